@@ -1,0 +1,21 @@
+//! JSON that the engine carries without owning its meaning.
+//!
+//! A hook engine passes on far more JSON than it reads: tool inputs, tool responses, unknown
+//! fields. [`RawJson`] is one such value as text, a slice of a shared buffer: cloning it copies no
+//! text, and however deep it nests, nothing here recurses. [`JsonObject`] is an object read one
+//! level deep. Text is parsed further only where somebody asks.
+//!
+//! This is the *one reader* of protocol.md §3: a lone surrogate becomes U+FFFD, the last of
+//! duplicate keys wins, and numbers keep their digits.
+
+mod object;
+mod raw;
+mod read;
+mod write;
+
+pub use object::JsonObject;
+pub use raw::{JsonKind, RawJson, RawObject};
+pub use read::JsonError;
+pub use write::ObjectWriter;
+
+pub(crate) use read::{Located, locate_entries, locate_items};

@@ -1,0 +1,114 @@
+//! An object read one level deep.
+
+use indexmap::IndexMap;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::read::locate_entries;
+use super::{JsonError, ObjectWriter, RawJson, RawObject};
+
+/// A JSON object one level deep: its fields in order, their values as text.
+///
+/// The last of duplicate keys wins, at the place of the first.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct JsonObject {
+    fields: IndexMap<String, RawJson>,
+}
+
+impl JsonObject {
+    /// An object without fields.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    pub(super) fn read(value: &RawJson) -> Result<Self, JsonError> {
+        let entries = locate_entries(value.as_str())?;
+        let mut fields = IndexMap::with_capacity(entries.len());
+        for entry in entries {
+            fields.insert(entry.key, value.slice(entry.value));
+        }
+        Ok(Self { fields })
+    }
+
+    /// The value of a field.
+    pub fn get(&self, name: &str) -> Option<&RawJson> {
+        self.fields.get(name)
+    }
+
+    /// Sets a field, in its place if it is there, else at the end.
+    pub fn insert(&mut self, name: impl Into<String>, value: impl Into<RawJson>) {
+        self.fields.insert(name.into(), value.into());
+    }
+
+    /// Removes a field and keeps the order of the others.
+    pub fn remove(&mut self, name: &str) -> Option<RawJson> {
+        self.fields.shift_remove(name)
+    }
+
+    /// Lays the fields of `changes` over this object.
+    pub fn overlay(&mut self, changes: &JsonObject) {
+        for (name, value) in changes.iter() {
+            self.fields.insert(name.to_owned(), value.clone());
+        }
+    }
+
+    /// Whether there are no fields.
+    pub fn is_empty(&self) -> bool {
+        self.fields.is_empty()
+    }
+
+    /// The number of fields.
+    pub fn len(&self) -> usize {
+        self.fields.len()
+    }
+
+    /// The fields in order.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &RawJson)> {
+        self.fields.iter().map(|(name, value)| (name.as_str(), value))
+    }
+
+    /// This object as text.
+    pub fn to_raw(&self) -> RawObject {
+        let mut out = Vec::new();
+        let mut object = ObjectWriter::begin(&mut out);
+        object.fields(self);
+        object.end();
+        RawObject::from_written(out)
+    }
+}
+
+impl FromIterator<(String, RawJson)> for JsonObject {
+    fn from_iter<T: IntoIterator<Item = (String, RawJson)>>(fields: T) -> Self {
+        Self { fields: fields.into_iter().collect() }
+    }
+}
+
+impl TryFrom<&serde_json::Value> for JsonObject {
+    type Error = JsonError;
+
+    fn try_from(value: &serde_json::Value) -> Result<Self, JsonError> {
+        Ok(RawObject::try_from(value)?.fields())
+    }
+}
+
+impl Serialize for JsonObject {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.iter())
+    }
+}
+
+impl<'de> Deserialize<'de> for JsonObject {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        RawJson::deserialize(deserializer)?.to_object().map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_of_duplicate_keys_wins() {
+        let object = RawJson::parse(r#"{"a":1,"b":2,"a":3}"#).unwrap().to_object().unwrap();
+        assert_eq!(object.to_raw().as_str(), r#"{"a":3,"b":2}"#);
+    }
+}

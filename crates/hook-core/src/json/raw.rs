@@ -1,0 +1,329 @@
+//! One JSON value as text.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::value::RawValue;
+
+use super::read::{locate_items, locate_value, read_string};
+use super::{JsonError, JsonObject};
+
+/// How deep a value built in process may nest: serializing one recurses, so it is checked first.
+const MAX_VALUE_DEPTH: usize = 1_000;
+
+/// The six kinds of JSON values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum JsonKind {
+    /// `null`
+    Null,
+    /// `true` or `false`
+    Bool,
+    /// A number, whatever its size
+    Number,
+    /// A string
+    String,
+    /// An array
+    Array,
+    /// An object
+    Object,
+}
+
+impl fmt::Display for JsonKind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Null => "null",
+            Self::Bool => "a boolean",
+            Self::Number => "a number",
+            Self::String => "a string",
+            Self::Array => "an array",
+            Self::Object => "an object",
+        })
+    }
+}
+
+/// A JSON value as its text, byte for byte, checked to be valid.
+///
+/// A slice of a shared buffer: clones and the values inside share that buffer. Two values are
+/// equal when their texts are.
+///
+/// ```
+/// use hook_core::RawJson;
+///
+/// let value = RawJson::parse(r#"{"big": 1.10e400, "list": [1, 2]}"#)?;
+/// assert_eq!(value.to_object()?.get("big").unwrap().as_str(), "1.10e400");
+/// # Ok::<(), hook_core::JsonError>(())
+/// ```
+#[derive(Clone)]
+pub struct RawJson {
+    buffer: Arc<str>,
+    start: usize,
+    end: usize,
+}
+
+impl RawJson {
+    /// Checks that `text` is one JSON value (blanks around it are dropped).
+    ///
+    /// # Errors
+    /// Says where the text stops being JSON.
+    pub fn parse(text: impl Into<Arc<str>>) -> Result<Self, JsonError> {
+        let buffer = text.into();
+        let range = locate_value(&buffer)?;
+        Ok(Self { buffer, start: range.start, end: range.end })
+    }
+
+    /// Writes a value built in process as text.
+    ///
+    /// # Errors
+    /// When it nests deeper than 1,000 levels, which no writer can be trusted with.
+    pub fn from_value(value: &serde_json::Value) -> Result<Self, JsonError> {
+        let mut level: Vec<&serde_json::Value> = vec![value];
+        for _ in 0..MAX_VALUE_DEPTH {
+            level = level.iter().flat_map(|value| children(value)).collect();
+            if level.is_empty() {
+                return Ok(Self::from_checked_text(value.to_string()));
+            }
+        }
+        Err(JsonError::new(format!("the value nests deeper than {MAX_VALUE_DEPTH} levels")))
+    }
+
+    /// A JSON string.
+    pub fn from_text(text: &str) -> Self {
+        let mut out = Vec::with_capacity(text.len() + 2);
+        super::write::write_string(&mut out, text);
+        Self::from_written(out)
+    }
+
+    /// Text that this crate wrote itself.
+    pub(crate) fn from_checked_text(text: impl Into<Arc<str>>) -> Self {
+        let buffer = text.into();
+        let end = buffer.len();
+        Self { buffer, start: 0, end }
+    }
+
+    /// Bytes that this crate's writer wrote.
+    pub(crate) fn from_written(bytes: Vec<u8>) -> Self {
+        Self::from_checked_text(super::write::into_string(bytes))
+    }
+
+    /// The value at `range` of this value's own text.
+    pub(super) fn slice(&self, range: std::ops::Range<usize>) -> Self {
+        Self {
+            buffer: Arc::clone(&self.buffer),
+            start: self.start + range.start,
+            end: self.start + range.end,
+        }
+    }
+
+    /// The JSON text.
+    pub fn as_str(&self) -> &str {
+        self.buffer.get(self.start..self.end).unwrap_or("null")
+    }
+
+    /// The kind of value, known from its first byte.
+    pub fn kind(&self) -> JsonKind {
+        match self.as_str().as_bytes().first() {
+            Some(b'{') => JsonKind::Object,
+            Some(b'[') => JsonKind::Array,
+            Some(b'"') => JsonKind::String,
+            Some(b't' | b'f') => JsonKind::Bool,
+            Some(b'n') | None => JsonKind::Null,
+            Some(_) => JsonKind::Number,
+        }
+    }
+
+    /// Whether this is `null`, which everywhere in the protocol means absence.
+    pub fn is_null(&self) -> bool {
+        self.kind() == JsonKind::Null
+    }
+
+    /// The string, if this is one; a lone surrogate in it becomes U+FFFD.
+    pub fn to_text(&self) -> Option<String> {
+        match self.kind() {
+            JsonKind::String => read_string(self.as_str()).ok(),
+            _ => None,
+        }
+    }
+
+    /// The boolean, if this is one.
+    pub fn to_bool(&self) -> Option<bool> {
+        match self.as_str() {
+            "true" => Some(true),
+            "false" => Some(false),
+            _ => None,
+        }
+    }
+
+    /// The elements, if this is an array, one level deep.
+    pub fn to_items(&self) -> Option<Vec<RawJson>> {
+        if self.kind() != JsonKind::Array {
+            return None;
+        }
+        let ranges = locate_items(self.as_str()).ok()?;
+        Some(ranges.into_iter().map(|range| self.slice(range)).collect())
+    }
+
+    /// Reads an object one level deep.
+    ///
+    /// # Errors
+    /// When this is not an object.
+    pub fn to_object(&self) -> Result<JsonObject, JsonError> {
+        JsonObject::read(self)
+    }
+
+    /// Parses the whole value into a type of the caller's.
+    ///
+    /// # Errors
+    /// When the value does not have that shape, or nests deeper than 128 levels.
+    pub fn parse_as<T: DeserializeOwned>(&self) -> Result<T, JsonError> {
+        Ok(serde_json::from_str(self.as_str())?)
+    }
+}
+
+fn children(value: &serde_json::Value) -> Box<dyn Iterator<Item = &serde_json::Value> + '_> {
+    match value {
+        serde_json::Value::Array(items) => Box::new(items.iter()),
+        serde_json::Value::Object(fields) => Box::new(fields.values()),
+        _ => Box::new(std::iter::empty()),
+    }
+}
+
+impl PartialEq for RawJson {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_str() == other.as_str()
+    }
+}
+
+impl Eq for RawJson {}
+
+impl fmt::Debug for RawJson {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+impl fmt::Display for RawJson {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+impl Serialize for RawJson {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let raw: &RawValue =
+            serde_json::from_str(self.as_str()).map_err(serde::ser::Error::custom)?;
+        raw.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for RawJson {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw = Box::<RawValue>::deserialize(deserializer)?;
+        Ok(Self::from_checked_text(Box::<str>::from(raw)))
+    }
+}
+
+/// A [`RawJson`] that is known to be an object.
+#[derive(Clone, PartialEq, Eq)]
+pub struct RawObject(RawJson);
+
+impl RawObject {
+    /// The object without fields.
+    pub fn empty() -> Self {
+        Self(RawJson::from_checked_text("{}"))
+    }
+
+    /// Bytes in which this crate's writer wrote an object.
+    pub(crate) fn from_written(bytes: Vec<u8>) -> Self {
+        Self(RawJson::from_written(bytes))
+    }
+
+    /// The text as a value of any kind.
+    pub fn as_raw(&self) -> &RawJson {
+        &self.0
+    }
+
+    /// The JSON text.
+    pub fn as_str(&self) -> &str {
+        self.0.as_str()
+    }
+
+    /// The fields, one level deep.
+    pub fn fields(&self) -> JsonObject {
+        self.0.to_object().unwrap_or_default()
+    }
+
+    /// This object with the fields of `changes` laid over it, one level deep; an object that
+    /// changes nothing gives back the same text.
+    pub fn overlaid(&self, changes: &JsonObject) -> Self {
+        if changes.is_empty() {
+            return self.clone();
+        }
+        let mut fields = self.fields();
+        fields.overlay(changes);
+        fields.to_raw()
+    }
+}
+
+impl fmt::Debug for RawObject {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+impl From<RawObject> for RawJson {
+    fn from(object: RawObject) -> Self {
+        object.0
+    }
+}
+
+/// Gives back a value that is not an object.
+impl TryFrom<RawJson> for RawObject {
+    type Error = RawJson;
+
+    fn try_from(value: RawJson) -> Result<Self, RawJson> {
+        match value.kind() {
+            JsonKind::Object => Ok(Self(value)),
+            _ => Err(value),
+        }
+    }
+}
+
+impl TryFrom<&serde_json::Value> for RawObject {
+    type Error = JsonError;
+
+    fn try_from(value: &serde_json::Value) -> Result<Self, JsonError> {
+        RawObject::try_from(RawJson::from_value(value)?)
+            .map_err(|other| JsonError::new(format!("expected an object, found {}", other.kind())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_built_too_deep_is_refused() {
+        let mut value = serde_json::json!(1);
+        for _ in 0..2_000 {
+            value = serde_json::Value::Array(vec![value]);
+        }
+        assert!(RawJson::from_value(&value).is_err());
+    }
+
+    #[test]
+    fn text_survives_byte_for_byte() {
+        let text = r#"{"n":1e0007,"s":"\ud800","a":[ 1 ,2]}"#;
+        let value = RawJson::parse(text).unwrap();
+        assert_eq!(value.as_str(), text);
+        assert_eq!(serde_json::to_string(&value).unwrap(), text);
+        assert_eq!(value.to_object().unwrap().get("a").unwrap().as_str(), "[ 1 ,2]");
+    }
+
+    #[test]
+    fn an_overlay_without_changes_keeps_the_text() {
+        let object = RawObject::try_from(RawJson::parse("{ \"a\" : 1 }").unwrap()).unwrap();
+        assert_eq!(object.overlaid(&JsonObject::default()).as_str(), "{ \"a\" : 1 }");
+    }
+}

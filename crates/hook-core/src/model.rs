@@ -1,0 +1,358 @@
+//! The stable model types: what hook scripts see of a model call, whatever SDK made it
+//! (protocol.md §7).
+//!
+//! They are deliberately text only. Every field is optional on the way in, since a hook answers
+//! with only what it wants to change. Unknown fields are kept in `extra`; numbers stay as written.
+
+use crate::json::{JsonObject, ObjectWriter, RawJson, RawObject};
+use crate::shape::{FieldReader, Required, ShapeError};
+
+/// A request to a language model.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LlmRequest {
+    /// The model's name.
+    pub model: Option<String>,
+    /// The conversation, oldest message first.
+    pub messages: Option<Vec<LlmMessage>>,
+    /// Generation settings: `temperature`, `maxOutputTokens`, `topP`, `topK` and others.
+    pub config: Option<JsonObject>,
+    /// Which tools the model may call.
+    pub tool_config: Option<ToolConfig>,
+    /// Fields this type does not know.
+    pub extra: JsonObject,
+}
+
+/// One message of a conversation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LlmMessage {
+    /// Who speaks.
+    pub role: LlmRole,
+    /// What is said.
+    pub content: String,
+}
+
+/// Who speaks in a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LlmRole {
+    /// The person, or a tool on their behalf.
+    User,
+    /// The model.
+    Model,
+    /// The system prompt.
+    System,
+}
+
+impl LlmRole {
+    /// The role's word in the protocol.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Model => "model",
+            Self::System => "system",
+        }
+    }
+
+    /// The role of that word.
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::User, Self::Model, Self::System].into_iter().find(|role| role.as_str() == name)
+    }
+}
+
+/// Which tools a model may call.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ToolConfig {
+    /// `NONE`, `ANY`, `AUTO`, or what else the SDK knows.
+    pub mode: Option<String>,
+    /// The names of the tools that may be called.
+    pub allowed_function_names: Option<Vec<String>>,
+}
+
+/// A model's complete answer.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LlmResponse {
+    /// All text of the first candidate.
+    pub text: Option<String>,
+    /// The alternatives that the model gave.
+    pub candidates: Vec<LlmCandidate>,
+    /// What the call cost.
+    pub usage_metadata: Option<UsageMetadata>,
+    /// Fields this type does not know.
+    pub extra: JsonObject,
+}
+
+/// One alternative of a model's answer. Its role is always `model`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LlmCandidate {
+    /// The text parts; absent when the candidate has no content.
+    pub parts: Option<Vec<String>>,
+    /// Why the model stopped.
+    pub finish_reason: Option<String>,
+    /// The candidate's number, as written.
+    pub index: Option<RawJson>,
+    /// The provider's safety judgements.
+    pub safety_ratings: Option<Vec<SafetyRating>>,
+}
+
+/// One safety judgement.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SafetyRating {
+    /// What was judged.
+    pub category: Option<String>,
+    /// How likely it is.
+    pub probability: Option<String>,
+    /// Whether the provider blocked the content for it.
+    pub blocked: Option<bool>,
+}
+
+/// Token counts, as written.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct UsageMetadata {
+    /// Tokens of the request.
+    pub prompt_token_count: Option<RawJson>,
+    /// Tokens of the answer.
+    pub candidates_token_count: Option<RawJson>,
+    /// Both.
+    pub total_token_count: Option<RawJson>,
+}
+
+impl LlmRequest {
+    /// Reads a stable request, or the part of one that a hook answered with.
+    ///
+    /// # Errors
+    /// Names the field that does not have its shape.
+    pub fn read(request: &RawObject) -> Result<Self, ShapeError> {
+        let mut fields = FieldReader::new(request.fields());
+        let messages = match fields.items("messages")? {
+            None => None,
+            Some(items) => Some(read_each("messages", &items, LlmMessage::read)?),
+        };
+        Ok(Self {
+            model: fields.text("model")?,
+            messages,
+            config: fields.object("config")?.map(|config| config.fields()),
+            tool_config: read_inner(&mut fields, "toolConfig", ToolConfig::read)?,
+            extra: fields.rest(),
+        })
+    }
+
+    /// The request as JSON text.
+    pub fn to_raw(&self) -> RawObject {
+        to_raw(|out| {
+            out.optional_text("model", self.model.as_deref());
+            if let Some(messages) = &self.messages {
+                out.objects("messages", messages, |out, message| {
+                    out.text("role", message.role.as_str());
+                    out.text("content", &message.content);
+                });
+            }
+            if let Some(config) = &self.config {
+                out.object("config", |out| out.fields(config));
+            }
+            if let Some(tool_config) = &self.tool_config {
+                out.object("toolConfig", |out| tool_config.write(out));
+            }
+            out.fields(&self.extra);
+        })
+    }
+}
+
+impl LlmMessage {
+    fn read(message: JsonObject) -> Result<Self, ShapeError> {
+        let mut fields = FieldReader::new(message);
+        let role = fields.text("role").required("role", "user, model or system")?;
+        Ok(Self {
+            role: LlmRole::from_name(&role)
+                .ok_or_else(|| ShapeError::new("role", "user, model or system", &role))?,
+            content: fields.text("content").required("content", "a string")?,
+        })
+    }
+}
+
+impl ToolConfig {
+    /// Reads a stable tool config.
+    ///
+    /// # Errors
+    /// Names the field that does not have its shape.
+    pub fn read(config: JsonObject) -> Result<Self, ShapeError> {
+        let mut fields = FieldReader::new(config);
+        Ok(Self {
+            mode: fields.text("mode")?,
+            allowed_function_names: fields.texts("allowedFunctionNames")?,
+        })
+    }
+
+    /// Writes the fields.
+    pub fn write(&self, out: &mut ObjectWriter<'_>) {
+        out.optional_text("mode", self.mode.as_deref());
+        if let Some(names) = &self.allowed_function_names {
+            out.texts("allowedFunctionNames", names);
+        }
+    }
+
+    /// The tool config as JSON text.
+    pub fn to_raw(&self) -> RawObject {
+        to_raw(|out| self.write(out))
+    }
+}
+
+impl LlmResponse {
+    /// Reads a stable response.
+    ///
+    /// # Errors
+    /// Names the field that does not have its shape.
+    pub fn read(response: &RawObject) -> Result<Self, ShapeError> {
+        let mut fields = FieldReader::new(response.fields());
+        let candidates = fields.items("candidates")?.unwrap_or_default();
+        Ok(Self {
+            text: fields.text("text")?,
+            candidates: read_each("candidates", &candidates, LlmCandidate::read)?,
+            usage_metadata: read_inner(&mut fields, "usageMetadata", UsageMetadata::read)?,
+            extra: fields.rest(),
+        })
+    }
+
+    /// The response as JSON text.
+    pub fn to_raw(&self) -> RawObject {
+        to_raw(|out| {
+            out.optional_text("text", self.text.as_deref());
+            out.objects("candidates", &self.candidates, |out, candidate| candidate.write(out));
+            if let Some(usage) = &self.usage_metadata {
+                out.object("usageMetadata", |out| usage.write(out));
+            }
+            out.fields(&self.extra);
+        })
+    }
+}
+
+impl LlmCandidate {
+    fn read(candidate: JsonObject) -> Result<Self, ShapeError> {
+        let mut fields = FieldReader::new(candidate);
+        let parts = read_inner(&mut fields, "content", |content| {
+            Ok(FieldReader::new(content).texts("parts")?.unwrap_or_default())
+        })?;
+        let safety_ratings = match fields.items("safetyRatings")? {
+            None => None,
+            Some(items) => Some(read_each("safetyRatings", &items, SafetyRating::read)?),
+        };
+        Ok(Self {
+            parts,
+            finish_reason: fields.text("finishReason")?,
+            index: fields.number("index")?,
+            safety_ratings,
+        })
+    }
+
+    fn write(&self, out: &mut ObjectWriter<'_>) {
+        if let Some(parts) = &self.parts {
+            out.object("content", |out| {
+                out.text("role", LlmRole::Model.as_str());
+                out.texts("parts", parts);
+            });
+        }
+        out.optional_text("finishReason", self.finish_reason.as_deref());
+        write_optional(out, "index", self.index.as_ref());
+        if let Some(ratings) = &self.safety_ratings {
+            out.objects("safetyRatings", ratings, |out, rating| {
+                out.optional_text("category", rating.category.as_deref());
+                out.optional_text("probability", rating.probability.as_deref());
+                if let Some(blocked) = rating.blocked {
+                    out.bool("blocked", blocked);
+                }
+            });
+        }
+    }
+}
+
+impl SafetyRating {
+    fn read(rating: JsonObject) -> Result<Self, ShapeError> {
+        let mut fields = FieldReader::new(rating);
+        Ok(Self {
+            category: fields.text("category")?,
+            probability: fields.text("probability")?,
+            blocked: fields.bool("blocked")?,
+        })
+    }
+}
+
+impl UsageMetadata {
+    fn read(usage: JsonObject) -> Result<Self, ShapeError> {
+        let mut fields = FieldReader::new(usage);
+        Ok(Self {
+            prompt_token_count: fields.number("promptTokenCount")?,
+            candidates_token_count: fields.number("candidatesTokenCount")?,
+            total_token_count: fields.number("totalTokenCount")?,
+        })
+    }
+
+    fn write(&self, out: &mut ObjectWriter<'_>) {
+        write_optional(out, "promptTokenCount", self.prompt_token_count.as_ref());
+        write_optional(out, "candidatesTokenCount", self.candidates_token_count.as_ref());
+        write_optional(out, "totalTokenCount", self.total_token_count.as_ref());
+    }
+}
+
+fn read_inner<T>(
+    fields: &mut FieldReader,
+    name: &str,
+    read: impl FnOnce(JsonObject) -> Result<T, ShapeError>,
+) -> Result<Option<T>, ShapeError> {
+    let Some(inner) = fields.object(name)? else { return Ok(None) };
+    read(inner.fields()).map(Some).map_err(|error| error.within(name))
+}
+
+fn read_each<T>(
+    name: &str,
+    items: &[RawJson],
+    read: impl Fn(JsonObject) -> Result<T, ShapeError>,
+) -> Result<Vec<T>, ShapeError> {
+    let read_one = |(index, item): (usize, &RawJson)| {
+        let place = format!("{name}[{index}]");
+        let object = item
+            .to_object()
+            .map_err(|_| ShapeError::new(place.clone(), "an object", item.kind()))?;
+        read(object).map_err(|error| error.within(&place))
+    };
+    items.iter().enumerate().map(read_one).collect()
+}
+
+fn write_optional(out: &mut ObjectWriter<'_>, name: &str, value: Option<&RawJson>) {
+    if let Some(value) = value {
+        out.raw(name, value);
+    }
+}
+
+fn to_raw(write: impl FnOnce(&mut ObjectWriter<'_>)) -> RawObject {
+    let mut out = Vec::new();
+    let mut object = ObjectWriter::begin(&mut out);
+    write(&mut object);
+    object.end();
+    RawObject::from_written(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn object(text: &str) -> RawObject {
+        RawObject::try_from(RawJson::parse(text).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn what_is_read_is_written_again() {
+        for text in [
+            r#"{"model":"m","messages":[{"role":"user","content":"hi"}],"config":{"topK":3},"toolConfig":{"mode":"ANY","allowedFunctionNames":["a"]},"later":[1.0]}"#,
+            "{}",
+        ] {
+            assert_eq!(LlmRequest::read(&object(text)).unwrap().to_raw().as_str(), text);
+        }
+        let response = r#"{"text":"a","candidates":[{"content":{"role":"model","parts":["a"]},"finishReason":"STOP","index":0,"safetyRatings":[{"category":"c","probability":"LOW"}]}],"usageMetadata":{"totalTokenCount":7}}"#;
+        assert_eq!(LlmResponse::read(&object(response)).unwrap().to_raw().as_str(), response);
+    }
+
+    #[test]
+    fn an_error_names_the_path() {
+        let request = object(r#"{"messages":[{"role":"user","content":"a"},{"role":"robot"}]}"#);
+        let error = LlmRequest::read(&request).unwrap_err();
+        assert_eq!(error.path(), "messages[1].role");
+    }
+}

@@ -1,0 +1,162 @@
+//! Reading a JSON object into a typed value, field by field, with errors that name the field.
+
+use crate::json::{JsonKind, JsonObject, RawJson, RawObject};
+
+/// A JSON value that does not have the shape it must have.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("field `{path}`: expected {expected}, found {found}")]
+pub struct ShapeError {
+    path: String,
+    expected: &'static str,
+    found: String,
+}
+
+impl ShapeError {
+    /// An error at `path`, such as `messages[2].content`.
+    pub fn new(
+        path: impl Into<String>,
+        expected: &'static str,
+        found: impl std::fmt::Display,
+    ) -> Self {
+        Self { path: path.into(), expected, found: found.to_string() }
+    }
+
+    /// The offending field, such as `messages[2].content`.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// What the field must be.
+    pub fn expected(&self) -> &'static str {
+        self.expected
+    }
+
+    /// What it was instead.
+    pub fn found(&self) -> &str {
+        &self.found
+    }
+
+    /// The same error, seen from the value that holds the one it was found in.
+    pub fn within(mut self, parent: &str) -> Self {
+        let joint = if self.path.starts_with('[') { "" } else { "." };
+        self.path = format!("{parent}{joint}{}", self.path);
+        self
+    }
+}
+
+/// Takes the known fields out of an object; what is left are the unknown ones.
+///
+/// `null` is absence everywhere (protocol.md §6), except where a field may be any value.
+#[derive(Debug)]
+pub struct FieldReader {
+    fields: JsonObject,
+}
+
+impl FieldReader {
+    /// Starts on an object.
+    pub fn new(fields: JsonObject) -> Self {
+        Self { fields }
+    }
+
+    /// The fields that nobody took.
+    pub fn rest(self) -> JsonObject {
+        self.fields
+    }
+
+    /// Lets an older name stand for a field that is absent under its own.
+    pub fn alias(&mut self, older: &str, name: &str) {
+        if self.fields.get(name).is_none()
+            && let Some(value) = self.fields.remove(older)
+        {
+            self.fields.insert(name, value);
+        }
+    }
+
+    /// Takes a field that may be any value, `null` too.
+    pub fn any(&mut self, name: &str) -> Option<RawJson> {
+        self.fields.remove(name)
+    }
+
+    fn take<T>(
+        &mut self,
+        name: &str,
+        expected: &'static str,
+        read: impl FnOnce(&RawJson) -> Option<T>,
+    ) -> Result<Option<T>, ShapeError> {
+        match self.fields.remove(name) {
+            None => Ok(None),
+            Some(value) if value.is_null() => Ok(None),
+            Some(value) => match read(&value) {
+                Some(read) => Ok(Some(read)),
+                None => Err(ShapeError::new(name, expected, value.kind())),
+            },
+        }
+    }
+
+    /// Takes a string, if there is one.
+    ///
+    /// # Errors
+    /// When the field is something else.
+    pub fn text(&mut self, name: &str) -> Result<Option<String>, ShapeError> {
+        self.take(name, "a string", RawJson::to_text)
+    }
+
+    /// Takes a boolean, if there is one.
+    ///
+    /// # Errors
+    /// When the field is something else.
+    pub fn bool(&mut self, name: &str) -> Result<Option<bool>, ShapeError> {
+        self.take(name, "a boolean", RawJson::to_bool)
+    }
+
+    /// Takes a number as its text, if there is one.
+    ///
+    /// # Errors
+    /// When the field is something else.
+    pub fn number(&mut self, name: &str) -> Result<Option<RawJson>, ShapeError> {
+        self.take(name, "a number", |value| {
+            (value.kind() == JsonKind::Number).then(|| value.clone())
+        })
+    }
+
+    /// Takes an object, if there is one.
+    ///
+    /// # Errors
+    /// When the field is something else.
+    pub fn object(&mut self, name: &str) -> Result<Option<RawObject>, ShapeError> {
+        self.take(name, "an object", |value| RawObject::try_from(value.clone()).ok())
+    }
+
+    /// Takes an array, if there is one.
+    ///
+    /// # Errors
+    /// When the field is something else.
+    pub fn items(&mut self, name: &str) -> Result<Option<Vec<RawJson>>, ShapeError> {
+        self.take(name, "an array", RawJson::to_items)
+    }
+
+    /// Takes an array of strings, if there is one.
+    ///
+    /// # Errors
+    /// When the field or one of its elements is something else.
+    pub fn texts(&mut self, name: &str) -> Result<Option<Vec<String>>, ShapeError> {
+        let Some(items) = self.items(name)? else { return Ok(None) };
+        let text = |(index, item): (usize, &RawJson)| {
+            item.to_text().ok_or_else(|| {
+                ShapeError::new(format!("{name}[{index}]"), "a string", item.kind())
+            })
+        };
+        items.iter().enumerate().map(text).collect::<Result<_, _>>().map(Some)
+    }
+}
+
+/// Makes a field required.
+pub(crate) trait Required<T> {
+    fn required(self, name: &str, expected: &'static str) -> Result<T, ShapeError>;
+}
+
+impl<T> Required<T> for Result<Option<T>, ShapeError> {
+    fn required(self, name: &str, expected: &'static str) -> Result<T, ShapeError> {
+        self?.ok_or_else(|| ShapeError::new(name, expected, "nothing"))
+    }
+}
