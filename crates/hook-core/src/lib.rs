@@ -1,5 +1,108 @@
-//! hook-core
+//! What an agent hook is, and how one event runs through the hooks that listen to it.
+//!
+//! An agent announces what it is about to do, or has done, as one of eleven
+//! [events](HookEventName). Hooks that listen to it (shell commands from settings, or functions of
+//! the host) are [planned](planner), [run](runner) and their answers [merged](aggregator) into one
+//! [`ProcessedHookResult`].
+//!
+//! This crate is the machinery. It knows no message bus (`hook-bus` does, and is what hosts use),
+//! no vendor SDK's JSON (`hook-translate`) and no terminal (`hook-cli`).
+//!
+//! # Example
+//!
+//! A guard in process, asked about one tool call:
+//!
+//! ```
+//! # use std::sync::Arc;
+//! use hook_core::{
+//!     Aggregator, BeforeToolInput, HandlerHook, HookEventName, HookOutput, HookRegistry,
+//!     HostContext, Pipeline, Planner, RawJson, RawObject, RequestInput, Runner, RunnerHost,
+//!     RunnerLimits, RunScope, ToolName, TrustPolicy,
+//! };
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!
+//! let guard = HandlerHook::inline(HookEventName::BeforeTool, "no-shell", |_input| {
+//!     Ok(Some(HookOutput::deny("no shell today")))
+//! });
+//! let runner = Arc::new(Runner::new(RunnerHost {
+//!     project: ".".into(),
+//!     environment: std::env::vars_os().collect(),
+//!     limits: RunnerLimits::default(),
+//! })?);
+//! let registry = HookRegistry::new(
+//!     Vec::new(), &[guard], &runner, ".".as_ref(), &TrustPolicy::Nothing,
+//! );
+//! let pipeline = Pipeline::new(Planner::new(Arc::new(registry)), runner, Aggregator);
+//!
+//! let input = RequestInput::from(BeforeToolInput {
+//!     tool_name: ToolName::new("run_shell_command")?,
+//!     tool_input: RawObject::empty(),
+//!     mcp_context: None,
+//! });
+//! let host = HostContext { session_id: "s".into(), cwd: ".".into(), transcript_path: "".into() };
+//! let plan = pipeline.plan(&input.payload);
+//! let outcome = pipeline.run(&plan, input.complete(&host), &RunScope::default()).await?;
+//! assert_eq!(outcome.processed.reason.as_deref(), Some("no shell today"));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Map
+//!
+//! | module | what it holds |
+//! | --- | --- |
+//! | [`event`] | the event table: one row per event decides everything about it |
+//! | [`input`], [`output`], [`model`] | what hooks are told and answer |
+//! | [`json`], [`shape`] | JSON that is carried as text, and reading it into types |
+//! | [`settings`], [`trust`] | which hooks there are and which may run |
+//! | [`registry`], [`matcher`], [`planner`] | which of them an event runs |
+//! | [`runner`] | running them: processes, futures, threads, functions |
+//! | [`aggregator`], [`processed`] | one answer out of many |
+//! | [`pipeline`] | all of it in order |
+//! | [`failure`] | what can go wrong |
+
+pub mod aggregator;
+mod chain;
+pub mod event;
+pub mod failure;
+pub mod input;
 pub mod json;
+pub mod matcher;
 pub mod model;
+mod nearest;
+pub mod output;
+pub mod pipeline;
+pub mod planner;
+pub mod processed;
+pub mod registry;
+pub mod runner;
+pub mod settings;
 pub mod shape;
+mod tool_mode;
+pub mod trust;
+
+pub use aggregator::{AggregatedHookResult, Aggregator, ErrorReport};
+pub use event::HookEventName;
+pub use failure::{FailureCode, HookFailure};
+pub use input::{
+    AfterAgentInput, AfterModelInput, AfterToolInput, BaseOverrides, BeforeAgentInput,
+    BeforeModelInput, BeforeToolInput, BeforeToolSelectionInput, EventInput, EventPayload,
+    HostContext, McpContext, NotificationInput, PayloadError, PreCompressInput, PreCompressTrigger,
+    RequestInput, SessionEndInput, SessionEndReason, SessionStartInput, SessionStartSource,
+    ToolName,
+};
 pub use json::{JsonError, JsonKind, JsonObject, ObjectWriter, RawJson, RawObject};
+pub use model::{LlmRequest, LlmResponse, ToolConfig};
+pub use output::{Decision, HookOutput, PolicyDecision};
+pub use pipeline::{Pipeline, PipelineOutcome};
+pub use planner::{Plan, Planner};
+pub use processed::{ProcessedHookResult, StageFailure};
+pub use registry::{Hook, HookListing, HookRegistry};
+pub use runner::{
+    HandlerHook, HandlerResult, HookExecutionResult, HookInput, HookKind, RunObserver, RunScope,
+    Runner, RunnerHost, RunnerLimits,
+};
+pub use settings::{FailBehavior, HookSource, SettingsSource};
+pub use shape::ShapeError;
+pub use trust::{TrustPolicy, TrustStore};

@@ -114,9 +114,20 @@ impl FieldReader {
     /// # Errors
     /// When the field is something else.
     pub fn number(&mut self, name: &str) -> Result<Option<RawJson>, ShapeError> {
-        self.take(name, "a number", |value| {
-            (value.kind() == JsonKind::Number).then(|| value.clone())
-        })
+        self.of_kind(name, JsonKind::Number, "a number")
+    }
+
+    /// Takes a value of one kind as its text, if there is one.
+    ///
+    /// # Errors
+    /// When the field is of another kind.
+    pub fn of_kind(
+        &mut self,
+        name: &str,
+        kind: JsonKind,
+        expected: &'static str,
+    ) -> Result<Option<RawJson>, ShapeError> {
+        self.take(name, expected, |value| (value.kind() == kind).then(|| value.clone()))
     }
 
     /// Takes an object, if there is one.
@@ -142,9 +153,8 @@ impl FieldReader {
     pub fn texts(&mut self, name: &str) -> Result<Option<Vec<String>>, ShapeError> {
         let Some(items) = self.items(name)? else { return Ok(None) };
         let text = |(index, item): (usize, &RawJson)| {
-            item.to_text().ok_or_else(|| {
-                ShapeError::new(format!("{name}[{index}]"), "a string", item.kind())
-            })
+            item.to_text()
+                .ok_or_else(|| ShapeError::new(format!("{name}[{index}]"), "a string", item.kind()))
         };
         items.iter().enumerate().map(text).collect::<Result<_, _>>().map(Some)
     }

@@ -88,6 +88,11 @@ impl RawJson {
         Err(JsonError::new(format!("the value nests deeper than {MAX_VALUE_DEPTH} levels")))
     }
 
+    /// `true` or `false`.
+    pub fn from_bool(value: bool) -> Self {
+        Self::from_checked_text(if value { "true" } else { "false" })
+    }
+
     /// A JSON string.
     pub fn from_text(text: &str) -> Self {
         let mut out = Vec::with_capacity(text.len() + 2);

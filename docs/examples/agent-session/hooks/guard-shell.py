@@ -18,7 +18,7 @@ KNOWN = INTERPRETERS | DOWNLOADERS | {"rm", "git", "dd", "wipefs", "eval"}
 PRECIOUS = {"/", "~", "$HOME", "${HOME}", ".", "..", "*", ".git", "$PWD", "${PWD}"} | {
     "/" + name for name in "bin boot dev etc home lib lib64 opt root sbin srv sys usr var".split()}
 DISK = re.compile(r"/dev/(sd|hd|vd|xvd|nvme|mmcblk|disk|r?disk\d)")
-OPERATORS = ";|&()<>\n"
+OPERATORS = ";|&()<>`\n"
 
 
 def words_of(command):
@@ -28,25 +28,21 @@ def words_of(command):
     try:
         return list(lexer)
     except ValueError:  # a quote without its partner: read it without quoting
-        return re.findall(r"[;|&()<>\n]+|[^\s;|&()<>\"']+", command)
+        return re.findall(r"[;|&()<>`\n]+|[^\s;|&()<>`\"']+", command)
 
 
-def name_of(word):
-    return posixpath.basename(word.lstrip("`"))
-
-
-def is_known(name):
+def is_known(word):
+    name = posixpath.basename(word)
     return name in KNOWN or name.startswith("mkfs")
 
 
 def simple_command(words):
     """Name and arguments behind wrappers (`sudo -u root rm`) and assignments (`A=b rm`)."""
-    words = [w.strip("`") for w in words]
     while words and re.match(r"\w+=", words[0]):
         words = words[1:]
-    if words and name_of(words[0]) in WRAPPERS:
-        words = words[next((i for i, w in enumerate(words) if is_known(name_of(w))), 0):]
-    return (name_of(words[0]), words[1:]) if words else ("", [])
+    if words and posixpath.basename(words[0]) in WRAPPERS:
+        words = words[next((i for i, word in enumerate(words) if is_known(word)), 0):]
+    return (posixpath.basename(words[0]), words[1:]) if words else ("", [])
 
 
 def has_flag(args, letters, *long):
@@ -97,7 +93,7 @@ def judge(name, args, depth):
 def look(command, depth=0):
     if depth > 5:
         return "it nests shells deeper than this guard reads"
-    if re.search(r"(\w+|:)\s*\(\)\s*\{[^}]*\b?\1\s*\|\s*\1\s*&", command):
+    if re.search(r"((?<!\w)\w+|:)\s*\(\)\s*\{\s*\1\s*\|\s*\1\s*&", command):
         return "it looks like a fork bomb"
     segment, downloads, redirect, substituted = [], False, False, False
 
@@ -113,6 +109,10 @@ def look(command, depth=0):
         if not word or word.strip(OPERATORS):
             if redirect and DISK.match(word):
                 return f"it writes onto the disk {word}"
+            inner = re.search(r"\$\((.+)|`(.+)", word, re.DOTALL)  # "$(…)" in quotes
+            why = inner and look(inner.group(1) or inner.group(2), depth + 1)
+            if why:
+                return why
             if not redirect:
                 segment.append(word)
             redirect = False
@@ -124,7 +124,7 @@ def look(command, depth=0):
         if why:
             return why
         substituted = "<(" in word and simple_command(segment)[0] in INTERPRETERS | {"source", "."}
-        if word.strip("()") != "|" and word.strip("()") != "|&" and word.strip("()"):
+        if word.strip("()`") not in ("", "|", "|&"):  # anything but a pipe ends the pipeline
             downloads = False
         segment = []
     return None

@@ -27,8 +27,7 @@ def scrub(text):
 
 
 def scrub_key(holder, key):
-    """Scrubs holder[key] in place if there is a string; holder may be an object or a list."""
-    if isinstance(holder[key], str):
+    if isinstance(holder.get(key), str):
         holder[key] = scrub(holder[key])
 
 
@@ -38,17 +37,17 @@ def objects(value):
 
 def scrub_request(request):
     for message in objects(request.get("messages")):
-        scrub_key(message, "content") if "content" in message else None
+        scrub_key(message, "content")
     return {"llm_request": {"messages": request.get("messages")}}
 
 
 def scrub_response(response):
-    scrub_key(response, "text") if "text" in response else None
+    scrub_key(response, "text")
     for candidate in objects(response.get("candidates")):
         content = candidate.get("content")
         parts = content.get("parts") if isinstance(content, dict) else None
-        for index in range(len(parts) if isinstance(parts, list) else 0):
-            scrub_key(parts, index)
+        if isinstance(parts, list):
+            content["parts"] = [scrub(part) if isinstance(part, str) else part for part in parts]
     return {"llm_response": response}
 
 

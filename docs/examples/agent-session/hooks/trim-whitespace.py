@@ -29,7 +29,7 @@ if not inside or not os.path.isfile(real) or os.path.getsize(real) > LIMIT:
 
 with open(real, "rb") as file:
     before = file.read()
-after, lines = re.subn(rb"[ \t]+(?=\r?\n|\Z)", b"", before)
+after, lines = re.subn(rb"(?<![ \t])[ \t]+(?=\r?\n|\Z)", b"", before)
 if lines and b"\0" not in before:
     with open(real, "wb") as file:
         file.write(after)

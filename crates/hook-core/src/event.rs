@@ -1,0 +1,333 @@
+//! The event table: one row per event, and everything the engine needs to know about it.
+//!
+//! Adding an event is adding a row here and a payload in [`crate::input`]. Nothing else decides
+//! by event name (architecture.md, "The event table").
+
+use std::fmt;
+
+use crate::chain::{self, Chain};
+use crate::input::{
+    AfterAgentInput, AfterModelInput, AfterToolInput, BeforeAgentInput, BeforeModelInput,
+    BeforeToolInput, BeforeToolSelectionInput, EventPayload, NotificationInput, Payload,
+    PreCompressInput, SessionEndInput, SessionStartInput,
+};
+use crate::shape::{FieldReader, ShapeError};
+
+/// The name of an event that hooks can listen to (protocol.md §2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum HookEventName {
+    /// Before a tool runs.
+    BeforeTool,
+    /// After a tool ran.
+    AfterTool,
+    /// A prompt was submitted.
+    BeforeAgent,
+    /// The agent finished its turn.
+    AfterAgent,
+    /// A session begins.
+    SessionStart,
+    /// A session ends.
+    SessionEnd,
+    /// Before the conversation is compressed.
+    PreCompress,
+    /// Before the model is called.
+    BeforeModel,
+    /// After the model's complete response.
+    AfterModel,
+    /// Before the tools of a model call are chosen.
+    BeforeToolSelection,
+    /// The agent notifies the user.
+    Notification,
+}
+
+/// What a matcher is compared with, and how.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Matching {
+    /// The event has no subject: every matcher matches.
+    Always,
+    /// An unanchored regular expression against the tool's name.
+    Pattern,
+    /// Exact comparison with a field of the payload.
+    Exact {
+        /// The field's name.
+        field: &'static str,
+        /// The words that the field can be.
+        words: &'static [&'static str],
+    },
+}
+
+/// How several outputs become one (protocol.md §5).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MergeStrategy {
+    /// Any stop wins, then any block, then any ask; texts are joined.
+    OrDecision,
+    /// Later fields replace earlier ones, decisions rank.
+    FieldReplacement,
+    /// Tool modes rank and tool lists intersect.
+    ToolSelection,
+    /// Later fields replace earlier ones.
+    Simple,
+}
+
+/// Which of an event's fields hold a model SDK's payload that must be translated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ModelPayload {
+    /// None.
+    None,
+    /// `llm_request`.
+    Request,
+    /// `llm_request` and `llm_response`.
+    RequestAndResponse,
+}
+
+/// One row of the event table.
+#[derive(Debug)]
+pub struct EventRow {
+    /// The event.
+    pub event: HookEventName,
+    /// Its name in settings and messages.
+    pub name: &'static str,
+    /// Other names that stand for it at the public doors.
+    pub aliases: &'static [&'static str],
+    /// When it happens, in a few words.
+    pub summary: &'static str,
+    /// What its matchers are compared with.
+    pub matching: Matching,
+    /// How several outputs become one.
+    pub merge: MergeStrategy,
+    /// Which payloads must be translated before a hook sees them.
+    pub model: ModelPayload,
+    /// What a block means to the caller; `None` when it means nothing.
+    pub block_means: Option<&'static str>,
+    /// Whether `hookSpecificOutput.permissionDecision` decides too.
+    pub has_permission_decision: bool,
+    pub(crate) chain: Chain,
+    pub(crate) read: fn(&mut FieldReader) -> Result<EventPayload, ShapeError>,
+}
+
+fn read<P: Payload>(fields: &mut FieldReader) -> Result<EventPayload, ShapeError> {
+    P::read(fields).map(Into::into)
+}
+
+static EVENTS: [EventRow; 11] = [
+    EventRow {
+        event: HookEventName::BeforeTool,
+        name: "BeforeTool",
+        aliases: &["before_tool"],
+        summary: "before a tool runs",
+        matching: Matching::Pattern,
+        merge: MergeStrategy::OrDecision,
+        model: ModelPayload::None,
+        block_means: Some("the tool does not run"),
+        has_permission_decision: true,
+        chain: chain::overlay_tool_input,
+        read: read::<BeforeToolInput>,
+    },
+    EventRow {
+        event: HookEventName::AfterTool,
+        name: "AfterTool",
+        aliases: &["after_tool"],
+        summary: "after a tool ran",
+        matching: Matching::Pattern,
+        merge: MergeStrategy::OrDecision,
+        model: ModelPayload::None,
+        block_means: Some("the reason replaces the result's content"),
+        has_permission_decision: false,
+        chain: chain::nothing,
+        read: read::<AfterToolInput>,
+    },
+    EventRow {
+        event: HookEventName::BeforeAgent,
+        name: "BeforeAgent",
+        aliases: &["before_agent"],
+        summary: "a prompt was submitted",
+        matching: Matching::Always,
+        merge: MergeStrategy::OrDecision,
+        model: ModelPayload::None,
+        block_means: Some("the prompt is refused"),
+        has_permission_decision: false,
+        chain: chain::append_context_to_prompt,
+        read: read::<BeforeAgentInput>,
+    },
+    EventRow {
+        event: HookEventName::AfterAgent,
+        name: "AfterAgent",
+        aliases: &["after_agent"],
+        summary: "the agent finished its turn",
+        matching: Matching::Always,
+        merge: MergeStrategy::OrDecision,
+        model: ModelPayload::None,
+        block_means: Some("the agent goes on working, with the reason as prompt"),
+        has_permission_decision: false,
+        chain: chain::nothing,
+        read: read::<AfterAgentInput>,
+    },
+    EventRow {
+        event: HookEventName::SessionStart,
+        name: "SessionStart",
+        aliases: &["session_start"],
+        summary: "a session begins",
+        matching: Matching::Exact {
+            field: "source",
+            words: &["startup", "resume", "clear", "compress"],
+        },
+        merge: MergeStrategy::OrDecision,
+        model: ModelPayload::None,
+        block_means: None,
+        has_permission_decision: false,
+        chain: chain::nothing,
+        read: read::<SessionStartInput>,
+    },
+    EventRow {
+        event: HookEventName::SessionEnd,
+        name: "SessionEnd",
+        aliases: &["session_end"],
+        summary: "a session ends",
+        matching: Matching::Exact {
+            field: "reason",
+            words: &["exit", "clear", "logout", "prompt_input_exit", "other"],
+        },
+        merge: MergeStrategy::Simple,
+        model: ModelPayload::None,
+        block_means: None,
+        has_permission_decision: false,
+        chain: chain::nothing,
+        read: read::<SessionEndInput>,
+    },
+    EventRow {
+        event: HookEventName::PreCompress,
+        name: "PreCompress",
+        aliases: &["pre_compress"],
+        summary: "before the conversation is compressed",
+        matching: Matching::Exact { field: "trigger", words: &["manual", "auto"] },
+        merge: MergeStrategy::Simple,
+        model: ModelPayload::None,
+        block_means: None,
+        has_permission_decision: false,
+        chain: chain::nothing,
+        read: read::<PreCompressInput>,
+    },
+    EventRow {
+        event: HookEventName::BeforeModel,
+        name: "BeforeModel",
+        aliases: &["before_model"],
+        summary: "before the model is called",
+        matching: Matching::Always,
+        merge: MergeStrategy::FieldReplacement,
+        model: ModelPayload::Request,
+        block_means: Some("the model is not called"),
+        has_permission_decision: false,
+        chain: chain::overlay_llm_request,
+        read: read::<BeforeModelInput>,
+    },
+    EventRow {
+        event: HookEventName::AfterModel,
+        name: "AfterModel",
+        aliases: &["after_model"],
+        summary: "after the model's complete response",
+        matching: Matching::Always,
+        merge: MergeStrategy::FieldReplacement,
+        model: ModelPayload::RequestAndResponse,
+        block_means: Some("an error response takes the response's place"),
+        has_permission_decision: false,
+        chain: chain::overlay_llm_response,
+        read: read::<AfterModelInput>,
+    },
+    EventRow {
+        event: HookEventName::BeforeToolSelection,
+        name: "BeforeToolSelection",
+        aliases: &["before_tool_selection"],
+        summary: "before the tools of a model call are chosen",
+        matching: Matching::Always,
+        merge: MergeStrategy::ToolSelection,
+        model: ModelPayload::Request,
+        block_means: Some("no tools may be called (NONE)"),
+        has_permission_decision: false,
+        chain: chain::nothing,
+        read: read::<BeforeToolSelectionInput>,
+    },
+    EventRow {
+        event: HookEventName::Notification,
+        name: "Notification",
+        aliases: &["notification"],
+        summary: "the agent notifies the user",
+        matching: Matching::Always,
+        merge: MergeStrategy::Simple,
+        model: ModelPayload::None,
+        block_means: None,
+        has_permission_decision: false,
+        chain: chain::nothing,
+        read: read::<NotificationInput>,
+    },
+];
+
+impl HookEventName {
+    /// How many events there are.
+    pub const COUNT: usize = EVENTS.len();
+
+    /// Every event, in the order of protocol.md §2.
+    pub fn all() -> impl Iterator<Item = HookEventName> {
+        EVENTS.iter().map(|row| row.event)
+    }
+
+    /// Narrows a name from outside, canonical or alias, to the event.
+    pub fn from_name(name: &str) -> Option<Self> {
+        EVENTS
+            .iter()
+            .find(|row| row.name == name || row.aliases.contains(&name))
+            .map(|row| row.event)
+    }
+
+    /// The event's row in the table.
+    pub fn row(self) -> &'static EventRow {
+        &EVENTS[self as usize]
+    }
+
+    /// The canonical name.
+    pub fn as_str(self) -> &'static str {
+        self.row().name
+    }
+
+    /// The known name that looks most like `name`, for a suggestion.
+    pub fn nearest(name: &str) -> Option<&'static str> {
+        crate::nearest::nearest(name, EVENTS.iter().map(|row| row.name))
+    }
+}
+
+impl fmt::Display for HookEventName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn every_row_stands_at_its_events_place() {
+        for (index, row) in EVENTS.iter().enumerate() {
+            assert_eq!(row.event as usize, index, "{}", row.name);
+        }
+    }
+
+    #[test]
+    fn names_and_aliases_are_unique_and_narrow_to_their_row() {
+        let mut seen = HashSet::new();
+        for row in &EVENTS {
+            for name in row.aliases.iter().chain([&row.name]) {
+                assert!(seen.insert(*name), "{name} stands for two events");
+                assert_eq!(HookEventName::from_name(name), Some(row.event));
+            }
+        }
+        assert_eq!(HookEventName::from_name("beforetool"), None);
+    }
+
+    #[test]
+    fn a_misspelt_name_has_a_suggestion() {
+        assert_eq!(HookEventName::nearest("BeforeTools"), Some("BeforeTool"));
+        assert_eq!(HookEventName::nearest("xyzzy"), None);
+    }
+}

@@ -1,0 +1,190 @@
+//! What can go wrong, twice: a hook that failed, and a stage of the pipeline that could not be
+//! completed.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Why a hook failed. A hook that denied did not fail (architecture.md, invariant 7).
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum HookFailure {
+    /// The process could not be started.
+    #[error("failed to start {program}: {source}")]
+    Spawn {
+        /// The program that was to run.
+        program: PathBuf,
+        /// What the system said.
+        source: Arc<io::Error>,
+    },
+    /// Neither the input's directory nor the project's can be entered.
+    #[error("failed to enter the working directory {}: {source}", directory.display())]
+    Directory {
+        /// The directory that was tried last.
+        directory: PathBuf,
+        /// What the system said.
+        source: Arc<io::Error>,
+    },
+    /// The timeout passed.
+    #[error("Hook timed out after {}ms", after.as_millis())]
+    TimedOut {
+        /// The hook's timeout.
+        after: Duration,
+    },
+    /// A signal ended the process.
+    #[error("Hook was terminated by signal {}", signal_name(*.number))]
+    Signal {
+        /// The signal's number.
+        number: i32,
+    },
+    /// The process exited with something other than 0 or 2.
+    #[error("Hook exited with code {code}")]
+    ExitCode {
+        /// The exit code.
+        code: i32,
+    },
+    /// Standard output was longer than the capture limit.
+    #[error(
+        "output_too_large: the hook wrote more than {limit} bytes to stdout; write less, or raise the output limit"
+    )]
+    OutputTooLarge {
+        /// The limit in bytes.
+        limit: usize,
+    },
+    /// Talking to the process failed.
+    #[error("failed to {attempt}: {source}")]
+    Io {
+        /// What was attempted.
+        attempt: &'static str,
+        /// What the system said.
+        source: Arc<io::Error>,
+    },
+    /// A handler in process returned an error.
+    #[error("handler failed: {source}")]
+    Handler {
+        /// The handler's own error.
+        source: Arc<dyn std::error::Error + Send + Sync>,
+    },
+    /// A handler in process panicked.
+    #[error("handler panicked: {message}")]
+    Panicked {
+        /// What it said.
+        message: String,
+    },
+    /// The command, or the file it runs, is not what was trusted.
+    #[error("the command changed since it was trusted; review it and trust it again")]
+    Untrusted,
+    /// Hooks that fire hooks that fire hooks.
+    #[error(
+        "HOOK_DEPTH is {depth}: hooks are nested too deep; a hook of this engine starts the engine again"
+    )]
+    TooDeep {
+        /// How deep this hook would be.
+        depth: u32,
+    },
+    /// Nobody waits for the answer any more.
+    #[error("cancelled")]
+    Cancelled,
+}
+
+impl HookFailure {
+    /// Whether the failure is listed among an event's errors. An odd exit code is not: it is the
+    /// script's own way to warn (protocol.md §3).
+    pub fn is_error(&self) -> bool {
+        !matches!(self, Self::ExitCode { .. })
+    }
+}
+
+/// The name of a signal, else its number.
+pub fn signal_name(number: i32) -> String {
+    const NAMES: [(i32, &str); 15] = [
+        (1, "SIGHUP"),
+        (2, "SIGINT"),
+        (3, "SIGQUIT"),
+        (4, "SIGILL"),
+        (5, "SIGTRAP"),
+        (6, "SIGABRT"),
+        (8, "SIGFPE"),
+        (9, "SIGKILL"),
+        (11, "SIGSEGV"),
+        (13, "SIGPIPE"),
+        (14, "SIGALRM"),
+        (15, "SIGTERM"),
+        (24, "SIGXCPU"),
+        (25, "SIGXFSZ"),
+        (31, "SIGSYS"),
+    ];
+    NAMES
+        .iter()
+        .find(|(known, _)| *known == number)
+        .map_or_else(|| number.to_string(), |(_, name)| (*name).to_owned())
+}
+
+/// Where an event's way through the engine ended early (architecture.md, "Data flow").
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum FailureCode {
+    /// The request is not an envelope.
+    InvalidRequest,
+    /// The event has no row in the table.
+    UnsupportedEvent,
+    /// The payload is not what the event requires.
+    InvalidPayload,
+    /// The hooks to run could not be determined.
+    PlanningFailed,
+    /// A model payload could not be brought into the stable form.
+    TranslationFailed,
+    /// The hooks could not be run.
+    ExecutionFailed,
+    /// The answers could not be merged.
+    AggregationFailed,
+    /// Nothing serves the bus.
+    NoHandler,
+    /// The system is shutting down.
+    ShuttingDown,
+    /// The caller is gone or asked to stop.
+    Cancelled,
+    /// The request's own deadline passed.
+    DeadlineExceeded,
+    /// A panic in the engine or in a handler's wrapping.
+    InternalError,
+}
+
+impl FailureCode {
+    /// The word in `error.code`.
+    pub fn as_str(self) -> &'static str {
+        self.words().0
+    }
+
+    /// The stage that failed, in a word.
+    pub fn stage(self) -> &'static str {
+        self.words().1
+    }
+
+    fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Self::InvalidRequest => ("invalid_request", "envelope"),
+            Self::UnsupportedEvent => ("unsupported_event", "route"),
+            Self::InvalidPayload => ("invalid_payload", "payload"),
+            Self::PlanningFailed => ("planning_failed", "plan"),
+            Self::TranslationFailed => ("translation_failed", "translate"),
+            Self::ExecutionFailed => ("execution_failed", "run"),
+            Self::AggregationFailed => ("aggregation_failed", "aggregate"),
+            Self::NoHandler => ("no_handler", "bus"),
+            Self::ShuttingDown => ("shutting_down", "bus"),
+            Self::Cancelled => ("cancelled", "run"),
+            Self::DeadlineExceeded => ("deadline_exceeded", "run"),
+            Self::InternalError => ("internal_error", "internal"),
+        }
+    }
+}
+
+/// The text of a panic.
+pub fn panic_message(payload: &(dyn std::any::Any + Send)) -> String {
+    payload
+        .downcast_ref::<&str>()
+        .map(|text| (*text).to_owned())
+        .or_else(|| payload.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "no message".to_owned())
+}

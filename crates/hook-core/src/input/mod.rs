@@ -1,0 +1,279 @@
+//! What a hook is told: the base fields that every event has, and the event's own payload
+//! (protocol.md §2).
+//!
+//! A request brings a [`RequestInput`]: a payload that has been read and checked, possibly with
+//! base fields of its own. [`RequestInput::complete`] fills in the host's and gives the
+//! [`EventInput`] that hooks see. Reading is the check: code that holds a payload type holds a
+//! valid payload.
+
+mod payload;
+mod words;
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::event::HookEventName;
+use crate::json::{JsonObject, ObjectWriter, RawObject};
+use crate::shape::{FieldReader, ShapeError};
+
+pub(crate) use payload::Payload;
+pub use payload::{
+    AfterAgentInput, AfterModelInput, AfterToolInput, BeforeAgentInput, BeforeModelInput,
+    BeforeToolInput, BeforeToolSelectionInput, EventPayload, McpContext, NotificationInput,
+    PreCompressInput, SessionEndInput, SessionStartInput, ToolName,
+};
+pub use words::{PreCompressTrigger, SessionEndReason, SessionStartSource};
+
+/// Request values that reach the environment of a process may be this long, in bytes.
+const MAX_ENVIRONMENT_VALUE: usize = 4 * 1024;
+
+/// A payload that is not what its event requires.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("invalid {event} input: {shape}")]
+pub struct PayloadError {
+    event: HookEventName,
+    #[source]
+    shape: ShapeError,
+}
+
+impl PayloadError {
+    /// The event whose payload was read.
+    pub fn event(&self) -> HookEventName {
+        self.event
+    }
+
+    /// The offending field and what was expected of it.
+    pub fn shape(&self) -> &ShapeError {
+        &self.shape
+    }
+}
+
+/// The host's side of the base fields: who the session is and where it works.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostContext {
+    /// Identifies the agent's session.
+    pub session_id: Arc<str>,
+    /// The agent's working directory.
+    pub cwd: Arc<str>,
+    /// The file that holds the session's transcript; empty when there is none.
+    pub transcript_path: Arc<str>,
+}
+
+/// Base fields that a request brings itself; they win over the host's.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct BaseOverrides {
+    /// The session that the event belongs to.
+    pub session_id: Option<Arc<str>>,
+    /// The session's working directory.
+    pub cwd: Option<Arc<str>>,
+    /// The session's transcript file.
+    pub transcript_path: Option<Arc<str>>,
+    /// When the event happened, ISO 8601.
+    pub timestamp: Option<Arc<str>>,
+}
+
+/// What a request brings: a checked payload, base fields of its own, and unknown fields.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RequestInput {
+    /// The event's payload.
+    pub payload: EventPayload,
+    /// Base fields that win over the host's.
+    pub base: BaseOverrides,
+    /// Unknown fields, which reach scripts unchanged.
+    pub extra: JsonObject,
+}
+
+impl RequestInput {
+    /// Reads and checks the input of an event.
+    ///
+    /// # Errors
+    /// Names the first field that is not what protocol.md §2 requires.
+    pub fn read(event: HookEventName, fields: JsonObject) -> Result<Self, PayloadError> {
+        let mut fields = FieldReader::new(fields);
+        let read = |fields: &mut FieldReader| -> Result<_, ShapeError> {
+            fields.alias("model_request", "llm_request");
+            fields.alias("model_response", "llm_response");
+            // The engine's own word on it wins (protocol.md §2).
+            fields.any("hook_event_name");
+            let base = BaseOverrides {
+                session_id: environment_value(fields, "session_id")?,
+                cwd: environment_value(fields, "cwd")?,
+                transcript_path: fields.text("transcript_path")?.map(Into::into),
+                timestamp: fields.text("timestamp")?.map(Into::into),
+            };
+            Ok((base, (event.row().read)(fields)?))
+        };
+        let (base, payload) = read(&mut fields).map_err(|shape| PayloadError { event, shape })?;
+        Ok(Self { payload, base, extra: fields.rest() })
+    }
+
+    /// The event that the payload belongs to.
+    pub fn event(&self) -> HookEventName {
+        self.payload.event()
+    }
+
+    /// Fills in the host's base fields and, where the request has none, the time.
+    pub fn complete(self, host: &HostContext) -> EventInput {
+        let base = self.base;
+        EventInput {
+            session_id: base.session_id.unwrap_or_else(|| Arc::clone(&host.session_id)),
+            transcript_path: base
+                .transcript_path
+                .unwrap_or_else(|| Arc::clone(&host.transcript_path)),
+            cwd: base.cwd.unwrap_or_else(|| Arc::clone(&host.cwd)),
+            timestamp: base.timestamp.unwrap_or_else(now),
+            payload: self.payload,
+            extra: self.extra,
+        }
+    }
+
+    /// Writes the fields as a request carries them.
+    pub fn write(&self, out: &mut ObjectWriter<'_>) {
+        out.optional_text("session_id", self.base.session_id.as_deref());
+        out.optional_text("transcript_path", self.base.transcript_path.as_deref());
+        out.optional_text("cwd", self.base.cwd.as_deref());
+        out.optional_text("timestamp", self.base.timestamp.as_deref());
+        self.payload.write(out);
+        out.fields(&self.extra);
+    }
+}
+
+impl<P: Into<EventPayload>> From<P> for RequestInput {
+    fn from(payload: P) -> Self {
+        Self {
+            payload: payload.into(),
+            base: BaseOverrides::default(),
+            extra: JsonObject::default(),
+        }
+    }
+}
+
+/// Values that end up in a process's environment must fit there (protocol.md §3).
+fn environment_value(fields: &mut FieldReader, name: &str) -> Result<Option<Arc<str>>, ShapeError> {
+    const EXPECTED: &str = "at most 4 KiB without NUL";
+    match fields.text(name)? {
+        Some(value) if value.contains('\0') => Err(ShapeError::new(name, EXPECTED, "a NUL")),
+        Some(value) if value.len() > MAX_ENVIRONMENT_VALUE => {
+            Err(ShapeError::new(name, EXPECTED, format!("{} bytes", value.len())))
+        }
+        value => Ok(value.map(Into::into)),
+    }
+}
+
+fn now() -> Arc<str> {
+    // Always three digits of milliseconds, as JavaScript's toISOString writes them.
+    format!("{:.3}", jiff::Timestamp::now()).into()
+}
+
+/// One event with everything a hook is told about it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct EventInput {
+    /// Identifies the agent's session.
+    pub session_id: Arc<str>,
+    /// The session's transcript file; empty when there is none.
+    pub transcript_path: Arc<str>,
+    /// The session's working directory.
+    pub cwd: Arc<str>,
+    /// When the event happened, ISO 8601 UTC with milliseconds.
+    pub timestamp: Arc<str>,
+    /// The event's own fields.
+    pub payload: EventPayload,
+    /// Unknown fields of the request.
+    pub extra: JsonObject,
+}
+
+impl EventInput {
+    /// The event.
+    pub fn event(&self) -> HookEventName {
+        self.payload.event()
+    }
+
+    /// The JSON that a script reads on its standard input.
+    pub fn to_raw(&self) -> RawObject {
+        let mut out = Vec::with_capacity(512);
+        let mut object = ObjectWriter::begin(&mut out);
+        object.text("session_id", &self.session_id);
+        object.text("transcript_path", &self.transcript_path);
+        object.text("cwd", &self.cwd);
+        object.text("hook_event_name", self.event().as_str());
+        object.text("timestamp", &self.timestamp);
+        self.payload.write(&mut object);
+        object.fields(&self.extra);
+        object.end();
+        RawObject::from_written(out)
+    }
+}
+
+impl fmt::Debug for EventInput {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.to_raw().as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::RawJson;
+
+    fn read(event: HookEventName, text: &str) -> Result<RequestInput, PayloadError> {
+        RequestInput::read(event, RawJson::parse(text).unwrap().to_object().unwrap())
+    }
+
+    #[test]
+    fn unknown_fields_reach_the_script_byte_for_byte() {
+        let text = r#"{"hook_event_name":"Lie","prompt":"hi","later":{"n":1e0001},"cwd":"/tmp"}"#;
+        let host = HostContext {
+            session_id: "s".into(),
+            cwd: "/elsewhere".into(),
+            transcript_path: "".into(),
+        };
+        let input = read(HookEventName::BeforeAgent, text).unwrap().complete(&host);
+        let script = input.to_raw().fields();
+        assert_eq!(script.get("later").unwrap().as_str(), r#"{"n":1e0001}"#);
+        assert_eq!(script.get("cwd").unwrap().as_str(), r#""/tmp""#);
+        assert_eq!(script.get("hook_event_name").unwrap().as_str(), r#""BeforeAgent""#);
+        let timestamp = script.get("timestamp").unwrap().to_text().unwrap();
+        assert_eq!(timestamp.len(), "2026-01-01T00:00:00.000Z".len(), "{timestamp}");
+    }
+
+    #[test]
+    fn an_error_names_the_field_and_what_was_expected() {
+        for (event, text, field) in [
+            (HookEventName::BeforeTool, r#"{"tool_name":"","tool_input":{}}"#, "tool_name"),
+            (HookEventName::BeforeTool, r#"{"tool_name":"a","tool_input":[]}"#, "tool_input"),
+            (HookEventName::BeforeTool, r#"{"tool_name":"a"}"#, "tool_input"),
+            (
+                HookEventName::BeforeTool,
+                r#"{"tool_name":"a","tool_input":{},"mcp_context":{}}"#,
+                "mcp_context.server_name",
+            ),
+            (HookEventName::AfterTool, r#"{"tool_name":"a","tool_input":{}}"#, "tool_response"),
+            (
+                HookEventName::AfterAgent,
+                r#"{"prompt":"a","prompt_response":"b"}"#,
+                "stop_hook_active",
+            ),
+            (HookEventName::SessionStart, r#"{"source":"boot"}"#, "source"),
+            (HookEventName::SessionEnd, r#"{"reason":7}"#, "reason"),
+            (HookEventName::PreCompress, "{}", "trigger"),
+            (HookEventName::BeforeModel, r#"{"llm_request":"text"}"#, "llm_request"),
+            (HookEventName::AfterModel, r#"{"llm_request":{}}"#, "llm_response"),
+            (
+                HookEventName::BeforeToolSelection,
+                r#"{"llm_request":{},"available_tools":{}}"#,
+                "available_tools",
+            ),
+            (HookEventName::Notification, r#"{"message":""}"#, "message"),
+            (HookEventName::Notification, r#"{"message":"a","session_id":"\u0000"}"#, "session_id"),
+        ] {
+            let error = read(event, text).unwrap_err();
+            assert_eq!(error.shape().path(), field, "{event}: {error}");
+        }
+    }
+
+    #[test]
+    fn older_names_stand_for_the_model_payloads() {
+        let input = read(HookEventName::AfterModel, r#"{"model_request":{},"model_response":{}}"#);
+        assert!(input.is_ok());
+    }
+}

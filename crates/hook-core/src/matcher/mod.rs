@@ -1,0 +1,134 @@
+//! Matchers: which tools or triggers a hook is for (protocol.md §2).
+
+mod javascript;
+
+use fancy_regex::{Regex, RegexBuilder};
+
+use crate::event::Matching;
+
+/// How many steps one match may take before it is given up and counted as a match.
+const BACKTRACKING_LIMIT: usize = 1_000_000;
+
+/// A matcher, compiled once when settings are loaded.
+#[derive(Debug, Clone)]
+pub struct Matcher {
+    text: Option<String>,
+    rule: Rule,
+}
+
+#[derive(Debug, Clone)]
+enum Rule {
+    Everything,
+    Exactly(String),
+    Pattern(Box<Regex>),
+}
+
+/// Whether a matcher matches.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MatchOutcome {
+    /// It does not.
+    No,
+    /// It does.
+    Yes,
+    /// Matching was given up, which counts as a match: a guard must not be switched off by a name
+    /// that is hard to match.
+    GaveUp,
+}
+
+impl Matcher {
+    /// Compiles a matcher, with a warning where a pattern is no regular expression and is compared
+    /// literally instead.
+    pub fn compile(text: Option<&str>, matching: Matching) -> (Self, Option<String>) {
+        let trimmed = text.unwrap_or_default().trim();
+        let (rule, warning) = match matching {
+            _ if trimmed.is_empty() || trimmed == "*" => (Rule::Everything, None),
+            Matching::Always => (Rule::Everything, None),
+            Matching::Exact { .. } => (Rule::Exactly(trimmed.to_owned()), None),
+            Matching::Pattern => match compile_pattern(trimmed) {
+                Ok(pattern) => (Rule::Pattern(Box::new(pattern)), None),
+                Err(reason) => {
+                    let warning = format!(
+                        "the matcher `{trimmed}` is not a regular expression and is compared \
+                         literally: {reason}"
+                    );
+                    (Rule::Exactly(trimmed.to_owned()), Some(warning))
+                }
+            },
+        };
+        (Self { text: text.map(str::to_owned), rule }, warning)
+    }
+
+    /// Compares with the event's subject; an event without one is matched by every matcher.
+    pub fn matches(&self, subject: Option<&str>) -> MatchOutcome {
+        let Some(subject) = subject else { return MatchOutcome::Yes };
+        let matched = match &self.rule {
+            Rule::Everything => true,
+            Rule::Exactly(text) => text == subject,
+            Rule::Pattern(pattern) => match pattern.is_match(subject) {
+                Ok(matched) => matched,
+                Err(_) => return MatchOutcome::GaveUp,
+            },
+        };
+        if matched { MatchOutcome::Yes } else { MatchOutcome::No }
+    }
+
+    /// The matcher as it was written.
+    pub fn text(&self) -> Option<&str> {
+        self.text.as_deref()
+    }
+}
+
+fn compile_pattern(source: &str) -> Result<Regex, String> {
+    let pattern = javascript::to_rust_pattern(source).map_err(|error| error.to_string())?;
+    RegexBuilder::new(&pattern)
+        .backtrack_limit(BACKTRACKING_LIMIT)
+        .build()
+        .map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn tools_match_by_pattern_and_triggers_exactly() {
+        let exact = Matching::Exact { field: "source", words: &[] };
+        for (text, matching, subject, expected) in [
+            (None, Matching::Pattern, "anything", true),
+            (Some(""), Matching::Pattern, "anything", true),
+            (Some(" * "), Matching::Pattern, "anything", true),
+            (Some("write_file|edit"), Matching::Pattern, "multi_edit", true),
+            (Some("^edit$"), Matching::Pattern, "multi_edit", false),
+            (Some("^(?!mcp_)"), Matching::Pattern, "mcp_git", false),
+            (Some("[bad"), Matching::Pattern, "[bad", true),
+            (Some("[bad"), Matching::Pattern, "bad", false),
+            (Some("startup|resume"), exact, "resume", false),
+            (Some(" resume "), exact, "resume", true),
+            (Some("[bad"), Matching::Always, "anything", true),
+        ] {
+            let (matcher, _) = Matcher::compile(text, matching);
+            let matched = matcher.matches(Some(subject)) == MatchOutcome::Yes;
+            assert_eq!(matched, expected, "{text:?} against {subject}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_that_does_not_compile_is_reported() {
+        assert!(Matcher::compile(Some("[bad"), Matching::Pattern).1.is_some());
+        assert!(Matcher::compile(Some("good"), Matching::Pattern).1.is_none());
+    }
+
+    #[test]
+    fn a_match_that_backtracks_for_ever_counts_as_a_match() {
+        let (matcher, _) = Matcher::compile(Some(r"^(?:(a)\1*)+$"), Matching::Pattern);
+        assert_eq!(matcher.matches(Some(&format!("{}b", "a".repeat(60)))), MatchOutcome::GaveUp);
+    }
+
+    proptest! {
+        #[test]
+        fn any_matcher_against_any_name_does_not_panic(text in "\\PC{0,30}", name in "\\PC{0,30}") {
+            Matcher::compile(Some(&text), Matching::Pattern).0.matches(Some(&name));
+        }
+    }
+}

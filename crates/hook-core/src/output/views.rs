@@ -1,0 +1,149 @@
+//! What each event's answers mean, read from the outputs without copying them (protocol.md §4).
+
+use super::HookOutput;
+use crate::aggregator::AggregatedHookResult;
+use crate::event::HookEventName;
+use crate::json::{JsonObject, RawObject};
+use crate::model::ToolConfig;
+use crate::output::PolicyDecision;
+use crate::tool_mode::narrow;
+
+macro_rules! view {
+    ($(#[$doc:meta])* $name:ident of $event:ident) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy)]
+        pub struct $name<'a> {
+            aggregated: &'a AggregatedHookResult,
+        }
+
+        impl<'a> $name<'a> {
+            /// Reads the answers to one event; they should be that event's.
+            pub fn new(aggregated: &'a AggregatedHookResult) -> Self {
+                Self { aggregated }
+            }
+
+            /// Whether a hook forbids what the event announced.
+            pub fn is_blocking_decision(&self) -> bool {
+                self.outputs().any(|output| {
+                    output.is_blocking_decision()
+                        || output.permission(HookEventName::$event).is_some_and(|word| word.is_blocking())
+                })
+            }
+
+            /// Whether a hook stops the agent.
+            pub fn should_stop_execution(&self) -> bool {
+                self.outputs().any(HookOutput::should_stop_execution)
+            }
+
+            /// Whether a hook asks the user, and none forbids or stops.
+            pub fn is_ask_decision(&self) -> bool {
+                let strongest =
+                    self.outputs().map(|output| output.policy(HookEventName::$event)).max();
+                strongest == Some(PolicyDecision::Ask)
+            }
+
+            fn outputs(&self) -> impl DoubleEndedIterator<Item = &'a HookOutput> {
+                self.aggregated.all_outputs.iter()
+            }
+        }
+    };
+}
+
+view! {
+    /// The answers to a BeforeTool event.
+    BeforeToolOutput of BeforeTool
+}
+view! {
+    /// The answers to a BeforeModel event.
+    BeforeModelOutput of BeforeModel
+}
+view! {
+    /// The answers to an AfterModel event.
+    AfterModelOutput of AfterModel
+}
+view! {
+    /// The answers to a BeforeToolSelection event.
+    BeforeToolSelectionOutput of BeforeToolSelection
+}
+view! {
+    /// The answers to an AfterAgent event.
+    AfterAgentOutput of AfterAgent
+}
+
+/// Every hook's changes to one object, laid over each other in plan order.
+fn changes<'a>(outputs: impl Iterator<Item = &'a HookOutput>, name: &str) -> Option<JsonObject> {
+    let mut changes = outputs.filter_map(|output| output.specific_object(name));
+    let mut merged = changes.next()?.fields();
+    for later in changes {
+        merged.overlay(&later.fields());
+    }
+    Some(merged)
+}
+
+impl BeforeToolOutput<'_> {
+    /// The arguments the tool should run with: the original with every hook's `tool_input` laid
+    /// over it, shallow, in plan order. `None` when no hook changed them.
+    pub fn modified_tool_input(&self, original: &RawObject) -> Option<RawObject> {
+        changes(self.outputs(), "tool_input").map(|changes| original.overlaid(&changes))
+    }
+}
+
+impl BeforeModelOutput<'_> {
+    /// A stable response that takes the model's place; the last hook's that gave one.
+    pub fn synthetic_response(&self) -> Option<RawObject> {
+        self.outputs().rev().find_map(|output| output.specific_object("llm_response"))
+    }
+
+    /// The stable request with every hook's `llm_request` laid over it, shallow, in plan order.
+    /// `None` when no hook changed it.
+    pub fn modified_llm_request(&self, original: &RawObject) -> Option<RawObject> {
+        changes(self.outputs(), "llm_request").map(|changes| original.overlaid(&changes))
+    }
+}
+
+impl AfterModelOutput<'_> {
+    /// A stable response that replaces the model's, if its first candidate has content.
+    pub fn modified_response(&self) -> Option<RawObject> {
+        let response = self.aggregated.final_output.as_ref()?.specific_object("llm_response")?;
+        let candidates = response.fields().get("candidates")?.to_items()?;
+        let content = candidates.first()?.to_object().ok()?;
+        content.get("content").filter(|content| !content.is_null())?;
+        Some(response)
+    }
+}
+
+impl BeforeToolSelectionOutput<'_> {
+    /// What hooks explicitly gave, narrowing the caller's own `base`: NONE beats ANY beats AUTO,
+    /// lists are intersected, an empty intersection is NONE, and so is a block. `None` when no
+    /// hook said anything about tools.
+    pub fn tool_config(&self, base: &ToolConfig) -> Option<ToolConfig> {
+        if self.is_blocking_decision() {
+            return Some(ToolConfig {
+                mode: Some("NONE".to_owned()),
+                allowed_function_names: None,
+            });
+        }
+        let given: Vec<ToolConfig> = self
+            .outputs()
+            .filter_map(|output| output.specific_object("toolConfig"))
+            .map(|config| ToolConfig::read_leniently(&config.fields()))
+            .collect();
+        if given.is_empty() {
+            return None;
+        }
+        let mut narrowed = narrow(std::iter::once(base).chain(&given));
+        if narrowed.allowed_function_names.as_ref().is_some_and(Vec::is_empty) {
+            narrowed.mode = Some("NONE".to_owned());
+        }
+        Some(narrowed)
+    }
+}
+
+impl AfterAgentOutput<'_> {
+    /// Whether a hook wants the conversation's context cleared.
+    pub fn should_clear_context(&self) -> bool {
+        self.outputs().any(|output| {
+            output.specific("clearContext").and_then(|value| value.to_bool()) == Some(true)
+        })
+    }
+}

@@ -1,0 +1,158 @@
+//! Planning: which hooks an event runs, in which order, and whether one after the other
+//! (protocol.md §2, "Plan").
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::event::HookEventName;
+use crate::input::EventPayload;
+use crate::matcher::MatchOutcome;
+use crate::registry::{Hook, HookRegistry};
+use crate::runner::HookKind;
+use crate::settings::FailBehavior;
+
+/// How many plans are remembered per event. Tools have few names; somebody who makes up more than
+/// this many gets them planned anew.
+const REMEMBERED_PLANS: usize = 1_024;
+
+/// The hooks that one event runs.
+#[derive(Debug)]
+pub struct Plan {
+    /// The event.
+    pub event: HookEventName,
+    /// The hooks in plan order, each with what must be said about it.
+    pub hooks: Vec<PlannedHook>,
+    /// Whether they run one after the other, each seeing what the one before changed.
+    pub sequential: bool,
+}
+
+/// One hook of a plan.
+#[derive(Debug, Clone)]
+pub struct PlannedHook {
+    /// The hook.
+    pub hook: Arc<Hook>,
+    /// Why its being in the plan deserves a warning.
+    pub warning: Option<String>,
+}
+
+impl Plan {
+    /// Whether no hook runs.
+    pub fn is_empty(&self) -> bool {
+        self.hooks.is_empty()
+    }
+
+    /// Whether all hooks are functions that run where the event is served.
+    pub fn is_inline(&self) -> bool {
+        self.hooks.iter().all(|planned| planned.hook.kind() == HookKind::Inline)
+    }
+
+    /// The first hook whose failure is a denial.
+    pub fn blocking_on_failure(&self) -> Option<&Hook> {
+        let mut hooks = self.hooks.iter().map(|planned| &*planned.hook);
+        hooks.find(|hook| hook.fail_behavior == FailBehavior::Block)
+    }
+}
+
+/// Finds the hooks for events.
+#[derive(Debug)]
+pub struct Planner {
+    registry: Arc<HookRegistry>,
+}
+
+impl Planner {
+    /// Plans from what is registered.
+    pub fn new(registry: Arc<HookRegistry>) -> Self {
+        Self { registry }
+    }
+
+    /// The plan for a payload. Plans are remembered until a hook is switched on or off, so an
+    /// event costs one look-up, however many hooks are registered.
+    pub fn plan(&self, payload: &EventPayload) -> Arc<Plan> {
+        self.registry.table().plan(payload.event(), payload.match_subject())
+    }
+
+    /// The first running hook of the event whose failure is a denial, whatever it matches.
+    pub fn blocking_on_failure(&self, event: HookEventName) -> Option<Arc<Hook>> {
+        let table = self.registry.table();
+        let mut hooks = table.hooks(event).iter();
+        hooks.find(|hook| hook.fail_behavior == FailBehavior::Block).cloned()
+    }
+}
+
+/// The hooks that are on, by event, with the plans made so far.
+#[derive(Debug)]
+pub(crate) struct PlanTable {
+    events: [EventPlans; HookEventName::COUNT],
+}
+
+#[derive(Debug, Default)]
+struct EventPlans {
+    hooks: Vec<Arc<Hook>>,
+    without_subject: std::sync::OnceLock<Arc<Plan>>,
+    by_subject: Mutex<HashMap<Box<str>, Arc<Plan>>>,
+}
+
+impl PlanTable {
+    pub(crate) fn new(hooks: Vec<Arc<Hook>>) -> Self {
+        let mut events: [EventPlans; HookEventName::COUNT] = Default::default();
+        for hook in hooks {
+            events[hook.event as usize].hooks.push(hook);
+        }
+        Self { events }
+    }
+
+    fn hooks(&self, event: HookEventName) -> &[Arc<Hook>] {
+        &self.events[event as usize].hooks
+    }
+
+    fn plan(&self, event: HookEventName, subject: Option<&str>) -> Arc<Plan> {
+        let plans = &self.events[event as usize];
+        let Some(subject) = subject else {
+            let plan = plans.without_subject.get_or_init(|| make_plan(event, &plans.hooks, None));
+            return Arc::clone(plan);
+        };
+        let remembered = || plans.by_subject.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(plan) = remembered().get(subject) {
+            return Arc::clone(plan);
+        }
+        let plan = make_plan(event, &plans.hooks, Some(subject));
+        let mut remembered = remembered();
+        if remembered.len() >= REMEMBERED_PLANS {
+            remembered.clear();
+        }
+        remembered.insert(subject.into(), Arc::clone(&plan));
+        plan
+    }
+}
+
+fn make_plan(event: HookEventName, hooks: &[Arc<Hook>], subject: Option<&str>) -> Arc<Plan> {
+    let mut planned: Vec<PlannedHook> = Vec::new();
+    let mut positions = HashMap::new();
+    let mut sequential = false;
+    for hook in hooks {
+        let warning = match hook.matcher.matches(subject) {
+            MatchOutcome::No => continue,
+            MatchOutcome::Yes => None,
+            MatchOutcome::GaveUp => Some(format!(
+                "matching `{}` took too many steps and counts as a match; simplify the matcher",
+                hook.matcher.text().unwrap_or_default()
+            )),
+        };
+        sequential |= hook.sequential;
+        let candidate = PlannedHook { hook: Arc::clone(hook), warning };
+        match positions.get(&hook.identity()) {
+            None => {
+                positions.insert(hook.identity(), planned.len());
+                planned.push(candidate);
+            }
+            // The same hook twice runs once, at the first place, as the most trusted wrote it.
+            Some(position) => {
+                let first: &mut PlannedHook = &mut planned[*position];
+                if hook.source.trust_rank() > first.hook.source.trust_rank() {
+                    *first = candidate;
+                }
+            }
+        }
+    }
+    Arc::new(Plan { event, hooks: planned, sequential })
+}

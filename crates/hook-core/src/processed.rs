@@ -1,0 +1,180 @@
+//! The one interpretation of what hooks said, for all callers (protocol.md §5,
+//! "ProcessedHookResult").
+
+use crate::aggregator::{AggregatedHookResult, ErrorReport, or_decision};
+use crate::event::{HookEventName, MergeStrategy};
+use crate::failure::FailureCode;
+use crate::json::{JsonObject, ObjectWriter};
+use crate::output::{HookOutput, NO_REASON, PolicyDecision};
+use crate::registry::Hook;
+
+/// What a caller needs to know of an event: what to do, what to say, and whether the engine could
+/// do its job.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ProcessedHookResult {
+    /// What the hooks said.
+    pub aggregated: AggregatedHookResult,
+    /// What to do: the strongest that any hook wants.
+    pub decision: PolicyDecision,
+    /// Why; absent when things go on.
+    pub reason: Option<String>,
+    /// Whether the agent should stop.
+    pub should_stop: bool,
+    /// Why it should.
+    pub stop_reason: Option<String>,
+    /// The message to display; absent when suppressed.
+    pub system_message: Option<String>,
+    /// The message for the model, which suppression does not hide.
+    pub model_message: Option<String>,
+    /// Whether the display should hide the event's output.
+    pub suppress_output: bool,
+    /// Context for the model.
+    pub additional_context: Option<String>,
+    /// The stage that failed, if one did.
+    pub failure: Option<StageFailure>,
+}
+
+/// A stage of the pipeline that could not be completed.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("{message}")]
+pub struct StageFailure {
+    /// Which one, as a code.
+    pub code: FailureCode,
+    /// What was attempted, on what, what went wrong and how to mend it.
+    pub message: String,
+    /// More, for programs.
+    pub details: JsonObject,
+}
+
+impl StageFailure {
+    /// A failure without further details.
+    pub fn new(code: FailureCode, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), details: JsonObject::default() }
+    }
+
+    /// Adds a detail for programs.
+    #[must_use]
+    pub fn with_detail(mut self, name: &str, value: impl Into<crate::json::RawJson>) -> Self {
+        self.details.insert(name, value);
+        self
+    }
+}
+
+impl ProcessedHookResult {
+    /// The result of an event that no hook listens to.
+    pub fn empty_success() -> Self {
+        Self::of(AggregatedHookResult::empty_success())
+    }
+
+    /// The result of an event that a stage failed for. It lets things go on, unless
+    /// `blocking_on_failure` is a hook that the event would have run and whose failure is a denial
+    /// (protocol.md §1, `failBehavior`).
+    pub fn failed(failure: StageFailure, blocking_on_failure: Option<&Hook>) -> Self {
+        let mut result = Self::of(AggregatedHookResult::failed(ErrorReport {
+            message: failure.message.clone(),
+            hook: None,
+            stage: Some(failure.code.stage()),
+        }));
+        if let Some(hook) = blocking_on_failure {
+            result.decision = PolicyDecision::Block;
+            result.reason = Some(format!(
+                "hook {} could not run and blocks on failure: {failure}",
+                hook.display_name()
+            ));
+        }
+        result.failure = Some(failure);
+        result
+    }
+
+    fn of(aggregated: AggregatedHookResult) -> Self {
+        Self {
+            aggregated,
+            decision: PolicyDecision::Proceed,
+            reason: None,
+            should_stop: false,
+            stop_reason: None,
+            system_message: None,
+            model_message: None,
+            suppress_output: false,
+            additional_context: None,
+            failure: None,
+        }
+    }
+
+    /// Interprets the common fields of what was aggregated: the one place that does.
+    pub fn process(event: HookEventName, aggregated: AggregatedHookResult) -> Self {
+        let Some(merged) = &aggregated.final_output else { return Self::of(aggregated) };
+        // Where merging leaves the common fields out, they are taken from the outputs.
+        let view = match event.row().merge {
+            MergeStrategy::ToolSelection => or_decision(event, &aggregated.all_outputs),
+            _ => merged.clone(),
+        };
+        let outputs = &aggregated.all_outputs;
+        let decision = outputs.iter().map(|output| output.policy(event)).max().unwrap_or_default();
+        let reason = (decision > PolicyDecision::Proceed)
+            .then(|| reason_of(event, decision, &view, outputs));
+        let suppress_output = view.suppress_output == Some(true);
+        let message = view.system_message.clone().filter(|message| !message.is_empty());
+        Self {
+            decision,
+            should_stop: decision == PolicyDecision::Stop,
+            stop_reason: reason.clone().filter(|_| decision == PolicyDecision::Stop),
+            reason,
+            system_message: message.clone().filter(|_| !suppress_output),
+            model_message: message,
+            suppress_output,
+            additional_context: view.additional_context(),
+            ..Self::of(aggregated)
+        }
+    }
+
+    /// Whether the caller must not do what the event announced.
+    pub fn is_blocking_decision(&self) -> bool {
+        self.decision == PolicyDecision::Block
+    }
+
+    /// Whether the caller must ask first.
+    pub fn is_ask_decision(&self) -> bool {
+        self.decision == PolicyDecision::Ask
+    }
+
+    /// Whether the agent should stop.
+    pub fn should_stop_execution(&self) -> bool {
+        self.should_stop
+    }
+
+    /// Writes the fields, without `aggregated`, which a message carries as `output`.
+    pub fn write(&self, out: &mut ObjectWriter<'_>) {
+        out.text("decision", self.decision.as_str());
+        out.optional_text("reason", self.reason.as_deref());
+        out.bool("suppressOutput", self.suppress_output);
+        out.bool("shouldStop", self.should_stop);
+        out.optional_text("stopReason", self.stop_reason.as_deref());
+        out.optional_text("systemMessage", self.system_message.as_deref());
+        out.optional_text("modelMessage", self.model_message.as_deref());
+        out.optional_text("additionalContext", self.additional_context.as_deref());
+    }
+}
+
+/// The merged output's reason where it decides the same, else those of the hooks that do.
+fn reason_of(
+    event: HookEventName,
+    decision: PolicyDecision,
+    view: &HookOutput,
+    outputs: &[HookOutput],
+) -> String {
+    if view.policy(event) == decision {
+        let reason = view.policy_reason(event);
+        if reason != NO_REASON {
+            return reason;
+        }
+    }
+    let mut reasons: Vec<String> = outputs
+        .iter()
+        .filter(|output| output.policy(event) == decision)
+        .map(|output| output.policy_reason(event))
+        .filter(|reason| reason != NO_REASON)
+        .collect();
+    reasons.dedup();
+    if reasons.is_empty() { NO_REASON.to_owned() } else { reasons.join("\n") }
+}

@@ -1,0 +1,297 @@
+//! The hooks there are: built once from settings and the host's handlers, listed, and switched
+//! on and off by name.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::{Arc, RwLock};
+use std::time::Duration;
+
+use tokio::sync::Semaphore;
+
+use crate::event::HookEventName;
+use crate::failure::HookFailure;
+use crate::matcher::Matcher;
+use crate::planner::PlanTable;
+use crate::runner::{HandlerHook, HookExecutor, HookKind, Runner};
+use crate::settings::{
+    Diagnostic, FailBehavior, HookEntry, HookSource, Place, SettingsFile, Severity,
+};
+use crate::trust::{Trust, TrustPolicy};
+
+/// One registered hook.
+pub struct Hook {
+    /// The event it listens to.
+    pub event: HookEventName,
+    /// Its name, if it has one.
+    pub name: Option<String>,
+    /// What it is for.
+    pub description: Option<String>,
+    /// Where it comes from.
+    pub source: HookSource,
+    /// Where it was written down; absent for the host's handlers.
+    pub place: Option<Place>,
+    /// Which tools or triggers it is for.
+    pub matcher: Matcher,
+    /// Whether its plan runs one hook after the other.
+    pub sequential: bool,
+    /// How long it may run.
+    pub timeout: Duration,
+    /// What its failure means.
+    pub fail_behavior: FailBehavior,
+    /// What its author should know at every run, such as a matcher that does not compile.
+    pub warnings: Vec<String>,
+    pub(crate) slots: Option<Arc<Semaphore>>,
+    trust: Trust,
+    switched_off_by: Option<String>,
+    executor: Arc<dyn HookExecutor>,
+}
+
+impl Hook {
+    /// What the hook is run by.
+    pub fn kind(&self) -> HookKind {
+        self.executor.kind()
+    }
+
+    /// The command, or the handler's name.
+    pub fn command(&self) -> &str {
+        self.executor.label()
+    }
+
+    /// What the hook is shown as, and what it is switched off by: its name, else its command.
+    pub fn display_name(&self) -> &str {
+        self.name.as_deref().unwrap_or_else(|| self.executor.label())
+    }
+
+    /// Two hooks of one event with the same identity are the same hook (protocol.md §1).
+    pub(crate) fn identity(&self) -> (Option<&str>, &str) {
+        (self.name.as_deref(), self.executor.label())
+    }
+
+    pub(crate) fn executor(&self) -> &Arc<dyn HookExecutor> {
+        &self.executor
+    }
+
+    /// Looks again, just before execution, whether what will run is what was trusted.
+    pub(crate) fn check_trust(&self) -> Result<(), HookFailure> {
+        if self.trust.still_holds() { Ok(()) } else { Err(HookFailure::Untrusted) }
+    }
+}
+
+impl fmt::Debug for Hook {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Hook")
+            .field("event", &self.event)
+            .field("name", &self.display_name())
+            .field("source", &self.source)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A hook as it is listed.
+#[derive(Debug, Clone)]
+pub struct HookListing {
+    /// The hook.
+    pub hook: Arc<Hook>,
+    /// Whether it runs when its event comes.
+    pub enabled: bool,
+    /// Whether it may run at all; only hooks of a project can be untrusted.
+    pub trusted: bool,
+    /// Who switched it off.
+    pub disabled_by: Option<String>,
+}
+
+/// All hooks, and which of them are on.
+#[derive(Debug)]
+pub struct HookRegistry {
+    hooks: Vec<Arc<Hook>>,
+    diagnostics: Vec<Diagnostic>,
+    unreadable: Vec<String>,
+    switches: RwLock<Switches>,
+}
+
+#[derive(Debug)]
+struct Switches {
+    /// What was said at run time, by name; wins over settings.
+    by_name: Vec<(String, bool)>,
+    table: Arc<PlanTable>,
+}
+
+impl HookRegistry {
+    /// Registers the hooks of all sources, in run order, then the host's handlers.
+    pub fn new(
+        files: Vec<SettingsFile>,
+        handlers: &[HandlerHook],
+        runner: &Runner,
+        project: &Path,
+        policy: &TrustPolicy,
+    ) -> Self {
+        let mut hooks = Vec::new();
+        let mut diagnostics = Vec::new();
+        let mut unreadable = Vec::new();
+        let (trusted, mut problems) = policy.open(project);
+        diagnostics.append(&mut problems);
+        for file in &files {
+            diagnostics.extend(file.diagnostics.iter().cloned());
+            if !file.readable {
+                unreadable.extend(file.diagnostics.iter().map(ToString::to_string));
+            }
+            let commands = runner.commands(&file.config.environment, file.config.max_concurrent);
+            for entry in &file.hooks {
+                let (matcher, problem) =
+                    Matcher::compile(entry.matcher.as_deref(), entry.event.row().matching);
+                if let Some(problem) = &problem {
+                    diagnostics.push(matcher_diagnostic(entry, problem));
+                }
+                hooks.push(Arc::new(Hook {
+                    event: entry.event,
+                    name: entry.name.clone(),
+                    description: entry.description.clone(),
+                    source: file.source.clone(),
+                    place: Some(entry.place.clone()),
+                    matcher,
+                    sequential: entry.sequential,
+                    timeout: entry.timeout,
+                    fail_behavior: entry.fail_behavior,
+                    warnings: problem.into_iter().collect(),
+                    slots: commands.slots.clone(),
+                    trust: match file.source {
+                        HookSource::Project => trusted.decide(entry, project),
+                        _ => Trust::Given,
+                    },
+                    switched_off_by: switched_off_by(entry, file, &files),
+                    executor: commands.executor(entry),
+                }));
+            }
+        }
+        hooks.extend(handlers.iter().map(|handler| Arc::new(of_handler(handler, runner))));
+        let table = Arc::new(PlanTable::new(running(&hooks, &[])));
+        let switches = RwLock::new(Switches { by_name: Vec::new(), table });
+        Self { hooks, diagnostics, unreadable, switches }
+    }
+
+    /// Every hook in run order.
+    pub fn list(&self) -> Vec<HookListing> {
+        let switches = read(&self.switches);
+        let listing = |hook: &Arc<Hook>| HookListing {
+            enabled: is_on(hook, &switches.by_name),
+            trusted: hook.trust.is_given(),
+            disabled_by: match switch_of(hook, &switches.by_name) {
+                Some(true) => None,
+                Some(false) => Some("the host, at run time".to_owned()),
+                None => hook.switched_off_by.clone(),
+            },
+            hook: Arc::clone(hook),
+        };
+        self.hooks.iter().map(listing).collect()
+    }
+
+    /// Switches every hook of that name (or, where a hook has none, command) on or off, until the
+    /// next reload of settings or the next call. Gives how many hooks have it.
+    pub fn set_enabled(&self, name: &str, enabled: bool) -> usize {
+        let count = self.hooks.iter().filter(|hook| hook.display_name() == name).count();
+        if count > 0 {
+            let mut switches =
+                self.switches.write().unwrap_or_else(std::sync::PoisonError::into_inner);
+            switches.by_name.retain(|(known, _)| known != name);
+            switches.by_name.push((name.to_owned(), enabled));
+            switches.table = Arc::new(PlanTable::new(running(&self.hooks, &switches.by_name)));
+        }
+        count
+    }
+
+    /// What was switched at run time, so that it can be carried over to a reloaded registry.
+    pub fn switches(&self) -> Vec<(String, bool)> {
+        read(&self.switches).by_name.clone()
+    }
+
+    /// Everything that is wrong with the settings.
+    pub fn diagnostics(&self) -> &[Diagnostic] {
+        &self.diagnostics
+    }
+
+    /// What is wrong with files that could not be read at all; every response carries it.
+    pub fn unreadable(&self) -> &[String] {
+        &self.unreadable
+    }
+
+    /// How many hooks are registered.
+    pub fn len(&self) -> usize {
+        self.hooks.len()
+    }
+
+    /// Whether no hook is registered.
+    pub fn is_empty(&self) -> bool {
+        self.hooks.is_empty()
+    }
+
+    /// The plans for what is switched on now.
+    pub(crate) fn table(&self) -> Arc<PlanTable> {
+        Arc::clone(&read(&self.switches).table)
+    }
+}
+
+fn read(switches: &RwLock<Switches>) -> std::sync::RwLockReadGuard<'_, Switches> {
+    switches.read().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+fn of_handler(handler: &HandlerHook, runner: &Runner) -> Hook {
+    let (matcher, problem) =
+        Matcher::compile(handler.matcher.as_deref(), handler.event.row().matching);
+    Hook {
+        event: handler.event,
+        name: Some(handler.name.clone()),
+        description: None,
+        source: HookSource::InProcess,
+        place: None,
+        matcher,
+        sequential: handler.sequential,
+        timeout: handler.timeout,
+        fail_behavior: handler.fail_behavior,
+        warnings: problem.into_iter().collect(),
+        slots: None,
+        trust: Trust::Given,
+        switched_off_by: None,
+        executor: runner.handler(handler),
+    }
+}
+
+fn matcher_diagnostic(entry: &HookEntry, problem: &str) -> Diagnostic {
+    Diagnostic {
+        severity: Severity::Warning,
+        place: entry.place.clone(),
+        message: problem.to_owned(),
+        suggestion: None,
+    }
+}
+
+/// Who says that the hook does not run: its own source, or one that is trusted more.
+fn switched_off_by(
+    entry: &HookEntry,
+    own: &SettingsFile,
+    files: &[SettingsFile],
+) -> Option<String> {
+    if !own.config.enabled {
+        return Some(format!("`enabled: false` in the {} settings", own.source));
+    }
+    let name = entry.name.as_ref().unwrap_or(&entry.command);
+    files
+        .iter()
+        .find(|file| {
+            let may = std::ptr::eq(*file, own) || file.source.may_disable(&own.source);
+            may && file.config.disabled.contains(name)
+        })
+        .map(|file| format!("`disabled` in the {} settings", file.source))
+}
+
+fn switch_of(hook: &Hook, switches: &[(String, bool)]) -> Option<bool> {
+    switches.iter().find(|(name, _)| name == hook.display_name()).map(|(_, enabled)| *enabled)
+}
+
+fn is_on(hook: &Hook, switches: &[(String, bool)]) -> bool {
+    switch_of(hook, switches).unwrap_or(hook.switched_off_by.is_none())
+}
+
+fn running(hooks: &[Arc<Hook>], switches: &[(String, bool)]) -> Vec<Arc<Hook>> {
+    hooks.iter().filter(|hook| hook.trust.is_given() && is_on(hook, switches)).cloned().collect()
+}

@@ -1,0 +1,163 @@
+//! What a hook's process finds around it: shell, variables, directories (protocol.md §3).
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use crate::input::EventInput;
+use crate::settings::EnvironmentRules;
+
+/// Variables that make a shell run code or change its ways before the hook does.
+const SHELL_INJECTIONS: [&str; 5] = ["BASH_ENV", "ENV", "SHELLOPTS", "BASHOPTS", "BASH_FUNC_*"];
+
+/// How deep hooks may start engines that run hooks.
+pub(super) const MAX_DEPTH: u32 = 8;
+
+const DEPTH: &str = "HOOK_DEPTH";
+
+/// Variables that hold the project directory; all but the first for scripts written elsewhere.
+pub(super) const PROJECT_DIRECTORY: [&str; 4] =
+    ["HOOK_PROJECT_DIR", "LLXPRT_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR"];
+
+/// The engine's side of a hook's environment, settled once when settings are loaded.
+#[derive(Debug, Clone)]
+pub(super) struct HostEnvironment {
+    variables: Vec<(OsString, OsString)>,
+    pub(super) project: PathBuf,
+    /// How deep the hooks of this engine are.
+    pub(super) depth: u32,
+}
+
+impl HostEnvironment {
+    /// Reduces the host's variables by a source's rules.
+    pub(super) fn new(
+        variables: impl IntoIterator<Item = (OsString, OsString)>,
+        rules: &EnvironmentRules,
+        project: PathBuf,
+    ) -> Self {
+        let mut depth = 1;
+        let mut kept = Vec::new();
+        for (name, value) in variables {
+            let text = name.to_string_lossy();
+            if text == DEPTH {
+                depth = value.to_str().and_then(|text| text.parse().ok()).unwrap_or(0u32) + 1;
+            }
+            let removed = matches(&text, &rules.deny) || matches(&text, &SHELL_INJECTIONS);
+            if !removed || matches(&text, &rules.allow) {
+                kept.push((name, value));
+            }
+        }
+        Self { variables: kept, project, depth }
+    }
+
+    /// All variables for one event, the hook's own last.
+    pub(super) fn variables<'a>(
+        &'a self,
+        input: &'a EventInput,
+        hook: &'a [(String, String)],
+    ) -> impl Iterator<Item = (&'a OsStr, OsString)> {
+        let project = PROJECT_DIRECTORY.map(|name| (name, self.project.clone().into_os_string()));
+        let event = [
+            ("HOOK_EVENT_NAME", OsString::from(input.event().as_str())),
+            ("HOOK_SESSION_ID", OsString::from(&*input.session_id)),
+            ("GEMINI_SESSION_ID", OsString::from(&*input.session_id)),
+            ("GEMINI_CWD", OsString::from(&*input.cwd)),
+            (DEPTH, OsString::from(self.depth.to_string())),
+        ];
+        let host = self.variables.iter().map(|(name, value)| (name.as_os_str(), value.clone()));
+        host.chain(project.into_iter().chain(event).map(|(name, value)| (OsStr::new(name), value)))
+            .chain(hook.iter().map(|(name, value)| (OsStr::new(name), OsString::from(value))))
+    }
+}
+
+fn matches<S: AsRef<str>>(name: &str, patterns: &[S]) -> bool {
+    patterns.iter().any(|pattern| {
+        let pattern = pattern.as_ref();
+        match pattern.strip_suffix('*') {
+            Some(beginning) => name.starts_with(beginning),
+            None => name == pattern,
+        }
+    })
+}
+
+/// No shell to run commands with.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "failed to find {program} in PATH, which hook commands are run with; install it or mend PATH"
+)]
+pub struct ShellNotFound {
+    program: &'static str,
+}
+
+/// The shell that runs commands, by its absolute path, so that a changed PATH cannot exchange it.
+#[derive(Debug, Clone)]
+pub(super) struct Shell {
+    pub(super) program: PathBuf,
+    pub(super) arguments: &'static [&'static str],
+}
+
+impl Shell {
+    /// Looks the shell up in the host's PATH.
+    pub(super) fn find(path: Option<&OsStr>) -> Result<Self, ShellNotFound> {
+        #[cfg(windows)]
+        const SHELL: (&str, &str, &[&str]) =
+            ("PowerShell", "powershell.exe", &["-NoProfile", "-NonInteractive", "-Command"]);
+        #[cfg(not(windows))]
+        const SHELL: (&str, &str, &[&str]) = ("bash", "bash", &["-c"]);
+
+        let (program, file, arguments) = SHELL;
+        std::env::split_paths(path.unwrap_or_default())
+            .chain(["/bin", "/usr/bin", "/usr/local/bin"].map(PathBuf::from))
+            .filter(|directory| directory.is_absolute())
+            .map(|directory| directory.join(file))
+            .find(|candidate| is_executable(candidate))
+            .map(|program| Self { program, arguments })
+            .ok_or(ShellNotFound { program })
+    }
+}
+
+#[cfg(unix)]
+fn is_executable(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    path.metadata()
+        .is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_executable(path: &Path) -> bool {
+    path.is_file()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kept(rules: &EnvironmentRules) -> Vec<String> {
+        let names = ["PATH", "BASH_ENV", "BASH_FUNC_ls%%", "AWS_KEY", "AWS_REGION", "ENVIRONMENT"];
+        let variables = names.map(|name| (OsString::from(name), OsString::new()));
+        HostEnvironment::new(variables, rules, PathBuf::new())
+            .variables
+            .into_iter()
+            .map(|(name, _)| name.to_string_lossy().into_owned())
+            .collect()
+    }
+
+    #[test]
+    fn injections_go_unless_allowed_and_rules_reduce() {
+        let rules = |allow: &[&str], deny: &[&str]| EnvironmentRules {
+            allow: allow.iter().map(ToString::to_string).collect(),
+            deny: deny.iter().map(ToString::to_string).collect(),
+        };
+        for (rules, expected) in [
+            (rules(&[], &[]), vec!["PATH", "AWS_KEY", "AWS_REGION", "ENVIRONMENT"]),
+            (rules(&["BASH_ENV"], &["AWS_*"]), vec!["PATH", "BASH_ENV", "ENVIRONMENT"]),
+            (rules(&["PATH", "AWS_REGION"], &["*"]), vec!["PATH", "AWS_REGION"]),
+        ] {
+            assert_eq!(kept(&rules), expected, "{rules:?}");
+        }
+    }
+
+    #[test]
+    fn a_missing_shell_is_a_typed_error_only_where_there_is_none() {
+        assert!(Shell::find(Some(OsStr::new("/nowhere"))).is_ok(), "the usual places are tried");
+    }
+}

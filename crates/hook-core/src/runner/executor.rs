@@ -1,0 +1,148 @@
+//! What can run a hook: one trait, with a few implementations beside this file.
+
+use std::fmt;
+use std::ops::Deref;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use tokio::sync::OwnedSemaphorePermit;
+use tokio_util::sync::CancellationToken;
+
+use super::answer::Answer;
+use crate::input::EventInput;
+use crate::json::RawObject;
+
+/// One event's input, shared by all hooks that get the same; a clone is a handle.
+///
+/// It is serialized at most once, when the first hook needs the text.
+#[derive(Clone)]
+pub struct HookInput {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    input: EventInput,
+    text: OnceLock<RawObject>,
+}
+
+impl HookInput {
+    /// Shares an input.
+    pub fn new(input: EventInput) -> Self {
+        Self { shared: Arc::new(Shared { input, text: OnceLock::new() }) }
+    }
+
+    /// The JSON that a script reads on its standard input.
+    pub fn to_raw(&self) -> &RawObject {
+        self.shared.text.get_or_init(|| self.shared.input.to_raw())
+    }
+}
+
+impl Deref for HookInput {
+    type Target = EventInput;
+
+    fn deref(&self) -> &EventInput {
+        &self.shared.input
+    }
+}
+
+impl fmt::Debug for HookInput {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.shared.input.fmt(formatter)
+    }
+}
+
+/// What a hook is run by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum HookKind {
+    /// A shell command in its own process.
+    Command,
+    /// A function of the host, called where the event is served.
+    Inline,
+    /// A future of the host, on a task of its own.
+    Async,
+    /// A function of the host that may block, on a thread of its own.
+    Blocking,
+}
+
+impl HookKind {
+    /// The word in messages.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Command => "command",
+            Self::Inline => "inline",
+            Self::Async => "async",
+            Self::Blocking => "blocking",
+        }
+    }
+}
+
+/// What an executor is given for one run.
+pub(crate) struct HookCall {
+    pub(crate) input: HookInput,
+    pub(crate) timeout: Duration,
+    /// Cancelled when nobody waits for the answer any more.
+    pub(crate) cancel: CancellationToken,
+    /// The place among the running processes; held until the process is gone.
+    pub(crate) slot: Option<OwnedSemaphorePermit>,
+}
+
+/// What came of one run.
+#[derive(Debug, Default)]
+pub(crate) struct Run {
+    pub(crate) answer: Answer,
+    pub(crate) process: ProcessReport,
+}
+
+impl From<Answer> for Run {
+    fn from(answer: Answer) -> Self {
+        Self { answer, process: ProcessReport::default() }
+    }
+}
+
+/// How a hook's process ended and what it wrote.
+#[derive(Debug, Clone, Default)]
+pub struct ProcessReport {
+    /// The exit code, if it exited.
+    pub exit_code: Option<i32>,
+    /// The signal that ended it.
+    pub signal: Option<i32>,
+    /// Whether it exited while something it started still held its output open.
+    pub leaked: bool,
+    /// Standard output, as far as it was kept.
+    pub stdout: Captured,
+    /// Standard error, as far as it was kept.
+    pub stderr: Captured,
+}
+
+/// What was kept of a stream.
+#[derive(Debug, Clone, Default)]
+pub struct Captured {
+    /// The bytes kept.
+    pub bytes: Vec<u8>,
+    /// How many bytes came beyond the limit and were dropped.
+    pub dropped: u64,
+}
+
+/// A run that is over already, or one that somebody must drive.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "short-lived, and the common inline run must not allocate"
+)]
+pub(crate) enum Execution {
+    Done(Run),
+    Running(BoxFuture<'static, Run>),
+}
+
+/// What runs a hook.
+pub(crate) trait HookExecutor: fmt::Debug + Send + Sync {
+    fn kind(&self) -> HookKind;
+
+    /// The command, or the handler's name: what the hook is shown as where it has no name.
+    fn label(&self) -> &str;
+
+    /// Runs the hook. A running future must be over soon after the call's timeout or its
+    /// cancellation; what it leaves to clean up belongs to the engine.
+    fn execute(&self, call: HookCall) -> Execution;
+}

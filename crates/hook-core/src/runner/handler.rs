@@ -1,0 +1,267 @@
+//! Handlers in the host's own process, of three kinds (reliability.md, last paragraph of
+//! "Promises").
+
+use std::fmt;
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
+
+use super::answer::Answer;
+use super::executor::{Execution, HookCall, HookExecutor, HookInput, HookKind, Run};
+use crate::event::HookEventName;
+use crate::failure::{HookFailure, panic_message};
+use crate::output::HookOutput;
+use crate::settings::{DEFAULT_TIMEOUT, FailBehavior};
+
+/// What a handler returns: an output, nothing, or an error that counts as the hook's failure.
+pub type HandlerResult = Result<Option<HookOutput>, Box<dyn std::error::Error + Send + Sync>>;
+
+type Inline = dyn Fn(&HookInput) -> HandlerResult + Send + Sync;
+type Async = dyn Fn(HookInput) -> BoxFuture<'static, HandlerResult> + Send + Sync;
+
+#[derive(Clone)]
+enum Function {
+    Inline(Arc<Inline>),
+    Async(Arc<Async>),
+    Blocking(Arc<Inline>),
+}
+
+/// A hook that is a function of the host.
+///
+/// ```
+/// use hook_core::{HandlerHook, HookEventName, HookOutput};
+///
+/// let guard = HandlerHook::inline(HookEventName::BeforeTool, "no-shell", |_input| {
+///     Ok(Some(HookOutput::deny("no shell today")))
+/// })
+/// .matcher("run_shell_command");
+/// # let _ = guard;
+/// ```
+#[derive(Clone)]
+pub struct HandlerHook {
+    pub(crate) event: HookEventName,
+    pub(crate) name: String,
+    pub(crate) matcher: Option<String>,
+    pub(crate) sequential: bool,
+    pub(crate) timeout: Duration,
+    pub(crate) fail_behavior: FailBehavior,
+    function: Function,
+}
+
+impl HandlerHook {
+    /// A plain function, called where the event is served: the fastest kind. It must not block
+    /// and has no timeout; a panic in it is caught.
+    pub fn inline(
+        event: HookEventName,
+        name: impl Into<String>,
+        function: impl Fn(&HookInput) -> HandlerResult + Send + Sync + 'static,
+    ) -> Self {
+        Self::new(event, name, Function::Inline(Arc::new(function)))
+    }
+
+    /// A future, run on a task of its own until its timeout.
+    pub fn asynchronous<F>(
+        event: HookEventName,
+        name: impl Into<String>,
+        function: impl Fn(HookInput) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = HandlerResult> + Send + 'static,
+    {
+        let boxed = move |input| function(input).boxed();
+        Self::new(event, name, Function::Async(Arc::new(boxed)))
+    }
+
+    /// A function that may block, run on a thread of its own until its timeout. A thread that
+    /// never returns cannot be ended: it is abandoned, counted, and does not hold up the end of
+    /// the process.
+    pub fn blocking(
+        event: HookEventName,
+        name: impl Into<String>,
+        function: impl Fn(&HookInput) -> HandlerResult + Send + Sync + 'static,
+    ) -> Self {
+        Self::new(event, name, Function::Blocking(Arc::new(function)))
+    }
+
+    fn new(event: HookEventName, name: impl Into<String>, function: Function) -> Self {
+        Self {
+            event,
+            name: name.into(),
+            matcher: None,
+            sequential: false,
+            timeout: DEFAULT_TIMEOUT,
+            fail_behavior: FailBehavior::Continue,
+            function,
+        }
+    }
+
+    /// Which tools or triggers it is for; everything by default.
+    #[must_use]
+    pub fn matcher(mut self, matcher: impl Into<String>) -> Self {
+        self.matcher = Some(matcher.into());
+        self
+    }
+
+    /// Whether its plan runs one hook after the other.
+    #[must_use]
+    pub fn sequential(mut self, sequential: bool) -> Self {
+        self.sequential = sequential;
+        self
+    }
+
+    /// How long it may run; 60 seconds by default. Inline handlers have no timeout.
+    #[must_use]
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// What its failure means; [`FailBehavior::Continue`] by default.
+    #[must_use]
+    pub fn fail_behavior(mut self, fail_behavior: FailBehavior) -> Self {
+        self.fail_behavior = fail_behavior;
+        self
+    }
+
+    pub(crate) fn executor(&self, abandoned: &AbandonedThreads) -> Arc<dyn HookExecutor> {
+        Arc::new(HandlerExecutor {
+            name: self.name.clone(),
+            function: self.function.clone(),
+            abandoned: abandoned.clone(),
+        })
+    }
+}
+
+impl fmt::Debug for HandlerHook {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("HandlerHook")
+            .field("event", &self.event)
+            .field("name", &self.name)
+            .field("matcher", &self.matcher)
+            .finish_non_exhaustive()
+    }
+}
+
+/// How many threads of blocking handlers outlived their timeout and still run.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct AbandonedThreads(Arc<AtomicUsize>);
+
+impl AbandonedThreads {
+    pub(crate) fn count(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+struct HandlerExecutor {
+    name: String,
+    function: Function,
+    abandoned: AbandonedThreads,
+}
+
+impl fmt::Debug for HandlerExecutor {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("HandlerExecutor").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl HookExecutor for HandlerExecutor {
+    fn kind(&self) -> HookKind {
+        match self.function {
+            Function::Inline(_) => HookKind::Inline,
+            Function::Async(_) => HookKind::Async,
+            Function::Blocking(_) => HookKind::Blocking,
+        }
+    }
+
+    fn label(&self) -> &str {
+        &self.name
+    }
+
+    fn execute(&self, call: HookCall) -> Execution {
+        match &self.function {
+            Function::Inline(function) => {
+                Execution::Done(answer(catch_unwind(AssertUnwindSafe(|| function(&call.input)))))
+            }
+            Function::Async(function) => {
+                let function = Arc::clone(function);
+                Execution::Running(run_async(function, call).boxed())
+            }
+            Function::Blocking(function) => {
+                let (function, abandoned) = (Arc::clone(function), self.abandoned.clone());
+                Execution::Running(run_blocking(function, abandoned, call).boxed())
+            }
+        }
+    }
+}
+
+async fn run_async(function: Arc<Async>, call: HookCall) -> Run {
+    // The handler may panic before it returns its future, too.
+    let handler = AssertUnwindSafe(async move { function(call.input).await }).catch_unwind();
+    tokio::select! {
+        finished = handler => answer(finished),
+        failure = expired(call.timeout, &call.cancel) => Answer::failed(failure).into(),
+    }
+}
+
+async fn run_blocking(function: Arc<Inline>, abandoned: AbandonedThreads, call: HookCall) -> Run {
+    let (sender, mut receiver) = oneshot::channel();
+    let (input, count) = (call.input, abandoned.clone());
+    // Not tokio's own pool: a thread there that never returns would hold up the runtime's end.
+    let thread = std::thread::Builder::new().name("blocking hook".to_owned()).spawn(move || {
+        let finished = catch_unwind(AssertUnwindSafe(|| function(&input)));
+        // Nobody listening means that the thread was counted as abandoned; now it is back.
+        if sender.send(finished).is_err() {
+            count.0.fetch_sub(1, Ordering::Relaxed);
+        }
+    });
+    if let Err(source) = thread {
+        let failure =
+            HookFailure::Io { attempt: "start a thread for the handler", source: source.into() };
+        return Answer::failed(failure).into();
+    }
+    tokio::select! {
+        finished = &mut receiver => match finished {
+            Ok(finished) => answer(finished),
+            Err(_) => Answer::failed(HookFailure::Panicked {
+                message: "the handler's thread ended without an answer".to_owned(),
+            })
+            .into(),
+        },
+        failure = expired(call.timeout, &call.cancel) => {
+            abandoned.0.fetch_add(1, Ordering::Relaxed);
+            // Counted before the channel closes, so that the thread sees one or the other.
+            receiver.close();
+            if receiver.try_recv().is_ok() {
+                abandoned.0.fetch_sub(1, Ordering::Relaxed);
+            }
+            Answer::failed(failure).into()
+        }
+    }
+}
+
+/// Waits for the end of the time that a handler has.
+async fn expired(timeout: Duration, cancel: &CancellationToken) -> HookFailure {
+    tokio::select! {
+        () = cancel.cancelled() => HookFailure::Cancelled,
+        () = tokio::time::sleep(timeout) => HookFailure::TimedOut { after: timeout },
+    }
+}
+
+fn answer(finished: std::thread::Result<HandlerResult>) -> Run {
+    match finished {
+        Ok(Ok(output)) => Answer { output, ..Answer::default() }.into(),
+        Ok(Err(source)) => Answer::failed(HookFailure::Handler { source: source.into() }).into(),
+        Err(panic) => {
+            let message = panic_message(panic.as_ref());
+            Answer::failed(HookFailure::Panicked { message }).into()
+        }
+    }
+}

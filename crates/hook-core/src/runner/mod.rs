@@ -1,0 +1,391 @@
+//! Running hooks: each process, future or thread on a task that the engine owns, with its own
+//! deadline; inline handlers right here.
+//!
+//! | room | what it holds |
+//! | --- | --- |
+//! | `executor` | what can run a hook: the trait |
+//! | `command`, `process`, `termination`, `environment`, `quoting` | shell commands |
+//! | `answer`, `noise` | what a finished command means |
+//! | `handler` | functions of the host |
+
+mod answer;
+mod command;
+mod environment;
+mod executor;
+mod handler;
+mod noise;
+mod process;
+mod quoting;
+mod termination;
+
+use std::ffi::OsString;
+use std::panic::AssertUnwindSafe;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures::FutureExt;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::task::TaskTracker;
+
+pub use answer::Answer;
+pub use environment::ShellNotFound;
+pub use executor::{Captured, HookInput, HookKind, ProcessReport};
+pub(crate) use executor::{HookExecutor, Run};
+pub use handler::{HandlerHook, HandlerResult};
+
+use crate::failure::{HookFailure, panic_message};
+use crate::output::{Decision, HookOutput};
+use crate::registry::Hook;
+use crate::settings::{EnvironmentRules, FailBehavior, HookEntry};
+use command::{CommandContext, CommandExecutor};
+use environment::{HostEnvironment, Shell};
+use executor::{Execution, HookCall};
+use handler::AbandonedThreads;
+
+/// What one hook may cost, and how patient the engine is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunnerLimits {
+    /// How many hook processes may run at once; 0, the default, means four for each core, and at
+    /// least eight.
+    pub max_concurrent: usize,
+    /// How many bytes of standard output are kept, 4 MiB by default. A hook that writes more has
+    /// failed.
+    pub max_stdout: usize,
+    /// How many bytes of standard error are kept, 256 KiB by default; the rest is dropped and
+    /// counted.
+    pub max_stderr: usize,
+    /// How long a process has between TERM and KILL, 2 seconds by default.
+    pub grace: Duration,
+    /// How long after a hook's exit its output may still be held open, 50 ms by default.
+    pub exit_patience: Duration,
+}
+
+impl Default for RunnerLimits {
+    fn default() -> Self {
+        Self {
+            max_concurrent: 0,
+            max_stdout: 4 * 1024 * 1024,
+            max_stderr: 256 * 1024,
+            grace: Duration::from_secs(2),
+            exit_patience: Duration::from_millis(50),
+        }
+    }
+}
+
+impl RunnerLimits {
+    fn slots(&self) -> usize {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        match self.max_concurrent {
+            0 => (4 * cores).max(8),
+            given => given.min(Semaphore::MAX_PERMITS),
+        }
+    }
+}
+
+/// What the engine takes from the process that hosts it, once, when it is built.
+#[derive(Debug, Clone)]
+pub struct RunnerHost {
+    /// The project's directory.
+    pub project: PathBuf,
+    /// The environment that hooks inherit, before the rules of settings.
+    pub environment: Vec<(OsString, OsString)>,
+    /// What one hook may cost.
+    pub limits: RunnerLimits,
+}
+
+/// Told when hooks start and finish, for progress. Called where the hook is run; must not block.
+pub trait RunObserver: Send + Sync {
+    /// The hook's process or function starts, after it waited for a place to run.
+    fn hook_started(&self, hook: &Hook);
+
+    /// The hook is over.
+    fn hook_finished(&self, result: &HookExecutionResult);
+}
+
+/// What the runs of one event share.
+#[derive(Clone, Default)]
+pub struct RunScope {
+    /// Cancelled when the event's hooks should end.
+    pub cancel: CancellationToken,
+    /// Who wants to know of starts and finishes.
+    pub observer: Option<Arc<dyn RunObserver>>,
+}
+
+impl std::fmt::Debug for RunScope {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("RunScope").field("cancel", &self.cancel).finish_non_exhaustive()
+    }
+}
+
+/// What became of one hook.
+#[derive(Debug, Clone)]
+pub struct HookExecutionResult {
+    /// The hook.
+    pub hook: Arc<Hook>,
+    /// Whether it did what it should: exit 0, or a handler's answer.
+    pub success: bool,
+    /// What it said.
+    pub output: Option<HookOutput>,
+    /// Why it failed, if it did.
+    pub failure: Option<HookFailure>,
+    /// How its process ended and what it wrote.
+    pub process: ProcessReport,
+    /// How long it ran.
+    pub duration: Duration,
+    /// How long it waited for a place to run.
+    pub queued: Duration,
+    /// What its author should know.
+    pub warnings: Vec<String>,
+}
+
+impl HookExecutionResult {
+    /// Whether it was ended by its timeout.
+    pub fn timed_out(&self) -> bool {
+        matches!(self.failure, Some(HookFailure::TimedOut { .. }))
+    }
+}
+
+/// Runs hooks. Owns every task and process that it starts.
+#[derive(Debug)]
+pub struct Runner {
+    shell: Shell,
+    host: RunnerHost,
+    slots: Arc<Semaphore>,
+    tracker: TaskTracker,
+    abandoned: AbandonedThreads,
+}
+
+impl Runner {
+    /// Settles what all hooks share.
+    ///
+    /// # Errors
+    /// When there is no shell to run commands with.
+    pub fn new(host: RunnerHost) -> Result<Self, ShellNotFound> {
+        let path = host.environment.iter().find(|(name, _)| name == "PATH");
+        let shell = Shell::find(path.map(|(_, value)| value.as_os_str()))?;
+        let slots = Arc::new(Semaphore::new(host.limits.slots()));
+        let tracker = TaskTracker::new();
+        Ok(Self { shell, host, slots, tracker, abandoned: AbandonedThreads::default() })
+    }
+
+    /// Makes executors for the command hooks of one source.
+    pub(crate) fn commands(&self, rules: &EnvironmentRules, max_concurrent: usize) -> CommandMaker {
+        let environment = HostEnvironment::new(
+            self.host.environment.iter().cloned(),
+            rules,
+            self.host.project.clone(),
+        );
+        let slots = match max_concurrent {
+            0 => None,
+            limit => Some(Arc::new(Semaphore::new(limit.min(Semaphore::MAX_PERMITS)))),
+        };
+        CommandMaker {
+            context: Arc::new(CommandContext {
+                shell: self.shell.clone(),
+                environment,
+                limits: self.host.limits.clone(),
+                tracker: self.tracker.clone(),
+            }),
+            slots,
+        }
+    }
+
+    pub(crate) fn handler(&self, handler: &HandlerHook) -> Arc<dyn HookExecutor> {
+        handler.executor(&self.abandoned)
+    }
+
+    /// The engine's tasks: runs in progress and clean-ups after a timeout. Waiting for it waits
+    /// until every process group is gone.
+    pub fn tasks(&self) -> &TaskTracker {
+        &self.tracker
+    }
+
+    /// How many blocking handlers never returned and still hold a thread.
+    pub fn abandoned_threads(&self) -> usize {
+        self.abandoned.count()
+    }
+
+    /// Starts one hook. Inline handlers are over when this returns; everything else runs on a task
+    /// of the engine's, and ends with the returned value if that is dropped.
+    pub(crate) fn start(
+        &self,
+        hook: &Arc<Hook>,
+        input: HookInput,
+        scope: &RunScope,
+    ) -> StartedHook {
+        let started = Instant::now();
+        if let Err(failure) = hook.check_trust() {
+            let run = Answer::failed(failure).into();
+            return StartedHook::Done(finish(hook, run, Timing::default(), scope));
+        }
+        if hook.kind() == HookKind::Inline {
+            if let Some(observer) = &scope.observer {
+                observer.hook_started(hook);
+            }
+            let call =
+                HookCall { input, timeout: hook.timeout, cancel: scope.cancel.clone(), slot: None };
+            let Execution::Done(run) = hook.executor().execute(call) else {
+                // Only the other kinds are running after `execute`.
+                let run = Answer::failed(HookFailure::Cancelled).into();
+                return StartedHook::Done(finish(hook, run, Timing::default(), scope));
+            };
+            let timing = Timing { duration: started.elapsed(), queued: Duration::ZERO };
+            return StartedHook::Done(finish(hook, run, timing, scope));
+        }
+        let cancel = scope.cancel.child_token();
+        let (sender, receiver) = oneshot::channel();
+        let task = supervise(
+            Arc::clone(hook),
+            input,
+            RunScope { cancel: cancel.clone(), observer: scope.observer.clone() },
+            Arc::clone(&self.slots),
+        );
+        self.tracker.spawn(async move {
+            // Nobody listening means nobody waits; the run was cancelled and is over.
+            let _ = sender.send(task.await);
+        });
+        StartedHook::Running { receiver, hook: Arc::clone(hook), _cancel: cancel.drop_guard() }
+    }
+}
+
+/// Makes executors for the command hooks of one source.
+#[derive(Debug)]
+pub(crate) struct CommandMaker {
+    context: Arc<CommandContext>,
+    pub(crate) slots: Option<Arc<Semaphore>>,
+}
+
+impl CommandMaker {
+    pub(crate) fn executor(&self, entry: &HookEntry) -> Arc<dyn HookExecutor> {
+        let context = Arc::clone(&self.context);
+        Arc::new(CommandExecutor::new(entry.command.clone(), entry.env.clone(), context))
+    }
+}
+
+/// A hook on its way.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "short-lived, and the common inline run must not allocate"
+)]
+pub(crate) enum StartedHook {
+    Done(HookExecutionResult),
+    Running {
+        receiver: oneshot::Receiver<HookExecutionResult>,
+        hook: Arc<Hook>,
+        /// Ends the hook when nobody waits for it any more.
+        _cancel: DropGuard,
+    },
+}
+
+/// The engine's runtime ended while a hook was running.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("the task that ran hook {hook} was ended from outside; the async runtime is shutting down")]
+pub struct RunnerGone {
+    hook: String,
+}
+
+impl StartedHook {
+    pub(crate) async fn finish(self) -> Result<HookExecutionResult, RunnerGone> {
+        match self {
+            Self::Done(result) => Ok(result),
+            Self::Running { receiver, hook, _cancel } => {
+                receiver.await.map_err(|_| RunnerGone { hook: hook.display_name().to_owned() })
+            }
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Timing {
+    duration: Duration,
+    queued: Duration,
+}
+
+/// Holds one hook from queue to result.
+async fn supervise(
+    hook: Arc<Hook>,
+    input: HookInput,
+    scope: RunScope,
+    slots: Arc<Semaphore>,
+) -> HookExecutionResult {
+    let queued_at = Instant::now();
+    let places = async {
+        if hook.kind() != HookKind::Command {
+            return (None, None);
+        }
+        // The narrower queue first, so that a source at its limit does not fill the engine's.
+        let own = match &hook.slots {
+            Some(own) => Arc::clone(own).acquire_owned().await.ok(),
+            None => None,
+        };
+        (own, slots.acquire_owned().await.ok())
+    };
+    let (own_slot, slot): (Option<OwnedSemaphorePermit>, _) = tokio::select! {
+        places = places => places,
+        () = scope.cancel.cancelled() => {
+            let timing = Timing { queued: queued_at.elapsed(), ..Timing::default() };
+            return finish(&hook, Answer::failed(HookFailure::Cancelled).into(), timing, &scope);
+        }
+    };
+    let started_at = Instant::now();
+    if let Some(observer) = &scope.observer {
+        observer.hook_started(&hook);
+    }
+    let call = HookCall { input, timeout: hook.timeout, cancel: scope.cancel.clone(), slot };
+    let executor = Arc::clone(hook.executor());
+    let running = AssertUnwindSafe(async move {
+        match executor.execute(call) {
+            Execution::Done(run) => run,
+            Execution::Running(running) => running.await,
+        }
+    });
+    let run = running.catch_unwind().await.unwrap_or_else(|panic| {
+        let message = panic_message(panic.as_ref());
+        Answer::failed(HookFailure::Panicked { message }).into()
+    });
+    drop(own_slot);
+    let timing = Timing { duration: started_at.elapsed(), queued: started_at - queued_at };
+    finish(&hook, run, timing, &scope)
+}
+
+/// Makes a run the hook's result: its fail behaviour applied, its observer told.
+fn finish(hook: &Arc<Hook>, run: Run, timing: Timing, scope: &RunScope) -> HookExecutionResult {
+    let Answer { mut output, failure, mut warnings } = run.answer;
+    warnings.splice(0..0, hook.warnings.iter().cloned());
+    if let Some(failure) = &failure
+        && hook.fail_behavior == FailBehavior::Block
+    {
+        output = Some(deny_for_failure(hook, failure, output));
+    }
+    let event = hook.event.row();
+    if event.block_means.is_none() && output.as_ref().is_some_and(HookOutput::is_blocking_decision)
+    {
+        warnings.push(format!("a block has no effect on {}", event.name));
+    }
+    let result = HookExecutionResult {
+        hook: Arc::clone(hook),
+        success: failure.is_none() && matches!(run.process.exit_code, None | Some(0)),
+        output,
+        failure,
+        process: run.process,
+        duration: timing.duration,
+        queued: timing.queued,
+        warnings,
+    };
+    if let Some(observer) = &scope.observer {
+        observer.hook_finished(&result);
+    }
+    result
+}
+
+/// A hook with `failBehavior: block` that failed has denied, whatever it said before.
+fn deny_for_failure(hook: &Hook, failure: &HookFailure, said: Option<HookOutput>) -> HookOutput {
+    let mut output = said.unwrap_or_default();
+    if !output.is_blocking_decision() {
+        output.decision = Some(Decision::Deny);
+        output.reason = Some(format!("hook {} failed: {failure}", hook.display_name()));
+    }
+    output
+}

@@ -1,0 +1,80 @@
+//! Ending a process and everything it started: TERM to its group, a grace, then KILL.
+
+use std::time::Duration;
+
+use tokio::process::{Child, Command};
+use tokio::sync::OwnedSemaphorePermit;
+use tokio_util::task::TaskTracker;
+
+/// The process group that a hook runs in. The leader's id is its name.
+///
+/// Signals are only sent while the leader has not been reaped, so its id cannot have been given to
+/// a stranger.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Group {
+    #[cfg(unix)]
+    leader: Option<rustix::process::Pid>,
+}
+
+impl Group {
+    /// Makes `command` start a group of its own.
+    pub(super) fn prepare(command: &mut Command) {
+        #[cfg(unix)]
+        command.process_group(0);
+        // A runtime that ends takes the leader with it.
+        command.kill_on_drop(true);
+    }
+
+    /// The group of a child that was just started.
+    pub(super) fn of(child: &Child) -> Self {
+        #[cfg(not(unix))]
+        let _ = child;
+        Self {
+            #[cfg(unix)]
+            leader: child
+                .id()
+                .and_then(|id| i32::try_from(id).ok())
+                .and_then(rustix::process::Pid::from_raw),
+        }
+    }
+
+    /// Signals the group at once and leaves the rest to an owned task: the grace, the kill, the
+    /// reaping. The slot is freed when the leader is gone.
+    pub(super) fn terminate(
+        self,
+        mut child: Child,
+        grace: Duration,
+        slot: Option<OwnedSemaphorePermit>,
+        tracker: &TaskTracker,
+    ) {
+        self.signal(Signal::Terminate);
+        tracker.spawn(async move {
+            tokio::time::sleep(grace).await;
+            self.signal(Signal::Kill);
+            let _ = child.start_kill();
+            let _ = child.wait().await;
+            drop(slot);
+        });
+    }
+
+    #[cfg(unix)]
+    fn signal(self, signal: Signal) {
+        let signal = match signal {
+            Signal::Terminate => rustix::process::Signal::TERM,
+            Signal::Kill => rustix::process::Signal::KILL,
+        };
+        if let Some(leader) = self.leader {
+            // A group that is gone already is what was wanted.
+            let _ = rustix::process::kill_process_group(leader, signal);
+        }
+    }
+
+    #[cfg(not(unix))]
+    fn signal(self, _: Signal) {}
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Signal {
+    Terminate,
+    Kill,
+}

@@ -1,0 +1,436 @@
+//! Reading one settings file.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::document::{Document, Field, Node};
+use super::{
+    EnvironmentRules, FailBehavior, HookEntry, HookSource, HooksConfig, SettingsFile, Severity,
+};
+use crate::event::HookEventName;
+use crate::json::{JsonKind, RawJson};
+
+/// Fields that are known under `hooksConfig`.
+const CONFIG_FIELDS: [&str; 6] =
+    ["enabled", "disabled", "defaultTimeout", "failBehavior", "maxConcurrent", "environment"];
+/// Words that people look for under `hooks` and that are not events.
+const MISPLACED: [&str; 3] = ["enabled", "disabled", "notifications"];
+const DEFINITION_FIELDS: [&str; 3] = ["matcher", "sequential", "hooks"];
+const HOOK_FIELDS: [&str; 7] =
+    ["type", "command", "name", "description", "timeout", "failBehavior", "env"];
+const MAX_TIMEOUT_MILLISECONDS: u64 = 86_400_000;
+
+/// Reads a settings text.
+///
+/// Other top-level fields than `hooks` and `hooksConfig` belong to the agent whose file it is and
+/// are passed over.
+pub fn parse(text: &str, source: HookSource, path: Option<PathBuf>) -> SettingsFile {
+    let mut reader = Reader {
+        document: Document::new(text, path.clone()),
+        config: HooksConfig::default(),
+        hooks: Vec::new(),
+    };
+    let readable = reader.read();
+    SettingsFile {
+        source,
+        path,
+        config: reader.config,
+        hooks: reader.hooks,
+        diagnostics: reader.document.diagnostics,
+        readable,
+    }
+}
+
+struct Reader<'t> {
+    document: Document<'t>,
+    config: HooksConfig,
+    hooks: Vec<HookEntry>,
+}
+
+/// The definition that a hook stands in.
+struct Definition {
+    event: HookEventName,
+    matcher: Option<String>,
+    sequential: bool,
+}
+
+impl Reader<'_> {
+    fn read(&mut self) -> bool {
+        let root = match self.document.root() {
+            Ok(root) => root,
+            Err(error) => {
+                self.document.not_json(&error);
+                return false;
+            }
+        };
+        let Some(fields) = self.document.fields(&root) else {
+            self.document.wrong_kind(Severity::Error, &root, "an object", "the file was skipped");
+            return false;
+        };
+        // What holds for all hooks of the file is read before them, wherever it stands.
+        for field in fields.iter().filter(|field| field.name == "hooksConfig") {
+            self.read_config(&field.value);
+        }
+        for field in fields.iter().filter(|field| field.name == "hooks") {
+            self.read_events(&field.value);
+        }
+        true
+    }
+
+    fn read_config(&mut self, node: &Node) {
+        let Some(fields) = self.document.fields(node) else {
+            self.document.wrong_kind(Severity::Error, node, "an object", "it was ignored");
+            return;
+        };
+        for field in &fields {
+            match field.name.as_str() {
+                "enabled" => {
+                    if let Some(enabled) = self.bool(&field.value) {
+                        self.config.enabled = enabled;
+                    }
+                }
+                "disabled" => self.config.disabled = self.texts(&field.value),
+                "defaultTimeout" => self.config.default_timeout = self.timeout(&field.value),
+                "failBehavior" => {
+                    if let Some(behavior) = self.fail_behavior(&field.value) {
+                        self.config.fail_behavior = behavior;
+                    }
+                }
+                "maxConcurrent" => match whole_number(&self.document.value(&field.value)) {
+                    Some(count) => self.config.max_concurrent = count as usize,
+                    None => self.document.wrong_kind(
+                        Severity::Warning,
+                        &field.value,
+                        "a whole number",
+                        "the default is used",
+                    ),
+                },
+                "environment" => self.read_environment(&field.value),
+                _ => self.unknown_key(field, CONFIG_FIELDS),
+            }
+        }
+    }
+
+    fn read_environment(&mut self, node: &Node) {
+        let Some(fields) = self.document.fields(node) else {
+            self.document.wrong_kind(Severity::Error, node, "an object", "it was ignored");
+            return;
+        };
+        let mut rules = EnvironmentRules::default();
+        for field in &fields {
+            match field.name.as_str() {
+                "allow" => rules.allow = self.texts(&field.value),
+                "deny" => rules.deny = self.texts(&field.value),
+                _ => self.unknown_key(field, ["allow", "deny"]),
+            }
+        }
+        self.config.environment = rules;
+    }
+
+    fn read_events(&mut self, node: &Node) {
+        let Some(fields) = self.document.fields(node) else {
+            self.document.wrong_kind(Severity::Error, node, "an object", "no hook was read");
+            return;
+        };
+        for field in &fields {
+            let Some(event) = HookEventName::from_name(&field.name) else {
+                self.unknown_event(field);
+                continue;
+            };
+            let Some(definitions) = self.document.items(&field.value) else {
+                self.document.wrong_kind(
+                    Severity::Error,
+                    &field.value,
+                    "an array of hook definitions",
+                    "the event was skipped",
+                );
+                continue;
+            };
+            for definition in &definitions {
+                self.read_definition(event, definition);
+            }
+        }
+    }
+
+    fn unknown_event(&mut self, field: &Field) {
+        if MISPLACED.contains(&field.name.as_str()) {
+            let message = format!("`{}` belongs under `hooksConfig`; it was ignored", field.name);
+            self.document.unknown_name(Severity::Hint, field, message, []);
+        } else {
+            let message = format!("unknown event `{}`; its hooks were skipped", field.name);
+            let known = HookEventName::all().map(HookEventName::as_str);
+            self.document.unknown_name(Severity::Error, field, message, known);
+        }
+    }
+
+    fn read_definition(&mut self, event: HookEventName, node: &Node) {
+        let Some(fields) = self.document.fields(node) else {
+            let done = "the definition was skipped";
+            self.document.wrong_kind(Severity::Error, node, "an object", done);
+            return;
+        };
+        let mut definition = Definition { event, matcher: None, sequential: false };
+        let mut hooks = None;
+        for field in &fields {
+            match field.name.as_str() {
+                "matcher" => match self.text(&field.value, "the definition was skipped") {
+                    Some(matcher) => definition.matcher = Some(matcher),
+                    // Without its matcher it would run for everything.
+                    None => return,
+                },
+                "sequential" => definition.sequential = self.bool(&field.value).unwrap_or(false),
+                "hooks" => hooks = Some(field.value.clone()),
+                _ => self.unknown_key(field, DEFINITION_FIELDS),
+            }
+        }
+        let Some(hooks) = hooks else {
+            let message = "the definition has no `hooks`; it was skipped";
+            self.document.report(Severity::Error, node, message);
+            return;
+        };
+        let Some(items) = self.document.items(&hooks) else {
+            let done = "the definition was skipped";
+            self.document.wrong_kind(Severity::Error, &hooks, "an array of hooks", done);
+            return;
+        };
+        for item in &items {
+            if let Some(hook) = self.read_hook(&definition, item) {
+                self.hooks.push(hook);
+            }
+        }
+    }
+
+    fn read_hook(&mut self, definition: &Definition, node: &Node) -> Option<HookEntry> {
+        const SKIPPED: &str = "the hook was skipped";
+        let Some(fields) = self.document.fields(node) else {
+            self.document.wrong_kind(Severity::Error, node, "an object", SKIPPED);
+            return None;
+        };
+        let mut hook = HookEntry {
+            event: definition.event,
+            matcher: definition.matcher.clone(),
+            sequential: definition.sequential,
+            name: None,
+            description: None,
+            command: String::new(),
+            timeout: self.config.default_timeout,
+            fail_behavior: self.config.fail_behavior,
+            env: Vec::new(),
+            place: self.document.place(node),
+        };
+        let mut kind = None;
+        for field in &fields {
+            match field.name.as_str() {
+                "type" => kind = Some((self.text(&field.value, SKIPPED)?, field.value.clone())),
+                "command" => hook.command = self.text(&field.value, SKIPPED)?,
+                "name" => hook.name = self.text(&field.value, "it was ignored"),
+                "description" => hook.description = self.text(&field.value, "it was ignored"),
+                "timeout" => hook.timeout = self.timeout(&field.value),
+                "failBehavior" => {
+                    // A guard whose wish cannot be read is taken for the stricter one.
+                    hook.fail_behavior =
+                        self.fail_behavior(&field.value).unwrap_or(FailBehavior::Block);
+                }
+                "env" => hook.env = self.environment_of_hook(&field.value),
+                _ => self.unknown_key(field, HOOK_FIELDS),
+            }
+        }
+        match kind {
+            Some((kind, _)) if kind == "command" => {}
+            Some((kind, value)) => {
+                let message = format!("unknown hook type `{kind}`, expected `command`; {SKIPPED}");
+                self.document.report(Severity::Error, &value, message);
+                return None;
+            }
+            None => {
+                let message = format!("the hook has no `type`, expected `command`; {SKIPPED}");
+                self.document.report(Severity::Error, node, message);
+                return None;
+            }
+        }
+        if hook.command.trim().is_empty() {
+            let message = format!("the hook has no `command`; {SKIPPED}");
+            self.document.report(Severity::Error, node, message);
+            return None;
+        }
+        Some(hook)
+    }
+
+    fn environment_of_hook(&mut self, node: &Node) -> Vec<(String, String)> {
+        let Some(fields) = self.document.fields(node) else {
+            self.document.wrong_kind(Severity::Error, node, "an object", "it was ignored");
+            return Vec::new();
+        };
+        let mut env = Vec::new();
+        for field in &fields {
+            let Some(value) = self.text(&field.value, "it was ignored") else { continue };
+            let bad_name = field.name.is_empty() || field.name.contains(['=', '\0']);
+            if bad_name || value.contains('\0') {
+                let message = "not a valid environment variable; it was ignored";
+                self.document.report(Severity::Error, &field.value, message);
+                continue;
+            }
+            env.push((field.name.clone(), value));
+        }
+        env
+    }
+
+    fn unknown_key<const N: usize>(&mut self, field: &Field, known: [&'static str; N]) {
+        let message = format!("unknown key `{}`; it was ignored", field.name);
+        self.document.unknown_name(Severity::Warning, field, message, known);
+    }
+
+    fn text(&mut self, node: &Node, done: &str) -> Option<String> {
+        let text = self.document.value(node).to_text();
+        if text.is_none() {
+            self.document.wrong_kind(Severity::Error, node, "a string", done);
+        }
+        text
+    }
+
+    fn bool(&mut self, node: &Node) -> Option<bool> {
+        let value = self.document.value(node).to_bool();
+        if value.is_none() {
+            self.document.wrong_kind(Severity::Error, node, "true or false", "it was ignored");
+        }
+        value
+    }
+
+    fn texts(&mut self, node: &Node) -> Vec<String> {
+        let Some(items) = self.document.items(node) else {
+            self.document.wrong_kind(
+                Severity::Error,
+                node,
+                "an array of strings",
+                "it was ignored",
+            );
+            return Vec::new();
+        };
+        items.iter().filter_map(|item| self.text(item, "it was ignored")).collect()
+    }
+
+    fn fail_behavior(&mut self, node: &Node) -> Option<FailBehavior> {
+        let word = self.document.value(node).to_text();
+        let behavior = word.as_deref().and_then(FailBehavior::from_word);
+        if behavior.is_none() {
+            let found = self.document.value(node);
+            let message = format!("expected {}, found {found}", FailBehavior::WORDS);
+            self.document.report(Severity::Error, node, message);
+        }
+        behavior
+    }
+
+    fn timeout(&mut self, node: &Node) -> Duration {
+        let value = self.document.value(node);
+        match whole_number(&value) {
+            Some(milliseconds @ 1..=MAX_TIMEOUT_MILLISECONDS) => {
+                Duration::from_millis(milliseconds)
+            }
+            _ => {
+                let message = format!(
+                    "expected whole milliseconds from 1 to {MAX_TIMEOUT_MILLISECONDS}, found \
+                     {value}; the default of {} ms is used",
+                    super::DEFAULT_TIMEOUT.as_millis()
+                );
+                self.document.report(Severity::Warning, node, message);
+                super::DEFAULT_TIMEOUT
+            }
+        }
+    }
+}
+
+/// A non-negative whole number, also when it is written as `5e3` or `5000.0`.
+fn whole_number(value: &RawJson) -> Option<u64> {
+    if value.kind() != JsonKind::Number {
+        return None;
+    }
+    if let Ok(number) = value.as_str().parse::<u64>() {
+        return Some(number);
+    }
+    let number: f64 = value.as_str().parse().ok()?;
+    (number.fract() == 0.0 && (0.0..=u64::MAX as f64).contains(&number)).then_some(number as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn problems(text: &str) -> Vec<String> {
+        let file = parse(text, HookSource::User, Some("s.json".into()));
+        file.diagnostics.iter().map(ToString::to_string).collect()
+    }
+
+    fn hook(fields: &str) -> String {
+        format!(r#"{{"hooks":{{"BeforeTool":[{{"hooks":[{{{fields}}}]}}]}}}}"#)
+    }
+
+    #[test]
+    fn every_kind_of_problem_is_reported_with_place_and_suggestion() {
+        for (text, expected) in [
+            (
+                "{\n  \"hooks\": {,}\n}".to_owned(),
+                "s.json:2:13: error: the file is not JSON: key must be a string; none of its hooks run until this is mended",
+            ),
+            (
+                "[]".to_owned(),
+                "s.json:1:1: error: expected an object, found an array; the file was skipped",
+            ),
+            (
+                r#"{"hooks":{"BeforeTools":[]}}"#.to_owned(),
+                "s.json:1:11: error: hooks.BeforeTools: unknown event `BeforeTools`; its hooks were skipped (did you mean `BeforeTool`?)",
+            ),
+            (
+                r#"{"hooks":{"BeforeTool":{}}}"#.to_owned(),
+                "s.json:1:24: error: hooks.BeforeTool: expected an array of hook definitions, found an object; the event was skipped",
+            ),
+            (
+                r#"{"hooks":{"disabled":[]}}"#.to_owned(),
+                "s.json:1:11: hint: hooks.disabled: `disabled` belongs under `hooksConfig`; it was ignored",
+            ),
+            (
+                hook(r#""type":"command""#),
+                "s.json:1:35: error: hooks.BeforeTool[0].hooks[0]: the hook has no `command`; the hook was skipped",
+            ),
+            (
+                hook(r#""type":"plugin","command":"x""#),
+                "s.json:1:43: error: hooks.BeforeTool[0].hooks[0].type: unknown hook type `plugin`, expected `command`; the hook was skipped",
+            ),
+            (
+                hook(r#""type":"command","command":7"#),
+                "s.json:1:63: error: hooks.BeforeTool[0].hooks[0].command: expected a string, found a number; the hook was skipped",
+            ),
+            (
+                hook(r#""type":"command","command":"x","timeuot":5"#),
+                "s.json:1:67: warning: hooks.BeforeTool[0].hooks[0].timeuot: unknown key `timeuot`; it was ignored (did you mean `timeout`?)",
+            ),
+            (
+                hook(r#""type":"command","command":"x","timeout":0"#),
+                "s.json:1:77: warning: hooks.BeforeTool[0].hooks[0].timeout: expected whole milliseconds from 1 to 86400000, found 0; the default of 60000 ms is used",
+            ),
+        ] {
+            assert_eq!(problems(&text), [expected], "{text}");
+        }
+    }
+
+    #[test]
+    fn a_broken_entry_costs_no_other() {
+        let text = r#"{"hooks":{"AfterTool":7,"BeforeTool":[5,{"hooks":[{},
+            {"type":"command","command":"a","timeout":1.5},{"type":"command","command":"b","timeout":5e3}]}]}}"#;
+        let file = parse(text, HookSource::User, None);
+        let read: Vec<_> = file
+            .hooks
+            .iter()
+            .map(|hook| (hook.command.as_str(), hook.timeout.as_millis()))
+            .collect();
+        assert_eq!(read, [("a", 60_000), ("b", 5_000)]);
+        assert_eq!(file.diagnostics.len(), 4);
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read_without_panic(text in "[{}\\[\\]\",:a-z0-9\\\\ \n]{0,120}") {
+            parse(&text, HookSource::User, None);
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Settings: which hooks there are, where they were written down, and what is wrong with them
+//! (protocol.md §1).
+//!
+//! [`SettingsSource`] says where to look, [`load`] reads every source and [`parse`] turns one
+//! text into a [`SettingsFile`]. All problems of a file are reported together; a broken entry
+//! never costs another one.
+
+mod diagnostic;
+mod document;
+mod file;
+mod source;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+pub use diagnostic::{Diagnostic, Place, Severity};
+pub use file::parse;
+pub use source::{HookSource, SettingsSource, discover, load};
+
+use crate::event::HookEventName;
+
+/// The timeout of a hook that says nothing else.
+pub const DEFAULT_TIMEOUT: Duration = Duration::from_millis(60_000);
+
+/// What happens to the event when a hook failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum FailBehavior {
+    /// The failure is reported and things go on.
+    #[default]
+    Continue,
+    /// The failure is a denial.
+    Block,
+}
+
+impl FailBehavior {
+    pub(crate) const WORDS: &'static str = "\"continue\" or \"block\"";
+
+    pub(crate) fn from_word(word: &str) -> Option<Self> {
+        match word {
+            "continue" => Some(Self::Continue),
+            "block" => Some(Self::Block),
+            _ => None,
+        }
+    }
+}
+
+/// `hooksConfig`: what holds for all hooks of one source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HooksConfig {
+    /// Whether the source's hooks run at all.
+    pub enabled: bool,
+    /// Names (or, where a hook has none, commands) of hooks that do not run.
+    pub disabled: Vec<String>,
+    /// The timeout of hooks that have none.
+    pub default_timeout: Duration,
+    /// The fail behaviour of hooks that have none.
+    pub fail_behavior: FailBehavior,
+    /// How many processes of this source's hooks may run at once; 0 is the engine's own limit.
+    pub max_concurrent: usize,
+    /// Which variables of the host's environment hooks get.
+    pub environment: EnvironmentRules,
+}
+
+impl Default for HooksConfig {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            disabled: Vec::new(),
+            default_timeout: DEFAULT_TIMEOUT,
+            fail_behavior: FailBehavior::Continue,
+            max_concurrent: 0,
+            environment: EnvironmentRules::default(),
+        }
+    }
+}
+
+/// Which variables of the host's environment reach a hook.
+///
+/// A name may end in `*`, which stands for any ending. `deny` removes; `allow` keeps what `deny`
+/// or the engine's own list (`BASH_ENV`, `ENV`, `SHELLOPTS`, `BASHOPTS`, `BASH_FUNC_*`) would
+/// remove.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct EnvironmentRules {
+    /// Names that stay.
+    pub allow: Vec<String>,
+    /// Names that go.
+    pub deny: Vec<String>,
+}
+
+/// One command hook as it was written down.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HookEntry {
+    /// The event it listens to.
+    pub event: HookEventName,
+    /// The matcher of the definition that it is in.
+    pub matcher: Option<String>,
+    /// Whether that definition is `sequential`.
+    pub sequential: bool,
+    /// Its name.
+    pub name: Option<String>,
+    /// What it is for.
+    pub description: Option<String>,
+    /// The shell command.
+    pub command: String,
+    /// How long it may run.
+    pub timeout: Duration,
+    /// What its failure means.
+    pub fail_behavior: FailBehavior,
+    /// Variables added to its environment.
+    pub env: Vec<(String, String)>,
+    /// Where the entry stands.
+    pub place: Place,
+}
+
+/// What was read from one settings file.
+#[derive(Debug, Clone)]
+pub struct SettingsFile {
+    /// What the file is to the engine.
+    pub source: HookSource,
+    /// The file.
+    pub path: Option<PathBuf>,
+    /// `hooksConfig`.
+    pub config: HooksConfig,
+    /// The hooks, in the order of the file.
+    pub hooks: Vec<HookEntry>,
+    /// What is wrong with it.
+    pub diagnostics: Vec<Diagnostic>,
+    /// Whether the file could be read at all. Until it can, every response carries a warning.
+    pub readable: bool,
+}

@@ -1,0 +1,135 @@
+//! Where settings come from, in which order they run and how far they are trusted.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::{Diagnostic, HooksConfig, Place, SettingsFile, Severity, parse};
+
+/// What a hook's origin is to the engine.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum HookSource {
+    /// `.hooks/settings.json` of the project; runs only what was trusted.
+    Project,
+    /// The user's own settings.
+    User,
+    /// The machine's settings.
+    System,
+    /// The extension of that name.
+    Extension(String),
+    /// A file that was named on the command line or by the host.
+    Explicit,
+    /// A handler that the host registered.
+    InProcess,
+}
+
+impl HookSource {
+    /// Which source wins where two have the same hook: system > user > extension > project. A
+    /// file that was named is trusted like the user's own, and the host's own code most of all.
+    pub fn trust_rank(&self) -> u8 {
+        match self {
+            Self::Project => 0,
+            Self::Extension(_) => 1,
+            Self::User | Self::Explicit => 2,
+            Self::System => 3,
+            Self::InProcess => 4,
+        }
+    }
+
+    /// Whether this source may switch off hooks of `other` (protocol.md §1).
+    pub fn may_disable(&self, other: &Self) -> bool {
+        match self {
+            Self::User | Self::System | Self::Explicit => self.trust_rank() > other.trust_rank(),
+            _ => false,
+        }
+    }
+
+    /// The word in messages.
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Project => "project",
+            Self::User => "user",
+            Self::System => "system",
+            Self::Extension(_) => "extension",
+            Self::Explicit => "explicit",
+            Self::InProcess => "in-process",
+        }
+    }
+}
+
+impl fmt::Display for HookSource {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Extension(name) => write!(formatter, "extension {name}"),
+            other => formatter.write_str(other.as_str()),
+        }
+    }
+}
+
+/// One file to read settings from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SettingsSource {
+    /// What it is to the engine.
+    pub source: HookSource,
+    /// The file.
+    pub path: PathBuf,
+    /// Whether its absence is a problem. A file that somebody named must be there.
+    pub required: bool,
+}
+
+impl SettingsSource {
+    /// A file that somebody named: it must exist and its hooks count as trusted.
+    pub fn explicit(path: impl Into<PathBuf>) -> Self {
+        Self { source: HookSource::Explicit, path: path.into(), required: true }
+    }
+
+    /// A file that may be absent.
+    pub fn optional(source: HookSource, path: impl Into<PathBuf>) -> Self {
+        Self { source, path: path.into(), required: false }
+    }
+}
+
+/// The native files in run order: project, user, system (protocol.md §1).
+///
+/// `config_home` is `$XDG_CONFIG_HOME` or its default; `None` leaves the user's file out.
+pub fn discover(project: &Path, config_home: Option<&Path>) -> Vec<SettingsSource> {
+    let project = project.join(".hooks/settings.json");
+    let mut sources = vec![SettingsSource::optional(HookSource::Project, project)];
+    if let Some(config_home) = config_home {
+        let user = config_home.join("hooks/settings.json");
+        sources.push(SettingsSource::optional(HookSource::User, user));
+    }
+    sources.push(SettingsSource::optional(HookSource::System, "/etc/hooks/settings.json"));
+    sources
+}
+
+/// Reads one source. `None` when it may be absent and is.
+pub fn load(source: &SettingsSource) -> Option<SettingsFile> {
+    match std::fs::read(&source.path) {
+        Ok(bytes) => {
+            let text = String::from_utf8_lossy(&bytes);
+            // A byte order mark is an editor's habit, not a mistake.
+            let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+            Some(parse(text, source.source.clone(), Some(source.path.clone())))
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound && !source.required => None,
+        Err(error) => Some(unreadable(source, &error)),
+    }
+}
+
+fn unreadable(source: &SettingsSource, error: &io::Error) -> SettingsFile {
+    let diagnostic = Diagnostic {
+        severity: Severity::Error,
+        place: Place { file: Some(source.path.clone().into()), ..Place::default() },
+        message: format!("failed to read the settings file: {error}; none of its hooks run"),
+        suggestion: None,
+    };
+    SettingsFile {
+        source: source.source.clone(),
+        path: Some(source.path.clone()),
+        config: HooksConfig::default(),
+        hooks: Vec::new(),
+        diagnostics: vec![diagnostic],
+        readable: false,
+    }
+}
