@@ -1,1 +1,85 @@
-//! x
+//! Every hook execution is a message.
+//!
+//! A component publishes a [`HookExecutionRequest`] on a [`MessageBus`]. One handler checks it,
+//! finds the hooks that listen to its event, runs them and answers with exactly one
+//! [`HookExecutionResponse`] of the same correlation id. Whoever subscribed sees requests,
+//! responses and progress. A [`HookSystem`] is that handler with its settings; its `fire_`
+//! functions publish a request and await the response.
+//!
+//! This crate knows no arguments and no terminals (`hook-cli` does). How hooks run is
+//! `hook-core`'s, what vendor SDKs say is `hook-translate`'s.
+//!
+//! # Example
+//!
+//! ```
+//! use hook_bus::{HookExecutionRequest, HookExecutionResponse, HookSystem};
+//! use hook_core::{HandlerHook, HookEventName, HookOutput};
+//! use tokio_stream::StreamExt;
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!
+//! let guard = HandlerHook::inline(HookEventName::BeforeTool, "no-shell", |_input| {
+//!     Ok(Some(HookOutput::deny("no shell today")))
+//! })
+//! .matcher("run_shell_command");
+//! let system = HookSystem::builder(".").handler(guard).build()?;
+//!
+//! // An extension listens in.
+//! let mut responses = system.bus().subscribe::<HookExecutionResponse>();
+//!
+//! // A component asks by message.
+//! let published = system
+//!     .bus()
+//!     .publish(HookExecutionRequest::from_json(
+//!         r#"{"type": "hook-execution-request", "eventName": "BeforeTool", "correlationId": "c-1",
+//!             "input": {"tool_name": "run_shell_command", "tool_input": {"command": "ls"}}}"#,
+//!     ))
+//!     .await?;
+//! let response = published.response().await.unwrap();
+//! assert_eq!(response.processed.reason.as_deref(), Some("no shell today"));
+//!
+//! let heard = responses.next().await.unwrap()?;
+//! assert_eq!(heard.correlation_id.as_str(), "c-1");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Map
+//!
+//! | module | what it holds |
+//! | --- | --- |
+//! | [`message`] | requests, responses, progress, and their JSON form |
+//! | `bus`, `subscription` | the bus and its bounded queues |
+//! | `event_handler` | the nine stages that a request goes through |
+//! | `engine`, `system`, `fire` | the engine on the bus, and its host's side |
+//! | [`wire`] | JSON lines: reading, and serving a client |
+//! | [`script`] | driving the bus with scripted messages, and testing hooks with them |
+//!
+//! # Why no queue between caller and handler
+//!
+//! A request is served on the task of whoever asked, up to where something must be waited for: a
+//! queue and a wake-up would cost more than all the stages before (docs/performance.md).
+
+mod bus;
+mod engine;
+mod event_handler;
+mod fire;
+mod log;
+pub mod message;
+mod progress;
+pub mod script;
+mod subscription;
+mod system;
+mod translation;
+pub mod wire;
+
+pub use bus::{
+    AlreadyServed, BusLimits, Canceller, MessageBus, PublishError, PublishedRequest,
+};
+pub use engine::InitializeError;
+pub use event_handler::HookEventHandler;
+pub use message::{
+    CorrelationId, HookExecutionRequest, HookExecutionResponse, HookFinished, HookStarted,
+};
+pub use subscription::{Lagged, Message, Subscription, SubscriptionLimits};
+pub use system::{HookSystem, HookSystemBuilder, HookSystemStatus, NotInitialized};

@@ -93,6 +93,11 @@ impl RawJson {
         Self::from_checked_text(if value { "true" } else { "false" })
     }
 
+    /// A whole number.
+    pub fn from_integer(value: u64) -> Self {
+        Self::from_checked_text(value.to_string())
+    }
+
     /// A JSON string.
     pub fn from_text(text: &str) -> Self {
         let mut out = Vec::with_capacity(text.len() + 2);

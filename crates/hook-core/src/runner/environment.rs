@@ -79,13 +79,33 @@ fn matches<S: AsRef<str>>(name: &str, patterns: &[S]) -> bool {
     })
 }
 
-/// No shell to run commands with.
+/// The host's process is not fit to run hooks.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "failed to find {program} in PATH, which hook commands are run with; install it or mend PATH"
-)]
-pub struct ShellNotFound {
-    program: &'static str,
+#[non_exhaustive]
+pub enum RunnerError {
+    /// There is no shell.
+    #[error("failed to find {program}, which hook commands are run with; install it or mend PATH")]
+    ShellNotFound {
+        /// The shell that was looked for.
+        program: &'static str,
+    },
+    /// The exit codes of hooks would be lost.
+    #[error(
+        "SIGCHLD is ignored in this process, so the exit codes of hooks would be lost; restore \
+         its default action before hooks are used"
+    )]
+    ChildSignalIgnored,
+}
+
+/// Whether the system reaps children before their exit code can be read.
+pub(super) fn ignores_child_signal() -> bool {
+    const SIGCHLD: u32 = 17;
+    let ignored = std::fs::read_to_string("/proc/self/status").ok().and_then(|status| {
+        let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"))?;
+        u64::from_str_radix(mask.trim(), 16).ok()
+    });
+    // Elsewhere than on Linux there is no such file, and nothing to learn from.
+    ignored.is_some_and(|mask| mask & (1 << (SIGCHLD - 1)) != 0)
 }
 
 /// The shell that runs commands, by its absolute path, so that a changed PATH cannot exchange it.
@@ -97,7 +117,7 @@ pub(super) struct Shell {
 
 impl Shell {
     /// Looks the shell up in the host's PATH.
-    pub(super) fn find(path: Option<&OsStr>) -> Result<Self, ShellNotFound> {
+    pub(super) fn find(path: Option<&OsStr>) -> Result<Self, RunnerError> {
         #[cfg(windows)]
         const SHELL: (&str, &str, &[&str]) =
             ("PowerShell", "powershell.exe", &["-NoProfile", "-NonInteractive", "-Command"]);
@@ -111,7 +131,7 @@ impl Shell {
             .map(|directory| directory.join(file))
             .find(|candidate| is_executable(candidate))
             .map(|program| Self { program, arguments })
-            .ok_or(ShellNotFound { program })
+            .ok_or(RunnerError::ShellNotFound { program })
     }
 }
 

@@ -30,7 +30,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
 pub use answer::Answer;
-pub use environment::ShellNotFound;
+pub use environment::RunnerError;
 pub use executor::{Captured, HookInput, HookKind, ProcessReport};
 pub(crate) use executor::{HookExecutor, Run};
 pub use handler::{HandlerHook, HandlerResult};
@@ -98,7 +98,7 @@ pub struct RunnerHost {
 /// Told when hooks start and finish, for progress. Called where the hook is run; must not block.
 pub trait RunObserver: Send + Sync {
     /// The hook's process or function starts, after it waited for a place to run.
-    fn hook_started(&self, hook: &Hook);
+    fn hook_started(&self, hook: &Arc<Hook>);
 
     /// The hook is over.
     fn hook_finished(&self, result: &HookExecutionResult);
@@ -161,8 +161,11 @@ impl Runner {
     /// Settles what all hooks share.
     ///
     /// # Errors
-    /// When there is no shell to run commands with.
-    pub fn new(host: RunnerHost) -> Result<Self, ShellNotFound> {
+    /// When the process is not fit to run hooks.
+    pub fn new(host: RunnerHost) -> Result<Self, RunnerError> {
+        if environment::ignores_child_signal() {
+            return Err(RunnerError::ChildSignalIgnored);
+        }
         let path = host.environment.iter().find(|(name, _)| name == "PATH");
         let shell = Shell::find(path.map(|(_, value)| value.as_os_str()))?;
         let slots = Arc::new(Semaphore::new(host.limits.slots()));

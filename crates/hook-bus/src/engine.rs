@@ -1,0 +1,110 @@
+//! The engine behind a hook system: built once, on first use, and again on reload.
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use hook_core::runner::RunnerError;
+use hook_core::settings::load;
+use hook_core::{
+    Aggregator, HandlerHook, HookRegistry, Pipeline, Planner, Runner, RunnerHost, SettingsSource,
+    TrustPolicy,
+};
+use tokio::sync::OnceCell;
+
+/// Why a hook system could not be initialized. Remembered until a reload.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum InitializeError {
+    /// The host's process is not fit to run hooks.
+    #[error("failed to initialize the hook system: {0}")]
+    Runner(#[source] Arc<RunnerError>),
+    /// Reading the settings panicked or was cut off by the end of the runtime.
+    #[error("failed to initialize the hook system: reading the settings did not finish ({0})")]
+    Settings(Arc<tokio::task::JoinError>),
+}
+
+/// What is settled before the engine is built.
+#[derive(Debug, Clone)]
+pub(crate) struct EngineOptions {
+    pub(crate) sources: Vec<SettingsSource>,
+    pub(crate) handlers: Vec<HandlerHook>,
+    pub(crate) host: RunnerHost,
+    pub(crate) trust: TrustPolicy,
+}
+
+/// Registry, planner, runner and aggregator.
+#[derive(Debug)]
+pub(crate) struct Engine {
+    pub(crate) registry: Arc<HookRegistry>,
+    pub(crate) pipeline: Pipeline,
+}
+
+impl Engine {
+    async fn build(options: &EngineOptions) -> Result<Arc<Self>, InitializeError> {
+        let options = options.clone();
+        // Settings may lie on a slow or absent file system.
+        let built = tokio::task::spawn_blocking(move || {
+            let runner = Arc::new(Runner::new(options.host.clone())?);
+            let files = options.sources.iter().filter_map(load).collect();
+            let registry = Arc::new(HookRegistry::new(
+                files,
+                &options.handlers,
+                &runner,
+                &options.host.project,
+                &options.trust,
+            ));
+            for diagnostic in registry.diagnostics() {
+                tracing::warn!(target: "hook::settings", "{diagnostic}");
+            }
+            let planner = Planner::new(Arc::clone(&registry));
+            Ok(Arc::new(Self { registry, pipeline: Pipeline::new(planner, runner, Aggregator) }))
+        });
+        built
+            .await
+            .map_err(|error| InitializeError::Settings(Arc::new(error)))?
+            .map_err(|error: RunnerError| InitializeError::Runner(Arc::new(error)))
+    }
+}
+
+type Built = OnceCell<Result<Arc<Engine>, InitializeError>>;
+
+/// The place where the engine is, once it is built.
+#[derive(Debug)]
+pub(crate) struct EngineSlot {
+    options: EngineOptions,
+    current: RwLock<Arc<Built>>,
+}
+
+impl EngineSlot {
+    pub(crate) fn new(options: EngineOptions) -> Self {
+        Self { options, current: RwLock::default() }
+    }
+
+    /// The engine or why there is none; `None` before it was first needed.
+    pub(crate) fn get(&self) -> Option<Result<Arc<Engine>, InitializeError>> {
+        self.current.read().unwrap_or_else(PoisonError::into_inner).get().cloned()
+    }
+
+    /// Builds the engine unless it is there; any number of callers wait for the one that does.
+    pub(crate) async fn initialize(&self) -> Result<Arc<Engine>, InitializeError> {
+        let current = Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner));
+        current.get_or_init(|| Engine::build(&self.options)).await.clone()
+    }
+
+    /// Builds the engine anew and puts it in the old one's place; requests in flight stay with the
+    /// old one. What was switched at run time stays switched.
+    pub(crate) async fn reload(&self) -> Result<Arc<Engine>, InitializeError> {
+        let rebuilt = Engine::build(&self.options).await;
+        let before = self.get();
+        if let (Ok(engine), Some(Ok(before))) = (&rebuilt, &before) {
+            for (name, enabled) in before.registry.switches() {
+                engine.registry.set_enabled(&name, enabled);
+            }
+        }
+        // An engine that works is not given up for one that does not.
+        if rebuilt.is_ok() || !matches!(before, Some(Ok(_))) {
+            let built = Arc::new(OnceCell::new_with(Some(rebuilt.clone())));
+            *self.current.write().unwrap_or_else(PoisonError::into_inner) = built;
+        }
+        rebuilt
+    }
+}

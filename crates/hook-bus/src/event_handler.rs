@@ -1,0 +1,303 @@
+//! What serves the requests of a bus: the nine stages of architecture.md, "Data flow".
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use futures::FutureExt;
+use hook_core::{
+    EventInput, FailureCode, Hook, HookEventName, HostContext, Plan, PipelineOutcome,
+    ProcessedHookResult, RawJson, RequestInput, RunScope, StageFailure,
+};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tokio_util::task::task_tracker::TaskTrackerToken;
+
+use crate::bus::{MessageBus, RequestControl, RequestHandler, Served};
+use crate::engine::{Engine, EngineSlot, InitializeError};
+use crate::log;
+use crate::message::{Body, CorrelationId, HookExecutionRequest, HookExecutionResponse};
+use crate::progress::Progress;
+use crate::translation::translate;
+
+/// Serves hook-execution requests from a bus.
+pub struct HookEventHandler {
+    bus: MessageBus,
+    engine: Arc<EngineSlot>,
+    host: HostContext,
+    stopping: AtomicBool,
+    /// Cancelled when a shutdown's deadline has passed.
+    ended: CancellationToken,
+    in_flight: TaskTracker,
+}
+
+impl std::fmt::Debug for HookEventHandler {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("HookEventHandler")
+            .field("in_flight", &self.in_flight.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl HookEventHandler {
+    pub(crate) fn new(bus: MessageBus, engine: Arc<EngineSlot>, host: HostContext) -> Self {
+        let in_flight = TaskTracker::new();
+        in_flight.close();
+        Self {
+            bus,
+            engine,
+            host,
+            stopping: AtomicBool::new(false),
+            ended: CancellationToken::new(),
+            in_flight,
+        }
+    }
+
+    /// How many requests wait for their hooks now.
+    pub fn in_flight(&self) -> usize {
+        self.in_flight.len()
+    }
+
+    /// Detaches from the bus: later requests are answered `no_handler`, accepted ones finish. A
+    /// second call does nothing.
+    pub fn dispose(self: &Arc<Self>) {
+        self.bus.detach(&(Arc::clone(self) as Arc<dyn RequestHandler>));
+    }
+
+    /// Answers later requests `shutting_down`, waits for accepted ones until the deadline, then
+    /// ends their hooks and answers them `shutting_down` too.
+    pub(crate) async fn shut_down(&self, deadline: Duration) {
+        self.stopping.store(true, Ordering::Release);
+        let finished = tokio::time::timeout(deadline, self.in_flight.wait()).await;
+        if finished.is_err() {
+            self.ended.cancel();
+            self.in_flight.wait().await;
+        }
+    }
+
+    /// Stages 1 to 4, and the rest too where it needs no waiting.
+    fn serve_with(
+        self: &Arc<Self>,
+        engine: &Arc<Engine>,
+        request: HookExecutionRequest,
+        control: RequestControl,
+    ) -> Served {
+        let door = Door { engine, id: request.correlation_id().clone() };
+        let mut input = match read(request.into_body()) {
+            Ok(input) => input,
+            Err(Rejected { event, failure }) => return door.reject(event, *failure),
+        };
+        let event = input.event();
+        let plan = engine.pipeline.plan(&input.payload);
+        if plan.is_empty() {
+            return Served::Done(door.complete(event, PipelineOutcome::empty_success()));
+        }
+        if let Err(failure) = translate(&mut input) {
+            return door.fail(&plan, failure);
+        }
+        let observer = Progress::observe(&self.bus, control.key, &door.id, event);
+        let scope = RunScope { cancel: control.cancel.clone().unwrap_or_default(), observer };
+        let input = input.complete(&self.host);
+        if plan.is_inline() {
+            let run = engine.pipeline.run(&plan, input, &scope).now_or_never();
+            let run = run.unwrap_or_else(|| {
+                let message = "an inline plan did not finish at once";
+                Err(StageFailure::new(FailureCode::InternalError, message))
+            });
+            return match run {
+                Ok(outcome) => Served::Done(door.complete(event, outcome)),
+                Err(failure) => door.fail(&plan, failure),
+            };
+        }
+        let run = Run {
+            engine: Arc::clone(engine),
+            id: door.id,
+            plan,
+            input,
+            scope,
+            deadline: control.deadline,
+            ended: self.ended.clone(),
+            _in_flight: self.in_flight.token(),
+        };
+        Served::Running(run.finish().boxed())
+    }
+
+    fn refuse(&self, request: &HookExecutionRequest, failure: StageFailure) -> Served {
+        let (id, event) = (request.correlation_id().clone(), request.event());
+        log::failure(event, &id, &failure);
+        let processed = ProcessedHookResult::failed(failure, None);
+        Served::Done(HookExecutionResponse::failed(id, event, processed))
+    }
+}
+
+impl RequestHandler for HookEventHandler {
+    fn serve(self: Arc<Self>, request: HookExecutionRequest, control: RequestControl) -> Served {
+        if self.stopping.load(Ordering::Acquire) {
+            return self.refuse(&request, shutting_down());
+        }
+        match self.engine.get() {
+            Some(Ok(engine)) => self.serve_with(&engine, request, control),
+            Some(Err(error)) => self.refuse(&request, not_initialized(&error)),
+            None => {
+                let in_flight = self.in_flight.token();
+                Served::Running(
+                    async move {
+                        let served = match self.engine.initialize().await {
+                            Ok(engine) => self.serve_with(&engine, request, control),
+                            Err(error) => self.refuse(&request, not_initialized(&error)),
+                        };
+                        drop(in_flight);
+                        match served {
+                            Served::Done(response) => response,
+                            Served::Running(running) => running.await,
+                        }
+                    }
+                    .boxed(),
+                )
+            }
+        }
+    }
+}
+
+fn shutting_down() -> StageFailure {
+    let message = "the hook system is shutting down";
+    StageFailure::new(FailureCode::ShuttingDown, message)
+}
+
+fn not_initialized(error: &InitializeError) -> StageFailure {
+    StageFailure::new(FailureCode::PlanningFailed, error.to_string())
+}
+
+/// A request that stops at the door, with its event if that is known.
+struct Rejected {
+    event: Option<HookEventName>,
+    failure: Box<StageFailure>,
+}
+
+/// Stages 1 to 3: envelope, route, payload.
+fn read(body: Body) -> Result<RequestInput, Rejected> {
+    let (event_name, input) = match body {
+        Body::Typed(input) => return Ok(input),
+        Body::Named { event_name, input } => (event_name, input),
+        Body::Invalid(failure) => {
+            return Err(Rejected { event: None, failure: Box::new(failure) });
+        }
+    };
+    let Some(event) = HookEventName::from_name(&event_name) else {
+        return Err(Rejected { event: None, failure: Box::new(unsupported(&event_name)) });
+    };
+    RequestInput::read(event, input).map_err(|error| {
+        let failure = StageFailure::new(FailureCode::InvalidPayload, error.to_string())
+            .with_detail("field", RawJson::from_text(error.shape().path()))
+            .with_detail("expected", RawJson::from_text(error.shape().expected()));
+        Rejected { event: Some(event), failure: Box::new(failure) }
+    })
+}
+
+fn unsupported(event_name: &str) -> StageFailure {
+    let hint = HookEventName::nearest(event_name);
+    let meant = hint.map(|hint| format!("; did you mean {hint}?")).unwrap_or_default();
+    let message = format!("there is no event {event_name:?}{meant}");
+    let failure = StageFailure::new(FailureCode::UnsupportedEvent, message)
+        .with_detail("eventName", RawJson::from_text(event_name));
+    match hint {
+        Some(hint) => failure.with_detail("nearest", RawJson::from_text(hint)),
+        None => failure,
+    }
+}
+
+/// Makes responses: what every one of them needs.
+struct Door<'e> {
+    engine: &'e Engine,
+    id: CorrelationId,
+}
+
+impl Door<'_> {
+    fn complete(
+        &self,
+        event: HookEventName,
+        outcome: PipelineOutcome,
+    ) -> HookExecutionResponse {
+        let mut response =
+            HookExecutionResponse::completed(self.id.clone(), event, outcome);
+        log::event(event, &response);
+        response.warnings.extend_from_slice(self.engine.registry.unreadable());
+        response
+    }
+
+    /// A request that never got to a plan: any hook of its event might have been meant.
+    fn reject(&self, event: Option<HookEventName>, failure: StageFailure) -> Served {
+        let planner = self.engine.pipeline.planner();
+        let blocking = event.and_then(|event| planner.blocking_on_failure(event));
+        Served::Done(self.failed(event, failure, blocking.as_deref()))
+    }
+
+    /// A request whose hooks are known.
+    fn fail(&self, plan: &Plan, failure: StageFailure) -> Served {
+        Served::Done(self.failed(Some(plan.event), failure, plan.blocking_on_failure()))
+    }
+
+    fn failed(
+        &self,
+        event: Option<HookEventName>,
+        failure: StageFailure,
+        blocking: Option<&Hook>,
+    ) -> HookExecutionResponse {
+        log::failure(event, &self.id, &failure);
+        let processed = ProcessedHookResult::failed(failure, blocking);
+        let mut response = HookExecutionResponse::failed(self.id.clone(), event, processed);
+        response.warnings.extend_from_slice(self.engine.registry.unreadable());
+        response
+    }
+}
+
+/// A plan that must be waited for.
+struct Run {
+    engine: Arc<Engine>,
+    id: CorrelationId,
+    plan: Arc<Plan>,
+    input: EventInput,
+    scope: RunScope,
+    deadline: Option<Instant>,
+    ended: CancellationToken,
+    _in_flight: TaskTrackerToken,
+}
+
+impl Run {
+    async fn finish(self) -> HookExecutionResponse {
+        let door = Door { engine: &self.engine, id: self.id };
+        let cut_off = async {
+            tokio::select! {
+                () = self.ended.cancelled() => shutting_down(),
+                () = self.scope.cancel.cancelled() => {
+                    StageFailure::new(FailureCode::Cancelled, "the request was cancelled")
+                }
+                () = passed(self.deadline) => {
+                    let message = "the request's deadline passed before its hooks were done";
+                    StageFailure::new(FailureCode::DeadlineExceeded, message)
+                }
+            }
+        };
+        let run = self.engine.pipeline.run(&self.plan, self.input, &self.scope);
+        // Whichever is first drops the other, and a run that is dropped ends its hooks.
+        let run = tokio::select! {
+            run = run => run,
+            failure = cut_off => Err(failure),
+        };
+        match run {
+            Ok(outcome) => door.complete(self.plan.event, outcome),
+            Err(failure) => {
+                let blocking = self.plan.blocking_on_failure();
+                door.failed(Some(self.plan.event), failure, blocking)
+            }
+        }
+    }
+}
+
+async fn passed(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => tokio::time::sleep_until(deadline.into()).await,
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,35 @@
+//! The messages on the bus and their JSON form (protocol.md §6).
+
+mod correlation;
+mod progress;
+mod request;
+mod response;
+
+pub use correlation::{CorrelationId, CorrelationIdTooLong};
+pub use progress::{HookFinished, HookStarted};
+pub use request::HookExecutionRequest;
+pub(crate) use request::Body;
+pub use response::HookExecutionResponse;
+
+/// What the message types are called in JSON.
+pub mod kind {
+    /// A request.
+    pub const REQUEST: &str = "hook-execution-request";
+    /// A response.
+    pub const RESPONSE: &str = "hook-execution-response";
+    /// A hook started.
+    pub const STARTED: &str = "hook-started";
+    /// A hook finished.
+    pub const FINISHED: &str = "hook-finished";
+}
+
+/// Tells requests apart, also those that share a correlation id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RequestKey(u64);
+
+impl RequestKey {
+    pub(crate) fn next() -> Self {
+        static NEXT: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
+        Self(NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed))
+    }
+}

@@ -1,0 +1,69 @@
+//! Progress: which hook runs now, and how it went.
+
+use std::sync::Arc;
+
+use hook_core::{Hook, HookEventName, HookExecutionResult, ObjectWriter};
+
+use super::response::{write_hook, write_hook_identity};
+use super::{CorrelationId, RequestKey, kind};
+
+/// A hook's process or function started.
+#[derive(Debug, Clone)]
+pub struct HookStarted {
+    /// The request it runs for.
+    pub request: RequestKey,
+    /// That request's id.
+    pub correlation_id: CorrelationId,
+    /// The event.
+    pub event: HookEventName,
+    /// The hook; its name, kind, source and timeout say what a user interface shows.
+    pub hook: Arc<Hook>,
+}
+
+/// A hook is over.
+#[derive(Debug, Clone)]
+pub struct HookFinished {
+    /// The request it ran for.
+    pub request: RequestKey,
+    /// That request's id.
+    pub correlation_id: CorrelationId,
+    /// The event.
+    pub event: HookEventName,
+    /// What became of it.
+    pub result: HookExecutionResult,
+}
+
+impl HookStarted {
+    /// The message as one line of JSON, without the line's end.
+    pub fn to_json(&self) -> Vec<u8> {
+        message(kind::STARTED, &self.correlation_id, self.event, |out| {
+            write_hook_identity(out, &self.hook);
+            out.milliseconds("timeout", self.hook.timeout);
+        })
+    }
+}
+
+impl HookFinished {
+    /// The message as one line of JSON, without the line's end.
+    pub fn to_json(&self) -> Vec<u8> {
+        message(kind::FINISHED, &self.correlation_id, self.event, |out| {
+            write_hook(out, &self.result, false);
+        })
+    }
+}
+
+fn message(
+    kind: &str,
+    correlation_id: &CorrelationId,
+    event: HookEventName,
+    write_hook: impl FnOnce(&mut ObjectWriter<'_>),
+) -> Vec<u8> {
+    let mut out = Vec::with_capacity(256);
+    let mut object = ObjectWriter::begin(&mut out);
+    object.text("type", kind);
+    object.text("correlationId", correlation_id.as_str());
+    object.text("eventName", event.as_str());
+    object.object("hook", write_hook);
+    object.end();
+    out
+}

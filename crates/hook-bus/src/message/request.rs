@@ -1,0 +1,237 @@
+//! A request to run an event's hooks.
+
+use std::time::Duration;
+
+use hook_core::shape::FieldReader;
+use hook_core::{
+    FailureCode, HookEventName, JsonKind, JsonObject, ObjectWriter, RawJson, RequestInput,
+    StageFailure,
+};
+
+use super::{CorrelationId, kind};
+
+/// A request to run the hooks of one event.
+///
+/// Every text that claims to be a request is one: what is wrong with it is found at the handler's
+/// door, which answers it like any other (architecture.md, "Data flow", stage 1).
+#[derive(Debug, Clone)]
+pub struct HookExecutionRequest {
+    correlation_id: CorrelationId,
+    deadline: Option<Duration>,
+    body: Body,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum Body {
+    /// Valid by construction.
+    Typed(RequestInput),
+    /// To be checked at the door.
+    Named { event_name: String, input: JsonObject },
+    /// Not an envelope.
+    Invalid(StageFailure),
+}
+
+impl HookExecutionRequest {
+    /// A request with a payload that has been checked by being built.
+    pub fn typed(input: impl Into<RequestInput>) -> Self {
+        Self::with_body(Body::Typed(input.into()))
+    }
+
+    /// A request as a component publishes it that knows names and JSON only.
+    pub fn new(event_name: impl Into<String>, input: JsonObject) -> Self {
+        Self::with_body(Body::Named { event_name: event_name.into(), input })
+    }
+
+    fn with_body(body: Body) -> Self {
+        Self { correlation_id: CorrelationId::generate(), deadline: None, body }
+    }
+
+    /// Sets the id that the response will carry; without it, one was generated.
+    #[must_use]
+    pub fn with_correlation_id(mut self, correlation_id: CorrelationId) -> Self {
+        self.correlation_id = correlation_id;
+        self
+    }
+
+    /// Sets how long after its acceptance the request must be answered, queueing included.
+    #[must_use]
+    pub fn with_deadline(mut self, deadline: Duration) -> Self {
+        self.deadline = Some(deadline);
+        self
+    }
+
+    /// Reads a request from JSON text.
+    pub fn from_json(text: &str) -> Self {
+        match RawJson::parse(text).and_then(|value| value.to_object()) {
+            Ok(fields) => Self::from_object(fields),
+            Err(error) => Self::invalid(
+                FailureCode::InvalidRequest,
+                format!("expected a request as one JSON object: {error}"),
+            ),
+        }
+    }
+
+    /// Reads a request from a JSON object.
+    pub fn from_object(fields: JsonObject) -> Self {
+        let mut fields = FieldReader::new(fields);
+        let correlation_id = match correlation_id(&mut fields) {
+            Ok(given) => given.unwrap_or_else(CorrelationId::generate),
+            Err(message) => return Self::invalid(FailureCode::InvalidRequest, message),
+        };
+        let deadline;
+        let body = match envelope(&mut fields) {
+            Ok((event_name, input, given)) => {
+                deadline = given;
+                Body::Named { event_name, input }
+            }
+            Err(message) => {
+                deadline = None;
+                Body::Invalid(StageFailure::new(FailureCode::InvalidRequest, message))
+            }
+        };
+        Self { correlation_id, deadline, body }
+    }
+
+    /// A request that cannot be served, to be answered with that failure.
+    pub(crate) fn invalid(code: FailureCode, message: impl Into<String>) -> Self {
+        Self::with_body(Body::Invalid(StageFailure::new(code, message)))
+    }
+
+    /// Adds a detail to what is wrong with the envelope, if anything is.
+    pub(crate) fn with_envelope_detail(mut self, name: &str, value: RawJson) -> Self {
+        if let Body::Invalid(failure) = &mut self.body {
+            failure.details.insert(name, value);
+        }
+        self
+    }
+
+    /// The id that the response will carry.
+    pub fn correlation_id(&self) -> &CorrelationId {
+        &self.correlation_id
+    }
+
+    /// How long after its acceptance the request must be answered.
+    pub fn deadline(&self) -> Option<Duration> {
+        self.deadline
+    }
+
+    /// The event's name as it was given, if there is one.
+    pub fn event_name(&self) -> Option<&str> {
+        match &self.body {
+            Body::Typed(input) => Some(input.event().as_str()),
+            Body::Named { event_name, .. } => Some(event_name),
+            Body::Invalid(_) => None,
+        }
+    }
+
+    /// The event, if its name is known.
+    pub fn event(&self) -> Option<HookEventName> {
+        match &self.body {
+            Body::Typed(input) => Some(input.event()),
+            Body::Named { event_name, .. } => HookEventName::from_name(event_name),
+            Body::Invalid(_) => None,
+        }
+    }
+
+    pub(crate) fn into_body(self) -> Body {
+        self.body
+    }
+
+    /// The request as one line of JSON, without the line's end.
+    pub fn to_json(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(256);
+        let mut object = ObjectWriter::begin(&mut out);
+        object.text("type", kind::REQUEST);
+        object.optional_text("eventName", self.event_name());
+        match &self.body {
+            Body::Typed(input) => object.object("input", |out| input.write(out)),
+            Body::Named { input, .. } => object.object("input", |out| out.fields(input)),
+            Body::Invalid(_) => {}
+        }
+        object.text("correlationId", self.correlation_id.as_str());
+        if let Some(deadline) = self.deadline {
+            object.milliseconds("deadlineMs", deadline);
+        }
+        object.end();
+        out
+    }
+
+    /// About how many bytes the request holds in memory.
+    pub(crate) fn weight(&self) -> usize {
+        512 + match &self.body {
+            Body::Typed(_) => self.to_json().len(),
+            Body::Named { input, .. } => {
+                input.iter().map(|(name, value)| name.len() + value.as_str().len()).sum()
+            }
+            Body::Invalid(failure) => failure.message.len(),
+        }
+    }
+}
+
+fn correlation_id(fields: &mut FieldReader) -> Result<Option<CorrelationId>, String> {
+    let text = fields.text("correlationId").map_err(|error| error.to_string())?;
+    text.map(CorrelationId::new).transpose().map_err(|error| error.to_string())
+}
+
+type Envelope = (String, JsonObject, Option<Duration>);
+
+fn envelope(fields: &mut FieldReader) -> Result<Envelope, String> {
+    let text = |error: hook_core::ShapeError| error.to_string();
+    fields.alias("payload", "input");
+    let message_type = fields.text("type").map_err(text)?;
+    if message_type.as_deref() != Some(kind::REQUEST) {
+        let found = message_type.map_or_else(|| "nothing".to_owned(), |found| format!("{found:?}"));
+        return Err(format!("field `type`: expected {:?}, found {found}", kind::REQUEST));
+    }
+    let event_name = fields
+        .text("eventName")
+        .map_err(text)?
+        .ok_or("field `eventName`: expected the name of an event, found nothing")?;
+    let input = fields
+        .object("input")
+        .map_err(text)?
+        .ok_or("field `input`: expected the event's input as an object, found nothing")?;
+    let deadline = match fields.of_kind("deadlineMs", JsonKind::Number, "whole milliseconds") {
+        Ok(None) => None,
+        Ok(Some(number)) => Some(whole_milliseconds(&number).ok_or_else(|| {
+            format!("field `deadlineMs`: expected whole milliseconds, found {number}")
+        })?),
+        Err(error) => return Err(error.to_string()),
+    };
+    Ok((event_name, input.fields(), deadline))
+}
+
+fn whole_milliseconds(number: &RawJson) -> Option<Duration> {
+    number.as_str().parse().ok().map(Duration::from_millis)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_survives_its_json_form() {
+        let text = r#"{"type":"hook-execution-request","eventName":"BeforeTool","input":{"tool_input":{"n":1e007}},"correlationId":"c","deadlineMs":5}"#;
+        assert_eq!(HookExecutionRequest::from_json(text).to_json(), text.as_bytes());
+    }
+
+    #[test]
+    fn what_is_wrong_with_an_envelope_is_said() {
+        let r = r#""type":"hook-execution-request""#;
+        for (text, expected) in [
+            ("nonsense".to_owned(), "expected a request as one JSON object: expected ident at line 1, column 2"),
+            ("[]".to_owned(), "expected a request as one JSON object: invalid type: sequence, expected an object at line 1, column 0"),
+            ("{}".to_owned(), "field `type`: expected \"hook-execution-request\", found nothing"),
+            (format!("{{{r}}}"), "field `eventName`: expected the name of an event, found nothing"),
+            (format!(r#"{{{r},"eventName":"X"}}"#), "field `input`: expected the event's input as an object, found nothing"),
+            (format!(r#"{{{r},"eventName":"X","input":[]}}"#), "field `input`: expected an object, found an array"),
+            (format!(r#"{{{r},"correlationId":7}}"#), "field `correlationId`: expected a string, found a number"),
+            (format!(r#"{{{r},"eventName":"X","payload":{{}},"deadlineMs":1.5}}"#), "field `deadlineMs`: expected whole milliseconds, found 1.5"),
+        ] {
+            let Body::Invalid(failure) = HookExecutionRequest::from_json(&text).into_body() else {
+                panic!("{text} was taken for a request");
+            };
+            assert_eq!(failure.message, expected);
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! The one answer to a request.
+
+use hook_core::{
+    HookEventName, HookExecutionResult, ObjectWriter, PipelineOutcome, PolicyDecision,
+    ProcessedHookResult, StageFailure,
+};
+
+use super::{CorrelationId, kind};
+
+/// The answer to a request: exactly one for each that was accepted.
+#[derive(Debug, Clone)]
+pub struct HookExecutionResponse {
+    /// The request's id.
+    pub correlation_id: CorrelationId,
+    /// The event; absent where the request named none that is known.
+    pub event: Option<HookEventName>,
+    /// The result for the caller. Its `failure` says which stage failed, if one did.
+    pub processed: ProcessedHookResult,
+    /// What each hook did, in plan order.
+    pub hooks: Vec<HookExecutionResult>,
+    /// What holds for every event at the moment, such as settings that could not be read.
+    pub warnings: Vec<String>,
+}
+
+impl HookExecutionResponse {
+    /// Whether every stage completed. A hook that denied, failed or timed out is no failed stage.
+    pub fn success(&self) -> bool {
+        self.processed.failure.is_none()
+    }
+
+    /// The stage that failed, if one did.
+    pub fn error(&self) -> Option<&StageFailure> {
+        self.processed.failure.as_ref()
+    }
+
+    pub(crate) fn completed(
+        correlation_id: CorrelationId,
+        event: HookEventName,
+        outcome: PipelineOutcome,
+    ) -> Self {
+        Self {
+            correlation_id,
+            event: Some(event),
+            processed: outcome.processed,
+            hooks: outcome.hooks,
+            warnings: Vec::new(),
+        }
+    }
+
+    pub(crate) fn failed(
+        correlation_id: CorrelationId,
+        event: Option<HookEventName>,
+        processed: ProcessedHookResult,
+    ) -> Self {
+        Self { correlation_id, event, processed, hooks: Vec::new(), warnings: Vec::new() }
+    }
+
+    /// The response as one line of JSON, without the line's end.
+    pub fn to_json(&self) -> Vec<u8> {
+        self.write(false)
+    }
+
+    /// As [`to_json`](Self::to_json), with what each hook wrote to stdout and stderr.
+    pub fn to_json_with_streams(&self) -> Vec<u8> {
+        self.write(true)
+    }
+
+    fn write(&self, streams: bool) -> Vec<u8> {
+        let mut out = Vec::with_capacity(512);
+        let mut object = ObjectWriter::begin(&mut out);
+        object.text("type", kind::RESPONSE);
+        object.text("correlationId", self.correlation_id.as_str());
+        object.optional_text("eventName", self.event.map(HookEventName::as_str));
+        object.bool("success", self.success());
+        match &self.processed.failure {
+            None => {
+                object.object("output", |out| self.processed.aggregated.write(out));
+                object.object("processed", |out| self.processed.write(out));
+                object.objects("hooks", &self.hooks, |out, hook| write_hook(out, hook, streams));
+            }
+            Some(failure) => {
+                object.object("error", |out| write_failure(out, failure));
+                // Said only where it matters: the caller must not go on (protocol.md §1).
+                if self.processed.decision > PolicyDecision::Proceed {
+                    object.object("processed", |out| self.processed.write(out));
+                }
+            }
+        }
+        if !self.warnings.is_empty() {
+            object.texts("warnings", &self.warnings);
+        }
+        object.end();
+        out
+    }
+
+    /// About how many bytes the response holds in memory.
+    pub(crate) fn weight(&self) -> usize {
+        let hook = |hook: &HookExecutionResult| {
+            // What a hook printed is held as bytes and, where it was read, as text.
+            1_024 + 2 * hook.process.stdout.bytes.len() + hook.process.stderr.bytes.len()
+        };
+        1_024 + self.hooks.iter().map(hook).sum::<usize>()
+    }
+}
+
+fn write_failure(out: &mut ObjectWriter<'_>, failure: &StageFailure) {
+    out.text("code", failure.code.as_str());
+    out.text("message", &failure.message);
+    if !failure.details.is_empty() {
+        out.object("details", |out| out.fields(&failure.details));
+    }
+}
+
+pub(super) fn write_hook(out: &mut ObjectWriter<'_>, result: &HookExecutionResult, streams: bool) {
+    let process = &result.process;
+    write_hook_identity(out, &result.hook);
+    out.bool("success", result.success);
+    if let Some(code) = process.exit_code {
+        out.integer("exitCode", code.into());
+    }
+    if let Some(signal) = process.signal {
+        out.text("signal", &hook_core::failure::signal_name(signal));
+    }
+    out.milliseconds("duration", result.duration);
+    out.milliseconds("queued", result.queued);
+    for (name, value) in [
+        ("timedOut", result.timed_out()),
+        ("leaked", process.leaked),
+        ("truncated", process.stdout.dropped > 0 || process.stderr.dropped > 0),
+    ] {
+        if value {
+            out.bool(name, true);
+        }
+    }
+    out.texts("warnings", &result.warnings);
+    if let Some(failure) = &result.failure {
+        out.text("error", &failure.to_string());
+    }
+    if streams {
+        out.text("stdout", &String::from_utf8_lossy(&process.stdout.bytes));
+        out.text("stderr", &String::from_utf8_lossy(&process.stderr.bytes));
+    }
+}
+
+pub(super) fn write_hook_identity(out: &mut ObjectWriter<'_>, hook: &hook_core::Hook) {
+    out.text("name", hook.display_name());
+    out.text("type", hook.kind().as_str());
+    out.text("source", hook.source.as_str());
+}

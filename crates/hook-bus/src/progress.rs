@@ -1,0 +1,56 @@
+//! Telling subscribers which hook runs now.
+
+use std::sync::Arc;
+
+use hook_core::{Hook, HookEventName, HookExecutionResult, RunObserver};
+
+use crate::bus::MessageBus;
+use crate::message::{CorrelationId, HookFinished, HookStarted, RequestKey};
+
+/// Publishes the starts and finishes of one request's hooks.
+pub(crate) struct Progress {
+    bus: MessageBus,
+    request: RequestKey,
+    correlation_id: CorrelationId,
+    event: HookEventName,
+}
+
+impl Progress {
+    /// An observer, if anybody subscribed to progress.
+    pub(crate) fn observe(
+        bus: &MessageBus,
+        request: RequestKey,
+        correlation_id: &CorrelationId,
+        event: HookEventName,
+    ) -> Option<Arc<dyn RunObserver>> {
+        if !bus.has_subscribers::<HookStarted>() && !bus.has_subscribers::<HookFinished>() {
+            return None;
+        }
+        Some(Arc::new(Self {
+            bus: bus.clone(),
+            request,
+            correlation_id: correlation_id.clone(),
+            event,
+        }))
+    }
+}
+
+impl RunObserver for Progress {
+    fn hook_started(&self, hook: &Arc<Hook>) {
+        self.bus.publish_message(&Arc::new(HookStarted {
+            request: self.request,
+            correlation_id: self.correlation_id.clone(),
+            event: self.event,
+            hook: Arc::clone(hook),
+        }));
+    }
+
+    fn hook_finished(&self, result: &HookExecutionResult) {
+        self.bus.publish_message(&Arc::new(HookFinished {
+            request: self.request,
+            correlation_id: self.correlation_id.clone(),
+            event: self.event,
+            result: result.clone(),
+        }));
+    }
+}

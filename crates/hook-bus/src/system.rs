@@ -1,0 +1,309 @@
+//! A hook system: one engine on one bus, with everything a host needs to drive it.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hook_core::runner::RunnerLimits;
+use hook_core::settings::{Diagnostic, discover};
+use hook_core::{
+    HandlerHook, HookListing, HookRegistry, HostContext, ProcessedHookResult, RequestInput,
+    RunnerHost, SettingsSource, TrustPolicy,
+};
+
+use crate::bus::{AlreadyServed, MessageBus, RequestHandler};
+use crate::engine::{Engine, EngineOptions, EngineSlot, InitializeError};
+use crate::event_handler::HookEventHandler;
+use crate::message::HookExecutionRequest;
+
+/// The hook system was not initialized yet, or could not be.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum NotInitialized {
+    /// Nobody has initialized it; call `initialize()` or fire an event.
+    #[error("the hook system is not initialized yet; call initialize() first")]
+    NotYet,
+    /// It could not be; call `reload()` once the cause is mended.
+    #[error(transparent)]
+    Failed(InitializeError),
+}
+
+/// Where a hook system stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HookSystemStatus {
+    /// Whether the engine is built.
+    pub initialized: bool,
+    /// How many hooks are registered.
+    pub total_hooks: usize,
+    /// How many requests wait for their hooks.
+    pub in_flight: usize,
+    /// How many blocking handlers never returned and still hold a thread.
+    pub abandoned_threads: usize,
+}
+
+/// Settles what a hook system is made of; see [`HookSystem::builder`].
+#[derive(Debug, Clone)]
+#[must_use]
+pub struct HookSystemBuilder {
+    options: EngineOptions,
+    context: HostContext,
+    bus: Option<MessageBus>,
+}
+
+impl HookSystemBuilder {
+    /// Adds a settings file. Files run in the order in which they are added.
+    pub fn settings(mut self, source: SettingsSource) -> Self {
+        self.options.sources.push(source);
+        self
+    }
+
+    /// Adds the native files: project, user, system (protocol.md §1). `config_home` is
+    /// `$XDG_CONFIG_HOME` or its default.
+    pub fn native_settings(mut self, config_home: Option<&std::path::Path>) -> Self {
+        self.options.sources.extend(discover(&self.options.host.project, config_home));
+        self
+    }
+
+    /// Registers a function of the host as a hook.
+    pub fn handler(mut self, handler: HandlerHook) -> Self {
+        self.options.handlers.push(handler);
+        self
+    }
+
+    /// Which hooks of the project may run; [`TrustPolicy::Nothing`] by default.
+    pub fn trust(mut self, trust: TrustPolicy) -> Self {
+        self.options.trust = trust;
+        self
+    }
+
+    /// What one hook may cost.
+    pub fn limits(mut self, limits: RunnerLimits) -> Self {
+        self.options.host.limits = limits;
+        self
+    }
+
+    /// The environment that hooks inherit; this process's own by default.
+    pub fn environment(mut self, variables: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
+        self.options.host.environment = variables.into_iter().collect();
+        self
+    }
+
+    /// The session that events belong to unless a request says otherwise.
+    pub fn session_id(mut self, session_id: impl Into<Arc<str>>) -> Self {
+        self.context.session_id = session_id.into();
+        self
+    }
+
+    /// The agent's working directory; the project by default.
+    pub fn working_directory(mut self, cwd: impl Into<PathBuf>) -> Self {
+        self.context.cwd = cwd.into().to_string_lossy().into();
+        self
+    }
+
+    /// The file with the session's transcript; none by default.
+    pub fn transcript_path(mut self, path: impl Into<PathBuf>) -> Self {
+        self.context.transcript_path = path.into().to_string_lossy().into();
+        self
+    }
+
+    /// The bus to serve; one of its own by default.
+    pub fn bus(mut self, bus: MessageBus) -> Self {
+        self.bus = Some(bus);
+        self
+    }
+
+    /// Builds the system and attaches it to the bus. Nothing is read until it is first needed.
+    ///
+    /// # Errors
+    /// When the bus has a handler already.
+    pub fn build(self) -> Result<HookSystem, AlreadyServed> {
+        let bus = self.bus.unwrap_or_default();
+        let engine = Arc::new(EngineSlot::new(self.options));
+        // The one place where bus, engine and log come together.
+        let handler =
+            Arc::new(HookEventHandler::new(bus.clone(), Arc::clone(&engine), self.context));
+        bus.attach(Arc::clone(&handler) as Arc<dyn RequestHandler>)?;
+        Ok(HookSystem { bus, engine, handler })
+    }
+}
+
+/// Hooks for one agent: an engine that is built on first use, serving a bus.
+///
+/// Dropping it disposes of it.
+///
+/// ```
+/// use hook_bus::HookSystem;
+/// use hook_core::{BeforeAgentInput, HandlerHook, HookEventName, HookOutput};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+///
+/// let polite = HandlerHook::inline(HookEventName::BeforeAgent, "polite", |_input| {
+///     Ok(Some(HookOutput::allow().with_additional_context("Be polite.")))
+/// });
+/// let system = HookSystem::builder(".").handler(polite).build()?;
+///
+/// let result = system.fire_before_agent(BeforeAgentInput { prompt: "Hi".into() }).await;
+/// assert_eq!(result.additional_context.as_deref(), Some("Be polite."));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct HookSystem {
+    bus: MessageBus,
+    engine: Arc<EngineSlot>,
+    handler: Arc<HookEventHandler>,
+}
+
+impl HookSystem {
+    /// Begins a system for a project.
+    pub fn builder(project: impl Into<PathBuf>) -> HookSystemBuilder {
+        let project = project.into();
+        let context = HostContext {
+            session_id: "".into(),
+            cwd: project.to_string_lossy().into(),
+            transcript_path: "".into(),
+        };
+        let host = RunnerHost {
+            project,
+            environment: std::env::vars_os().collect(),
+            limits: RunnerLimits::default(),
+        };
+        let options = EngineOptions {
+            sources: Vec::new(),
+            handlers: Vec::new(),
+            host,
+            trust: TrustPolicy::Nothing,
+        };
+        HookSystemBuilder { options, context, bus: None }
+    }
+
+    /// Reads the settings and builds the engine, unless that was done. Any number of callers at
+    /// once do it once. The first event does it where nobody else has.
+    ///
+    /// # Errors
+    /// When the process is not fit to run hooks. The error is remembered until [`reload`].
+    /// Settings that are wrong are no error: see [`diagnostics`].
+    ///
+    /// [`reload`]: Self::reload
+    /// [`diagnostics`]: Self::diagnostics
+    pub async fn initialize(&self) -> Result<(), InitializeError> {
+        self.engine.initialize().await.map(drop)
+    }
+
+    /// Reads the settings anew. Requests in flight stay with the old ones, what was switched at
+    /// run time stays switched.
+    ///
+    /// # Errors
+    /// As [`initialize`](Self::initialize); a system that worked goes on with what it had.
+    pub async fn reload(&self) -> Result<(), InitializeError> {
+        self.engine.reload().await.map(drop)
+    }
+
+    /// Where the system stands.
+    pub fn status(&self) -> HookSystemStatus {
+        let engine = self.ready().ok();
+        HookSystemStatus {
+            initialized: engine.is_some(),
+            total_hooks: engine.as_ref().map_or(0, |engine| engine.registry.len()),
+            in_flight: self.handler.in_flight(),
+            abandoned_threads: engine
+                .as_ref()
+                .map_or(0, |engine| engine.pipeline.runner().abandoned_threads()),
+        }
+    }
+
+    /// The bus that the system serves.
+    pub fn bus(&self) -> &MessageBus {
+        &self.bus
+    }
+
+    /// What serves the bus.
+    ///
+    /// # Errors
+    /// Before [`initialize`](Self::initialize), or when that failed.
+    pub fn event_handler(&self) -> Result<&Arc<HookEventHandler>, NotInitialized> {
+        self.ready().map(|_| &self.handler)
+    }
+
+    /// The hooks there are.
+    ///
+    /// # Errors
+    /// Before [`initialize`](Self::initialize), or when that failed.
+    pub fn registry(&self) -> Result<Arc<HookRegistry>, NotInitialized> {
+        self.ready().map(|engine| Arc::clone(&engine.registry))
+    }
+
+    /// Every hook in run order, with whether it runs.
+    ///
+    /// # Errors
+    /// Before [`initialize`](Self::initialize), or when that failed.
+    pub fn hooks(&self) -> Result<Vec<HookListing>, NotInitialized> {
+        Ok(self.registry()?.list())
+    }
+
+    /// Switches every hook of that name (or, where a hook has none, command) on or off. Gives how
+    /// many hooks have it.
+    ///
+    /// # Errors
+    /// Before [`initialize`](Self::initialize), or when that failed.
+    pub fn set_hook_enabled(&self, name: &str, enabled: bool) -> Result<usize, NotInitialized> {
+        Ok(self.registry()?.set_enabled(name, enabled))
+    }
+
+    /// Everything that is wrong with the settings.
+    ///
+    /// # Errors
+    /// Before [`initialize`](Self::initialize), or when that failed.
+    pub fn diagnostics(&self) -> Result<Vec<Diagnostic>, NotInitialized> {
+        Ok(self.registry()?.diagnostics().to_vec())
+    }
+
+    fn ready(&self) -> Result<Arc<Engine>, NotInitialized> {
+        match self.engine.get() {
+            Some(Ok(engine)) => Ok(engine),
+            Some(Err(error)) => Err(NotInitialized::Failed(error)),
+            None => Err(NotInitialized::NotYet),
+        }
+    }
+
+    /// Detaches from the bus: later requests are answered `no_handler`, accepted ones finish. A
+    /// second call does nothing.
+    pub fn dispose(&self) {
+        self.handler.dispose();
+    }
+
+    /// Ends the system: later requests are answered `shutting_down`, accepted ones finish until
+    /// the deadline, and are then ended and answered `shutting_down` too. Returns when every
+    /// request is answered and every hook's process group is gone, which takes a little longer
+    /// than the deadline where a hook ignores TERM.
+    pub async fn shutdown(&self, deadline: Duration) {
+        self.handler.shut_down(deadline).await;
+        self.clean_up().await;
+    }
+
+    /// Waits until nothing runs on behalf of hooks any more: no hook and no clean-up after one.
+    pub async fn clean_up(&self) {
+        if let Ok(engine) = self.ready() {
+            let tasks = engine.pipeline.runner().tasks();
+            tasks.close();
+            tasks.wait().await;
+            tasks.reopen();
+        }
+    }
+
+    /// Fires an event: publishes a request on the bus, serves it on the caller's own task and
+    /// gives the result. Never fails: what went wrong is the result's `failure`.
+    ///
+    /// # Cancellation
+    /// As [`MessageBus::request`].
+    pub async fn fire(&self, input: impl Into<RequestInput>) -> ProcessedHookResult {
+        self.bus.request(HookExecutionRequest::typed(input)).await.processed
+    }
+}
+
+impl Drop for HookSystem {
+    fn drop(&mut self) {
+        self.dispose();
+    }
+}

@@ -1,0 +1,144 @@
+//! Reading lines of bytes, with a limit that a hostile line cannot get past.
+
+use std::io;
+
+use tokio::io::{AsyncRead, AsyncReadExt};
+
+/// How long a line may be, in bytes: 64 MiB.
+pub const MAX_LINE: usize = 64 * 1024 * 1024;
+
+const READ_SIZE: usize = 64 * 1024;
+
+/// One line that is not blank.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Line {
+    /// A line's text. Bytes that are not UTF-8 are replaced, as everywhere (protocol.md §3).
+    Text {
+        /// The line's number, from 1, blank ones counted.
+        number: usize,
+        /// The text, without the line's end.
+        text: String,
+    },
+    /// A line of more than [`MAX_LINE`] bytes, of which nothing was kept.
+    TooLong {
+        /// The line's number, from 1.
+        number: usize,
+        /// How long it was, in bytes.
+        length: u64,
+    },
+}
+
+impl Line {
+    /// The line's number, from 1, blank ones counted.
+    pub fn number(&self) -> usize {
+        match self {
+            Self::Text { number, .. } | Self::TooLong { number, .. } => *number,
+        }
+    }
+}
+
+/// Splits a stream of bytes into lines.
+#[derive(Debug)]
+pub struct LineReader<R> {
+    reader: R,
+    /// What was read and not yet given out: the line so far, and perhaps lines after it.
+    buffer: Vec<u8>,
+    /// How much of the buffer is known to hold no line's end.
+    searched: usize,
+    /// How many bytes of an overlong line were thrown away.
+    skipped: u64,
+    number: usize,
+    ended: bool,
+}
+
+impl<R: AsyncRead + Unpin> LineReader<R> {
+    /// Reads from a stream; it need not be buffered.
+    pub fn new(reader: R) -> Self {
+        Self { reader, buffer: Vec::new(), searched: 0, skipped: 0, number: 0, ended: false }
+    }
+
+    /// The next line that is not blank; `None` at the end. A last line without an end counts.
+    ///
+    /// # Cancellation
+    /// Dropping the future loses nothing.
+    ///
+    /// # Errors
+    /// When the stream cannot be read.
+    pub async fn next(&mut self) -> io::Result<Option<Line>> {
+        loop {
+            while let Some(line) = self.take_line() {
+                if let Some(line) = line {
+                    return Ok(Some(line));
+                }
+            }
+            if self.ended {
+                return Ok(None);
+            }
+            self.buffer.reserve(READ_SIZE);
+            self.ended = self.reader.read_buf(&mut self.buffer).await? == 0;
+        }
+    }
+
+    /// Takes the next whole line out of the buffer, `Some(None)` for a blank one.
+    fn take_line(&mut self) -> Option<Option<Line>> {
+        let unsearched = self.buffer.get(self.searched..).unwrap_or_default();
+        let end = unsearched.iter().position(|byte| *byte == b'\n');
+        let rest = match end {
+            Some(offset) => self.buffer.split_off(self.searched + offset + 1),
+            None if self.ended && !self.buffer.is_empty() => Vec::new(),
+            None => {
+                self.searched = self.buffer.len();
+                if self.buffer.len() > MAX_LINE {
+                    self.skipped += self.buffer.len() as u64;
+                    self.buffer.clear();
+                    self.searched = 0;
+                }
+                return None;
+            }
+        };
+        let line = std::mem::replace(&mut self.buffer, rest);
+        self.searched = 0;
+        self.number += 1;
+        let length = std::mem::take(&mut self.skipped) + line.len() as u64;
+        if length > MAX_LINE as u64 {
+            return Some(Some(Line::TooLong { number: self.number, length }));
+        }
+        let text = String::from_utf8(line)
+            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
+        let text = text.trim();
+        if text.is_empty() {
+            return Some(None);
+        }
+        Some(Some(Line::Text { number: self.number, text: text.to_owned() }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn read_all(bytes: &[u8]) -> Vec<Line> {
+        let mut reader = LineReader::new(bytes);
+        let mut lines = Vec::new();
+        while let Some(line) = reader.next().await.unwrap() {
+            lines.push(line);
+        }
+        lines
+    }
+
+    #[tokio::test]
+    async fn blank_lines_count_and_are_skipped() {
+        let lines = read_all(b"a\r\n\n  \nb\xff\nlast").await;
+        let text = |number, text: &str| Line::Text { number, text: text.to_owned() };
+        assert_eq!(lines, [text(1, "a"), text(4, "b\u{fffd}"), text(5, "last")]);
+    }
+
+    #[tokio::test]
+    async fn an_overlong_line_is_skipped_to_its_end() {
+        let mut bytes = vec![b'x'; MAX_LINE + 10];
+        bytes.extend_from_slice(b"\nnext\n");
+        let lines = read_all(&bytes).await;
+        assert_eq!(lines[0], Line::TooLong { number: 1, length: MAX_LINE as u64 + 11 });
+        assert_eq!(lines[1], Line::Text { number: 2, text: "next".to_owned() });
+    }
+}

@@ -1,0 +1,96 @@
+//! `hook fire`: publish one request, show the response.
+
+use std::io::Read;
+
+use hook_bus::{HookExecutionRequest, HookExecutionResponse, HookSystem};
+use hook_core::{JsonObject, PolicyDecision, RawJson};
+
+use crate::args::{Common, Fire};
+use crate::context::with_timeout;
+use crate::error::CommandError;
+use crate::exit_code::{self, Status};
+use crate::output::Printer;
+use crate::render;
+
+pub(crate) async fn fire(
+    fire: &Fire,
+    common: &Common,
+    system: &HookSystem,
+    printer: &mut Printer,
+) -> Result<Status, CommandError> {
+    let request = with_timeout(request(fire)?, common);
+    let response = system.bus().request(request).await;
+    if common.json {
+        printer.message(&response.to_json())?;
+    } else if fire.as_hook {
+        print_as_hook(&response, printer)?;
+    } else {
+        printer.text(&render::response(&response, printer))?;
+    }
+    Ok(status(&response))
+}
+
+fn request(fire: &Fire) -> Result<HookExecutionRequest, CommandError> {
+    let input = match fire.input.as_deref() {
+        None => RawJson::from(JsonObject::new().to_raw()),
+        Some(given) => RawJson::parse(read_input(given)?).map_err(CommandError::NotJson)?,
+    };
+    let mut message = JsonObject::new();
+    message.insert("type", RawJson::from_text(hook_bus::message::kind::REQUEST));
+    message.insert("eventName", RawJson::from_text(&fire.event));
+    message.insert("input", with_tool(input, fire.tool.as_deref()));
+    Ok(HookExecutionRequest::from_object(message))
+}
+
+/// Names the tool, with empty arguments where there are none. What is not an object stays as it
+/// is, to be refused at the engine's door.
+fn with_tool(input: RawJson, tool: Option<&str>) -> RawJson {
+    let (Some(tool), Ok(mut fields)) = (tool, input.to_object()) else { return input };
+    fields.insert("tool_name", RawJson::from_text(tool));
+    if fields.get("tool_input").is_none() {
+        fields.insert("tool_input", JsonObject::new().to_raw());
+    }
+    fields.to_raw().into()
+}
+
+fn read_input(given: &str) -> Result<String, CommandError> {
+    let bytes = match given.strip_prefix('@') {
+        Some(path) => std::fs::read(path).map_err(|source| CommandError::Read {
+            what: "the input",
+            path: path.into(),
+            source,
+        })?,
+        None if given == "-" => {
+            let mut bytes = Vec::new();
+            std::io::stdin().read_to_end(&mut bytes).map_err(CommandError::Input)?;
+            bytes
+        }
+        None => return Ok(given.to_owned()),
+    };
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Prints what a hook prints: its output, and its reason on stderr.
+fn print_as_hook(
+    response: &HookExecutionResponse,
+    printer: &mut Printer,
+) -> Result<(), CommandError> {
+    let processed = &response.processed;
+    if let Some(output) = &processed.aggregated.final_output {
+        printer.message(output.to_raw().as_str().as_bytes())?;
+    }
+    if let Some(reason) = &processed.reason {
+        printer.note(reason);
+    } else if let Some(error) = response.error() {
+        printer.problem(&error.to_string());
+    }
+    Ok(())
+}
+
+fn status(response: &HookExecutionResponse) -> Status {
+    match response.processed.decision {
+        PolicyDecision::Proceed if response.success() => exit_code::PROCEED,
+        PolicyDecision::Proceed => exit_code::FAILURE,
+        PolicyDecision::Ask | PolicyDecision::Block | PolicyDecision::Stop => exit_code::BLOCKED,
+    }
+}

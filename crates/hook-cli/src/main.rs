@@ -1,0 +1,85 @@
+//! The `hook` command: the hook engine for authors of hooks, users of agents, and agents in any
+//! language. Nothing is implemented here that a library user would also need: arguments are
+//! parsed, `hook-bus` is called, results are rendered.
+//!
+//! | module | what it holds |
+//! | --- | --- |
+//! | `args` | what can be said on the command line |
+//! | `context` | what it means: project, settings, trust, the hook system |
+//! | `commands` | one file for each command |
+//! | `render` | results for people |
+//! | `output` | the one way to the terminal |
+//! | `signals` | what a signal does |
+//! | `exit_code`, `error` | how it ends |
+
+mod args;
+mod commands;
+mod context;
+mod error;
+mod exit_code;
+mod output;
+mod render;
+mod signals;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::Cli;
+use output::Printer;
+
+fn main() -> ExitCode {
+    run().into()
+}
+
+fn run() -> exit_code::Status {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version are asked for and go to stdout; everything else is wrong usage.
+            let code = if error.use_stderr() { exit_code::USAGE } else { exit_code::PROCEED };
+            let _ = error.print();
+            return code;
+        }
+    };
+    let mut printer = Printer::new(cli.common.color);
+    start_log(cli.common.verbose);
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            printer.problem(&format!("failed to start the async runtime: {error}"));
+            return exit_code::FAILURE;
+        }
+    };
+    let ended = runtime.block_on(commands::dispatch(cli, &mut printer));
+    // A read of standard input that never ends must not keep the process.
+    runtime.shutdown_background();
+    match ended {
+        Ok(code) => code,
+        Err(error) if error.is_closed_pipe() => exit_code::PROCEED,
+        Err(error) => {
+            printer.problem(&error.to_string());
+            error.exit_code()
+        }
+    }
+}
+
+/// Diagnostics go to stderr: `HOOK_LOG` filters, `-v` raises.
+fn start_log(verbose: u8) {
+    let default = match verbose {
+        0 => "off",
+        1 => "hook=info",
+        2 => "hook=debug",
+        _ => "trace",
+    };
+    let filter = std::env::var("HOOK_LOG").unwrap_or_default();
+    if filter.is_empty() && verbose == 0 {
+        return;
+    }
+    let filter = if filter.is_empty() { default } else { &filter };
+    tracing_subscriber::fmt()
+        .with_env_filter(tracing_subscriber::EnvFilter::new(filter))
+        .with_writer(std::io::stderr)
+        .with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()))
+        .init();
+}

@@ -1,0 +1,9 @@
+//! Results for people.
+
+mod hooks;
+mod response;
+mod tests;
+
+pub(crate) use hooks::{listing_json, listings};
+pub(crate) use response::response;
+pub(crate) use tests::{test_report, test_report_json, test_summary};

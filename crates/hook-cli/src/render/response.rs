@@ -1,0 +1,106 @@
+//! One response: the decision first, then what each hook did.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use hook_bus::HookExecutionResponse;
+use hook_core::{HookEventName, HookExecutionResult, PolicyDecision};
+
+use crate::output::{Printer, Tone, harmless};
+
+/// Renders a response, ending in a line's end.
+pub(crate) fn response(response: &HookExecutionResponse, printer: &Printer) -> String {
+    let processed = &response.processed;
+    let event = response.event.map_or("?", HookEventName::as_str);
+    let decision = match response.error() {
+        Some(error) => printer.paint(Tone::Bad, error.code.as_str()),
+        None => printer.paint(tone(processed.decision), processed.decision.as_str()),
+    };
+    let id = printer.paint(Tone::Quiet, response.correlation_id.as_str());
+    let mut out = format!("{} {decision} {id}\n", printer.paint(Tone::Strong, event));
+    let mut field = |name: &str, value: Option<&str>| {
+        if let Some(value) = value {
+            let value = harmless(value).replace('\n', "\n    ");
+            let _ = writeln!(out, "  {}: {value}", printer.paint(Tone::Quiet, name));
+        }
+    };
+    field("error", response.error().map(|error| error.message.as_str()));
+    field("reason", processed.reason.as_deref());
+    field("message", processed.system_message.as_deref());
+    field("context", processed.additional_context.as_deref());
+    if let Some(output) = processed.aggregated.final_output.as_ref()
+        && let Some(specific) = &output.hook_specific_output
+    {
+        for (name, value) in specific.iter() {
+            if !matches!(name, "hookEventName" | "additionalContext") {
+                field(name, Some(value.as_str()));
+            }
+        }
+    }
+    for warning in &response.warnings {
+        field("warning", Some(warning));
+    }
+    for result in &response.hooks {
+        hook(&mut out, result, printer);
+    }
+    if response.success() && response.hooks.is_empty() {
+        let _ = writeln!(out, "  {}", printer.paint(Tone::Quiet, "no hook matches"));
+    }
+    out
+}
+
+fn hook(out: &mut String, result: &HookExecutionResult, printer: &Printer) {
+    let said = result.output.as_ref().map(|output| output.policy(result.hook.event));
+    let (mark, mark_tone) = match (said, &result.failure) {
+        (_, Some(_)) => ("!", Tone::Odd),
+        (Some(PolicyDecision::Block | PolicyDecision::Stop), None) => ("✗", Tone::Bad),
+        (Some(PolicyDecision::Ask), None) => ("?", Tone::Odd),
+        _ => ("✓", Tone::Good),
+    };
+    let ended = match (result.process.exit_code, result.process.signal) {
+        (Some(code), _) => format!(" exit {code}"),
+        (None, Some(signal)) => format!(" {}", hook_core::failure::signal_name(signal)),
+        (None, None) => String::new(),
+    };
+    let details = format!(
+        "{} {}{ended} {}",
+        result.hook.source,
+        milliseconds(result.duration),
+        said.map_or("said nothing", PolicyDecision::as_str),
+    );
+    let _ = writeln!(
+        out,
+        "  {} {} {}",
+        printer.paint(mark_tone, mark),
+        printer.paint(Tone::Plain, result.hook.display_name()),
+        printer.paint(Tone::Quiet, &details)
+    );
+    let mut indented = |tone, text: &str| {
+        let _ = writeln!(out, "      {}", printer.paint(tone, &text.replace('\n', "\n      ")));
+    };
+    if let Some(failure) = &result.failure {
+        indented(Tone::Odd, &failure.to_string());
+        let stderr = String::from_utf8_lossy(&result.process.stderr.bytes);
+        if !stderr.trim().is_empty() {
+            indented(Tone::Quiet, stderr.trim());
+        }
+    }
+    for warning in &result.warnings {
+        indented(Tone::Odd, &format!("warning: {warning}"));
+    }
+}
+
+fn tone(decision: PolicyDecision) -> Tone {
+    match decision {
+        PolicyDecision::Proceed => Tone::Good,
+        PolicyDecision::Ask => Tone::Odd,
+        PolicyDecision::Block | PolicyDecision::Stop => Tone::Bad,
+    }
+}
+
+fn milliseconds(duration: Duration) -> String {
+    match duration.as_millis() {
+        0 => format!("{} µs", duration.as_micros()),
+        milliseconds => format!("{milliseconds} ms"),
+    }
+}

@@ -1,0 +1,50 @@
+//! What can go wrong in a translation.
+
+use hook_core::JsonError;
+use hook_core::shape::ShapeError;
+
+use crate::Sdk;
+
+/// Why a payload could not be translated (`translation_failed` in protocol.md).
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TranslateError {
+    /// A field does not have its shape; the error names the path, such as
+    /// `contents[2].parts[0].text`.
+    #[error(transparent)]
+    Shape(#[from] ShapeError),
+
+    /// The input names an SDK that nobody knows.
+    #[error("unknown sdk `{name}`: expected one of {}", Sdk::names())]
+    UnknownSdk {
+        /// The name as given.
+        name: String,
+    },
+
+    /// The SDK is known, but this engine cannot translate for it yet.
+    #[error(
+        "payloads of sdk `{sdk}` cannot be translated yet: send them in the form `genai` or `stable`"
+    )]
+    UnsupportedSdk {
+        /// The SDK that was named.
+        sdk: Sdk,
+    },
+
+    /// The request does not show which SDK made it.
+    #[error(
+        "cannot tell which sdk made the request: it has no `contents` (genai), and no `messages` \
+         of text by user, model and system (stable); set `sdk` to one of {}",
+        Sdk::names()
+    )]
+    UnclearSdk,
+
+    /// The translation of a field did not come out as JSON. Only text that was checked to be JSON
+    /// goes in, so this is a defect of the engine.
+    #[error("the translation of `{path}` is not JSON")]
+    Unwritable {
+        /// The field that was being written.
+        path: &'static str,
+        /// Where its text stops being JSON.
+        source: JsonError,
+    },
+}

@@ -1,0 +1,193 @@
+//! One alternative of a response, and laying what a hook gave over it.
+
+use hook_core::model::{LlmCandidate, LlmRole, SafetyRating};
+use hook_core::shape::{FieldReader, ShapeError};
+use hook_core::{JsonObject, RawJson, RawObject};
+
+use super::parts::Parts;
+use crate::json;
+use crate::spread::{Portion, spread, spread_list};
+use crate::{TranslateError, Warning};
+
+/// One element of a response's `candidates`.
+#[derive(Debug, Default)]
+pub(super) struct Candidate {
+    fields: JsonObject,
+    content: JsonObject,
+    parts: Parts,
+    ratings: Vec<JsonObject>,
+    shown: LlmCandidate,
+}
+
+impl Candidate {
+    /// Reads an element of `candidates`. `path` is where it stands.
+    pub(super) fn read(raw: &RawJson, path: impl Fn() -> String) -> Result<Self, ShapeError> {
+        let fields =
+            raw.to_object().map_err(|_| ShapeError::new(path(), "an object", raw.kind()))?;
+        Self::read_fields(fields).map_err(|error| error.within(&path()))
+    }
+
+    fn read_fields(fields: JsonObject) -> Result<Self, ShapeError> {
+        let mut reader = FieldReader::new(fields.clone());
+        let content = reader.object("content")?.map(|content| content.fields()).unwrap_or_default();
+        let parts = Parts::read(content.get("parts")).map_err(|error| error.within("content"))?;
+        let (ratings, shown_ratings) = match reader.items("safetyRatings")? {
+            Some(ratings) => read_ratings(&ratings).map(|(all, shown)| (all, Some(shown)))?,
+            None => (Vec::new(), None),
+        };
+        let shown = LlmCandidate {
+            parts: Some(parts.texts()),
+            finish_reason: reader.text("finishReason")?,
+            index: reader.number("index")?,
+            safety_ratings: shown_ratings,
+        };
+        Ok(Self { fields, content, parts, ratings, shown })
+    }
+
+    /// What hooks see of it.
+    pub(super) fn shown(&self) -> &LlmCandidate {
+        &self.shown
+    }
+
+    /// All its text, if it has any part with text.
+    pub(super) fn text(&self) -> Option<String> {
+        self.shown.parts.as_ref().filter(|texts| !texts.is_empty()).map(|texts| texts.concat())
+    }
+
+    /// Whether it holds what hooks do not see.
+    pub(super) fn holds_more_than_text(&self) -> bool {
+        self.parts.hold_more_than_text()
+    }
+
+    /// A candidate that says what a hook's one does.
+    pub(super) fn of_hook(given: &LlmCandidate) -> Result<RawJson, TranslateError> {
+        let mut fields = JsonObject::new();
+        if let Some(texts) = &given.parts {
+            let parts = Parts::default().rewritten(
+                texts.iter().cloned().map(Portion::New).collect(),
+                "",
+                &mut Vec::new(),
+            )?;
+            let role = RawJson::from_text(LlmRole::Model.as_str());
+            let parts = parts.map_or_else(|| json::array("parts", []), Ok)?;
+            fields.insert("content", json::object([("role", role), ("parts", parts)]));
+        }
+        let rest = LlmCandidate { parts: None, ..given.clone() };
+        fields.overlay(&Self::default().changes(&rest)?);
+        Ok(fields.to_raw().into())
+    }
+
+    /// This with what a hook gave over it, or nothing if that changes nothing. `path` is where
+    /// it stands.
+    pub(super) fn overlaid(
+        &self,
+        given: &LlmCandidate,
+        path: &str,
+        warnings: &mut Vec<Warning>,
+    ) -> Result<Option<RawJson>, TranslateError> {
+        let mut changes = self.changes(given)?;
+        if let Some(texts) = given.parts.as_ref().filter(|_| given.parts != self.shown.parts) {
+            let portions = spread_list(&self.parts.pieces(), texts);
+            changes.insert("content", self.rewritten(portions, path, warnings)?);
+        }
+        Ok(self.changed(&changes))
+    }
+
+    /// As [`overlaid`](Self::overlaid), where the hook gave `text` for all text together.
+    pub(super) fn overlaid_with_text(
+        &self,
+        given: &LlmCandidate,
+        text: &str,
+        path: &str,
+        warnings: &mut Vec<Warning>,
+    ) -> Result<Option<RawJson>, TranslateError> {
+        let mut changes = self.changes(given)?;
+        let portions = spread(&self.parts.pieces(), text);
+        changes.insert("content", self.rewritten(portions, path, warnings)?);
+        Ok(self.changed(&changes))
+    }
+
+    fn changed(&self, changes: &JsonObject) -> Option<RawJson> {
+        if changes.is_empty() {
+            return None;
+        }
+        let mut fields = self.fields.clone();
+        fields.overlay(changes);
+        Some(fields.to_raw().into())
+    }
+
+    fn rewritten(
+        &self,
+        portions: Vec<Portion>,
+        path: &str,
+        warnings: &mut Vec<Warning>,
+    ) -> Result<RawObject, TranslateError> {
+        let path = format!("{path}.content.parts");
+        let parts = self.parts.rewritten(portions, &path, warnings)?;
+        let mut content = self.content.clone();
+        if json::given(&content, "role").is_none() {
+            content.insert("role", RawJson::from_text(LlmRole::Model.as_str()));
+        }
+        content.insert("parts", parts.map_or_else(|| json::array("parts", []), Ok)?);
+        Ok(content.to_raw())
+    }
+
+    /// The fields, other than the content, that `given` changes.
+    fn changes(&self, given: &LlmCandidate) -> Result<JsonObject, TranslateError> {
+        let mut changes = JsonObject::new();
+        if let Some(reason) = &given.finish_reason
+            && given.finish_reason != self.shown.finish_reason
+        {
+            changes.insert("finishReason", RawJson::from_text(reason));
+        }
+        if let Some(index) = &given.index
+            && given.index != self.shown.index
+        {
+            changes.insert("index", index.clone());
+        }
+        if let Some(ratings) = &given.safety_ratings
+            && given.safety_ratings != self.shown.safety_ratings
+        {
+            let ratings: Vec<RawJson> = ratings
+                .iter()
+                .enumerate()
+                .map(|(index, rating)| overlaid_rating(self.ratings.get(index), rating))
+                .collect();
+            changes.insert("safetyRatings", json::array("safetyRatings", &ratings)?);
+        }
+        Ok(changes)
+    }
+}
+
+fn read_ratings(items: &[RawJson]) -> Result<(Vec<JsonObject>, Vec<SafetyRating>), ShapeError> {
+    let read = |(index, item): (usize, &RawJson)| {
+        let path = || format!("safetyRatings[{index}]");
+        let fields =
+            item.to_object().map_err(|_| ShapeError::new(path(), "an object", item.kind()))?;
+        let mut reader = FieldReader::new(fields.clone());
+        let mut text = |name| reader.text(name).map_err(|error| error.within(&path()));
+        let shown = SafetyRating {
+            category: text("category")?,
+            probability: text("probability")?,
+            blocked: None,
+        };
+        Ok((fields, shown))
+    };
+    items.iter().enumerate().map(read).collect()
+}
+
+/// A judgement with what a hook gave over it, if both are of the same category.
+fn overlaid_rating(original: Option<&JsonObject>, given: &SafetyRating) -> RawJson {
+    let category = |fields: &&JsonObject| fields.get("category").and_then(RawJson::to_text);
+    let mut fields =
+        original.filter(|fields| category(fields) == given.category).cloned().unwrap_or_default();
+    for (name, text) in [("category", &given.category), ("probability", &given.probability)] {
+        if let Some(text) = text {
+            fields.insert(name, RawJson::from_text(text));
+        }
+    }
+    if let Some(blocked) = given.blocked {
+        fields.insert("blocked", RawJson::from_bool(blocked));
+    }
+    fields.to_raw().into()
+}

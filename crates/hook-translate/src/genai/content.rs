@@ -1,0 +1,121 @@
+//! One content of a conversation: who speaks, and what is said.
+
+use hook_core::model::{LlmMessage, LlmRole};
+use hook_core::shape::{FieldReader, ShapeError};
+use hook_core::{JsonKind, JsonObject, RawJson};
+
+use super::parts::{Parts, text_part};
+use crate::json;
+use crate::spread::spread;
+use crate::{TranslateError, Warning};
+
+/// One element of a request's `contents`.
+#[derive(Debug)]
+pub(super) struct Content {
+    raw: RawJson,
+    form: Form,
+}
+
+#[derive(Debug)]
+enum Form {
+    /// A string, which the user says.
+    Text(String),
+    /// A role and parts.
+    Spoken { fields: JsonObject, role: LlmRole, parts: Parts },
+    /// Something without parts, such as a part that stands outside of any content. It has no
+    /// message.
+    Bare,
+}
+
+impl Content {
+    /// Reads an element of `contents`. `path` is where it stands.
+    pub(super) fn read(raw: &RawJson, path: impl Fn() -> String) -> Result<Self, ShapeError> {
+        let form = match raw.kind() {
+            JsonKind::String => Form::Text(raw.to_text().unwrap_or_default()),
+            JsonKind::Null => Form::Bare,
+            JsonKind::Object => Self::read_object(raw).map_err(|error| error.within(&path()))?,
+            other => return Err(ShapeError::new(path(), "a string or an object", other)),
+        };
+        Ok(Self { raw: raw.clone(), form })
+    }
+
+    fn read_object(raw: &RawJson) -> Result<Form, ShapeError> {
+        let fields = raw.to_object().unwrap_or_default();
+        if fields.get("parts").is_none() {
+            return Ok(Form::Bare);
+        }
+        let parts = Parts::read(fields.get("parts"))?;
+        let role = FieldReader::new(fields.clone()).text("role")?;
+        // Every other role is one on the user's side, such as `function`.
+        let role = role.and_then(|role| LlmRole::from_name(&role)).unwrap_or(LlmRole::User);
+        Ok(Form::Spoken { fields, role, parts })
+    }
+
+    /// A content that says what a message does.
+    pub(super) fn of_message(message: &LlmMessage) -> Result<RawJson, TranslateError> {
+        spoken(message.role, &text_part(&message.content))
+    }
+
+    /// The JSON as it was read.
+    pub(super) fn raw(&self) -> &RawJson {
+        &self.raw
+    }
+
+    /// What hooks see of it, if it has text.
+    pub(super) fn message(&self) -> Option<LlmMessage> {
+        let (role, content) = match &self.form {
+            Form::Text(text) => (LlmRole::User, text.clone()),
+            Form::Spoken { role, parts, .. } => (*role, parts.texts().concat()),
+            Form::Bare => return None,
+        };
+        (!content.is_empty()).then_some(LlmMessage { role, content })
+    }
+
+    /// Whether this answers a function call, and so must directly follow the content that calls.
+    pub(super) fn answers_a_call(&self) -> bool {
+        matches!(&self.form, Form::Spoken { parts, .. } if parts.answer_a_call())
+    }
+
+    /// Whether this is a role and parts.
+    pub(super) fn is_spoken(&self) -> bool {
+        matches!(self.form, Form::Spoken { .. })
+    }
+
+    /// The same as a role and parts.
+    pub(super) fn as_spoken(&self) -> Result<RawJson, TranslateError> {
+        match &self.form {
+            Form::Text(text) => spoken(LlmRole::User, &text_part(text)),
+            Form::Bare if !self.raw.is_null() => spoken(LlmRole::User, &self.raw),
+            Form::Bare | Form::Spoken { .. } => Ok(self.raw.clone()),
+        }
+    }
+
+    /// What this is with another text, or, with none, what is left of it. `path` is where it
+    /// stands.
+    pub(super) fn with_text(
+        &self,
+        text: &str,
+        path: &str,
+        warnings: &mut Vec<Warning>,
+    ) -> Result<Option<RawJson>, TranslateError> {
+        match &self.form {
+            Form::Text(_) => Ok((!text.is_empty()).then(|| RawJson::from_text(text))),
+            Form::Bare => Ok(Some(self.raw.clone())),
+            Form::Spoken { fields, parts, .. } => {
+                let portions = spread(&parts.pieces(), text);
+                let path = format!("{path}.parts");
+                let Some(parts) = parts.rewritten(portions, &path, warnings)? else {
+                    return Ok(None);
+                };
+                let mut fields = fields.clone();
+                fields.insert("parts", parts);
+                Ok(Some(fields.to_raw().into()))
+            }
+        }
+    }
+}
+
+fn spoken(role: LlmRole, part: &RawJson) -> Result<RawJson, TranslateError> {
+    let parts = json::array("parts", [part])?;
+    Ok(json::object([("role", RawJson::from_text(role.as_str())), ("parts", parts)]).into())
+}

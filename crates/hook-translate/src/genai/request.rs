@@ -1,0 +1,102 @@
+//! Requests.
+
+use hook_core::model::LlmRequest;
+use hook_core::shape::FieldReader;
+use hook_core::{JsonObject, RawJson, RawObject};
+
+use super::contents::Contents;
+use super::tool_config;
+use crate::json;
+use crate::{TranslateError, Translated, Warning};
+
+/// The generation settings that are shown to hooks.
+const SHOWN_SETTINGS: [&str; 4] = ["temperature", "maxOutputTokens", "topP", "topK"];
+
+/// What stands among the generation settings and is none: no hook's `config` reaches it.
+const NO_SETTINGS: [&str; 4] = ["systemInstruction", "tools", "toolConfig", "safetySettings"];
+
+/// A request as hooks see it.
+pub(crate) fn to_stable_request(request: &RawObject) -> Result<RawObject, TranslateError> {
+    let mut fields = FieldReader::new(request.fields());
+    let model = fields.text("model")?;
+    let contents = Contents::read(fields.any("contents").as_ref())?;
+    let config = fields.object("config")?.map(|config| config.fields()).unwrap_or_default();
+    let shown = SHOWN_SETTINGS
+        .into_iter()
+        .filter_map(|name| Some((name.to_owned(), json::given(&config, name)?.clone())));
+    let stable = LlmRequest {
+        model,
+        messages: Some(contents.messages()),
+        config: Some(shown.collect()),
+        tool_config: tool_config::shown_in(config)?,
+        extra: JsonObject::new(),
+    };
+    Ok(stable.to_raw())
+}
+
+/// A stable request laid over `base`; without a base, on its own.
+pub(crate) fn from_stable_request(
+    request: &RawObject,
+    base: Option<&RawObject>,
+) -> Result<Translated, TranslateError> {
+    let given = LlmRequest::read(request)?;
+    let mut warnings = Vec::new();
+    for (name, _) in given.extra.iter() {
+        warnings.push(Warning::new(name, "not a field of a stable request; it is ignored"));
+    }
+
+    let mut fields = FieldReader::new(base.map(RawObject::fields).unwrap_or_default());
+    let mut changes = JsonObject::new();
+    let model = fields.text("model")?;
+    if let Some(new) = given.model.as_ref().filter(|new| Some(*new) != model.as_ref()) {
+        changes.insert("model", RawJson::from_text(new));
+    }
+
+    let contents = Contents::read(fields.any("contents").as_ref())?;
+    let messages = given.messages.as_deref().map(|new| contents.overlaid(new, &mut warnings));
+    match messages.transpose()?.flatten() {
+        Some(contents) => changes.insert("contents", contents),
+        None if base.is_none() => changes.insert("contents", json::array("contents", [])?),
+        None => {}
+    }
+
+    let base_config = fields.object("config")?;
+    match overlaid_config(&given, base_config.as_ref(), &mut warnings)? {
+        Some(config) => changes.insert("config", config),
+        None if base.is_none() && given.config.is_some() => {
+            changes.insert("config", RawObject::empty());
+        }
+        None => {}
+    }
+    let value = base.map_or_else(|| changes.to_raw(), |base| base.overlaid(&changes));
+    Ok(Translated { value, warnings })
+}
+
+/// The base's `config` with the given settings and tool config over it, or nothing if they change
+/// nothing.
+fn overlaid_config(
+    given: &LlmRequest,
+    base: Option<&RawObject>,
+    warnings: &mut Vec<Warning>,
+) -> Result<Option<RawObject>, TranslateError> {
+    let fields = base.map(RawObject::fields).unwrap_or_default();
+    let mut changes = JsonObject::new();
+    for (name, value) in given.config.iter().flat_map(JsonObject::iter) {
+        if NO_SETTINGS.contains(&name) {
+            let path = format!("config.{name}");
+            warnings
+                .push(Warning::new(path, "not a setting that a hook can change; it is ignored"));
+        } else if !value.is_null() && fields.get(name) != Some(value) {
+            changes.insert(name, value.clone());
+        }
+    }
+    if let Some(tool_config) = &given.tool_config
+        && let Some(overlaid) = tool_config::overlaid_in(&fields, tool_config)?
+    {
+        changes.insert("toolConfig", overlaid);
+    }
+    if changes.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(base.map_or_else(|| changes.to_raw(), |base| base.overlaid(&changes))))
+}

@@ -1,0 +1,33 @@
+//! Putting JSON text together.
+
+use hook_core::{JsonObject, RawJson, RawObject};
+
+use crate::TranslateError;
+
+/// An array of values, which are copied as they are. `path` names it, should it fail.
+pub(crate) fn array<'a>(
+    path: &'static str,
+    items: impl IntoIterator<Item = &'a RawJson>,
+) -> Result<RawJson, TranslateError> {
+    let mut text = String::from("[");
+    for (index, item) in items.into_iter().enumerate() {
+        if index > 0 {
+            text.push(',');
+        }
+        text.push_str(item.as_str());
+    }
+    text.push(']');
+    RawJson::parse(text).map_err(|source| TranslateError::Unwritable { path, source })
+}
+
+/// An object of these fields.
+pub(crate) fn object<const N: usize>(fields: [(&str, RawJson); N]) -> RawObject {
+    let fields: JsonObject =
+        fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    fields.to_raw()
+}
+
+/// A field that is there; `null` means absence (protocol.md §6).
+pub(crate) fn given<'a>(fields: &'a JsonObject, name: &str) -> Option<&'a RawJson> {
+    fields.get(name).filter(|value| !value.is_null())
+}

@@ -1,0 +1,136 @@
+//! The SDKs whose payloads the engine may be given.
+
+use std::fmt;
+
+use hook_core::model::LlmRole;
+use hook_core::{RawJson, RawObject};
+
+use crate::TranslateError;
+
+/// The form that a model payload has (protocol.md §7).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Sdk {
+    /// Google's GenAI SDK, v1: `contents` of parts.
+    GenAi,
+    /// OpenAI's chat completions. Not supported yet.
+    OpenAiChat,
+    /// OpenAI's responses. Not supported yet.
+    OpenAiResponses,
+    /// Anthropic's messages. Not supported yet.
+    Anthropic,
+    /// The stable form itself, which needs no translation.
+    Stable,
+}
+
+impl Sdk {
+    const ALL: [Self; 5] =
+        [Self::GenAi, Self::OpenAiChat, Self::OpenAiResponses, Self::Anthropic, Self::Stable];
+
+    /// The name that an input's `sdk` field has for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::GenAi => "genai",
+            Self::OpenAiChat => "openai-chat",
+            Self::OpenAiResponses => "openai-responses",
+            Self::Anthropic => "anthropic",
+            Self::Stable => "stable",
+        }
+    }
+
+    /// The SDK of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|sdk| sdk.as_str() == name)
+    }
+
+    /// All names, for messages.
+    pub(crate) fn names() -> String {
+        Self::ALL.map(Self::as_str).join(", ")
+    }
+
+    /// The form of a request: what the input's `sdk` field names, or, without one, what the
+    /// request looks like.
+    ///
+    /// `contents` means [`GenAi`](Self::GenAi); `messages` that all have a string as content and
+    /// one of the stable roles mean [`Stable`](Self::Stable). A response has the form of the
+    /// request that it answers.
+    ///
+    /// # Errors
+    /// [`UnknownSdk`](TranslateError::UnknownSdk) for a name that is none, and
+    /// [`UnclearSdk`](TranslateError::UnclearSdk) when there is no name and the request does not
+    /// tell either.
+    pub fn of_request(named: Option<&str>, request: &RawObject) -> Result<Self, TranslateError> {
+        match named {
+            Some(name) => Self::from_name(name)
+                .ok_or_else(|| TranslateError::UnknownSdk { name: name.to_owned() }),
+            None => Self::detect(request),
+        }
+    }
+
+    fn detect(request: &RawObject) -> Result<Self, TranslateError> {
+        let fields = request.fields();
+        let given = |name| fields.get(name).filter(|value| !value.is_null());
+        if given("contents").is_some() {
+            return Ok(Self::GenAi);
+        }
+        match given("messages").and_then(RawJson::to_items) {
+            Some(messages) if messages.iter().all(is_stable_message) => Ok(Self::Stable),
+            _ => Err(TranslateError::UnclearSdk),
+        }
+    }
+}
+
+impl fmt::Display for Sdk {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+fn is_stable_message(message: &RawJson) -> bool {
+    let Ok(fields) = message.to_object() else { return false };
+    let text = |name| fields.get(name).and_then(RawJson::to_text);
+    text("content").is_some()
+        && text("role").is_some_and(|role| LlmRole::from_name(&role).is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(request: &str) -> Result<Sdk, TranslateError> {
+        let request = RawObject::try_from(RawJson::parse(request).unwrap()).unwrap();
+        Sdk::of_request(None, &request)
+    }
+
+    #[test]
+    fn every_name_is_read_back() {
+        for sdk in Sdk::ALL {
+            assert_eq!(Sdk::from_name(sdk.as_str()), Some(sdk));
+        }
+        assert_eq!(Sdk::from_name("GenAI"), None);
+    }
+
+    #[test]
+    fn the_form_is_seen_in_the_request() {
+        for (request, expected) in [
+            (r#"{"contents":"hi"}"#, Some(Sdk::GenAi)),
+            (r#"{"contents":[],"messages":[]}"#, Some(Sdk::GenAi)),
+            (r#"{"contents":null,"messages":[]}"#, Some(Sdk::Stable)),
+            (r#"{"messages":[{"role":"system","content":"a"}]}"#, Some(Sdk::Stable)),
+            (r#"{"messages":[{"role":"assistant","content":"a"}]}"#, None),
+            (r#"{"messages":[{"role":"user","content":[{"type":"text"}]}]}"#, None),
+            (r#"{"messages":["a"]}"#, None),
+            (r#"{"model":"m"}"#, None),
+        ] {
+            assert_eq!(of(request).ok(), expected, "{request}");
+        }
+    }
+
+    #[test]
+    fn an_error_says_what_to_set() {
+        let error = of("{}").unwrap_err().to_string();
+        assert!(error.contains("set `sdk` to one of genai, openai-chat"), "{error}");
+        let error = Sdk::of_request(Some("gpt"), &RawObject::empty()).unwrap_err().to_string();
+        assert!(error.starts_with("unknown sdk `gpt`: expected one of genai"), "{error}");
+    }
+}

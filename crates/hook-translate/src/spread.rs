@@ -1,0 +1,302 @@
+//! Spreading a text that a hook changed over the parts that it was put together from.
+//!
+//! A hook sees one text where an SDK has several parts. What it answers must go back to the parts
+//! it came from, and reach as few of them as possible.
+
+use std::cell::LazyCell;
+use std::collections::HashSet;
+use std::ops::Range;
+
+use crate::align::{Step, align, likeness};
+
+/// After this many thoughts that were looked for in a text and not found, the others are not
+/// looked for: each search may read the whole text.
+const MAX_FAILED_SEARCHES: usize = 64;
+
+/// A part that has text.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Piece<'t> {
+    /// The text as the hook saw it.
+    pub(crate) text: &'t str,
+    /// Whether it is the model's thinking, which a hook may edit but not lose
+    /// (protocol.md §7).
+    pub(crate) thought: bool,
+}
+
+/// What becomes of a piece, by its index, or a text that belongs to none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Portion {
+    /// The piece stays as it is.
+    Keep(usize),
+    /// The piece gets another text.
+    Change(usize, String),
+    /// The piece loses its text.
+    Drop(usize),
+    /// The thought stays as it is, although the new text has left it out.
+    KeepThought(usize),
+    /// The edit spans the thought and other text: its words have moved there.
+    EmptyThought(usize),
+    /// A piece of its own.
+    New(String),
+}
+
+impl Portion {
+    /// The piece that this is about, unless it is a new one.
+    pub(crate) fn piece(&self) -> Option<usize> {
+        match *self {
+            Self::Keep(index)
+            | Self::Change(index, _)
+            | Self::Drop(index)
+            | Self::KeepThought(index)
+            | Self::EmptyThought(index) => Some(index),
+            Self::New(_) => None,
+        }
+    }
+}
+
+/// Spreads `text` over `pieces`, whose texts joined were shown to the hook. All pieces come back,
+/// in their order.
+///
+/// - Pieces that stand unchanged at the start or at the end of the text stay as they are, and
+///   between them every thought that stands there unchanged.
+/// - What lies between two of these goes into the first plain piece there; the other plain ones
+///   lose their text. Where there is no plain piece, it is joined to a plain neighbour, or else
+///   becomes a piece of its own.
+/// - A thought changes only if the edit lies within it. If the edit left it out, it stays as it
+///   is. If the edit spans it and more, and most of its words are still there, then they are in
+///   the plain text now, and the thought is left empty: a redacted thought must not come back.
+pub(crate) fn spread(pieces: &[Piece<'_>], text: &str) -> Vec<Portion> {
+    let mut changed = 0..pieces.len();
+    let mut rest = text;
+    while let Some(piece) = pieces[changed.clone()].first()
+        && let Some(after) = rest.strip_prefix(piece.text)
+    {
+        rest = after;
+        changed.start += 1;
+    }
+    while let Some(piece) = pieces[changed.clone()].last()
+        && let Some(before) = rest.strip_suffix(piece.text)
+    {
+        rest = before;
+        changed.end -= 1;
+    }
+
+    let mut portions: Vec<Portion> = (0..changed.start).map(Portion::Keep).collect();
+    let mut gap = changed.start..changed.start;
+    let mut failed_searches = 0;
+    for index in changed.clone() {
+        let piece = &pieces[index];
+        gap.end = index + 1;
+        if !piece.thought || piece.text.is_empty() || failed_searches == MAX_FAILED_SEARCHES {
+            continue;
+        }
+        match rest.split_once(piece.text) {
+            Some((before, after)) => {
+                fill(&mut portions, pieces, gap.start..index, before);
+                portions.push(Portion::Keep(index));
+                rest = after;
+                gap.start = index + 1;
+            }
+            None => failed_searches += 1,
+        }
+    }
+    fill(&mut portions, pieces, gap, rest);
+    portions.extend((changed.end..pieces.len()).map(Portion::Keep));
+    join_new(portions, pieces)
+}
+
+/// Spreads `texts` over `pieces`, whose texts were shown to the hook one by one. All pieces come
+/// back, in their order.
+///
+/// A text that was edited changes its piece, a new one becomes a piece of its own, a piece whose
+/// text is gone loses it. Thoughts that are gone fare as in [`spread`].
+pub(crate) fn spread_list(pieces: &[Piece<'_>], texts: &[String]) -> Vec<Portion> {
+    let old: Vec<&str> = pieces.iter().map(|piece| piece.text).collect();
+    let new: Vec<&str> = texts.iter().map(String::as_str).collect();
+    // Among equals, a plain piece rather than a thought is the one that was edited.
+    let likeness =
+        |i: usize, j: usize| Some(likeness(old[i], new[j]) + u32::from(!pieces[i].thought));
+    let known = LazyCell::new(|| texts.iter().flat_map(|text| words(text)).collect());
+    let portion = |step| match step {
+        Step::Keep { old, .. } => Portion::Keep(old),
+        Step::Edit { old, new } => Portion::Change(old, texts[new].clone()),
+        Step::Insert { new } => Portion::New(texts[new].clone()),
+        Step::Remove { old } if pieces[old].thought => left_out(old, pieces[old].text, &known),
+        Step::Remove { old } => Portion::Drop(old),
+    };
+    align(&old, &new, likeness).into_iter().map(portion).collect()
+}
+
+/// Gives `text` to the pieces of a gap, of which none is known to have stayed.
+fn fill(portions: &mut Vec<Portion>, pieces: &[Piece<'_>], gap: Range<usize>, text: &str) {
+    let is_plain = |index: &usize| !pieces[*index].thought;
+    let has_text = |index: &usize| !pieces[*index].text.is_empty();
+    let taker = match gap.clone().find(is_plain) {
+        Some(plain) => Some(plain),
+        // An edit among thoughts alone is an edit of the first; one that only left them out is not.
+        None if text.is_empty() => None,
+        None => gap.clone().find(has_text),
+    };
+    if taker.is_none() && !text.is_empty() {
+        portions.push(Portion::New(text.to_owned()));
+    }
+    let known = LazyCell::new(|| words(text).collect());
+    portions.extend(gap.map(|index| match (taker == Some(index), pieces[index]) {
+        (true, piece) if piece.text == text => Portion::Keep(index),
+        (true, _) if !text.is_empty() => Portion::Change(index, text.to_owned()),
+        (false, Piece { thought: true, text }) => left_out(index, text, &known),
+        _ => Portion::Drop(index),
+    }));
+}
+
+/// What becomes of a thought that a text with these words has left out.
+fn left_out(index: usize, thought: &str, known: &HashSet<&str>) -> Portion {
+    if thought.is_empty() {
+        return Portion::Keep(index);
+    }
+    let (mut all, mut found) = (0_usize, 0_usize);
+    for word in words(thought) {
+        all += 1;
+        found += usize::from(known.contains(word));
+    }
+    let moved = found > 0 && 2 * found >= all;
+    if moved { Portion::EmptyThought(index) } else { Portion::KeepThought(index) }
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty())
+}
+
+/// Joins text that came to stand beside a plain piece to that piece: to the one before, else to the
+/// one after.
+fn join_new(portions: Vec<Portion>, pieces: &[Piece<'_>]) -> Vec<Portion> {
+    let mut joined: Vec<Portion> = Vec::with_capacity(portions.len());
+    for portion in portions {
+        let plain_before = joined.last().and_then(|before| plain_text(before, pieces));
+        if let (Portion::New(text), Some((index, before))) = (&portion, plain_before) {
+            let text = format!("{before}{text}");
+            joined.pop();
+            joined.push(Portion::Change(index, text));
+        } else if let (Some(Portion::New(text)), Some((index, after))) =
+            (joined.last(), plain_text(&portion, pieces))
+        {
+            let text = format!("{text}{after}");
+            joined.pop();
+            joined.push(Portion::Change(index, text));
+        } else {
+            joined.push(portion);
+        }
+    }
+    joined
+}
+
+/// The plain piece that the portion is, with the text that it will have.
+fn plain_text<'t>(portion: &'t Portion, pieces: &[Piece<'t>]) -> Option<(usize, &'t str)> {
+    let (index, text) = match portion {
+        Portion::Keep(index) => (*index, pieces[*index].text),
+        Portion::Change(index, text) => (*index, text.as_str()),
+        _ => return None,
+    };
+    (!pieces[index].thought).then_some((index, text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Pieces are split by `|`; a thought stands in brackets.
+    fn pieces(written: &str) -> Vec<Piece<'_>> {
+        written
+            .split('|')
+            .map(|text| match text.strip_prefix('(').and_then(|text| text.strip_suffix(')')) {
+                Some(text) => Piece { text, thought: true },
+                None => Piece { text, thought: false },
+            })
+            .collect()
+    }
+
+    /// How the pieces look afterwards, those that are left empty too; a new one has a `+`.
+    fn after(before: &str, text: &str) -> String {
+        let pieces = pieces(before);
+        let shown = |index: usize, text: &str| {
+            if pieces[index].thought { format!("({text})") } else { text.to_owned() }
+        };
+        let parts: Vec<String> = spread(&pieces, text)
+            .into_iter()
+            .map(|portion| match portion {
+                Portion::Keep(index) | Portion::KeepThought(index) => {
+                    shown(index, pieces[index].text)
+                }
+                Portion::Change(index, text) => shown(index, &text),
+                Portion::Drop(index) | Portion::EmptyThought(index) => shown(index, ""),
+                Portion::New(text) => format!("+{text}"),
+            })
+            .collect();
+        parts.join("|")
+    }
+
+    #[test]
+    fn an_edit_reaches_as_few_pieces_as_possible() {
+        for (before, text, expected) in [
+            ("a", "a", "a"),
+            ("a", "b", "b"),
+            ("a|b|c", "axc", "a|x|c"),
+            ("a|b|c", "xyz", "xyz||"),
+            ("a|b", "ab!", "a|b!"),
+            ("a|b", "!ab", "!a|b"),
+            ("a|b", "a-b", "a-|b"),
+            ("ab|ab", "ab", "ab|"),
+            ("a||b", "ac", "a||c"),
+        ] {
+            assert_eq!(after(before, text), expected, "{before} to {text}");
+        }
+    }
+
+    #[test]
+    fn a_thought_stays_unless_the_edit_is_within_it() {
+        for (before, text, expected) in [
+            ("(hm)|a", "hmb", "(hm)|b"),
+            ("(hm)|a", "hma!", "(hm)|a!"),
+            ("(hm)|a", "!hma", "+!|(hm)|a"),
+            ("(hm)|a", "b", "(hm)|b"),
+            ("(hm)|a", "a", "(hm)|a"),
+            ("(hm)|a", "", "(hm)|"),
+            ("(hm)|a", "uma", "(um)|a"),
+            ("(hm)", "um", "(um)"),
+            ("(hm)", "hm!", "(hm)|+!"),
+            ("a|(hm)|b", "chmd", "c|(hm)|d"),
+            ("(hm)|a|(ho)|b", "hmcho!d", "(hm)|c|(ho)|!d"),
+        ] {
+            assert_eq!(after(before, text), expected, "{before} to {text}");
+        }
+    }
+
+    #[test]
+    fn a_list_changes_where_it_differs() {
+        let pieces = pieces("(thinking about it)|some answer|more of it");
+        let spread = |texts: &[&str]| {
+            spread_list(&pieces, &texts.iter().map(|&text| text.to_owned()).collect::<Vec<_>>())
+        };
+        assert_eq!(
+            spread(&["thinking about it", "another answer", "more of it", "even more"]),
+            [
+                Portion::Keep(0),
+                Portion::Change(1, "another answer".to_owned()),
+                Portion::Keep(2),
+                Portion::New("even more".to_owned()),
+            ],
+        );
+        assert_eq!(
+            spread(&["redacted"]),
+            [Portion::KeepThought(0), Portion::Change(1, "redacted".to_owned()), Portion::Drop(2),],
+        );
+    }
+
+    #[test]
+    fn a_thought_redacted_with_the_text_does_not_come_back() {
+        assert_eq!(
+            after("(the key is 1234)|use 1234", "the key is ****use ****"),
+            "()|the key is ****use ****",
+        );
+    }
+}

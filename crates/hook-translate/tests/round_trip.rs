@@ -1,0 +1,465 @@
+//! Properties of going to the stable form and back, over generated GenAI payloads.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use hook_core::{RawJson, RawObject};
+use hook_translate::{
+    Sdk, from_stable_request, from_stable_response, from_stable_tool_config, to_stable_request,
+    to_stable_response, to_stable_tool_config,
+};
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
+use serde_json::{Map, Value, json};
+
+const GENAI: Sdk = Sdk::GenAi;
+
+fn cases(cases: u32) -> ProptestConfig {
+    // A failure is printed with its input; a file of seeds beside the sources is not wanted.
+    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+}
+
+fn object(value: &Value) -> RawObject {
+    raw(value.to_string())
+}
+
+fn raw(text: String) -> RawObject {
+    RawObject::try_from(RawJson::parse(text).unwrap()).unwrap()
+}
+
+fn value(object: &RawObject) -> Value {
+    serde_json::from_str(object.as_str()).unwrap()
+}
+
+/// Texts that often are equal, contain one another, or are empty.
+fn text() -> impl Strategy<Value = String> {
+    prop_oneof![
+        4 => select(vec!["", "a", "b", "ab", "aba", "the key is 1234", "日本語", "\u{0}\"\\"])
+            .prop_map(str::to_owned),
+        1 => "\\PC{0,12}",
+    ]
+}
+
+fn text_part(thoughts: bool) -> BoxedStrategy<Value> {
+    let plain = text().prop_map(|text| json!({ "text": text }));
+    let signed = text().prop_map(|text| json!({ "thoughtSignature": "c2ln", "text": text }));
+    if !thoughts {
+        return prop_oneof![5 => plain, 1 => signed].boxed();
+    }
+    let thought = text().prop_map(|text| json!({ "text": text, "thought": true }));
+    prop_oneof![5 => plain, 1 => signed, 3 => thought].boxed()
+}
+
+fn other_part() -> impl Strategy<Value = Value> {
+    select(vec![
+        json!({ "functionCall": { "name": "f", "args": { "a": [1.50, { "b": null }] } } }),
+        json!({ "functionResponse": { "name": "f", "response": { "text": "done" } } }),
+        json!({ "inlineData": { "mimeType": "image/png", "data": "AAAA" } }),
+        json!({ "later": "kind" }),
+    ])
+}
+
+fn part(thoughts: bool) -> impl Strategy<Value = Value> {
+    prop_oneof![3 => text_part(thoughts), 2 => other_part()]
+}
+
+fn content(thoughts: bool) -> impl Strategy<Value = Value> {
+    let role = select(vec!["user", "model", "system", "function"]);
+    let list = prop::collection::vec(part(thoughts), 0..5).prop_map(Value::from);
+    let parts = prop_oneof![4 => list, 1 => part(thoughts)];
+    (role, parts).prop_map(|(role, parts)| json!({ "role": role, "later": 1, "parts": parts }))
+}
+
+fn contents(thoughts: bool) -> impl Strategy<Value = Value> {
+    let item = || {
+        prop_oneof![
+            6 => content(thoughts),
+            1 => text().prop_map(Value::from),
+            1 => other_part(),
+            1 => Just(json!(null)),
+        ]
+    };
+    let strings = prop::collection::vec(text(), 0..4).prop_map(|texts| json!(texts));
+    prop_oneof![
+        6 => prop::collection::vec(item(), 0..7).prop_map(Value::from),
+        1 => strings,
+        1 => item(),
+    ]
+}
+
+fn fields(fields: Vec<(&'static str, Vec<Value>)>) -> impl Strategy<Value = Value> {
+    let field = |(name, values): (&'static str, Vec<Value>)| {
+        prop::option::of(select(values)).prop_map(move |value| (name, value))
+    };
+    fields.into_iter().map(field).collect::<Vec<_>>().prop_map(|fields| {
+        let given = fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+        Value::Object(given.collect())
+    })
+}
+
+fn request(thoughts: bool) -> impl Strategy<Value = Value> {
+    let calling =
+        json!({ "functionCallingConfig": { "mode": "ANY", "allowedFunctionNames": ["a"] } });
+    let config = fields(vec![
+        ("temperature", vec![json!(1), json!(1.0), json!(null)]),
+        ("topK", vec![json!(40)]),
+        ("tools", vec![json!([{ "functionDeclarations": [] }])]),
+        ("toolConfig", vec![json!({}), calling]),
+    ]);
+    let model = prop::option::of(Just(json!("m")));
+    (model, prop::option::of(contents(thoughts)), prop::option::of(config)).prop_map(
+        |(model, contents, config)| {
+            let mut request = Map::new();
+            request.extend(model.map(|model| ("model".to_owned(), model)));
+            request.extend(contents.map(|contents| ("contents".to_owned(), contents)));
+            request.insert("later".to_owned(), json!({ "messages": [] }));
+            request.extend(config.map(|config| ("config".to_owned(), config)));
+            Value::Object(request)
+        },
+    )
+}
+
+fn candidate(thoughts: bool) -> impl Strategy<Value = Value> {
+    let rest = fields(vec![
+        ("finishReason", vec![json!("STOP"), json!("SAFETY")]),
+        ("index", vec![json!(0), json!(1), json!(2)]),
+        (
+            "safetyRatings",
+            vec![json!([{ "category": "c", "probability": "LOW", "blocked": true }])],
+        ),
+        ("later", vec![json!([])]),
+    ]);
+    let parts = prop::collection::vec(part(thoughts), 0..5);
+    (rest, prop::option::of(parts)).prop_map(|(mut candidate, parts)| {
+        if let Some(parts) = parts {
+            candidate["content"] = json!({ "parts": parts, "role": "model" });
+        }
+        candidate
+    })
+}
+
+/// A response of at least so many candidates.
+fn response(thoughts: bool, least: usize) -> impl Strategy<Value = Value> {
+    let rest = fields(vec![
+        ("usageMetadata", vec![json!({ "totalTokenCount": 1.0, "thoughtsTokenCount": 2 })]),
+        ("text", vec![json!("said")]),
+        ("responseId", vec![json!("r")]),
+    ]);
+    let candidates = prop::collection::vec(candidate(thoughts), least..4);
+    (rest, any::<bool>(), candidates).prop_map(move |(mut response, absent, candidates)| {
+        if !absent || least > 0 {
+            response["candidates"] = json!(candidates);
+        }
+        response
+    })
+}
+
+fn message() -> impl Strategy<Value = Value> {
+    (select(vec!["user", "model", "system"]), text())
+        .prop_map(|(role, content)| json!({ "role": role, "content": content }))
+}
+
+/// One thing that a hook does to a list.
+#[derive(Debug, Clone)]
+enum Change {
+    Insert(Index, Value),
+    Remove(Index),
+    Edit(Index, String),
+}
+
+fn changes() -> impl Strategy<Value = Vec<Change>> {
+    let change = prop_oneof![
+        (any::<Index>(), message()).prop_map(|(at, message)| Change::Insert(at, message)),
+        any::<Index>().prop_map(Change::Remove),
+        (any::<Index>(), text()).prop_map(|(at, text)| Change::Edit(at, text)),
+    ];
+    prop::collection::vec(change, 1..5)
+}
+
+fn changed(messages: &[Value], changes: &[Change]) -> Vec<Value> {
+    let mut messages = messages.to_vec();
+    for change in changes {
+        match change {
+            Change::Insert(at, message) => {
+                messages.insert(at.index(messages.len() + 1), message.clone());
+            }
+            Change::Remove(at) if !messages.is_empty() => {
+                messages.remove(at.index(messages.len()));
+            }
+            Change::Edit(at, text) if !messages.is_empty() => {
+                let at = at.index(messages.len());
+                messages[at]["content"] = json!(text);
+            }
+            Change::Remove(_) | Change::Edit(..) => {}
+        }
+    }
+    messages
+}
+
+/// An array's items, or the one value that stands for an array.
+fn items(value: &Value) -> Vec<Value> {
+    match value {
+        Value::Null => vec![],
+        Value::Array(items) => items.clone(),
+        one => vec![one.clone()],
+    }
+}
+
+fn all_parts(contents: &Value) -> Vec<Value> {
+    let parts = |content: Value| match content.get("parts") {
+        Some(parts) => items(parts),
+        None => vec![content],
+    };
+    items(contents).into_iter().flat_map(parts).collect()
+}
+
+fn is_thought(part: &Value) -> bool {
+    part.get("thought") == Some(&json!(true))
+}
+
+/// What no hook may lose: parts without text, and thoughts, as far as they are not their text.
+fn lasting(parts: Vec<Value>) -> Vec<Value> {
+    parts
+        .into_iter()
+        .filter(|part| part.is_object() && (part.get("text").is_none() || is_thought(part)))
+        .map(|mut part| {
+            part.as_object_mut().unwrap().remove("text");
+            part
+        })
+        .collect()
+}
+
+fn shown_messages(request: &Value) -> Vec<Value> {
+    let shown = to_stable_request(GENAI, &object(request)).unwrap();
+    items(&value(&shown.value)["messages"])
+}
+
+fn laid(request: &Value, messages: &[Value]) -> Value {
+    let given = object(&json!({ "messages": messages }));
+    value(&from_stable_request(GENAI, &given, Some(&object(request))).unwrap().value)
+}
+
+fn without_empty(texts: &[Value], field: Option<&str>) -> Vec<Value> {
+    let text = |value: &Value| field.map_or(value.clone(), |field| value[field].clone());
+    texts.iter().filter(|value| text(value) != json!("")).cloned().collect()
+}
+
+proptest! {
+    #![proptest_config(cases(1_000))]
+
+    #[test]
+    fn an_unchanged_request_keeps_its_bytes(request in request(true), pretty: bool) {
+        let text = if pretty { format!("{request:#}") } else { request.to_string() };
+        let base = raw(text.clone());
+        let shown = to_stable_request(GENAI, &base).unwrap().value;
+        let same = from_stable_request(GENAI, &shown, Some(&base)).unwrap();
+        prop_assert_eq!(same.value.as_str(), text);
+        prop_assert_eq!(same.warnings, []);
+        // What is shown is a stable request.
+        prop_assert_eq!(to_stable_request(Sdk::Stable, &shown).unwrap().value, shown);
+    }
+
+    #[test]
+    fn an_unchanged_response_keeps_its_bytes(response in response(true, 0), pretty: bool) {
+        let text = if pretty { format!("{response:#}") } else { response.to_string() };
+        let original = raw(text.clone());
+        let shown = to_stable_response(GENAI, &original).unwrap().value;
+        let same = from_stable_response(GENAI, &shown, Some(&original)).unwrap();
+        prop_assert_eq!(same.value.as_str(), text);
+        prop_assert_eq!(same.warnings, []);
+        prop_assert_eq!(to_stable_response(Sdk::Stable, &shown).unwrap().value, shown);
+    }
+
+    #[test]
+    fn an_unchanged_tool_config_keeps_its_bytes(request in request(false)) {
+        let base = object(&request["config"].get("toolConfig").cloned().unwrap_or(json!({})));
+        let shown = to_stable_tool_config(GENAI, &base).unwrap().value;
+        let same = from_stable_tool_config(GENAI, &shown, Some(&base)).unwrap().value;
+        prop_assert_eq!(same, base);
+    }
+
+    #[test]
+    fn of_one_edited_message_exactly_the_text_differs(
+        request in request(true), at: Index, new in "[x-z]{1,8}",
+    ) {
+        let messages = shown_messages(&request);
+        if messages.is_empty() {
+            return Ok(());
+        }
+        let at = at.index(messages.len());
+        let mut edited = messages.clone();
+        edited[at]["content"] = json!(new);
+        let after = laid(&request, &edited);
+
+        let (mut rest_before, mut rest_after) = (request.clone(), after.clone());
+        let (before, after) = (rest_before["contents"].take(), rest_after["contents"].take());
+        prop_assert_eq!(rest_before, rest_after);
+        prop_assert_eq!(before.is_array(), after.is_array());
+        let (before, after) = (items(&before), items(&after));
+        prop_assert_eq!(before.len(), after.len());
+        let has_message =
+            |item: &usize| !shown_messages(&json!({ "contents": [before[*item]] })).is_empty();
+        let item = (0..before.len()).filter(has_message).nth(at).unwrap();
+        for other in (0..before.len()).filter(|&other| other != item) {
+            prop_assert_eq!(&before[other], &after[other]);
+        }
+        // Thoughts that the new text has left out are still there; all other text is the new one.
+        let parts = all_parts(&after[item]);
+        let plain: Vec<String> = parts
+            .iter()
+            .filter(|part| !is_thought(part))
+            .filter_map(|part| Some(part.get("text").unwrap_or(part).as_str()?.to_owned()))
+            .collect();
+        let thoughts = |parts: &[Value]| {
+            parts.iter().filter(|part| is_thought(part)).cloned().collect::<Vec<_>>()
+        };
+        let before_parts = all_parts(&before[item]);
+        if thoughts(&before_parts) == thoughts(&parts) {
+            prop_assert_eq!(plain.concat(), new);
+        } else {
+            // The message was nothing but thoughts, so the edit is theirs.
+            let is_plain = |part: &Value| {
+                !is_thought(part) && part.get("text").is_some_and(|text| text != "")
+            };
+            prop_assert!(!before_parts.iter().any(is_plain));
+        }
+        prop_assert_eq!(lasting(before_parts), lasting(parts));
+        for field in ["role", "later"] {
+            prop_assert_eq!(before[item].get(field), after[item].get(field));
+        }
+    }
+
+    #[test]
+    fn what_a_hook_wrote_is_what_is_said(request in request(false), changes in changes()) {
+        let messages = changed(&shown_messages(&request), &changes);
+        let after = laid(&request, &messages);
+        prop_assert_eq!(shown_messages(&after), without_empty(&messages, Some("content")));
+    }
+
+    #[test]
+    fn nothing_but_text_is_lost_or_reordered(request in request(true), changes in changes()) {
+        let messages = changed(&shown_messages(&request), &changes);
+        let after = laid(&request, &messages);
+        let parts = |request: &Value| lasting(all_parts(&request["contents"]));
+        prop_assert_eq!(parts(&request), parts(&after));
+    }
+
+    #[test]
+    fn unrelated_messages_lose_nothing_either(
+        request in request(true), messages in prop::collection::vec(message(), 0..6),
+    ) {
+        let after = laid(&request, &messages);
+        let parts = |request: &Value| lasting(all_parts(&request["contents"]));
+        prop_assert_eq!(parts(&request), parts(&after));
+    }
+
+    #[test]
+    fn a_response_says_what_a_hook_wrote(
+        response in response(false, 1), at: Index, texts in prop::collection::vec(text(), 0..4),
+    ) {
+        let original = object(&response);
+        let mut given = value(&to_stable_response(GENAI, &original).unwrap().value);
+        let count = items(&given["candidates"]).len();
+        let at = at.index(count);
+        given["candidates"][at]["content"]["parts"] = json!(texts);
+        let after = from_stable_response(GENAI, &object(&given), Some(&original)).unwrap().value;
+        let shown = value(&to_stable_response(GENAI, &after).unwrap().value);
+        for index in 0..count {
+            let parts = |response: &Value| {
+                let parts = items(&response["candidates"][index]["content"]["parts"]);
+                without_empty(&parts, None)
+            };
+            prop_assert_eq!(parts(&shown), parts(&given));
+        }
+        let after = value(&after);
+        for (before, after) in items(&response["candidates"]).iter().zip(items(&after["candidates"])) {
+            prop_assert_eq!(lasting(all_parts(&before["content"])), lasting(all_parts(&after["content"])));
+        }
+    }
+
+    #[test]
+    fn a_response_loses_no_thought(
+        response in response(true, 0), text in text(), texts in prop::collection::vec(text(), 0..4),
+    ) {
+        let original = object(&response);
+        for given in [json!({ "text": text }), json!({ "candidates": [{ "content": { "parts": texts } }] })] {
+            let after = from_stable_response(GENAI, &object(&given), Some(&original)).unwrap().value;
+            let parts = |response: &Value| {
+                lasting(all_parts(&response["candidates"][0]["content"]))
+            };
+            prop_assert_eq!(parts(&response), parts(&value(&after)));
+        }
+    }
+}
+
+/// JSON in which the fields that the translator knows hold anything.
+fn anything() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(json!(null)),
+        any::<bool>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        text().prop_map(Value::from),
+        select(vec!["user", "model", "ANY"]).prop_map(Value::from),
+    ];
+    let names = [
+        "model",
+        "contents",
+        "config",
+        "role",
+        "parts",
+        "text",
+        "thought",
+        "functionCall",
+        "functionResponse",
+        "toolConfig",
+        "functionCallingConfig",
+        "mode",
+        "allowedFunctionNames",
+        "candidates",
+        "content",
+        "finishReason",
+        "index",
+        "safetyRatings",
+        "category",
+        "usageMetadata",
+        "totalTokenCount",
+        "messages",
+        "topK",
+    ];
+    leaf.prop_recursive(5, 64, 6, move |inner| {
+        let name = select(names.map(str::to_owned).to_vec());
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::hash_map(name, inner, 0..6)
+                .prop_map(|fields| Value::Object(fields.into_iter().collect())),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(cases(3_000))]
+
+    #[test]
+    fn nothing_panics(
+        contents in anything(), config in anything(), candidates in anything(), given in anything(),
+    ) {
+        let base = object(&json!({
+            "contents": contents, "config": config, "candidates": [candidates],
+            "functionCallingConfig": config,
+        }));
+        let given = RawObject::try_from(RawJson::parse(given.to_string()).unwrap())
+            .unwrap_or_else(|_| RawObject::empty());
+        for sdk in [GENAI, Sdk::Stable] {
+            for value in [&base, &given] {
+                let _ = Sdk::of_request(None, value);
+                let _ = to_stable_request(sdk, value);
+                let _ = to_stable_response(sdk, value);
+                let _ = to_stable_tool_config(sdk, value);
+                for base in [None, Some(&base)] {
+                    let _ = from_stable_request(sdk, value, base);
+                    let _ = from_stable_response(sdk, value, base);
+                    let _ = from_stable_tool_config(sdk, value, base);
+                }
+            }
+        }
+    }
+}
