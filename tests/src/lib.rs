@@ -1,1 +1,42 @@
-//! x
+//! What the whole-system tests share: a private project, hook systems on it, the `hook` binary.
+//!
+//! Nothing here stands in for the engine: hooks are real scripts, run by the real runner.
+
+mod binary;
+mod project;
+
+pub use binary::{Finished, Hook, hook_binary, workspace};
+pub use project::Project;
+
+use hook_core::{JsonObject, RawJson, RawObject};
+use serde_json::Value;
+
+/// A JSON value as the engine carries objects.
+///
+/// # Panics
+/// When it is not an object: a mistake in the test.
+#[expect(clippy::panic, reason = "a mistake in a test should end it")]
+pub fn object(value: Value) -> RawObject {
+    match RawObject::try_from(&value) {
+        Ok(object) => object,
+        Err(error) => panic!("{value}: {error}"),
+    }
+}
+
+/// A JSON object one level deep.
+///
+/// # Panics
+/// When it is not an object: a mistake in the test.
+pub fn fields(value: Value) -> JsonObject {
+    object(value).fields()
+}
+
+/// A message of the engine's as a JSON value.
+pub fn json(text: &[u8]) -> Value {
+    serde_json::from_slice(text).unwrap_or(Value::Null)
+}
+
+/// A JSON text of the engine's as a JSON value.
+pub fn value(raw: &RawJson) -> Value {
+    json(raw.as_str().as_bytes())
+}

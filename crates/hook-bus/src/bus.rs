@@ -13,9 +13,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, TryAcquireError, oneshot};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::message::{
-    CorrelationId, HookExecutionRequest, HookExecutionResponse, RequestKey,
-};
+use crate::message::{CorrelationId, HookExecutionRequest, HookExecutionResponse, RequestKey};
 use crate::subscription::{Message, Subscription, SubscriptionLimits, Topics};
 
 /// What a bus may hold.
@@ -37,7 +35,9 @@ impl Default for BusLimits {
 
 /// The bus serves requests already; it has at most one handler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the bus has a handler already; dispose of the other hook system first, or use another bus")]
+#[error(
+    "the bus has a handler already; dispose of the other hook system first, or use another bus"
+)]
 pub struct AlreadyServed;
 
 /// A request was not accepted, and will not be answered.
@@ -48,7 +48,9 @@ pub enum PublishError {
     #[error("the bus is full: as many requests are in flight as it may hold; publish again later")]
     Full,
     /// There is no async runtime to serve the request on.
-    #[error("failed to publish outside of a tokio runtime; call from a task, or enter the runtime first")]
+    #[error(
+        "failed to publish outside of a tokio runtime; call from a task, or enter the runtime first"
+    )]
     NoRuntime,
 }
 
@@ -62,6 +64,10 @@ pub(crate) struct RequestControl {
 }
 
 /// A request that is answered already, or one that must be driven to its answer.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "short-lived, and what is answered at once must not allocate"
+)]
 pub(crate) enum Served {
     Done(HookExecutionResponse),
     Running(BoxFuture<'static, HookExecutionResponse>),

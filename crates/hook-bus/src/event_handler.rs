@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use futures::FutureExt;
 use hook_core::{
-    EventInput, FailureCode, Hook, HookEventName, HostContext, Plan, PipelineOutcome,
+    EventInput, FailureCode, Hook, HookEventName, HostContext, PipelineOutcome, Plan,
     ProcessedHookResult, RawJson, RequestInput, RunScope, StageFailure,
 };
 use tokio_util::sync::CancellationToken;
@@ -214,13 +214,8 @@ struct Door<'e> {
 }
 
 impl Door<'_> {
-    fn complete(
-        &self,
-        event: HookEventName,
-        outcome: PipelineOutcome,
-    ) -> HookExecutionResponse {
-        let mut response =
-            HookExecutionResponse::completed(self.id.clone(), event, outcome);
+    fn complete(&self, event: HookEventName, outcome: PipelineOutcome) -> HookExecutionResponse {
+        let mut response = HookExecutionResponse::completed(self.id.clone(), event, outcome);
         log::event(event, &response);
         response.warnings.extend_from_slice(self.engine.registry.unreadable());
         response

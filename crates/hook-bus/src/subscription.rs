@@ -83,7 +83,9 @@ topic!(HookExecutionRequest, requests, HookExecutionRequest::weight);
 topic!(HookExecutionResponse, responses, HookExecutionResponse::weight);
 topic!(HookStarted, started, |_: &HookStarted| 512);
 topic!(HookFinished, finished, |message: &HookFinished| {
-    1_024 + 2 * message.result.process.stdout.bytes.len() + message.result.process.stderr.bytes.len()
+    1_024
+        + 2 * message.result.process.stdout.bytes.len()
+        + message.result.process.stderr.bytes.len()
 });
 
 /// All subscribers to one type of message.
@@ -191,13 +193,8 @@ pub struct Subscription<M: Message> {
 
 impl<M: Message> Subscription<M> {
     pub(crate) fn new(topics: &Arc<Topics>, limits: SubscriptionLimits) -> Self {
-        let state = State {
-            messages: VecDeque::new(),
-            bytes: 0,
-            missed: 0,
-            closed: false,
-            reader: None,
-        };
+        let state =
+            State { messages: VecDeque::new(), bytes: 0, missed: 0, closed: false, reader: None };
         let queue = Arc::new(Queue { limits, state: Mutex::new(state) });
         M::topic(topics).add(Arc::clone(&queue));
         Self { queue, topics: Arc::downgrade(topics) }

@@ -84,7 +84,10 @@ impl HookSystemBuilder {
     }
 
     /// The environment that hooks inherit; this process's own by default.
-    pub fn environment(mut self, variables: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
+    pub fn environment(
+        mut self,
+        variables: impl IntoIterator<Item = (OsString, OsString)>,
+    ) -> Self {
         self.options.host.environment = variables.into_iter().collect();
         self
     }

@@ -83,8 +83,7 @@ fn nearest_project(cwd: &Path) -> PathBuf {
 }
 
 fn config_home() -> Option<PathBuf> {
-    let absolute = |name: &str| {
-        std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute())
-    };
+    let absolute =
+        |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     absolute("XDG_CONFIG_HOME").or_else(|| Some(absolute("HOME")?.join(".config")))
 }

@@ -93,7 +93,9 @@ impl Printer {
             Color::Never => false,
             Color::Auto => {
                 let unset = |name| std::env::var_os(name).is_none_or(|value| value.is_empty());
-                terminal && unset("NO_COLOR") && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+                terminal
+                    && unset("NO_COLOR")
+                    && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
             }
         }
     }

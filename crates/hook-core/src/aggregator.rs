@@ -223,28 +223,30 @@ fn join<'a>(texts: impl Iterator<Item = Option<&'a str>>) -> Option<String> {
 fn field_replacement(outputs: &[HookOutput]) -> HookOutput {
     let mut merged = HookOutput::default();
     let mut specific = JsonObject::default();
+    let mut stop: Option<&HookOutput> = None;
     for output in outputs {
+        let decided = (merged.decision.clone(), merged.reason.clone());
         replace_fields(&mut merged, output);
+        // A weaker answer replaces neither the decision nor the reason that was given for it.
+        let rank = |decision: &Option<Decision>| decision.as_ref().map(Decision::policy);
+        if rank(&decided.0).unwrap_or_default() > rank(&output.decision).unwrap_or_default() {
+            (merged.decision, merged.reason) = decided;
+        }
         if let Some(fields) = &output.hook_specific_output {
             specific.overlay(fields);
         }
+        stop = Some(output).filter(|output| output.should_stop_execution()).or(stop);
     }
     merged.hook_specific_output = Some(specific);
-    let decided = outputs.iter().filter_map(|output| Some((output.decision.as_ref()?, output)));
-    if let Some((decision, winner)) = decided.max_by_key(|(decision, _)| decision.policy())
-        && decision.policy() > PolicyDecision::Proceed
-    {
-        merged.decision = Some(decision.clone());
-        merged.reason.clone_from(&winner.reason);
-    }
-    if let Some(stop) = outputs.iter().rfind(|output| output.should_stop_execution()) {
+    if let Some(stop) = stop {
         merged.should_continue = Some(false);
         merged.stop_reason = stop.stop_reason.clone().or(merged.stop_reason);
     }
     merged
 }
 
-/// Lets the later output's fields take the place of the earlier one's, unknown ones too.
+/// Lets the later output's fields take the place of the earlier one's. Unknown ones stay where
+/// they are, in `allOutputs`.
 fn replace_fields(merged: &mut HookOutput, output: &HookOutput) {
     fn replace<T: Clone>(field: &mut Option<T>, later: &Option<T>) {
         if later.is_some() {
@@ -257,7 +259,6 @@ fn replace_fields(merged: &mut HookOutput, output: &HookOutput) {
     replace(&mut merged.system_message, &output.system_message);
     replace(&mut merged.decision, &output.decision);
     replace(&mut merged.reason, &output.reason);
-    merged.extra.overlay(&output.extra);
 }
 
 fn tool_selection(event: HookEventName, outputs: &[HookOutput]) -> HookOutput {
@@ -323,7 +324,7 @@ mod tests {
                     r#"{"decision":"allow","reason":"r","continue":true,"x":1}"#
                 ]
             ),
-            r#"{"continue":false,"stopReason":"s","decision":"deny","reason":"d","hookSpecificOutput":{},"x":1}"#
+            r#"{"continue":false,"stopReason":"s","decision":"deny","reason":"d","hookSpecificOutput":{}}"#
         );
     }
 

@@ -22,6 +22,7 @@ pub struct HookExecutionRequest {
 }
 
 #[derive(Debug, Clone)]
+#[expect(clippy::large_enum_variant, reason = "the common, typed request must not allocate")]
 pub(crate) enum Body {
     /// Valid by construction.
     Typed(RequestInput),
@@ -219,14 +220,32 @@ mod tests {
     fn what_is_wrong_with_an_envelope_is_said() {
         let r = r#""type":"hook-execution-request""#;
         for (text, expected) in [
-            ("nonsense".to_owned(), "expected a request as one JSON object: expected ident at line 1, column 2"),
-            ("[]".to_owned(), "expected a request as one JSON object: invalid type: sequence, expected an object at line 1, column 0"),
+            (
+                "nonsense".to_owned(),
+                "expected a request as one JSON object: expected ident at line 1, column 2",
+            ),
+            (
+                "[]".to_owned(),
+                "expected a request as one JSON object: invalid type: sequence, expected an object at line 1, column 0",
+            ),
             ("{}".to_owned(), "field `type`: expected \"hook-execution-request\", found nothing"),
             (format!("{{{r}}}"), "field `eventName`: expected the name of an event, found nothing"),
-            (format!(r#"{{{r},"eventName":"X"}}"#), "field `input`: expected the event's input as an object, found nothing"),
-            (format!(r#"{{{r},"eventName":"X","input":[]}}"#), "field `input`: expected an object, found an array"),
-            (format!(r#"{{{r},"correlationId":7}}"#), "field `correlationId`: expected a string, found a number"),
-            (format!(r#"{{{r},"eventName":"X","payload":{{}},"deadlineMs":1.5}}"#), "field `deadlineMs`: expected whole milliseconds, found 1.5"),
+            (
+                format!(r#"{{{r},"eventName":"X"}}"#),
+                "field `input`: expected the event's input as an object, found nothing",
+            ),
+            (
+                format!(r#"{{{r},"eventName":"X","input":[]}}"#),
+                "field `input`: expected an object, found an array",
+            ),
+            (
+                format!(r#"{{{r},"correlationId":7}}"#),
+                "field `correlationId`: expected a string, found a number",
+            ),
+            (
+                format!(r#"{{{r},"eventName":"X","payload":{{}},"deadlineMs":1.5}}"#),
+                "field `deadlineMs`: expected whole milliseconds, found 1.5",
+            ),
         ] {
             let Body::Invalid(failure) = HookExecutionRequest::from_json(&text).into_body() else {
                 panic!("{text} was taken for a request");

@@ -30,7 +30,5 @@ where
             Err(error) => Some((Err(error), None)),
         }
     });
-    lines
-        .map(|line| async { Ok(bus.request(request_of(line?)).await) })
-        .buffered(concurrent.max(1))
+    lines.map(|line| async { Ok(bus.request(request_of(line?)).await) }).buffered(concurrent.max(1))
 }

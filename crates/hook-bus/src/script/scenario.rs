@@ -171,8 +171,7 @@ impl ScenarioTest {
         }
         let input = self.input.as_ref().and_then(|input| RawJson::from_value(input).ok());
         let fields = input.and_then(|input| input.to_object().ok()).unwrap_or_default();
-        let request =
-            HookExecutionRequest::new(self.event.clone().unwrap_or_default(), fields);
+        let request = HookExecutionRequest::new(self.event.clone().unwrap_or_default(), fields);
         match CorrelationId::new(self.name.as_str()) {
             Ok(id) => request.with_correlation_id(id),
             // A name too long for an id; the request keeps the one it was made with.
@@ -259,9 +258,9 @@ fn collect_texts<'v>(value: &'v Value, texts: &mut Vec<&'v str>) {
 }
 
 fn lookup<'v>(value: &'v Value, path: &str) -> &'v Value {
-    path.split('.').filter(|name| !name.is_empty()).fold(value, |value, name| {
-        value.get(name).unwrap_or(&Value::Null)
-    })
+    path.split('.')
+        .filter(|name| !name.is_empty())
+        .fold(value, |value, name| value.get(name).unwrap_or(&Value::Null))
 }
 
 /// Collects what differs: an object must hold what is expected of it, a text between slashes must

@@ -84,11 +84,7 @@ impl ClientMessage {
 ///
 /// # Errors
 /// When its input cannot be read. A client that does not read is no error.
-pub async fn serve_client<R, W>(
-    system: &HookSystem,
-    reader: R,
-    writer: W,
-) -> io::Result<ClientEnd>
+pub async fn serve_client<R, W>(system: &HookSystem, reader: R, writer: W) -> io::Result<ClientEnd>
 where
     R: AsyncRead + Unpin,
     W: AsyncWrite + Unpin,

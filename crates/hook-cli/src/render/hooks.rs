@@ -20,7 +20,10 @@ pub(crate) fn listing_json(listing: &HookListing) -> Vec<u8> {
     object.bool("sequential", hook.sequential);
     object.text("source", &hook.source.to_string());
     if let Some(place) = &hook.place {
-        object.optional_text("file", place.file.as_ref().map(|file| file.to_string_lossy()).as_deref());
+        object.optional_text(
+            "file",
+            place.file.as_ref().map(|file| file.to_string_lossy()).as_deref(),
+        );
         object.integer("line", place.line as i128);
         object.integer("column", place.column as i128);
     }

@@ -1,0 +1,76 @@
+//! The recorded cases of tests/conformance, with real processes (protocol.md §2 to §5).
+
+use futures::{StreamExt, stream};
+use hook_bus::HookExecutionRequest;
+use hook_core::{HookEventName, Planner, RequestInput};
+use hook_tests::{Project, fields, json, workspace};
+use serde_json::{Value, json};
+
+/// Cases that are believed wrong, with the reason.
+const WRONG: &[(&str, &str)] = &[(
+    "s1001-224",
+    "a denial followed by a comma is a denial: protocol.md §3, \"Noise\", departs from the \
+     recorded engine, which took the whole for plain text",
+)];
+
+fn cases() -> Vec<Value> {
+    let path = workspace().join("tests/conformance/pipeline.jsonl");
+    let text = std::fs::read_to_string(path).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[tokio::test]
+async fn pipeline_cases_give_the_recorded_answers() {
+    let cases = cases();
+    assert_eq!(cases.len(), 209);
+    let differences: Vec<String> =
+        stream::iter(&cases).map(differences).buffer_unordered(8).concat().await;
+    assert!(differences.is_empty(), "{} differ:\n{}", differences.len(), differences.join("\n"));
+}
+
+async fn differences(case: &Value) -> Vec<String> {
+    let id = case["id"].as_str().unwrap();
+    if WRONG.iter().any(|(wrong, _)| *wrong == id) {
+        return Vec::new();
+    }
+    let project = Project::with_settings(&case["settings"]);
+    let system = project.system();
+    let event = HookEventName::from_name(case["event"].as_str().unwrap()).unwrap();
+    let input = fields(case["input"].clone());
+    let request = HookExecutionRequest::new(event.as_str(), input.clone());
+    let response = system.bus().request(request).await;
+    let plan = Planner::new(system.registry().unwrap())
+        .plan(&RequestInput::read(event, input).unwrap().payload);
+    let found = json(&response.to_json());
+    let errors: Vec<&Value> =
+        found["output"]["errors"].as_array().unwrap().iter().map(|e| &e["message"]).collect();
+    let found = json!({
+        "matched": response.hooks.len(),
+        "sequential": plan.sequential,
+        "aggregated": {
+            "success": found["output"]["success"],
+            "finalOutput": found["output"]["finalOutput"],
+            "allOutputs": found["output"]["allOutputs"],
+            "errors": errors,
+        }
+    });
+    let expected = &case["expected"];
+    if same(&found, expected) {
+        return Vec::new();
+    }
+    vec![format!("{id} {event}\n  expected {expected}\n  found    {found}")]
+}
+
+/// Equal as JSON values; an absent field and one with no value are the same.
+fn same(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Object(fields), Value::Object(others)) => {
+            fields.keys().chain(others.keys()).all(|name| same(&one[name], &other[name]))
+        }
+        (Value::Array(items), Value::Array(others)) => {
+            items.len() == others.len() && items.iter().zip(others).all(|(a, b)| same(a, b))
+        }
+        (Value::Number(number), Value::Number(other)) => number.as_f64() == other.as_f64(),
+        (one, other) => one == other,
+    }
+}

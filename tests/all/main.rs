@@ -1,0 +1,10 @@
+//! Whole-system tests: public APIs, the binary, real scripts as real processes.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "in a test, what cannot go on should end it"
+)]
+
+mod conformance;

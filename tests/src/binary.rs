@@ -1,0 +1,126 @@
+//! Running the `hook` binary in a private home.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+
+use serde_json::Value;
+
+use crate::project::Project;
+
+/// The workspace's folder.
+pub fn workspace() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().map(Path::to_path_buf).unwrap_or_default()
+}
+
+/// The `hook` binary, built once for a run of the tests: cargo builds only the binaries of the
+/// package under test.
+///
+/// # Panics
+/// When it cannot be built.
+#[expect(clippy::panic, reason = "without the binary there is nothing to test")]
+pub fn hook_binary() -> &'static Path {
+    static BINARY: OnceLock<PathBuf> = OnceLock::new();
+    BINARY.get_or_init(|| {
+        // The tests' own binary is in target/PROFILE/deps.
+        let own = std::env::current_exe().unwrap_or_default();
+        let folder = own.ancestors().nth(2).unwrap_or(Path::new(".")).to_path_buf();
+        let mut build = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
+        build.args(["build", "--quiet", "--package", "hook-cli"]).current_dir(workspace());
+        if folder.ends_with("release") {
+            build.arg("--release");
+        }
+        match build.status() {
+            Ok(status) if status.success() => {}
+            built => panic!("failed to build the hook binary: {built:?}"),
+        }
+        folder.join(format!("hook{}", std::env::consts::EXE_SUFFIX))
+    })
+}
+
+/// One call of the binary.
+#[derive(Debug)]
+pub struct Hook {
+    command: Command,
+    stdin: Vec<u8>,
+}
+
+/// How a call ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finished {
+    /// The exit status.
+    pub status: i32,
+    /// Standard output.
+    pub stdout: String,
+    /// Standard error.
+    pub stderr: String,
+}
+
+impl Finished {
+    /// Standard output as JSON, one value a line.
+    ///
+    /// # Panics
+    /// When a line is not JSON.
+    #[expect(clippy::panic, reason = "output that is not JSON fails the test")]
+    pub fn lines(&self) -> Vec<Value> {
+        let parse = |line: &str| {
+            serde_json::from_str(line).unwrap_or_else(|error| panic!("{error} in {line}"))
+        };
+        self.stdout.lines().map(parse).collect()
+    }
+}
+
+impl Hook {
+    /// A call in a project, with a home of its own and no settings but the project's.
+    pub fn new(project: &Project, arguments: &[&str]) -> Self {
+        let mut command = Command::new(hook_binary());
+        command
+            .args(arguments)
+            .current_dir(project.path())
+            .env("HOME", project.home())
+            .env_remove("XDG_CONFIG_HOME")
+            .env_remove("HOOK_LOG")
+            .env_remove("HOOK_DEPTH")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        Self { command, stdin: Vec::new() }
+    }
+
+    /// What it reads.
+    #[must_use]
+    pub fn stdin(mut self, bytes: impl Into<Vec<u8>>) -> Self {
+        self.stdin = bytes.into();
+        self
+    }
+
+    /// A variable of its environment.
+    #[must_use]
+    pub fn env(mut self, name: &str, value: &str) -> Self {
+        self.command.env(name, value);
+        self
+    }
+
+    /// Runs it to its end.
+    ///
+    /// # Panics
+    /// When it cannot be run.
+    #[expect(clippy::expect_used, reason = "a binary that cannot be run fails the test")]
+    pub fn run(mut self) -> Finished {
+        let mut child = self.command.spawn().expect("failed to start the hook binary");
+        let stdin = child.stdin.take();
+        let input = std::mem::take(&mut self.stdin);
+        let writer = std::thread::spawn(move || {
+            // A command that does not read its input is no failure.
+            stdin.map(|mut stdin| stdin.write_all(&input))
+        });
+        let output = child.wait_with_output().expect("failed to wait for the hook binary");
+        let _ = writer.join();
+        Finished {
+            status: output.status.code().unwrap_or(-1),
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+}
