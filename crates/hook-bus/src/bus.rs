@@ -64,13 +64,9 @@ pub(crate) struct RequestControl {
 }
 
 /// A request that is answered already, or one that must be driven to its answer.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "short-lived, and what is answered at once must not allocate"
-)]
 pub(crate) enum Served {
-    Done(HookExecutionResponse),
-    Running(BoxFuture<'static, HookExecutionResponse>),
+    Done(Box<HookExecutionResponse>),
+    Running(BoxFuture<'static, Box<HookExecutionResponse>>),
 }
 
 /// What serves the requests of a bus.
@@ -164,6 +160,11 @@ impl MessageBus {
     /// Dropping the future ends the hooks it started (their process groups are signalled at once)
     /// and publishes a `cancelled` response.
     pub async fn request(&self, request: HookExecutionRequest) -> HookExecutionResponse {
+        *self.serve(request).await
+    }
+
+    /// [`request`](Self::request), with the response where it was made.
+    pub(crate) async fn serve(&self, request: HookExecutionRequest) -> Box<HookExecutionResponse> {
         let accepted = Accepted::new(self, &request, RequestKey::next());
         self.drive(accepted, request, None).await
     }
@@ -216,7 +217,7 @@ impl MessageBus {
                 let response = bus.drive(accepted, request, Some(cancelled)).await;
                 drop(place);
                 // Nobody waiting for it is fine; subscribers have it.
-                let _ = sender.send(response);
+                let _ = sender.send(*response);
             },
             &runtime,
         );
@@ -228,7 +229,7 @@ impl MessageBus {
         accepted: Accepted,
         request: HookExecutionRequest,
         cancel: Option<CancellationToken>,
-    ) -> HookExecutionResponse {
+    ) -> Box<HookExecutionResponse> {
         let response = match self.begin(&accepted, request, cancel) {
             Served::Done(response) => response,
             Served::Running(running) => AssertUnwindSafe(running)
@@ -254,11 +255,7 @@ impl MessageBus {
                            disposed of";
             return Served::Done(accepted.failed(FailureCode::NoHandler, message));
         };
-        let control = RequestControl {
-            key: accepted.key,
-            cancel,
-            deadline: request.deadline().and_then(|after| accepted.at.checked_add(after)),
-        };
+        let control = RequestControl { key: accepted.key, cancel, deadline: accepted.deadline };
         catch_unwind(AssertUnwindSafe(|| handler.serve(request, control)))
             .unwrap_or_else(|panic| Served::Done(accepted.panicked(panic.as_ref())))
     }
@@ -295,7 +292,8 @@ impl MessageBus {
 struct Accepted {
     bus: MessageBus,
     key: RequestKey,
-    at: Instant,
+    /// Counted from the acceptance.
+    deadline: Option<Instant>,
     correlation_id: CorrelationId,
     event: Option<HookEventName>,
     answered: bool,
@@ -306,7 +304,7 @@ impl Accepted {
         Self {
             bus: bus.clone(),
             key,
-            at: Instant::now(),
+            deadline: request.deadline().and_then(|after| Instant::now().checked_add(after)),
             correlation_id: request.correlation_id().clone(),
             event: request.event(),
             answered: false,
@@ -314,26 +312,26 @@ impl Accepted {
     }
 
     /// Publishes the response and gives it back.
-    fn answer(mut self, response: HookExecutionResponse) -> HookExecutionResponse {
+    fn answer(mut self, response: Box<HookExecutionResponse>) -> Box<HookExecutionResponse> {
         self.answered = true;
         if !self.bus.has_subscribers::<HookExecutionResponse>() {
             return response;
         }
-        let response = Arc::new(response);
+        let response = Arc::new(*response);
         self.bus.publish_message(&response);
-        Arc::unwrap_or_clone(response)
+        Box::new(Arc::unwrap_or_clone(response))
     }
 
-    fn failed(&self, code: FailureCode, message: &str) -> HookExecutionResponse {
+    fn failed(&self, code: FailureCode, message: &str) -> Box<HookExecutionResponse> {
         let failure = StageFailure::new(code, message);
-        HookExecutionResponse::failed(
+        Box::new(HookExecutionResponse::failed(
             self.correlation_id.clone(),
             self.event,
             ProcessedHookResult::failed(failure, None),
-        )
+        ))
     }
 
-    fn panicked(&self, panic: &(dyn std::any::Any + Send)) -> HookExecutionResponse {
+    fn panicked(&self, panic: &(dyn std::any::Any + Send)) -> Box<HookExecutionResponse> {
         let message = format!("the hook engine panicked: {}", panic_message(panic));
         self.failed(FailureCode::InternalError, &message)
     }
@@ -345,7 +343,7 @@ impl Drop for Accepted {
         if !self.answered {
             tracing::debug!(correlation_id = %self.correlation_id, "request cancelled");
             let message = "whoever asked does not wait for the answer any more";
-            let response = Arc::new(self.failed(FailureCode::Cancelled, message));
+            let response = Arc::new(*self.failed(FailureCode::Cancelled, message));
             self.bus.publish_message(&response);
         }
     }

@@ -16,7 +16,7 @@ use tokio_util::task::task_tracker::TaskTrackerToken;
 use crate::bus::{MessageBus, RequestControl, RequestHandler, Served};
 use crate::engine::{Engine, EngineSlot, InitializeError};
 use crate::log;
-use crate::message::{Body, CorrelationId, HookExecutionRequest, HookExecutionResponse};
+use crate::message::{Body, CorrelationId, HookExecutionRequest, HookExecutionResponse, Named};
 use crate::progress::Progress;
 use crate::translation::translate;
 
@@ -127,7 +127,7 @@ impl HookEventHandler {
         let (id, event) = (request.correlation_id().clone(), request.event());
         log::failure(event, &id, &failure);
         let processed = ProcessedHookResult::failed(failure, None);
-        Served::Done(HookExecutionResponse::failed(id, event, processed))
+        Served::Done(Box::new(HookExecutionResponse::failed(id, event, processed)))
     }
 }
 
@@ -176,18 +176,18 @@ struct Rejected {
 }
 
 /// Stages 1 to 3: envelope, route, payload.
-fn read(body: Body) -> Result<RequestInput, Rejected> {
-    let (event_name, input) = match body {
+fn read(body: Body) -> Result<Box<RequestInput>, Rejected> {
+    let Named { event_name, input } = match body {
         Body::Typed(input) => return Ok(input),
-        Body::Named { event_name, input } => (event_name, input),
+        Body::Named(named) => *named,
         Body::Invalid(failure) => {
-            return Err(Rejected { event: None, failure: Box::new(failure) });
+            return Err(Rejected { event: None, failure });
         }
     };
     let Some(event) = HookEventName::from_name(&event_name) else {
         return Err(Rejected { event: None, failure: Box::new(unsupported(&event_name)) });
     };
-    RequestInput::read(event, input).map_err(|error| {
+    RequestInput::read(event, input).map(Box::new).map_err(|error| {
         let failure = StageFailure::new(FailureCode::InvalidPayload, error.to_string())
             .with_detail("field", RawJson::from_text(error.shape().path()))
             .with_detail("expected", RawJson::from_text(error.shape().expected()));
@@ -214,8 +214,13 @@ struct Door<'e> {
 }
 
 impl Door<'_> {
-    fn complete(&self, event: HookEventName, outcome: PipelineOutcome) -> HookExecutionResponse {
-        let mut response = HookExecutionResponse::completed(self.id.clone(), event, outcome);
+    fn complete(
+        &self,
+        event: HookEventName,
+        outcome: PipelineOutcome,
+    ) -> Box<HookExecutionResponse> {
+        let mut response =
+            Box::new(HookExecutionResponse::completed(self.id.clone(), event, outcome));
         log::event(event, &response);
         response.warnings.extend_from_slice(self.engine.registry.unreadable());
         response
@@ -238,10 +243,11 @@ impl Door<'_> {
         event: Option<HookEventName>,
         failure: StageFailure,
         blocking: Option<&Hook>,
-    ) -> HookExecutionResponse {
+    ) -> Box<HookExecutionResponse> {
         log::failure(event, &self.id, &failure);
         let processed = ProcessedHookResult::failed(failure, blocking);
-        let mut response = HookExecutionResponse::failed(self.id.clone(), event, processed);
+        let mut response =
+            Box::new(HookExecutionResponse::failed(self.id.clone(), event, processed));
         response.warnings.extend_from_slice(self.engine.registry.unreadable());
         response
     }
@@ -260,7 +266,7 @@ struct Run {
 }
 
 impl Run {
-    async fn finish(self) -> HookExecutionResponse {
+    async fn finish(self) -> Box<HookExecutionResponse> {
         let door = Door { engine: &self.engine, id: self.id };
         let cut_off = async {
             tokio::select! {

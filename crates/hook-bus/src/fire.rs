@@ -13,8 +13,11 @@ macro_rules! fire {
         impl HookSystem {
             $(
                 #[doc = concat!("Fires ", $event, ": [`fire`](Self::fire) with that event's payload.")]
-                pub async fn $function(&self, input: $payload) -> ProcessedHookResult {
-                    self.fire(input).await
+                pub fn $function(
+                    &self,
+                    input: $payload,
+                ) -> impl Future<Output = ProcessedHookResult> + Send {
+                    self.fire(input)
                 }
             )+
         }

@@ -300,8 +300,13 @@ impl HookSystem {
     ///
     /// # Cancellation
     /// As [`MessageBus::request`].
-    pub async fn fire(&self, input: impl Into<RequestInput>) -> ProcessedHookResult {
-        self.bus.request(HookExecutionRequest::typed(input)).await.processed
+    pub fn fire(
+        &self,
+        input: impl Into<RequestInput>,
+    ) -> impl Future<Output = ProcessedHookResult> + Send {
+        // Built here and not in the future, which would carry the payload through every layer.
+        let request = HookExecutionRequest::typed(input);
+        async move { self.bus.serve(request).await.processed }
     }
 }
 

@@ -20,7 +20,7 @@ pub struct AggregatedHookResult {
     /// Whether every hook succeeded and none has an error.
     pub success: bool,
     /// The merged output; absent when no hook said anything.
-    pub final_output: Option<HookOutput>,
+    pub final_output: Option<Box<HookOutput>>,
     /// What each hook said, in plan order; hooks that said nothing are left out.
     pub all_outputs: Vec<HookOutput>,
     /// What went wrong.
@@ -90,7 +90,7 @@ impl Aggregator {
             results.iter().filter_map(|result| result.output.clone()).collect();
         AggregatedHookResult {
             success: results.iter().all(|result| result.success),
-            final_output: (!all_outputs.is_empty()).then(|| merge(event, &all_outputs)),
+            final_output: (!all_outputs.is_empty()).then(|| Box::new(merge(event, &all_outputs))),
             errors: results.iter().filter_map(error_report).collect(),
             total_duration: results.iter().map(|result| result.duration).sum(),
             all_outputs,

@@ -31,7 +31,7 @@ pub struct ProcessedHookResult {
     /// Context for the model.
     pub additional_context: Option<String>,
     /// The stage that failed, if one did.
-    pub failure: Option<StageFailure>,
+    pub failure: Option<Box<StageFailure>>,
 }
 
 /// A stage of the pipeline that could not be completed.
@@ -82,7 +82,7 @@ impl ProcessedHookResult {
                 hook.display_name()
             ));
         }
-        result.failure = Some(failure);
+        result.failure = Some(Box::new(failure));
         result
     }
 
@@ -107,7 +107,7 @@ impl ProcessedHookResult {
         // Where merging leaves the common fields out, they are taken from the outputs.
         let view = match event.row().merge {
             MergeStrategy::ToolSelection => or_decision(event, &aggregated.all_outputs),
-            _ => merged.clone(),
+            _ => HookOutput::clone(merged),
         };
         let outputs = &aggregated.all_outputs;
         let decision = outputs.iter().map(|output| output.policy(event)).max().unwrap_or_default();

@@ -7,8 +7,8 @@ mod response;
 
 pub use correlation::{CorrelationId, CorrelationIdTooLong};
 pub use progress::{HookFinished, HookStarted};
-pub(crate) use request::Body;
 pub use request::HookExecutionRequest;
+pub(crate) use request::{Body, Named};
 pub use response::HookExecutionResponse;
 
 /// What the message types are called in JSON.

@@ -21,26 +21,33 @@ pub struct HookExecutionRequest {
     body: Body,
 }
 
+/// What is asked for by name, to be checked at the door.
 #[derive(Debug, Clone)]
-#[expect(clippy::large_enum_variant, reason = "the common, typed request must not allocate")]
+pub(crate) struct Named {
+    pub(crate) event_name: String,
+    pub(crate) input: JsonObject,
+}
+
+/// Boxed, so that a request is cheap to hand on.
+#[derive(Debug, Clone)]
 pub(crate) enum Body {
     /// Valid by construction.
-    Typed(RequestInput),
+    Typed(Box<RequestInput>),
     /// To be checked at the door.
-    Named { event_name: String, input: JsonObject },
+    Named(Box<Named>),
     /// Not an envelope.
-    Invalid(StageFailure),
+    Invalid(Box<StageFailure>),
 }
 
 impl HookExecutionRequest {
     /// A request with a payload that has been checked by being built.
     pub fn typed(input: impl Into<RequestInput>) -> Self {
-        Self::with_body(Body::Typed(input.into()))
+        Self::with_body(Body::Typed(Box::new(input.into())))
     }
 
     /// A request as a component publishes it that knows names and JSON only.
     pub fn new(event_name: impl Into<String>, input: JsonObject) -> Self {
-        Self::with_body(Body::Named { event_name: event_name.into(), input })
+        Self::with_body(Body::Named(Box::new(Named { event_name: event_name.into(), input })))
     }
 
     fn with_body(body: Body) -> Self {
@@ -83,11 +90,11 @@ impl HookExecutionRequest {
         let body = match envelope(&mut fields) {
             Ok((event_name, input, given)) => {
                 deadline = given;
-                Body::Named { event_name, input }
+                Body::Named(Box::new(Named { event_name, input }))
             }
             Err(message) => {
                 deadline = None;
-                Body::Invalid(StageFailure::new(FailureCode::InvalidRequest, message))
+                Body::Invalid(Box::new(StageFailure::new(FailureCode::InvalidRequest, message)))
             }
         };
         Self { correlation_id, deadline, body }
@@ -95,7 +102,7 @@ impl HookExecutionRequest {
 
     /// A request that cannot be served, to be answered with that failure.
     pub(crate) fn invalid(code: FailureCode, message: impl Into<String>) -> Self {
-        Self::with_body(Body::Invalid(StageFailure::new(code, message)))
+        Self::with_body(Body::Invalid(Box::new(StageFailure::new(code, message))))
     }
 
     /// Adds a detail to what is wrong with the envelope, if anything is.
@@ -120,7 +127,7 @@ impl HookExecutionRequest {
     pub fn event_name(&self) -> Option<&str> {
         match &self.body {
             Body::Typed(input) => Some(input.event().as_str()),
-            Body::Named { event_name, .. } => Some(event_name),
+            Body::Named(named) => Some(&named.event_name),
             Body::Invalid(_) => None,
         }
     }
@@ -129,7 +136,7 @@ impl HookExecutionRequest {
     pub fn event(&self) -> Option<HookEventName> {
         match &self.body {
             Body::Typed(input) => Some(input.event()),
-            Body::Named { event_name, .. } => HookEventName::from_name(event_name),
+            Body::Named(named) => HookEventName::from_name(&named.event_name),
             Body::Invalid(_) => None,
         }
     }
@@ -146,7 +153,7 @@ impl HookExecutionRequest {
         object.optional_text("eventName", self.event_name());
         match &self.body {
             Body::Typed(input) => object.object("input", |out| input.write(out)),
-            Body::Named { input, .. } => object.object("input", |out| out.fields(input)),
+            Body::Named(named) => object.object("input", |out| out.fields(&named.input)),
             Body::Invalid(_) => {}
         }
         object.text("correlationId", self.correlation_id.as_str());
@@ -161,8 +168,8 @@ impl HookExecutionRequest {
     pub(crate) fn weight(&self) -> usize {
         512 + match &self.body {
             Body::Typed(_) => self.to_json().len(),
-            Body::Named { input, .. } => {
-                input.iter().map(|(name, value)| name.len() + value.as_str().len()).sum()
+            Body::Named(named) => {
+                named.input.iter().map(|(name, value)| name.len() + value.as_str().len()).sum()
             }
             Body::Invalid(failure) => failure.message.len(),
         }

@@ -30,7 +30,7 @@ impl HookExecutionResponse {
 
     /// The stage that failed, if one did.
     pub fn error(&self) -> Option<&StageFailure> {
-        self.processed.failure.as_ref()
+        self.processed.failure.as_deref()
     }
 
     pub(crate) fn completed(

@@ -11,7 +11,8 @@ use super::{JsonError, ObjectWriter, RawJson, RawObject};
 /// The last of duplicate keys wins, at the place of the first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct JsonObject {
-    fields: IndexMap<String, RawJson>,
+    /// Absent while there are no fields: most objects that inputs and outputs carry are empty.
+    fields: Option<Box<IndexMap<String, RawJson>>>,
 }
 
 impl JsonObject {
@@ -26,44 +27,56 @@ impl JsonObject {
         for entry in entries {
             fields.insert(entry.key, value.slice(entry.value));
         }
-        Ok(Self { fields })
+        Ok(Self::of(fields))
+    }
+
+    fn of(fields: IndexMap<String, RawJson>) -> Self {
+        Self { fields: (!fields.is_empty()).then(|| Box::new(fields)) }
     }
 
     /// The value of a field.
     pub fn get(&self, name: &str) -> Option<&RawJson> {
-        self.fields.get(name)
+        self.fields.as_ref()?.get(name)
     }
 
     /// Sets a field, in its place if it is there, else at the end.
     pub fn insert(&mut self, name: impl Into<String>, value: impl Into<RawJson>) {
-        self.fields.insert(name.into(), value.into());
+        self.fields.get_or_insert_default().insert(name.into(), value.into());
     }
 
     /// Removes a field and keeps the order of the others.
     pub fn remove(&mut self, name: &str) -> Option<RawJson> {
-        self.fields.shift_remove(name)
+        let fields = self.fields.as_mut()?;
+        let removed = fields.shift_remove(name);
+        if fields.is_empty() {
+            self.fields = None;
+        }
+        removed
     }
 
     /// Lays the fields of `changes` over this object.
     pub fn overlay(&mut self, changes: &JsonObject) {
         for (name, value) in changes.iter() {
-            self.fields.insert(name.to_owned(), value.clone());
+            self.insert(name, value.clone());
         }
     }
 
     /// Whether there are no fields.
     pub fn is_empty(&self) -> bool {
-        self.fields.is_empty()
+        self.fields.is_none()
     }
 
     /// The number of fields.
     pub fn len(&self) -> usize {
-        self.fields.len()
+        self.fields.as_ref().map_or(0, |fields| fields.len())
     }
 
     /// The fields in order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &RawJson)> {
-        self.fields.iter().map(|(name, value)| (name.as_str(), value))
+        self.fields
+            .iter()
+            .flat_map(|fields| fields.iter())
+            .map(|(name, value)| (name.as_str(), value))
     }
 
     /// This object as text.
@@ -78,7 +91,7 @@ impl JsonObject {
 
 impl FromIterator<(String, RawJson)> for JsonObject {
     fn from_iter<T: IntoIterator<Item = (String, RawJson)>>(fields: T) -> Self {
-        Self { fields: fields.into_iter().collect() }
+        Self::of(fields.into_iter().collect())
     }
 }
 

@@ -3,26 +3,24 @@
 //! Matchers are written for JavaScript: `new RegExp(source)` without flags, with the web syntax of
 //! Annex B. The two languages look alike and differ silently (`\d` and `\b` know Unicode in Rust,
 //! `\z` is a plain letter in JavaScript), so each construct is parsed as JavaScript would and
-//! written anew in a form that means the same to the engine.
+//! written anew in a form that means the same to the engine (with its `variable-lookbehinds`).
 //!
-//! Refused although JavaScript accepts it, because the engine would answer wrongly: reading a group
-//! whose value JavaScript forgets between the rounds of a repetition or, in a lookbehind, one
-//! further right; a lookbehind alternative that varies in length and holds an assertion or a
-//! reference; groups nested too deep; too large repetitions; escapes in group names.
+//! Refused although JavaScript accepts it, because the engine would answer wrongly or not at all:
+//! reading a group whose value JavaScript forgets between the rounds of a repetition or, in a
+//! lookbehind, one further right; a lookbehind alternative that varies in length and holds an
+//! assertion or a reference; half of a character beyond U+FFFF (`\ud83d` alone); deep nesting; large
+//! repetitions; escapes in group names.
 //!
 //! Known differences:
 //!
-//! - JavaScript matches UTF-16 units, Rust characters: an emoji is one here and two there, so `^.$`
-//!   accepts it, `^..$` does not, and a quantifier repeats all of it. Two escapes side by side
-//!   (`\ud83d\ude00`) are the character they spell; elsewhere half of one never matches, except that
-//!   a class judges characters by their first half.
+//! - JavaScript matches UTF-16 units, Rust characters. A character beyond U+FFFF, also written as
+//!   two escapes, is one here and two there: `^.$` accepts it, `^..$` does not.
 //! - An upper bound beyond [`EXPANSION_LIMIT`], as in `a{0,99999}`, counts as none.
 //! - Letters of group names are Rust's, not `ID_Start`. Inline flags and using a name twice are
 //!   errors, as in ECMAScript 2024.
 //! - A match fails at the engine's backtracking limit, where JavaScript goes on.
 
-use std::collections::HashMap;
-use std::{iter, mem};
+use std::{collections::HashMap, iter, mem};
 
 /// How many parts the repetitions of one pattern may expand to: the engine copies a part for each
 /// round it counts, without limit inside a lookbehind, so a short line could take all memory.
@@ -34,9 +32,7 @@ const NEVER: &str = r"[^\x{0}-\x{10FFFF}]";
 const ANYTHING: &str = r"[\x{0}-\x{10FFFF}]";
 const NOT_LINE_END: &str = r"[^\n\r\x{2028}\x{2029}]";
 const SPACE: &str =
-    r"[\t-\r \x{A0}\x{1680}\x{2000}-\x{200A}\x{2028}\x{2029}\x{202F}\x{205F}\x{3000}\x{FEFF}]";
-const NOT_SPACE: &str =
-    r"[^\t-\r \x{A0}\x{1680}\x{2000}-\x{200A}\x{2028}\x{2029}\x{202F}\x{205F}\x{3000}\x{FEFF}]";
+    r"\t-\r \x{A0}\x{1680}\x{2000}-\x{200A}\x{2028}\x{2029}\x{202F}\x{205F}\x{3000}\x{FEFF}";
 /// The engine's own `\b` takes letters of all scripts for word characters.
 const BOUNDARY: &str = "(?:(?<=[0-9A-Za-z_])(?![0-9A-Za-z_])|(?<![0-9A-Za-z_])(?=[0-9A-Za-z_]))";
 const NO_BOUNDARY: &str = "(?:(?<=[0-9A-Za-z_])(?=[0-9A-Za-z_])|(?<![0-9A-Za-z_])(?![0-9A-Za-z_]))";
@@ -44,52 +40,51 @@ const NO_BOUNDARY: &str = "(?:(?<=[0-9A-Za-z_])(?=[0-9A-Za-z_])|(?<![0-9A-Za-z_]
 /// matches the empty text, costs nothing, and keeps the rewrite from seeing the parts as neighbours.
 const REWRITE_BARRIER: &str = "a{0}";
 
-/// Why a text cannot be used as a JavaScript regular expression.
+/// How groups that capture nothing begin, in both languages; lookarounds with whether they look back.
+const MARKS: [(&str, Option<bool>); 5] = [
+    ("?:", None),
+    ("?=", Some(false)),
+    ("?!", Some(false)),
+    ("?<=", Some(true)),
+    ("?<!", Some(true)),
+];
+
+/// Why a text cannot be used as a JavaScript regular expression; the position is in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{construct} at position {position}")]
 pub(crate) struct JavaScriptPatternError {
-    /// Counted in UTF-16 units from 0, as JavaScript does.
     position: usize,
     construct: &'static str,
 }
 
 type Outcome<T> = Result<T, JavaScriptPatternError>;
 
-fn refuse<T>(position: usize, construct: &'static str) -> Outcome<T> {
-    Err(JavaScriptPatternError { position, construct })
-}
-
 /// Translates a JavaScript regular expression into a `fancy-regex` pattern with the same answers.
 ///
 /// # Errors
 ///
-/// If JavaScript refuses the text, or no such pattern is known (see the module's documentation).
+/// If JavaScript refuses the text or no such pattern is known (see the module's documentation).
 /// The engine may still refuse a pattern as too large.
 pub(crate) fn to_rust_pattern(source: &str) -> Result<String, JavaScriptPatternError> {
-    let units = source.encode_utf16().collect();
-    let mut translator = Translator { units, ..Translator::default() };
+    let mut translator = Translator { source, rest: source, ..Translator::default() };
     translator.find_groups()?;
-    translator.position = 0;
+    translator.rest = source;
     translator.translate()?;
     Ok(translator.output)
 }
 
 /// A part of the translation, such as a quantifier may follow.
 #[derive(Default)]
-struct Piece {
+struct Part {
     start: usize,
     groups_before: usize,
-    /// The fewest characters it matches, and whether it can match more.
+    expansion_before: usize,
+    /// How many characters it matches, at least and at most.
     shortest: usize,
-    varies: bool,
-    /// It looks around or refers to a group.
-    hard: bool,
-    /// The engine may see it as a repetition when it looks for some to rewrite.
+    longest: usize,
+    /// The engine may take it, or what is before it, for a repetition when it rewrites some.
     may_repeat: bool,
-    /// Into how many parts the engine expands it.
-    size: usize,
-    /// It reads a group that a further round may skip, and would see the value of an earlier one.
-    reads_optional: bool,
+    follows_repetition: bool,
 }
 
 #[derive(Default, Clone, Copy)]
@@ -101,122 +96,94 @@ struct Group {
     forgotten: bool,
 }
 
-#[derive(Default, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    #[default]
-    Plain,
-    Capture,
-    Lookahead,
-    Lookbehind,
-}
-
-/// How groups begin; behind their `(` nothing differs in Rust.
-const KINDS: [(&str, Kind); 5] = [
-    ("?:", Kind::Plain),
-    ("?=", Kind::Lookahead),
-    ("?!", Kind::Lookahead),
-    ("?<=", Kind::Lookbehind),
-    ("?<!", Kind::Lookbehind),
-];
-
 /// An open group, or the whole pattern.
 #[derive(Default)]
 struct Frame {
-    kind: Kind,
-    nesting: usize,
+    captures: bool,
+    /// For a lookaround, whether it looks back.
+    looks: Option<bool>,
     /// JavaScript matches a lookbehind from right to left, so groups on the left are not yet set.
     backward: bool,
-    has_alternatives: bool,
-    content: Piece,
-    alternative: Piece,
+    nesting: usize,
+    content: Part,
+    alternative: Part,
 }
 
-/// Reads UTF-16 units, because JavaScript without the `u` flag does, and writes as it reads. Open
-/// groups are a list and not a recursion, so no source exhausts the stack.
+/// Writes as it reads. Open groups are a list, not a recursion, so no source exhausts the stack.
 #[derive(Default)]
-struct Translator {
-    units: Vec<u16>,
-    position: usize,
+struct Translator<'a> {
+    source: &'a str,
+    rest: &'a str,
     /// Known beforehand, because what `\2` and `\k` mean depends on the groups to come.
     group_count: usize,
-    names: HashMap<String, usize>,
-    output: String,
+    names: HashMap<&'a str, usize>,
     groups: Vec<Group>,
-    expansion: usize,
     frame: Frame,
     enclosing: Vec<Frame>,
+    output: String,
+    /// Where the output's last lookaround or reference ends.
+    hard_until: usize,
+    /// Where its last part ends, if the engine may take that for a repetition.
+    repetition_until: Option<usize>,
+    /// Where it reads which optional group, of which a further round must not see an old value.
+    optional_reads: Vec<(usize, usize)>,
+    expansion: usize,
 }
 
-/// The unit as a byte to match on; 0, with which no construct begins, for all beyond ASCII.
-fn ascii(unit: u16) -> u8 {
-    u8::try_from(unit).unwrap_or(0)
-}
-
-/// Writes a range of units as members of a class; high halves as the characters beyond U+FFFF that
-/// begin with them, and low halves not at all.
-fn push_range(class: &mut String, first: u32, last: u32) {
-    let astral = |high: u32| 0x10000 + high.saturating_sub(0xD800) * 0x400;
-    let beyond = (astral(first), astral(last.min(0xDBFF) + 1).saturating_sub(1));
-    for (first, last) in [(first, last.min(0xD7FF)), (first.max(0xE000), last), beyond] {
-        if first <= last {
-            class.push_str(&format!(r"\x{{{first:X}}}-\x{{{last:X}}}"));
-        }
-    }
-}
-
-impl Translator {
-    fn next(&mut self) -> Option<u16> {
-        let unit = self.units.get(self.position).copied();
-        self.position += usize::from(unit.is_some());
-        unit
+impl<'a> Translator<'a> {
+    /// Refuses the construct that begins with the given rest of the source.
+    fn refuse<T>(&self, rest: &str, construct: &'static str) -> Outcome<T> {
+        Err(JavaScriptPatternError { position: self.source.len() - rest.len(), construct })
     }
 
-    /// The unit to come, as [`ascii`] has it; 0 at the end as well.
-    fn peek(&self) -> u8 {
-        self.units.get(self.position).map_or(0, |unit| ascii(*unit))
-    }
-
-    fn sees(&self, text: &str) -> bool {
-        let rest = self.units.iter().skip(self.position);
-        rest.take(text.len()).map(|unit| ascii(*unit)).eq(text.bytes())
+    fn next(&mut self) -> Option<char> {
+        let mut characters = self.rest.chars();
+        let next = characters.next();
+        self.rest = characters.as_str();
+        next
     }
 
     fn accept(&mut self, text: &str) -> bool {
-        let seen = self.sees(text);
-        self.position += if seen { text.len() } else { 0 };
-        seen
+        let after = self.rest.strip_prefix(text);
+        self.rest = after.unwrap_or(self.rest);
+        after.is_some()
     }
 
     /// Goes back to where it was if there is nothing to read: what begins like a construct but is
     /// none, Annex B reads as plain characters.
     fn attempt<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
-        let start = self.position;
+        let start = self.rest;
         let found = read(self);
-        self.position = if found.is_some() { self.position } else { start };
+        self.rest = if found.is_some() { self.rest } else { start };
         found
     }
 
-    fn digit(&mut self, radix: u32) -> Option<u32> {
-        let digit = char::from(self.peek()).to_digit(radix)?;
-        self.position += 1;
-        Some(digit)
+    fn digits(&mut self, radix: u32, longest: usize) -> &'a str {
+        let digits = self.rest.bytes().take(longest);
+        let length = digits.take_while(|byte| char::from(*byte).is_digit(radix)).count();
+        let (digits, rest) = self.rest.split_at(length);
+        self.rest = rest;
+        digits
     }
 
     fn decimal(&mut self) -> Option<usize> {
-        let digits = iter::from_fn(|| self.digit(10)).map(|digit| digit as usize);
-        digits.reduce(|value, digit| value.saturating_mul(10).saturating_add(digit))
+        let digits = self.digits(10, usize::MAX);
+        (!digits.is_empty()).then(|| digits.parse().unwrap_or(usize::MAX))
     }
 
     fn hexadecimal(&mut self, length: usize) -> Option<u32> {
-        self.attempt(|this| (0..length).try_fold(0, |value, _| Some(value * 16 + this.digit(16)?)))
+        self.attempt(|this| {
+            let digits = this.digits(16, length);
+            u32::from_str_radix(digits, 16).ok().filter(|_| digits.len() == length)
+        })
     }
 
     fn quantifier(&mut self) -> Option<(usize, Option<usize>)> {
-        self.attempt(|this| match ascii(this.next()?) {
-            b'*' => Some((0, None)),
-            b'+' => Some((1, None)),
-            b'?' => Some((0, Some(1))),
-            b'{' => {
+        self.attempt(|this| match this.next()? {
+            '*' => Some((0, None)),
+            '+' => Some((1, None)),
+            '?' => Some((0, Some(1))),
+            '{' => {
                 let minimum = this.decimal()?;
                 let maximum = if this.accept(",") { this.decimal() } else { Some(minimum) };
                 this.accept("}").then_some((minimum, maximum))
@@ -225,85 +192,99 @@ impl Translator {
         })
     }
 
-    fn accept_name_mark(&mut self) -> bool {
-        self.sees("?<") && !self.sees("?<=") && !self.sees("?<!") && self.accept("?")
-    }
-
-    fn group_name(&mut self) -> Outcome<String> {
-        let start = self.position;
-        let bracketed = self.accept("<");
-        let rest = self.units.iter().skip(self.position);
-        let letters: Vec<u16> = rest.copied().take_while(|unit| ascii(*unit) != b'>').collect();
-        self.position += letters.len();
-        let name = String::from_utf16_lossy(&letters);
+    fn name(&mut self) -> Outcome<&'a str> {
         let begins = |letter: char| letter.is_alphabetic() || "$_".contains(letter);
         let fits = |letter: char| letter.is_alphanumeric() || "$_\u{200C}\u{200D}".contains(letter);
-        if bracketed && self.accept(">") && name.starts_with(begins) && name.chars().all(fits) {
-            return Ok(name);
+        match self.rest.strip_prefix('<').and_then(|rest| rest.split_once('>')) {
+            Some((name, rest)) if name.starts_with(begins) && name.chars().all(fits) => {
+                self.rest = rest;
+                Ok(name)
+            }
+            _ => self.refuse(self.rest, "invalid group name"),
         }
-        refuse(start, "invalid group name")
     }
 
-    fn class_escape(&mut self) -> Option<&'static str> {
-        let set = match self.peek() {
-            b'd' => "[0-9]",
-            b'D' => "[^0-9]",
-            b'w' => "[0-9A-Za-z_]",
-            b'W' => "[^0-9A-Za-z_]",
-            b's' => SPACE,
-            b'S' => NOT_SPACE,
-            _ => return None,
-        };
-        self.position += 1;
-        Some(set)
+    /// Reads what is behind the parenthesis of a group; only one that captures has no mark.
+    fn opening(&mut self) -> Outcome<(&'static str, Option<bool>, Option<&'a str>)> {
+        if let Some((mark, looks)) = MARKS.into_iter().find(|(mark, _)| self.accept(mark)) {
+            return Ok((mark, looks, None));
+        }
+        let name = if self.accept("?") { Some(self.name()?) } else { None };
+        Ok(("", None, name))
     }
 
-    /// The unit an escape stands for, read from behind its backslash.
-    fn character_escape(&mut self, in_class: bool) -> Option<u32> {
-        let unit = u32::from(self.next()?);
-        Some(match char::from_u32(unit)? {
-            't' => 0x09,
-            'n' => 0x0A,
-            'v' => 0x0B,
-            'f' => 0x0C,
-            'r' => 0x0D,
-            'x' => self.hexadecimal(2).unwrap_or(unit),
-            'u' => self.hexadecimal(4).unwrap_or(unit),
-            'c' => match self.peek() {
-                b'a'..=b'z' | b'A'..=b'Z' => u32::from(self.next()? & 0x1F),
-                b'0'..=b'9' | b'_' if in_class => u32::from(self.next()? & 0x1F),
-                _ => {
-                    // With nothing to control, the backslash is a character and `c` the next one.
-                    self.position -= 1;
-                    u32::from('\\')
-                }
-            },
-            '0'..='7' => (0..2).fold(unit - u32::from('0'), |value, _| {
-                // An octal number ends where the next digit would no longer fit a byte.
-                let digit = if value < 0o40 { self.digit(8) } else { None };
-                digit.map_or(value, |digit| value * 8 + digit)
-            }),
-            _ => unit,
+    fn class_escape(&mut self) -> Option<String> {
+        self.attempt(|this| {
+            let letter = this.next()?;
+            let negation = if letter.is_ascii_uppercase() { "^" } else { "" };
+            let set = match letter {
+                'd' | 'D' => "0-9",
+                'w' | 'W' => "0-9A-Za-z_",
+                's' | 'S' => SPACE,
+                _ => return None,
+            };
+            Some(format!("[{negation}{set}]"))
         })
+    }
+
+    /// What an escape stands for, read from behind its backslash: a character or half of one.
+    fn character_escape(&mut self, in_class: bool) -> Option<u32> {
+        let start = self.rest;
+        let letter = self.next()?;
+        let controls = |next: char| {
+            next.is_ascii_alphabetic() || in_class && (next.is_ascii_digit() || next == '_')
+        };
+        let code = match letter {
+            't' => Some(0x09),
+            'n' => Some(0x0A),
+            'v' => Some(0x0B),
+            'f' => Some(0x0C),
+            'r' => Some(0x0D),
+            'x' => self.hexadecimal(2),
+            'u' => self.hexadecimal(4).map(|unit| self.joined(unit)),
+            'c' if self.rest.starts_with(controls) => self.next().map(|next| u32::from(next) % 32),
+            'c' => {
+                // With nothing to control, the backslash is a character and `c` the next one.
+                self.rest = start;
+                Some(u32::from('\\'))
+            }
+            '0'..='7' => {
+                self.rest = start;
+                // Octal numbers end where they would no longer fit a byte.
+                let digits = self.digits(8, if letter < '4' { 3 } else { 2 });
+                u32::from_str_radix(digits, 8).ok()
+            }
+            _ => None,
+        };
+        Some(code.unwrap_or(u32::from(letter)))
+    }
+
+    /// The character that a half and an escaped half behind it spell, else the unit as it is.
+    fn joined(&mut self, unit: u32) -> u32 {
+        let low = self.attempt(|this| {
+            let high = (0xD800..0xDC00).contains(&unit) && this.accept("\\u");
+            let low = if high { this.hexadecimal(4) } else { None };
+            low.filter(|low| (0xDC00..0xE000).contains(low))
+        });
+        low.map_or(unit, |low| 0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00))
     }
 
     fn find_groups(&mut self) -> Outcome<()> {
         let mut in_class = false;
-        while let Some(unit) = self.next() {
-            let position = self.position;
-            match ascii(unit) {
-                b'\\' => self.position += 1,
-                b'[' => in_class = true,
-                b']' => in_class = false,
-                b'(' if in_class => {}
-                b'(' if self.accept_name_mark() => {
-                    self.group_count += 1;
-                    let name = self.group_name()?;
-                    if self.names.insert(name, self.group_count).is_some() {
-                        return refuse(position, "group name used twice");
+        while let Some(character) = self.next() {
+            let start = self.rest;
+            match character {
+                '\\' => _ = self.next(),
+                '[' => in_class = true,
+                ']' => in_class = false,
+                '(' if !in_class => {
+                    let (mark, _, name) = self.opening()?;
+                    self.group_count += usize::from(mark.is_empty());
+                    let earlier = name.and_then(|name| self.names.insert(name, self.group_count));
+                    if earlier.is_some() {
+                        return self.refuse(start, "group name used twice");
                     }
                 }
-                b'(' if !self.sees("?") => self.group_count += 1,
                 _ => {}
             }
         }
@@ -311,290 +292,665 @@ impl Translator {
     }
 
     fn translate(&mut self) -> Outcome<()> {
+        self.frame.content.shortest = usize::MAX;
         loop {
-            let position = self.position;
+            let start = self.rest;
             if self.quantifier().is_some() {
-                return refuse(position, "nothing to repeat");
+                return self.refuse(start, "nothing to repeat");
             }
-            let Some(unit) = self.next() else { break };
-            match ascii(unit) {
-                b'|' => {
+            match self.next() {
+                Some('|') => {
                     self.output.push('|');
-                    self.end_alternative(position)?;
-                    self.frame.has_alternatives = true;
+                    self.end_alternative(start)?;
                 }
-                b'(' => self.open_group(position)?,
-                b')' => self.close_group(position)?,
-                b'^' => self.assertion("^", false),
-                b'$' => self.assertion("$", false),
-                b'.' => self.set(NOT_LINE_END)?,
-                b'[' => self.class(position)?,
-                b'\\' => self.escape(position)?,
-                _ => self.literal(u32::from(unit))?,
+                Some('(') => self.open_group(start)?,
+                Some(')') => self.close_group(start)?,
+                Some('^') => self.assertion("^"),
+                Some('$') => self.assertion("$"),
+                Some('.') => self.character(NOT_LINE_END)?,
+                Some('[') => self.class(start)?,
+                Some('\\') => self.escape(start)?,
+                Some(character) => self.literal(start, u32::from(character))?,
+                None if self.enclosing.is_empty() => return Ok(()),
+                None => return self.refuse(start, "unclosed group"),
             }
         }
-        if self.enclosing.is_empty() { Ok(()) } else { refuse(self.position, "unclosed group") }
     }
 
-    fn open_group(&mut self, position: usize) -> Outcome<()> {
-        let content = self.piece();
-        let named = self.accept_name_mark();
-        let (mark, kind) = if named || !self.sees("?") {
-            ("", Kind::Capture)
-        } else if let Some(known) = KINDS.into_iter().find(|(mark, _)| self.accept(mark)) {
-            known
-        } else {
-            return refuse(position, "invalid group");
-        };
-        if named {
-            self.group_name()?;
-        }
-        if kind == Kind::Capture {
-            self.groups.push(Group::default());
-        }
+    fn open_group(&mut self, start: &str) -> Outcome<()> {
+        let content = Part { shortest: usize::MAX, ..self.part() };
+        let (mark, looks, _) = self.opening()?;
         self.output.push('(');
         self.output.push_str(mark);
-        let (backward, levels) = match kind {
-            Kind::Lookahead => (false, 2),
-            Kind::Lookbehind => (true, 2),
-            Kind::Plain | Kind::Capture => (self.frame.backward, 1),
-        };
-        let nesting = self.frame.nesting + levels;
+        let captures = mark.is_empty();
+        self.groups.extend(captures.then(Group::default));
+        // A lookahead may be written with two groups more.
+        let nesting = self.frame.nesting + if looks.is_some() { 3 } else { 1 };
         if nesting > NESTING_LIMIT {
-            return refuse(position, "too deeply nested group");
+            return self.refuse(start, "unsupported deeply nested group");
         }
-        let alternative = self.piece();
-        let inner =
-            Frame { kind, nesting, backward, content, alternative, has_alternatives: false };
+        let backward = looks.unwrap_or(self.frame.backward);
+        let alternative = self.part();
+        let inner = Frame { captures, looks, backward, nesting, content, alternative };
         self.enclosing.push(mem::replace(&mut self.frame, inner));
         Ok(())
     }
 
-    fn end_alternative(&mut self, position: usize) -> Outcome<()> {
-        let next = self.piece();
-        let ended = mem::replace(&mut self.frame.alternative, next);
-        if self.frame.kind == Kind::Lookbehind && ended.hard && ended.varies {
-            return refuse(position, "unsupported lookbehind, hard and of varying length,");
+    fn end_alternative(&mut self, start: &str) -> Outcome<()> {
+        let next = self.part();
+        let Frame { looks, content, alternative, .. } = &mut self.frame;
+        let ended = mem::replace(alternative, next);
+        content.shortest = content.shortest.min(ended.shortest);
+        content.longest = content.longest.max(ended.longest);
+        let hard = self.hard_until > ended.start;
+        if *looks == Some(true) && hard && ended.shortest != ended.longest {
+            return self.refuse(start, "unsupported lookbehind of varying length");
         }
-        let content = &mut self.frame.content;
-        let same = !self.frame.has_alternatives || content.shortest == ended.shortest;
-        content.shortest = if same { ended.shortest } else { content.shortest.min(ended.shortest) };
-        content.varies |= ended.varies || !same;
-        content.hard |= ended.hard;
-        content.size = content.size.saturating_add(ended.size);
-        content.reads_optional |= ended.reads_optional;
         Ok(())
     }
 
-    fn close_group(&mut self, position: usize) -> Outcome<()> {
-        self.end_alternative(position)?;
+    fn close_group(&mut self, start: &str) -> Outcome<()> {
+        let alternatives = self.frame.content.shortest < usize::MAX;
+        self.end_alternative(start)?;
         let Some(outer) = self.enclosing.pop() else {
-            return refuse(position, "unmatched parenthesis");
+            return self.refuse(start, "unmatched parenthesis");
         };
-        self.output.push(')');
-        let closed = mem::replace(&mut self.frame, outer);
-        let (kind, mut piece) = (closed.kind, closed.content);
-        let looks = matches!(kind, Kind::Lookahead | Kind::Lookbehind);
-        for group in self.groups.iter_mut().skip(piece.groups_before) {
+        let Frame { captures, looks, content: mut part, .. } = mem::replace(&mut self.frame, outer);
+        for (index, group) in self.groups.iter_mut().enumerate().skip(part.groups_before) {
+            let itself = captures && index == part.groups_before;
             group.closed = true;
-            group.optional |= closed.has_alternatives || looks;
-            group.forgotten |= kind == Kind::Lookbehind && piece.varies;
+            group.optional |= alternatives && !itself;
+            let varies = group.optional || part.shortest != part.longest;
+            group.forgotten |= varies && looks == Some(true);
+            group.optional |= looks.is_some();
         }
-        piece.may_repeat = kind == Kind::Plain;
-        if looks {
-            (piece.shortest, piece.varies, piece.hard) = (0, false, true);
+        if looks == Some(false) && part.groups_before < self.groups.len() {
+            // JavaScript does not go back into a lookahead for other values of its groups.
+            self.output.insert_str(part.start + "(?=".len(), "(?>");
+            self.output.push(')');
         }
-        if kind == Kind::Lookbehind {
-            self.append(piece);
+        self.output.push(')');
+        if looks.is_some() {
+            (part.shortest, part.longest, self.hard_until) = (0, 0, self.output.len());
+        }
+        part.may_repeat = !captures && looks.is_none();
+        if looks == Some(true) {
+            self.append(&part);
             return Ok(());
         }
-        self.repeat(piece)
+        self.repeat(part)
     }
 
-    fn escape(&mut self, position: usize) -> Outcome<()> {
-        if let Some(set) = self.class_escape() {
-            return self.set(set);
+    fn escape(&mut self, start: &str) -> Outcome<()> {
+        for (letter, boundary) in [("b", BOUNDARY), ("B", NO_BOUNDARY)] {
+            if self.accept(letter) {
+                self.assertion(boundary);
+                self.hard_until = self.output.len();
+                return Ok(());
+            }
         }
-        if self.accept("b") || self.accept("B") {
-            let small = self.units[self.position - 1] == u16::from(b'b');
-            self.assertion(if small { BOUNDARY } else { NO_BOUNDARY }, true);
-            return Ok(());
+        if let Some(set) = self.class_escape() {
+            return self.character(&set);
         }
         if !self.names.is_empty() && self.accept("k") {
-            let name = self.group_name()?;
-            return match self.names.get(&name) {
-                Some(number) => self.reference(*number, position),
-                None => refuse(position, "reference to an unknown group"),
+            let name = self.name()?;
+            return match self.names.get(name) {
+                Some(number) => self.reference(*number, start),
+                None => self.refuse(start, "reference to an unknown group"),
             };
         }
-        let known = 1..=if self.sees("0") { 0 } else { self.group_count };
+        let known = 1..=if self.rest.starts_with('0') { 0 } else { self.group_count };
         let number = self.attempt(|this| this.decimal().filter(|number| known.contains(number)));
         if let Some(number) = number {
-            return self.reference(number, position);
+            return self.reference(number, start);
         }
         match self.character_escape(false) {
-            Some(unit) => self.literal(unit),
-            None => refuse(position, "backslash at the end"),
+            Some(code) => self.literal(start, code),
+            None => self.refuse(start, "backslash at the end"),
         }
     }
 
-    fn reference(&mut self, number: usize, position: usize) -> Outcome<()> {
-        let mut piece = Piece { may_repeat: true, ..self.piece() };
-        let mut frames = iter::once(&mut self.frame).chain(self.enclosing.iter_mut().rev());
-        if number > self.groups.len() && frames.any(|frame| frame.backward) {
-            return refuse(position, "unsupported reference to the right in a lookbehind");
+    fn reference(&mut self, number: usize, start: &str) -> Outcome<()> {
+        // Without text, it leaves what is on both sides of it neighbours.
+        let mut part = Part { may_repeat: true, ..self.part() };
+        let mut frames = iter::once(&self.frame).chain(self.enclosing.iter().rev());
+        if number > self.groups.len() && frames.clone().any(|frame| frame.backward) {
+            return self.refuse(start, "unsupported reference to the right in a lookbehind");
         }
-        let group = self.groups.get(number - 1).copied().unwrap_or_default();
         // A group in another alternative, around or later in the innermost frame shared with it is
         // not set when the reference is read; the reference then matches the empty text.
+        let group = self.groups.get(number - 1).copied().unwrap_or_default();
         let shared = frames.find(|frame| frame.content.groups_before < number);
-        let set = |frame: &&mut Frame| !frame.backward && frame.alternative.groups_before < number;
-        if let Some(frame) = shared.filter(set).filter(|_| group.closed) {
+        let set = |frame: &Frame| !frame.backward && frame.alternative.groups_before < number;
+        if group.closed && shared.is_some_and(set) {
             if group.forgotten {
-                return refuse(position, "unsupported reference to a group that may be forgotten");
+                return self
+                    .refuse(start, "unsupported reference to a group that may be forgotten");
             }
-            frame.alternative.reads_optional |= group.optional;
-            self.output.push_str(&match group.optional {
-                true => format!(r"(?({number})\k<{number}>)"),
-                false => format!(r"\k<{number}>"),
-            });
-            (piece.varies, piece.hard) = (true, true);
+            if group.optional {
+                self.optional_reads.push((part.start, number));
+                self.output.push_str(&format!(r"(?({number})\k<{number}>)"));
+            } else {
+                self.output.push_str(&format!(r"\k<{number}>"));
+            }
+            (part.longest, self.hard_until) = (usize::MAX, self.output.len());
         }
-        self.repeat(piece)
+        self.repeat(part)
     }
 
-    fn class(&mut self, position: usize) -> Outcome<()> {
+    fn class(&mut self, start: &str) -> Outcome<()> {
         let mut class = String::from(if self.accept("^") { "[^" } else { "[" });
         while !self.accept("]") {
-            let first = self.class_member(position, &mut class)?;
-            let dash = self.accept("-").then_some(u32::from(b'-'));
-            let ranged = dash.is_some() && !self.sees("]");
-            let last = if ranged { self.class_member(position, &mut class)? } else { None };
-            match (first, last) {
-                (Some(first), Some(last)) if first <= last => push_range(&mut class, first, last),
-                (Some(_), Some(_)) => return refuse(position, "class range out of order"),
-                _ => {
-                    for unit in [first, dash, last].into_iter().flatten() {
-                        push_range(&mut class, unit, unit);
-                    }
+            let first = self.class_member(start, &mut class)?;
+            let dash = self.accept("-").then_some(u32::from('-'));
+            let ranged = dash.is_some() && !self.rest.starts_with(']');
+            let last = if ranged { self.class_member(start, &mut class)? } else { None };
+            let (Some(first), Some(last)) = (first, last) else {
+                for code in [first, dash, last].into_iter().flatten() {
+                    self.push_range(start, &mut class, code, code)?;
                 }
-            }
+                continue;
+            };
+            self.push_range(start, &mut class, first, last)?;
         }
         match class.as_str() {
-            "[" => self.set(NEVER),
-            "[^" => self.set(ANYTHING),
-            _ => self.set(&(class + "]")),
+            "[" => self.character(NEVER),
+            "[^" => self.character(ANYTHING),
+            _ => self.character(&(class + "]")),
         }
     }
 
-    /// Reads a unit of a class; a set goes into the class as it is, and is no unit.
-    fn class_member(&mut self, position: usize, class: &mut String) -> Outcome<Option<u32>> {
+    /// Reads a character of a class; a set goes into the class as it is and gives none.
+    fn class_member(&mut self, start: &str, class: &mut String) -> Outcome<Option<u32>> {
         let escaped = self.accept("\\");
         if let Some(set) = if escaped { self.class_escape() } else { None } {
-            class.push_str(set);
+            class.push_str(&set);
             return Ok(None);
         }
-        if escaped && !self.names.is_empty() && self.sees("k") {
-            return refuse(self.position, "invalid escape");
+        if escaped && !self.names.is_empty() && self.rest.starts_with('k') {
+            return self.refuse(start, "invalid escape in a class");
         }
-        let unit = match escaped {
+        let code = match escaped {
             true if self.accept("b") => Some(0x08),
             true => self.character_escape(true),
             false => self.next().map(u32::from),
         };
-        if unit.is_none() { refuse(position, "unclosed class") } else { Ok(unit) }
+        if code.is_some() { Ok(code) } else { self.refuse(start, "unclosed class") }
     }
 
-    fn literal(&mut self, unit: u32) -> Outcome<()> {
-        let low = self.attempt(|this| {
-            let escaped = (0xD800..0xDC00).contains(&unit) && this.accept("\\u");
-            let low = if escaped { this.hexadecimal(4) } else { this.next().map(u32::from) };
-            low.filter(|low| (0xD800..0xDC00).contains(&unit) && (0xDC00..0xE000).contains(low))
-        });
-        let joined = low.map_or(unit, |low| 0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00));
-        match char::from_u32(joined) {
-            Some(character) => self.set(&fancy_regex::escape(character.encode_utf8(&mut [0; 4]))),
-            None => self.set(NEVER),
+    /// Adds a range of units to a class. With all halves, it has all characters beyond U+FFFF.
+    fn push_range(&self, start: &str, class: &mut String, first: u32, last: u32) -> Outcome<()> {
+        let whole = first <= 0xD800 && (0xDFFF..=0xFFFF).contains(&last);
+        if first > last || last > 0xFFFF && first < last {
+            return self.refuse(start, "class range out of order");
         }
-    }
-
-    fn piece(&self) -> Piece {
-        let (start, groups_before) = (self.output.len(), self.groups.len());
-        Piece { start, groups_before, ..Piece::default() }
-    }
-
-    fn set(&mut self, text: &str) -> Outcome<()> {
-        let piece = Piece { shortest: 1, size: 1, ..self.piece() };
-        self.output.push_str(text);
-        self.repeat(piece)
-    }
-
-    fn assertion(&mut self, text: &str, hard: bool) {
-        let piece = Piece { hard, size: 1, ..self.piece() };
-        self.output.push_str(text);
-        self.append(piece);
-    }
-
-    /// Adds the part just written to the open group, repeated if a quantifier follows.
-    fn repeat(&mut self, mut piece: Piece) -> Outcome<()> {
-        let position = self.position;
-        let Some((minimum, maximum)) = self.quantifier() else {
-            self.append(piece);
-            return Ok(());
-        };
-        self.accept("?");
-        if maximum.is_some_and(|maximum| maximum < minimum) {
-            return refuse(position, "quantifier with numbers out of order");
+        if !whole && first <= 0xDFFF && last >= 0xD800 {
+            return self.refuse(start, "unsupported half of a character");
         }
-        let repeats = maximum.is_none_or(|maximum| maximum > 1);
-        if repeats && piece.reads_optional {
-            return refuse(position, "unsupported repetition that may forget a group it refers to");
-        }
-        for group in self.groups.iter_mut().skip(piece.groups_before) {
-            let doubts = [repeats, group.optional, piece.shortest == 0];
-            group.forgotten |= doubts.into_iter().filter(|doubt| *doubt).count() > 1;
-            group.optional |= minimum == 0;
-        }
-        if piece.shortest == 0 && !piece.varies {
-            // The engine does not repeat assertions. JavaScript drops optional rounds that match
-            // the empty text, and of others one is as good as many.
-            if minimum == 0 {
-                self.output.insert_str(piece.start, "(?:");
-                self.output.push_str("|){0}");
+        let beyond = if whole { (0x10000, 0x10FFFF) } else { (1, 0) };
+        for (first, last) in [(first, last.min(0xD7FF)), (first.max(0xE000), last), beyond] {
+            if first <= last {
+                class.push_str(&format!(r"\x{{{first:X}}}-\x{{{last:X}}}"));
             }
-        } else {
-            let bound = maximum.filter(|maximum| *maximum <= EXPANSION_LIMIT);
-            if bound == maximum {
-                // What is left is written alike in both languages.
-                let text = &self.units[position..self.position];
-                self.output.push_str(&String::from_utf16_lossy(text));
-            } else {
-                self.output.push_str(&format!("{{{minimum},}}"));
-            }
-            let copies = bound.unwrap_or(minimum).max(1);
-            piece.size = piece.size.saturating_mul(copies);
-            self.expansion = self.expansion.saturating_add(if copies > 1 { piece.size } else { 0 });
-            piece.shortest = piece.shortest.saturating_mul(minimum);
-            piece.varies |= maximum != Some(minimum);
         }
-        if self.expansion > EXPANSION_LIMIT {
-            return refuse(position, "unsupported large repetition");
-        }
-        piece.may_repeat = true;
-        self.append(piece);
         Ok(())
     }
 
-    fn append(&mut self, piece: Piece) {
+    fn literal(&mut self, start: &str, code: u32) -> Outcome<()> {
+        match char::from_u32(code) {
+            Some(literal) => self.character(&fancy_regex::escape(literal.encode_utf8(&mut [0; 4]))),
+            None => self.refuse(start, "unsupported half of a character"),
+        }
+    }
+
+    fn part(&self) -> Part {
+        let (start, groups_before) = (self.output.len(), self.groups.len());
+        let follows_repetition = self.repetition_until == Some(start);
+        let expansion_before = self.expansion;
+        Part { start, groups_before, expansion_before, follows_repetition, ..Part::default() }
+    }
+
+    fn character(&mut self, text: &str) -> Outcome<()> {
+        let part = Part { shortest: 1, longest: 1, ..self.part() };
+        self.output.push_str(text);
+        self.repeat(part)
+    }
+
+    fn assertion(&mut self, text: &str) {
+        let part = self.part();
+        self.output.push_str(text);
+        self.append(&part);
+    }
+
+    /// Adds the part just written to the open group, repeated if a quantifier follows.
+    fn repeat(&mut self, mut part: Part) -> Outcome<()> {
+        let start = self.rest;
+        let Some((minimum, maximum)) = self.quantifier() else {
+            self.append(&part);
+            return Ok(());
+        };
+        let lazy = if self.accept("?") { "?" } else { "" };
+        if maximum.is_some_and(|maximum| maximum < minimum) {
+            return self.refuse(start, "quantifier with numbers out of order");
+        }
+        let repeats = maximum.is_none_or(|maximum| maximum > 1);
+        let mut reads = self.optional_reads.iter().rev().take_while(|(at, _)| *at >= part.start);
+        if repeats && reads.any(|(_, number)| *number > part.groups_before) {
+            return self.refuse(start, "unsupported repetition that may forget a group");
+        }
+        for group in self.groups.iter_mut().skip(part.groups_before) {
+            let doubts = [repeats, group.optional, part.shortest == 0];
+            let doubtful = doubts.into_iter().filter(|doubt| *doubt).count() > 1;
+            group.forgotten |= doubtful && part.longest > 0;
+            group.optional |= minimum == 0;
+        }
+        if part.longest > 0 {
+            let bound = maximum.filter(|maximum| *maximum <= EXPANSION_LIMIT);
+            let written = &start[..start.len() - self.rest.len()];
+            let unbounded = format!("{{{minimum},}}{lazy}");
+            self.output.push_str(if bound == maximum { written } else { &unbounded });
+            part.shortest = part.shortest.saturating_mul(minimum);
+            part.longest = part.longest.saturating_mul(maximum.unwrap_or(usize::MAX).max(1));
+            let copies = bound.unwrap_or(minimum).max(1);
+            let expanded = (self.expansion + 1 - part.expansion_before).saturating_mul(copies);
+            self.expansion = part.expansion_before.saturating_add(expanded);
+            if copies > 1 && self.expansion > EXPANSION_LIMIT {
+                return self.refuse(start, "unsupported large repetition");
+            }
+        } else if minimum == 0 {
+            // The engine does not repeat assertions, and one round of them is as good as many; but
+            // JavaScript drops an optional round that matches the empty text.
+            self.output.insert_str(part.start, "(?:");
+            self.output.push_str("|){0}");
+        }
+        part.may_repeat = true;
+        self.append(&part);
+        Ok(())
+    }
+
+    fn append(&mut self, part: &Part) {
         let sequence = &mut self.frame.alternative;
-        sequence.shortest = sequence.shortest.saturating_add(piece.shortest);
-        sequence.varies |= piece.varies;
-        sequence.hard |= piece.hard;
-        sequence.size = sequence.size.saturating_add(piece.size);
-        sequence.reads_optional |= piece.reads_optional;
-        if mem::replace(&mut sequence.may_repeat, piece.may_repeat) && piece.may_repeat {
+        sequence.shortest = sequence.shortest.saturating_add(part.shortest);
+        sequence.longest = sequence.longest.saturating_add(part.longest);
+        self.expansion += 1;
+        if part.may_repeat && part.follows_repetition {
             self.output.push_str(REWRITE_BARRIER);
-            self.frame.alternative.may_repeat = false;
+        } else if part.may_repeat {
+            self.repetition_until = Some(self.output.len());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fancy_regex::Regex;
+    use proptest::prelude::*;
+
+    fn answers(source: &str, subject: &str) -> bool {
+        let pattern = to_rust_pattern(source).unwrap_or_else(|error| panic!("{source:?}: {error}"));
+        let regex = Regex::new(&pattern).unwrap_or_else(|error| panic!("{pattern:?}: {error}"));
+        regex.is_match(subject).unwrap_or_else(|error| panic!("{pattern:?}: {error}"))
+    }
+
+    /// The expected answers are those of V8 (node 20).
+    #[test]
+    fn answers_are_those_of_javascript() {
+        let cases: &[(&str, &[&str], &[&str])] = &[
+            (r"Edit|Write", &["MultiEdit"], &["Read"]),
+            (r"^(?:Edit|Write)$", &["Edit"], &["MultiEdit"]),
+            (r"^(?!mcp__)", &["Edit"], &["mcp__git"]),
+            (r"mcp__(\w+)__.*", &["mcp__git__log"], &["mcp__git"]),
+            (r"edit", &[], &["Edit"]),
+            (r"[a-z]+_?[a-z]+", &["a_b"], &["a"]),
+            (r"^\w+-?\w+$", &["ab", "a-b"], &["a"]),
+            (r"^(?:a+)b?(?:a+)$", &["aa"], &["a"]),
+            (r"^a+(?:b?)a+$", &["aa"], &["a"]),
+            (r"^a+(?:(?:b*))(?:a+)$", &["aba"], &["a"]),
+            (r"^(a)()a+\2b?a+$", &["aaa"], &["aa"]),
+            (r"^[^]$", &["\n"], &["ab"]),
+            (r"[]", &[], &["a", ""]),
+            (r"a[]|b", &["b"], &["a"]),
+            (r"^[^]*$", &[""], &[]),
+            (r"^.$", &["a", "\u{85}"], &["\n", "\r", "\u{2028}", "\u{2029}"]),
+            (r"\d", &["7"], &["٣"]),
+            (r"\D", &["٣"], &["7"]),
+            (r"[\d]", &[], &["٣"]),
+            (r"[^\d]", &["٣"], &["7"]),
+            (r"\w", &["_"], &["é"]),
+            (r"\W", &["é"], &["a"]),
+            (r"[\W]", &["é"], &["a"]),
+            (r"[^\W]", &["a"], &["é"]),
+            (r"^[^\W_]+$", &["a1"], &["a_"]),
+            (
+                r"^\s+$",
+                &[
+                    "\t\n\u{b}\u{c}\r \u{a0}\u{1680}\u{2000}\u{200a}\u{2028}\u{2029}\u{202f}\u{205f}\u{3000}\u{feff}",
+                ],
+                &["\u{85}", "\u{200b}", "\u{1c}"],
+            ),
+            (r"^[\s]$", &["\u{feff}"], &["\u{85}"]),
+            (r"\S", &["\u{85}"], &["\u{feff}"]),
+            (r"[^\S]", &[" "], &["a"]),
+            (r"[\s\S]", &["a"], &[""]),
+            (r"\bEdit\b", &["Edit", "mcp.Edit"], &["MultiEdit"]),
+            (r"\bé", &["aé"], &["é"]),
+            (r"a\b", &["aé"], &["ab"]),
+            (r"\B", &["", "ab"], &["a"]),
+            (r"a\Bé", &[], &["aé"]),
+            (r"é\B", &["é"], &[]),
+            (r"^[\b]$", &["\u{8}"], &["b"]),
+            (r"^[\B]$", &["B"], &[]),
+            (r"^\cA$", &["\u{1}"], &[]),
+            (r"^\cj$", &["\n"], &[]),
+            (r"^\c$", &["\\c"], &[]),
+            (r"^\c1$", &["\\c1"], &["\u{11}"]),
+            (r"^[\c1]$", &["\u{11}"], &["1", "c"]),
+            (r"^[\c_]$", &["\u{1f}"], &[]),
+            (r"^[\c]+$", &["\\c"], &[]),
+            (r"\c*", &[], &["a"]),
+            (r"^\c*$", &["\\ccc"], &[]),
+            (r"^\x41\u0042$", &["AB"], &[]),
+            (r"^\x4$", &["x4"], &[]),
+            (r"^\xg$", &["xg"], &[]),
+            (r"^\u004$", &["u004"], &[]),
+            (r"^\u{2}$", &["uu"], &["\u{2}"]),
+            (r"^[\u{61}]+$", &["u{16}"], &["a"]),
+            (r"^\ud83d\ude00$", &["😀"], &["😁"]),
+            (r"^😀$", &["😀"], &[]),
+            (r"[\u0080-\uffff]", &["é"], &["a"]),
+            (r"[^\x00-\x7f]", &["😀"], &["a"]),
+            (r"[\ud800-\udfff]", &["😀"], &["é"]),
+            (r"^\0$", &["\u{0}"], &["0"]),
+            (r"^\00$", &["\u{0}"], &[]),
+            (r"^\08$", &["\u{0}8"], &[]),
+            (r"^\012$", &["\n"], &[]),
+            (r"^\377$", &["ÿ"], &[]),
+            (r"^\400$", &[" 0"], &[]),
+            (r"^\0000$", &["\u{0}0"], &[]),
+            (r"^[\0-\11]$", &["\t"], &["\n"]),
+            (r"^[\8]$", &["8"], &[]),
+            (r"^\8$", &["8"], &[]),
+            (r"^\f\n\r\t\v$", &["\u{c}\n\r\t\u{b}"], &[]),
+            (r"^\a\e\g\h\i\j\l\m\o\p\q\y\z$", &["aeghijlmopqyz"], &[]),
+            (r"^\A\C\E\F\G\H\I\J\K\L\M\N\O\P\Q\R\T\U\V\X\Y\Z$", &["ACEFGHIJKLMNOPQRTUVXYZ"], &[]),
+            (
+                "^\\-\\/\\ \\<\\>\\#\\!\\\"\\%\\&\\'\\,\\:\\;\\=\\@\\_\\`\\~\\é$",
+                &["-/ <>#!\"%&',:;=@_`~é"],
+                &[],
+            ),
+            ("^\\\n$", &["\n"], &[]),
+            (r"^[\a\e\h\A\z]+$", &["aehAz"], &["\u{7}"]),
+            (r"^\p{L}$", &["p{L}"], &["a"]),
+            (r"^[\p{L}]+$", &["{L}p"], &["a"]),
+            (r"^\P$", &["P"], &[]),
+            (r"\pN", &["pN"], &[]),
+            (r"^(a)\1$", &["aa"], &["a"]),
+            (r"^\1(a)$", &["a"], &["aa"]),
+            (r"^(a\1)$", &["a"], &[]),
+            (r"^(a)|b\1$", &["b"], &[]),
+            (r"^(a)?\1b$", &["b", "aab"], &["ab"]),
+            (r"^(?:(a)|b)\1$", &["b", "aa"], &["ab"]),
+            (r"^(a)\10$", &["a\u{8}"], &["aa0"]),
+            (r"^(a)\2$", &["a\u{2}"], &["a2"]),
+            (r"^\1$", &["\u{1}"], &[]),
+            (r"(a)\01", &["a\u{1}"], &[]),
+            (r"^()(b)?\2\1c$", &["c"], &[]),
+            (r"^(?!(a))\1b$", &["b"], &[]),
+            (r"^(?=(a+))\1b$", &["aab"], &[]),
+            (r"^(?=(a*))\1ab", &[], &["aab"]),
+            (r"(?=(a))?\1b", &["b"], &[]),
+            (r"^(a*)?\1$", &["aa"], &[]),
+            (r"^(?:(a)\1)+$", &["aaaa"], &["aaa"]),
+            (r"(a){0}\1b", &["b"], &[]),
+            (r"^(?<n>a)\k<n>$", &["aa"], &["a"]),
+            (r"^\k<n>(?<n>a)$", &["a"], &[]),
+            (r"^\k<n>$", &["k<n>"], &[]),
+            (r"^\k$", &["k"], &[]),
+            (r"^[\k]$", &["k"], &[]),
+            (r"^(?<año>a)(?<$_1>b)\k<$_1>\1$", &["abba"], &[]),
+            (r"(?<n>a)|b", &["b"], &[]),
+            (r"^(?:(a|b)\1)+$", &["aabb"], &["aabba"]),
+            (r"(?<=(a|b))c\1", &["acab"], &["acb"]),
+            (r"^((a)|b)+$", &["ab"], &[]),
+            (r"a(?=b)", &["ab"], &["ac"]),
+            (r"a(?!b)", &["ac"], &["ab"]),
+            (r"(?<=a)b", &["ab"], &["cb"]),
+            (r"(?<!a)b", &["cb"], &["ab"]),
+            (r"(?<=a+)b", &["aab"], &["b"]),
+            (r"(?<=^\w*)-", &["ab-"], &[".-"]),
+            (r"(?<!\bfoo)x", &["afoox"], &["foox"]),
+            (r"(?<=foo|ba)x", &["bax"], &["ax"]),
+            (r"^(?<=(a)\1)", &[], &["a"]),
+            (r"(?<=([ab]))c\1", &["aca"], &["acb"]),
+            (r"^(?=a)*b$", &["b"], &[]),
+            (r"^(?=a)+ab$", &["ab"], &["b"]),
+            (r"^(?!a){0}a$", &["a"], &[]),
+            (r"^(?=a){2,3}a$", &["a"], &[]),
+            (r"^(?:(?=a))*b$", &["b"], &[]),
+            (r"^(?:)*a(?:)+$", &["a"], &[]),
+            (r"^(?:(?:))+?$", &[""], &[]),
+            (r"^()*$", &[""], &[]),
+            (r"(?:^)*a", &["ba"], &[]),
+            (r"^a{$", &["a{"], &[]),
+            (r"^a{,2}$", &["a{,2}"], &["aa"]),
+            (r"^a{1$", &["a{1"], &[]),
+            (r"^a{1,2$", &["a{1,2"], &[]),
+            (r"^a{ 1}$", &["a{ 1}"], &[]),
+            (r"^}]$", &["}]"], &[]),
+            (r"^{a}$", &["{a}"], &[]),
+            (r"^a{2}$", &["aa"], &["a"]),
+            (r"^a{2,}$", &["aaa"], &["a"]),
+            (r"^a{1,2}?$", &["aa"], &["aaa"]),
+            (r"^a{0}$", &[""], &[]),
+            (r"^a{0,99999999999999999999}$", &["aa"], &[]),
+            (r"^x{1}{$", &["x{"], &[]),
+            (r"^a*?$", &["aa"], &[]),
+            (r"^a??b+?$", &["abb"], &[]),
+            (r"^[a&&b]+$", &["&&ab"], &[]),
+            (r"^[a+--b]+$", &["+,-ab"], &[]),
+            (r"^[+--]+$", &["+,-"], &[]),
+            (r"^[~~]$", &["~"], &[]),
+            (r"^[[a]$", &["[", "a"], &[]),
+            (r"^[[a]]$", &["a]"], &["a"]),
+            (r"^[[:alpha:]]$", &["a]"], &["b"]),
+            (r"^[^[a]$", &["b"], &["["]),
+            (r"^[a-]+$", &["a-"], &[]),
+            (r"^[-a]+$", &["-a"], &[]),
+            (r"^[\w-z]+$", &["a-z"], &[]),
+            (r"^[a-\d]+$", &["a-1"], &["b"]),
+            (r"^[\d-a]+$", &["a-1"], &[]),
+            (r"^[\]\\^]+$", &["]\\^"], &[]),
+            (r"^[^^]$", &["a"], &["^"]),
+            (r"^[.*+?(){}|$]+$", &[".*+?(){}|$"], &[]),
+            (r"^[ #]+$", &[" #"], &[]),
+            (r"^[a-\x63\u0064]+$", &["abcd"], &[]),
+            (r"^[\-\/]+$", &["-/"], &[]),
+            (r"^a b#c$", &["a b#c"], &[]),
+            ("^a\nb$", &["a\nb"], &[]),
+            (r"a$", &["a"], &["a\n"]),
+            (r"^a", &[], &["b\na"]),
+            (r"$a", &[], &[""]),
+            (r"^<a>!=:,$", &["<a>!=:,"], &[]),
+            (r"^(?:a|)$", &[""], &["b"]),
+            (r"|", &["x"], &[]),
+            (r"", &["x"], &[]),
+            (r"^(?:a|b|)+c$", &["abc"], &[]),
+        ];
+        for (source, matched, unmatched) in cases {
+            for subject in *matched {
+                assert!(answers(source, subject), "{source:?} matches {subject:?}");
+            }
+            for subject in *unmatched {
+                assert!(!answers(source, subject), "{source:?} does not match {subject:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_javascript_refuses_is_refused() {
+        for source in [
+            r"(",
+            r"a(",
+            r"(?:",
+            r"(a",
+            r")",
+            r"a)",
+            r"())",
+            r"[",
+            r"[a",
+            r"[^",
+            r"[]a]b[",
+            r"[\]",
+            r"*",
+            r"+",
+            r"?",
+            r"a**",
+            r"a+*",
+            r"a++",
+            r"a?+",
+            r"a*+",
+            r"a???",
+            r"a{1}{2}",
+            r"a{1}*",
+            r"{1}",
+            r"{1,}",
+            r"{1,2}",
+            r"a|*",
+            r"(*)",
+            r"(?:+)",
+            r"^*",
+            r"^{1}",
+            r"$+",
+            r"\b*",
+            r"\B{2}",
+            r"(?<=a)*",
+            r"(?<!a)+",
+            r"(?<=a){1}",
+            r"a{2,1}",
+            r"a{3,1}?",
+            r"(?)",
+            r"(?a)",
+            r"(?i)a",
+            r"(?i:a)",
+            r"(?-i:a)",
+            r"(?m)",
+            r"(?#c)",
+            r"(?>a)",
+            r"(?P<n>a)",
+            r"(?P=n)",
+            r"(?P>n)",
+            r"(?|a)",
+            r"(?~a)",
+            r"(?R)",
+            r"(?1)",
+            r"(?(1)a)",
+            r"(?'n'a)",
+            r"(?<",
+            r"(?<>a)",
+            r"(?<1>a)",
+            r"(?<n",
+            r"(?<n a)",
+            r"(?<n-m>a)",
+            r"(?<n>a)(?<n>b)",
+            r"(?<n>a)\k",
+            r"(?<n>a)\k<m>",
+            r"(?<n>a)\k<n",
+            r"(?<n>a)[\k]",
+            r"\k<n>\k(?<n>a)",
+            r"[b-a]",
+            r"[a--b]",
+            r"x[z-y]",
+            r"[a-\x60]",
+            r"[😀-😎]",
+            r"\",
+            r"a\",
+            r"[\",
+            r"(\",
+            r"(?",
+            r"(?<n>a)\k<n",
+            r"a{1}?+",
+        ] {
+            let refused = to_rust_pattern(source).map_err(|error| error.construct);
+            let construct = refused.expect_err(source);
+            assert!(!construct.starts_with("unsupported"), "{source:?}: {construct}");
+        }
+    }
+
+    #[test]
+    fn what_the_engine_would_answer_wrongly_is_refused() {
+        for (source, position) in [
+            (r"(?:(a)|b)*\1", 10),
+            (r"(a*)*\1", 5),
+            (r"(?:(a)?b\1)*", 11),
+            (r"(?:(?=(a))b?)?\1", 14),
+            (r"(?<=(a+))\1", 9),
+            (r"(?<=\1(a))b", 4),
+            (r"(?<=a+\b)c", 8),
+            (r"(?<!b|(?=a)a*)c", 13),
+            (r"\ud83d", 0),
+            (r"a\ude00", 1),
+            (r"\ud83d[\ude00-\ude4f]", 0),
+            (r"[\ud800-\udbff]", 0),
+            (r"a{10001}", 1),
+            (r"a{99999999999999999999}", 1),
+            (r"(?<=(?:a{100}){1000}b?)c", 14),
+        ] {
+            let refused = to_rust_pattern(source).expect_err(source);
+            assert!(refused.construct.starts_with("unsupported"), "{source:?}: {refused}");
+            assert_eq!(refused.position, position, "{source:?}: {refused}");
+        }
+    }
+
+    #[test]
+    fn errors_name_position_and_construct() {
+        let message = |source: &str| to_rust_pattern(source).expect_err(source).to_string();
+        assert_eq!(message("é(a"), "unclosed group at position 4");
+        assert_eq!(message("a|*"), "nothing to repeat at position 2");
+        assert_eq!(message("ab[z-a]"), "class range out of order at position 2");
+    }
+
+    #[test]
+    fn nesting_is_limited_and_what_is_within_the_limit_compiles() {
+        for (open, close, levels) in
+            [("(", ")", 60), ("(?:", ")+", 60), ("(?=(", "))?", 15), ("(?<!", "\\b)", 20)]
+        {
+            let nested = |levels: usize| open.repeat(levels) + "a" + &close.repeat(levels);
+            answers(&nested(levels), "a");
+            for levels in [levels + 1, 100_000] {
+                let refused = to_rust_pattern(&nested(levels)).expect_err(open);
+                assert_eq!(refused.construct, "unsupported deeply nested group");
+            }
+        }
+    }
+
+    const TOKENS: &[&str] = &[
+        "a", "b", "(", ")", "(?:", "(?=", "(?!", "(?<=", "(?<!", "(?<n>", "(?", "|", "*", "+", "?",
+        "{2}", "{1,}", "{0,3}", "{", "}", "[", "]", "[^", "-", "&&", "^", "$", ".", "\\d", "\\W",
+        "\\b", "\\1", "\\2", "\\k<n>", "\\k", "\\c", "\\x4", "\\u00e9", "\\ud83d", "\\ude00",
+        "\\0", "\\", "#", " ", "\n", "é", "😀",
+    ];
+
+    proptest! {
+        #[test]
+        fn no_text_panics(source in any::<String>()) {
+            _ = to_rust_pattern(&source);
+        }
+
+        #[test]
+        fn every_translation_compiles(tokens in prop::collection::vec(prop::sample::select(TOKENS), 0..16)) {
+            if let Ok(pattern) = to_rust_pattern(&tokens.concat()) {
+                prop_assert!(Regex::new(&pattern).is_ok(), "{pattern:?}");
+            }
+        }
+
+        #[test]
+        fn literal_text_matches_itself(text in any::<String>()) {
+            let special = |letter: char| r"\^$.*+?()[]{}|/".contains(letter);
+            let escape = |letter| if special(letter) { format!("\\{letter}") } else { letter.into() };
+            let source: String = text.chars().map(escape).collect();
+            let matched = answers(&format!("^{source}$"), &text);
+            prop_assert!(matched);
         }
     }
 }
