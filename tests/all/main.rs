@@ -8,3 +8,7 @@
 )]
 
 mod conformance;
+mod example;
+mod invariants;
+mod logging;
+mod parity;

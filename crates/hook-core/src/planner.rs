@@ -140,18 +140,17 @@ fn make_plan(event: HookEventName, hooks: &[Arc<Hook>], subject: Option<&str>) -
         };
         sequential |= hook.sequential;
         let candidate = PlannedHook { hook: Arc::clone(hook), warning };
-        match positions.get(&hook.identity()) {
-            None => {
-                positions.insert(hook.identity(), planned.len());
-                planned.push(candidate);
+        let position = match hook.identity() {
+            Some(identity) => *positions.entry(identity).or_insert(planned.len()),
+            None => planned.len(),
+        };
+        // The same hook twice runs once, at the first place, as the most trusted wrote it.
+        match planned.get_mut(position) {
+            None => planned.push(candidate),
+            Some(first) if hook.source.trust_rank() > first.hook.source.trust_rank() => {
+                *first = candidate;
             }
-            // The same hook twice runs once, at the first place, as the most trusted wrote it.
-            Some(position) => {
-                let first: &mut PlannedHook = &mut planned[*position];
-                if hook.source.trust_rank() > first.hook.source.trust_rank() {
-                    *first = candidate;
-                }
-            }
+            Some(_) => {}
         }
     }
     Arc::new(Plan { event, hooks: planned, sequential })

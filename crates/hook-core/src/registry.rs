@@ -62,9 +62,13 @@ impl Hook {
         self.name.as_deref().unwrap_or_else(|| self.executor.label())
     }
 
-    /// Two hooks of one event with the same identity are the same hook (protocol.md §1).
-    pub(crate) fn identity(&self) -> (Option<&str>, &str) {
-        (self.name.as_deref(), self.executor.label())
+    /// Two command hooks of one event with the same identity are the same hook (protocol.md §1).
+    /// Functions of the host are only ever themselves.
+    pub(crate) fn identity(&self) -> Option<(Option<&str>, &str)> {
+        match self.kind() {
+            HookKind::Command => Some((self.name.as_deref(), self.executor.label())),
+            _ => None,
+        }
     }
 
     pub(crate) fn executor(&self) -> &Arc<dyn HookExecutor> {

@@ -233,7 +233,7 @@ mod tests {
             ),
             (
                 "[]".to_owned(),
-                "expected a request as one JSON object: invalid type: sequence, expected an object at line 1, column 0",
+                "expected a request as one JSON object: expected an object, found an array at line 1, column 1",
             ),
             ("{}".to_owned(), "field `type`: expected \"hook-execution-request\", found nothing"),
             (format!("{{{r}}}"), "field `eventName`: expected the name of an event, found nothing"),

@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::read::locate_entries;
-use super::{JsonError, ObjectWriter, RawJson, RawObject};
+use super::{JsonError, JsonKind, ObjectWriter, RawJson, RawObject};
 
 /// A JSON object one level deep: its fields in order, their values as text.
 ///
@@ -22,6 +22,9 @@ impl JsonObject {
     }
 
     pub(super) fn read(value: &RawJson) -> Result<Self, JsonError> {
+        if value.kind() != JsonKind::Object {
+            return Err(JsonError::new(format!("expected an object, found {}", value.kind())));
+        }
         let entries = locate_entries(value.as_str())?;
         let mut fields = IndexMap::with_capacity(entries.len());
         for entry in entries {

@@ -1,0 +1,98 @@
+//! What is logged (requirements DELTA-HTEL-001 to -003).
+
+use std::io;
+use std::sync::{Arc, Mutex};
+
+use hook_bus::HookSystem;
+use hook_core::{BeforeAgentInput, HookEventName, ProcessedHookResult};
+use hook_tests::Project;
+use serde_json::json;
+use tracing::instrument::WithSubscriber;
+
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl io::Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+async fn logged(system: &HookSystem) -> (ProcessedHookResult, Vec<String>) {
+    let log = Log::default();
+    let writer = log.clone();
+    let subscriber = tracing_subscriber::fmt()
+        .with_max_level(tracing::Level::DEBUG)
+        .with_ansi(false)
+        .with_writer(move || writer.clone())
+        .finish();
+    let fire = system.fire_before_agent(BeforeAgentInput { prompt: "a".into() });
+    let result = fire.with_subscriber(subscriber).await;
+    let text = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+    (result, text.lines().map(str::to_owned).collect())
+}
+
+fn records<'l>(lines: &'l [String], message: &str) -> Vec<&'l String> {
+    lines.iter().filter(|line| line.contains(message)).collect()
+}
+
+#[tokio::test]
+async fn one_record_for_each_hook_and_one_summary_for_each_event() {
+    let project = Project::with_settings(&json!({"hooks": {"BeforeAgent": [{"hooks": [
+        {"type": "command", "name": "good", "command": "echo fine"},
+        {"type": "command", "name": "bad", "command": "echo wrong >&2; exit 7"},
+    ]}]}}));
+    let (result, lines) = logged(&project.system()).await;
+    let hooks = records(&lines, "hook finished");
+    assert_eq!(hooks.len(), 2, "{lines:#?}");
+    for part in [
+        "event=\"BeforeAgent\"",
+        "hook=\"good\"",
+        "kind=\"command\"",
+        "duration_ms=",
+        "success=true",
+        "exit_code=0",
+        "stdout=fine",
+        "stderr=",
+    ] {
+        assert!(hooks[0].contains(part), "{part} in {}", hooks[0]);
+    }
+    assert!(hooks[1].contains("success=false") && hooks[1].contains("exit_code=7"));
+    let summary = records(&lines, "event fired");
+    assert_eq!(summary.len(), 1);
+    for part in ["hooks=2", "succeeded=1", "failed=1", "duration_ms="] {
+        assert!(summary[0].contains(part), "{part} in {}", summary[0]);
+    }
+    // Each failure has a diagnostic, and the result is given all the same.
+    let diagnostics = records(&lines, "hook failed");
+    assert_eq!(diagnostics.len(), 1);
+    assert!(diagnostics[0].contains("Hook exited with code 7"));
+    assert_eq!(result.aggregated.all_outputs.len(), 2);
+}
+
+#[tokio::test]
+async fn an_event_without_hooks_has_a_summary_too() {
+    let (_, lines) = logged(&HookSystem::builder(".").build().unwrap()).await;
+    let summary = records(&lines, "event fired");
+    assert_eq!(summary.len(), 1, "{lines:#?}");
+    assert!(summary[0].contains("hooks=0"));
+}
+
+#[tokio::test]
+async fn what_a_hook_wrote_is_escaped_and_cut() {
+    let project = Project::with_hook(
+        "BeforeAgent",
+        r"printf 'a\n\033[31mfake record\377'; head -c 9000 /dev/zero",
+    );
+    let (_, lines) = logged(&project.system()).await;
+    let hooks = records(&lines, "hook finished");
+    assert_eq!(hooks.len(), 1);
+    assert!(hooks[0].contains(r"a\n\u{1b}[31mfake record\xff"), "{}", &hooks[0][..400]);
+    assert!(hooks[0].contains("more bytes)"));
+    assert_eq!(HookEventName::BeforeAgent.to_string(), "BeforeAgent");
+}
