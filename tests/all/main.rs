@@ -7,8 +7,12 @@
     reason = "in a test, what cannot go on should end it"
 )]
 
+mod cli;
 mod conformance;
 mod example;
+mod hooks;
 mod invariants;
 mod logging;
 mod parity;
+mod requirements;
+mod serve;

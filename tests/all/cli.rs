@@ -1,0 +1,343 @@
+//! The command line: fire, run, test, list, and what it says of bad input.
+
+use hook_tests::{Hook, Project};
+use serde_json::json;
+
+fn guarded() -> Project {
+    let project = Project::with_settings(&json!({"hooks": {"BeforeTool": [
+        {"matcher": "shell", "hooks": [{"type": "command", "name": "guard",
+            "command": "echo 'not today' >&2; exit 2", "description": "says no"}]},
+        {"matcher": "write", "hooks": [{"type": "command", "name": "asks",
+            "command": "echo '{\"decision\":\"ask\",\"reason\":\"sure?\"}'"}]},
+    ]}}));
+    project.write(
+        "good.toml",
+        r#"
+        [[test]]
+        name = "a shell is refused"
+        event = "BeforeTool"
+        input = { tool_name = "shell", tool_input = {} }
+        expect = { decision = "block", reason = "/not +today/", hooks = ["guard"], healthy = false }
+
+        [[test]]
+        name = "nonsense is answered"
+        message = "nonsense"
+        expect = { error = "invalid_request" }
+
+        [[test]]
+        name = "reading is nobody's business"
+        event = "BeforeTool"
+        input = { tool_name = "read", tool_input = {} }
+        [test.expect]
+        decision = "proceed"
+        hooks = []
+        response = { output = { success = true } }
+        "#,
+    );
+    project
+}
+
+#[test]
+fn fire_ends_as_the_hooks_decide() {
+    let project = guarded();
+    let r = "--settings=settings.json";
+    for (arguments, status) in [
+        (vec!["fire", "BeforeTool", "--tool", "read", r], 0),
+        (vec!["fire", "BeforeTool", "--tool", "shell", r], 2),
+        (vec!["fire", "BeforeTool", "--tool", "write", r], 2),
+        (vec!["fire", "BeforeTool", "--input", "{}", r], 1),
+        (vec!["fire", "BeforeLunch", r], 1),
+        (vec!["fire", "BeforeTool", "--input", "{nonsense", r], 64),
+        (vec!["fire", "BeforeTool", "--input", "@no-such-file", r], 1),
+        (vec!["fire", "BeforeTool", "--no-such-flag", r], 64),
+        (vec!["fire"], 64),
+        (vec!["no-such-command"], 64),
+        (vec!["fire", "BeforeTool", "--settings", "no-such-file.json"], 1),
+        (vec!["fire", "BeforeTool", "--project", "no-such-folder"], 1),
+        (vec!["run", "no-such-script.jsonl", r], 1),
+        (vec!["test", "no-such-scenario.toml", r], 1),
+        (vec!["list", "--event", "BeforeTools", r], 64),
+        (vec!["--version"], 0),
+        (vec!["--help"], 0),
+    ] {
+        let finished = Hook::new(&project, &arguments).run();
+        assert_eq!(finished.status, status, "{arguments:?}: {finished:?}");
+        let said = if status == 0 || status == 2 { &finished.stdout } else { &finished.stderr };
+        assert!(!said.is_empty() || finished.stdout.contains("error"), "{arguments:?}");
+    }
+}
+
+#[test]
+fn fire_shows_people_the_decision_and_what_each_hook_did() {
+    let project = guarded();
+    let finished =
+        Hook::new(&project, &["fire", "BeforeTool", "--tool", "shell", "--settings=settings.json"])
+            .run();
+    let lines: Vec<&str> = finished.stdout.lines().collect();
+    assert!(lines[0].starts_with("BeforeTool block "), "{lines:?}");
+    assert_eq!(lines[1], "  reason: not today");
+    assert!(
+        lines[2].starts_with("  ✗ guard explicit ") && lines[2].contains("exit 2"),
+        "{lines:?}"
+    );
+    assert!(!finished.stdout.contains('\u{1b}'), "no colours where nobody looks");
+}
+
+#[test]
+fn fire_json_is_exactly_one_response_message() {
+    let project = guarded();
+    let finished = Hook::new(
+        &project,
+        &["fire", "BeforeTool", "--tool", "shell", "--json", "--settings=settings.json"],
+    )
+    .run();
+    let lines = finished.lines();
+    assert_eq!(lines.len(), 1);
+    assert_eq!(lines[0]["type"], "hook-execution-response");
+    assert_eq!(lines[0]["processed"]["decision"], "block");
+    assert_eq!(lines[0]["hooks"][0]["name"], "guard");
+    assert_eq!(lines[0]["hooks"][0]["exitCode"], 2);
+}
+
+#[test]
+fn fire_as_hook_can_itself_be_a_hook() {
+    let inner = guarded();
+    let command = format!(
+        "{} fire BeforeTool --as-hook --settings {} --input -",
+        hook_tests::hook_binary().display(),
+        inner.settings().display()
+    );
+    let outer = Project::with_hook("BeforeTool", &command);
+    let finished = Hook::new(
+        &outer,
+        &["fire", "BeforeTool", "--tool", "shell", "--json", "--settings=settings.json"],
+    )
+    .run();
+    assert_eq!(finished.status, 2);
+    assert_eq!(finished.lines()[0]["processed"]["reason"], "not today");
+}
+
+#[test]
+fn input_comes_from_a_file_or_standard_input_too() {
+    let project = Project::with_hook("BeforeAgent", "cat");
+    project.write("input.json", r#"{"prompt":"from a file"}"#);
+    let fire = ["fire", "BeforeAgent", "--json", "--settings=settings.json", "--input"];
+    let from_file = Hook::new(&project, &[&fire[..], &["@input.json"]].concat()).run();
+    let from_stdin = Hook::new(&project, &[&fire[..], &["-"]].concat())
+        .stdin(r#"{"prompt":"from stdin"}"#)
+        .run();
+    for (finished, prompt) in [(from_file, "from a file"), (from_stdin, "from stdin")] {
+        assert_eq!(finished.lines()[0]["output"]["allOutputs"][0]["prompt"], prompt);
+    }
+}
+
+#[test]
+fn run_answers_every_line_and_goes_on() {
+    let project = guarded();
+    let r = r#""type":"hook-execution-request""#;
+    let script = [
+        r#"{"half": "#.to_owned(),
+        String::new(),
+        "   ".to_owned(),
+        format!(r#"{{{r},"eventName":"BeforeTool","input":{{"tool_name":"shell","tool_input":{{}}}},"correlationId":"a"}}"#),
+        "[1, 2]".to_owned(),
+        format!(r#"{{{r},"eventName":"BeforeTool","input":{{"tool_name":"read","tool_input":{{}}}},"correlationId":"b"}}"#),
+        "\u{0}\u{1b}".to_owned(),
+        format!(r#"{{{r},"eventName":"SessionEnd","payload":{{"reason":"exit"}}}}"#),
+    ]
+    .join("\n");
+    for concurrent in ["1", "4"] {
+        let finished = Hook::new(
+            &project,
+            &["run", "-", "--concurrent", concurrent, "--settings=settings.json"],
+        )
+        .stdin(script.clone())
+        .run();
+        assert_eq!(finished.status, 0, "a script that was played: {finished:?}");
+        let lines = finished.lines();
+        let outcomes: Vec<_> = lines
+            .iter()
+            .map(|line| line["error"]["code"].as_str().or(line["processed"]["decision"].as_str()))
+            .collect();
+        let invalid = Some("invalid_request");
+        assert_eq!(
+            outcomes,
+            [invalid, Some("block"), invalid, Some("proceed"), invalid, Some("proceed")]
+        );
+        assert_eq!(lines[0]["error"]["details"]["line"], 1);
+        assert_eq!(lines[2]["error"]["details"]["line"], 5);
+        assert_eq!(lines[1]["correlationId"], "a");
+    }
+}
+
+#[test]
+fn a_deadline_answers_in_time_and_leaves_nothing_running() {
+    let project = Project::with_hook("SessionEnd", "echo $$ > pid; exec sleep 1000");
+    let finished = Hook::new(
+        &project,
+        &[
+            "fire",
+            "SessionEnd",
+            "--input",
+            r#"{"reason":"exit"}"#,
+            "--json",
+            "--timeout=300",
+            "--settings=settings.json",
+        ],
+    )
+    .run();
+    assert_eq!(finished.status, 1);
+    assert_eq!(finished.lines()[0]["error"]["code"], "deadline_exceeded");
+    let process = format!("/proc/{}", project.read("pid").trim());
+    assert!(!std::path::Path::new(&process).exists(), "the command stays until its hooks are gone");
+}
+
+#[test]
+fn test_reports_what_is_not_as_expected() {
+    let project = guarded();
+    let good = Hook::new(&project, &["test", "good.toml", "--settings=settings.json"]).run();
+    assert_eq!(good.status, 0, "{good:?}");
+    assert!(good.stdout.ends_with("3 passed, 0 failed\n"), "{}", good.stdout);
+
+    project.write(
+        "bad.toml",
+        r#"
+        [[test]]
+        name = "a shell is welcome"
+        event = "BeforeTool"
+        input = { tool_name = "shell", tool_input = {} }
+        expect = { decision = "proceed" }
+        "#,
+    );
+    let bad =
+        Hook::new(&project, &["test", "good.toml", "bad.toml", "--settings=settings.json"]).run();
+    assert_eq!(bad.status, 1);
+    assert!(bad.stdout.contains("FAIL bad.toml a shell is welcome"), "{}", bad.stdout);
+    assert!(
+        bad.stdout.contains("expected: \"proceed\"\n    found:    \"block\""),
+        "{}",
+        bad.stdout
+    );
+    assert!(bad.stdout.ends_with("3 passed, 1 failed\n"));
+
+    for (text, said) in [
+        ("[[test]]\nname = 'a'\n", "needs either `event`"),
+        ("[[test]]\nname = 'a'\nevent = 'X'\nexpect = { decison = 'x' }", "decison"),
+        ("[[test]]\nname = 'a'\nevent = 'X'\nexpect = { reason = '/(/' }", "regular expression"),
+        ("nonsense", "not a scenario"),
+    ] {
+        project.write("broken.toml", text);
+        let broken =
+            Hook::new(&project, &["test", "broken.toml", "--settings=settings.json"]).run();
+        assert_eq!(broken.status, 1);
+        assert!(broken.stderr.contains(said), "{said}: {}", broken.stderr);
+    }
+}
+
+#[test]
+fn list_shows_every_hook_and_whether_it_runs() {
+    let project = Project::with_settings(&json!({
+    "hooksConfig": {"disabled": ["off"]},
+    "hooks": {
+        "BeforeTool": [{"matcher": "shell", "hooks": [
+            {"type": "command", "name": "on", "command": "true", "failBehavior": "block"},
+            {"type": "command", "name": "off", "command": "false"}]}],
+        "SessionEnd": [{"hooks": [{"type": "command", "command": "nameless"}]}],
+    }}));
+    let listed = Hook::new(&project, &["list", "--json", "--settings=settings.json"]).run().lines();
+    let shown: Vec<_> = listed
+        .iter()
+        .map(|hook| (hook["name"].as_str().unwrap(), hook["enabled"].as_bool().unwrap()))
+        .collect();
+    assert_eq!(shown, [("on", true), ("off", false), ("nameless", true)]);
+    assert_eq!(listed[0]["matcher"], "shell");
+    assert_eq!(listed[0]["failBehavior"], "block");
+    assert_eq!(listed[0]["trusted"], true, "naming a file is consent");
+    assert_eq!(
+        (&listed[0]["line"], listed[0]["file"].as_str()),
+        (&json!(1), Some("settings.json"))
+    );
+    let people =
+        Hook::new(&project, &["list", "--event", "BeforeTool", "--settings=settings.json"]).run();
+    assert!(people.stdout.contains("✓ on") && people.stdout.contains("- off"), "{}", people.stdout);
+    assert!(!people.stdout.contains("nameless"));
+}
+
+#[test]
+fn settings_problems_are_said_with_their_place() {
+    let project = Project::new();
+    project.write("broken.json", "{\n  \"hooks\": {\n    \"BeforeTool\": [}\n");
+    project.write(
+        "good.json",
+        &json!({"hooks": {"SessionEnd": [{"hooks": [{"type": "command", "command": "exit 2"}]}]}})
+            .to_string(),
+    );
+    let finished = Hook::new(
+        &project,
+        &[
+            "fire",
+            "SessionEnd",
+            "--input",
+            r#"{"reason":"exit"}"#,
+            "--json",
+            "--settings=broken.json",
+            "--settings=good.json",
+        ],
+    )
+    .run();
+    assert!(
+        finished.stderr.contains("broken.json:3:20: error: the file is not JSON"),
+        "{}",
+        finished.stderr
+    );
+    let response = &finished.lines()[0];
+    // The other source's guard still runs, and the response carries the warning.
+    assert_eq!(response["processed"]["decision"], "block");
+    assert!(response["warnings"][0].as_str().unwrap().contains("broken.json"));
+}
+
+#[test]
+fn project_hooks_run_only_once_trusted() {
+    let project = Project::new();
+    project.write(
+        ".hooks/settings.json",
+        &json!({"hooks": {"SessionEnd": [{"hooks": [{"type": "command", "command": "touch ran"}]}]}})
+            .to_string(),
+    );
+    let fire = ["fire", "SessionEnd", "--input", r#"{"reason":"exit"}"#];
+    let untrusted = Hook::new(&project, &fire).run();
+    assert_eq!(untrusted.status, 0);
+    assert!(untrusted.stderr.contains("not trusted"), "{}", untrusted.stderr);
+    assert!(!project.path().join("ran").exists());
+
+    let entries = hook_core::settings::parse(
+        &project.read(".hooks/settings.json"),
+        hook_core::HookSource::Project,
+        None,
+    )
+    .hooks;
+    let store = hook_core::TrustStore::new(project.home().join(".config/hooks/trust.json"));
+    store.grant(&project.path(), &entries).unwrap();
+    let trusted = Hook::new(&project, &fire).run();
+    assert!(trusted.stderr.is_empty(), "{}", trusted.stderr);
+    assert!(project.path().join("ran").exists());
+}
+
+#[test]
+fn a_closed_pipe_is_success() {
+    let project = guarded();
+    let mut child = std::process::Command::new(hook_tests::hook_binary())
+        .args(["run", "-", "--settings=settings.json"])
+        .current_dir(project.path())
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let mut stdin = child.stdin.take().unwrap();
+    for _ in 0..3 {
+        let _ = std::io::Write::write_all(&mut stdin, b"nonsense\n");
+    }
+    drop(stdin);
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}

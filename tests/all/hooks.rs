@@ -1,0 +1,404 @@
+//! What protocol.md promises to hook scripts: input, environment, directory, chaining, identity,
+//! who may switch what off, model payloads.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use hook_bus::{HookExecutionRequest, HookExecutionResponse, HookSystem};
+use hook_core::{
+    HandlerHook, HookEventName, HookOutput, HookSource, SettingsSource, TrustPolicy, TrustStore,
+    output::{BeforeModelOutput, BeforeToolOutput, BeforeToolSelectionOutput},
+};
+use hook_tests::{Project, fields, json, object, value};
+use serde_json::{Value, json};
+
+async fn fire(system: &HookSystem, event: &str, input: Value) -> HookExecutionResponse {
+    system.bus().request(HookExecutionRequest::new(event, fields(input))).await
+}
+
+fn command(name: &str, command: &str) -> Value {
+    json!({"type": "command", "name": name, "command": command})
+}
+
+fn settings(event: &str, sequential: bool, hooks: &[Value]) -> Value {
+    json!({"hooks": {event: [{"sequential": sequential, "hooks": hooks}]}})
+}
+
+#[tokio::test]
+async fn a_script_reads_base_fields_payload_and_unknown_fields() {
+    let project = Project::with_hook("BeforeTool", "cat");
+    let input = json!({"tool_name": "t", "tool_input": {"a": 1}, "later": {"b": [2]}});
+    let response = fire(&project.system(), "BeforeTool", input).await;
+    let told = value(response.processed.aggregated.all_outputs[0].to_raw().as_raw());
+    assert_eq!(told["session_id"], "test");
+    assert_eq!(told["transcript_path"], "");
+    assert_eq!(told["cwd"], json!(project.path()));
+    assert_eq!(told["hook_event_name"], "BeforeTool");
+    assert!(told["timestamp"].as_str().unwrap().ends_with('Z'));
+    assert_eq!(told["later"], json!({"b": [2]}));
+}
+
+#[tokio::test]
+async fn what_the_engine_does_not_interpret_passes_byte_for_byte_however_deep() {
+    let project = Project::with_hook("AfterTool", "cat > told; echo '{}'");
+    let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+    let text = format!(
+        r#"{{"type":"hook-execution-request","eventName":"AfterTool","input":{{"tool_name":"t","tool_input":{{ "n" : 1.0e0 }},"tool_response":{deep},"x":"\ud800"}}}}"#
+    );
+    let system = project.system();
+    let response = system.bus().request(HookExecutionRequest::from_json(&text)).await;
+    assert!(response.success(), "{:?}", response.error());
+    let told = project.read("told");
+    assert!(told.contains(&deep) && told.contains(r#"{ "n" : 1.0e0 }"#));
+    assert!(told.contains(r#""x":"\ud800""#));
+}
+
+#[tokio::test]
+async fn the_environment_says_where_and_what_and_carries_no_payload() {
+    let project = Project::with_settings(&json!({
+        "hooksConfig": {"environment": {"deny": ["SECRET_*"], "allow": ["SECRET_BUT_FINE"]}},
+        "hooks": {"BeforeAgent": [{"hooks": [{"type": "command", "command": "env > seen",
+            "env": {"OWN": "value"}}]}]}}));
+    let host = [
+        ("PATH", std::env::var("PATH").unwrap()),
+        ("SECRET_KEY", "x".into()),
+        ("SECRET_BUT_FINE", "y".into()),
+        ("BASH_ENV", "/tmp/evil".into()),
+        ("SHELLOPTS", "xtrace".into()),
+        ("BASH_FUNC_cat%%", "() { echo evil; }".into()),
+    ];
+    let host = host.map(|(name, value)| (name.into(), value.into()));
+    let system = project.builder().environment(host).build().unwrap();
+    fire(&system, "BeforeAgent", json!({"prompt": "PAYLOAD"})).await;
+    let seen = project.read("seen");
+    let folder = project.path();
+    let folder = folder.display();
+    for line in [
+        format!("HOOK_PROJECT_DIR={folder}"),
+        format!("LLXPRT_PROJECT_DIR={folder}"),
+        format!("GEMINI_PROJECT_DIR={folder}"),
+        format!("CLAUDE_PROJECT_DIR={folder}"),
+        format!("GEMINI_CWD={folder}"),
+        "HOOK_EVENT_NAME=BeforeAgent".to_owned(),
+        "HOOK_SESSION_ID=test".to_owned(),
+        "GEMINI_SESSION_ID=test".to_owned(),
+        "HOOK_DEPTH=1".to_owned(),
+        "OWN=value".to_owned(),
+        "SECRET_BUT_FINE=y".to_owned(),
+    ] {
+        assert!(seen.lines().any(|seen| seen == line), "{line} in {seen}");
+    }
+    for absent in ["SECRET_KEY", "BASH_ENV", "SHELLOPTS", "BASH_FUNC", "PAYLOAD", "evil"] {
+        assert!(!seen.contains(absent), "{absent} in {seen}");
+    }
+}
+
+#[tokio::test]
+async fn nested_engines_are_refused_beyond_eight() {
+    let project = Project::with_hook("BeforeAgent", "echo ran");
+    for (depth, runs) in [("7", true), ("8", false)] {
+        let host = [
+            ("PATH".into(), std::env::var_os("PATH").unwrap()),
+            ("HOOK_DEPTH".into(), depth.into()),
+        ];
+        let system = project.builder().environment(host).build().unwrap();
+        let response = fire(&system, "BeforeAgent", json!({"prompt": ""})).await;
+        assert_eq!(response.processed.aggregated.success, runs, "{depth}");
+    }
+}
+
+#[tokio::test]
+async fn an_unquoted_project_directory_with_blanks_works() {
+    let outer = Project::new();
+    for (folder, written) in
+        [("with blanks", "$HOOK_PROJECT_DIR/hook.sh"), ("quo'ted", "${CLAUDE_PROJECT_DIR}/hook.sh")]
+    {
+        outer
+            .write(&format!("{folder}/hook.sh"), "#!/bin/sh\necho '{\"systemMessage\":\"ran\"}'\n");
+        let project = outer.path().join(folder);
+        let script = project.join("hook.sh");
+        fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        let file = outer.write(
+            "settings.json",
+            &settings("BeforeAgent", false, &[command("h", written)]).to_string(),
+        );
+        let system =
+            HookSystem::builder(&project).settings(SettingsSource::explicit(file)).build().unwrap();
+        let response = fire(&system, "BeforeAgent", json!({"prompt": ""})).await;
+        assert_eq!(response.processed.system_message.as_deref(), Some("ran"), "{folder}");
+    }
+}
+
+#[tokio::test]
+async fn a_guard_does_not_vanish_with_its_folder() {
+    let project = Project::with_hook("BeforeAgent", "pwd; exit 2 >&2");
+    let system = project.system();
+    let response =
+        fire(&system, "BeforeAgent", json!({"prompt": "", "cwd": "/no/such/folder"})).await;
+    assert!(response.processed.is_blocking_decision());
+    assert!(
+        response.hooks[0].warnings[0].contains("/no/such/folder"),
+        "{:?}",
+        response.hooks[0].warnings
+    );
+
+    let gone = Project::with_hook("BeforeAgent", "true");
+    let system = gone.system();
+    system.initialize().await.unwrap();
+    fs::remove_dir_all(gone.path()).unwrap();
+    let response = fire(&system, "BeforeAgent", json!({"prompt": ""})).await;
+    let error = &response.processed.aggregated.errors[0].message;
+    assert!(error.contains("working directory") && error.contains("project"), "{error}");
+}
+
+#[tokio::test]
+async fn a_sequential_plan_hands_on_what_each_hook_changed() {
+    let tool = Project::with_settings(&settings(
+        "BeforeTool",
+        true,
+        &[
+            command("one", r#"echo '{"hookSpecificOutput":{"tool_input":{"b":2,"c":3}}}'"#),
+            command("two", "cat"),
+        ],
+    ));
+    let input = json!({"tool_name": "t", "tool_input": {"a": 1, "b": 1}});
+    let response = fire(&tool.system(), "BeforeTool", input).await;
+    let seen = value(response.processed.aggregated.all_outputs[1].to_raw().as_raw());
+    assert_eq!(seen["tool_input"], json!({"a": 1, "b": 2, "c": 3}));
+
+    let prompt = Project::with_settings(&settings(
+        "BeforeAgent",
+        true,
+        &[
+            command("one", r#"echo '{"hookSpecificOutput":{"additionalContext":"more"}}'"#),
+            command("denies", "exit 2"),
+            command("two", "cat"),
+        ],
+    ));
+    let response = fire(&prompt.system(), "BeforeAgent", json!({"prompt": "first"})).await;
+    assert_eq!(response.hooks.len(), 3, "a denial does not end the plan");
+    let seen = value(response.processed.aggregated.all_outputs[2].to_raw().as_raw());
+    assert_eq!(seen["prompt"], "first\n\nmore");
+
+    let model = Project::with_settings(&settings(
+        "AfterModel",
+        true,
+        &[
+            command("one", r#"echo '{"hookSpecificOutput":{"llm_response":{"text":"redacted"}}}'"#),
+            command("two", "cat"),
+        ],
+    ));
+    let response = fire(
+        &model.system(),
+        "AfterModel",
+        json!({
+        "llm_request": {"messages": []}, "sdk": "stable",
+        "llm_response": {"text": "secret", "candidates": []}}),
+    )
+    .await;
+    let seen = value(response.processed.aggregated.all_outputs[1].to_raw().as_raw());
+    assert_eq!(seen["llm_response"]["text"], "redacted");
+    assert_eq!(seen.get("sdk"), None, "what hooks see is stable, whatever it was");
+}
+
+#[tokio::test]
+async fn parallel_hooks_run_at_once_and_answer_in_plan_order() {
+    // Each waits for the other, which only works side by side.
+    let meet = |own: &str, other: &str| {
+        format!(
+            "touch {own}; until [ -e {other} ]; do sleep 0.01; done; echo '{{\"reason\":\"{own}\"}}'"
+        )
+    };
+    let project = Project::with_settings(&settings(
+        "BeforeAgent",
+        false,
+        &[command("one", &meet("one", "two")), command("two", &meet("two", "one"))],
+    ));
+    let response = fire(&project.system(), "BeforeAgent", json!({"prompt": ""})).await;
+    let reasons: Vec<_> = response
+        .processed
+        .aggregated
+        .all_outputs
+        .iter()
+        .map(|out| out.reason.clone().unwrap())
+        .collect();
+    assert_eq!(reasons, ["one", "two"]);
+}
+
+#[tokio::test]
+async fn a_timeout_is_a_failure_that_says_so() {
+    let project = Project::with_settings(&json!({"hooks": {"BeforeAgent": [{"hooks": [
+        {"type": "command", "command": "echo partial; sleep 1000; true", "timeout": 200}]}]}}));
+    let started = Instant::now();
+    let system = project.system();
+    let response = fire(&system, "BeforeAgent", json!({"prompt": ""})).await;
+    assert!(started.elapsed() < Duration::from_secs(20));
+    let hook = &response.hooks[0];
+    assert!(hook.timed_out() && !hook.success);
+    assert_eq!(hook.process.stdout.bytes, b"partial\n");
+    assert_eq!(response.processed.aggregated.errors[0].message, "Hook timed out after 200ms");
+}
+
+#[tokio::test]
+async fn replacing_the_same_key_is_a_warning_that_names_both() {
+    let project = Project::with_settings(&settings(
+        "BeforeTool",
+        false,
+        &[
+            command("one", r#"echo '{"hookSpecificOutput":{"tool_input":{"path":"a","x":1}}}'"#),
+            command("two", r#"echo '{"hookSpecificOutput":{"tool_input":{"path":"b"}}}'"#),
+        ],
+    ));
+    let response =
+        fire(&project.system(), "BeforeTool", json!({"tool_name": "t", "tool_input": {"y": 2}}))
+            .await;
+    assert!(response.hooks[0].warnings.is_empty());
+    let warning = &response.hooks[1].warnings[0];
+    assert!(
+        ["tool_input.path", "one", "two"].iter().all(|part| warning.contains(part)),
+        "{warning}"
+    );
+    let original = object(json!({"y": 2}));
+    let modified = BeforeToolOutput::new(&response.processed.aggregated)
+        .modified_tool_input(&original)
+        .unwrap();
+    assert_eq!(value(modified.as_raw()), json!({"y": 2, "path": "b", "x": 1}), "in plan order");
+}
+
+#[tokio::test]
+async fn the_same_hook_twice_runs_once_as_the_most_trusted_wrote_it() {
+    let project = Project::new();
+    let file = |name: &str, timeout: u64| {
+        let hook =
+            json!({"type": "command", "name": "same", "command": "true", "timeout": timeout});
+        project
+            .write(name, &json!({"hooks": {"BeforeAgent": [{"hooks": [hook, hook]}]}}).to_string())
+    };
+    let system = HookSystem::builder(project.path())
+        .settings(SettingsSource::optional(HookSource::Project, file("project.json", 1_000)))
+        .settings(SettingsSource::optional(HookSource::User, file("user.json", 2_000)))
+        .settings(SettingsSource::optional(HookSource::System, file("system.json", 3_000)))
+        .trust(TrustPolicy::Everything)
+        .build()
+        .unwrap();
+    let response = fire(&system, "BeforeAgent", json!({"prompt": ""})).await;
+    assert_eq!(response.hooks.len(), 1);
+    assert_eq!(response.hooks[0].hook.source, HookSource::System);
+    assert_eq!(response.hooks[0].hook.timeout, Duration::from_secs(3));
+    assert_eq!(system.status().total_hooks, 6);
+}
+
+#[tokio::test]
+async fn a_source_governs_its_own_hooks_and_those_it_outranks() {
+    let project = Project::new();
+    let names = ["of-project", "of-user", "of-system"];
+    let file = |name: &str| {
+        let text = json!({
+            "hooksConfig": {"disabled": names.iter().filter(|other| **other != name).collect::<Vec<_>>()},
+            "hooks": {"BeforeAgent": [{"hooks": [command(name, &format!("echo {name}"))]}]}});
+        project.write(&format!("{name}.json"), &text.to_string())
+    };
+    let system = HookSystem::builder(project.path())
+        .settings(SettingsSource::optional(HookSource::Project, file(names[0])))
+        .settings(SettingsSource::optional(HookSource::User, file(names[1])))
+        .settings(SettingsSource::optional(HookSource::System, file(names[2])))
+        .trust(TrustPolicy::Everything)
+        .build()
+        .unwrap();
+    system.initialize().await.unwrap();
+    let enabled: Vec<bool> =
+        system.hooks().unwrap().iter().map(|listing| listing.enabled).collect();
+    // Each wants the other two off; only downwards does that count.
+    assert_eq!(enabled, [false, false, true]);
+
+    // At run time the host has the last word, until the settings are read anew and after.
+    assert_eq!(system.set_hook_enabled("of-user", true).unwrap(), 1);
+    assert_eq!(system.set_hook_enabled("nobody", true).unwrap(), 0);
+    system.reload().await.unwrap();
+    let response = fire(&system, "BeforeAgent", json!({"prompt": ""})).await;
+    let ran: Vec<_> = response.hooks.iter().map(|result| result.hook.display_name()).collect();
+    assert_eq!(ran, ["of-user", "of-system"]);
+}
+
+#[tokio::test]
+async fn a_trusted_hook_that_changes_before_it_runs_does_not_run() {
+    let project = Project::new();
+    project.write("guard.sh", "exit 0");
+    let text = settings("BeforeAgent", false, &[command("guard", "sh guard.sh; ./guard.sh")]);
+    let direct = settings("BeforeAgent", false, &[command("guard", "./guard.sh")]);
+    project.write("guard.sh", "#!/bin/sh\necho '{\"systemMessage\":\"trusted\"}'\n");
+    fs::set_permissions(
+        project.path().join("guard.sh"),
+        std::os::unix::fs::PermissionsExt::from_mode(0o755),
+    )
+    .unwrap();
+    project.write(".hooks/settings.json", &direct.to_string());
+    let entries = hook_core::settings::parse(&direct.to_string(), HookSource::Project, None).hooks;
+    let store = TrustStore::new(project.home().join("trust.json"));
+    store.grant(&project.path(), &entries).unwrap();
+    let system = HookSystem::builder(project.path())
+        .native_settings(None)
+        .trust(TrustPolicy::Store(store))
+        .build()
+        .unwrap();
+    let before = fire(&system, "BeforeAgent", json!({"prompt": ""})).await;
+    assert_eq!(before.processed.system_message.as_deref(), Some("trusted"));
+    project.write("guard.sh", "#!/bin/sh\necho '{\"systemMessage\":\"changed\"}'\n");
+    let after = fire(&system, "BeforeAgent", json!({"prompt": ""})).await;
+    assert_eq!(after.processed.system_message, None);
+    assert!(after.processed.aggregated.errors[0].message.contains("trust"));
+    // Another command is another decision.
+    project.write(".hooks/settings.json", &text.to_string());
+    system.reload().await.unwrap();
+    assert!(!system.hooks().unwrap()[0].trusted);
+}
+
+#[tokio::test]
+async fn model_payloads_are_translated_and_answers_are_stable() {
+    let project = Project::with_settings(&json!({"hooks": {
+        "BeforeModel": [{"hooks": [command("edit",
+            r#"echo '{"hookSpecificOutput":{"llm_request":{"model":"other"}}}'"#), command("echo", "cat")]}],
+        "BeforeToolSelection": [{"hooks": [command("narrow",
+            r#"echo '{"hookSpecificOutput":{"toolConfig":{"mode":"ANY","allowedFunctionNames":["b","a"]}}}'"#)]}],
+    }}));
+    let system = project.system();
+    let genai = json!({"model": "m", "contents": [{"role": "user", "parts": [{"text": "hi"}]}]});
+    let response = fire(&system, "BeforeModel", json!({"llm_request": genai})).await;
+    let seen = value(response.processed.aggregated.all_outputs[1].to_raw().as_raw());
+    assert_eq!(seen["llm_request"]["messages"], json!([{"role": "user", "content": "hi"}]));
+    let original = object(seen["llm_request"].clone());
+    let modified =
+        BeforeModelOutput::new(&response.processed.aggregated).modified_llm_request(&original);
+    assert_eq!(value(modified.unwrap().as_raw())["model"], "other");
+
+    let selection = fire(&system, "BeforeToolSelection", json!({"llm_request": genai})).await;
+    let view = BeforeToolSelectionOutput::new(&selection.processed.aggregated);
+    for (base, mode, names) in [
+        (json!({}), "ANY", json!(["a", "b"])),
+        (json!({"mode": "NONE"}), "NONE", json!(["a", "b"])),
+        (json!({"allowedFunctionNames": ["a", "c"]}), "ANY", json!(["a"])),
+        (json!({"allowedFunctionNames": ["c"]}), "NONE", json!([])),
+    ] {
+        let base = hook_core::ToolConfig::read(fields(base)).unwrap();
+        let config = value(view.tool_config(&base).unwrap().to_raw().as_raw());
+        assert_eq!((&config["mode"], &config["allowedFunctionNames"]), (&json!(mode), &names));
+    }
+}
+
+#[tokio::test]
+async fn a_payload_of_no_clear_sdk_fails_only_where_a_hook_would_see_it() {
+    let input = json!({"llm_request": {"messages": [{"role": "assistant", "content": "hi"}]}});
+    let idle = HookSystem::builder(".").build().unwrap();
+    assert!(fire(&idle, "BeforeModel", input.clone()).await.success());
+    let busy = HookSystem::builder(".")
+        .handler(HandlerHook::inline(HookEventName::BeforeModel, "h", |_| {
+            Ok(Some(HookOutput::allow()))
+        }))
+        .build()
+        .unwrap();
+    let response = fire(&busy, "BeforeModel", input).await;
+    let failure = json(&response.to_json())["error"].clone();
+    assert_eq!(failure["code"], "translation_failed");
+    assert!(failure["message"].as_str().unwrap().contains("sdk"), "{failure}");
+    assert_eq!(response.processed.aggregated.errors[0].stage, Some("translate"));
+}

@@ -1,0 +1,209 @@
+//! `hook serve --stdio`: many requests in flight, progress, cancel, reload, hostile clients.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use hook_bus::HookSystem;
+use hook_bus::wire::{ClientEnd, serve_client};
+use hook_tests::{Hook, Project, json};
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, DuplexStream, duplex};
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn request(event: &str, input: &Value, id: &str) -> String {
+    let message = json!({"type": "hook-execution-request", "eventName": event, "input": input,
+        "correlationId": id});
+    format!("{message}\n")
+}
+
+fn session_end(id: &str) -> String {
+    request("SessionEnd", &json!({"reason": "exit"}), id)
+}
+
+/// A client on the other end of a served connection.
+struct Client {
+    to_server: DuplexStream,
+    from_server: BufReader<DuplexStream>,
+}
+
+impl Client {
+    async fn send(&mut self, text: &str) {
+        self.to_server.write_all(text.as_bytes()).await.unwrap();
+    }
+
+    async fn receive(&mut self) -> Value {
+        let mut line = String::new();
+        let read = tokio::time::timeout(PATIENCE, self.from_server.read_line(&mut line)).await;
+        read.expect("an answer in time").unwrap();
+        json(line.as_bytes())
+    }
+}
+
+/// Serves one client while the test plays it.
+async fn with_client<T>(
+    system: &HookSystem,
+    play: impl AsyncFnOnce(Client) -> T,
+) -> (T, ClientEnd) {
+    let (to_server, server_in) = duplex(64 * 1024);
+    let (server_out, from_server) = duplex(64 * 1024);
+    let client = Client { to_server, from_server: BufReader::new(from_server) };
+    let served = serve_client(system, server_in, server_out);
+    let (played, served) = tokio::join!(play(client), served);
+    (played, served.unwrap())
+}
+
+#[test]
+fn the_binary_serves_until_its_input_ends_and_everything_is_answered() {
+    let project =
+        Project::with_hook("SessionEnd", "sleep 0.2; echo '{\"systemMessage\":\"late\"}'");
+    let lines = [session_end("a"), "nonsense\n".to_owned(), session_end("b")].concat();
+    let finished =
+        Hook::new(&project, &["serve", "--stdio", "--settings=settings.json"]).stdin(lines).run();
+    assert_eq!(finished.status, 0, "{finished:?}");
+    let lines = finished.lines();
+    assert_eq!(lines[0]["type"], "hook-hello");
+    assert_eq!(lines[0]["protocol"], 1);
+    // Answered as they complete: the malformed line first, though it came second.
+    assert_eq!(lines[1]["error"]["code"], "invalid_request");
+    assert_eq!(lines[1]["error"]["details"]["line"], 2);
+    let mut rest: Vec<_> = lines[2..].iter().map(|line| line["correlationId"].as_str()).collect();
+    rest.sort_unstable();
+    assert_eq!(rest, [Some("a"), Some("b")]);
+}
+
+#[tokio::test]
+async fn progress_is_told_to_those_who_ask() {
+    let project = Project::with_hook("SessionEnd", "exit 3");
+    let system = project.system();
+    with_client(&system, async |mut client| {
+        assert_eq!(client.receive().await["type"], "hook-hello");
+        client.send(&session_end("quiet")).await;
+        assert_eq!(client.receive().await["type"], "hook-execution-response");
+        client.send("{\"type\":\"hook-subscribe\"}\n").await;
+        client.send(&session_end("loud")).await;
+        let (started, finished, response) =
+            (client.receive().await, client.receive().await, client.receive().await);
+        assert_eq!(started["type"], "hook-started");
+        assert_eq!(started["hook"]["name"], "exit 3");
+        assert_eq!(finished["type"], "hook-finished");
+        assert_eq!(finished["hook"]["exitCode"], 3);
+        assert_eq!(response["type"], "hook-execution-response");
+        for message in [started, finished, response] {
+            assert_eq!(message["correlationId"], "loud");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_request_can_be_cancelled() {
+    let project = Project::with_hook("SessionEnd", "sleep 1000");
+    let system = project.system();
+    with_client(&system, async |mut client| {
+        client.receive().await;
+        client.send("{\"type\":\"hook-subscribe\"}\n").await;
+        client.send(&session_end("endless")).await;
+        assert_eq!(client.receive().await["type"], "hook-started");
+        client.send("{\"type\":\"hook-cancel\",\"correlationId\":\"somebody else's\"}\n").await;
+        client.send("{\"type\":\"hook-cancel\",\"correlationId\":\"endless\"}\n").await;
+        loop {
+            let message = client.receive().await;
+            if message["type"] == "hook-execution-response" {
+                assert_eq!(message["error"]["code"], "cancelled");
+                break;
+            }
+        }
+        client.send("{\"type\":\"hook-cancel\"}\n").await;
+        assert_eq!(client.receive().await["error"]["code"], "invalid_request");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn settings_are_read_anew_when_asked() {
+    let project = Project::with_hook("SessionEnd", "exit 2");
+    let system = project.system();
+    with_client(&system, async |mut client| {
+        client.receive().await;
+        client.send(&session_end("before")).await;
+        assert_eq!(client.receive().await["processed"]["decision"], "block");
+        project.write("settings.json", "{\"hooks\": {\"SessoinEnd\": []}}");
+        client.send("{\"type\":\"hook-reload\"}\n").await;
+        let reloaded = client.receive().await;
+        assert_eq!(reloaded["type"], "hook-reloaded");
+        assert_eq!((&reloaded["success"], &reloaded["totalHooks"]), (&json!(true), &json!(0)));
+        assert!(reloaded["warnings"][0].as_str().unwrap().contains("SessionEnd"), "{reloaded}");
+        client.send(&session_end("after")).await;
+        assert_eq!(client.receive().await["processed"]["decision"], "proceed");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn clients_that_share_an_id_each_get_their_own_response() {
+    let project = Project::with_hook("BeforeAgent", "cat");
+    let system = project.system();
+    let play = async |text: &str| {
+        with_client(&system, async |mut client| {
+            client.receive().await;
+            client.send(&request("BeforeAgent", &json!({"prompt": text}), "same")).await;
+            client.receive().await["output"]["allOutputs"][0]["prompt"].clone()
+        })
+        .await
+        .0
+    };
+    let (one, other) = tokio::join!(play("one"), play("other"));
+    assert_eq!((one, other), (json!("one"), json!("other")));
+}
+
+#[tokio::test]
+async fn ten_thousand_requests_at_once_are_all_answered() {
+    const COUNT: usize = 10_000;
+    let system = HookSystem::builder(".").build().unwrap();
+    with_client(&system, async |client| {
+        let Client { mut to_server, mut from_server } = client;
+        // Nothing is read before everything is sent.
+        for index in 0..COUNT {
+            to_server.write_all(session_end(&index.to_string()).as_bytes()).await.unwrap();
+        }
+        drop(to_server);
+        let mut text = String::new();
+        from_server.read_to_string(&mut text).await.unwrap();
+        let answered: BTreeMap<String, usize> =
+            text.lines().skip(1).fold(BTreeMap::new(), |mut counts, line| {
+                let id = json(line.as_bytes())["correlationId"].as_str().unwrap().to_owned();
+                *counts.entry(id).or_default() += 1;
+                counts
+            });
+        assert_eq!(answered.len(), COUNT);
+        assert!(answered.values().all(|count| *count == 1));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_client_that_vanishes_in_mid_line_ends_its_own_requests_only() {
+    let project = Project::with_hook("SessionEnd", "sleep 1000");
+    let system = project.system();
+    let ((), end) = with_client(&system, async |mut client| {
+        client.receive().await;
+        client.send(&session_end("endless")).await;
+        while system.status().in_flight == 0 {
+            tokio::task::yield_now().await;
+        }
+        client.send("{\"type\":\"hook-exec").await;
+    })
+    .await;
+    assert_eq!(end, ClientEnd::Gone);
+    // The system serves the next client.
+    let ((), end) = with_client(&system, async |mut client| {
+        assert_eq!(client.receive().await["type"], "hook-hello");
+        client.send("{}\n").await;
+        assert_eq!(client.receive().await["error"]["code"], "invalid_request");
+        drop(client.to_server);
+        assert_eq!(client.from_server.read_line(&mut String::new()).await.unwrap(), 0);
+    })
+    .await;
+    assert_eq!(end, ClientEnd::Finished);
+}
