@@ -71,6 +71,9 @@ pub(crate) enum Served {
 
 /// What serves the requests of a bus.
 pub(crate) trait RequestHandler: Send + Sync {
+    /// What a failure means that the bus met after it had handed over a request for that event.
+    fn failed(&self, event: Option<HookEventName>, failure: StageFailure) -> ProcessedHookResult;
+
     fn serve(self: Arc<Self>, request: HookExecutionRequest, control: RequestControl) -> Served;
 }
 
@@ -230,7 +233,8 @@ impl MessageBus {
         request: HookExecutionRequest,
         cancel: Option<CancellationToken>,
     ) -> Box<HookExecutionResponse> {
-        let response = match self.begin(&accepted, request, cancel) {
+        let mut accepted = accepted;
+        let response = match self.begin(&mut accepted, request, cancel) {
             Served::Done(response) => response,
             Served::Running(running) => AssertUnwindSafe(running)
                 .catch_unwind()
@@ -243,7 +247,7 @@ impl MessageBus {
     /// Hands an accepted request to the handler.
     fn begin(
         &self,
-        accepted: &Accepted,
+        accepted: &mut Accepted,
         request: HookExecutionRequest,
         cancel: Option<CancellationToken>,
     ) -> Served {
@@ -256,6 +260,7 @@ impl MessageBus {
             return Served::Done(accepted.failed(FailureCode::NoHandler, message));
         };
         let control = RequestControl { key: accepted.key, cancel, deadline: accepted.deadline };
+        accepted.handler = Some(Arc::clone(&handler));
         catch_unwind(AssertUnwindSafe(|| handler.serve(request, control)))
             .unwrap_or_else(|panic| Served::Done(accepted.panicked(panic.as_ref())))
     }
@@ -296,6 +301,8 @@ struct Accepted {
     deadline: Option<Instant>,
     correlation_id: CorrelationId,
     event: Option<HookEventName>,
+    /// Who was handed the request.
+    handler: Option<Arc<dyn RequestHandler>>,
     answered: bool,
 }
 
@@ -307,6 +314,7 @@ impl Accepted {
             deadline: request.deadline().and_then(|after| Instant::now().checked_add(after)),
             correlation_id: request.correlation_id().clone(),
             event: request.event(),
+            handler: None,
             answered: false,
         }
     }
@@ -324,11 +332,11 @@ impl Accepted {
 
     fn failed(&self, code: FailureCode, message: &str) -> Box<HookExecutionResponse> {
         let failure = StageFailure::new(code, message);
-        Box::new(HookExecutionResponse::failed(
-            self.correlation_id.clone(),
-            self.event,
-            ProcessedHookResult::failed(failure, None),
-        ))
+        let processed = match &self.handler {
+            Some(handler) => handler.failed(self.event, failure),
+            None => ProcessedHookResult::failed(failure, None),
+        };
+        Box::new(HookExecutionResponse::failed(self.correlation_id.clone(), self.event, processed))
     }
 
     fn panicked(&self, panic: &(dyn std::any::Any + Send)) -> Box<HookExecutionResponse> {

@@ -39,11 +39,19 @@ pub(crate) struct Engine {
 }
 
 impl Engine {
-    async fn build(options: &EngineOptions) -> Result<Arc<Self>, InitializeError> {
+    /// Reads the settings. A `runner` that is there already goes on: what it runs counts against
+    /// its limits, and is waited for at the end.
+    async fn build(
+        options: &EngineOptions,
+        runner: Option<Arc<Runner>>,
+    ) -> Result<Arc<Self>, InitializeError> {
         let options = options.clone();
         // Settings may lie on a slow or absent file system.
         let built = tokio::task::spawn_blocking(move || {
-            let runner = Arc::new(Runner::new(options.host.clone())?);
+            let runner = match runner {
+                Some(runner) => runner,
+                None => Arc::new(Runner::new(options.host.clone())?),
+            };
             let files = options.sources.iter().filter_map(load).collect();
             let registry = Arc::new(HookRegistry::new(
                 files,
@@ -87,14 +95,18 @@ impl EngineSlot {
     /// Builds the engine unless it is there; any number of callers wait for the one that does.
     pub(crate) async fn initialize(&self) -> Result<Arc<Engine>, InitializeError> {
         let current = Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner));
-        current.get_or_init(|| Engine::build(&self.options)).await.clone()
+        current.get_or_init(|| Engine::build(&self.options, None)).await.clone()
     }
 
     /// Builds the engine anew and puts it in the old one's place; requests in flight stay with the
     /// old one. What was switched at run time stays switched.
     pub(crate) async fn reload(&self) -> Result<Arc<Engine>, InitializeError> {
-        let rebuilt = Engine::build(&self.options).await;
         let before = self.get();
+        let runner = match &before {
+            Some(Ok(before)) => Some(before.pipeline.shared_runner()),
+            _ => None,
+        };
+        let rebuilt = Engine::build(&self.options, runner).await;
         if let (Ok(engine), Some(Ok(before))) = (&rebuilt, &before) {
             for (name, enabled) in before.registry.switches() {
                 engine.registry.set_enabled(&name, enabled);

@@ -1,7 +1,7 @@
 //! What serves the requests of a bus: the nine stages of architecture.md, "Data flow".
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering, fence};
 use std::time::{Duration, Instant};
 
 use futures::FutureExt;
@@ -25,6 +25,8 @@ pub struct HookEventHandler {
     bus: MessageBus,
     engine: Arc<EngineSlot>,
     host: HostContext,
+    /// How long a request may take that does not say it itself.
+    deadline: Option<Duration>,
     stopping: AtomicBool,
     /// Cancelled when a shutdown's deadline has passed.
     ended: CancellationToken,
@@ -41,13 +43,19 @@ impl std::fmt::Debug for HookEventHandler {
 }
 
 impl HookEventHandler {
-    pub(crate) fn new(bus: MessageBus, engine: Arc<EngineSlot>, host: HostContext) -> Self {
+    pub(crate) fn new(
+        bus: MessageBus,
+        engine: Arc<EngineSlot>,
+        host: HostContext,
+        deadline: Option<Duration>,
+    ) -> Self {
         let in_flight = TaskTracker::new();
         in_flight.close();
         Self {
             bus,
             engine,
             host,
+            deadline,
             stopping: AtomicBool::new(false),
             ended: CancellationToken::new(),
             in_flight,
@@ -68,7 +76,8 @@ impl HookEventHandler {
     /// Answers later requests `shutting_down`, waits for accepted ones until the deadline, then
     /// ends their hooks and answers them `shutting_down` too.
     pub(crate) async fn shut_down(&self, deadline: Duration) {
-        self.stopping.store(true, Ordering::Release);
+        self.stopping.store(true, Ordering::SeqCst);
+        fence(Ordering::SeqCst);
         let finished = tokio::time::timeout(deadline, self.in_flight.wait()).await;
         if finished.is_err() {
             self.ended.cancel();
@@ -78,10 +87,10 @@ impl HookEventHandler {
 
     /// Stages 1 to 4, and the rest too where it needs no waiting.
     fn serve_with(
-        self: &Arc<Self>,
+        &self,
         engine: &Arc<Engine>,
         request: HookExecutionRequest,
-        control: RequestControl,
+        control: &RequestControl,
     ) -> Served {
         let door = Door { engine, id: request.correlation_id().clone() };
         let mut input = match read(request.into_body()) {
@@ -110,52 +119,96 @@ impl HookEventHandler {
                 Err(failure) => door.fail(&plan, failure),
             };
         }
+        let in_flight = match self.take_off() {
+            Ok(in_flight) => in_flight,
+            Err(failure) => return door.fail(&plan, failure),
+        };
         let run = Run {
             engine: Arc::clone(engine),
             id: door.id,
             plan,
             input,
             scope,
-            deadline: control.deadline,
-            ended: self.ended.clone(),
-            _in_flight: self.in_flight.token(),
+            cut_off: self.cut_off(control),
+            _in_flight: in_flight,
         };
         Served::Running(run.finish().boxed())
+    }
+
+    /// Builds the engine first, for whoever comes first.
+    async fn initialize_and_serve(
+        self: Arc<Self>,
+        request: HookExecutionRequest,
+        control: RequestControl,
+        in_flight: TaskTrackerToken,
+    ) -> Box<HookExecutionResponse> {
+        let cut_off = self.cut_off(&control);
+        let built = tokio::select! {
+            biased;
+            failure = cut_off.reached() => Err(failure),
+            built = self.engine.initialize() => built.map_err(|error| not_initialized(&error)),
+        };
+        let served = match built {
+            Ok(engine) => self.serve_with(&engine, request, &control),
+            Err(failure) => self.refuse(&request, failure),
+        };
+        drop(in_flight);
+        match served {
+            Served::Done(response) => response,
+            Served::Running(running) => running.await,
+        }
     }
 
     fn refuse(&self, request: &HookExecutionRequest, failure: StageFailure) -> Served {
         let (id, event) = (request.correlation_id().clone(), request.event());
         log::failure(event, &id, &failure);
-        let processed = ProcessedHookResult::failed(failure, None);
+        let processed = self.failed(event, failure);
         Served::Done(Box::new(HookExecutionResponse::failed(id, event, processed)))
+    }
+
+    /// Counts a request that will be waited for, so that a shutdown waits for it too.
+    fn take_off(&self) -> Result<TaskTrackerToken, StageFailure> {
+        let in_flight = self.in_flight.token();
+        // Counted before the look, as a shutdown looks at the count after it has said so.
+        fence(Ordering::SeqCst);
+        match self.stopping.load(Ordering::SeqCst) {
+            true => Err(shutting_down()),
+            false => Ok(in_flight),
+        }
+    }
+
+    fn cut_off(&self, control: &RequestControl) -> CutOff {
+        let own = || self.deadline.and_then(|after| Instant::now().checked_add(after));
+        CutOff {
+            ended: self.ended.clone(),
+            cancel: control.cancel.clone(),
+            deadline: control.deadline.or_else(own),
+        }
     }
 }
 
 impl RequestHandler for HookEventHandler {
+    fn failed(&self, event: Option<HookEventName>, failure: StageFailure) -> ProcessedHookResult {
+        let blocking = match (self.engine.get(), event) {
+            (Some(Ok(engine)), Some(event)) => engine.pipeline.planner().blocking_on_failure(event),
+            _ => None,
+        };
+        ProcessedHookResult::failed(failure, blocking.as_deref())
+    }
+
     fn serve(self: Arc<Self>, request: HookExecutionRequest, control: RequestControl) -> Served {
         if self.stopping.load(Ordering::Acquire) {
             return self.refuse(&request, shutting_down());
         }
         match self.engine.get() {
-            Some(Ok(engine)) => self.serve_with(&engine, request, control),
+            Some(Ok(engine)) => self.serve_with(&engine, request, &control),
             Some(Err(error)) => self.refuse(&request, not_initialized(&error)),
-            None => {
-                let in_flight = self.in_flight.token();
-                Served::Running(
-                    async move {
-                        let served = match self.engine.initialize().await {
-                            Ok(engine) => self.serve_with(&engine, request, control),
-                            Err(error) => self.refuse(&request, not_initialized(&error)),
-                        };
-                        drop(in_flight);
-                        match served {
-                            Served::Done(response) => response,
-                            Served::Running(running) => running.await,
-                        }
-                    }
-                    .boxed(),
-                )
-            }
+            None => match self.take_off() {
+                Ok(in_flight) => {
+                    Served::Running(self.initialize_and_serve(request, control, in_flight).boxed())
+                }
+                Err(failure) => self.refuse(&request, failure),
+            },
         }
     }
 }
@@ -260,31 +313,19 @@ struct Run {
     plan: Arc<Plan>,
     input: EventInput,
     scope: RunScope,
-    deadline: Option<Instant>,
-    ended: CancellationToken,
+    cut_off: CutOff,
     _in_flight: TaskTrackerToken,
 }
 
 impl Run {
     async fn finish(self) -> Box<HookExecutionResponse> {
         let door = Door { engine: &self.engine, id: self.id };
-        let cut_off = async {
-            tokio::select! {
-                () = self.ended.cancelled() => shutting_down(),
-                () = self.scope.cancel.cancelled() => {
-                    StageFailure::new(FailureCode::Cancelled, "the request was cancelled")
-                }
-                () = passed(self.deadline) => {
-                    let message = "the request's deadline passed before its hooks were done";
-                    StageFailure::new(FailureCode::DeadlineExceeded, message)
-                }
-            }
-        };
-        let run = self.engine.pipeline.run(&self.plan, self.input, &self.scope);
-        // Whichever is first drops the other, and a run that is dropped ends its hooks.
+        // Whichever is first drops the other, and a run that is dropped ends its hooks. Being cut
+        // off goes first: hooks that were cancelled with their request are no result.
         let run = tokio::select! {
-            run = run => run,
-            failure = cut_off => Err(failure),
+            biased;
+            failure = self.cut_off.reached() => Err(failure),
+            run = self.engine.pipeline.run(&self.plan, self.input, &self.scope) => run,
         };
         match run {
             Ok(outcome) => door.complete(self.plan.event, outcome),
@@ -293,6 +334,35 @@ impl Run {
                 door.failed(Some(self.plan.event), failure, blocking)
             }
         }
+    }
+}
+
+/// What may end the wait for a request before its hooks are done.
+struct CutOff {
+    ended: CancellationToken,
+    cancel: Option<CancellationToken>,
+    deadline: Option<Instant>,
+}
+
+impl CutOff {
+    async fn reached(&self) -> StageFailure {
+        tokio::select! {
+            () = self.ended.cancelled() => shutting_down(),
+            () = cancelled(self.cancel.as_ref()) => {
+                StageFailure::new(FailureCode::Cancelled, "the request was cancelled")
+            }
+            () = passed(self.deadline) => {
+                let message = "the request's deadline passed before its hooks were done";
+                StageFailure::new(FailureCode::DeadlineExceeded, message)
+            }
+        }
+    }
+}
+
+async fn cancelled(cancel: Option<&CancellationToken>) {
+    match cancel {
+        Some(cancel) => cancel.cancelled().await,
+        None => std::future::pending().await,
     }
 }
 

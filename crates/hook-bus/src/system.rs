@@ -48,6 +48,7 @@ pub struct HookSystemStatus {
 pub struct HookSystemBuilder {
     options: EngineOptions,
     context: HostContext,
+    deadline: Option<Duration>,
     bus: Option<MessageBus>,
 }
 
@@ -110,6 +111,13 @@ impl HookSystemBuilder {
         self
     }
 
+    /// How long a request may take that does not say it itself; for ever by default, since each
+    /// hook has a timeout of its own.
+    pub fn deadline(mut self, deadline: Duration) -> Self {
+        self.deadline = Some(deadline);
+        self
+    }
+
     /// The bus to serve; one of its own by default.
     pub fn bus(mut self, bus: MessageBus) -> Self {
         self.bus = Some(bus);
@@ -125,7 +133,8 @@ impl HookSystemBuilder {
         let engine = Arc::new(EngineSlot::new(self.options));
         // The one place where bus, engine and log come together.
         let handler =
-            Arc::new(HookEventHandler::new(bus.clone(), Arc::clone(&engine), self.context));
+            HookEventHandler::new(bus.clone(), Arc::clone(&engine), self.context, self.deadline);
+        let handler = Arc::new(handler);
         bus.attach(Arc::clone(&handler) as Arc<dyn RequestHandler>)?;
         Ok(HookSystem { bus, engine, handler })
     }
@@ -161,7 +170,9 @@ pub struct HookSystem {
 impl HookSystem {
     /// Begins a system for a project.
     pub fn builder(project: impl Into<PathBuf>) -> HookSystemBuilder {
+        // Hooks are told where the project is, and may run elsewhere.
         let project = project.into();
+        let project = std::path::absolute(&project).unwrap_or(project);
         let context = HostContext {
             session_id: "".into(),
             cwd: project.to_string_lossy().into(),
@@ -178,7 +189,7 @@ impl HookSystem {
             host,
             trust: TrustPolicy::Nothing,
         };
-        HookSystemBuilder { options, context, bus: None }
+        HookSystemBuilder { options, context, deadline: None, bus: None }
     }
 
     /// Reads the settings and builds the engine, unless that was done. Any number of callers at

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use hook_bus::{HookExecutionRequest, HookSystem};
+use hook_bus::HookSystem;
 use hook_core::{SettingsSource, TrustPolicy, TrustStore};
 
 use crate::args::Common;
@@ -25,6 +25,9 @@ pub(crate) async fn hook_system(
     };
     let config_home = config_home();
     let mut builder = HookSystem::builder(&project).session_id(common.session_id.as_str());
+    if let Some(timeout) = common.timeout {
+        builder = builder.deadline(Duration::from_millis(timeout));
+    }
     if common.settings.is_empty() {
         let user = config_home.as_deref().filter(|_| !common.no_user);
         builder = builder.native_settings(user);
@@ -43,7 +46,7 @@ pub(crate) async fn hook_system(
     let system = builder.build()?;
     system.initialize().await?;
     for diagnostic in system.diagnostics()? {
-        printer.warning(&diagnostic.to_string());
+        printer.settings_problem(&diagnostic);
     }
     let untrusted = system.hooks()?.iter().filter(|listing| !listing.trusted).count();
     if untrusted > 0 {
@@ -54,14 +57,6 @@ pub(crate) async fn hook_system(
         ));
     }
     Ok(system)
-}
-
-/// Gives a request the deadline of `--timeout`.
-pub(crate) fn with_timeout(request: HookExecutionRequest, common: &Common) -> HookExecutionRequest {
-    match common.timeout {
-        Some(timeout) => request.with_deadline(Duration::from_millis(timeout)),
-        None => request,
-    }
 }
 
 fn existing_directory(project: &Path, cwd: &Path) -> Result<PathBuf, CommandError> {

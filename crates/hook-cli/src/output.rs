@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 
 use anstyle::{AnsiColor, Style};
+use hook_core::settings::{Diagnostic, Severity};
 
 use crate::args::Color;
 use crate::error::CommandError;
@@ -69,6 +70,17 @@ impl Printer {
     /// Says what is odd, on stderr.
     pub(crate) fn warning(&mut self, text: &str) {
         self.diagnostic("warning", Tone::Odd, text);
+    }
+
+    /// Says what is wrong with the settings, on stderr.
+    pub(crate) fn settings_problem(&mut self, problem: &Diagnostic) {
+        let tone = match problem.severity {
+            Severity::Error => Tone::Bad,
+            Severity::Warning => Tone::Odd,
+            Severity::Hint => Tone::Quiet,
+        };
+        let text = paint(self.is_coloured(io::stderr().is_terminal()), tone, &problem.to_string());
+        let _ = writeln!(io::stderr(), "{text}");
     }
 
     /// Prints to stderr as it is.

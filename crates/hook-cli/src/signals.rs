@@ -17,14 +17,11 @@ pub(crate) async fn until_signalled(
     let mut signals = Signals::listen()?;
     let ended = tokio::select! {
         ended = work => ended,
-        number = signals.next() => {
-            // The work is dropped here, which signals the hooks that it waited for.
-            system.shutdown(Duration::ZERO).await;
-            Ok(exit_code::signalled(number))
-        }
+        number = signals.next() => Ok(exit_code::signalled(number)),
     };
+    // The work was dropped, which signalled the hooks that it waited for.
     tokio::select! {
-        () = system.clean_up() => ended,
+        () = system.shutdown(Duration::ZERO) => ended,
         number = signals.next() => exit_code::signalled(number).exit(),
     }
 }

@@ -54,6 +54,11 @@ impl Pipeline {
         &self.runner
     }
 
+    /// The runner, to be shared with another pipeline.
+    pub fn shared_runner(&self) -> Arc<Runner> {
+        Arc::clone(&self.runner)
+    }
+
     /// Which hooks a payload runs.
     pub fn plan(&self, payload: &EventPayload) -> Arc<Plan> {
         self.planner.plan(payload)

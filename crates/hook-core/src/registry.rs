@@ -190,8 +190,8 @@ impl HookRegistry {
         self.hooks.iter().map(listing).collect()
     }
 
-    /// Switches every hook of that name (or, where a hook has none, command) on or off, until the
-    /// next reload of settings or the next call. Gives how many hooks have it.
+    /// Switches every hook of that name (or, where a hook has none, command) on or off. Gives how
+    /// many hooks have it.
     pub fn set_enabled(&self, name: &str, enabled: bool) -> usize {
         let count = self.hooks.iter().filter(|hook| hook.display_name() == name).count();
         if count > 0 {

@@ -1,7 +1,7 @@
 //! Trust: hooks of a project run only what its user agreed to (protocol.md §1, "Trust").
 //!
-//! A decision is bound to a fingerprint of the hook's event, matcher, name and command, and of the
-//! file that the command runs if that file is in the project. A change of any of them asks again.
+//! A decision is bound to a fingerprint of the hook's event, matcher, name, command and variables,
+//! and of the file that the command runs if that file is in the project. A change of any of them asks again.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -269,6 +269,11 @@ pub fn fingerprint(entry: &HookEntry, project: &Path) -> String {
     field(entry.matcher.as_deref().map(str::as_bytes));
     field(entry.name.as_deref().map(str::as_bytes));
     field(Some(entry.command.as_bytes()));
+    // Variables can make a trusted command do anything (PATH, LD_PRELOAD).
+    for (name, value) in &entry.env {
+        field(Some(name.as_bytes()));
+        field(Some(value.as_bytes()));
+    }
     let content = program_in_project(&entry.command, project).and_then(|path| fs::read(path).ok());
     field(content.as_deref());
     hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()

@@ -275,6 +275,12 @@ fn compare(path: &str, expected: &Value, found: &Value, mismatches: &mut Vec<Mis
             }
             return;
         }
+        (Value::Array(items), Value::Array(found)) if items.len() == found.len() => {
+            for (index, (expected, found)) in items.iter().zip(found).enumerate() {
+                compare(&format!("{path}[{index}]"), expected, found, mismatches);
+            }
+            return;
+        }
         (Value::String(text), found) => match (pattern(text), found) {
             (Some(Ok(pattern)), Value::String(found)) => pattern.is_match(found).unwrap_or(false),
             (Some(_), _) => false,

@@ -6,7 +6,6 @@ use hook_bus::{HookExecutionRequest, HookExecutionResponse, HookSystem};
 use hook_core::{JsonObject, PolicyDecision, RawJson};
 
 use crate::args::{Common, Fire};
-use crate::context::with_timeout;
 use crate::error::CommandError;
 use crate::exit_code::{self, Status};
 use crate::output::Printer;
@@ -18,8 +17,7 @@ pub(crate) async fn fire(
     system: &HookSystem,
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
-    let request = with_timeout(request(fire)?, common);
-    let response = system.bus().request(request).await;
+    let response = system.bus().request(request(fire)?).await;
     if common.json {
         printer.message(&response.to_json())?;
     } else if fire.as_hook {

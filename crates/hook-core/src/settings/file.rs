@@ -91,11 +91,7 @@ impl Reader<'_> {
                 }
                 "disabled" => self.config.disabled = self.texts(&field.value),
                 "defaultTimeout" => self.config.default_timeout = self.timeout(&field.value),
-                "failBehavior" => {
-                    if let Some(behavior) = self.fail_behavior(&field.value) {
-                        self.config.fail_behavior = behavior;
-                    }
-                }
+                "failBehavior" => self.config.fail_behavior = self.fail_behavior(&field.value),
                 "maxConcurrent" => match whole_number(&self.document.value(&field.value)) {
                     Some(count) => self.config.max_concurrent = count as usize,
                     None => self.document.wrong_kind(
@@ -226,11 +222,7 @@ impl Reader<'_> {
                 "name" => hook.name = self.text(&field.value, "it was ignored"),
                 "description" => hook.description = self.text(&field.value, "it was ignored"),
                 "timeout" => hook.timeout = self.timeout(&field.value),
-                "failBehavior" => {
-                    // A guard whose wish cannot be read is taken for the stricter one.
-                    hook.fail_behavior =
-                        self.fail_behavior(&field.value).unwrap_or(FailBehavior::Block);
-                }
+                "failBehavior" => hook.fail_behavior = self.fail_behavior(&field.value),
                 "env" => hook.env = self.environment_of_hook(&field.value),
                 _ => self.unknown_key(field, HOOK_FIELDS),
             }
@@ -309,15 +301,18 @@ impl Reader<'_> {
         items.iter().filter_map(|item| self.text(item, "it was ignored")).collect()
     }
 
-    fn fail_behavior(&mut self, node: &Node) -> Option<FailBehavior> {
-        let word = self.document.value(node).to_text();
-        let behavior = word.as_deref().and_then(FailBehavior::from_word);
-        if behavior.is_none() {
-            let found = self.document.value(node);
-            let message = format!("expected {}, found {found}", FailBehavior::WORDS);
+    fn fail_behavior(&mut self, node: &Node) -> FailBehavior {
+        let found = self.document.value(node);
+        let behavior = found.to_text().as_deref().and_then(FailBehavior::from_word);
+        behavior.unwrap_or_else(|| {
+            // A guard whose wish cannot be read is taken at the stricter one.
+            let message = format!(
+                "expected {}, found {found}; \"block\" is used, the stricter one",
+                FailBehavior::WORDS
+            );
             self.document.report(Severity::Error, node, message);
-        }
-        behavior
+            FailBehavior::Block
+        })
     }
 
     fn timeout(&mut self, node: &Node) -> Duration {
