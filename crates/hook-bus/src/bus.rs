@@ -1,18 +1,19 @@
 //! The bus: requests go to the one handler, everything goes to subscribers.
 
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Instant;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use hook_core::failure::panic_message;
-use hook_core::{FailureCode, HookEventName, ProcessedHookResult, StageFailure};
+use hook_core::{HookEventName, ProcessedHookResult, StageFailure};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, TryAcquireError, oneshot};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use tokio_util::task::task_tracker::TaskTrackerToken;
 
+use crate::accepted::Accepted;
 use crate::message::{CorrelationId, HookExecutionRequest, HookExecutionResponse, RequestKey};
 use crate::subscription::{Message, Subscription, SubscriptionLimits, Topics};
 
@@ -71,10 +72,15 @@ pub(crate) enum Served {
 
 /// What serves the requests of a bus.
 pub(crate) trait RequestHandler: Send + Sync {
-    /// What a failure means that the bus met after it had handed over a request for that event.
-    fn failed(&self, event: Option<HookEventName>, failure: StageFailure) -> ProcessedHookResult;
+    /// Takes on a request, or says why not. What was taken on is served, whatever happens to the
+    /// handler afterwards, and counts as in flight until the token is dropped.
+    fn accept(&self) -> Result<TaskTrackerToken, StageFailure>;
 
+    /// Serves a request that was taken on.
     fn serve(self: Arc<Self>, request: HookExecutionRequest, control: RequestControl) -> Served;
+
+    /// What it means to the caller that the bus could not serve a request for that event.
+    fn failed(&self, event: Option<HookEventName>, failure: StageFailure) -> ProcessedHookResult;
 }
 
 /// An in-process typed bus. Clones are handles to the same bus.
@@ -233,8 +239,10 @@ impl MessageBus {
         request: HookExecutionRequest,
         cancel: Option<CancellationToken>,
     ) -> Box<HookExecutionResponse> {
-        let mut accepted = accepted;
-        let response = match self.begin(&mut accepted, request, cancel) {
+        if self.has_subscribers::<HookExecutionRequest>() {
+            self.publish_message(&Arc::new(request.clone()));
+        }
+        let response = match accepted.begin(request, cancel) {
             Served::Done(response) => response,
             Served::Running(running) => AssertUnwindSafe(running)
                 .catch_unwind()
@@ -244,28 +252,7 @@ impl MessageBus {
         accepted.answer(response)
     }
 
-    /// Hands an accepted request to the handler.
-    fn begin(
-        &self,
-        accepted: &mut Accepted,
-        request: HookExecutionRequest,
-        cancel: Option<CancellationToken>,
-    ) -> Served {
-        if self.has_subscribers::<HookExecutionRequest>() {
-            self.publish_message(&Arc::new(request.clone()));
-        }
-        let Some(handler) = self.handler() else {
-            let message = "nothing serves the bus: no hook system was started on it, or it was \
-                           disposed of";
-            return Served::Done(accepted.failed(FailureCode::NoHandler, message));
-        };
-        let control = RequestControl { key: accepted.key, cancel, deadline: accepted.deadline };
-        accepted.handler = Some(Arc::clone(&handler));
-        catch_unwind(AssertUnwindSafe(|| handler.serve(request, control)))
-            .unwrap_or_else(|panic| Served::Done(accepted.panicked(panic.as_ref())))
-    }
-
-    fn handler(&self) -> Option<Arc<dyn RequestHandler>> {
+    pub(crate) fn handler(&self) -> Option<Arc<dyn RequestHandler>> {
         self.inner.handler.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -290,70 +277,6 @@ impl MessageBus {
 
     pub(crate) fn publish_message<M: Message>(&self, message: &Arc<M>) {
         M::topic(&self.inner.topics).publish(message);
-    }
-}
-
-/// An accepted request that must be answered, whatever happens to whoever serves it.
-struct Accepted {
-    bus: MessageBus,
-    key: RequestKey,
-    /// Counted from the acceptance.
-    deadline: Option<Instant>,
-    correlation_id: CorrelationId,
-    event: Option<HookEventName>,
-    /// Who was handed the request.
-    handler: Option<Arc<dyn RequestHandler>>,
-    answered: bool,
-}
-
-impl Accepted {
-    fn new(bus: &MessageBus, request: &HookExecutionRequest, key: RequestKey) -> Self {
-        Self {
-            bus: bus.clone(),
-            key,
-            deadline: request.deadline().and_then(|after| Instant::now().checked_add(after)),
-            correlation_id: request.correlation_id().clone(),
-            event: request.event(),
-            handler: None,
-            answered: false,
-        }
-    }
-
-    /// Publishes the response and gives it back.
-    fn answer(mut self, response: Box<HookExecutionResponse>) -> Box<HookExecutionResponse> {
-        self.answered = true;
-        if !self.bus.has_subscribers::<HookExecutionResponse>() {
-            return response;
-        }
-        let response = Arc::new(*response);
-        self.bus.publish_message(&response);
-        Box::new(Arc::unwrap_or_clone(response))
-    }
-
-    fn failed(&self, code: FailureCode, message: &str) -> Box<HookExecutionResponse> {
-        let failure = StageFailure::new(code, message);
-        let processed = match &self.handler {
-            Some(handler) => handler.failed(self.event, failure),
-            None => ProcessedHookResult::failed(failure, None),
-        };
-        Box::new(HookExecutionResponse::failed(self.correlation_id.clone(), self.event, processed))
-    }
-
-    fn panicked(&self, panic: &(dyn std::any::Any + Send)) -> Box<HookExecutionResponse> {
-        let message = format!("the hook engine panicked: {}", panic_message(panic));
-        self.failed(FailureCode::InternalError, &message)
-    }
-}
-
-impl Drop for Accepted {
-    /// The future that served the request was dropped: its caller is gone, or the runtime is.
-    fn drop(&mut self) {
-        if !self.answered {
-            tracing::debug!(correlation_id = %self.correlation_id, "request cancelled");
-            let message = "whoever asked does not wait for the answer any more";
-            let response = Arc::new(*self.failed(FailureCode::Cancelled, message));
-            self.bus.publish_message(&response);
-        }
     }
 }
 

@@ -5,9 +5,10 @@ use std::sync::atomic::{AtomicBool, Ordering, fence};
 use std::time::{Duration, Instant};
 
 use futures::FutureExt;
+use hook_core::nearest::shortened;
 use hook_core::{
-    EventInput, FailureCode, Hook, HookEventName, HostContext, PipelineOutcome, Plan,
-    ProcessedHookResult, RawJson, RequestInput, RunScope, StageFailure,
+    EventInput, FailureCode, FinishedHooks, Hook, HookEventName, HostContext, PipelineOutcome,
+    Plan, ProcessedHookResult, RawJson, RequestInput, RunScope, StageFailure,
 };
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -119,10 +120,6 @@ impl HookEventHandler {
                 Err(failure) => door.fail(&plan, failure),
             };
         }
-        let in_flight = match self.take_off() {
-            Ok(in_flight) => in_flight,
-            Err(failure) => return door.fail(&plan, failure),
-        };
         let run = Run {
             engine: Arc::clone(engine),
             id: door.id,
@@ -130,7 +127,6 @@ impl HookEventHandler {
             input,
             scope,
             cut_off: self.cut_off(control),
-            _in_flight: in_flight,
         };
         Served::Running(run.finish().boxed())
     }
@@ -140,7 +136,6 @@ impl HookEventHandler {
         self: Arc<Self>,
         request: HookExecutionRequest,
         control: RequestControl,
-        in_flight: TaskTrackerToken,
     ) -> Box<HookExecutionResponse> {
         let cut_off = self.cut_off(&control);
         let built = tokio::select! {
@@ -152,7 +147,6 @@ impl HookEventHandler {
             Ok(engine) => self.serve_with(&engine, request, &control),
             Err(failure) => self.refuse(&request, failure),
         };
-        drop(in_flight);
         match served {
             Served::Done(response) => response,
             Served::Running(running) => running.await,
@@ -166,17 +160,6 @@ impl HookEventHandler {
         Served::Done(Box::new(HookExecutionResponse::failed(id, event, processed)))
     }
 
-    /// Counts a request that will be waited for, so that a shutdown waits for it too.
-    fn take_off(&self) -> Result<TaskTrackerToken, StageFailure> {
-        let in_flight = self.in_flight.token();
-        // Counted before the look, as a shutdown looks at the count after it has said so.
-        fence(Ordering::SeqCst);
-        match self.stopping.load(Ordering::SeqCst) {
-            true => Err(shutting_down()),
-            false => Ok(in_flight),
-        }
-    }
-
     fn cut_off(&self, control: &RequestControl) -> CutOff {
         let own = || self.deadline.and_then(|after| Instant::now().checked_add(after));
         CutOff {
@@ -188,6 +171,16 @@ impl HookEventHandler {
 }
 
 impl RequestHandler for HookEventHandler {
+    fn accept(&self) -> Result<TaskTrackerToken, StageFailure> {
+        let in_flight = self.in_flight.token();
+        // Counted before the look, as a shutdown says so before it looks at the count.
+        fence(Ordering::SeqCst);
+        match self.stopping.load(Ordering::SeqCst) {
+            true => Err(shutting_down()),
+            false => Ok(in_flight),
+        }
+    }
+
     fn failed(&self, event: Option<HookEventName>, failure: StageFailure) -> ProcessedHookResult {
         let blocking = match (self.engine.get(), event) {
             (Some(Ok(engine)), Some(event)) => engine.pipeline.planner().blocking_on_failure(event),
@@ -197,18 +190,10 @@ impl RequestHandler for HookEventHandler {
     }
 
     fn serve(self: Arc<Self>, request: HookExecutionRequest, control: RequestControl) -> Served {
-        if self.stopping.load(Ordering::Acquire) {
-            return self.refuse(&request, shutting_down());
-        }
         match self.engine.get() {
             Some(Ok(engine)) => self.serve_with(&engine, request, &control),
             Some(Err(error)) => self.refuse(&request, not_initialized(&error)),
-            None => match self.take_off() {
-                Ok(in_flight) => {
-                    Served::Running(self.initialize_and_serve(request, control, in_flight).boxed())
-                }
-                Err(failure) => self.refuse(&request, failure),
-            },
+            None => Served::Running(self.initialize_and_serve(request, control).boxed()),
         }
     }
 }
@@ -251,9 +236,10 @@ fn read(body: Body) -> Result<Box<RequestInput>, Rejected> {
 fn unsupported(event_name: &str) -> StageFailure {
     let hint = HookEventName::nearest(event_name);
     let meant = hint.map(|hint| format!("; did you mean {hint}?")).unwrap_or_default();
+    let event_name = shortened(event_name);
     let message = format!("there is no event {event_name:?}{meant}");
     let failure = StageFailure::new(FailureCode::UnsupportedEvent, message)
-        .with_detail("eventName", RawJson::from_text(event_name));
+        .with_detail("eventName", RawJson::from_text(&event_name));
     match hint {
         Some(hint) => failure.with_detail("nearest", RawJson::from_text(hint)),
         None => failure,
@@ -291,6 +277,24 @@ impl Door<'_> {
         Served::Done(self.failed(Some(plan.event), failure, plan.blocking_on_failure()))
     }
 
+    /// A request that ended before all of its hooks had. What those that were done said still
+    /// counts where it forbids: a denial sticks (protocol.md §3).
+    fn cut_off(
+        &self,
+        plan: &Plan,
+        failure: StageFailure,
+        partial: PipelineOutcome,
+    ) -> Box<HookExecutionResponse> {
+        for result in &partial.hooks {
+            log::hook(plan.event, &self.id, result);
+        }
+        let mut response = self.failed(Some(plan.event), failure, plan.blocking_on_failure());
+        if partial.processed.decision > response.processed.decision {
+            response.processed.adopt_decision(partial.processed);
+        }
+        response
+    }
+
     fn failed(
         &self,
         event: Option<HookEventName>,
@@ -314,22 +318,25 @@ struct Run {
     input: EventInput,
     scope: RunScope,
     cut_off: CutOff,
-    _in_flight: TaskTrackerToken,
 }
 
 impl Run {
     async fn finish(self) -> Box<HookExecutionResponse> {
         let door = Door { engine: &self.engine, id: self.id };
+        let pipeline = &self.engine.pipeline;
+        let mut finished = FinishedHooks::default();
         // Whichever is first drops the other, and a run that is dropped ends its hooks. Being cut
         // off goes first: hooks that were cancelled with their request are no result.
         let run = tokio::select! {
             biased;
             failure = self.cut_off.reached() => Err(failure),
-            run = self.engine.pipeline.run(&self.plan, self.input, &self.scope) => run,
+            run = pipeline.run_into(&self.plan, self.input, &self.scope, &mut finished) => run,
         };
-        match run {
-            Ok(outcome) => door.complete(self.plan.event, outcome),
-            Err(failure) => {
+        let outcome = pipeline.settle(&self.plan, finished);
+        match (run, outcome) {
+            (Ok(()), Ok(outcome)) => door.complete(self.plan.event, outcome),
+            (Err(failure), Ok(partial)) => door.cut_off(&self.plan, failure, partial),
+            (_, Err(failure)) => {
                 let blocking = self.plan.blocking_on_failure();
                 door.failed(Some(self.plan.event), failure, blocking)
             }

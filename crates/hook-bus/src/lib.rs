@@ -50,6 +50,7 @@
 //! | --- | --- |
 //! | [`message`] | requests, responses, progress, and their JSON form |
 //! | `bus`, `subscription` | the bus and its bounded queues |
+//! | `accepted` | from acceptance to the one answer |
 //! | `event_handler` | the nine stages that a request goes through |
 //! | `engine`, `system`, `fire` | the engine on the bus, and its host's side |
 //! | [`wire`] | JSON lines: reading, and serving a client |
@@ -60,6 +61,7 @@
 //! A request is served on the task of whoever asked, up to where something must be waited for: a
 //! queue and a wake-up would cost more than all the stages before (docs/performance.md).
 
+mod accepted;
 mod bus;
 mod engine;
 mod event_handler;

@@ -30,7 +30,8 @@ pub(crate) fn event(event: HookEventName, response: &HookExecutionResponse) {
     );
 }
 
-fn hook(event: HookEventName, id: &CorrelationId, result: &HookExecutionResult) {
+/// Records one hook.
+pub(crate) fn hook(event: HookEventName, id: &CorrelationId, result: &HookExecutionResult) {
     let name = result.hook.display_name();
     tracing::debug!(
         target: "hook::run",

@@ -70,7 +70,7 @@ pub mod input;
 pub mod json;
 pub mod matcher;
 pub mod model;
-mod nearest;
+pub mod nearest;
 pub mod output;
 pub mod pipeline;
 pub mod planner;
@@ -95,7 +95,7 @@ pub use input::{
 pub use json::{JsonError, JsonKind, JsonObject, ObjectWriter, RawJson, RawObject};
 pub use model::{LlmRequest, LlmResponse, ToolConfig};
 pub use output::{Decision, HookOutput, PolicyDecision};
-pub use pipeline::{Pipeline, PipelineOutcome};
+pub use pipeline::{FinishedHooks, Pipeline, PipelineOutcome};
 pub use planner::{Plan, Planner};
 pub use processed::{ProcessedHookResult, StageFailure};
 pub use registry::{Hook, HookListing, HookRegistry};

@@ -6,6 +6,8 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+use futures::stream::{FuturesUnordered, StreamExt};
+
 use crate::aggregator::Aggregator;
 use crate::failure::{FailureCode, panic_message};
 use crate::input::{EventInput, EventPayload};
@@ -81,16 +83,49 @@ impl Pipeline {
         input: EventInput,
         scope: &RunScope,
     ) -> Result<PipelineOutcome, StageFailure> {
+        let mut finished = FinishedHooks::default();
+        self.run_into(plan, input, scope, &mut finished).await?;
+        self.settle(plan, finished)
+    }
+
+    /// Runs a plan as [`run`](Self::run) does, but leaves what each hook did in `finished` as soon
+    /// as it is done, so that nothing is lost when the future is dropped half-way.
+    ///
+    /// # Errors
+    /// When the hooks could not be run.
+    pub async fn run_into(
+        &self,
+        plan: &Plan,
+        input: EventInput,
+        scope: &RunScope,
+        finished: &mut FinishedHooks,
+    ) -> Result<(), StageFailure> {
         if plan.is_empty() {
-            return Ok(PipelineOutcome::empty_success());
+            return Ok(());
         }
         let input = HookInput::new(input);
         let run = match plan.sequential {
-            true => self.run_in_sequence(plan, input, scope).await,
-            false => self.run_together(plan, input, scope).await,
+            true => self.run_in_sequence(plan, input, scope, finished).await,
+            false => self.run_together(plan, input, scope, finished).await,
         };
-        let mut hooks =
-            run.map_err(|gone| StageFailure::new(FailureCode::ExecutionFailed, gone.to_string()))?;
+        run.map_err(|gone| StageFailure::new(FailureCode::ExecutionFailed, gone.to_string()))
+    }
+
+    /// Merges what the hooks said, in plan order, also when not all of them finished.
+    ///
+    /// # Errors
+    /// When the answers could not be merged.
+    pub fn settle(
+        &self,
+        plan: &Plan,
+        finished: FinishedHooks,
+    ) -> Result<PipelineOutcome, StageFailure> {
+        let FinishedHooks { mut results } = finished;
+        if results.is_empty() {
+            return Ok(PipelineOutcome::empty_success());
+        }
+        results.sort_by_key(|(place, _)| *place);
+        let mut hooks: Vec<_> = results.into_iter().map(|(_, result)| result).collect();
         let process = || {
             let aggregated = self.aggregator.aggregate(plan.event, &mut hooks);
             ProcessedHookResult::process(plan.event, aggregated)
@@ -108,15 +143,18 @@ impl Pipeline {
         plan: &Plan,
         input: HookInput,
         scope: &RunScope,
-    ) -> Result<Vec<HookExecutionResult>, RunnerGone> {
-        // All are started before the first is awaited; results keep plan order.
-        let start = |planned: &PlannedHook| self.runner.start(&planned.hook, input.clone(), scope);
-        let started: Vec<_> = plan.hooks.iter().map(start).collect();
-        let mut results = Vec::with_capacity(started.len());
-        for (started, planned) in started.into_iter().zip(&plan.hooks) {
-            results.push(with_warning(started.finish().await?, planned));
+        finished: &mut FinishedHooks,
+    ) -> Result<(), RunnerGone> {
+        // All are started before the first is awaited.
+        let start = |(place, planned): (usize, &PlannedHook)| {
+            let started = self.runner.start(&planned.hook, input.clone(), scope);
+            async move { (place, started.finish().await) }
+        };
+        let mut started: FuturesUnordered<_> = plan.hooks.iter().enumerate().map(start).collect();
+        while let Some((place, result)) = started.next().await {
+            finished.push(plan, place, result?);
         }
-        Ok(results)
+        Ok(())
     }
 
     async fn run_in_sequence(
@@ -124,16 +162,30 @@ impl Pipeline {
         plan: &Plan,
         mut input: HookInput,
         scope: &RunScope,
-    ) -> Result<Vec<HookExecutionResult>, RunnerGone> {
-        let mut results = Vec::with_capacity(plan.hooks.len());
-        for planned in &plan.hooks {
+        finished: &mut FinishedHooks,
+    ) -> Result<(), RunnerGone> {
+        for (place, planned) in plan.hooks.iter().enumerate() {
             let result = self.runner.start(&planned.hook, input.clone(), scope).finish().await?;
             if let Some(output) = result.output.as_ref().filter(|_| result.success) {
                 input = chained(input, output);
             }
-            results.push(with_warning(result, planned));
+            finished.push(plan, place, result);
         }
-        Ok(results)
+        Ok(())
+    }
+}
+
+/// What the hooks of a plan did, as far as they are done.
+#[derive(Debug, Default)]
+pub struct FinishedHooks {
+    /// With their places in the plan, in the order in which they finished.
+    results: Vec<(usize, HookExecutionResult)>,
+}
+
+impl FinishedHooks {
+    fn push(&mut self, plan: &Plan, place: usize, mut result: HookExecutionResult) {
+        result.warnings.extend(plan.hooks.get(place).and_then(|hook| hook.warning.clone()));
+        self.results.push((place, result));
     }
 }
 
@@ -143,9 +195,4 @@ fn chained(input: HookInput, output: &HookOutput) -> HookInput {
     (next.event().row().chain)(&mut next.payload, output);
     // The text of an input that did not change is not made again.
     if next.payload == input.payload { input } else { HookInput::new(next) }
-}
-
-fn with_warning(mut result: HookExecutionResult, planned: &PlannedHook) -> HookExecutionResult {
-    result.warnings.extend(planned.warning.clone());
-    result
 }

@@ -86,6 +86,14 @@ impl ProcessedHookResult {
         result
     }
 
+    /// Takes over what another result wants of the caller, and why.
+    pub fn adopt_decision(&mut self, other: Self) {
+        self.decision = other.decision;
+        self.reason = other.reason;
+        self.should_stop = other.should_stop;
+        self.stop_reason = other.stop_reason;
+    }
+
     fn of(aggregated: AggregatedHookResult) -> Self {
         Self {
             aggregated,
@@ -111,8 +119,8 @@ impl ProcessedHookResult {
         };
         let outputs = &aggregated.all_outputs;
         let decision = outputs.iter().map(|output| output.policy(event)).max().unwrap_or_default();
-        let reason = (decision > PolicyDecision::Proceed)
-            .then(|| reason_of(event, decision, &view, outputs));
+        let reason =
+            (decision > PolicyDecision::Proceed).then(|| reason_of(event, decision, outputs));
         let suppress_output = view.suppress_output == Some(true);
         let message = view.system_message.clone().filter(|message| !message.is_empty());
         Self {
@@ -156,19 +164,8 @@ impl ProcessedHookResult {
     }
 }
 
-/// The merged output's reason where it decides the same, else those of the hooks that do.
-fn reason_of(
-    event: HookEventName,
-    decision: PolicyDecision,
-    view: &HookOutput,
-    outputs: &[HookOutput],
-) -> String {
-    if view.policy(event) == decision {
-        let reason = view.policy_reason(event);
-        if reason != NO_REASON {
-            return reason;
-        }
-    }
+/// The reasons of the hooks that decide, each once; what others said is no reason for it.
+fn reason_of(event: HookEventName, decision: PolicyDecision, outputs: &[HookOutput]) -> String {
     let mut reasons: Vec<String> = outputs
         .iter()
         .filter(|output| output.policy(event) == decision)

@@ -65,7 +65,7 @@ impl FieldReader {
 
     /// Lets an older name stand for a field that is absent under its own.
     pub fn alias(&mut self, older: &str, name: &str) {
-        if self.fields.get(name).is_none()
+        if self.fields.get(name).is_none_or(RawJson::is_null)
             && let Some(value) = self.fields.remove(older)
         {
             self.fields.insert(name, value);

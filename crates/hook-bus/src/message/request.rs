@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use hook_core::nearest::shortened;
 use hook_core::shape::FieldReader;
 use hook_core::{
     FailureCode, HookEventName, JsonKind, JsonObject, ObjectWriter, RawJson, RequestInput,
@@ -74,7 +75,11 @@ impl HookExecutionRequest {
             Ok(fields) => Self::from_object(fields),
             Err(error) => Self::invalid(
                 FailureCode::InvalidRequest,
-                format!("expected a request as one JSON object: {error}"),
+                format!(
+                    "expected a request as one JSON object: {} at column {}",
+                    error.reason(),
+                    error.column()
+                ),
             ),
         }
     }
@@ -188,7 +193,8 @@ fn envelope(fields: &mut FieldReader) -> Result<Envelope, String> {
     fields.alias("payload", "input");
     let message_type = fields.text("type").map_err(text)?;
     if message_type.as_deref() != Some(kind::REQUEST) {
-        let found = message_type.map_or_else(|| "nothing".to_owned(), |found| format!("{found:?}"));
+        let found = message_type
+            .map_or_else(|| "nothing".to_owned(), |found| format!("{:?}", shortened(&found)));
         return Err(format!("field `type`: expected {:?}, found {found}", kind::REQUEST));
     }
     let event_name = fields
@@ -202,7 +208,8 @@ fn envelope(fields: &mut FieldReader) -> Result<Envelope, String> {
     let deadline = match fields.of_kind("deadlineMs", JsonKind::Number, "whole milliseconds") {
         Ok(None) => None,
         Ok(Some(number)) => Some(whole_milliseconds(&number).ok_or_else(|| {
-            format!("field `deadlineMs`: expected whole milliseconds, found {number}")
+            let found = shortened(number.as_str());
+            format!("field `deadlineMs`: expected whole milliseconds, found {found}")
         })?),
         Err(error) => return Err(error.to_string()),
     };
@@ -210,7 +217,7 @@ fn envelope(fields: &mut FieldReader) -> Result<Envelope, String> {
 }
 
 fn whole_milliseconds(number: &RawJson) -> Option<Duration> {
-    number.as_str().parse().ok().map(Duration::from_millis)
+    number.to_whole_number().map(Duration::from_millis)
 }
 
 #[cfg(test)]
@@ -229,11 +236,11 @@ mod tests {
         for (text, expected) in [
             (
                 "nonsense".to_owned(),
-                "expected a request as one JSON object: expected ident at line 1, column 2",
+                "expected a request as one JSON object: expected ident at column 2",
             ),
             (
                 "[]".to_owned(),
-                "expected a request as one JSON object: expected an object, found an array at line 1, column 1",
+                "expected a request as one JSON object: expected an object, found an array at column 1",
             ),
             ("{}".to_owned(), "field `type`: expected \"hook-execution-request\", found nothing"),
             (format!("{{{r}}}"), "field `eventName`: expected the name of an event, found nothing"),

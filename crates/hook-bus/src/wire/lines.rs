@@ -41,9 +41,11 @@ impl Line {
 #[derive(Debug)]
 pub struct LineReader<R> {
     reader: R,
-    /// What was read and not yet given out: the line so far, and perhaps lines after it.
+    /// What was read: lines that were given out, the line so far, and perhaps lines after it.
     buffer: Vec<u8>,
-    /// How much of the buffer is known to hold no line's end.
+    /// Where the line so far begins in the buffer.
+    start: usize,
+    /// How far the buffer is known to hold no further line's end.
     searched: usize,
     /// How many bytes of an overlong line were thrown away.
     skipped: u64,
@@ -54,7 +56,15 @@ pub struct LineReader<R> {
 impl<R: AsyncRead + Unpin> LineReader<R> {
     /// Reads from a stream; it need not be buffered.
     pub fn new(reader: R) -> Self {
-        Self { reader, buffer: Vec::new(), searched: 0, skipped: 0, number: 0, ended: false }
+        Self {
+            reader,
+            buffer: Vec::new(),
+            start: 0,
+            searched: 0,
+            skipped: 0,
+            number: 0,
+            ended: false,
+        }
     }
 
     /// The next line that is not blank; `None` at the end. A last line without an end counts.
@@ -74,38 +84,47 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
             if self.ended {
                 return Ok(None);
             }
-            self.buffer.reserve(READ_SIZE);
+            self.make_room();
             self.ended = self.reader.read_buf(&mut self.buffer).await? == 0;
         }
+    }
+
+    /// Drops what was given out, once for each read and not for each line.
+    fn make_room(&mut self) {
+        self.buffer.drain(..self.start);
+        self.searched -= self.start;
+        self.start = 0;
+        if self.buffer.len() > MAX_LINE {
+            self.skipped += self.buffer.len() as u64;
+            self.buffer.clear();
+            self.searched = 0;
+        }
+        self.buffer.reserve(READ_SIZE);
     }
 
     /// Takes the next whole line out of the buffer, `Some(None)` for a blank one.
     fn take_line(&mut self) -> Option<Option<Line>> {
         let unsearched = self.buffer.get(self.searched..).unwrap_or_default();
-        let end = unsearched.iter().position(|byte| *byte == b'\n');
-        let rest = match end {
-            Some(offset) => self.buffer.split_off(self.searched + offset + 1),
-            None if self.ended && !self.buffer.is_empty() => Vec::new(),
+        let end = match unsearched.iter().position(|byte| *byte == b'\n') {
+            Some(offset) => self.searched + offset + 1,
+            None if self.ended && (self.start < self.buffer.len() || self.skipped > 0) => {
+                self.buffer.len()
+            }
             None => {
                 self.searched = self.buffer.len();
-                if self.buffer.len() > MAX_LINE {
-                    self.skipped += self.buffer.len() as u64;
-                    self.buffer.clear();
-                    self.searched = 0;
-                }
                 return None;
             }
         };
-        let line = std::mem::replace(&mut self.buffer, rest);
-        self.searched = 0;
+        let line = self.buffer.get(self.start..end).unwrap_or_default();
+        (self.start, self.searched) = (end, end);
         self.number += 1;
         let length = std::mem::take(&mut self.skipped) + line.len() as u64;
         if length > MAX_LINE as u64 {
             return Some(Some(Line::TooLong { number: self.number, length }));
         }
-        let text = String::from_utf8(line)
-            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
-        let text = text.trim();
+        let text = String::from_utf8_lossy(line);
+        // A byte order mark is an editor's habit, not a mistake.
+        let text = text.trim_start_matches('\u{feff}').trim();
         if text.is_empty() {
             return Some(None);
         }
@@ -128,7 +147,7 @@ mod tests {
 
     #[tokio::test]
     async fn blank_lines_count_and_are_skipped() {
-        let lines = read_all(b"a\r\n\n  \nb\xff\nlast").await;
+        let lines = read_all(b"\xef\xbb\xbfa\r\n\n  \nb\xff\nlast").await;
         let text = |number, text: &str| Line::Text { number, text: text.to_owned() };
         assert_eq!(lines, [text(1, "a"), text(4, "b\u{fffd}"), text(5, "last")]);
     }
@@ -140,5 +159,9 @@ mod tests {
         let lines = read_all(&bytes).await;
         assert_eq!(lines[0], Line::TooLong { number: 1, length: MAX_LINE as u64 + 11 });
         assert_eq!(lines[1], Line::Text { number: 2, text: "next".to_owned() });
+        for length in [MAX_LINE + 1, MAX_LINE + READ_SIZE, MAX_LINE + READ_SIZE + 1] {
+            let lines = read_all(&vec![b'x'; length]).await;
+            assert_eq!(lines, [Line::TooLong { number: 1, length: length as u64 }]);
+        }
     }
 }

@@ -12,7 +12,7 @@ mod words;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::event::HookEventName;
+use crate::event::{HookEventName, ModelPayload};
 use crate::json::{JsonObject, ObjectWriter, RawObject};
 use crate::shape::{FieldReader, ShapeError};
 
@@ -91,8 +91,10 @@ impl RequestInput {
     pub fn read(event: HookEventName, fields: JsonObject) -> Result<Self, PayloadError> {
         let mut fields = FieldReader::new(fields);
         let read = |fields: &mut FieldReader| -> Result<_, ShapeError> {
-            fields.alias("model_request", "llm_request");
-            fields.alias("model_response", "llm_response");
+            if event.row().model != ModelPayload::None {
+                fields.alias("model_request", "llm_request");
+                fields.alias("model_response", "llm_response");
+            }
             // The engine's own word on it wins (protocol.md §2).
             fields.any("hook_event_name");
             let base = BaseOverrides {

@@ -5,6 +5,7 @@ use std::fmt;
 use crate::event::HookEventName;
 use crate::input::words::{PreCompressTrigger, SessionEndReason, SessionStartSource};
 use crate::json::{JsonKind, JsonObject, ObjectWriter, RawJson, RawObject};
+use crate::nearest::shortened;
 use crate::shape::{FieldReader, Required, ShapeError};
 
 /// A tool's name is matched against patterns from settings, so its length is bounded.
@@ -301,7 +302,7 @@ macro_rules! lifecycle_payload {
                 const FIELD: &str = stringify!($field);
                 let word = fields.text(FIELD).required(FIELD, $words::EXPECTED)?;
                 let $field = $words::from_name(&word).ok_or_else(|| {
-                    ShapeError::new(FIELD, $words::EXPECTED, format!("{word:?}"))
+                    ShapeError::new(FIELD, $words::EXPECTED, format!("{:?}", shortened(&word)))
                 })?;
                 Ok(Self { $field })
             }

@@ -1,7 +1,7 @@
 //! An object read one level deep.
 
 use indexmap::IndexMap;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Serialize, Serializer};
 
 use super::read::locate_entries;
 use super::{JsonError, JsonKind, ObjectWriter, RawJson, RawObject};
@@ -109,12 +109,6 @@ impl TryFrom<&serde_json::Value> for JsonObject {
 impl Serialize for JsonObject {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.iter())
-    }
-}
-
-impl<'de> Deserialize<'de> for JsonObject {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        RawJson::deserialize(deserializer)?.to_object().map_err(serde::de::Error::custom)
     }
 }
 

@@ -3,8 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use super::read::{locate_items, locate_value, read_string};
@@ -165,6 +164,19 @@ impl RawJson {
         }
     }
 
+    /// The number, if it is a whole one that is not negative, also when it is written as `5e3` or
+    /// `5000.0`.
+    pub fn to_whole_number(&self) -> Option<u64> {
+        if self.kind() != JsonKind::Number {
+            return None;
+        }
+        if let Ok(number) = self.as_str().parse() {
+            return Some(number);
+        }
+        let number: f64 = self.as_str().parse().ok()?;
+        (number.fract() == 0.0 && (0.0..u64::MAX as f64).contains(&number)).then_some(number as u64)
+    }
+
     /// The elements, if this is an array, one level deep.
     pub fn to_items(&self) -> Option<Vec<RawJson>> {
         if self.kind() != JsonKind::Array {
@@ -180,14 +192,6 @@ impl RawJson {
     /// When this is not an object.
     pub fn to_object(&self) -> Result<JsonObject, JsonError> {
         JsonObject::read(self)
-    }
-
-    /// Parses the whole value into a type of the caller's.
-    ///
-    /// # Errors
-    /// When the value does not have that shape, or nests deeper than 128 levels.
-    pub fn parse_as<T: DeserializeOwned>(&self) -> Result<T, JsonError> {
-        Ok(serde_json::from_str(self.as_str())?)
     }
 }
 
@@ -224,13 +228,6 @@ impl Serialize for RawJson {
         let raw: &RawValue =
             serde_json::from_str(self.as_str()).map_err(serde::ser::Error::custom)?;
         raw.serialize(serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for RawJson {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let raw = Box::<RawValue>::deserialize(deserializer)?;
-        Ok(Self::from_checked_text(Box::<str>::from(raw)))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::{Decision, HookOutput};
 use crate::json::{JsonKind, JsonObject, RawJson, RawObject};
+use crate::nearest::shortened;
 
 /// The fields of `hookSpecificOutput` that the engine or a caller acts on, with their kinds.
 const SPECIFIC: [(&str, JsonKind); 9] = [
@@ -44,6 +45,7 @@ impl HookOutput {
                 let hint = Decision::nearest(word)
                     .map(|known| format!("; did you mean \"{known}\"?"))
                     .unwrap_or_default();
+                let word = shortened(word);
                 warnings.push(format!("{field} \"{word}\" is not known and has no effect{hint}"));
             }
         }

@@ -39,7 +39,9 @@ impl HostEnvironment {
         for (name, value) in variables {
             let text = name.to_string_lossy();
             if text == DEPTH {
-                depth = value.to_str().and_then(|text| text.parse().ok()).unwrap_or(0u32) + 1;
+                // What cannot be read may be any depth.
+                let outer = value.to_str().and_then(|text| text.parse().ok());
+                depth = outer.unwrap_or(MAX_DEPTH).saturating_add(1);
             }
             let removed = matches(&text, &rules.deny) || matches(&text, &SHELL_INJECTIONS);
             if !removed || matches(&text, &rules.allow) {

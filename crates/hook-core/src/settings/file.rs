@@ -8,7 +8,6 @@ use super::{
     EnvironmentRules, FailBehavior, HookEntry, HookSource, HooksConfig, SettingsFile, Severity,
 };
 use crate::event::HookEventName;
-use crate::json::{JsonKind, RawJson};
 
 /// Fields that are known under `hooksConfig`.
 const CONFIG_FIELDS: [&str; 6] =
@@ -92,14 +91,14 @@ impl Reader<'_> {
                 "disabled" => self.config.disabled = self.texts(&field.value),
                 "defaultTimeout" => self.config.default_timeout = self.timeout(&field.value),
                 "failBehavior" => self.config.fail_behavior = self.fail_behavior(&field.value),
-                "maxConcurrent" => match whole_number(&self.document.value(&field.value)) {
+                "maxConcurrent" => match self.document.value(&field.value).to_whole_number() {
                     Some(count) => self.config.max_concurrent = count as usize,
-                    None => self.document.wrong_kind(
-                        Severity::Warning,
-                        &field.value,
-                        "a whole number",
-                        "the default is used",
-                    ),
+                    None => {
+                        let found = self.document.value(&field.value);
+                        let message =
+                            format!("expected a whole number, found {found}; the default is used");
+                        self.document.report(Severity::Warning, &field.value, message);
+                    }
                 },
                 "environment" => self.read_environment(&field.value),
                 _ => self.unknown_key(field, CONFIG_FIELDS),
@@ -317,7 +316,7 @@ impl Reader<'_> {
 
     fn timeout(&mut self, node: &Node) -> Duration {
         let value = self.document.value(node);
-        match whole_number(&value) {
+        match value.to_whole_number() {
             Some(milliseconds @ 1..=MAX_TIMEOUT_MILLISECONDS) => {
                 Duration::from_millis(milliseconds)
             }
@@ -332,18 +331,6 @@ impl Reader<'_> {
             }
         }
     }
-}
-
-/// A non-negative whole number, also when it is written as `5e3` or `5000.0`.
-fn whole_number(value: &RawJson) -> Option<u64> {
-    if value.kind() != JsonKind::Number {
-        return None;
-    }
-    if let Ok(number) = value.as_str().parse::<u64>() {
-        return Some(number);
-    }
-    let number: f64 = value.as_str().parse().ok()?;
-    (number.fract() == 0.0 && (0.0..=u64::MAX as f64).contains(&number)).then_some(number as u64)
 }
 
 #[cfg(test)]

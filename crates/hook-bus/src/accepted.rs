@@ -1,0 +1,111 @@
+//! From acceptance to answer: a request that was accepted is answered exactly once, whatever
+//! happens to whoever serves it (architecture.md, invariant 1).
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Instant;
+
+use hook_core::failure::panic_message;
+use hook_core::{FailureCode, HookEventName, ProcessedHookResult, StageFailure};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::task_tracker::TaskTrackerToken;
+
+use crate::bus::{MessageBus, RequestControl, RequestHandler, Served};
+use crate::message::{CorrelationId, HookExecutionRequest, HookExecutionResponse, RequestKey};
+
+/// An accepted request that must be answered.
+pub(crate) struct Accepted {
+    bus: MessageBus,
+    key: RequestKey,
+    /// Counted from the acceptance.
+    deadline: Option<Instant>,
+    correlation_id: CorrelationId,
+    event: Option<HookEventName>,
+    /// Who serves it: settled now, since what is accepted finishes whoever is detached later.
+    handler: Option<Arc<dyn RequestHandler>>,
+    /// Keeps the request in flight until it is answered, or says why it is refused.
+    taken_on: Option<Result<TaskTrackerToken, Box<StageFailure>>>,
+    answered: bool,
+}
+
+impl Accepted {
+    pub(crate) fn new(bus: &MessageBus, request: &HookExecutionRequest, key: RequestKey) -> Self {
+        let handler = bus.handler();
+        let taken_on = handler.as_ref().map(|handler| handler.accept().map_err(Box::new));
+        Self {
+            bus: bus.clone(),
+            key,
+            deadline: request.deadline().and_then(|after| Instant::now().checked_add(after)),
+            correlation_id: request.correlation_id().clone(),
+            event: request.event(),
+            handler,
+            taken_on,
+            answered: false,
+        }
+    }
+
+    /// Hands the request to its handler.
+    pub(crate) fn begin(
+        &self,
+        request: HookExecutionRequest,
+        cancel: Option<CancellationToken>,
+    ) -> Served {
+        let handler = match (&self.handler, &self.taken_on) {
+            (Some(handler), Some(Ok(_))) => Arc::clone(handler),
+            (_, Some(Err(refusal))) => {
+                return Served::Done(self.failed(StageFailure::clone(refusal)));
+            }
+            _ => {
+                let message = "nothing serves the bus: no hook system was started on it, or it \
+                               was disposed of";
+                return Served::Done(
+                    self.failed(StageFailure::new(FailureCode::NoHandler, message)),
+                );
+            }
+        };
+        let control = RequestControl { key: self.key, cancel, deadline: self.deadline };
+        catch_unwind(AssertUnwindSafe(|| handler.serve(request, control)))
+            .unwrap_or_else(|panic| Served::Done(self.panicked(panic.as_ref())))
+    }
+
+    /// Publishes the response and gives it back.
+    pub(crate) fn answer(
+        mut self,
+        response: Box<HookExecutionResponse>,
+    ) -> Box<HookExecutionResponse> {
+        self.answered = true;
+        if !self.bus.has_subscribers::<HookExecutionResponse>() {
+            return response;
+        }
+        let response = Arc::new(*response);
+        self.bus.publish_message(&response);
+        Box::new(Arc::unwrap_or_clone(response))
+    }
+
+    pub(crate) fn panicked(&self, panic: &(dyn Any + Send)) -> Box<HookExecutionResponse> {
+        let message = format!("the hook engine panicked: {}", panic_message(panic));
+        self.failed(StageFailure::new(FailureCode::InternalError, message))
+    }
+
+    fn failed(&self, failure: StageFailure) -> Box<HookExecutionResponse> {
+        crate::log::failure(self.event, &self.correlation_id, &failure);
+        let processed = match &self.handler {
+            Some(handler) => handler.failed(self.event, failure),
+            None => ProcessedHookResult::failed(failure, None),
+        };
+        Box::new(HookExecutionResponse::failed(self.correlation_id.clone(), self.event, processed))
+    }
+}
+
+impl Drop for Accepted {
+    /// The future that served the request was dropped: its caller is gone, or the runtime is.
+    fn drop(&mut self) {
+        if !self.answered {
+            let message = "whoever asked does not wait for the answer any more";
+            let failure = StageFailure::new(FailureCode::Cancelled, message);
+            let response = Arc::new(*self.failed(failure));
+            self.bus.publish_message(&response);
+        }
+    }
+}
