@@ -8,6 +8,7 @@ use hook_bus::wire::{ClientEnd, serve_client};
 use hook_tests::{Hook, Project, json};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, DuplexStream, duplex};
+use tokio_util::sync::CancellationToken;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -47,8 +48,9 @@ async fn with_client<T>(
 ) -> (T, ClientEnd) {
     let (to_server, server_in) = duplex(64 * 1024);
     let (server_out, from_server) = duplex(64 * 1024);
+    let stop = CancellationToken::new();
     let client = Client { to_server, from_server: BufReader::new(from_server) };
-    let served = serve_client(system, server_in, server_out);
+    let served = serve_client(system, server_in, server_out, &stop);
     let (played, served) = tokio::join!(play(client), served);
     (played, served.unwrap())
 }

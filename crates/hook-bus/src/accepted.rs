@@ -22,6 +22,7 @@ pub(crate) struct Accepted {
     deadline: Option<Instant>,
     correlation_id: CorrelationId,
     event: Option<HookEventName>,
+    streams: bool,
     /// Who serves it: settled now, since what is accepted finishes whoever is detached later.
     handler: Option<Arc<dyn RequestHandler>>,
     /// Keeps the request in flight until it is answered, or says why it is refused.
@@ -39,6 +40,7 @@ impl Accepted {
             deadline: request.deadline().and_then(|after| Instant::now().checked_add(after)),
             correlation_id: request.correlation_id().clone(),
             event: request.event(),
+            streams: request.asks_for_streams(),
             handler,
             taken_on,
             answered: false,
@@ -72,9 +74,10 @@ impl Accepted {
     /// Publishes the response and gives it back.
     pub(crate) fn answer(
         mut self,
-        response: Box<HookExecutionResponse>,
+        mut response: Box<HookExecutionResponse>,
     ) -> Box<HookExecutionResponse> {
         self.answered = true;
+        response.streams = self.streams;
         if !self.bus.has_subscribers::<HookExecutionResponse>() {
             return response;
         }

@@ -107,6 +107,9 @@ impl EngineSlot {
             _ => None,
         };
         let rebuilt = Engine::build(&self.options, runner).await;
+        if let Err(error) = &rebuilt {
+            tracing::error!(target: "hook::settings", "reload failed: {error}");
+        }
         if let (Ok(engine), Some(Ok(before))) = (&rebuilt, &before) {
             for (name, enabled) in before.registry.switches() {
                 engine.registry.set_enabled(&name, enabled);

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use futures::FutureExt;
 use hook_core::nearest::shortened;
 use hook_core::{
-    EventInput, FailureCode, FinishedHooks, Hook, HookEventName, HostContext, PipelineOutcome,
-    Plan, ProcessedHookResult, RawJson, RequestInput, RunScope, StageFailure,
+    EventInput, FailureCode, FinishedHooks, Hook, HookEventName, HostContext, PayloadError,
+    PipelineOutcome, Plan, ProcessedHookResult, RawJson, RequestInput, RunScope, StageFailure,
 };
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -17,7 +17,9 @@ use tokio_util::task::task_tracker::TaskTrackerToken;
 use crate::bus::{MessageBus, RequestControl, RequestHandler, Served};
 use crate::engine::{Engine, EngineSlot, InitializeError};
 use crate::log;
-use crate::message::{Body, CorrelationId, HookExecutionRequest, HookExecutionResponse, Named};
+use crate::message::{
+    Body, CorrelationId, HookExecutionRequest, HookExecutionResponse, Invalid, Named,
+};
 use crate::progress::Progress;
 use crate::translation::translate;
 
@@ -216,21 +218,29 @@ struct Rejected {
 /// Stages 1 to 3: envelope, route, payload.
 fn read(body: Body) -> Result<Box<RequestInput>, Rejected> {
     let Named { event_name, input } = match body {
-        Body::Typed(input) => return Ok(input),
+        Body::Typed(input) => {
+            return match input.check() {
+                Ok(()) => Ok(input),
+                Err(error) => Err(invalid_payload(&error)),
+            };
+        }
         Body::Named(named) => *named,
-        Body::Invalid(failure) => {
-            return Err(Rejected { event: None, failure });
+        Body::Invalid(invalid) => {
+            let Invalid { event, failure } = *invalid;
+            return Err(Rejected { event, failure: Box::new(failure) });
         }
     };
     let Some(event) = HookEventName::from_name(&event_name) else {
         return Err(Rejected { event: None, failure: Box::new(unsupported(&event_name)) });
     };
-    RequestInput::read(event, input).map(Box::new).map_err(|error| {
-        let failure = StageFailure::new(FailureCode::InvalidPayload, error.to_string())
-            .with_detail("field", RawJson::from_text(error.shape().path()))
-            .with_detail("expected", RawJson::from_text(error.shape().expected()));
-        Rejected { event: Some(event), failure: Box::new(failure) }
-    })
+    RequestInput::read(event, input).map(Box::new).map_err(|error| invalid_payload(&error))
+}
+
+fn invalid_payload(error: &PayloadError) -> Rejected {
+    let failure = StageFailure::new(FailureCode::InvalidPayload, error.to_string())
+        .with_detail("field", RawJson::from_text(error.shape().path()))
+        .with_detail("expected", RawJson::from_text(error.shape().expected()));
+    Rejected { event: Some(error.event()), failure: Box::new(failure) }
 }
 
 fn unsupported(event_name: &str) -> StageFailure {

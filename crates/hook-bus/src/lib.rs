@@ -79,7 +79,8 @@ pub use bus::{AlreadyServed, BusLimits, Canceller, MessageBus, PublishError, Pub
 pub use engine::InitializeError;
 pub use event_handler::HookEventHandler;
 pub use message::{
-    CorrelationId, HookExecutionRequest, HookExecutionResponse, HookFinished, HookStarted,
+    CorrelationId, HookExecutionRequest, HookExecutionResponse, HookFinished, HookProgress,
+    HookStarted,
 };
 pub use subscription::{Lagged, Message, Subscription, SubscriptionLimits};
 pub use system::{HookSystem, HookSystemBuilder, HookSystemStatus, NotInitialized};

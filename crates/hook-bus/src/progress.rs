@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hook_core::{Hook, HookEventName, HookExecutionResult, RunObserver};
 
 use crate::bus::MessageBus;
-use crate::message::{CorrelationId, HookFinished, HookStarted, RequestKey};
+use crate::message::{CorrelationId, HookFinished, HookProgress, HookStarted, RequestKey};
 
 /// Publishes the starts and finishes of one request's hooks.
 pub(crate) struct Progress {
@@ -23,7 +23,7 @@ impl Progress {
         correlation_id: &CorrelationId,
         event: HookEventName,
     ) -> Option<Arc<dyn RunObserver>> {
-        if !bus.has_subscribers::<HookStarted>() && !bus.has_subscribers::<HookFinished>() {
+        if !bus.has_subscribers::<HookProgress>() {
             return None;
         }
         Some(Arc::new(Self {
@@ -37,20 +37,20 @@ impl Progress {
 
 impl RunObserver for Progress {
     fn hook_started(&self, hook: &Arc<Hook>) {
-        self.bus.publish_message(&Arc::new(HookStarted {
+        self.bus.publish_message(&Arc::new(HookProgress::Started(HookStarted {
             request: self.request,
             correlation_id: self.correlation_id.clone(),
             event: self.event,
             hook: Arc::clone(hook),
-        }));
+        })));
     }
 
     fn hook_finished(&self, result: &HookExecutionResult) {
-        self.bus.publish_message(&Arc::new(HookFinished {
+        self.bus.publish_message(&Arc::new(HookProgress::Finished(Box::new(HookFinished {
             request: self.request,
             correlation_id: self.correlation_id.clone(),
             event: self.event,
             result: result.clone(),
-        }));
+        }))));
     }
 }

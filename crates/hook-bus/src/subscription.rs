@@ -9,7 +9,7 @@ use std::task::{Context, Poll, Waker};
 
 use tokio_stream::Stream;
 
-use crate::message::{HookExecutionRequest, HookExecutionResponse, HookFinished, HookStarted};
+use crate::message::{HookExecutionRequest, HookExecutionResponse, HookProgress};
 
 /// How much one subscriber may leave unread. Beyond it, the oldest messages are dropped and
 /// counted.
@@ -61,8 +61,7 @@ pub(crate) mod sealed {
 pub struct Topics {
     requests: Topic<HookExecutionRequest>,
     responses: Topic<HookExecutionResponse>,
-    started: Topic<HookStarted>,
-    finished: Topic<HookFinished>,
+    progress: Topic<HookProgress>,
 }
 
 macro_rules! topic {
@@ -81,12 +80,7 @@ macro_rules! topic {
 
 topic!(HookExecutionRequest, requests, HookExecutionRequest::weight);
 topic!(HookExecutionResponse, responses, HookExecutionResponse::weight);
-topic!(HookStarted, started, |_: &HookStarted| 512);
-topic!(HookFinished, finished, |message: &HookFinished| {
-    1_024
-        + 2 * message.result.process.stdout.bytes.len()
-        + message.result.process.stderr.bytes.len()
-});
+topic!(HookProgress, progress, HookProgress::weight);
 
 /// All subscribers to one type of message.
 #[derive(Debug)]

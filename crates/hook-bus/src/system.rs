@@ -306,6 +306,14 @@ impl HookSystem {
         }
     }
 
+    /// Gives hooks that were told to end no grace any more: they are killed at once. For a user who
+    /// does not want to wait for [`shutdown`](Self::shutdown).
+    pub fn kill(&self) {
+        if let Ok(engine) = self.ready() {
+            engine.pipeline.runner().kill();
+        }
+    }
+
     /// Fires an event: publishes a request on the bus, serves it on the caller's own task and
     /// gives the result. Never fails: what went wrong is the result's `failure`.
     ///

@@ -1,7 +1,7 @@
 //! Stage 5: model payloads in the form that hooks see (protocol.md §7).
 
 use hook_core::event::ModelPayload;
-use hook_core::{EventPayload, FailureCode, RawJson, RawObject, RequestInput, StageFailure};
+use hook_core::{FailureCode, RawJson, RequestInput, StageFailure};
 use hook_translate::{Sdk, TranslateError, to_stable_request, to_stable_response};
 
 /// Brings an input's model payloads into the stable form. The input's `sdk` field says which form
@@ -11,35 +11,22 @@ pub(crate) fn translate(input: &mut RequestInput) -> Result<(), StageFailure> {
         return Ok(());
     }
     let named = input.extra.remove("sdk").filter(|sdk| !sdk.is_null());
-    match &mut input.payload {
-        EventPayload::BeforeModel(payload) => request(&mut payload.llm_request, named.as_ref()),
-        EventPayload::BeforeToolSelection(payload) => {
-            request(&mut payload.llm_request, named.as_ref())
-        }
-        EventPayload::AfterModel(payload) => {
-            let sdk = sdk_of(&payload.llm_request, named.as_ref())?;
-            request(&mut payload.llm_request, named.as_ref())?;
-            let translated = to_stable_response(sdk, &payload.llm_response)
-                .map_err(|error| failure("llm_response", &error))?;
-            payload.llm_response = translated.value;
-            Ok(())
-        }
-        _ => Ok(()),
-    }
-}
-
-fn request(payload: &mut RawObject, named: Option<&RawJson>) -> Result<(), StageFailure> {
-    let sdk = sdk_of(payload, named)?;
-    let translated =
-        to_stable_request(sdk, payload).map_err(|error| failure("llm_request", &error))?;
-    *payload = translated.value;
-    Ok(())
-}
-
-fn sdk_of(request: &RawObject, named: Option<&RawJson>) -> Result<Sdk, StageFailure> {
     // What is not a string is no name that anybody knows; its text says what it is.
     let named = named.map(|sdk| sdk.to_text().unwrap_or_else(|| sdk.as_str().to_owned()));
-    Sdk::of_request(named.as_deref(), request).map_err(|error| failure("llm_request", &error))
+    let payloads = input.payload.model_payloads();
+    let Some(request) = payloads.request else { return Ok(()) };
+    // A response has the form of the request that it answers.
+    let sdk = Sdk::of_request(named.as_deref(), request)
+        .map_err(|error| failure("llm_request", &error))?;
+    let translated =
+        to_stable_request(sdk, request).map_err(|error| failure("llm_request", &error))?;
+    *request = translated.value;
+    if let Some(response) = payloads.response {
+        let translated =
+            to_stable_response(sdk, response).map_err(|error| failure("llm_response", &error))?;
+        *response = translated.value;
+    }
+    Ok(())
 }
 
 fn failure(field: &str, error: &TranslateError) -> StageFailure {

@@ -25,6 +25,10 @@ pub(crate) async fn hook_system(
     };
     let config_home = config_home();
     let mut builder = HookSystem::builder(&project).session_id(common.session_id.as_str());
+    if common.project.is_none() {
+        // Whoever stands in a folder of the project means that folder.
+        builder = builder.working_directory(&cwd);
+    }
     if let Some(timeout) = common.timeout {
         builder = builder.deadline(Duration::from_millis(timeout));
     }

@@ -42,9 +42,10 @@ fn run() -> exit_code::Status {
             return code;
         }
     };
+    keep_inherited_descriptors_from_hooks();
     let mut printer = Printer::new(cli.common.color);
     start_log(cli.common.verbose);
-    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+    let runtime = match runtime() {
         Ok(runtime) => runtime,
         Err(error) => {
             printer.problem(&format!("failed to start the async runtime: {error}"));
@@ -62,6 +63,20 @@ fn run() -> exit_code::Status {
             error.exit_code()
         }
     }
+}
+
+/// Whatever this process was started with beyond the standard streams is not for hooks.
+#[cfg(unix)]
+fn keep_inherited_descriptors_from_hooks() {
+    close_fds::set_fds_cloexec(3, &[]);
+}
+
+#[cfg(not(unix))]
+fn keep_inherited_descriptors_from_hooks() {}
+
+/// Deadlines are kept on a thread of their own, whatever this one waits for.
+fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()
 }
 
 /// Diagnostics go to stderr: `HOOK_LOG` filters, `-v` raises.

@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal, Write};
 
 use anstyle::{AnsiColor, Style};
 use hook_core::settings::{Diagnostic, Severity};
+use tokio::io::AsyncWriteExt;
 
 use crate::args::Color;
 use crate::error::CommandError;
@@ -36,11 +37,12 @@ impl Tone {
 #[derive(Debug)]
 pub(crate) struct Printer {
     color: Color,
+    stdout: tokio::io::Stdout,
 }
 
 impl Printer {
     pub(crate) fn new(color: Color) -> Self {
-        Self { color }
+        Self { color, stdout: tokio::io::stdout() }
     }
 
     /// Whether a person reads the output.
@@ -53,6 +55,16 @@ impl Printer {
         let mut out = io::stdout().lock();
         let write = out.write_all(line).and_then(|()| out.write_all(b"\n"));
         write.and_then(|()| out.flush()).map_err(CommandError::Output)
+    }
+
+    /// Prints a message without holding up what runs beside it while nobody reads.
+    pub(crate) async fn message_later(&mut self, line: &[u8]) -> Result<(), CommandError> {
+        let write = async {
+            self.stdout.write_all(line).await?;
+            self.stdout.write_all(b"\n").await?;
+            self.stdout.flush().await
+        };
+        write.await.map_err(CommandError::Output)
     }
 
     /// Prints text for people.
@@ -83,9 +95,10 @@ impl Printer {
         let _ = writeln!(io::stderr(), "{text}");
     }
 
-    /// Prints to stderr as it is.
+    /// Prints to stderr what a hook said; as it is, unless a person would see it.
     pub(crate) fn note(&mut self, text: &str) {
         // Nobody is left to tell when stderr is closed.
+        let text = if io::stderr().is_terminal() { harmless(text) } else { text.to_owned() };
         let _ = writeln!(io::stderr(), "{text}");
     }
 

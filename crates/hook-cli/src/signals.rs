@@ -1,55 +1,96 @@
-//! What a signal does: the first one ends the hooks and then the command, a second one ends the
-//! command at once.
+//! What a signal does: the first one ends the hooks, so that everything is answered, and then the
+//! command; a second one kills what is left.
 
 use std::future::Future;
+use std::pin::pin;
 use std::time::Duration;
 
 use hook_bus::HookSystem;
+use tokio_util::sync::CancellationToken;
 
 use crate::error::CommandError;
 use crate::exit_code::{self, Status};
 
-/// Runs `work` until it is done or a signal comes, and stays until the hooks' processes are gone.
+/// Runs `work` until it is done, and stays until the hooks' processes are gone. A signal makes
+/// `stop` known to the work, which then comes to its end by itself.
 pub(crate) async fn until_signalled(
     system: &HookSystem,
+    hangup: Hangup,
+    stop: &CancellationToken,
     work: impl Future<Output = Result<Status, CommandError>>,
 ) -> Result<Status, CommandError> {
-    let mut signals = Signals::listen()?;
-    let ended = tokio::select! {
-        ended = work => ended,
-        number = signals.next() => Ok(exit_code::signalled(number)),
+    let mut signals = Signals::listen(hangup)?;
+    let mut work = pin!(work);
+    let (ended, signalled) = tokio::select! {
+        ended = &mut work => (Some(ended), None),
+        number = signals.next() => (None, Some(exit_code::signalled(number))),
     };
-    // The work was dropped, which signalled the hooks that it waited for.
-    tokio::select! {
-        () = system.shutdown(Duration::ZERO) => ended,
-        number = signals.next() => exit_code::signalled(number).exit(),
+    let finish = async {
+        stop.cancel();
+        let ended = match ended {
+            Some(ended) => ended,
+            // Its hooks end with the shutdown; what it has to say is still said.
+            None => tokio::join!(system.shutdown(Duration::ZERO), work).1,
+        };
+        system.shutdown(Duration::ZERO).await;
+        ended
+    };
+    let mut finish = pin!(finish);
+    let ended = tokio::select! {
+        ended = &mut finish => ended,
+        _ = signals.next() => {
+            system.kill();
+            tokio::select! {
+                ended = finish => ended,
+                // Whoever signals three times wants to be rid of it, whatever is stuck.
+                number = signals.next() => exit_code::signalled(number).exit(),
+            }
+        }
+    };
+    match signalled {
+        Some(status) => Ok(status),
+        None => ended,
     }
+}
+
+/// What a hangup means to a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Hangup {
+    /// Its end, like any other signal.
+    Ends,
+    /// Something else, which the command looks after.
+    IsHeardElsewhere,
 }
 
 #[cfg(unix)]
 struct Signals {
-    interrupt: tokio::signal::unix::Signal,
-    terminate: tokio::signal::unix::Signal,
+    listening: Vec<(i32, tokio::signal::unix::Signal)>,
 }
 
 #[cfg(unix)]
 impl Signals {
-    fn listen() -> Result<Self, CommandError> {
+    fn listen(hangup: Hangup) -> Result<Self, CommandError> {
         use tokio::signal::unix::{SignalKind, signal};
-        let listen = |kind| signal(kind).map_err(CommandError::Signals);
-        Ok(Self {
-            interrupt: listen(SignalKind::interrupt())?,
-            terminate: listen(SignalKind::terminate())?,
-        })
+        let mut kinds = vec![SignalKind::interrupt(), SignalKind::terminate(), SignalKind::quit()];
+        if hangup == Hangup::Ends {
+            kinds.push(SignalKind::hangup());
+        }
+        let mut listening = Vec::new();
+        for kind in kinds {
+            listening.push((kind.as_raw_value(), signal(kind).map_err(CommandError::Signals)?));
+        }
+        Ok(Self { listening })
     }
 
     /// The number of the next signal.
     async fn next(&mut self) -> i32 {
-        use tokio::signal::unix::SignalKind;
-        tokio::select! {
-            _ = self.interrupt.recv() => SignalKind::interrupt().as_raw_value(),
-            _ = self.terminate.recv() => SignalKind::terminate().as_raw_value(),
-        }
+        let each = self.listening.iter_mut().map(|(number, signal)| {
+            Box::pin(async move {
+                signal.recv().await;
+                *number
+            })
+        });
+        futures::future::select_all(each).await.0
     }
 }
 
@@ -58,7 +99,7 @@ struct Signals;
 
 #[cfg(not(unix))]
 impl Signals {
-    fn listen() -> Result<Self, CommandError> {
+    fn listen(_: Hangup) -> Result<Self, CommandError> {
         Ok(Self)
     }
 

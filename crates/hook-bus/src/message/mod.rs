@@ -6,9 +6,9 @@ mod request;
 mod response;
 
 pub use correlation::{CorrelationId, CorrelationIdTooLong};
-pub use progress::{HookFinished, HookStarted};
+pub use progress::{HookFinished, HookProgress, HookStarted};
 pub use request::HookExecutionRequest;
-pub(crate) use request::{Body, Named};
+pub(crate) use request::{Body, Invalid, Named};
 pub use response::HookExecutionResponse;
 
 /// What the message types are called in JSON.

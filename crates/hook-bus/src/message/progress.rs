@@ -4,8 +4,43 @@ use std::sync::Arc;
 
 use hook_core::{Hook, HookEventName, HookExecutionResult, ObjectWriter};
 
-use super::response::{write_hook, write_hook_identity};
+use super::response::{result_weight, write_hook, write_hook_identity};
 use super::{CorrelationId, RequestKey, kind};
+
+/// Which hook runs now, and how it went; in the order in which it happened.
+#[derive(Debug, Clone)]
+pub enum HookProgress {
+    /// A hook started.
+    Started(HookStarted),
+    /// A hook is over.
+    Finished(Box<HookFinished>),
+}
+
+impl HookProgress {
+    /// The request that the hook runs for.
+    pub fn request(&self) -> RequestKey {
+        match self {
+            Self::Started(started) => started.request,
+            Self::Finished(finished) => finished.request,
+        }
+    }
+
+    /// The message as one line of JSON, without the line's end.
+    pub fn to_json(&self) -> Vec<u8> {
+        match self {
+            Self::Started(started) => started.to_json(),
+            Self::Finished(finished) => finished.to_json(),
+        }
+    }
+
+    /// About how many bytes the message holds in memory.
+    pub(crate) fn weight(&self) -> usize {
+        match self {
+            Self::Started(_) => 512,
+            Self::Finished(finished) => result_weight(&finished.result),
+        }
+    }
+}
 
 /// A hook's process or function started.
 #[derive(Debug, Clone)]

@@ -5,8 +5,7 @@ use std::time::Duration;
 use hook_core::nearest::shortened;
 use hook_core::shape::FieldReader;
 use hook_core::{
-    FailureCode, HookEventName, JsonKind, JsonObject, ObjectWriter, RawJson, RequestInput,
-    StageFailure,
+    FailureCode, HookEventName, JsonObject, ObjectWriter, RawJson, RequestInput, StageFailure,
 };
 
 use super::{CorrelationId, kind};
@@ -19,6 +18,7 @@ use super::{CorrelationId, kind};
 pub struct HookExecutionRequest {
     correlation_id: CorrelationId,
     deadline: Option<Duration>,
+    streams: bool,
     body: Body,
 }
 
@@ -29,6 +29,13 @@ pub(crate) struct Named {
     pub(crate) input: JsonObject,
 }
 
+/// What is no envelope, with the event that it names if it does.
+#[derive(Debug, Clone)]
+pub(crate) struct Invalid {
+    pub(crate) event: Option<HookEventName>,
+    pub(crate) failure: StageFailure,
+}
+
 /// Boxed, so that a request is cheap to hand on.
 #[derive(Debug, Clone)]
 pub(crate) enum Body {
@@ -37,7 +44,7 @@ pub(crate) enum Body {
     /// To be checked at the door.
     Named(Box<Named>),
     /// Not an envelope.
-    Invalid(Box<StageFailure>),
+    Invalid(Box<Invalid>),
 }
 
 impl HookExecutionRequest {
@@ -52,7 +59,7 @@ impl HookExecutionRequest {
     }
 
     fn with_body(body: Body) -> Self {
-        Self { correlation_id: CorrelationId::generate(), deadline: None, body }
+        Self { correlation_id: CorrelationId::generate(), deadline: None, streams: false, body }
     }
 
     /// Sets the id that the response will carry; without it, one was generated.
@@ -66,6 +73,13 @@ impl HookExecutionRequest {
     #[must_use]
     pub fn with_deadline(mut self, deadline: Duration) -> Self {
         self.deadline = Some(deadline);
+        self
+    }
+
+    /// Asks for what each hook wrote to stdout and stderr in the response's JSON form.
+    #[must_use]
+    pub fn with_streams(mut self) -> Self {
+        self.streams = true;
         self
     }
 
@@ -91,29 +105,31 @@ impl HookExecutionRequest {
             Ok(given) => given.unwrap_or_else(CorrelationId::generate),
             Err(message) => return Self::invalid(FailureCode::InvalidRequest, message),
         };
-        let deadline;
-        let body = match envelope(&mut fields) {
-            Ok((event_name, input, given)) => {
-                deadline = given;
-                Body::Named(Box::new(Named { event_name, input }))
+        let event_name = fields.text("eventName").ok().flatten();
+        match envelope(&mut fields, event_name.clone()) {
+            Ok(Envelope { named, deadline, streams }) => {
+                Self { correlation_id, deadline, streams, body: Body::Named(Box::new(named)) }
             }
             Err(message) => {
-                deadline = None;
-                Body::Invalid(Box::new(StageFailure::new(FailureCode::InvalidRequest, message)))
+                // What it was meant for is known all the same, and may have a guard.
+                let event = event_name.and_then(|name| HookEventName::from_name(&name));
+                let failure = StageFailure::new(FailureCode::InvalidRequest, message);
+                let body = Body::Invalid(Box::new(Invalid { event, failure }));
+                Self { correlation_id, deadline: None, streams: false, body }
             }
-        };
-        Self { correlation_id, deadline, body }
+        }
     }
 
     /// A request that cannot be served, to be answered with that failure.
     pub(crate) fn invalid(code: FailureCode, message: impl Into<String>) -> Self {
-        Self::with_body(Body::Invalid(Box::new(StageFailure::new(code, message))))
+        let failure = StageFailure::new(code, message);
+        Self::with_body(Body::Invalid(Box::new(Invalid { event: None, failure })))
     }
 
     /// Adds a detail to what is wrong with the envelope, if anything is.
     pub(crate) fn with_envelope_detail(mut self, name: &str, value: RawJson) -> Self {
-        if let Body::Invalid(failure) = &mut self.body {
-            failure.details.insert(name, value);
+        if let Body::Invalid(invalid) = &mut self.body {
+            invalid.failure.details.insert(name, value);
         }
         self
     }
@@ -133,7 +149,7 @@ impl HookExecutionRequest {
         match &self.body {
             Body::Typed(input) => Some(input.event().as_str()),
             Body::Named(named) => Some(&named.event_name),
-            Body::Invalid(_) => None,
+            Body::Invalid(invalid) => invalid.event.map(HookEventName::as_str),
         }
     }
 
@@ -142,8 +158,12 @@ impl HookExecutionRequest {
         match &self.body {
             Body::Typed(input) => Some(input.event()),
             Body::Named(named) => HookEventName::from_name(&named.event_name),
-            Body::Invalid(_) => None,
+            Body::Invalid(invalid) => invalid.event,
         }
+    }
+
+    pub(crate) fn asks_for_streams(&self) -> bool {
+        self.streams
     }
 
     pub(crate) fn into_body(self) -> Body {
@@ -165,6 +185,9 @@ impl HookExecutionRequest {
         if let Some(deadline) = self.deadline {
             object.milliseconds("deadlineMs", deadline);
         }
+        if self.streams {
+            object.bool("streams", true);
+        }
         object.end();
         out
     }
@@ -176,7 +199,7 @@ impl HookExecutionRequest {
             Body::Named(named) => {
                 named.input.iter().map(|(name, value)| name.len() + value.as_str().len()).sum()
             }
-            Body::Invalid(failure) => failure.message.len(),
+            Body::Invalid(invalid) => invalid.failure.message.len(),
         }
     }
 }
@@ -186,9 +209,13 @@ fn correlation_id(fields: &mut FieldReader) -> Result<Option<CorrelationId>, Str
     text.map(CorrelationId::new).transpose().map_err(|error| error.to_string())
 }
 
-type Envelope = (String, JsonObject, Option<Duration>);
+struct Envelope {
+    named: Named,
+    deadline: Option<Duration>,
+    streams: bool,
+}
 
-fn envelope(fields: &mut FieldReader) -> Result<Envelope, String> {
+fn envelope(fields: &mut FieldReader, event_name: Option<String>) -> Result<Envelope, String> {
     let text = |error: hook_core::ShapeError| error.to_string();
     fields.alias("payload", "input");
     let message_type = fields.text("type").map_err(text)?;
@@ -197,23 +224,21 @@ fn envelope(fields: &mut FieldReader) -> Result<Envelope, String> {
             .map_or_else(|| "nothing".to_owned(), |found| format!("{:?}", shortened(&found)));
         return Err(format!("field `type`: expected {:?}, found {found}", kind::REQUEST));
     }
-    let event_name = fields
-        .text("eventName")
-        .map_err(text)?
-        .ok_or("field `eventName`: expected the name of an event, found nothing")?;
+    let event_name =
+        event_name.ok_or("field `eventName`: expected the name of an event as a string")?;
     let input = fields
         .object("input")
         .map_err(text)?
         .ok_or("field `input`: expected the event's input as an object, found nothing")?;
-    let deadline = match fields.of_kind("deadlineMs", JsonKind::Number, "whole milliseconds") {
-        Ok(None) => None,
-        Ok(Some(number)) => Some(whole_milliseconds(&number).ok_or_else(|| {
+    let deadline = match fields.number("deadlineMs").map_err(text)? {
+        None => None,
+        Some(number) => Some(whole_milliseconds(&number).ok_or_else(|| {
             let found = shortened(number.as_str());
             format!("field `deadlineMs`: expected whole milliseconds, found {found}")
         })?),
-        Err(error) => return Err(error.to_string()),
     };
-    Ok((event_name, input.fields(), deadline))
+    let streams = fields.bool("streams").map_err(text)?.unwrap_or_default();
+    Ok(Envelope { named: Named { event_name, input: input.fields() }, deadline, streams })
 }
 
 fn whole_milliseconds(number: &RawJson) -> Option<Duration> {
@@ -243,7 +268,7 @@ mod tests {
                 "expected a request as one JSON object: expected an object, found an array at column 1",
             ),
             ("{}".to_owned(), "field `type`: expected \"hook-execution-request\", found nothing"),
-            (format!("{{{r}}}"), "field `eventName`: expected the name of an event, found nothing"),
+            (format!("{{{r}}}"), "field `eventName`: expected the name of an event as a string"),
             (
                 format!(r#"{{{r},"eventName":"X"}}"#),
                 "field `input`: expected the event's input as an object, found nothing",
@@ -261,10 +286,10 @@ mod tests {
                 "field `deadlineMs`: expected whole milliseconds, found 1.5",
             ),
         ] {
-            let Body::Invalid(failure) = HookExecutionRequest::from_json(&text).into_body() else {
+            let Body::Invalid(invalid) = HookExecutionRequest::from_json(&text).into_body() else {
                 panic!("{text} was taken for a request");
             };
-            assert_eq!(failure.message, expected);
+            assert_eq!(invalid.failure.message, expected);
         }
     }
 }

@@ -20,6 +20,8 @@ pub struct HookExecutionResponse {
     pub hooks: Vec<HookExecutionResult>,
     /// What holds for every event at the moment, such as settings that could not be read.
     pub warnings: Vec<String>,
+    /// Whether the JSON form says what each hook wrote to stdout and stderr.
+    pub streams: bool,
 }
 
 impl HookExecutionResponse {
@@ -44,6 +46,7 @@ impl HookExecutionResponse {
             processed: outcome.processed,
             hooks: outcome.hooks,
             warnings: Vec::new(),
+            streams: false,
         }
     }
 
@@ -52,20 +55,18 @@ impl HookExecutionResponse {
         event: Option<HookEventName>,
         processed: ProcessedHookResult,
     ) -> Self {
-        Self { correlation_id, event, processed, hooks: Vec::new(), warnings: Vec::new() }
+        Self {
+            correlation_id,
+            event,
+            processed,
+            hooks: Vec::new(),
+            warnings: Vec::new(),
+            streams: false,
+        }
     }
 
     /// The response as one line of JSON, without the line's end.
     pub fn to_json(&self) -> Vec<u8> {
-        self.write(false)
-    }
-
-    /// As [`to_json`](Self::to_json), with what each hook wrote to stdout and stderr.
-    pub fn to_json_with_streams(&self) -> Vec<u8> {
-        self.write(true)
-    }
-
-    fn write(&self, streams: bool) -> Vec<u8> {
         let mut out = Vec::with_capacity(512);
         let mut object = ObjectWriter::begin(&mut out);
         object.text("type", kind::RESPONSE);
@@ -76,7 +77,8 @@ impl HookExecutionResponse {
             None => {
                 object.object("output", |out| self.processed.aggregated.write(out));
                 object.object("processed", |out| self.processed.write(out));
-                object.objects("hooks", &self.hooks, |out, hook| write_hook(out, hook, streams));
+                object
+                    .objects("hooks", &self.hooks, |out, hook| write_hook(out, hook, self.streams));
             }
             Some(failure) => {
                 object.object("error", |out| write_failure(out, failure));
@@ -95,12 +97,15 @@ impl HookExecutionResponse {
 
     /// About how many bytes the response holds in memory.
     pub(crate) fn weight(&self) -> usize {
-        let hook = |hook: &HookExecutionResult| {
-            // What a hook printed is held as bytes and, where it was read, as text.
-            1_024 + 2 * hook.process.stdout.bytes.len() + hook.process.stderr.bytes.len()
-        };
-        1_024 + self.hooks.iter().map(hook).sum::<usize>()
+        // What hooks said is held per hook, among all outputs, and merged.
+        1_024 + 3 * self.hooks.iter().map(result_weight).sum::<usize>()
     }
+}
+
+/// About how many bytes what became of a hook holds in memory.
+pub(super) fn result_weight(result: &HookExecutionResult) -> usize {
+    let said = result.output.as_ref().map_or(0, |output| output.to_raw().as_str().len());
+    1_024 + result.process.stdout.bytes.len() + result.process.stderr.bytes.len() + said
 }
 
 fn write_failure(out: &mut ObjectWriter<'_>, failure: &StageFailure) {

@@ -4,20 +4,21 @@
 //! reads anything. What is ready and not yet written is bounded; beyond it nothing more is read
 //! until the client reads.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::io;
+use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
-use hook_core::{FailureCode, ObjectWriter, RawJson};
+use hook_core::{ObjectWriter, RawJson};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
+use tokio_util::sync::CancellationToken;
 
-use super::{Line, LineReader, request_of};
+use super::{Line, LineReader, invalid, parse, request_from};
 use crate::bus::{Canceller, MessageBus, PublishError, PublishedRequest};
 use crate::message::{
-    CorrelationId, HookExecutionRequest, HookExecutionResponse, HookFinished, HookStarted,
-    RequestKey,
+    CorrelationId, HookExecutionRequest, HookExecutionResponse, HookProgress, RequestKey,
 };
 use crate::subscription::{Lagged, Subscription};
 use crate::system::HookSystem;
@@ -54,37 +55,41 @@ impl ClientMessage {
     /// Reads a line. There is no line that is no message: what is not understood is a request that
     /// will be answered `invalid_request`.
     pub fn read(line: Line) -> Self {
-        if let Line::Text { text, number } = &line
-            && let Ok(fields) = RawJson::parse(text.as_str()).and_then(|value| value.to_object())
-        {
-            let kind = fields.get("type").and_then(RawJson::to_text);
-            match kind.as_deref() {
-                Some("hook-subscribe") => return Self::Subscribe,
-                Some("hook-reload") => return Self::Reload,
-                Some("hook-cancel") => {
-                    let id = fields.get("correlationId").and_then(RawJson::to_text);
-                    if let Some(id) = id.and_then(|id| CorrelationId::new(id).ok()) {
-                        return Self::Cancel(id);
+        let number = line.number();
+        let fields = match parse(line) {
+            Ok(fields) => fields,
+            Err(request) => return Self::Request(request),
+        };
+        match fields.get("type").and_then(RawJson::to_text).as_deref() {
+            Some("hook-subscribe") => Self::Subscribe,
+            Some("hook-reload") => Self::Reload,
+            Some("hook-cancel") => {
+                let id = fields.get("correlationId").and_then(RawJson::to_text);
+                match id.and_then(|id| CorrelationId::new(id).ok()) {
+                    Some(id) => Self::Cancel(id),
+                    None => {
+                        let message =
+                            "hook-cancel needs the correlationId of the request to cancel";
+                        Self::Request(Box::new(invalid(number, message)))
                     }
-                    let message = "hook-cancel needs the correlationId of the request to cancel";
-                    let request =
-                        HookExecutionRequest::invalid(FailureCode::InvalidRequest, message)
-                            .with_envelope_detail("line", RawJson::from_integer(*number as u64));
-                    return Self::Request(Box::new(request));
                 }
-                _ => {}
             }
+            _ => Self::Request(Box::new(request_from(number, fields))),
         }
-        Self::Request(Box::new(request_of(line)))
     }
 }
 
 /// Serves a client until its input has ended and everything it asked is answered, or until it is
-/// gone. Each message is flushed by itself.
+/// gone. Each message is flushed by itself. Once `stop` is cancelled nothing more is read.
 ///
 /// # Errors
 /// When its input cannot be read. A client that does not read is no error.
-pub async fn serve_client<R, W>(system: &HookSystem, reader: R, writer: W) -> io::Result<ClientEnd>
+pub async fn serve_client<R, W>(
+    system: &HookSystem,
+    reader: R,
+    writer: W,
+    stop: &CancellationToken,
+) -> io::Result<ClientEnd>
 where
     R: AsyncRead + Unpin,
     W: AsyncWrite + Unpin,
@@ -93,23 +98,29 @@ where
     let mut client = Client {
         system,
         outbox: Outbox { writer, lines: VecDeque::new(), bytes: 0, written: 0 },
+        inbox: Inbox::default(),
         progress: None,
         running: FuturesUnordered::new(),
-        waiting: None,
         requests: HashMap::new(),
+        reloads: Reloads::default(),
     };
     client.outbox.push(hello());
     let mut reading = true;
     while reading || client.is_busy() {
-        let may_read = reading && client.waiting.is_none() && client.outbox.bytes < MAX_UNREAD;
+        let unread = client.outbox.bytes >= MAX_UNREAD;
+        let may_read = reading && !unread && client.inbox.bytes < MAX_UNREAD;
         tokio::select! {
+            () = stop.cancelled(), if reading => reading = false,
             line = lines.next(), if may_read => match line? {
-                Some(line) => client.accept(ClientMessage::read(line)),
+                Some(line) => client.take(ClientMessage::read(line)),
                 None => reading = false,
             },
-            published = publish_waiting(&mut client.waiting) => client.published(published),
-            Some(finished) = client.running.next() => client.finished(finished),
-            progress = next_progress(&mut client.progress) => client.push_progress(progress),
+            published = client.inbox.publish(system.bus()) => client.published(published),
+            // What is done waits where it is while the client does not read.
+            Some(finished) = client.running.next(), if !unread => client.finished(finished),
+            progress = next_progress(&mut client.progress), if !unread => {
+                client.push_progress(progress);
+            }
             written = client.outbox.write() => if written.is_err() {
                 client.cancel_everything();
                 return Ok(ClientEnd::Gone);
@@ -128,29 +139,34 @@ enum Finished {
 struct Client<'s, W> {
     system: &'s HookSystem,
     outbox: Outbox<W>,
-    progress: Option<Progress>,
+    inbox: Inbox,
+    progress: Option<Subscription<HookProgress>>,
     running: FuturesUnordered<BoxFuture<'s, Finished>>,
-    /// A request that the bus has no room for yet.
-    waiting: Option<BoxFuture<'static, Result<PublishedRequest, PublishError>>>,
     /// This client's requests in flight. Ids are per client, and not even there unique.
     requests: HashMap<RequestKey, (CorrelationId, Canceller)>,
+    reloads: Reloads,
+}
+
+/// Reloads that were asked for. Any number that come while one runs are done by one after it.
+#[derive(Default)]
+struct Reloads {
+    waiting: usize,
+    running: usize,
 }
 
 impl<W: AsyncWrite + Unpin> Client<'_, W> {
     fn is_busy(&self) -> bool {
-        self.waiting.is_some() || !self.running.is_empty() || !self.outbox.lines.is_empty()
+        !self.inbox.is_empty() || !self.running.is_empty() || !self.outbox.lines.is_empty()
     }
 
-    fn accept(&mut self, message: ClientMessage) {
+    fn take(&mut self, message: ClientMessage) {
         match message {
-            ClientMessage::Request(request) => {
-                let bus = self.system.bus().clone();
-                self.waiting = Some(async move { bus.publish(*request).await }.boxed());
-            }
+            ClientMessage::Request(request) => self.inbox.push(*request),
             ClientMessage::Subscribe => {
-                self.progress.get_or_insert_with(|| Progress::of(self.system.bus()));
+                self.progress.get_or_insert_with(|| self.system.bus().subscribe());
             }
             ClientMessage::Cancel(id) => {
+                self.inbox.cancel(&id);
                 for (known, canceller) in self.requests.values() {
                     if *known == id {
                         canceller.cancel();
@@ -158,18 +174,28 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
                 }
             }
             ClientMessage::Reload => {
-                let system = self.system;
-                self.running.push(async move { Finished::Reloaded(reload(system).await) }.boxed());
+                self.reloads.waiting += 1;
+                self.reload();
             }
         }
     }
 
+    fn reload(&mut self) {
+        if self.reloads.running == 0 && self.reloads.waiting > 0 {
+            self.reloads.running = std::mem::take(&mut self.reloads.waiting);
+            let system = self.system;
+            self.running.push(async move { Finished::Reloaded(reload(system).await) }.boxed());
+        }
+    }
+
     fn published(&mut self, published: Result<PublishedRequest, PublishError>) {
-        self.waiting = None;
         match published {
             Ok(published) => {
                 let key = published.key();
                 let known = (published.correlation_id().clone(), published.canceller());
+                if self.inbox.cancelled.remove(published.correlation_id()) {
+                    published.cancel();
+                }
                 self.requests.insert(key, known);
                 let response = published.response();
                 self.running.push(
@@ -197,13 +223,23 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
                     self.outbox.push(response.to_json());
                 }
             }
-            Finished::Reloaded(message) => self.outbox.push(message),
+            Finished::Reloaded(message) => {
+                for _ in 0..std::mem::take(&mut self.reloads.running) {
+                    self.outbox.push(message.clone());
+                }
+                self.reload();
+            }
         }
     }
 
-    fn push_progress(&mut self, (request, message): (Option<RequestKey>, Vec<u8>)) {
-        if request.is_none_or(|request| self.requests.contains_key(&request)) {
-            self.outbox.push(message);
+    fn push_progress(&mut self, progress: Result<Arc<HookProgress>, Lagged>) {
+        match progress {
+            Ok(progress) if self.requests.contains_key(&progress.request()) => {
+                self.outbox.push(progress.to_json());
+            }
+            // Another client's.
+            Ok(_) => {}
+            Err(lagged) => self.outbox.push(lagged_message(lagged)),
         }
     }
 
@@ -214,12 +250,57 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
     }
 }
 
-async fn publish_waiting(
-    waiting: &mut Option<BoxFuture<'static, Result<PublishedRequest, PublishError>>>,
-) -> Result<PublishedRequest, PublishError> {
-    match waiting {
-        Some(waiting) => waiting.await,
-        None => std::future::pending().await,
+/// Requests that were read and not accepted yet: the bus takes them one by one as it has room,
+/// while what comes behind them (a cancellation, say) is read on.
+#[derive(Default)]
+struct Inbox {
+    requests: VecDeque<HookExecutionRequest>,
+    bytes: usize,
+    /// The first of them, on its way into the bus.
+    publishing: Option<Publishing>,
+    /// Ids of requests here that are to be cancelled as soon as they are accepted.
+    cancelled: HashSet<CorrelationId>,
+}
+
+struct Publishing {
+    id: CorrelationId,
+    weight: usize,
+    publish: BoxFuture<'static, Result<PublishedRequest, PublishError>>,
+}
+
+impl Inbox {
+    fn is_empty(&self) -> bool {
+        self.publishing.is_none() && self.requests.is_empty()
+    }
+
+    fn push(&mut self, request: HookExecutionRequest) {
+        self.bytes += request.weight();
+        self.requests.push_back(request);
+    }
+
+    fn cancel(&mut self, id: &CorrelationId) {
+        let publishing = self.publishing.iter().map(|publishing| &publishing.id);
+        let mut waiting = self.requests.iter().map(HookExecutionRequest::correlation_id);
+        if publishing.chain(&mut waiting).any(|known| known == id) {
+            self.cancelled.insert(id.clone());
+        }
+    }
+
+    /// Publishes the next request; never done while there is none.
+    async fn publish(&mut self, bus: &MessageBus) -> Result<PublishedRequest, PublishError> {
+        if self.publishing.is_none()
+            && let Some(request) = self.requests.pop_front()
+        {
+            let (id, weight) = (request.correlation_id().clone(), request.weight());
+            let bus = bus.clone();
+            let publish = async move { bus.publish(request).await }.boxed();
+            self.publishing = Some(Publishing { id, weight, publish });
+        }
+        let Some(publishing) = &mut self.publishing else { return std::future::pending().await };
+        let published = (&mut publishing.publish).await;
+        self.bytes -= publishing.weight;
+        self.publishing = None;
+        published
     }
 }
 
@@ -249,36 +330,14 @@ fn hello() -> Vec<u8> {
     out
 }
 
-/// Starts and finishes of all requests on the bus, in order.
-struct Progress {
-    started: Subscription<HookStarted>,
-    finished: Subscription<HookFinished>,
-}
-
-impl Progress {
-    fn of(bus: &MessageBus) -> Self {
-        Self { started: bus.subscribe(), finished: bus.subscribe() }
-    }
-}
-
-/// The next message of progress, with the request it belongs to; that something was missed belongs
-/// to no request.
-async fn next_progress(progress: &mut Option<Progress>) -> (Option<RequestKey>, Vec<u8>) {
-    let Some(Progress { started, finished }) = progress else {
-        return std::future::pending().await;
-    };
-    tokio::select! {
-        // A hook that has finished has started.
-        biased;
-        Some(started) = started.next() => match started {
-            Ok(started) => (Some(started.request), started.to_json()),
-            Err(lagged) => (None, lagged_message(lagged)),
-        },
-        Some(finished) = finished.next() => match finished {
-            Ok(finished) => (Some(finished.request), finished.to_json()),
-            Err(lagged) => (None, lagged_message(lagged)),
-        },
-        else => std::future::pending().await,
+/// The next message of progress, of whichever request; never done while nobody asked for it.
+async fn next_progress(
+    progress: &mut Option<Subscription<HookProgress>>,
+) -> Result<Arc<HookProgress>, Lagged> {
+    let Some(progress) = progress else { return std::future::pending().await };
+    match progress.next().await {
+        Some(progress) => progress,
+        None => std::future::pending().await,
     }
 }
 

@@ -6,19 +6,49 @@ mod lines;
 pub use client::{ClientEnd, ClientMessage, serve_client};
 pub use lines::{Line, LineReader, MAX_LINE};
 
-use hook_core::{FailureCode, RawJson};
+use hook_core::{FailureCode, JsonObject, RawJson};
 
 use crate::message::HookExecutionRequest;
 
 /// The request that a line holds; a line that holds none is a request that will be answered so.
 pub(crate) fn request_of(line: Line) -> HookExecutionRequest {
     let number = line.number();
-    let request = match line {
-        Line::Text { text, .. } => HookExecutionRequest::from_json(&text),
-        Line::TooLong { length, .. } => HookExecutionRequest::invalid(
-            FailureCode::InvalidRequest,
+    match parse(line) {
+        Ok(fields) => request_from(number, fields),
+        Err(request) => *request,
+    }
+}
+
+/// The object that a line holds, or the request that says why it holds none.
+fn parse(line: Line) -> Result<JsonObject, Box<HookExecutionRequest>> {
+    let number = line.number();
+    match line {
+        Line::Text { text, .. } => {
+            RawJson::parse(text).and_then(|value| value.to_object()).map_err(|error| {
+                let message = format!(
+                    "expected a message as one JSON object: {} at column {}",
+                    error.reason(),
+                    error.column()
+                );
+                Box::new(invalid(number, message))
+            })
+        }
+        Line::TooLong { length, .. } => Err(Box::new(invalid(
+            number,
             format!("the line has {length} bytes, more than the {MAX_LINE} a message may have"),
-        ),
-    };
-    request.with_envelope_detail("line", RawJson::from_integer(number as u64))
+        ))),
+    }
+}
+
+fn request_from(number: usize, fields: JsonObject) -> HookExecutionRequest {
+    HookExecutionRequest::from_object(fields).with_envelope_detail("line", line_number(number))
+}
+
+fn invalid(number: usize, message: impl Into<String>) -> HookExecutionRequest {
+    HookExecutionRequest::invalid(FailureCode::InvalidRequest, message)
+        .with_envelope_detail("line", line_number(number))
+}
+
+fn line_number(number: usize) -> RawJson {
+    RawJson::from_integer(number as u64)
 }

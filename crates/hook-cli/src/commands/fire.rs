@@ -1,9 +1,9 @@
 //! `hook fire`: publish one request, show the response.
 
-use std::io::Read;
-
 use hook_bus::{HookExecutionRequest, HookExecutionResponse, HookSystem};
 use hook_core::{JsonObject, PolicyDecision, RawJson};
+
+use tokio::io::AsyncReadExt;
 
 use crate::args::{Common, Fire};
 use crate::error::CommandError;
@@ -17,7 +17,7 @@ pub(crate) async fn fire(
     system: &HookSystem,
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
-    let response = system.bus().request(request(fire)?).await;
+    let response = system.bus().request(request(fire).await?).await;
     if common.json {
         printer.message(&response.to_json())?;
     } else if fire.as_hook {
@@ -28,10 +28,10 @@ pub(crate) async fn fire(
     Ok(status(&response))
 }
 
-fn request(fire: &Fire) -> Result<HookExecutionRequest, CommandError> {
+async fn request(fire: &Fire) -> Result<HookExecutionRequest, CommandError> {
     let input = match fire.input.as_deref() {
         None => RawJson::from(JsonObject::new().to_raw()),
-        Some(given) => RawJson::parse(read_input(given)?).map_err(CommandError::NotJson)?,
+        Some(given) => RawJson::parse(read_input(given).await?).map_err(CommandError::NotJson)?,
     };
     let mut message = JsonObject::new();
     message.insert("type", RawJson::from_text(hook_bus::message::kind::REQUEST));
@@ -51,7 +51,7 @@ fn with_tool(input: RawJson, tool: Option<&str>) -> RawJson {
     fields.to_raw().into()
 }
 
-fn read_input(given: &str) -> Result<String, CommandError> {
+async fn read_input(given: &str) -> Result<String, CommandError> {
     let bytes = match given.strip_prefix('@') {
         Some(path) => std::fs::read(path).map_err(|source| CommandError::Read {
             what: "the input",
@@ -60,7 +60,8 @@ fn read_input(given: &str) -> Result<String, CommandError> {
         })?,
         None if given == "-" => {
             let mut bytes = Vec::new();
-            std::io::stdin().read_to_end(&mut bytes).map_err(CommandError::Input)?;
+            let read = tokio::io::stdin().read_to_end(&mut bytes).await;
+            read.map_err(CommandError::Input)?;
             bytes
         }
         None => return Ok(given.to_owned()),

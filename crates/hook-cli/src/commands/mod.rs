@@ -6,28 +6,33 @@ mod run;
 mod serve;
 mod test;
 
+use futures::FutureExt;
+use tokio_util::sync::CancellationToken;
+
 use crate::args::{Cli, Command};
 use crate::context;
 use crate::error::CommandError;
 use crate::exit_code::Status;
 use crate::output::Printer;
-use crate::signals::until_signalled;
+use crate::signals::{Hangup, until_signalled};
 
 /// Runs the command that was asked for.
 pub(crate) async fn dispatch(cli: Cli, printer: &mut Printer) -> Result<Status, CommandError> {
     let common = &cli.common;
-    let system = context::hook_system(common, printer).await?;
-    match &cli.command {
+    let system = &context::hook_system(common, printer).await?;
+    let stop = &CancellationToken::new();
+    let (hangup, work) = match &cli.command {
         Command::Fire(fire) => {
-            until_signalled(&system, fire::fire(fire, common, &system, printer)).await
+            (Hangup::Ends, fire::fire(fire, common, system, printer).boxed_local())
         }
         Command::Run(run) => {
-            until_signalled(&system, run::run(run, common, &system, printer)).await
+            (Hangup::Ends, run::run(run, common, system, stop, printer).boxed_local())
         }
-        Command::Serve(_) => until_signalled(&system, serve::serve(&system)).await,
+        Command::Serve(_) => (Hangup::IsHeardElsewhere, serve::serve(system, stop).boxed_local()),
         Command::Test(test) => {
-            until_signalled(&system, test::test(test, common, &system, printer)).await
+            (Hangup::Ends, test::test(test, common, system, printer).boxed_local())
         }
-        Command::List(list) => list::list(list, common, &system, printer),
-    }
+        Command::List(list) => return list::list(list, common, system, printer),
+    };
+    until_signalled(system, hangup, stop, work).await
 }

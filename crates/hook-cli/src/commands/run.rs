@@ -7,6 +7,7 @@ use futures::StreamExt;
 use hook_bus::HookSystem;
 use hook_bus::script::play;
 use tokio::io::AsyncRead;
+use tokio_util::sync::CancellationToken;
 
 use crate::args::{Common, Run};
 use crate::error::CommandError;
@@ -18,6 +19,7 @@ pub(crate) async fn run(
     run: &Run,
     common: &Common,
     system: &HookSystem,
+    stop: &CancellationToken,
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
     let script: Box<dyn AsyncRead + Unpin> = if run.script == Path::new("-") {
@@ -27,11 +29,11 @@ pub(crate) async fn run(
         Box::new(file.map_err(|source| unreadable(run, source))?)
     };
     let as_messages = common.json || !printer.is_interactive();
-    let mut responses = pin!(play(system.bus(), script, run.concurrent));
+    let mut responses = pin!(play(system.bus(), script, run.concurrent, stop));
     while let Some(response) = responses.next().await {
         let response = response.map_err(|source| unreadable(run, source))?;
         if as_messages {
-            printer.message(&response.to_json())?;
+            printer.message_later(&response.to_json()).await?;
         } else {
             printer.text(&render::response(&response, printer))?;
         }

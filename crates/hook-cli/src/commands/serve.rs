@@ -2,12 +2,16 @@
 
 use hook_bus::HookSystem;
 use hook_bus::wire::serve_client;
+use tokio_util::sync::CancellationToken;
 
 use crate::error::CommandError;
 use crate::exit_code::{self, Status};
 
-pub(crate) async fn serve(system: &HookSystem) -> Result<Status, CommandError> {
-    let client = serve_client(system, tokio::io::stdin(), tokio::io::stdout());
+pub(crate) async fn serve(
+    system: &HookSystem,
+    stop: &CancellationToken,
+) -> Result<Status, CommandError> {
+    let client = serve_client(system, tokio::io::stdin(), tokio::io::stdout(), stop);
     tokio::select! {
         // A client that is gone is the ordinary end of an agent that was killed.
         ended = client => ended.map(|_| exit_code::PROCEED).map_err(CommandError::Input),
@@ -24,7 +28,7 @@ async fn reload_on_hangup(system: &HookSystem) -> CommandError {
     };
     loop {
         hangup.recv().await;
-        // What is wrong is remembered, logged, and said in every response.
+        // Logged where it is done; a system that worked goes on with what it had.
         let _ = system.reload().await;
     }
 }

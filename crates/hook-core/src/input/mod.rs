@@ -19,13 +19,17 @@ use crate::shape::{FieldReader, ShapeError};
 pub(crate) use payload::Payload;
 pub use payload::{
     AfterAgentInput, AfterModelInput, AfterToolInput, BeforeAgentInput, BeforeModelInput,
-    BeforeToolInput, BeforeToolSelectionInput, EventPayload, McpContext, NotificationInput,
-    PreCompressInput, SessionEndInput, SessionStartInput, ToolName,
+    BeforeToolInput, BeforeToolSelectionInput, EventPayload, McpContext, ModelPayloads,
+    NotificationInput, PreCompressInput, SessionEndInput, SessionStartInput, ToolName,
 };
 pub use words::{PreCompressTrigger, SessionEndReason, SessionStartSource};
 
 /// Request values that reach the environment of a process may be this long, in bytes.
 const MAX_ENVIRONMENT_VALUE: usize = 4 * 1024;
+
+/// The fields that every input has.
+const BASE_FIELDS: [&str; 5] =
+    ["session_id", "transcript_path", "cwd", "hook_event_name", "timestamp"];
 
 /// A payload that is not what its event requires.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -109,6 +113,42 @@ impl RequestInput {
         Ok(Self { payload, base, extra: fields.rest() })
     }
 
+    /// Checks what a payload's types alone do not say; reading has checked it already.
+    ///
+    /// # Errors
+    /// Names the field that is not what protocol.md §2 requires.
+    pub fn check(&self) -> Result<(), PayloadError> {
+        let check = || -> Result<(), ShapeError> {
+            for (name, value) in [("session_id", &self.base.session_id), ("cwd", &self.base.cwd)] {
+                if let Some(value) = value {
+                    fits_environment(name, value)?;
+                }
+            }
+            self.payload.check()?;
+            match self.forged_field() {
+                Some(name) => Err(ShapeError::new(name, "a field that is not a known one", "one")),
+                None => Ok(()),
+            }
+        };
+        check().map_err(|shape| PayloadError { event: self.event(), shape })
+    }
+
+    /// An unknown field that has the name of a known one, and would be written beside it.
+    fn forged_field(&self) -> Option<String> {
+        if self.extra.is_empty() {
+            return None;
+        }
+        let mut out = Vec::new();
+        let mut object = ObjectWriter::begin(&mut out);
+        self.payload.write(&mut object);
+        object.end();
+        let known = RawObject::from_written(out).fields();
+        let mut names = self.extra.iter().map(|(name, _)| name);
+        names
+            .find(|name| BASE_FIELDS.contains(name) || known.get(name).is_some())
+            .map(str::to_owned)
+    }
+
     /// The event that the payload belongs to.
     pub fn event(&self) -> HookEventName {
         self.payload.event()
@@ -152,14 +192,20 @@ impl<P: Into<EventPayload>> From<P> for RequestInput {
 
 /// Values that end up in a process's environment must fit there (protocol.md §3).
 fn environment_value(fields: &mut FieldReader, name: &str) -> Result<Option<Arc<str>>, ShapeError> {
+    let Some(value) = fields.text(name)? else { return Ok(None) };
+    fits_environment(name, &value)?;
+    Ok(Some(value.into()))
+}
+
+fn fits_environment(name: &str, value: &str) -> Result<(), ShapeError> {
     const EXPECTED: &str = "at most 4 KiB without NUL";
-    match fields.text(name)? {
-        Some(value) if value.contains('\0') => Err(ShapeError::new(name, EXPECTED, "a NUL")),
-        Some(value) if value.len() > MAX_ENVIRONMENT_VALUE => {
-            Err(ShapeError::new(name, EXPECTED, format!("{} bytes", value.len())))
-        }
-        value => Ok(value.map(Into::into)),
+    if value.contains('\0') {
+        return Err(ShapeError::new(name, EXPECTED, "a NUL"));
     }
+    if value.len() > MAX_ENVIRONMENT_VALUE {
+        return Err(ShapeError::new(name, EXPECTED, format!("{} bytes", value.len())));
+    }
+    Ok(())
 }
 
 fn now() -> Arc<str> {

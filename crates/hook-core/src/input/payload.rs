@@ -24,6 +24,25 @@ pub(crate) trait Payload: Sized + Into<EventPayload> {
     fn match_subject(&self) -> Option<&str> {
         None
     }
+
+    /// Checks what the types of the fields do not say.
+    fn check(&self) -> Result<(), ShapeError> {
+        Ok(())
+    }
+
+    /// The model request and response, which are translated before hooks see them.
+    fn model_payloads(&mut self) -> ModelPayloads<'_> {
+        ModelPayloads::default()
+    }
+}
+
+/// The parts of a payload that are a model SDK's.
+#[derive(Debug, Default)]
+pub struct ModelPayloads<'p> {
+    /// `llm_request`.
+    pub request: Option<&'p mut RawObject>,
+    /// `llm_response`.
+    pub response: Option<&'p mut RawObject>,
 }
 
 macro_rules! payloads {
@@ -50,6 +69,19 @@ macro_rules! payloads {
             pub fn match_subject(&self) -> Option<&str> {
                 match self {
                     $(Self::$event(payload) => payload.match_subject(),)+
+                }
+            }
+
+            /// The parts that are a model SDK's, to be translated before hooks see them.
+            pub fn model_payloads(&mut self) -> ModelPayloads<'_> {
+                match self {
+                    $(Self::$event(payload) => payload.model_payloads(),)+
+                }
+            }
+
+            pub(crate) fn check(&self) -> Result<(), ShapeError> {
+                match self {
+                    $(Self::$event(payload) => payload.check(),)+
                 }
             }
 
@@ -356,6 +388,10 @@ impl Payload for BeforeModelInput {
     fn write(&self, out: &mut ObjectWriter<'_>) {
         out.raw("llm_request", self.llm_request.as_raw());
     }
+
+    fn model_payloads(&mut self) -> ModelPayloads<'_> {
+        ModelPayloads { request: Some(&mut self.llm_request), response: None }
+    }
 }
 
 /// The model answered.
@@ -380,6 +416,13 @@ impl Payload for AfterModelInput {
     fn write(&self, out: &mut ObjectWriter<'_>) {
         out.raw("llm_request", self.llm_request.as_raw());
         out.raw("llm_response", self.llm_response.as_raw());
+    }
+
+    fn model_payloads(&mut self) -> ModelPayloads<'_> {
+        ModelPayloads {
+            request: Some(&mut self.llm_request),
+            response: Some(&mut self.llm_response),
+        }
     }
 }
 
@@ -408,12 +451,25 @@ impl Payload for BeforeToolSelectionInput {
             out.raw("available_tools", tools);
         }
     }
+
+    fn check(&self) -> Result<(), ShapeError> {
+        match &self.available_tools {
+            Some(tools) if tools.kind() != JsonKind::Array => {
+                Err(ShapeError::new("available_tools", "an array", tools.kind()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn model_payloads(&mut self) -> ModelPayloads<'_> {
+        ModelPayloads { request: Some(&mut self.llm_request), response: None }
+    }
 }
 
 /// The agent tells the user something.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotificationInput {
-    /// What it says; not empty when read from outside.
+    /// What it says; not empty.
     pub message: String,
     /// What kind of notification; `other` by default.
     pub notification_type: String,
@@ -423,22 +479,31 @@ pub struct NotificationInput {
     pub level: Option<String>,
 }
 
+impl NotificationInput {
+    const MESSAGE: &str = "a non-empty string";
+}
+
 impl Payload for NotificationInput {
     const EVENT: HookEventName = HookEventName::Notification;
 
     fn read(fields: &mut FieldReader) -> Result<Self, ShapeError> {
-        const EXPECTED: &str = "a non-empty string";
-        let message = fields.text("message").required("message", EXPECTED)?;
-        if message.is_empty() {
-            return Err(ShapeError::new("message", EXPECTED, "an empty string"));
-        }
+        let message = fields.text("message").required("message", Self::MESSAGE)?;
         let notification_type = fields.text("notification_type")?;
-        Ok(Self {
+        let input = Self {
             message,
             notification_type: notification_type.unwrap_or_else(|| "other".to_owned()),
             details: fields.object("details")?.unwrap_or_else(RawObject::empty),
             level: fields.text("level")?,
-        })
+        };
+        input.check()?;
+        Ok(input)
+    }
+
+    fn check(&self) -> Result<(), ShapeError> {
+        match self.message.is_empty() {
+            true => Err(ShapeError::new("message", Self::MESSAGE, "an empty string")),
+            false => Ok(()),
+        }
     }
 
     fn write(&self, out: &mut ObjectWriter<'_>) {

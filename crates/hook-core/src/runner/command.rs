@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use futures::FutureExt;
 use tokio::process::Command;
-use tokio_util::task::TaskTracker;
 
 use super::RunnerLimits;
 use super::answer::{Answer, Ending, interpret};
@@ -15,7 +14,7 @@ use super::environment::{HostEnvironment, MAX_DEPTH, Shell};
 use super::executor::{Execution, HookCall, HookExecutor, HookInput, HookKind, ProcessReport, Run};
 use super::process::{self, ProcessCall};
 use super::quoting::quote_project_directory;
-use super::termination::Group;
+use super::termination::{EngineTasks, Group};
 use crate::failure::HookFailure;
 
 /// What all command hooks of one source share.
@@ -24,7 +23,7 @@ pub(super) struct CommandContext {
     pub(super) shell: Shell,
     pub(super) environment: HostEnvironment,
     pub(super) limits: RunnerLimits,
-    pub(super) tracker: TaskTracker,
+    pub(super) tasks: EngineTasks,
 }
 
 /// A hook that is a shell command.
@@ -138,7 +137,7 @@ async fn spawn_in(
         cancel: &call.cancel,
         slot: &mut call.slot,
         limits: &context.limits,
-        tracker: &context.tracker,
+        tasks: &context.tasks,
     };
     process::run(&mut command, process).await
 }

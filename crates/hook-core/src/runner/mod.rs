@@ -43,6 +43,7 @@ use command::{CommandContext, CommandExecutor};
 use environment::{HostEnvironment, Shell};
 use executor::{Execution, HookCall};
 use handler::AbandonedThreads;
+use termination::EngineTasks;
 
 /// What one hook may cost, and how patient the engine is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -153,7 +154,7 @@ pub struct Runner {
     shell: Shell,
     host: RunnerHost,
     slots: Arc<Semaphore>,
-    tracker: TaskTracker,
+    tasks: EngineTasks,
     abandoned: AbandonedThreads,
 }
 
@@ -169,8 +170,8 @@ impl Runner {
         let path = host.environment.iter().find(|(name, _)| name == "PATH");
         let shell = Shell::find(path.map(|(_, value)| value.as_os_str()))?;
         let slots = Arc::new(Semaphore::new(host.limits.slots()));
-        let tracker = TaskTracker::new();
-        Ok(Self { shell, host, slots, tracker, abandoned: AbandonedThreads::default() })
+        let tasks = EngineTasks::default();
+        Ok(Self { shell, host, slots, tasks, abandoned: AbandonedThreads::default() })
     }
 
     /// Makes executors for the command hooks of one source.
@@ -189,7 +190,7 @@ impl Runner {
                 shell: self.shell.clone(),
                 environment,
                 limits: self.host.limits.clone(),
-                tracker: self.tracker.clone(),
+                tasks: self.tasks.clone(),
             }),
             slots,
         }
@@ -202,7 +203,12 @@ impl Runner {
     /// The engine's tasks: runs in progress and clean-ups after a timeout. Waiting for it waits
     /// until every process group is gone.
     pub fn tasks(&self) -> &TaskTracker {
-        &self.tracker
+        &self.tasks.tracker
+    }
+
+    /// Gives no process a grace any more: those that were told to end are killed at once.
+    pub fn kill(&self) {
+        self.tasks.impatient.cancel();
     }
 
     /// How many blocking handlers never returned and still hold a thread.
@@ -245,7 +251,7 @@ impl Runner {
             RunScope { cancel: cancel.clone(), observer: scope.observer.clone() },
             Arc::clone(&self.slots),
         );
-        self.tracker.spawn(async move {
+        self.tasks.tracker.spawn(async move {
             // Nobody listening means nobody waits; the run was cancelled and is over.
             let _ = sender.send(task.await);
         });

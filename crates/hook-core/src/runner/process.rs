@@ -10,12 +10,11 @@ use tokio::process::{ChildStdin, Command};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 
 use super::RunnerLimits;
 use super::answer::Ending;
 use super::executor::{Captured, ProcessReport};
-use super::termination::Group;
+use super::termination::{EngineTasks, Group};
 use crate::failure::HookFailure;
 
 const READ_SIZE: usize = 64 * 1024;
@@ -29,7 +28,7 @@ pub(super) struct ProcessCall<'a> {
     pub(super) slot: &'a mut Option<OwnedSemaphorePermit>,
     pub(super) limits: &'a RunnerLimits,
     /// Owns the clean-up of a process that outlives its verdict.
-    pub(super) tracker: &'a TaskTracker,
+    pub(super) tasks: &'a EngineTasks,
 }
 
 /// Starts `command` and runs it to its verdict.
@@ -92,7 +91,7 @@ pub(super) async fn run(
     if outlives_its_verdict {
         stdout.fill_with_what_is_there();
         stderr.fill_with_what_is_there();
-        group.terminate(child, call.limits.grace, call.slot.take(), call.tracker);
+        group.terminate(child, call.limits.grace, call.slot.take(), call.tasks);
     }
     report.stdout = stdout.captured;
     report.stderr = stderr.captured;

@@ -4,7 +4,17 @@ use std::time::Duration;
 
 use tokio::process::{Child, Command};
 use tokio::sync::OwnedSemaphorePermit;
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+
+/// What the engine owns beyond the answer of a hook.
+#[derive(Debug, Clone, Default)]
+pub(super) struct EngineTasks {
+    /// Runs in progress and clean-ups.
+    pub(super) tracker: TaskTracker,
+    /// Cancelled when no process is to be given a grace any more.
+    pub(super) impatient: CancellationToken,
+}
 
 /// The process group that a hook runs in. The leader's id is its name.
 ///
@@ -45,11 +55,15 @@ impl Group {
         mut child: Child,
         grace: Duration,
         slot: Option<OwnedSemaphorePermit>,
-        tracker: &TaskTracker,
+        tasks: &EngineTasks,
     ) {
         self.signal(Signal::Terminate);
-        tracker.spawn(async move {
-            tokio::time::sleep(grace).await;
+        let impatient = tasks.impatient.clone();
+        tasks.tracker.spawn(async move {
+            tokio::select! {
+                () = tokio::time::sleep(grace) => {}
+                () = impatient.cancelled() => {}
+            }
             self.signal(Signal::Kill);
             let _ = child.start_kill();
             let _ = child.wait().await;
