@@ -341,3 +341,93 @@ fn a_closed_pipe_is_success() {
     drop(stdin);
     assert_eq!(child.wait().unwrap().code(), Some(0));
 }
+
+/// Starts the binary and gives it time to run its hook, which says so by making a file.
+#[cfg(unix)]
+fn started(project: &Project, arguments: &[&str], input: &str) -> std::process::Child {
+    let mut child = std::process::Command::new(hook_tests::hook_binary())
+        .args(arguments)
+        .current_dir(project.path())
+        .env("HOME", project.home())
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let stdin = child.stdin.as_mut().unwrap();
+    std::io::Write::write_all(stdin, input.as_bytes()).unwrap();
+    let begun = std::time::Instant::now();
+    while !project.path().join("running").exists() {
+        assert!(begun.elapsed().as_secs() < 60, "the hook never ran");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    child
+}
+
+#[cfg(unix)]
+fn signal(child: &std::process::Child, name: &str) {
+    let sent = std::process::Command::new("kill").args([name, &child.id().to_string()]).status();
+    assert!(sent.unwrap().success());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_signal_ends_the_hooks_and_everything_is_still_answered() {
+    let project = Project::with_hook("SessionEnd", "touch running; exec sleep 1000");
+    let request = r#"{"type":"hook-execution-request","eventName":"SessionEnd","input":{"reason":"exit"},"correlationId":"a"}"#;
+    let child = started(
+        &project,
+        &["serve", "--stdio", "--settings=settings.json"],
+        &format!("{request}\n"),
+    );
+    signal(&child, "-TERM");
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(128 + 15));
+    let text = String::from_utf8(output.stdout).unwrap();
+    let last = hook_tests::json(text.lines().last().unwrap().as_bytes());
+    assert_eq!(
+        (&last["correlationId"], &last["error"]["code"]),
+        (&json!("a"), &json!("shutting_down"))
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn a_second_signal_kills_a_hook_that_ignores_the_first() {
+    let project = Project::with_hook(
+        "SessionEnd",
+        "trap '' TERM; echo $$ > pid; touch running; while :; do sleep 0.1; done",
+    );
+    let begun = std::time::Instant::now();
+    let mut child = started(
+        &project,
+        &["fire", "SessionEnd", "--input", r#"{"reason":"exit"}"#, "--settings=settings.json"],
+        "",
+    );
+    signal(&child, "-INT");
+    std::thread::sleep(std::time::Duration::from_millis(200));
+    assert_eq!(child.try_wait().unwrap(), None, "it stays until its hooks are gone");
+    signal(&child, "-INT");
+    assert_eq!(child.wait().unwrap().code(), Some(128 + 2));
+    assert!(begun.elapsed().as_secs() < 60);
+    let process = format!("/proc/{}", project.read("pid").trim());
+    assert!(!std::path::Path::new(&process).exists());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_the_command_inherited_does_not_reach_hooks() {
+    let project = Project::with_hook("SessionEnd", "ls /proc/self/fd > seen");
+    let fire = format!(
+        "exec 9</dev/null; exec {} fire SessionEnd --settings settings.json --input '{{\"reason\":\"exit\"}}'",
+        hook_tests::hook_binary().display()
+    );
+    let status =
+        std::process::Command::new("bash").args(["-c", &fire]).current_dir(project.path()).status();
+    assert!(status.unwrap().success());
+    assert!(
+        !project.read("seen").lines().any(|descriptor| descriptor == "9"),
+        "{}",
+        project.read("seen")
+    );
+}

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use hook_bus::{HookExecutionRequest, HookExecutionResponse, HookSystem};
 use hook_core::{
-    HandlerHook, HookEventName, HookOutput, HookSource, SettingsSource, TrustPolicy, TrustStore,
+    BeforeAgentInput, HandlerHook, HookEventName, HookOutput, HookSource, RequestInput,
+    SettingsSource, TrustPolicy, TrustStore,
     output::{BeforeModelOutput, BeforeToolOutput, BeforeToolSelectionOutput},
 };
 use hook_tests::{Project, fields, json, object, value};
@@ -96,7 +97,8 @@ async fn the_environment_says_where_and_what_and_carries_no_payload() {
 #[tokio::test]
 async fn nested_engines_are_refused_beyond_eight() {
     let project = Project::with_hook("BeforeAgent", "echo ran");
-    for (depth, runs) in [("7", true), ("8", false)] {
+    for (depth, runs) in [("7", true), ("8", false), ("99999999999", false), ("4294967295", false)]
+    {
         let host = [
             ("PATH".into(), std::env::var_os("PATH").unwrap()),
             ("HOOK_DEPTH".into(), depth.into()),
@@ -401,4 +403,94 @@ async fn a_payload_of_no_clear_sdk_fails_only_where_a_hook_would_see_it() {
     assert_eq!(failure["code"], "translation_failed");
     assert!(failure["message"].as_str().unwrap().contains("sdk"), "{failure}");
     assert_eq!(response.processed.aggregated.errors[0].stage, Some("translate"));
+}
+
+#[tokio::test]
+async fn a_denial_outlives_the_deadline_of_its_request() {
+    let project = Project::with_settings(&settings(
+        "BeforeAgent",
+        false,
+        &[
+            command("slow", "sleep 1000"),
+            command("guard", r#"echo '{"decision":"deny","reason":"no"}'"#),
+        ],
+    ));
+    let system = project.system();
+    let request = HookExecutionRequest::new("BeforeAgent", fields(json!({"prompt": ""})))
+        .with_deadline(Duration::from_secs(2));
+    let response = system.bus().request(request).await;
+    assert_eq!(response.error().unwrap().code.as_str(), "deadline_exceeded");
+    assert!(response.processed.is_blocking_decision());
+    assert_eq!(response.processed.reason.as_deref(), Some("no"));
+    assert_eq!(json(&response.to_json())["processed"]["decision"], "block");
+}
+
+#[tokio::test]
+async fn the_reason_of_a_block_is_not_that_of_a_hook_that_allowed() {
+    for event in ["BeforeAgent", "BeforeModel"] {
+        let project = Project::with_settings(&settings(
+            event,
+            false,
+            &[
+                command("allows", r#"echo '{"decision":"allow","reason":"fine by me"}'"#),
+                command("denies", r#"echo '{"decision":"deny"}'"#),
+            ],
+        ));
+        let input = json!({"prompt": "", "llm_request": {"messages": []}});
+        let response = fire(&project.system(), event, input).await;
+        assert_eq!(response.processed.reason.as_deref(), Some("No reason provided"));
+    }
+}
+
+#[tokio::test]
+async fn names_that_are_known_elsewhere_are_not_renamed_or_forged() {
+    let project = Project::with_hook("BeforeTool", "cat");
+    let system = project.system();
+    let input = json!({"tool_name": "t", "tool_input": {}, "model_request": {"n": 1}});
+    let response = fire(&system, "BeforeTool", input).await;
+    let told = value(response.processed.aggregated.all_outputs[0].to_raw().as_raw());
+    assert_eq!(told["model_request"], json!({"n": 1}));
+    assert_eq!(told.get("llm_request"), None);
+
+    let mut forged = RequestInput::from(BeforeAgentInput { prompt: "true".into() });
+    forged.extra = fields(json!({"prompt": "forged"}));
+    let fired = system.fire(forged).await;
+    assert_eq!(fired.failure.unwrap().code.as_str(), "invalid_payload");
+    let mut long = RequestInput::from(BeforeAgentInput { prompt: "true".into() });
+    long.base.session_id = Some("x".repeat(5_000).into());
+    assert_eq!(system.fire(long).await.failure.unwrap().code.as_str(), "invalid_payload");
+}
+
+#[tokio::test]
+async fn another_file_of_the_same_name_is_not_the_trusted_one() {
+    let project = Project::new();
+    let script = |path: &str, text: &str| {
+        let script =
+            project.write(path, &format!("#!/bin/sh\necho '{{\"systemMessage\":\"{text}\"}}'\n"));
+        fs::set_permissions(script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    };
+    script("guard.sh", "trusted");
+    script("sub/guard.sh", "another");
+    let text = settings("BeforeAgent", false, &[command("guard", "./guard.sh")]).to_string();
+    project.write(".hooks/settings.json", &text);
+    let store = TrustStore::new(project.home().join("trust.json"));
+    let entries = hook_core::settings::parse(&text, HookSource::Project, None).hooks;
+    store.grant(&project.path(), &entries).unwrap();
+    let system = HookSystem::builder(project.path())
+        .native_settings(None)
+        .trust(TrustPolicy::Store(store))
+        .build()
+        .unwrap();
+    let input = json!({"prompt": "", "cwd": project.path().join("sub")});
+    let response = fire(&system, "BeforeAgent", input).await;
+    assert_eq!(response.processed.system_message, None);
+    assert!(response.processed.aggregated.errors[0].message.contains("trusted"));
+}
+
+#[tokio::test]
+async fn settings_that_are_no_regular_file_are_an_error_and_not_read() {
+    let system =
+        HookSystem::builder(".").settings(SettingsSource::explicit("/dev/zero")).build().unwrap();
+    let response = fire(&system, "BeforeAgent", json!({"prompt": ""})).await;
+    assert!(response.warnings[0].contains("not a regular file"), "{:?}", response.warnings);
 }

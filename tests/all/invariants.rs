@@ -374,6 +374,18 @@ async fn invariant_08_a_rejected_request_blocks_where_a_registered_hook_does() {
     assert!(response.processed.reason.as_ref().unwrap().contains("guard"));
     let response = system.bus().request(rejected("AfterTool")).await;
     assert_eq!(response.processed.decision, PolicyDecision::Proceed);
+    for text in [
+        r#"{"type":"hook-execution-request","eventName":"BeforeTool","input":[]}"#,
+        r#"{"type":"hook-execution-request","eventName":"BeforeTool"}"#,
+    ] {
+        let response = system.bus().request(HookExecutionRequest::from_json(text)).await;
+        assert_eq!(response.error().unwrap().code, FailureCode::InvalidRequest);
+        assert!(response.processed.is_blocking_decision(), "{text}");
+    }
+    system.shutdown(Duration::ZERO).await;
+    let response = system.bus().request(rejected("BeforeTool")).await;
+    assert_eq!(response.error().unwrap().code, FailureCode::ShuttingDown);
+    assert!(response.processed.is_blocking_decision());
 }
 
 #[tokio::test]
@@ -417,6 +429,23 @@ async fn invariant_11_dispose_detaches_and_accepted_requests_finish() {
     drop(HookSystem::builder(".").bus(bus.clone()).build().unwrap());
     let later = bus.request(prompt("later still")).await;
     assert_eq!(later.error().unwrap().code, FailureCode::NoHandler);
+}
+
+#[tokio::test]
+async fn invariant_11_what_was_accepted_a_moment_ago_finishes_too() {
+    let system = system_of(inline(HookOutput::allow()));
+    // Accepted, and not begun: its task has not run yet.
+    let accepted = system.bus().publish(prompt("accepted")).await.unwrap();
+    system.dispose();
+    assert!(accepted.response().await.unwrap().success());
+
+    let system = system_of(inline(HookOutput::allow()));
+    let mut responses = system.bus().subscribe::<HookExecutionResponse>();
+    system.bus().publish(prompt("accepted")).await.unwrap();
+    system.shutdown(PATIENCE).await;
+    let answered = tokio::time::timeout(Duration::ZERO, responses.next()).await;
+    let answered = answered.expect("answered before the shutdown is over").unwrap().unwrap();
+    assert!(answered.success(), "{:?}", answered.error());
 }
 
 #[tokio::test]

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use hook_bus::HookSystem;
 use hook_bus::wire::{ClientEnd, serve_client};
+use hook_bus::{BusLimits, HookSystem, MessageBus};
 use hook_tests::{Hook, Project, json};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, DuplexStream, duplex};
@@ -118,6 +118,72 @@ async fn a_request_can_be_cancelled() {
         }
         client.send("{\"type\":\"hook-cancel\"}\n").await;
         assert_eq!(client.receive().await["error"]["code"], "invalid_request");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn cancelled_requests_are_all_answered_cancelled_also_behind_a_full_bus() {
+    const COUNT: usize = 40;
+    let project = Project::with_hook("SessionEnd", "sleep 1000");
+    let bus = MessageBus::with_limits(BusLimits { in_flight: 4, ..BusLimits::default() });
+    let system = project.builder().bus(bus).build().unwrap();
+    with_client(&system, async |mut client| {
+        client.receive().await;
+        for _ in 0..COUNT {
+            client.send(&session_end("endless")).await;
+        }
+        client.send("{\"type\":\"hook-cancel\",\"correlationId\":\"endless\"}\n").await;
+        for _ in 0..COUNT {
+            assert_eq!(client.receive().await["error"]["code"], "cancelled");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn progress_comes_in_the_order_in_which_it_happened() {
+    let project = Project::with_settings(&json!({"hooks": {"SessionEnd": [{"sequential": true,
+        "hooks": [{"type": "command", "name": "a", "command": "true"},
+                  {"type": "command", "name": "b", "command": "true"}]}]}}));
+    let system = project.system();
+    with_client(&system, async |mut client| {
+        client.receive().await;
+        client.send("{\"type\":\"hook-subscribe\"}\n").await;
+        client.send(&session_end("x")).await;
+        let mut seen = Vec::new();
+        for _ in 0..4 {
+            let message = client.receive().await;
+            let kind = message["type"].as_str().unwrap().to_owned();
+            seen.push((kind, message["hook"]["name"].as_str().unwrap().to_owned()));
+        }
+        let seen: Vec<_> = seen.iter().map(|(kind, name)| (kind.as_str(), name.as_str())).collect();
+        assert_eq!(
+            seen,
+            [
+                ("hook-started", "a"),
+                ("hook-finished", "a"),
+                ("hook-started", "b"),
+                ("hook-finished", "b")
+            ]
+        );
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_a_hook_wrote_is_told_to_those_who_ask() {
+    let project = Project::with_hook("SessionEnd", "echo out; echo err >&2");
+    let system = project.system();
+    with_client(&system, async |mut client| {
+        client.receive().await;
+        for (streams, stdout) in [("", json!(null)), (r#","streams":true"#, json!("out\n"))] {
+            client.send(&format!(
+                r#"{{"type":"hook-execution-request","eventName":"SessionEnd","input":{{"reason":"exit"}}{streams}}}"#
+            )).await;
+            client.send("\n").await;
+            assert_eq!(client.receive().await["hooks"][0]["stdout"], stdout);
+        }
     })
     .await;
 }

@@ -1,5 +1,6 @@
 //! The engine behind a hook system: built once, on first use, and again on reload.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use hook_core::runner::RunnerError;
@@ -75,34 +76,44 @@ impl Engine {
 
 type Built = OnceCell<Result<Arc<Engine>, InitializeError>>;
 
+#[derive(Debug, Default)]
+struct Current {
+    built: Arc<Built>,
+    /// The reload that it came from.
+    reload: u64,
+}
+
 /// The place where the engine is, once it is built.
 #[derive(Debug)]
 pub(crate) struct EngineSlot {
     options: EngineOptions,
-    current: RwLock<Arc<Built>>,
+    current: RwLock<Current>,
+    /// Counts reloads, so that the one that began last wins.
+    reloads: AtomicU64,
 }
 
 impl EngineSlot {
     pub(crate) fn new(options: EngineOptions) -> Self {
-        Self { options, current: RwLock::default() }
+        Self { options, current: RwLock::default(), reloads: AtomicU64::new(0) }
     }
 
     /// The engine or why there is none; `None` before it was first needed.
     pub(crate) fn get(&self) -> Option<Result<Arc<Engine>, InitializeError>> {
-        self.current.read().unwrap_or_else(PoisonError::into_inner).get().cloned()
+        self.current.read().unwrap_or_else(PoisonError::into_inner).built.get().cloned()
     }
 
     /// Builds the engine unless it is there; any number of callers wait for the one that does.
     pub(crate) async fn initialize(&self) -> Result<Arc<Engine>, InitializeError> {
-        let current = Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner));
+        let current =
+            Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner).built);
         current.get_or_init(|| Engine::build(&self.options, None)).await.clone()
     }
 
     /// Builds the engine anew and puts it in the old one's place; requests in flight stay with the
     /// old one. What was switched at run time stays switched.
     pub(crate) async fn reload(&self) -> Result<Arc<Engine>, InitializeError> {
-        let before = self.get();
-        let runner = match &before {
+        let reload = self.reloads.fetch_add(1, Ordering::Relaxed) + 1;
+        let runner = match self.get() {
             Some(Ok(before)) => Some(before.pipeline.shared_runner()),
             _ => None,
         };
@@ -110,15 +121,18 @@ impl EngineSlot {
         if let Err(error) = &rebuilt {
             tracing::error!(target: "hook::settings", "reload failed: {error}");
         }
+        let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
+        let before = current.built.get().cloned();
         if let (Ok(engine), Some(Ok(before))) = (&rebuilt, &before) {
             for (name, enabled) in before.registry.switches() {
                 engine.registry.set_enabled(&name, enabled);
             }
         }
         // An engine that works is not given up for one that does not.
-        if rebuilt.is_ok() || !matches!(before, Some(Ok(_))) {
+        let is_better = rebuilt.is_ok() || !matches!(before, Some(Ok(_)));
+        if is_better && reload > current.reload {
             let built = Arc::new(OnceCell::new_with(Some(rebuilt.clone())));
-            *self.current.write().unwrap_or_else(PoisonError::into_inner) = built;
+            *current = Current { built, reload };
         }
         rebuilt
     }

@@ -108,17 +108,19 @@ fn error_report(result: &HookExecutionResult) -> Option<ErrorReport> {
 }
 
 fn warn_of_overwriting(results: &mut [HookExecutionResult]) {
-    let mut set_by: HashMap<(&str, String), String> = HashMap::new();
+    let mut set_by: HashMap<(&str, String), (String, RawJson)> = HashMap::new();
     for result in results {
         for field in REPLACING_FIELDS {
             let Some(object) = result.output.as_ref().and_then(|out| out.specific_object(field))
             else {
                 continue;
             };
-            for (key, _) in object.fields().iter() {
-                let hook = result.hook.display_name().to_owned();
-                if let Some(earlier) = set_by.insert((field, key.to_owned()), hook.clone())
-                    && earlier != hook
+            for (key, value) in object.fields().iter() {
+                let hook = result.hook.display_name();
+                let setting = (hook.to_owned(), value.clone());
+                if let Some((earlier, earlier_value)) =
+                    set_by.insert((field, key.to_owned()), setting)
+                    && earlier_value != *value
                 {
                     result.warnings.push(format!(
                         "{field}.{key} was set by hook {earlier} and is replaced by hook {hook}"

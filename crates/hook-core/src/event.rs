@@ -9,7 +9,8 @@ use crate::chain::{self, Chain};
 use crate::input::{
     AfterAgentInput, AfterModelInput, AfterToolInput, BeforeAgentInput, BeforeModelInput,
     BeforeToolInput, BeforeToolSelectionInput, EventPayload, NotificationInput, Payload,
-    PreCompressInput, SessionEndInput, SessionStartInput,
+    PreCompressInput, PreCompressTrigger, SessionEndInput, SessionEndReason, SessionStartInput,
+    SessionStartSource,
 };
 use crate::shape::{FieldReader, ShapeError};
 
@@ -90,8 +91,6 @@ pub struct EventRow {
     pub name: &'static str,
     /// Other names that stand for it at the public doors.
     pub aliases: &'static [&'static str],
-    /// When it happens, in a few words.
-    pub summary: &'static str,
     /// What its matchers are compared with.
     pub matching: Matching,
     /// How several outputs become one.
@@ -115,7 +114,6 @@ static EVENTS: [EventRow; 11] = [
         event: HookEventName::BeforeTool,
         name: "BeforeTool",
         aliases: &["before_tool"],
-        summary: "before a tool runs",
         matching: Matching::Pattern,
         merge: MergeStrategy::OrDecision,
         model: ModelPayload::None,
@@ -128,7 +126,6 @@ static EVENTS: [EventRow; 11] = [
         event: HookEventName::AfterTool,
         name: "AfterTool",
         aliases: &["after_tool"],
-        summary: "after a tool ran",
         matching: Matching::Pattern,
         merge: MergeStrategy::OrDecision,
         model: ModelPayload::None,
@@ -141,7 +138,6 @@ static EVENTS: [EventRow; 11] = [
         event: HookEventName::BeforeAgent,
         name: "BeforeAgent",
         aliases: &["before_agent"],
-        summary: "a prompt was submitted",
         matching: Matching::Always,
         merge: MergeStrategy::OrDecision,
         model: ModelPayload::None,
@@ -154,7 +150,6 @@ static EVENTS: [EventRow; 11] = [
         event: HookEventName::AfterAgent,
         name: "AfterAgent",
         aliases: &["after_agent"],
-        summary: "the agent finished its turn",
         matching: Matching::Always,
         merge: MergeStrategy::OrDecision,
         model: ModelPayload::None,
@@ -167,11 +162,7 @@ static EVENTS: [EventRow; 11] = [
         event: HookEventName::SessionStart,
         name: "SessionStart",
         aliases: &["session_start"],
-        summary: "a session begins",
-        matching: Matching::Exact {
-            field: "source",
-            words: &["startup", "resume", "clear", "compress"],
-        },
+        matching: Matching::Exact { field: "source", words: SessionStartSource::WORDS },
         merge: MergeStrategy::OrDecision,
         model: ModelPayload::None,
         block_means: None,
@@ -183,11 +174,7 @@ static EVENTS: [EventRow; 11] = [
         event: HookEventName::SessionEnd,
         name: "SessionEnd",
         aliases: &["session_end"],
-        summary: "a session ends",
-        matching: Matching::Exact {
-            field: "reason",
-            words: &["exit", "clear", "logout", "prompt_input_exit", "other"],
-        },
+        matching: Matching::Exact { field: "reason", words: SessionEndReason::WORDS },
         merge: MergeStrategy::Simple,
         model: ModelPayload::None,
         block_means: None,
@@ -199,8 +186,7 @@ static EVENTS: [EventRow; 11] = [
         event: HookEventName::PreCompress,
         name: "PreCompress",
         aliases: &["pre_compress"],
-        summary: "before the conversation is compressed",
-        matching: Matching::Exact { field: "trigger", words: &["manual", "auto"] },
+        matching: Matching::Exact { field: "trigger", words: PreCompressTrigger::WORDS },
         merge: MergeStrategy::Simple,
         model: ModelPayload::None,
         block_means: None,
@@ -212,7 +198,6 @@ static EVENTS: [EventRow; 11] = [
         event: HookEventName::BeforeModel,
         name: "BeforeModel",
         aliases: &["before_model"],
-        summary: "before the model is called",
         matching: Matching::Always,
         merge: MergeStrategy::FieldReplacement,
         model: ModelPayload::Request,
@@ -225,7 +210,6 @@ static EVENTS: [EventRow; 11] = [
         event: HookEventName::AfterModel,
         name: "AfterModel",
         aliases: &["after_model"],
-        summary: "after the model's complete response",
         matching: Matching::Always,
         merge: MergeStrategy::FieldReplacement,
         model: ModelPayload::RequestAndResponse,
@@ -238,7 +222,6 @@ static EVENTS: [EventRow; 11] = [
         event: HookEventName::BeforeToolSelection,
         name: "BeforeToolSelection",
         aliases: &["before_tool_selection"],
-        summary: "before the tools of a model call are chosen",
         matching: Matching::Always,
         merge: MergeStrategy::ToolSelection,
         model: ModelPayload::Request,
@@ -251,7 +234,6 @@ static EVENTS: [EventRow; 11] = [
         event: HookEventName::Notification,
         name: "Notification",
         aliases: &["notification"],
-        summary: "the agent notifies the user",
         matching: Matching::Always,
         merge: MergeStrategy::Simple,
         model: ModelPayload::None,

@@ -10,6 +10,7 @@ use tokio::sync::Semaphore;
 
 use crate::event::HookEventName;
 use crate::failure::HookFailure;
+use crate::input::EventInput;
 use crate::matcher::Matcher;
 use crate::planner::PlanTable;
 use crate::runner::{HandlerHook, HookExecutor, HookKind, Runner};
@@ -76,8 +77,12 @@ impl Hook {
     }
 
     /// Looks again, just before execution, whether what will run is what was trusted.
-    pub(crate) fn check_trust(&self) -> Result<(), HookFailure> {
-        if self.trust.still_holds() { Ok(()) } else { Err(HookFailure::Untrusted) }
+    pub(crate) fn check_trust(&self, input: &EventInput) -> Result<(), HookFailure> {
+        if self.trust.still_holds(Path::new(&*input.cwd)) {
+            Ok(())
+        } else {
+            Err(HookFailure::Untrusted)
+        }
     }
 }
 
@@ -190,18 +195,14 @@ impl HookRegistry {
         self.hooks.iter().map(listing).collect()
     }
 
-    /// Switches every hook of that name (or, where a hook has none, command) on or off. Gives how
-    /// many hooks have it.
+    /// Switches every hook of that name (or, where a hook has none, command) on or off, also those
+    /// that a reload brings. Gives how many hooks have it now.
     pub fn set_enabled(&self, name: &str, enabled: bool) -> usize {
-        let count = self.hooks.iter().filter(|hook| hook.display_name() == name).count();
-        if count > 0 {
-            let mut switches =
-                self.switches.write().unwrap_or_else(std::sync::PoisonError::into_inner);
-            switches.by_name.retain(|(known, _)| known != name);
-            switches.by_name.push((name.to_owned(), enabled));
-            switches.table = Arc::new(PlanTable::new(running(&self.hooks, &switches.by_name)));
-        }
-        count
+        let mut switches = self.switches.write().unwrap_or_else(std::sync::PoisonError::into_inner);
+        switches.by_name.retain(|(known, _)| known != name);
+        switches.by_name.push((name.to_owned(), enabled));
+        switches.table = Arc::new(PlanTable::new(running(&self.hooks, &switches.by_name)));
+        self.hooks.iter().filter(|hook| hook.display_name() == name).count()
     }
 
     /// What was switched at run time, so that it can be carried over to a reloaded registry.

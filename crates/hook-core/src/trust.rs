@@ -61,8 +61,18 @@ impl TrustedHooks {
             Self::All => return Trust::Given,
             Self::Only(grants) => grants,
         };
+        // Nothing is hashed for hooks that nobody agreed to anyway.
+        let same_hook = |grant: &&Grant| {
+            grant.event == entry.event.as_str()
+                && grant.name == entry.name
+                && grant.command == entry.command
+        };
+        let mut granted = grants.iter().filter(same_hook).peekable();
+        if granted.peek().is_none() {
+            return Trust::Missing;
+        }
         let fingerprint = fingerprint(entry, project);
-        if grants.iter().any(|grant| grant.fingerprint == fingerprint) {
+        if granted.any(|grant| grant.fingerprint == fingerprint) {
             Trust::Checked { entry: Box::new(entry.clone()), project: project.into(), fingerprint }
         } else {
             Trust::Missing
@@ -86,11 +96,12 @@ impl Trust {
         !matches!(self, Self::Missing)
     }
 
-    pub(crate) fn still_holds(&self) -> bool {
+    /// Whether the hook, run in that directory, is still the one that was agreed to.
+    pub(crate) fn still_holds(&self, directory: &Path) -> bool {
         match self {
             Self::Given => true,
             Self::Checked { entry, project, fingerprint: granted } => {
-                fingerprint(entry, project) == *granted
+                fingerprint_in(entry, project, directory) == *granted
             }
             Self::Missing => false,
         }
@@ -111,6 +122,17 @@ pub enum TrustStoreError {
         /// What the system said.
         source: io::Error,
     },
+    /// A later version of the engine wrote it.
+    #[error(
+        "the trust store {} has version {version}, which this version of the engine does not \
+         know; use the later one, or another store", path.display()
+    )]
+    Newer {
+        /// The store.
+        path: PathBuf,
+        /// Its version.
+        version: u32,
+    },
     /// It is not a trust store.
     #[error(
         "the trust store {} is damaged ({source}); it was set aside as {}, and project hooks must \
@@ -125,6 +147,9 @@ pub enum TrustStoreError {
         source: serde_json::Error,
     },
 }
+
+/// The version of the store's format.
+const VERSION: u32 = 1;
 
 /// The file in which a user's decisions are kept, for all projects.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -209,13 +234,23 @@ impl TrustStore {
             }
             Err(source) => return Err(self.io("read", source)),
         };
-        serde_json::from_slice(&text).map_err(|source| {
-            let aside = self.path.with_extension("damaged.json");
+        let contents: Contents = serde_json::from_slice(&text).map_err(|source| {
+            let aside = self.free_place_aside();
             match fs::rename(&self.path, &aside) {
                 Ok(()) => TrustStoreError::Damaged { path: self.path.clone(), aside, source },
                 Err(source) => self.io("set aside", source),
             }
-        })
+        })?;
+        match contents.version {
+            0..=VERSION => Ok(contents),
+            version => Err(TrustStoreError::Newer { path: self.path.clone(), version }),
+        }
+    }
+
+    /// Where no earlier damaged store was set aside.
+    fn free_place_aside(&self) -> PathBuf {
+        let place = |number: u32| self.path.with_extension(format!("damaged-{number}.json"));
+        (1..).map(place).find(|place| !place.exists()).unwrap_or_else(|| place(0))
     }
 
     /// Changes the store as a whole: under a lock, to a new file that then takes its place.
@@ -229,7 +264,7 @@ impl TrustStore {
             Err(TrustStoreError::Damaged { .. }) => Contents::default(),
             read => read?,
         };
-        contents.version = 1;
+        contents.version = VERSION;
         change(&mut contents);
         let write = || -> io::Result<()> {
             let mut file = tempfile::NamedTempFile::new_in(directory)?;
@@ -256,6 +291,12 @@ fn key(project: &Path) -> String {
 /// What a decision is bound to: every field by itself, so that no text can be moved from one to
 /// another, and the content of the file that is run.
 pub fn fingerprint(entry: &HookEntry, project: &Path) -> String {
+    fingerprint_in(entry, project, project)
+}
+
+/// The fingerprint of a hook that runs in `directory`, where a relative command may be another
+/// file than in the project.
+fn fingerprint_in(entry: &HookEntry, project: &Path, directory: &Path) -> String {
     let mut hash = Sha256::new();
     let mut field = |value: Option<&[u8]>| match value {
         None => hash.update([0]),
@@ -274,22 +315,26 @@ pub fn fingerprint(entry: &HookEntry, project: &Path) -> String {
         field(Some(name.as_bytes()));
         field(Some(value.as_bytes()));
     }
-    let content = program_in_project(&entry.command, project).and_then(|path| fs::read(path).ok());
+    let program = program_in_project(&entry.command, project, directory);
+    let content = program.and_then(|path| fs::read(path).ok());
     field(content.as_deref());
     hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The file that a command's first word names, if it is in the project.
-fn program_in_project(command: &str, project: &Path) -> Option<PathBuf> {
+fn program_in_project(command: &str, project: &Path, directory: &Path) -> Option<PathBuf> {
     let first = command.split_whitespace().next()?.replace(['"', '\''], "");
     let beginnings = ["HOOK", "LLXPRT", "GEMINI", "CLAUDE"].iter().flat_map(|engine| {
         [format!("${engine}_PROJECT_DIR/"), format!("${{{engine}_PROJECT_DIR}}/")]
     });
-    let relative = beginnings
+    let of_project = beginnings
         .into_iter()
-        .find_map(|beginning| first.strip_prefix(&beginning).map(str::to_owned))
-        .unwrap_or(first);
-    let program = fs::canonicalize(project.join(relative)).ok()?;
+        .find_map(|beginning| first.strip_prefix(&beginning).map(str::to_owned));
+    let program = match of_project {
+        Some(relative) => project.join(relative),
+        None => directory.join(&first),
+    };
+    let program = fs::canonicalize(program).ok()?;
     let project = fs::canonicalize(project).ok()?;
     (program.starts_with(project) && program.is_file()).then_some(program)
 }
@@ -320,9 +365,9 @@ mod tests {
             let (trusted, problems) = TrustPolicy::Store(store.clone()).open(project.path());
             assert!(problems.is_empty());
             let trust = trusted.decide(&entry, project.path());
-            assert!(trust.is_given() && trust.still_holds(), "{command}");
+            assert!(trust.is_given() && trust.still_holds(project.path()), "{command}");
             fs::write(&script, "exit 2").unwrap();
-            assert!(!trust.still_holds(), "{command}");
+            assert!(!trust.still_holds(project.path()), "{command}");
             assert!(!trusted.decide(&entry, project.path()).is_given());
         }
         store.revoke(project.path()).unwrap();
@@ -337,7 +382,7 @@ mod tests {
         let (trusted, problems) = TrustPolicy::Store(TrustStore::new(&path)).open(folder.path());
         assert!(!trusted.decide(&entry("true"), folder.path()).is_given());
         assert_eq!(problems.len(), 1);
-        let aside = fs::read_to_string(folder.path().join("trust.damaged.json")).unwrap();
+        let aside = fs::read_to_string(folder.path().join("trust.damaged-1.json")).unwrap();
         assert!(aside.ends_with("proj"));
     }
 }

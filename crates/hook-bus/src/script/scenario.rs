@@ -15,12 +15,12 @@
 //! slashes in an expectation is a regular expression; an object is a part of what must be there.
 //! The whole format is in docs/scenarios.md.
 
-use hook_core::RawJson;
+use hook_core::{JsonObject, RawJson};
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::bus::MessageBus;
-use crate::message::{CorrelationId, HookExecutionRequest, HookExecutionResponse};
+use crate::message::{CorrelationId, HookExecutionRequest, HookExecutionResponse, kind};
 
 /// A scenario file could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -169,9 +169,21 @@ impl ScenarioTest {
         if let Some(message) = &self.message {
             return HookExecutionRequest::from_json(message);
         }
-        let input = self.input.as_ref().and_then(|input| RawJson::from_value(input).ok());
-        let fields = input.and_then(|input| input.to_object().ok()).unwrap_or_default();
-        let request = HookExecutionRequest::new(self.event.clone().unwrap_or_default(), fields);
+        // Built as a message, so that what is wrong with it is found at the door, like anybody's.
+        let mut message = JsonObject::new();
+        message.insert("type", RawJson::from_text(kind::REQUEST));
+        message.insert("eventName", RawJson::from_text(self.event.as_deref().unwrap_or_default()));
+        let input = self.input.as_ref().map(RawJson::from_value);
+        message.insert(
+            "input",
+            match input {
+                Some(Ok(input)) => input,
+                // Deeper than TOML can be written by hand.
+                Some(Err(_)) => RawJson::from_bool(false),
+                None => JsonObject::new().to_raw().into(),
+            },
+        );
+        let request = HookExecutionRequest::from_object(message);
         match CorrelationId::new(self.name.as_str()) {
             Ok(id) => request.with_correlation_id(id),
             // A name too long for an id; the request keeps the one it was made with.

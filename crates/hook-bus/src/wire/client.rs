@@ -4,7 +4,7 @@
 //! reads anything. What is ready and not yet written is bounded; beyond it nothing more is read
 //! until the client reads.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::sync::Arc;
 
@@ -193,9 +193,6 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
             Ok(published) => {
                 let key = published.key();
                 let known = (published.correlation_id().clone(), published.canceller());
-                if self.inbox.cancelled.remove(published.correlation_id()) {
-                    published.cancel();
-                }
                 self.requests.insert(key, known);
                 let response = published.response();
                 self.running.push(
@@ -254,52 +251,61 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
 /// while what comes behind them (a cancellation, say) is read on.
 #[derive(Default)]
 struct Inbox {
-    requests: VecDeque<HookExecutionRequest>,
+    waiting: VecDeque<Waiting>,
     bytes: usize,
     /// The first of them, on its way into the bus.
-    publishing: Option<Publishing>,
-    /// Ids of requests here that are to be cancelled as soon as they are accepted.
-    cancelled: HashSet<CorrelationId>,
+    publishing: Option<(Waiting, Publishing)>,
 }
 
-struct Publishing {
+/// A request that waits for the bus.
+struct Waiting {
     id: CorrelationId,
     weight: usize,
-    publish: BoxFuture<'static, Result<PublishedRequest, PublishError>>,
+    request: Option<HookExecutionRequest>,
+    /// Whether it is to be cancelled as soon as it is accepted.
+    cancelled: bool,
 }
+
+type Publishing = BoxFuture<'static, Result<PublishedRequest, PublishError>>;
 
 impl Inbox {
     fn is_empty(&self) -> bool {
-        self.publishing.is_none() && self.requests.is_empty()
+        self.publishing.is_none() && self.waiting.is_empty()
     }
 
     fn push(&mut self, request: HookExecutionRequest) {
-        self.bytes += request.weight();
-        self.requests.push_back(request);
+        let (id, weight) = (request.correlation_id().clone(), request.weight());
+        self.bytes += weight;
+        self.waiting.push_back(Waiting { id, weight, request: Some(request), cancelled: false });
     }
 
     fn cancel(&mut self, id: &CorrelationId) {
-        let publishing = self.publishing.iter().map(|publishing| &publishing.id);
-        let mut waiting = self.requests.iter().map(HookExecutionRequest::correlation_id);
-        if publishing.chain(&mut waiting).any(|known| known == id) {
-            self.cancelled.insert(id.clone());
+        let publishing = self.publishing.iter_mut().map(|(waiting, _)| waiting);
+        for waiting in publishing.chain(&mut self.waiting).filter(|waiting| waiting.id == *id) {
+            waiting.cancelled = true;
         }
     }
 
     /// Publishes the next request; never done while there is none.
     async fn publish(&mut self, bus: &MessageBus) -> Result<PublishedRequest, PublishError> {
         if self.publishing.is_none()
-            && let Some(request) = self.requests.pop_front()
+            && let Some(mut waiting) = self.waiting.pop_front()
+            && let Some(request) = waiting.request.take()
         {
-            let (id, weight) = (request.correlation_id().clone(), request.weight());
             let bus = bus.clone();
             let publish = async move { bus.publish(request).await }.boxed();
-            self.publishing = Some(Publishing { id, weight, publish });
+            self.publishing = Some((waiting, publish));
         }
-        let Some(publishing) = &mut self.publishing else { return std::future::pending().await };
-        let published = (&mut publishing.publish).await;
-        self.bytes -= publishing.weight;
-        self.publishing = None;
+        let Some((_, publish)) = &mut self.publishing else { return std::future::pending().await };
+        let published = publish.await;
+        if let Some((waiting, _)) = self.publishing.take() {
+            self.bytes -= waiting.weight;
+            if let Ok(published) = published.as_ref()
+                && waiting.cancelled
+            {
+                published.cancel();
+            }
+        }
         published
     }
 }

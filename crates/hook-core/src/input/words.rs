@@ -12,6 +12,9 @@ macro_rules! words {
             /// All words, in the order of protocol.md §2.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
 
+            /// The same as words.
+            pub const WORDS: &'static [&'static str] = &[$($word,)+];
+
             pub(crate) const EXPECTED: &'static str = concat!("one of", $(" ", $word,)+);
 
             /// The word in the protocol.

@@ -37,13 +37,22 @@ pub enum MatchOutcome {
 
 impl Matcher {
     /// Compiles a matcher, with a warning where a pattern is no regular expression and is compared
-    /// literally instead.
+    /// literally instead, or where it never matches.
     pub fn compile(text: Option<&str>, matching: Matching) -> (Self, Option<String>) {
         let trimmed = text.unwrap_or_default().trim();
         let (rule, warning) = match matching {
             _ if trimmed.is_empty() || trimmed == "*" => (Rule::Everything, None),
             Matching::Always => (Rule::Everything, None),
-            Matching::Exact { .. } => (Rule::Exactly(trimmed.to_owned()), None),
+            Matching::Exact { field, words } => {
+                let warning = (!words.contains(&trimmed)).then(|| {
+                    format!(
+                        "the matcher `{trimmed}` never matches: it is compared exactly with \
+                         `{field}`, which is one of {}",
+                        words.join(", ")
+                    )
+                });
+                (Rule::Exactly(trimmed.to_owned()), warning)
+            }
             Matching::Pattern => match compile_pattern(trimmed) {
                 Ok(pattern) => (Rule::Pattern(Box::new(pattern)), None),
                 Err(reason) => {
@@ -93,7 +102,7 @@ mod tests {
 
     #[test]
     fn tools_match_by_pattern_and_triggers_exactly() {
-        let exact = Matching::Exact { field: "source", words: &[] };
+        let exact = Matching::Exact { field: "source", words: &["resume"] };
         for (text, matching, subject, expected) in [
             (None, Matching::Pattern, "anything", true),
             (Some(""), Matching::Pattern, "anything", true),
@@ -114,7 +123,11 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_that_does_not_compile_is_reported() {
+    fn a_matcher_that_cannot_do_what_it_seems_to_is_reported() {
+        let exact = Matching::Exact { field: "source", words: &["startup", "resume"] };
+        let (_, warning) = Matcher::compile(Some("startup|resume"), exact);
+        assert!(warning.unwrap().contains("never matches"));
+        assert!(Matcher::compile(Some("resume"), exact).1.is_none());
         assert!(Matcher::compile(Some("[bad"), Matching::Pattern).1.is_some());
         assert!(Matcher::compile(Some("good"), Matching::Pattern).1.is_none());
     }

@@ -225,7 +225,7 @@ impl Runner {
         scope: &RunScope,
     ) -> StartedHook {
         let started = Instant::now();
-        if let Err(failure) = hook.check_trust() {
+        if let Err(failure) = hook.check_trust(&input) {
             let run = Answer::failed(failure).into();
             return StartedHook::Done(finish(hook, run, Timing::default(), scope));
         }
@@ -290,7 +290,9 @@ pub(crate) enum StartedHook {
 
 /// The engine's runtime ended while a hook was running.
 #[derive(Debug, Clone, thiserror::Error)]
-#[error("the task that ran hook {hook} was ended from outside; the async runtime is shutting down")]
+#[error(
+    "the task that ran hook {hook} ended without an answer; the async runtime is shutting down"
+)]
 pub struct RunnerGone {
     hook: String,
 }

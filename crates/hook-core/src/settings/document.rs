@@ -7,13 +7,20 @@ use std::sync::Arc;
 
 use super::{Diagnostic, Place, Severity};
 use crate::json::{JsonError, JsonKind, RawJson, locate_entries, locate_items};
-use crate::nearest::nearest;
+use crate::nearest::{nearest, shortened};
+
+/// How many problems of one file are reported one by one.
+const MAX_DIAGNOSTICS: usize = 100;
 
 /// A settings text and the problems found in it so far.
 pub(super) struct Document<'t> {
     text: &'t str,
     file: Option<Arc<PathBuf>>,
-    pub(super) diagnostics: Vec<Diagnostic>,
+    /// Where each line begins.
+    lines: Vec<usize>,
+    diagnostics: Vec<Diagnostic>,
+    /// How many problems came after the last that is reported one by one.
+    unreported: usize,
 }
 
 /// One value in a document.
@@ -33,7 +40,14 @@ pub(super) struct Field {
 
 impl<'t> Document<'t> {
     pub(super) fn new(text: &'t str, file: Option<PathBuf>) -> Self {
-        Self { text, file: file.map(Arc::new), diagnostics: Vec::new() }
+        let ends = text.match_indices('\n').map(|(at, _)| at + 1);
+        Self {
+            text,
+            file: file.map(Arc::new),
+            lines: std::iter::once(0).chain(ends).collect(),
+            diagnostics: Vec::new(),
+            unreported: 0,
+        }
     }
 
     /// The whole document.
@@ -55,8 +69,9 @@ impl<'t> Document<'t> {
         self.value(node).kind()
     }
 
-    /// The fields of an object, the last of duplicates, `null` left out; `None` for anything else.
-    pub(super) fn fields(&self, node: &Node) -> Option<Vec<Field>> {
+    /// The fields of an object, `null` left out; `None` for anything else. Of duplicates the last
+    /// counts, and the others are reported.
+    pub(super) fn fields(&mut self, node: &Node) -> Option<Vec<Field>> {
         let mut fields: Vec<Field> = Vec::new();
         let mut positions: HashMap<String, usize> = HashMap::new();
         for entry in locate_entries(self.text_of(node)).ok()? {
@@ -72,7 +87,15 @@ impl<'t> Document<'t> {
                 name: entry.key,
             };
             match positions.get(&field.name) {
-                Some(position) => fields[*position] = field,
+                Some(position) => {
+                    let message = format!(
+                        "`{}` stands here twice; only the last one counts",
+                        shortened(&field.name)
+                    );
+                    let earlier = std::mem::replace(&mut fields[*position], field);
+                    let place = self.place_at(earlier.name_at, earlier.value.path);
+                    self.push(Severity::Warning, place, message, None);
+                }
                 None => {
                     positions.insert(field.name.clone(), fields.len());
                     fields.push(field);
@@ -99,14 +122,10 @@ impl<'t> Document<'t> {
     }
 
     fn place_at(&self, offset: usize, path: String) -> Place {
-        let before = self.text.get(..offset).unwrap_or_default();
-        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
-        Place {
-            file: self.file.clone(),
-            path,
-            line: before.matches('\n').count() + 1,
-            column: before.get(line_start..).unwrap_or_default().chars().count() + 1,
-        }
+        let line = self.lines.partition_point(|start| *start <= offset);
+        let start = self.lines.get(line.saturating_sub(1)).copied().unwrap_or_default();
+        let before = self.text.get(start..offset).unwrap_or_default();
+        Place { file: self.file.clone(), path, line, column: before.chars().count() + 1 }
     }
 
     /// Reports a problem with a value.
@@ -162,6 +181,23 @@ impl<'t> Document<'t> {
         message: String,
         suggestion: Option<String>,
     ) {
-        self.diagnostics.push(Diagnostic { severity, place, message, suggestion });
+        if self.diagnostics.len() < MAX_DIAGNOSTICS {
+            self.diagnostics.push(Diagnostic { severity, place, message, suggestion });
+        } else {
+            self.unreported += 1;
+        }
+    }
+
+    /// All problems, and how many more there are.
+    pub(super) fn into_diagnostics(mut self) -> Vec<Diagnostic> {
+        if self.unreported > 0 {
+            self.diagnostics.push(Diagnostic {
+                severity: Severity::Warning,
+                place: Place { file: self.file, ..Place::default() },
+                message: format!("{} more problems are not listed", self.unreported),
+                suggestion: None,
+            });
+        }
+        self.diagnostics
     }
 }

@@ -8,7 +8,10 @@ use super::{
     EnvironmentRules, FailBehavior, HookEntry, HookSource, HooksConfig, SettingsFile, Severity,
 };
 use crate::event::HookEventName;
+use crate::nearest::{nearest, shortened};
 
+/// What the engine reads of a file.
+const TOP_LEVEL: [&str; 2] = ["hooks", "hooksConfig"];
 /// Fields that are known under `hooksConfig`.
 const CONFIG_FIELDS: [&str; 6] =
     ["enabled", "disabled", "defaultTimeout", "failBehavior", "maxConcurrent", "environment"];
@@ -35,7 +38,7 @@ pub fn parse(text: &str, source: HookSource, path: Option<PathBuf>) -> SettingsF
         path,
         config: reader.config,
         hooks: reader.hooks,
-        diagnostics: reader.document.diagnostics,
+        diagnostics: reader.document.into_diagnostics(),
         readable,
     }
 }
@@ -66,6 +69,13 @@ impl Reader<'_> {
             self.document.wrong_kind(Severity::Error, &root, "an object", "the file was skipped");
             return false;
         };
+        for field in fields.iter().filter(|field| !TOP_LEVEL.contains(&field.name.as_str())) {
+            // Other names belong to the agent whose file it is, unless they are meant for us.
+            if nearest(&field.name, TOP_LEVEL).is_some() {
+                let message = format!("`{}` is not read", field.name);
+                self.document.unknown_name(Severity::Hint, field, message, TOP_LEVEL);
+            }
+        }
         // What holds for all hooks of the file is read before them, wherever it stands.
         for field in fields.iter().filter(|field| field.name == "hooksConfig") {
             self.read_config(&field.value);
@@ -229,7 +239,10 @@ impl Reader<'_> {
         match kind {
             Some((kind, _)) if kind == "command" => {}
             Some((kind, value)) => {
-                let message = format!("unknown hook type `{kind}`, expected `command`; {SKIPPED}");
+                let message = format!(
+                    "unknown hook type `{}`, expected `command`; {SKIPPED}",
+                    shortened(&kind)
+                );
                 self.document.report(Severity::Error, &value, message);
                 return None;
             }

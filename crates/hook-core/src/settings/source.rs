@@ -1,10 +1,13 @@
 //! Where settings come from, in which order they run and how far they are trusted.
 
 use std::fmt;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::{Diagnostic, HooksConfig, Place, SettingsFile, Severity, parse};
+
+/// How long a settings file may be, in bytes: 16 MiB.
+const MAX_SETTINGS: u64 = 16 * 1024 * 1024;
 
 /// What a hook's origin is to the engine.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -105,7 +108,7 @@ pub fn discover(project: &Path, config_home: Option<&Path>) -> Vec<SettingsSourc
 
 /// Reads one source. `None` when it may be absent and is.
 pub fn load(source: &SettingsSource) -> Option<SettingsFile> {
-    match std::fs::read(&source.path) {
+    match read_regular_file(&source.path) {
         Ok(bytes) => {
             let text = String::from_utf8_lossy(&bytes);
             // A byte order mark is an editor's habit, not a mistake.
@@ -114,6 +117,22 @@ pub fn load(source: &SettingsSource) -> Option<SettingsFile> {
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound && !source.required => None,
         Err(error) => Some(unreadable(source, &error)),
+    }
+}
+
+/// Reads a file that may come with a project nobody has looked at yet: not a device or a pipe that
+/// never ends, and not more than anybody writes.
+fn read_regular_file(path: &Path) -> io::Result<Vec<u8>> {
+    let too_much = |what: String| io::Error::new(io::ErrorKind::InvalidInput, what);
+    let metadata = std::fs::metadata(path)?;
+    if !metadata.is_file() {
+        return Err(too_much("it is not a regular file".to_owned()));
+    }
+    let mut bytes = Vec::new();
+    std::fs::File::open(path)?.take(MAX_SETTINGS + 1).read_to_end(&mut bytes)?;
+    match bytes.len() as u64 > MAX_SETTINGS {
+        true => Err(too_much(format!("it is longer than {MAX_SETTINGS} bytes"))),
+        false => Ok(bytes),
     }
 }
 
