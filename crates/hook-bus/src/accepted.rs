@@ -6,10 +6,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;
 
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use hook_core::failure::panic_message;
 use hook_core::{FailureCode, HookEventName, ProcessedHookResult, StageFailure};
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use crate::bus::{MessageBus, RequestControl, RequestHandler, Served};
 use crate::message::{CorrelationId, HookExecutionRequest, HookExecutionResponse, RequestKey};
@@ -25,15 +26,15 @@ pub(crate) struct Accepted {
     streams: bool,
     /// Who serves it: settled now, since what is accepted finishes whoever is detached later.
     handler: Option<Arc<dyn RequestHandler>>,
-    /// Keeps the request in flight until it is answered, or says why it is refused.
-    taken_on: Option<Result<TaskTrackerToken, Box<StageFailure>>>,
+    /// Why the handler did not take the request on, if it did not.
+    refusal: Option<Box<StageFailure>>,
     answered: bool,
 }
 
 impl Accepted {
     pub(crate) fn new(bus: &MessageBus, request: &HookExecutionRequest, key: RequestKey) -> Self {
         let handler = bus.handler();
-        let taken_on = handler.as_ref().map(|handler| handler.accept().map_err(Box::new));
+        let refusal = handler.as_ref().and_then(|handler| handler.accept().err());
         Self {
             bus: bus.clone(),
             key,
@@ -42,40 +43,49 @@ impl Accepted {
             event: request.event(),
             streams: request.asks_for_streams(),
             handler,
-            taken_on,
+            refusal: refusal.map(Box::new),
             answered: false,
         }
     }
 
     /// Hands the request to its handler.
     pub(crate) fn begin(
-        &self,
+        self,
         request: HookExecutionRequest,
         cancel: Option<CancellationToken>,
-    ) -> Served {
-        let handler = match (&self.handler, &self.taken_on) {
-            (Some(handler), Some(Ok(_))) => Arc::clone(handler),
-            (_, Some(Err(refusal))) => {
-                return Served::Done(self.failed(StageFailure::clone(refusal)));
-            }
-            _ => {
-                let message = "nothing serves the bus: no hook system was started on it, or it \
-                               was disposed of";
-                return Served::Done(
-                    self.failed(StageFailure::new(FailureCode::NoHandler, message)),
-                );
-            }
+    ) -> Begun {
+        if self.bus.has_subscribers::<HookExecutionRequest>() {
+            self.bus.publish_message(&Arc::new(request.clone()));
+        }
+        match self.serve(request, cancel) {
+            Served::Done(response) => Begun::Answered(self.answer(response)),
+            Served::Running(running) => Begun::Running(
+                async move {
+                    let response = AssertUnwindSafe(running).catch_unwind().await;
+                    let response = response.unwrap_or_else(|panic| self.panicked(panic.as_ref()));
+                    self.answer(response)
+                }
+                .boxed(),
+            ),
+        }
+    }
+
+    fn serve(&self, request: HookExecutionRequest, cancel: Option<CancellationToken>) -> Served {
+        if let Some(refusal) = &self.refusal {
+            return Served::Done(self.failed(StageFailure::clone(refusal)));
+        }
+        let Some(handler) = &self.handler else {
+            let message = "nothing serves the bus: no hook system was started on it, or it was \
+                           disposed of";
+            return Served::Done(self.failed(StageFailure::new(FailureCode::NoHandler, message)));
         };
         let control = RequestControl { key: self.key, cancel, deadline: self.deadline };
-        catch_unwind(AssertUnwindSafe(|| handler.serve(request, control)))
+        catch_unwind(AssertUnwindSafe(|| Arc::clone(handler).serve(request, control)))
             .unwrap_or_else(|panic| Served::Done(self.panicked(panic.as_ref())))
     }
 
     /// Publishes the response and gives it back.
-    pub(crate) fn answer(
-        mut self,
-        mut response: Box<HookExecutionResponse>,
-    ) -> Box<HookExecutionResponse> {
+    fn answer(mut self, mut response: Box<HookExecutionResponse>) -> Box<HookExecutionResponse> {
         self.answered = true;
         response.streams = self.streams;
         if !self.bus.has_subscribers::<HookExecutionResponse>() {
@@ -86,7 +96,7 @@ impl Accepted {
         Box::new(Arc::unwrap_or_clone(response))
     }
 
-    pub(crate) fn panicked(&self, panic: &(dyn Any + Send)) -> Box<HookExecutionResponse> {
+    fn panicked(&self, panic: &(dyn Any + Send)) -> Box<HookExecutionResponse> {
         let message = format!("the hook engine panicked: {}", panic_message(panic));
         self.failed(StageFailure::new(FailureCode::InternalError, message))
     }
@@ -110,5 +120,14 @@ impl Drop for Accepted {
             let response = Arc::new(*self.failed(failure));
             self.bus.publish_message(&response);
         }
+        if let (Some(handler), None) = (&self.handler, &self.refusal) {
+            handler.release();
+        }
     }
+}
+
+/// A request that is answered, or on its way to its answer.
+pub(crate) enum Begun {
+    Answered(Box<HookExecutionResponse>),
+    Running(BoxFuture<'static, Box<HookExecutionResponse>>),
 }

@@ -1,19 +1,16 @@
 //! The bus: requests go to the one handler, everything goes to subscribers.
 
 use std::fmt;
-use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Instant;
 
-use futures::FutureExt;
 use futures::future::BoxFuture;
 use hook_core::{HookEventName, ProcessedHookResult, StageFailure};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, TryAcquireError, oneshot};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use tokio_util::task::task_tracker::TaskTrackerToken;
 
-use crate::accepted::Accepted;
+use crate::accepted::{Accepted, Begun};
 use crate::message::{CorrelationId, HookExecutionRequest, HookExecutionResponse, RequestKey};
 use crate::subscription::{Message, Subscription, SubscriptionLimits, Topics};
 
@@ -73,8 +70,11 @@ pub(crate) enum Served {
 /// What serves the requests of a bus.
 pub(crate) trait RequestHandler: Send + Sync {
     /// Takes on a request, or says why not. What was taken on is served, whatever happens to the
-    /// handler afterwards, and counts as in flight until the token is dropped.
-    fn accept(&self) -> Result<TaskTrackerToken, StageFailure>;
+    /// handler afterwards, and counts as in flight until it is released.
+    fn accept(&self) -> Result<(), StageFailure>;
+
+    /// Told when a request that was taken on has been answered.
+    fn release(&self);
 
     /// Serves a request that was taken on.
     fn serve(self: Arc<Self>, request: HookExecutionRequest, control: RequestControl) -> Served;
@@ -174,8 +174,12 @@ impl MessageBus {
 
     /// [`request`](Self::request), with the response where it was made.
     pub(crate) async fn serve(&self, request: HookExecutionRequest) -> Box<HookExecutionResponse> {
+        // Nothing of a request that is answered at once is carried through the future.
         let accepted = Accepted::new(self, &request, RequestKey::next());
-        self.drive(accepted, request, None).await
+        match accepted.begin(request, None) {
+            Begun::Answered(response) => response,
+            Begun::Running(running) => running.await,
+        }
     }
 
     /// Publishes a request, to be served on a task of the bus. Waits while as many requests are in
@@ -220,10 +224,13 @@ impl MessageBus {
         let (sender, response) = oneshot::channel();
         // Accepted from here on, also if the task never gets to run.
         let accepted = Accepted::new(self, &request, key);
-        let (bus, cancelled) = (self.clone(), cancel.clone());
+        let cancelled = cancel.clone();
         self.inner.tasks.spawn_on(
             async move {
-                let response = bus.drive(accepted, request, Some(cancelled)).await;
+                let response = match accepted.begin(request, Some(cancelled)) {
+                    Begun::Answered(response) => response,
+                    Begun::Running(running) => running.await,
+                };
                 drop(place);
                 // Nobody waiting for it is fine; subscribers have it.
                 let _ = sender.send(*response);
@@ -231,25 +238,6 @@ impl MessageBus {
             &runtime,
         );
         Ok(PublishedRequest { key, correlation_id, cancel, response })
-    }
-
-    async fn drive(
-        &self,
-        accepted: Accepted,
-        request: HookExecutionRequest,
-        cancel: Option<CancellationToken>,
-    ) -> Box<HookExecutionResponse> {
-        if self.has_subscribers::<HookExecutionRequest>() {
-            self.publish_message(&Arc::new(request.clone()));
-        }
-        let response = match accepted.begin(request, cancel) {
-            Served::Done(response) => response,
-            Served::Running(running) => AssertUnwindSafe(running)
-                .catch_unwind()
-                .await
-                .unwrap_or_else(|panic| accepted.panicked(panic.as_ref())),
-        };
-        accepted.answer(response)
     }
 
     pub(crate) fn handler(&self) -> Option<Arc<dyn RequestHandler>> {

@@ -1,7 +1,6 @@
 //! What serves the requests of a bus: the nine stages of architecture.md, "Data flow".
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering, fence};
 use std::time::{Duration, Instant};
 
 use futures::FutureExt;
@@ -11,11 +10,10 @@ use hook_core::{
     PipelineOutcome, Plan, ProcessedHookResult, RawJson, RequestInput, RunScope, StageFailure,
 };
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
-use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use crate::bus::{MessageBus, RequestControl, RequestHandler, Served};
 use crate::engine::{Engine, EngineSlot, InitializeError};
+use crate::in_flight::InFlight;
 use crate::log;
 use crate::message::{
     Body, CorrelationId, HookExecutionRequest, HookExecutionResponse, Invalid, Named,
@@ -30,17 +28,16 @@ pub struct HookEventHandler {
     host: HostContext,
     /// How long a request may take that does not say it itself.
     deadline: Option<Duration>,
-    stopping: AtomicBool,
     /// Cancelled when a shutdown's deadline has passed.
     ended: CancellationToken,
-    in_flight: TaskTracker,
+    in_flight: InFlight,
 }
 
 impl std::fmt::Debug for HookEventHandler {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter
             .debug_struct("HookEventHandler")
-            .field("in_flight", &self.in_flight.len())
+            .field("in_flight", &self.in_flight.count())
             .finish_non_exhaustive()
     }
 }
@@ -52,22 +49,19 @@ impl HookEventHandler {
         host: HostContext,
         deadline: Option<Duration>,
     ) -> Self {
-        let in_flight = TaskTracker::new();
-        in_flight.close();
         Self {
             bus,
             engine,
             host,
             deadline,
-            stopping: AtomicBool::new(false),
             ended: CancellationToken::new(),
-            in_flight,
+            in_flight: InFlight::default(),
         }
     }
 
     /// How many requests wait for their hooks now.
     pub fn in_flight(&self) -> usize {
-        self.in_flight.len()
+        self.in_flight.count()
     }
 
     /// Detaches from the bus: later requests are answered `no_handler`, accepted ones finish. A
@@ -79,8 +73,7 @@ impl HookEventHandler {
     /// Answers later requests `shutting_down`, waits for accepted ones until the deadline, then
     /// ends their hooks and answers them `shutting_down` too.
     pub(crate) async fn shut_down(&self, deadline: Duration) {
-        self.stopping.store(true, Ordering::SeqCst);
-        fence(Ordering::SeqCst);
+        self.in_flight.close();
         let finished = tokio::time::timeout(deadline, self.in_flight.wait()).await;
         if finished.is_err() {
             self.ended.cancel();
@@ -173,14 +166,12 @@ impl HookEventHandler {
 }
 
 impl RequestHandler for HookEventHandler {
-    fn accept(&self) -> Result<TaskTrackerToken, StageFailure> {
-        let in_flight = self.in_flight.token();
-        // Counted before the look, as a shutdown says so before it looks at the count.
-        fence(Ordering::SeqCst);
-        match self.stopping.load(Ordering::SeqCst) {
-            true => Err(shutting_down()),
-            false => Ok(in_flight),
-        }
+    fn accept(&self) -> Result<(), StageFailure> {
+        if self.in_flight.enter() { Ok(()) } else { Err(shutting_down()) }
+    }
+
+    fn release(&self) {
+        self.in_flight.leave();
     }
 
     fn failed(&self, event: Option<HookEventName>, failure: StageFailure) -> ProcessedHookResult {

@@ -50,7 +50,7 @@
 //! | --- | --- |
 //! | [`message`] | requests, responses, progress, and their JSON form |
 //! | `bus`, `subscription` | the bus and its bounded queues |
-//! | `accepted` | from acceptance to the one answer |
+//! | `accepted`, `in_flight` | from acceptance to the one answer |
 //! | `event_handler` | the nine stages that a request goes through |
 //! | `engine`, `system`, `fire` | the engine on the bus, and its host's side |
 //! | [`wire`] | JSON lines: reading, and serving a client |
@@ -66,6 +66,7 @@ mod bus;
 mod engine;
 mod event_handler;
 mod fire;
+mod in_flight;
 mod log;
 pub mod message;
 mod progress;
