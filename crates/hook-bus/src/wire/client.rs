@@ -251,22 +251,19 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
 /// while what comes behind them (a cancellation, say) is read on.
 #[derive(Default)]
 struct Inbox {
-    waiting: VecDeque<Waiting>,
+    /// Each with whether it is to be cancelled as soon as it is accepted.
+    waiting: VecDeque<(HookExecutionRequest, bool)>,
     bytes: usize,
     /// The first of them, on its way into the bus.
-    publishing: Option<(Waiting, Publishing)>,
+    publishing: Option<Publishing>,
 }
 
-/// A request that waits for the bus.
-struct Waiting {
+struct Publishing {
     id: CorrelationId,
     weight: usize,
-    request: Option<HookExecutionRequest>,
-    /// Whether it is to be cancelled as soon as it is accepted.
     cancelled: bool,
+    publish: BoxFuture<'static, Result<PublishedRequest, PublishError>>,
 }
-
-type Publishing = BoxFuture<'static, Result<PublishedRequest, PublishError>>;
 
 impl Inbox {
     fn is_empty(&self) -> bool {
@@ -274,38 +271,39 @@ impl Inbox {
     }
 
     fn push(&mut self, request: HookExecutionRequest) {
-        let (id, weight) = (request.correlation_id().clone(), request.weight());
-        self.bytes += weight;
-        self.waiting.push_back(Waiting { id, weight, request: Some(request), cancelled: false });
+        self.bytes += request.weight();
+        self.waiting.push_back((request, false));
     }
 
     fn cancel(&mut self, id: &CorrelationId) {
-        let publishing = self.publishing.iter_mut().map(|(waiting, _)| waiting);
-        for waiting in publishing.chain(&mut self.waiting).filter(|waiting| waiting.id == *id) {
-            waiting.cancelled = true;
+        if let Some(publishing) = self.publishing.as_mut().filter(|first| first.id == *id) {
+            publishing.cancelled = true;
+        }
+        for (request, cancelled) in &mut self.waiting {
+            *cancelled |= request.correlation_id() == id;
         }
     }
 
     /// Publishes the next request; never done while there is none.
+    ///
+    /// # Cancellation
+    /// Dropping the future loses nothing.
     async fn publish(&mut self, bus: &MessageBus) -> Result<PublishedRequest, PublishError> {
         if self.publishing.is_none()
-            && let Some(mut waiting) = self.waiting.pop_front()
-            && let Some(request) = waiting.request.take()
+            && let Some((request, cancelled)) = self.waiting.pop_front()
         {
+            let (id, weight) = (request.correlation_id().clone(), request.weight());
             let bus = bus.clone();
             let publish = async move { bus.publish(request).await }.boxed();
-            self.publishing = Some((waiting, publish));
+            self.publishing = Some(Publishing { id, weight, cancelled, publish });
         }
-        let Some((_, publish)) = &mut self.publishing else { return std::future::pending().await };
-        let published = publish.await;
-        if let Some((waiting, _)) = self.publishing.take() {
-            self.bytes -= waiting.weight;
-            if let Ok(published) = published.as_ref()
-                && waiting.cancelled
-            {
-                published.cancel();
-            }
+        let Some(publishing) = &mut self.publishing else { return std::future::pending().await };
+        let published = (&mut publishing.publish).await;
+        if let (Ok(published), true) = (&published, publishing.cancelled) {
+            published.cancel();
         }
+        self.bytes -= publishing.weight;
+        self.publishing = None;
         published
     }
 }
