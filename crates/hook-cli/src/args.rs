@@ -23,10 +23,10 @@ Exit codes:
 
 #[derive(Debug, Args)]
 pub(crate) struct Common {
-    /// The project [default: the nearest parent with .hooks/settings.json, else here]
+    /// The project; the nearest parent with .hooks/settings.json by default, else here
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) project: Option<PathBuf>,
-    /// Use this settings file instead of those that are found; naming it trusts it [repeatable]
+    /// Use this settings file instead of those that are found; naming it trusts it; may be given several times
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) settings: Vec<PathBuf>,
     /// Leave the user's own settings out
@@ -44,7 +44,7 @@ pub(crate) struct Common {
     /// When to use colours
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: Color,
-    /// Log what happens to stderr; -vv says more [HOOK_LOG filters]
+    /// Log what happens to stderr; -vv says more; HOOK_LOG filters
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
 }
