@@ -54,9 +54,10 @@ pub(crate) async fn hook_system(
     }
     let untrusted = system.hooks()?.iter().filter(|listing| !listing.trusted).count();
     if untrusted > 0 {
+        let hooks = if untrusted == 1 { "hook does" } else { "hooks do" };
         printer.warning(&format!(
-            "{untrusted} hooks of the project {} are not trusted and do not run; name its \
-             settings with --settings to run them",
+            "{untrusted} {hooks} not run, since the project {} is not trusted; name its settings \
+             with --settings to run them",
             project.display()
         ));
     }

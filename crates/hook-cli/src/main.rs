@@ -81,17 +81,13 @@ fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
 
 /// Diagnostics go to stderr: `HOOK_LOG` filters, `-v` raises.
 fn start_log(verbose: u8) {
-    let default = match verbose {
-        0 => "off",
-        1 => "hook=info",
-        2 => "hook=debug",
-        _ => "trace",
+    let raised = match verbose {
+        0 => None,
+        1 => Some("hook=debug".to_owned()),
+        _ => Some("trace".to_owned()),
     };
-    let filter = std::env::var("HOOK_LOG").unwrap_or_default();
-    if filter.is_empty() && verbose == 0 {
-        return;
-    }
-    let filter = if filter.is_empty() { default } else { &filter };
+    let given = std::env::var("HOOK_LOG").ok().filter(|filter| !filter.is_empty());
+    let Some(filter) = given.or(raised) else { return };
     tracing_subscriber::fmt()
         .with_env_filter(tracing_subscriber::EnvFilter::new(filter))
         .with_writer(std::io::stderr)

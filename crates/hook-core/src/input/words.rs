@@ -15,7 +15,7 @@ macro_rules! words {
             /// The same as words.
             pub const WORDS: &'static [&'static str] = &[$($word,)+];
 
-            pub(crate) const EXPECTED: &'static str = concat!("one of", $(" ", $word,)+);
+            pub(crate) const EXPECTED: &'static str = concat!("one of", $(" `", $word, "`",)+);
 
             /// The word in the protocol.
             pub fn as_str(self) -> &'static str {
