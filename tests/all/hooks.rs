@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use hook_bus::{HookExecutionRequest, HookExecutionResponse, HookSystem};
 use hook_core::{
-    BeforeAgentInput, HandlerHook, HookEventName, HookOutput, HookSource, RequestInput,
-    SettingsSource, TrustPolicy, TrustStore,
+    BeforeAgentInput, HandlerHook, HookEventName, HookOutput, HookSource, NotificationInput,
+    RequestInput, SettingsSource, TrustPolicy, TrustStore,
     output::{BeforeModelOutput, BeforeToolOutput, BeforeToolSelectionOutput},
 };
 use hook_tests::{Project, fields, json, object, value};
@@ -343,8 +343,10 @@ async fn a_trusted_hook_that_changes_before_it_runs_does_not_run() {
         .trust(TrustPolicy::Store(store))
         .build()
         .unwrap();
-    let before = fire(&system, "BeforeAgent", json!({"prompt": ""})).await;
-    assert_eq!(before.processed.system_message.as_deref(), Some("trusted"));
+    for cwd in [project.path(), "/no/such/folder".into()] {
+        let before = fire(&system, "BeforeAgent", json!({"prompt": "", "cwd": cwd})).await;
+        assert_eq!(before.processed.system_message.as_deref(), Some("trusted"), "in {cwd:?}");
+    }
     project.write("guard.sh", "#!/bin/sh\necho '{\"systemMessage\":\"changed\"}'\n");
     let after = fire(&system, "BeforeAgent", json!({"prompt": ""})).await;
     assert_eq!(after.processed.system_message, None);
@@ -456,6 +458,14 @@ async fn names_that_are_known_elsewhere_are_not_renamed_or_forged() {
     forged.extra = fields(json!({"prompt": "forged"}));
     let fired = system.fire(forged).await;
     assert_eq!(fired.failure.unwrap().code.as_str(), "invalid_payload");
+    let mut absent = RequestInput::from(NotificationInput {
+        message: "m".into(),
+        notification_type: "other".into(),
+        details: object(json!({})),
+        level: None,
+    });
+    absent.extra = fields(json!({"level": 7}));
+    assert_eq!(system.fire(absent).await.failure.unwrap().code.as_str(), "invalid_payload");
     let mut long = RequestInput::from(BeforeAgentInput { prompt: "true".into() });
     long.base.session_id = Some("x".repeat(5_000).into());
     assert_eq!(system.fire(long).await.failure.unwrap().code.as_str(), "invalid_payload");

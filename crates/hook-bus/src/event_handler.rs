@@ -130,9 +130,11 @@ impl HookEventHandler {
     async fn initialize_and_serve(
         self: Arc<Self>,
         request: HookExecutionRequest,
-        control: RequestControl,
+        mut control: RequestControl,
     ) -> Box<HookExecutionResponse> {
         let cut_off = self.cut_off(&control);
+        // One deadline for the whole of it.
+        control.deadline = cut_off.deadline;
         let built = tokio::select! {
             biased;
             failure = cut_off.reached() => Err(failure),

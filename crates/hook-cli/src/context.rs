@@ -37,7 +37,7 @@ pub(crate) async fn hook_system(
         builder = builder.native_settings(user);
     }
     for path in &common.settings {
-        if let Err(source) = std::fs::File::open(path) {
+        if let Err(source) = std::fs::metadata(path) {
             let what = "the settings file";
             return Err(CommandError::Read { what, path: path.clone(), source });
         }

@@ -11,6 +11,9 @@ use tokio_util::sync::CancellationToken;
 use crate::error::CommandError;
 use crate::exit_code::{self, Status};
 
+/// How long a command may take to end after its hooks were killed.
+const LAST_PATIENCE: Duration = Duration::from_secs(1);
+
 /// Runs `work` until it is done, and stays until the hooks' processes are gone. A signal makes
 /// `stop` known to the work, which then comes to its end by itself.
 pub(crate) async fn until_signalled(
@@ -42,8 +45,11 @@ pub(crate) async fn until_signalled(
             system.kill();
             tokio::select! {
                 ended = finish => ended,
-                // Whoever signals three times wants to be rid of it, whatever is stuck.
+                // Something else is stuck: a client that does not read, an input that does not end.
                 number = signals.next() => exit_code::signalled(number).exit(),
+                () = tokio::time::sleep(LAST_PATIENCE) => {
+                    signalled.unwrap_or(exit_code::FAILURE).exit()
+                }
             }
         }
     };

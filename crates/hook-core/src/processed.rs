@@ -1,6 +1,8 @@
 //! The one interpretation of what hooks said, for all callers (protocol.md §5,
 //! "ProcessedHookResult").
 
+use indexmap::IndexSet;
+
 use crate::aggregator::{AggregatedHookResult, ErrorReport, or_decision};
 use crate::event::{HookEventName, MergeStrategy};
 use crate::failure::FailureCode;
@@ -166,12 +168,14 @@ impl ProcessedHookResult {
 
 /// The reasons of the hooks that decide, each once; what others said is no reason for it.
 fn reason_of(event: HookEventName, decision: PolicyDecision, outputs: &[HookOutput]) -> String {
-    let mut reasons: Vec<String> = outputs
+    let reasons: IndexSet<String> = outputs
         .iter()
         .filter(|output| output.policy(event) == decision)
         .map(|output| output.policy_reason(event))
         .filter(|reason| reason != NO_REASON)
         .collect();
-    reasons.dedup();
-    if reasons.is_empty() { NO_REASON.to_owned() } else { reasons.join("\n") }
+    if reasons.is_empty() {
+        return NO_REASON.to_owned();
+    }
+    reasons.into_iter().collect::<Vec<_>>().join("\n")
 }

@@ -101,6 +101,8 @@ impl Trust {
         match self {
             Self::Given => true,
             Self::Checked { entry, project, fingerprint: granted } => {
+                // Where that directory is gone, the hook runs in the project.
+                let directory = if directory.is_dir() { directory } else { project };
                 fingerprint_in(entry, project, directory) == *granted
             }
             Self::Missing => false,

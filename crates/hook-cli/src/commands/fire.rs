@@ -4,6 +4,7 @@ use hook_bus::{HookExecutionRequest, HookExecutionResponse, HookSystem};
 use hook_core::{JsonObject, PolicyDecision, RawJson};
 
 use tokio::io::AsyncReadExt;
+use tokio_util::sync::CancellationToken;
 
 use crate::args::{Common, Fire};
 use crate::error::CommandError;
@@ -15,9 +16,15 @@ pub(crate) async fn fire(
     fire: &Fire,
     common: &Common,
     system: &HookSystem,
+    stop: &CancellationToken,
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
-    let response = system.bus().request(request(fire).await?).await;
+    let request = tokio::select! {
+        request = request(fire) => request?,
+        // Whoever was to give the input will not.
+        () = stop.cancelled() => return Ok(exit_code::FAILURE),
+    };
+    let response = system.bus().request(request).await;
     if common.json {
         printer.message(&response.to_json())?;
     } else if fire.as_hook {

@@ -23,7 +23,7 @@ pub(crate) async fn dispatch(cli: Cli, printer: &mut Printer) -> Result<Status, 
     let stop = &CancellationToken::new();
     let (hangup, work) = match &cli.command {
         Command::Fire(fire) => {
-            (Hangup::Ends, fire::fire(fire, common, system, printer).boxed_local())
+            (Hangup::Ends, fire::fire(fire, common, system, stop, printer).boxed_local())
         }
         Command::Run(run) => {
             (Hangup::Ends, run::run(run, common, system, stop, printer).boxed_local())

@@ -135,18 +135,9 @@ impl RequestInput {
 
     /// An unknown field that has the name of a known one, and would be written beside it.
     fn forged_field(&self) -> Option<String> {
-        if self.extra.is_empty() {
-            return None;
-        }
-        let mut out = Vec::new();
-        let mut object = ObjectWriter::begin(&mut out);
-        self.payload.write(&mut object);
-        object.end();
-        let known = RawObject::from_written(out).fields();
+        let known = self.payload.fields();
         let mut names = self.extra.iter().map(|(name, _)| name);
-        names
-            .find(|name| BASE_FIELDS.contains(name) || known.get(name).is_some())
-            .map(str::to_owned)
+        names.find(|name| BASE_FIELDS.contains(name) || known.contains(name)).map(str::to_owned)
     }
 
     /// The event that the payload belongs to.

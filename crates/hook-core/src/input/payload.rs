@@ -15,6 +15,9 @@ const MAX_TOOL_NAME: usize = 1024;
 pub(crate) trait Payload: Sized + Into<EventPayload> {
     const EVENT: HookEventName;
 
+    /// The names of its fields.
+    const FIELDS: &'static [&'static str];
+
     /// Takes the payload's fields, and is the check of them.
     fn read(fields: &mut FieldReader) -> Result<Self, ShapeError>;
 
@@ -76,6 +79,13 @@ macro_rules! payloads {
             pub fn model_payloads(&mut self) -> ModelPayloads<'_> {
                 match self {
                     $(Self::$event(payload) => payload.model_payloads(),)+
+                }
+            }
+
+            /// The names of the payload's fields, whether they are there or not.
+            pub(crate) fn fields(&self) -> &'static [&'static str] {
+                match self {
+                    $(Self::$event(_) => <$payload as Payload>::FIELDS,)+
                 }
             }
 
@@ -208,6 +218,7 @@ pub struct BeforeToolInput {
 
 impl Payload for BeforeToolInput {
     const EVENT: HookEventName = HookEventName::BeforeTool;
+    const FIELDS: &'static [&'static str] = &["tool_name", "tool_input", "mcp_context"];
 
     fn read(fields: &mut FieldReader) -> Result<Self, ShapeError> {
         Ok(Self {
@@ -243,6 +254,8 @@ pub struct AfterToolInput {
 
 impl Payload for AfterToolInput {
     const EVENT: HookEventName = HookEventName::AfterTool;
+    const FIELDS: &'static [&'static str] =
+        &["tool_name", "tool_input", "tool_response", "mcp_context"];
 
     fn read(fields: &mut FieldReader) -> Result<Self, ShapeError> {
         Ok(Self {
@@ -275,6 +288,7 @@ pub struct BeforeAgentInput {
 
 impl Payload for BeforeAgentInput {
     const EVENT: HookEventName = HookEventName::BeforeAgent;
+    const FIELDS: &'static [&'static str] = &["prompt"];
 
     fn read(fields: &mut FieldReader) -> Result<Self, ShapeError> {
         Ok(Self { prompt: fields.text("prompt").required("prompt", "a string")? })
@@ -298,6 +312,7 @@ pub struct AfterAgentInput {
 
 impl Payload for AfterAgentInput {
     const EVENT: HookEventName = HookEventName::AfterAgent;
+    const FIELDS: &'static [&'static str] = &["prompt", "prompt_response", "stop_hook_active"];
 
     fn read(fields: &mut FieldReader) -> Result<Self, ShapeError> {
         Ok(Self {
@@ -329,6 +344,7 @@ macro_rules! lifecycle_payload {
 
         impl Payload for $payload {
             const EVENT: HookEventName = HookEventName::$event;
+            const FIELDS: &'static [&'static str] = &[stringify!($field)];
 
             fn read(fields: &mut FieldReader) -> Result<Self, ShapeError> {
                 const FIELD: &str = stringify!($field);
@@ -380,6 +396,7 @@ pub struct BeforeModelInput {
 
 impl Payload for BeforeModelInput {
     const EVENT: HookEventName = HookEventName::BeforeModel;
+    const FIELDS: &'static [&'static str] = &["llm_request"];
 
     fn read(fields: &mut FieldReader) -> Result<Self, ShapeError> {
         Ok(Self { llm_request: fields.object("llm_request").required("llm_request", "an object")? })
@@ -405,6 +422,7 @@ pub struct AfterModelInput {
 
 impl Payload for AfterModelInput {
     const EVENT: HookEventName = HookEventName::AfterModel;
+    const FIELDS: &'static [&'static str] = &["llm_request", "llm_response"];
 
     fn read(fields: &mut FieldReader) -> Result<Self, ShapeError> {
         Ok(Self {
@@ -437,6 +455,7 @@ pub struct BeforeToolSelectionInput {
 
 impl Payload for BeforeToolSelectionInput {
     const EVENT: HookEventName = HookEventName::BeforeToolSelection;
+    const FIELDS: &'static [&'static str] = &["llm_request", "available_tools"];
 
     fn read(fields: &mut FieldReader) -> Result<Self, ShapeError> {
         Ok(Self {
@@ -485,6 +504,7 @@ impl NotificationInput {
 
 impl Payload for NotificationInput {
     const EVENT: HookEventName = HookEventName::Notification;
+    const FIELDS: &'static [&'static str] = &["message", "notification_type", "details", "level"];
 
     fn read(fields: &mut FieldReader) -> Result<Self, ShapeError> {
         let message = fields.text("message").required("message", Self::MESSAGE)?;

@@ -1,5 +1,10 @@
-//! Handlers in the host's own process, of three kinds (reliability.md, last paragraph of
-//! "Promises").
+//! Handlers in the host's own process, of three kinds. The type says which, and what it costs:
+//!
+//! | kind | runs | pick it for |
+//! | --- | --- | --- |
+//! | inline | right where the event is served, without a timeout | a decision made at once: it must not block |
+//! | async | on a task of its own, until its timeout | anything that awaits |
+//! | blocking | on a thread of its own, until its timeout | anything that blocks |
 
 use std::fmt;
 use std::future::Future;

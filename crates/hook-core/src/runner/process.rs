@@ -1,5 +1,5 @@
 //! One process from spawn to verdict: a single loop that writes standard input, drains both
-//! outputs and waits for the exit, all at once (reliability.md, "Promises").
+//! outputs and waits for the exit, all at once.
 
 use std::io;
 use std::time::Duration;
