@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use hook_bus::{HookExecutionRequest, HookExecutionResponse, HookSystem};
 use hook_core::{
     BeforeAgentInput, HandlerHook, HookEventName, HookOutput, HookSource, NotificationInput,
-    RequestInput, SettingsSource, TrustPolicy, TrustStore,
+    RequestInput, RunnerLimits, SettingsSource, TrustPolicy, TrustStore,
     output::{BeforeModelOutput, BeforeToolOutput, BeforeToolSelectionOutput},
 };
 use hook_tests::{Project, fields, json, object, value};
@@ -503,4 +503,52 @@ async fn settings_that_are_no_regular_file_are_an_error_and_not_read() {
         HookSystem::builder(".").settings(SettingsSource::explicit("/dev/zero")).build().unwrap();
     let response = fire(&system, "BeforeAgent", json!({"prompt": ""})).await;
     assert!(response.warnings[0].contains("not a regular file"), "{:?}", response.warnings);
+}
+
+#[tokio::test]
+async fn a_denial_by_exit_code_survives_a_flood() {
+    let flood = "head -c 5000000 /dev/zero; echo no >&2; exit 2";
+    let project = Project::with_hook("BeforeAgent", flood);
+    let response = fire(&project.system(), "BeforeAgent", json!({"prompt": ""})).await;
+    assert!(response.processed.is_blocking_decision());
+    assert_eq!(response.processed.reason.as_deref(), Some("no"));
+    assert!(response.hooks[0].warnings.iter().any(|warning| warning.contains("stdout were cut")));
+
+    let project = Project::with_hook("BeforeAgent", "head -c 5000000 /dev/zero");
+    let response = fire(&project.system(), "BeforeAgent", json!({"prompt": ""})).await;
+    assert!(response.processed.aggregated.errors[0].message.contains("output_too_large"));
+    assert_eq!(response.hooks[0].process.stdout.bytes.len(), 4 * 1024 * 1024);
+}
+
+#[tokio::test]
+async fn a_source_never_has_more_processes_than_it_allows_itself() {
+    // Each outlives its timeout, and counts until it is gone.
+    let hook = |index| {
+        let script = format!("trap '' TERM; touch running-{index}; sleep 1000 & wait; sleep 1000");
+        json!({"type": "command", "command": script, "timeout": 100})
+    };
+    let project = Project::with_settings(&json!({
+        "hooksConfig": {"maxConcurrent": 1},
+        "hooks": {"BeforeAgent": [{"hooks": (0..3).map(hook).collect::<Vec<_>>()}]}}));
+    let limits = RunnerLimits { grace: Duration::from_secs(60), ..RunnerLimits::default() };
+    let system = project.builder().limits(limits).build().unwrap();
+    let request = HookExecutionRequest::new("BeforeAgent", fields(json!({"prompt": ""})))
+        .with_deadline(Duration::from_secs(1));
+    system.bus().request(request).await;
+    let running = (0..3).filter(|index| project.path().join(format!("running-{index}")).exists());
+    assert_eq!(running.count(), 1);
+    system.kill();
+    system.shutdown(Duration::ZERO).await;
+}
+
+#[tokio::test]
+async fn a_stop_has_its_own_reason() {
+    let project = Project::with_hook(
+        "BeforeTool",
+        r#"echo '{"continue":false,"stopReason":"S",
+        "hookSpecificOutput":{"permissionDecision":"deny","permissionDecisionReason":"P"}}'"#,
+    );
+    let input = json!({"tool_name": "t", "tool_input": {}});
+    let response = fire(&project.system(), "BeforeTool", input).await;
+    assert_eq!(response.processed.stop_reason.as_deref(), Some("S"));
 }

@@ -150,6 +150,35 @@ async fn invariant_01_exactly_one_response_when_shut_down_in_mid_flight() {
 }
 
 #[tokio::test]
+async fn invariant_01_exactly_one_response_when_the_caller_stops_polling() {
+    let project = Project::with_hook("BeforeAgent", "echo $$ > pid; exec sleep 1000");
+    let system = project.system();
+    let mut responses = system.bus().subscribe();
+    let mut unpolled = Box::pin(system.bus().request(prompt("unpolled")));
+    // Polled until its hook runs, and then not any more.
+    while project.read("pid").trim().is_empty() {
+        assert!(futures::poll!(&mut unpolled).is_pending());
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    system.shutdown(Duration::from_millis(50)).await;
+    let response = next(&mut responses).await;
+    assert_eq!(codes(&[response]), [Some(FailureCode::ShuttingDown)]);
+    assert!(!std::path::Path::new(&format!("/proc/{}", project.read("pid").trim())).exists());
+    assert_eq!(unpolled.await.error().unwrap().code, FailureCode::ShuttingDown);
+    assert_no_more(&mut responses).await;
+}
+
+#[tokio::test]
+async fn invariant_04_who_began_to_initialize_and_does_not_poll_holds_up_nobody() {
+    let project = Project::with_hook("BeforeAgent", "true");
+    let system = project.system();
+    let mut first = Box::pin(system.initialize());
+    assert!(futures::poll!(&mut first).is_pending());
+    tokio::time::timeout(PATIENCE, system.initialize()).await.unwrap().unwrap();
+    first.await.unwrap();
+}
+
+#[tokio::test]
 async fn invariant_01_exactly_one_response_for_duplicate_correlation_ids() {
     let system = system_of(HandlerHook::asynchronous(
         HookEventName::BeforeAgent,
@@ -377,6 +406,7 @@ async fn invariant_08_a_rejected_request_blocks_where_a_registered_hook_does() {
     for text in [
         r#"{"type":"hook-execution-request","eventName":"BeforeTool","input":[]}"#,
         r#"{"type":"hook-execution-request","eventName":"BeforeTool"}"#,
+        r#"{"type":"hook-execution-request","eventName":"BeforeTool","input":{},"correlationId":7}"#,
     ] {
         let response = system.bus().request(HookExecutionRequest::from_json(text)).await;
         assert_eq!(response.error().unwrap().code, FailureCode::InvalidRequest);

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use futures::FutureExt;
-use futures::future::BoxFuture;
 use hook_core::failure::panic_message;
 use hook_core::{FailureCode, HookEventName, ProcessedHookResult, StageFailure};
 use tokio_util::sync::CancellationToken;
@@ -48,25 +47,25 @@ impl Accepted {
         }
     }
 
-    /// Hands the request to its handler.
+    /// Hands the request to its handler. What runs on must be driven to its end.
     pub(crate) fn begin(
         self,
         request: HookExecutionRequest,
         cancel: Option<CancellationToken>,
-    ) -> Begun {
+    ) -> Served {
         if self.bus.has_subscribers::<HookExecutionRequest>() {
             self.bus.publish_message(&Arc::new(request.clone()));
         }
         match self.serve(request, cancel) {
-            Served::Done(response) => Begun::Answered(self.answer(response)),
-            Served::Running(running) => Begun::Running(
-                async move {
+            Served::Done(response) => Served::Done(self.answer(response)),
+            Served::Running { running, cancel } => {
+                let answered = async move {
                     let response = AssertUnwindSafe(running).catch_unwind().await;
                     let response = response.unwrap_or_else(|panic| self.panicked(panic.as_ref()));
                     self.answer(response)
-                }
-                .boxed(),
-            ),
+                };
+                Served::Running { running: answered.boxed(), cancel }
+            }
         }
     }
 
@@ -102,12 +101,15 @@ impl Accepted {
     }
 
     fn failed(&self, failure: StageFailure) -> Box<HookExecutionResponse> {
-        crate::log::failure(self.event, &self.correlation_id, &failure);
-        let processed = match &self.handler {
-            Some(handler) => handler.failed(self.event, failure),
-            None => ProcessedHookResult::failed(failure, None),
-        };
-        Box::new(HookExecutionResponse::failed(self.correlation_id.clone(), self.event, processed))
+        let id = self.correlation_id.clone();
+        match &self.handler {
+            Some(handler) => handler.failed(id, self.event, failure),
+            None => {
+                crate::log::failure(self.event, &id, &failure);
+                let processed = ProcessedHookResult::failed(failure, None);
+                Box::new(HookExecutionResponse::failed(id, self.event, processed))
+            }
+        }
     }
 }
 
@@ -124,10 +126,4 @@ impl Drop for Accepted {
             handler.release();
         }
     }
-}
-
-/// A request that is answered, or on its way to its answer.
-pub(crate) enum Begun {
-    Answered(Box<HookExecutionResponse>),
-    Running(BoxFuture<'static, Box<HookExecutionResponse>>),
 }

@@ -5,12 +5,15 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Instant;
 
 use futures::future::BoxFuture;
-use hook_core::{HookEventName, ProcessedHookResult, StageFailure};
+use hook_core::{FailureCode, HookEventName, ProcessedHookResult, StageFailure};
+use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, TryAcquireError, oneshot};
+use tokio::task::JoinError;
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
+use tracing::Instrument;
+use tracing::instrument::WithSubscriber;
 
-use crate::accepted::{Accepted, Begun};
+use crate::accepted::Accepted;
 use crate::message::{CorrelationId, HookExecutionRequest, HookExecutionResponse, RequestKey};
 use crate::subscription::{Message, Subscription, SubscriptionLimits, Topics};
 
@@ -18,8 +21,8 @@ use crate::subscription::{Message, Subscription, SubscriptionLimits, Topics};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BusLimits {
     /// How many published requests may be in flight, 1,024 by default. When they are,
-    /// [`MessageBus::publish`] waits; requests that are served on the caller's own task
-    /// ([`MessageBus::request`]) are bounded by there being callers.
+    /// [`MessageBus::publish`] waits; direct requests ([`MessageBus::request`]) are bounded by
+    /// there being callers.
     pub in_flight: usize,
     /// How much a subscriber may leave unread.
     pub subscription: SubscriptionLimits,
@@ -64,7 +67,11 @@ pub(crate) struct RequestControl {
 /// A request that is answered already, or one that must be driven to its answer.
 pub(crate) enum Served {
     Done(Box<HookExecutionResponse>),
-    Running(BoxFuture<'static, Box<HookExecutionResponse>>),
+    Running {
+        running: BoxFuture<'static, Box<HookExecutionResponse>>,
+        /// Ends it, with an answer all the same.
+        cancel: CancellationToken,
+    },
 }
 
 /// What serves the requests of a bus.
@@ -79,8 +86,13 @@ pub(crate) trait RequestHandler: Send + Sync {
     /// Serves a request that was taken on.
     fn serve(self: Arc<Self>, request: HookExecutionRequest, control: RequestControl) -> Served;
 
-    /// What it means to the caller that the bus could not serve a request for that event.
-    fn failed(&self, event: Option<HookEventName>, failure: StageFailure) -> ProcessedHookResult;
+    /// The answer to a request that could not be served.
+    fn failed(
+        &self,
+        id: CorrelationId,
+        event: Option<HookEventName>,
+        failure: StageFailure,
+    ) -> Box<HookExecutionResponse>;
 }
 
 /// An in-process typed bus. Clones are handles to the same bus.
@@ -108,7 +120,6 @@ struct Inner {
     handler: RwLock<Option<Arc<dyn RequestHandler>>>,
     topics: Arc<Topics>,
     places: Arc<Semaphore>,
-    tasks: TaskTracker,
 }
 
 impl fmt::Debug for MessageBus {
@@ -142,7 +153,6 @@ impl MessageBus {
                 handler: RwLock::new(None),
                 topics: Arc::default(),
                 places: Arc::new(Semaphore::new(places)),
-                tasks: TaskTracker::new(),
             }),
         }
     }
@@ -160,10 +170,11 @@ impl MessageBus {
         Subscription::new(&self.inner.topics, limits)
     }
 
-    /// Serves a request on the caller's own task and gives its response, which also goes to
-    /// subscribers.
+    /// Serves a request and gives its response, which also goes to subscribers.
     ///
-    /// The request is accepted when the future is first polled. A deadline counts from then.
+    /// What needs no waiting runs on the caller's own task; hooks that must be waited for run on
+    /// tasks of the engine, whether the caller goes on polling or not. The request is accepted
+    /// when the future is first polled, and a deadline counts from then.
     ///
     /// # Cancellation
     /// Dropping the future ends the hooks it started (their process groups are signalled at once)
@@ -177,8 +188,8 @@ impl MessageBus {
         // Nothing of a request that is answered at once is carried through the future.
         let accepted = Accepted::new(self, &request, RequestKey::next());
         match accepted.begin(request, None) {
-            Begun::Answered(response) => response,
-            Begun::Running(running) => running.await,
+            Served::Done(response) => response,
+            Served::Running { running, cancel } => drive(running, cancel).await,
         }
     }
 
@@ -193,9 +204,19 @@ impl MessageBus {
         &self,
         request: HookExecutionRequest,
     ) -> Result<PublishedRequest, PublishError> {
+        self.publish_as(request, RequestKey::next(), CancellationToken::new()).await
+    }
+
+    /// [`publish`](Self::publish), with what tells the request apart and ends it settled before.
+    pub(crate) async fn publish_as(
+        &self,
+        request: HookExecutionRequest,
+        key: RequestKey,
+        cancel: CancellationToken,
+    ) -> Result<PublishedRequest, PublishError> {
         // The bus never closes its places.
         let place = Arc::clone(&self.inner.places).acquire_owned().await;
-        self.publish_in(place.map_err(|_| PublishError::Full)?, request)
+        self.publish_in(place.map_err(|_| PublishError::Full)?, request, key, cancel)
     }
 
     /// Publishes a request if there is room for it now.
@@ -207,7 +228,9 @@ impl MessageBus {
         request: HookExecutionRequest,
     ) -> Result<PublishedRequest, PublishError> {
         match Arc::clone(&self.inner.places).try_acquire_owned() {
-            Ok(place) => self.publish_in(place, request),
+            Ok(place) => {
+                self.publish_in(place, request, RequestKey::next(), CancellationToken::new())
+            }
             Err(TryAcquireError::NoPermits | TryAcquireError::Closed) => Err(PublishError::Full),
         }
     }
@@ -216,27 +239,25 @@ impl MessageBus {
         &self,
         place: OwnedSemaphorePermit,
         request: HookExecutionRequest,
+        key: RequestKey,
+        cancel: CancellationToken,
     ) -> Result<PublishedRequest, PublishError> {
-        let runtime = tokio::runtime::Handle::try_current().map_err(|_| PublishError::NoRuntime)?;
-        let key = RequestKey::next();
+        let runtime = Handle::try_current().map_err(|_| PublishError::NoRuntime)?;
         let correlation_id = request.correlation_id().clone();
-        let cancel = CancellationToken::new();
         let (sender, response) = oneshot::channel();
-        // Accepted from here on, also if the task never gets to run.
+        // Accepted from here on, also if the task never gets to run. The task ends with its
+        // answer, which its handler gives in any case.
         let accepted = Accepted::new(self, &request, key);
         let cancelled = cancel.clone();
-        self.inner.tasks.spawn_on(
-            async move {
-                let response = match accepted.begin(request, Some(cancelled)) {
-                    Begun::Answered(response) => response,
-                    Begun::Running(running) => running.await,
-                };
-                drop(place);
-                // Nobody waiting for it is fine; subscribers have it.
-                let _ = sender.send(*response);
-            },
-            &runtime,
-        );
+        runtime.spawn(logged_as_here(async move {
+            let response = match accepted.begin(request, Some(cancelled)) {
+                Served::Done(response) => response,
+                Served::Running { running, .. } => running.await,
+            };
+            drop(place);
+            // Nobody waiting for it is fine; subscribers have it.
+            let _ = sender.send(*response);
+        }));
         Ok(PublishedRequest { key, correlation_id, cancel, response })
     }
 
@@ -268,6 +289,37 @@ impl MessageBus {
     }
 }
 
+/// Drives a request on a task of its own, which goes on when the caller does not poll, and ends the
+/// request when the caller is gone.
+async fn drive(
+    running: BoxFuture<'static, Box<HookExecutionResponse>>,
+    cancel: CancellationToken,
+) -> Box<HookExecutionResponse> {
+    let Ok(runtime) = Handle::try_current() else {
+        // No hook can run, but an answer there is.
+        cancel.cancel();
+        return running.await;
+    };
+    let _cancel = cancel.drop_guard();
+    match runtime.spawn(logged_as_here(running)).await {
+        Ok(response) => response,
+        Err(ended) => runtime_ended(&ended),
+    }
+}
+
+/// What a task records belongs to the span, and goes to the subscriber, of whoever asked.
+fn logged_as_here<F: Future>(future: F) -> impl Future<Output = F::Output> {
+    future.in_current_span().with_current_subscriber()
+}
+
+/// The runtime ended with the request's task in it; subscribers were told `cancelled`.
+fn runtime_ended(ended: &JoinError) -> Box<HookExecutionResponse> {
+    let message = format!("the async runtime ended before the request was answered: {ended}");
+    let failure = StageFailure::new(FailureCode::Cancelled, message);
+    let processed = ProcessedHookResult::failed(failure, None);
+    Box::new(HookExecutionResponse::failed(CorrelationId::generate(), None, processed))
+}
+
 /// A request that was accepted and is served on a task of the bus.
 #[derive(Debug)]
 pub struct PublishedRequest {
@@ -293,11 +345,6 @@ impl PublishedRequest {
         self.cancel.cancel();
     }
 
-    /// Something that cancels the request without holding on to its response.
-    pub fn canceller(&self) -> Canceller {
-        Canceller(self.cancel.clone())
-    }
-
     /// Waits for the response. `None` only if the async runtime ended first; subscribers were told
     /// `cancelled` then.
     ///
@@ -305,16 +352,5 @@ impl PublishedRequest {
     /// Dropping the future cancels nothing.
     pub async fn response(self) -> Option<HookExecutionResponse> {
         self.response.await.ok()
-    }
-}
-
-/// Cancels a published request.
-#[derive(Debug, Clone)]
-pub struct Canceller(CancellationToken);
-
-impl Canceller {
-    /// Ends the request's hooks; its response is `cancelled`. Too late is no error.
-    pub fn cancel(&self) {
-        self.0.cancel();
     }
 }

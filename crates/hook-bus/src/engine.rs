@@ -1,6 +1,5 @@
 //! The engine behind a hook system: built once, on first use, and again on reload.
 
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use hook_core::runner::RunnerError;
@@ -9,7 +8,7 @@ use hook_core::{
     Aggregator, HandlerHook, HookRegistry, Pipeline, Planner, Runner, RunnerHost, SettingsSource,
     TrustPolicy,
 };
-use tokio::sync::OnceCell;
+use tokio::sync::{OnceCell, Semaphore};
 
 /// Why a hook system could not be initialized. Remembered until a reload.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -76,63 +75,60 @@ impl Engine {
 
 type Built = OnceCell<Result<Arc<Engine>, InitializeError>>;
 
-#[derive(Debug, Default)]
-struct Current {
-    built: Arc<Built>,
-    /// The reload that it came from.
-    reload: u64,
-}
-
 /// The place where the engine is, once it is built.
 #[derive(Debug)]
 pub(crate) struct EngineSlot {
     options: EngineOptions,
-    current: RwLock<Current>,
-    /// Counts reloads, so that the one that began last wins.
-    reloads: AtomicU64,
+    current: RwLock<Arc<Built>>,
+    /// One reload at a time, so that the last to begin is the last to be seen.
+    reloading: Semaphore,
 }
 
 impl EngineSlot {
     pub(crate) fn new(options: EngineOptions) -> Self {
-        Self { options, current: RwLock::default(), reloads: AtomicU64::new(0) }
+        Self { options, current: RwLock::default(), reloading: Semaphore::new(1) }
     }
 
     /// The engine or why there is none; `None` before it was first needed.
     pub(crate) fn get(&self) -> Option<Result<Arc<Engine>, InitializeError>> {
-        self.current.read().unwrap_or_else(PoisonError::into_inner).built.get().cloned()
+        self.current.read().unwrap_or_else(PoisonError::into_inner).get().cloned()
     }
 
-    /// Builds the engine unless it is there; any number of callers wait for the one that does.
-    pub(crate) async fn initialize(&self) -> Result<Arc<Engine>, InitializeError> {
-        let current =
-            Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner).built);
-        current.get_or_init(|| Engine::build(&self.options, None)).await.clone()
+    /// Builds the engine unless it is there; any number of callers wait for the one build, which
+    /// goes on when whoever began it does not poll.
+    pub(crate) async fn initialize(self: &Arc<Self>) -> Result<Arc<Engine>, InitializeError> {
+        if let Some(built) = self.get() {
+            return built;
+        }
+        let slot = Arc::clone(self);
+        let build = tokio::spawn(async move {
+            let current = Arc::clone(&slot.current.read().unwrap_or_else(PoisonError::into_inner));
+            current.get_or_init(|| Engine::build(&slot.options, None)).await.clone()
+        });
+        build.await.map_err(|error| InitializeError::Settings(Arc::new(error)))?
     }
 
     /// Builds the engine anew and puts it in the old one's place; requests in flight stay with the
     /// old one. What was switched at run time stays switched.
-    pub(crate) async fn reload(&self) -> Result<Arc<Engine>, InitializeError> {
-        let reload = self.reloads.fetch_add(1, Ordering::Relaxed) + 1;
-        let runner = match self.get() {
-            Some(Ok(before)) => Some(before.pipeline.shared_runner()),
-            _ => None,
-        };
+    pub(crate) async fn reload(self: &Arc<Self>) -> Result<Arc<Engine>, InitializeError> {
+        // The semaphore is never closed; a reload without it would only be seen too early.
+        let _one_at_a_time = self.reloading.acquire().await;
+        // There is one runner; the first build makes it.
+        let before = self.initialize().await;
+        let runner = before.as_ref().ok().map(|before| before.pipeline.shared_runner());
         let rebuilt = Engine::build(&self.options, runner).await;
         if let Err(error) = &rebuilt {
             tracing::error!(target: "hook::settings", "reload failed: {error}");
         }
-        let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
-        let before = current.built.get().cloned();
-        if let (Ok(engine), Some(Ok(before))) = (&rebuilt, &before) {
-            for (name, enabled) in before.registry.switches() {
-                engine.registry.set_enabled(&name, enabled);
-            }
-        }
         // An engine that works is not given up for one that does not.
-        let is_better = rebuilt.is_ok() || !matches!(before, Some(Ok(_)));
-        if is_better && reload > current.reload {
-            let built = Arc::new(OnceCell::new_with(Some(rebuilt.clone())));
-            *current = Current { built, reload };
+        if rebuilt.is_ok() || before.is_err() {
+            let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
+            if let (Ok(engine), Ok(before)) = (&rebuilt, &before) {
+                for (name, enabled) in before.registry.switches() {
+                    engine.registry.set_enabled(&name, enabled);
+                }
+            }
+            *current = Arc::new(OnceCell::new_with(Some(rebuilt.clone())));
         }
         rebuilt
     }

@@ -16,7 +16,7 @@ use crate::engine::{Engine, EngineSlot, InitializeError};
 use crate::in_flight::InFlight;
 use crate::log;
 use crate::message::{
-    Body, CorrelationId, HookExecutionRequest, HookExecutionResponse, Invalid, Named,
+    Body, CorrelationId, HookExecutionRequest, HookExecutionResponse, Invalid, Named, RequestKey,
 };
 use crate::progress::Progress;
 use crate::translation::translate;
@@ -91,7 +91,9 @@ impl HookEventHandler {
         let door = Door { engine, id: request.correlation_id().clone() };
         let mut input = match read(request.into_body()) {
             Ok(input) => input,
-            Err(Rejected { event, failure }) => return door.reject(event, *failure),
+            Err(Rejected { event, failure }) => {
+                return Served::Done(door.reject(event, *failure));
+            }
         };
         let event = input.event();
         let plan = engine.pipeline.plan(&input.payload);
@@ -99,10 +101,11 @@ impl HookEventHandler {
             return Served::Done(door.complete(event, PipelineOutcome::empty_success()));
         }
         if let Err(failure) = translate(&mut input) {
-            return door.fail(&plan, failure);
+            return Served::Done(door.fail(&plan, failure));
         }
         let observer = Progress::observe(&self.bus, control.key, &door.id, event);
-        let scope = RunScope { cancel: control.cancel.clone().unwrap_or_default(), observer };
+        let cancel = control.cancel.clone().unwrap_or_default();
+        let scope = RunScope { cancel: cancel.clone(), observer };
         let input = input.complete(&self.host);
         if plan.is_inline() {
             let run = engine.pipeline.run(&plan, input, &scope).now_or_never();
@@ -112,7 +115,7 @@ impl HookEventHandler {
             });
             return match run {
                 Ok(outcome) => Served::Done(door.complete(event, outcome)),
-                Err(failure) => door.fail(&plan, failure),
+                Err(failure) => Served::Done(door.fail(&plan, failure)),
             };
         }
         let run = Run {
@@ -121,48 +124,41 @@ impl HookEventHandler {
             plan,
             input,
             scope,
-            cut_off: self.cut_off(control),
+            cut_off: self.cut_off(&cancel, control.deadline),
         };
-        Served::Running(run.finish().boxed())
+        Served::Running { running: run.finish().boxed(), cancel }
     }
 
     /// Builds the engine first, for whoever comes first.
     async fn initialize_and_serve(
         self: Arc<Self>,
         request: HookExecutionRequest,
-        mut control: RequestControl,
+        cancel: CancellationToken,
+        key: RequestKey,
+        deadline: Option<Instant>,
     ) -> Box<HookExecutionResponse> {
-        let cut_off = self.cut_off(&control);
-        // One deadline for the whole of it.
-        control.deadline = cut_off.deadline;
+        let (id, event) = (request.correlation_id().clone(), request.event());
+        let cut_off = self.cut_off(&cancel, deadline);
         let built = tokio::select! {
             biased;
             failure = cut_off.reached() => Err(failure),
             built = self.engine.initialize() => built.map_err(|error| not_initialized(&error)),
         };
-        let served = match built {
-            Ok(engine) => self.serve_with(&engine, request, &control),
-            Err(failure) => self.refuse(&request, failure),
-        };
-        match served {
-            Served::Done(response) => response,
-            Served::Running(running) => running.await,
+        // One deadline for the whole of it.
+        let control = RequestControl { key, cancel: Some(cancel), deadline: cut_off.deadline };
+        match built.map(|engine| self.serve_with(&engine, request, &control)) {
+            Ok(Served::Done(response)) => response,
+            Ok(Served::Running { running, .. }) => running.await,
+            Err(failure) => self.failed(id, event, failure),
         }
     }
 
-    fn refuse(&self, request: &HookExecutionRequest, failure: StageFailure) -> Served {
-        let (id, event) = (request.correlation_id().clone(), request.event());
-        log::failure(event, &id, &failure);
-        let processed = self.failed(event, failure);
-        Served::Done(Box::new(HookExecutionResponse::failed(id, event, processed)))
-    }
-
-    fn cut_off(&self, control: &RequestControl) -> CutOff {
+    fn cut_off(&self, cancel: &CancellationToken, deadline: Option<Instant>) -> CutOff {
         let own = || self.deadline.and_then(|after| Instant::now().checked_add(after));
         CutOff {
             ended: self.ended.clone(),
-            cancel: control.cancel.clone(),
-            deadline: control.deadline.or_else(own),
+            cancel: cancel.clone(),
+            deadline: deadline.or_else(own),
         }
     }
 }
@@ -176,20 +172,34 @@ impl RequestHandler for HookEventHandler {
         self.in_flight.leave();
     }
 
-    fn failed(&self, event: Option<HookEventName>, failure: StageFailure) -> ProcessedHookResult {
-        let blocking = match (self.engine.get(), event) {
-            (Some(Ok(engine)), Some(event)) => engine.pipeline.planner().blocking_on_failure(event),
-            _ => None,
-        };
-        ProcessedHookResult::failed(failure, blocking.as_deref())
-    }
-
     fn serve(self: Arc<Self>, request: HookExecutionRequest, control: RequestControl) -> Served {
         match self.engine.get() {
             Some(Ok(engine)) => self.serve_with(&engine, request, &control),
-            Some(Err(error)) => self.refuse(&request, not_initialized(&error)),
-            None => Served::Running(self.initialize_and_serve(request, control).boxed()),
+            Some(Err(error)) => {
+                let (id, event) = (request.correlation_id().clone(), request.event());
+                Served::Done(self.failed(id, event, not_initialized(&error)))
+            }
+            None => {
+                let RequestControl { key, cancel, deadline } = control;
+                let cancel = cancel.unwrap_or_default();
+                let running = self.initialize_and_serve(request, cancel.clone(), key, deadline);
+                Served::Running { running: running.boxed(), cancel }
+            }
         }
+    }
+
+    fn failed(
+        &self,
+        id: CorrelationId,
+        event: Option<HookEventName>,
+        failure: StageFailure,
+    ) -> Box<HookExecutionResponse> {
+        if let Some(Ok(engine)) = self.engine.get() {
+            return Door { engine: &engine, id }.reject(event, failure);
+        }
+        log::failure(event, &id, &failure);
+        let processed = ProcessedHookResult::failed(failure, None);
+        Box::new(HookExecutionResponse::failed(id, event, processed))
     }
 }
 
@@ -269,15 +279,19 @@ impl Door<'_> {
     }
 
     /// A request that never got to a plan: any hook of its event might have been meant.
-    fn reject(&self, event: Option<HookEventName>, failure: StageFailure) -> Served {
+    fn reject(
+        &self,
+        event: Option<HookEventName>,
+        failure: StageFailure,
+    ) -> Box<HookExecutionResponse> {
         let planner = self.engine.pipeline.planner();
         let blocking = event.and_then(|event| planner.blocking_on_failure(event));
-        Served::Done(self.failed(event, failure, blocking.as_deref()))
+        self.failed(event, failure, blocking.as_deref())
     }
 
     /// A request whose hooks are known.
-    fn fail(&self, plan: &Plan, failure: StageFailure) -> Served {
-        Served::Done(self.failed(Some(plan.event), failure, plan.blocking_on_failure()))
+    fn fail(&self, plan: &Plan, failure: StageFailure) -> Box<HookExecutionResponse> {
+        self.failed(Some(plan.event), failure, plan.blocking_on_failure())
     }
 
     /// A request that ended before all of its hooks had. What those that were done said still
@@ -291,7 +305,7 @@ impl Door<'_> {
         for result in &partial.hooks {
             log::hook(plan.event, &self.id, result);
         }
-        let mut response = self.failed(Some(plan.event), failure, plan.blocking_on_failure());
+        let mut response = self.fail(plan, failure);
         if partial.processed.decision > response.processed.decision {
             response.processed.adopt_decision(partial.processed);
         }
@@ -339,10 +353,7 @@ impl Run {
         match (run, outcome) {
             (Ok(()), Ok(outcome)) => door.complete(self.plan.event, outcome),
             (Err(failure), Ok(partial)) => door.cut_off(&self.plan, failure, partial),
-            (_, Err(failure)) => {
-                let blocking = self.plan.blocking_on_failure();
-                door.failed(Some(self.plan.event), failure, blocking)
-            }
+            (_, Err(failure)) => door.fail(&self.plan, failure),
         }
     }
 }
@@ -350,7 +361,7 @@ impl Run {
 /// What may end the wait for a request before its hooks are done.
 struct CutOff {
     ended: CancellationToken,
-    cancel: Option<CancellationToken>,
+    cancel: CancellationToken,
     deadline: Option<Instant>,
 }
 
@@ -358,7 +369,7 @@ impl CutOff {
     async fn reached(&self) -> StageFailure {
         tokio::select! {
             () = self.ended.cancelled() => shutting_down(),
-            () = cancelled(self.cancel.as_ref()) => {
+            () = self.cancel.cancelled() => {
                 StageFailure::new(FailureCode::Cancelled, "the request was cancelled")
             }
             () = passed(self.deadline) => {
@@ -366,13 +377,6 @@ impl CutOff {
                 StageFailure::new(FailureCode::DeadlineExceeded, message)
             }
         }
-    }
-}
-
-async fn cancelled(cancel: Option<&CancellationToken>) {
-    match cancel {
-        Some(cancel) => cancel.cancelled().await,
-        None => std::future::pending().await,
     }
 }
 

@@ -76,7 +76,7 @@ mod system;
 mod translation;
 pub mod wire;
 
-pub use bus::{AlreadyServed, BusLimits, Canceller, MessageBus, PublishError, PublishedRequest};
+pub use bus::{AlreadyServed, BusLimits, MessageBus, PublishError, PublishedRequest};
 pub use engine::InitializeError;
 pub use event_handler::HookEventHandler;
 pub use message::{

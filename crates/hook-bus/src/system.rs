@@ -299,10 +299,7 @@ impl HookSystem {
     /// Waits until nothing runs on behalf of hooks any more: no hook and no clean-up after one.
     pub async fn clean_up(&self) {
         if let Ok(engine) = self.ready() {
-            let tasks = engine.pipeline.runner().tasks();
-            tasks.close();
-            tasks.wait().await;
-            tasks.reopen();
+            engine.pipeline.runner().tasks().wait().await;
         }
     }
 

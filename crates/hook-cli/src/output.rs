@@ -50,28 +50,25 @@ impl Printer {
         io::stdout().is_terminal()
     }
 
-    /// Prints a message of the protocol: one line, flushed.
-    pub(crate) fn message(&mut self, line: &[u8]) -> Result<(), CommandError> {
-        let mut out = io::stdout().lock();
-        let write = out.write_all(line).and_then(|()| out.write_all(b"\n"));
-        write.and_then(|()| out.flush()).map_err(CommandError::Output)
-    }
-
-    /// Prints a message without holding up what runs beside it while nobody reads.
-    pub(crate) async fn message_later(&mut self, line: &[u8]) -> Result<(), CommandError> {
-        let write = async {
-            self.stdout.write_all(line).await?;
-            self.stdout.write_all(b"\n").await?;
-            self.stdout.flush().await
-        };
-        write.await.map_err(CommandError::Output)
+    /// Prints a message of the protocol: one line, flushed. Whoever does not read holds up nothing
+    /// but the command's own next word.
+    pub(crate) async fn message(&mut self, line: &[u8]) -> Result<(), CommandError> {
+        self.write(&[line, b"\n"]).await
     }
 
     /// Prints text for people.
-    pub(crate) fn text(&mut self, text: &str) -> Result<(), CommandError> {
-        let mut out = io::stdout().lock();
-        let write = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-        write.map_err(CommandError::Output)
+    pub(crate) async fn text(&mut self, text: &str) -> Result<(), CommandError> {
+        self.write(&[text.as_bytes()]).await
+    }
+
+    async fn write(&mut self, pieces: &[&[u8]]) -> Result<(), CommandError> {
+        let write = async {
+            for piece in pieces {
+                self.stdout.write_all(piece).await?;
+            }
+            self.stdout.flush().await
+        };
+        write.await.map_err(CommandError::Output)
     }
 
     /// Says what went wrong, on stderr.

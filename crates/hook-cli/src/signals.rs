@@ -5,14 +5,15 @@ use std::future::Future;
 use std::pin::pin;
 use std::time::Duration;
 
+use futures::FutureExt;
 use hook_bus::HookSystem;
 use tokio_util::sync::CancellationToken;
 
 use crate::error::CommandError;
 use crate::exit_code::{self, Status};
 
-/// How long a command may take to end after its hooks were killed.
-const LAST_PATIENCE: Duration = Duration::from_secs(1);
+/// How long a command may take to say its last words once its hooks are gone.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// Runs `work` until it is done, and stays until the hooks' processes are gone. A signal makes
 /// `stop` known to the work, which then comes to its end by itself.
@@ -23,40 +24,42 @@ pub(crate) async fn until_signalled(
     work: impl Future<Output = Result<Status, CommandError>>,
 ) -> Result<Status, CommandError> {
     let mut signals = Signals::listen(hangup)?;
-    let mut work = pin!(work);
-    let (ended, signalled) = tokio::select! {
-        ended = &mut work => (Some(ended), None),
-        number = signals.next() => (None, Some(exit_code::signalled(number))),
+    let mut work = pin!(work.fuse());
+    let number = tokio::select! {
+        ended = &mut work => {
+            tokio::select! {
+                () = system.shutdown(Duration::ZERO) => return ended,
+                number = signals.next() => number,
+            }
+        }
+        number = signals.next() => {
+            stop.cancel();
+            number
+        }
     };
     let finish = async {
-        stop.cancel();
-        let ended = match ended {
-            Some(ended) => ended,
-            // Its hooks end with the shutdown; what it has to say is still said.
-            None => tokio::join!(system.shutdown(Duration::ZERO), work).1,
+        // Its hooks end with the shutdown; what it has to say of them is still said.
+        let hooks_gone = async {
+            system.shutdown(Duration::ZERO).await;
+            tokio::time::sleep(LAST_WORDS).await;
         };
-        system.shutdown(Duration::ZERO).await;
-        ended
+        tokio::select! {
+            _ = work => system.shutdown(Duration::ZERO).await,
+            () = hooks_gone => {}
+        }
     };
     let mut finish = pin!(finish);
-    let ended = tokio::select! {
-        ended = &mut finish => ended,
+    tokio::select! {
+        () = &mut finish => {}
         _ = signals.next() => {
             system.kill();
             tokio::select! {
-                ended = finish => ended,
-                // Something else is stuck: a client that does not read, an input that does not end.
-                number = signals.next() => exit_code::signalled(number).exit(),
-                () = tokio::time::sleep(LAST_PATIENCE) => {
-                    signalled.unwrap_or(exit_code::FAILURE).exit()
-                }
+                () = finish => {}
+                _ = signals.next() => exit_code::signalled(number).exit(),
             }
         }
-    };
-    match signalled {
-        Some(status) => Ok(status),
-        None => ended,
     }
+    Ok(exit_code::signalled(number))
 }
 
 /// What a hangup means to a command.

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -317,28 +317,65 @@ fn fingerprint_in(entry: &HookEntry, project: &Path, directory: &Path) -> String
         field(Some(name.as_bytes()));
         field(Some(value.as_bytes()));
     }
-    let program = program_in_project(&entry.command, project, directory);
-    let content = program.and_then(|path| fs::read(path).ok());
-    field(content.as_deref());
+    if let Some(program) = program_in_project(&entry.command, project, directory) {
+        // Where it leads and what is there.
+        let target = fs::canonicalize(&program).unwrap_or_else(|_| program.clone());
+        field(Some(target.to_string_lossy().as_bytes()));
+        field(fs::read(&program).ok().as_deref());
+    }
     hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The file that a command's first word names, if it is in the project.
+/// The file that a command's first word names, if the name is one in the project.
 fn program_in_project(command: &str, project: &Path, directory: &Path) -> Option<PathBuf> {
-    let first = command.split_whitespace().next()?.replace(['"', '\''], "");
-    let beginnings = ["HOOK", "LLXPRT", "GEMINI", "CLAUDE"].iter().flat_map(|engine| {
-        [format!("${engine}_PROJECT_DIR/"), format!("${{{engine}_PROJECT_DIR}}/")]
+    let first = first_word(command)?;
+    let of_project = ["HOOK", "LLXPRT", "GEMINI", "CLAUDE"].iter().find_map(|engine| {
+        let plain = format!("${engine}_PROJECT_DIR/");
+        let braced = format!("${{{engine}_PROJECT_DIR}}/");
+        first.strip_prefix(&plain).or_else(|| first.strip_prefix(&braced))
     });
-    let of_project = beginnings
-        .into_iter()
-        .find_map(|beginning| first.strip_prefix(&beginning).map(str::to_owned));
-    let program = match of_project {
+    let named = match of_project {
         Some(relative) => project.join(relative),
         None => directory.join(&first),
     };
-    let program = fs::canonicalize(program).ok()?;
-    let project = fs::canonicalize(project).ok()?;
-    (program.starts_with(project) && program.is_file()).then_some(program)
+    // By its name, not by where a link leads: what a link of the project leads to is the project's
+    // choice, and may change.
+    let inside = without_dots(&named).starts_with(without_dots(project))
+        || fs::canonicalize(&named).ok()?.starts_with(fs::canonicalize(project).ok()?);
+    (inside && named.is_file()).then_some(named)
+}
+
+/// A path without `.` and `..`, as it is written.
+fn without_dots(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                plain.pop();
+            }
+            other => plain.push(other),
+        }
+    }
+    plain
+}
+
+/// The first word of a shell command, without its quotes.
+fn first_word(command: &str) -> Option<String> {
+    let mut word = String::new();
+    let mut quote = None;
+    let mut characters = command.trim_start().chars();
+    while let Some(character) = characters.next() {
+        match (quote, character) {
+            (None, '\'' | '"') => quote = Some(character),
+            (Some(open), _) if open == character => quote = None,
+            (None | Some('"'), '\\') => word.extend(characters.next()),
+            (None, ';' | '|' | '&' | '<' | '>' | '(' | ')') => break,
+            (None, character) if character.is_whitespace() => break,
+            _ => word.push(character),
+        }
+    }
+    (!word.is_empty()).then_some(word)
 }
 
 #[cfg(test)]
@@ -358,9 +395,14 @@ mod tests {
         let script = project.path().join("guard.sh");
         fs::write(&script, "exit 0").unwrap();
         let store = TrustStore::new(project.path().join("config/trust.json"));
-        for command in
-            ["./guard.sh -v", "\"$HOOK_PROJECT_DIR\"/guard.sh", "${CLAUDE_PROJECT_DIR}/guard.sh"]
-        {
+        for command in [
+            "./guard.sh;true",
+            "'./guard.sh'|cat",
+            "./gua\\rd.sh>log",
+            "./guard.sh -v",
+            "\"$HOOK_PROJECT_DIR\"/guard.sh",
+            "${CLAUDE_PROJECT_DIR}/guard.sh",
+        ] {
             fs::write(&script, "exit 0").unwrap();
             let entry = entry(command);
             store.grant(project.path(), std::slice::from_ref(&entry)).unwrap();

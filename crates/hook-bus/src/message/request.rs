@@ -101,22 +101,22 @@ impl HookExecutionRequest {
     /// Reads a request from a JSON object.
     pub fn from_object(fields: JsonObject) -> Self {
         let mut fields = FieldReader::new(fields);
+        let event_name = fields.text("eventName").ok().flatten();
+        // What it was meant for is known whatever else is wrong, and may have a guard.
+        let event = event_name.as_deref().and_then(HookEventName::from_name);
+        let invalid = |message| {
+            let failure = StageFailure::new(FailureCode::InvalidRequest, message);
+            Self::with_body(Body::Invalid(Box::new(Invalid { event, failure })))
+        };
         let correlation_id = match correlation_id(&mut fields) {
             Ok(given) => given.unwrap_or_else(CorrelationId::generate),
-            Err(message) => return Self::invalid(FailureCode::InvalidRequest, message),
+            Err(message) => return invalid(message),
         };
-        let event_name = fields.text("eventName").ok().flatten();
-        match envelope(&mut fields, event_name.clone()) {
+        match envelope(&mut fields, event_name) {
             Ok(Envelope { named, deadline, streams }) => {
                 Self { correlation_id, deadline, streams, body: Body::Named(Box::new(named)) }
             }
-            Err(message) => {
-                // What it was meant for is known all the same, and may have a guard.
-                let event = event_name.and_then(|name| HookEventName::from_name(&name));
-                let failure = StageFailure::new(FailureCode::InvalidRequest, message);
-                let body = Body::Invalid(Box::new(Invalid { event, failure }));
-                Self { correlation_id, deadline: None, streams: false, body }
-            }
+            Err(message) => invalid(message).with_correlation_id(correlation_id),
         }
     }
 
@@ -196,9 +196,8 @@ impl HookExecutionRequest {
     pub(crate) fn weight(&self) -> usize {
         512 + match &self.body {
             Body::Typed(_) => self.to_json().len(),
-            Body::Named(named) => {
-                named.input.iter().map(|(name, value)| name.len() + value.as_str().len()).sum()
-            }
+            // What it holds on to is the text that it was read from.
+            Body::Named(named) => named.event_name.len() + named.input.retained_bytes(),
             Body::Invalid(invalid) => invalid.failure.message.len(),
         }
     }

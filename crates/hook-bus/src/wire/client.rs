@@ -4,6 +4,7 @@
 //! reads anything. What is ready and not yet written is bounded; beyond it nothing more is read
 //! until the client reads.
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::sync::Arc;
@@ -16,7 +17,7 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio_util::sync::CancellationToken;
 
 use super::{Line, LineReader, invalid, parse, request_from};
-use crate::bus::{Canceller, MessageBus, PublishError, PublishedRequest};
+use crate::bus::{MessageBus, PublishError, PublishedRequest};
 use crate::message::{
     CorrelationId, HookExecutionRequest, HookExecutionResponse, HookProgress, RequestKey,
 };
@@ -102,18 +103,21 @@ where
         progress: None,
         running: FuturesUnordered::new(),
         requests: HashMap::new(),
+        cancels: HashMap::new(),
         reloads: Reloads::default(),
     };
     client.outbox.push(hello());
-    let mut reading = true;
+    let (mut reading, mut failed) = (true, Ok(ClientEnd::Finished));
     while reading || client.is_busy() {
         let unread = client.outbox.bytes >= MAX_UNREAD;
         let may_read = reading && !unread && client.inbox.bytes < MAX_UNREAD;
         tokio::select! {
             () = stop.cancelled(), if reading => reading = false,
-            line = lines.next(), if may_read => match line? {
-                Some(line) => client.take(ClientMessage::read(line)),
-                None => reading = false,
+            line = lines.next(), if may_read => match line {
+                Ok(Some(line)) => client.take(ClientMessage::read(line)),
+                Ok(None) => reading = false,
+                // What was asked before is still answered.
+                Err(error) => (reading, failed) = (false, Err(error)),
             },
             published = client.inbox.publish(system.bus()) => client.published(published),
             // What is done waits where it is while the client does not read.
@@ -127,7 +131,7 @@ where
             },
         }
     }
-    Ok(ClientEnd::Finished)
+    failed
 }
 
 /// Something that was asked for is done.
@@ -142,8 +146,10 @@ struct Client<'s, W> {
     inbox: Inbox,
     progress: Option<Subscription<HookProgress>>,
     running: FuturesUnordered<BoxFuture<'s, Finished>>,
-    /// This client's requests in flight. Ids are per client, and not even there unique.
-    requests: HashMap<RequestKey, (CorrelationId, Canceller)>,
+    /// This client's requests that are not answered yet.
+    requests: HashMap<RequestKey, CorrelationId>,
+    /// What ends them. Ids are per client, and not even there unique.
+    cancels: HashMap<CorrelationId, HashMap<RequestKey, CancellationToken>>,
     reloads: Reloads,
 }
 
@@ -161,17 +167,19 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
 
     fn take(&mut self, message: ClientMessage) {
         match message {
-            ClientMessage::Request(request) => self.inbox.push(*request),
+            ClientMessage::Request(request) => {
+                let (key, cancel) = (RequestKey::next(), CancellationToken::new());
+                let id = request.correlation_id().clone();
+                self.cancels.entry(id.clone()).or_default().insert(key, cancel.clone());
+                self.requests.insert(key, id);
+                self.inbox.push(Waiting { request: *request, key, cancel });
+            }
             ClientMessage::Subscribe => {
                 self.progress.get_or_insert_with(|| self.system.bus().subscribe());
             }
             ClientMessage::Cancel(id) => {
-                self.inbox.cancel(&id);
-                for (known, canceller) in self.requests.values() {
-                    if *known == id {
-                        canceller.cancel();
-                    }
-                }
+                let cancels = self.cancels.remove(&id).unwrap_or_default();
+                cancels.values().for_each(CancellationToken::cancel);
             }
             ClientMessage::Reload => {
                 self.reloads.waiting += 1;
@@ -192,8 +200,6 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
         match published {
             Ok(published) => {
                 let key = published.key();
-                let known = (published.correlation_id().clone(), published.canceller());
-                self.requests.insert(key, known);
                 let response = published.response();
                 self.running.push(
                     async move {
@@ -215,7 +221,7 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
                 while let Some(progress) = next_progress(&mut self.progress).now_or_never() {
                     self.push_progress(progress);
                 }
-                self.requests.remove(&key);
+                self.forget(key);
                 if let Some(response) = response {
                     self.outbox.push(response.to_json());
                 }
@@ -240,10 +246,19 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
         }
     }
 
-    fn cancel_everything(&self) {
-        for (_, canceller) in self.requests.values() {
-            canceller.cancel();
+    fn forget(&mut self, key: RequestKey) {
+        let Some(id) = self.requests.remove(&key) else { return };
+        if let Entry::Occupied(mut cancels) = self.cancels.entry(id) {
+            cancels.get_mut().remove(&key);
+            if cancels.get().is_empty() {
+                cancels.remove();
+            }
         }
+    }
+
+    fn cancel_everything(&self) {
+        let cancels = self.cancels.values().flat_map(HashMap::values);
+        cancels.for_each(CancellationToken::cancel);
     }
 }
 
@@ -251,18 +266,16 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
 /// while what comes behind them (a cancellation, say) is read on.
 #[derive(Default)]
 struct Inbox {
-    /// Each with whether it is to be cancelled as soon as it is accepted.
-    waiting: VecDeque<(HookExecutionRequest, bool)>,
+    waiting: VecDeque<Waiting>,
     bytes: usize,
-    /// The first of them, on its way into the bus.
-    publishing: Option<Publishing>,
+    /// The first of them, on its way into the bus, with its weight.
+    publishing: Option<(BoxFuture<'static, Result<PublishedRequest, PublishError>>, usize)>,
 }
 
-struct Publishing {
-    id: CorrelationId,
-    weight: usize,
-    cancelled: bool,
-    publish: BoxFuture<'static, Result<PublishedRequest, PublishError>>,
+struct Waiting {
+    request: HookExecutionRequest,
+    key: RequestKey,
+    cancel: CancellationToken,
 }
 
 impl Inbox {
@@ -270,18 +283,9 @@ impl Inbox {
         self.publishing.is_none() && self.waiting.is_empty()
     }
 
-    fn push(&mut self, request: HookExecutionRequest) {
-        self.bytes += request.weight();
-        self.waiting.push_back((request, false));
-    }
-
-    fn cancel(&mut self, id: &CorrelationId) {
-        if let Some(publishing) = self.publishing.as_mut().filter(|first| first.id == *id) {
-            publishing.cancelled = true;
-        }
-        for (request, cancelled) in &mut self.waiting {
-            *cancelled |= request.correlation_id() == id;
-        }
+    fn push(&mut self, waiting: Waiting) {
+        self.bytes += waiting.request.weight();
+        self.waiting.push_back(waiting);
     }
 
     /// Publishes the next request; never done while there is none.
@@ -290,19 +294,17 @@ impl Inbox {
     /// Dropping the future loses nothing.
     async fn publish(&mut self, bus: &MessageBus) -> Result<PublishedRequest, PublishError> {
         if self.publishing.is_none()
-            && let Some((request, cancelled)) = self.waiting.pop_front()
+            && let Some(Waiting { request, key, cancel }) = self.waiting.pop_front()
         {
-            let (id, weight) = (request.correlation_id().clone(), request.weight());
-            let bus = bus.clone();
-            let publish = async move { bus.publish(request).await }.boxed();
-            self.publishing = Some(Publishing { id, weight, cancelled, publish });
+            let (bus, weight) = (bus.clone(), request.weight());
+            let publish = async move { bus.publish_as(request, key, cancel).await };
+            self.publishing = Some((publish.boxed(), weight));
         }
-        let Some(publishing) = &mut self.publishing else { return std::future::pending().await };
-        let published = (&mut publishing.publish).await;
-        if let (Ok(published), true) = (&published, publishing.cancelled) {
-            published.cancel();
-        }
-        self.bytes -= publishing.weight;
+        let Some((publish, weight)) = &mut self.publishing else {
+            return std::future::pending().await;
+        };
+        let published = publish.await;
+        self.bytes -= *weight;
         self.publishing = None;
         published
     }

@@ -99,6 +99,10 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
             self.buffer.clear();
             self.searched = 0;
         }
+        if self.buffer.is_empty() {
+            // What a long line took is not kept for the short ones after it.
+            self.buffer.shrink_to(4 * READ_SIZE);
+        }
         self.buffer.reserve(READ_SIZE);
     }
 
@@ -116,6 +120,7 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
             }
         };
         let line = self.buffer.get(self.start..end).unwrap_or_default();
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
         (self.start, self.searched) = (end, end);
         self.number += 1;
         let length = std::mem::take(&mut self.skipped) + line.len() as u64;
@@ -157,7 +162,7 @@ mod tests {
         let mut bytes = vec![b'x'; MAX_LINE + 10];
         bytes.extend_from_slice(b"\nnext\n");
         let lines = read_all(&bytes).await;
-        assert_eq!(lines[0], Line::TooLong { number: 1, length: MAX_LINE as u64 + 11 });
+        assert_eq!(lines[0], Line::TooLong { number: 1, length: MAX_LINE as u64 + 10 });
         assert_eq!(lines[1], Line::Text { number: 2, text: "next".to_owned() });
         for length in [MAX_LINE + 1, MAX_LINE + READ_SIZE, MAX_LINE + READ_SIZE + 1] {
             let lines = read_all(&vec![b'x'; length]).await;

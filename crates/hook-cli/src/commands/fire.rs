@@ -26,11 +26,11 @@ pub(crate) async fn fire(
     };
     let response = system.bus().request(request).await;
     if common.json {
-        printer.message(&response.to_json())?;
+        printer.message(&response.to_json()).await?;
     } else if fire.as_hook {
-        print_as_hook(&response, printer)?;
+        print_as_hook(&response, printer).await?;
     } else {
-        printer.text(&render::response(&response, printer))?;
+        printer.text(&render::response(&response, printer)).await?;
     }
     Ok(status(&response))
 }
@@ -77,13 +77,13 @@ async fn read_input(given: &str) -> Result<String, CommandError> {
 }
 
 /// Prints what a hook prints: its output, and its reason on stderr.
-fn print_as_hook(
+async fn print_as_hook(
     response: &HookExecutionResponse,
     printer: &mut Printer,
 ) -> Result<(), CommandError> {
     let processed = &response.processed;
     if let Some(output) = &processed.aggregated.final_output {
-        printer.message(output.to_raw().as_str().as_bytes())?;
+        printer.message(output.to_raw().as_str().as_bytes()).await?;
     }
     if let Some(reason) = &processed.reason {
         printer.note(reason);

@@ -9,7 +9,7 @@ use crate::exit_code::{self, Status};
 use crate::output::Printer;
 use crate::render;
 
-pub(crate) fn list(
+pub(crate) async fn list(
     list: &List,
     common: &Common,
     system: &HookSystem,
@@ -20,10 +20,10 @@ pub(crate) fn list(
     listings.retain(|listing| event.is_none_or(|event| listing.hook.event == event));
     if common.json {
         for listing in &listings {
-            printer.message(&render::listing_json(listing))?;
+            printer.message(&render::listing_json(listing)).await?;
         }
     } else {
-        printer.text(&render::listings(&listings, printer))?;
+        printer.text(&render::listings(&listings, printer)).await?;
     }
     Ok(exit_code::PROCEED)
 }

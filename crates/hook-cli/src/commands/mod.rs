@@ -32,7 +32,7 @@ pub(crate) async fn dispatch(cli: Cli, printer: &mut Printer) -> Result<Status, 
         Command::Test(test) => {
             (Hangup::Ends, test::test(test, common, system, printer).boxed_local())
         }
-        Command::List(list) => return list::list(list, common, system, printer),
+        Command::List(list) => return list::list(list, common, system, printer).await,
     };
     until_signalled(system, hangup, stop, work).await
 }

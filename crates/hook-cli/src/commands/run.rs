@@ -33,9 +33,9 @@ pub(crate) async fn run(
     while let Some(response) = responses.next().await {
         let response = response.map_err(|source| unreadable(run, source))?;
         if as_messages {
-            printer.message_later(&response.to_json()).await?;
+            printer.message(&response.to_json()).await?;
         } else {
-            printer.text(&render::response(&response, printer))?;
+            printer.text(&render::response(&response, printer)).await?;
         }
     }
     Ok(exit_code::PROCEED)

@@ -31,15 +31,17 @@ pub(crate) async fn test(
         for test in &scenario.tests {
             let report = test.run(system.bus()).await;
             if common.json {
-                printer.message(render::test_report_json(path, &report).to_string().as_bytes())?;
+                printer
+                    .message(render::test_report_json(path, &report).to_string().as_bytes())
+                    .await?;
             } else {
-                printer.text(&render::test_report(path, &report, printer))?;
+                printer.text(&render::test_report(path, &report, printer)).await?;
             }
             reports.push(report);
         }
     }
     if !common.json {
-        printer.text(&render::test_summary(&reports, printer))?;
+        printer.text(&render::test_summary(&reports, printer)).await?;
     }
     match reports.iter().all(TestReport::passed) {
         true => Ok(exit_code::PROCEED),

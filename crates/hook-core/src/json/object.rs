@@ -64,6 +64,16 @@ impl JsonObject {
         }
     }
 
+    /// How many bytes of text the fields keep alive: those of the largest text that one of them is
+    /// a part of, or of all names and values, whichever is more.
+    pub fn retained_bytes(&self) -> usize {
+        let sizes = self.iter().map(|(name, value)| (name.len() + value.as_str().len(), value));
+        let (own, shared) = sizes.fold((0, 0), |(own, shared), (size, value)| {
+            (own + size, value.buffer_length().max(shared))
+        });
+        own.max(shared)
+    }
+
     /// Whether there are no fields.
     pub fn is_empty(&self) -> bool {
         self.fields.is_none()

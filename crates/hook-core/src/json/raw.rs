@@ -125,6 +125,11 @@ impl RawJson {
         }
     }
 
+    /// How long the text is that this is a part of.
+    pub(super) fn buffer_length(&self) -> usize {
+        self.buffer.len()
+    }
+
     /// The JSON text.
     pub fn as_str(&self) -> &str {
         self.buffer.get(self.start..self.end).unwrap_or("null")

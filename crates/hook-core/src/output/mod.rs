@@ -133,7 +133,7 @@ impl HookOutput {
     pub fn policy_reason(&self, event: HookEventName) -> String {
         let decided = self.decision.as_ref().map_or(PolicyDecision::Proceed, Decision::policy);
         self.permission(event)
-            .filter(|permission| permission.policy() > decided)
+            .filter(|permission| permission.policy() > decided && !self.should_stop_execution())
             .and_then(|_| self.specific_text("permissionDecisionReason"))
             .filter(|reason| !reason.is_empty())
             .unwrap_or_else(|| self.effective_reason())

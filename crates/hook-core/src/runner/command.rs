@@ -100,8 +100,10 @@ async fn run(
     };
     let mut answer = interpret(input.event(), ending, &process.stdout.bytes, &process.stderr.bytes);
     warnings.append(&mut answer.warnings);
-    if process.stderr.dropped > 0 {
-        warnings.push(format!("{} bytes of stderr were cut", process.stderr.dropped));
+    for (stream, captured) in [("stdout", &process.stdout), ("stderr", &process.stderr)] {
+        if captured.dropped > 0 {
+            warnings.push(format!("{} bytes of {stream} were cut", captured.dropped));
+        }
     }
     if process.leaked {
         warnings.push(
@@ -135,7 +137,7 @@ async fn spawn_in(
         stdin: input.to_raw().as_str().as_bytes(),
         timeout: call.timeout,
         cancel: &call.cancel,
-        slot: &mut call.slot,
+        slots: &mut call.slots,
         limits: &context.limits,
         tasks: &context.tasks,
     };

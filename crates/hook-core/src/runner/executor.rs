@@ -84,8 +84,17 @@ pub(crate) struct HookCall {
     pub(crate) timeout: Duration,
     /// Cancelled when nobody waits for the answer any more.
     pub(crate) cancel: CancellationToken,
-    /// The place among the running processes; held until the process is gone.
-    pub(crate) slot: Option<OwnedSemaphorePermit>,
+    pub(crate) slots: Slots,
+}
+
+/// Places among the running processes; held until the process is gone.
+#[derive(Debug, Default)]
+#[expect(dead_code, reason = "they are held, and given back by being dropped")]
+pub(crate) struct Slots {
+    /// Of the hook's source.
+    pub(crate) of_source: Option<OwnedSemaphorePermit>,
+    /// Of the engine.
+    pub(crate) of_engine: Option<OwnedSemaphorePermit>,
 }
 
 /// What came of one run.

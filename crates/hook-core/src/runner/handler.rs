@@ -10,7 +10,7 @@ use std::fmt;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures::FutureExt;
@@ -217,15 +217,20 @@ async fn run_async(function: Arc<Async>, call: HookCall) -> Run {
 }
 
 async fn run_blocking(function: Arc<Inline>, abandoned: AbandonedThreads, call: HookCall) -> Run {
-    let (sender, mut receiver) = oneshot::channel();
+    let (sender, receiver) = oneshot::channel();
     let (input, count) = (call.input, abandoned.clone());
+    // Whichever of the two is second knows what the first one found.
+    let ended = Arc::new(AtomicBool::new(false));
+    let thread_ended = Arc::clone(&ended);
     // Not tokio's own pool: a thread there that never returns would hold up the runtime's end.
     let thread = std::thread::Builder::new().name("blocking hook".to_owned()).spawn(move || {
         let finished = catch_unwind(AssertUnwindSafe(|| function(&input)));
-        // Nobody listening means that the thread was counted as abandoned; now it is back.
-        if sender.send(finished).is_err() {
+        if thread_ended.swap(true, Ordering::AcqRel) {
+            // It was counted as abandoned, and is back.
             count.0.fetch_sub(1, Ordering::Relaxed);
         }
+        // Nobody waiting any more is fine.
+        let _ = sender.send(finished);
     });
     if let Err(source) = thread {
         let failure =
@@ -233,7 +238,7 @@ async fn run_blocking(function: Arc<Inline>, abandoned: AbandonedThreads, call: 
         return Answer::failed(failure).into();
     }
     tokio::select! {
-        finished = &mut receiver => match finished {
+        finished = receiver => match finished {
             Ok(finished) => answer(finished),
             Err(_) => Answer::failed(HookFailure::Panicked {
                 message: "the handler's thread ended without an answer".to_owned(),
@@ -241,10 +246,9 @@ async fn run_blocking(function: Arc<Inline>, abandoned: AbandonedThreads, call: 
             .into(),
         },
         failure = expired(call.timeout, &call.cancel) => {
+            // Counted before the thread can see that it was.
             abandoned.0.fetch_add(1, Ordering::Relaxed);
-            // Counted before the channel closes, so that the thread sees one or the other.
-            receiver.close();
-            if receiver.try_recv().is_ok() {
+            if ended.swap(true, Ordering::AcqRel) {
                 abandoned.0.fetch_sub(1, Ordering::Relaxed);
             }
             Answer::failed(failure).into()

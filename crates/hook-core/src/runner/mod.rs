@@ -25,7 +25,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures::FutureExt;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+use tokio::sync::{Semaphore, oneshot};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
@@ -41,7 +41,7 @@ use crate::registry::Hook;
 use crate::settings::{EnvironmentRules, FailBehavior, HookEntry};
 use command::{CommandContext, CommandExecutor};
 use environment::{HostEnvironment, Shell};
-use executor::{Execution, HookCall};
+use executor::{Execution, HookCall, Slots};
 use handler::AbandonedThreads;
 use termination::EngineTasks;
 
@@ -170,7 +170,7 @@ impl Runner {
         let path = host.environment.iter().find(|(name, _)| name == "PATH");
         let shell = Shell::find(path.map(|(_, value)| value.as_os_str()))?;
         let slots = Arc::new(Semaphore::new(host.limits.slots()));
-        let tasks = EngineTasks::default();
+        let tasks = EngineTasks::new();
         Ok(Self { shell, host, slots, tasks, abandoned: AbandonedThreads::default() })
     }
 
@@ -233,8 +233,12 @@ impl Runner {
             if let Some(observer) = &scope.observer {
                 observer.hook_started(hook);
             }
-            let call =
-                HookCall { input, timeout: hook.timeout, cancel: scope.cancel.clone(), slot: None };
+            let call = HookCall {
+                input,
+                timeout: hook.timeout,
+                cancel: scope.cancel.clone(),
+                slots: Slots::default(),
+            };
             let Execution::Done(run) = hook.executor().execute(call) else {
                 // Only the other kinds are running after `execute`.
                 let run = Answer::failed(HookFailure::Cancelled).into();
@@ -324,17 +328,17 @@ async fn supervise(
     let queued_at = Instant::now();
     let places = async {
         if hook.kind() != HookKind::Command {
-            return (None, None);
+            return Slots::default();
         }
         // The narrower queue first, so that a source at its limit does not fill the engine's.
-        let own = match &hook.slots {
+        let of_source = match &hook.slots {
             Some(own) => Arc::clone(own).acquire_owned().await.ok(),
             None => None,
         };
-        (own, slots.acquire_owned().await.ok())
+        Slots { of_source, of_engine: slots.acquire_owned().await.ok() }
     };
-    let (own_slot, slot): (Option<OwnedSemaphorePermit>, _) = tokio::select! {
-        places = places => places,
+    let slots = tokio::select! {
+        slots = places => slots,
         () = scope.cancel.cancelled() => {
             let timing = Timing { queued: queued_at.elapsed(), ..Timing::default() };
             return finish(&hook, Answer::failed(HookFailure::Cancelled).into(), timing, &scope);
@@ -344,7 +348,7 @@ async fn supervise(
     if let Some(observer) = &scope.observer {
         observer.hook_started(&hook);
     }
-    let call = HookCall { input, timeout: hook.timeout, cancel: scope.cancel.clone(), slot };
+    let call = HookCall { input, timeout: hook.timeout, cancel: scope.cancel.clone(), slots };
     let executor = Arc::clone(hook.executor());
     let running = AssertUnwindSafe(async move {
         match executor.execute(call) {
@@ -356,7 +360,6 @@ async fn supervise(
         let message = panic_message(panic.as_ref());
         Answer::failed(HookFailure::Panicked { message }).into()
     });
-    drop(own_slot);
     let timing = Timing { duration: started_at.elapsed(), queued: started_at - queued_at };
     finish(&hook, run, timing, &scope)
 }

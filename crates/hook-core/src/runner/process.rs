@@ -7,13 +7,12 @@ use std::time::Duration;
 use futures::FutureExt;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{ChildStdin, Command};
-use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::RunnerLimits;
 use super::answer::Ending;
-use super::executor::{Captured, ProcessReport};
+use super::executor::{Captured, ProcessReport, Slots};
 use super::termination::{EngineTasks, Group};
 use crate::failure::HookFailure;
 
@@ -25,7 +24,7 @@ pub(super) struct ProcessCall<'a> {
     pub(super) timeout: Duration,
     pub(super) cancel: &'a CancellationToken,
     /// Kept by the caller, unless the process outlives its verdict.
-    pub(super) slot: &'a mut Option<OwnedSemaphorePermit>,
+    pub(super) slots: &'a mut Slots,
     pub(super) limits: &'a RunnerLimits,
     /// Owns the clean-up of a process that outlives its verdict.
     pub(super) tasks: &'a EngineTasks,
@@ -91,11 +90,12 @@ pub(super) async fn run(
     if outlives_its_verdict {
         stdout.fill_with_what_is_there();
         stderr.fill_with_what_is_there();
-        group.terminate(child, call.limits.grace, call.slot.take(), call.tasks);
+        group.terminate(child, call.limits.grace, std::mem::take(call.slots), call.tasks);
     }
     report.stdout = stdout.captured;
     report.stderr = stderr.captured;
-    if report.stdout.dropped > 0 && matches!(ending, Ending::Exited(_)) {
+    // Exit 2 denies, whatever else was printed.
+    if report.stdout.dropped > 0 && matches!(ending, Ending::Exited(code) if code != 2) {
         ending = Ending::Failed(HookFailure::OutputTooLarge { limit: call.limits.max_stdout });
     }
     Ok((ending, report))

@@ -3,17 +3,27 @@
 use std::time::Duration;
 
 use tokio::process::{Child, Command};
-use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::executor::Slots;
+
 /// What the engine owns beyond the answer of a hook.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(super) struct EngineTasks {
     /// Runs in progress and clean-ups.
     pub(super) tracker: TaskTracker,
     /// Cancelled when no process is to be given a grace any more.
     pub(super) impatient: CancellationToken,
+}
+
+impl EngineTasks {
+    pub(super) fn new() -> Self {
+        let tracker = TaskTracker::new();
+        // A closed tracker takes tasks all the same, and can be waited for by anybody at any time.
+        tracker.close();
+        Self { tracker, impatient: CancellationToken::new() }
+    }
 }
 
 /// The process group that a hook runs in. The leader's id is its name.
@@ -49,12 +59,12 @@ impl Group {
     }
 
     /// Signals the group at once and leaves the rest to an owned task: the grace, the kill, the
-    /// reaping. The slot is freed when the leader is gone.
+    /// reaping. The slots are freed when the leader is gone.
     pub(super) fn terminate(
         self,
         mut child: Child,
         grace: Duration,
-        slot: Option<OwnedSemaphorePermit>,
+        slots: Slots,
         tasks: &EngineTasks,
     ) {
         self.signal(Signal::Terminate);
@@ -67,7 +77,7 @@ impl Group {
             self.signal(Signal::Kill);
             let _ = child.start_kill();
             let _ = child.wait().await;
-            drop(slot);
+            drop(slots);
         });
     }
 
