@@ -5,7 +5,6 @@ use std::future::Future;
 use std::pin::pin;
 use std::time::Duration;
 
-use futures::FutureExt;
 use hook_bus::HookSystem;
 use tokio_util::sync::CancellationToken;
 
@@ -24,42 +23,46 @@ pub(crate) async fn until_signalled(
     work: impl Future<Output = Result<Status, CommandError>>,
 ) -> Result<Status, CommandError> {
     let mut signals = Signals::listen(hangup)?;
-    let mut work = pin!(work.fuse());
+    let mut work = pin!(work);
     let number = tokio::select! {
         ended = &mut work => {
-            tokio::select! {
-                () = system.shutdown(Duration::ZERO) => return ended,
-                number = signals.next() => number,
-            }
+            // Only processes that hooks left behind are waited for.
+            kill_when_signalled(system, &mut signals, system.shutdown(Duration::ZERO)).await;
+            return ended;
         }
-        number = signals.next() => {
-            stop.cancel();
-            number
-        }
+        number = signals.next() => number,
+    };
+    stop.cancel();
+    // Its hooks end with the shutdown; what it has to say of them is still said.
+    let hooks_gone = async {
+        system.shutdown(Duration::ZERO).await;
+        tokio::time::sleep(LAST_WORDS).await;
     };
     let finish = async {
-        // Its hooks end with the shutdown; what it has to say of them is still said.
-        let hooks_gone = async {
-            system.shutdown(Duration::ZERO).await;
-            tokio::time::sleep(LAST_WORDS).await;
-        };
         tokio::select! {
             _ = work => system.shutdown(Duration::ZERO).await,
             () = hooks_gone => {}
         }
     };
-    let mut finish = pin!(finish);
-    tokio::select! {
-        () = &mut finish => {}
-        _ = signals.next() => {
-            system.kill();
-            tokio::select! {
-                () = finish => {}
-                _ = signals.next() => exit_code::signalled(number).exit(),
-            }
-        }
-    }
+    kill_when_signalled(system, &mut signals, finish).await;
     Ok(exit_code::signalled(number))
+}
+
+/// Waits for the end. A signal kills what is left of the hooks, another one ends the command.
+async fn kill_when_signalled(
+    system: &HookSystem,
+    signals: &mut Signals,
+    end: impl Future<Output = ()>,
+) {
+    let mut end = pin!(end);
+    tokio::select! {
+        () = &mut end => return,
+        _ = signals.next() => system.kill(),
+    }
+    tokio::select! {
+        () = end => {}
+        number = signals.next() => exit_code::signalled(number).exit(),
+    }
 }
 
 /// What a hangup means to a command.
