@@ -104,10 +104,10 @@ impl HookEventHandler {
             return Served::Done(door.fail(&plan, failure));
         }
         let observer = Progress::observe(&self.bus, control.key, &door.id, event);
-        let cancel = control.cancel.clone().unwrap_or_default();
-        let scope = RunScope { cancel: cancel.clone(), observer };
         let input = input.complete(&self.host);
         if plan.is_inline() {
+            // Done before anybody could cancel it.
+            let scope = RunScope { cancel: self.ended.clone(), observer };
             let run = engine.pipeline.run(&plan, input, &scope).now_or_never();
             let run = run.unwrap_or_else(|| {
                 let message = "an inline plan did not finish at once";
@@ -118,12 +118,13 @@ impl HookEventHandler {
                 Err(failure) => Served::Done(door.fail(&plan, failure)),
             };
         }
+        let cancel = control.cancel.clone().unwrap_or_default();
         let run = Run {
             engine: Arc::clone(engine),
             id: door.id,
             plan,
             input,
-            scope,
+            scope: RunScope { cancel: cancel.clone(), observer },
             cut_off: self.cut_off(&cancel, control.deadline),
         };
         Served::Running { running: run.finish().boxed(), cancel }

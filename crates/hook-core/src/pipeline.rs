@@ -12,9 +12,9 @@ use crate::aggregator::Aggregator;
 use crate::failure::{FailureCode, panic_message};
 use crate::input::{EventInput, EventPayload};
 use crate::output::HookOutput;
-use crate::planner::{Plan, PlannedHook, Planner};
+use crate::planner::{Plan, Planner};
 use crate::processed::{ProcessedHookResult, StageFailure};
-use crate::runner::{HookExecutionResult, HookInput, RunScope, Runner, RunnerGone};
+use crate::runner::{HookExecutionResult, HookInput, RunScope, Runner, RunnerGone, StartedHook};
 
 /// What came of an event: the result for the caller, and what each hook did.
 #[derive(Debug, Clone)]
@@ -146,12 +146,18 @@ impl Pipeline {
         finished: &mut FinishedHooks,
     ) -> Result<(), RunnerGone> {
         // All are started before the first is awaited.
-        let start = |(place, planned): (usize, &PlannedHook)| {
-            let started = self.runner.start(&planned.hook, input.clone(), scope);
-            async move { (place, started.finish().await) }
-        };
-        let mut started: FuturesUnordered<_> = plan.hooks.iter().enumerate().map(start).collect();
-        while let Some((place, result)) = started.next().await {
+        let mut running = Vec::new();
+        for (place, planned) in plan.hooks.iter().enumerate() {
+            match self.runner.start(&planned.hook, input.clone(), scope) {
+                StartedHook::Done(result) => finished.push(plan, place, result),
+                started => running.push(async move { (place, started.finish().await) }),
+            }
+        }
+        if running.is_empty() {
+            return Ok(());
+        }
+        let mut running: FuturesUnordered<_> = running.into_iter().collect();
+        while let Some((place, result)) = running.next().await {
             finished.push(plan, place, result?);
         }
         Ok(())

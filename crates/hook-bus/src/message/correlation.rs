@@ -2,13 +2,12 @@
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use uuid::Uuid;
 
 /// How long an id from outside may be, in bytes.
 const MAX_LENGTH: usize = 256;
-const UUID_LENGTH: usize = uuid::fmt::Hyphenated::LENGTH;
 
 /// An opaque id, echoed with the same value.
 #[derive(Clone)]
@@ -16,8 +15,11 @@ pub struct CorrelationId(Repr);
 
 #[derive(Clone)]
 enum Repr {
-    /// Kept in place: making one must cost next to nothing, since every request has one.
-    Generated([u8; UUID_LENGTH]),
+    /// Written out only when somebody asks: every request has an id, few are looked at.
+    Generated {
+        uuid: Uuid,
+        text: OnceLock<Arc<str>>,
+    },
     Given(Arc<str>),
 }
 
@@ -43,15 +45,13 @@ impl CorrelationId {
 
     /// A fresh random id (UUID v4).
     pub fn generate() -> Self {
-        let mut text = [0; UUID_LENGTH];
-        Uuid::new_v4().hyphenated().encode_lower(&mut text);
-        Self(Repr::Generated(text))
+        Self(Repr::Generated { uuid: Uuid::new_v4(), text: OnceLock::new() })
     }
 
     /// The id's text.
     pub fn as_str(&self) -> &str {
         match &self.0 {
-            Repr::Generated(text) => std::str::from_utf8(text).unwrap_or_default(),
+            Repr::Generated { uuid, text } => text.get_or_init(|| uuid.to_string().into()),
             Repr::Given(text) => text,
         }
     }
