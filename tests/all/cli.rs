@@ -225,6 +225,11 @@ fn test_reports_what_is_not_as_expected() {
         ("[[test]]\nname = 'a'\nevent = 'X'\nexpect = { decison = 'x' }", "decison"),
         ("[[test]]\nname = 'a'\nevent = 'X'\nexpect = { reason = '/(/' }", "regular expression"),
         ("nonsense", "not a scenario"),
+        ("", "no [[test]]"),
+        (
+            "[[test]]\nname = 'a'\nevent = 'X'\nexpect = { decision = 'deny' }",
+            "proceed, ask, block, stop",
+        ),
     ] {
         project.write("broken.toml", text);
         let broken =
@@ -309,6 +314,8 @@ fn project_hooks_run_only_once_trusted() {
     assert_eq!(untrusted.status, 0);
     assert!(untrusted.stderr.contains("not trusted"), "{}", untrusted.stderr);
     assert!(!project.path().join("ran").exists());
+    let told = Hook::new(&project, &[&fire[..], &["--json"]].concat()).run().lines();
+    assert!(told[0]["warnings"][0].as_str().unwrap().contains("not trusted"), "{}", told[0]);
 
     let entries = hook_core::settings::parse(
         &project.read(".hooks/settings.json"),

@@ -248,14 +248,11 @@ fn invalid_payload(error: &PayloadError) -> Rejected {
 }
 
 fn unsupported(event_name: &str) -> StageFailure {
-    let hint = HookEventName::nearest(event_name);
-    let meant = hint.map(|hint| format!("; did you mean {hint}?")).unwrap_or_default();
-    let event_name = shortened(event_name);
-    let message = format!("there is no event {event_name:?}{meant}");
-    let failure = StageFailure::new(FailureCode::UnsupportedEvent, message)
-        .with_detail("eventName", RawJson::from_text(&event_name));
-    match hint {
-        Some(hint) => failure.with_detail("nearest", RawJson::from_text(hint)),
+    let failure =
+        StageFailure::new(FailureCode::UnsupportedEvent, HookEventName::unknown(event_name))
+            .with_detail("eventName", RawJson::from_text(&shortened(event_name)));
+    match HookEventName::nearest(event_name) {
+        Some(nearest) => failure.with_detail("nearest", RawJson::from_text(nearest)),
         None => failure,
     }
 }
@@ -275,7 +272,7 @@ impl Door<'_> {
         let mut response =
             Box::new(HookExecutionResponse::completed(self.id.clone(), event, outcome));
         log::event(event, &response);
-        response.warnings.extend_from_slice(self.engine.registry.unreadable());
+        self.add_notices(&mut response);
         response
     }
 
@@ -323,8 +320,13 @@ impl Door<'_> {
         let processed = ProcessedHookResult::failed(failure, blocking);
         let mut response =
             Box::new(HookExecutionResponse::failed(self.id.clone(), event, processed));
-        response.warnings.extend_from_slice(self.engine.registry.unreadable());
+        self.add_notices(&mut response);
         response
+    }
+
+    fn add_notices(&self, response: &mut HookExecutionResponse) {
+        let notices = self.engine.registry.notices(response.event);
+        response.warnings.extend(notices.map(str::to_owned));
     }
 }
 

@@ -85,3 +85,8 @@ pub use message::{
 };
 pub use subscription::{Lagged, Message, Subscription, SubscriptionLimits};
 pub use system::{HookSystem, HookSystemBuilder, HookSystemStatus, NotInitialized};
+
+/// The README's example, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -77,9 +77,10 @@ Examples:
   hook fire SessionStart --input '{\"source\": \"startup\"}' --json
   hook fire BeforeAgent --input @prompt.json")]
 pub(crate) struct Fire {
-    /// The event, such as BeforeTool
+    /// The event: BeforeTool, AfterTool, BeforeAgent, AfterAgent, SessionStart, SessionEnd,
+    /// PreCompress, BeforeModel, AfterModel, BeforeToolSelection or Notification
     pub(crate) event: String,
-    /// The tool, for events about one
+    /// The tool, for events about one; its input is {} unless given
     #[arg(long, value_name = "NAME")]
     pub(crate) tool: Option<String>,
     /// The event's input as JSON, @FILE, or - for standard input
@@ -99,8 +100,8 @@ pub(crate) struct Run {
     /// The script, one request message a line; - is standard input
     pub(crate) script: PathBuf,
     /// How many requests may be in flight at once
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub(crate) concurrent: usize,
+    #[arg(long, value_name = "N", default_value_t = std::num::NonZeroUsize::MIN)]
+    pub(crate) concurrent: std::num::NonZeroUsize,
 }
 
 #[derive(Debug, Args)]

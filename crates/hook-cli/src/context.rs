@@ -49,9 +49,7 @@ pub(crate) async fn hook_system(
     }
     let system = builder.build()?;
     system.initialize().await?;
-    for diagnostic in system.diagnostics()? {
-        printer.settings_problem(&diagnostic);
-    }
+    show_settings_problems(&system, printer);
     let untrusted = system.hooks()?.iter().filter(|listing| !listing.trusted).count();
     if untrusted > 0 {
         let hooks = if untrusted == 1 { "hook does" } else { "hooks do" };
@@ -62,6 +60,13 @@ pub(crate) async fn hook_system(
         ));
     }
     Ok(system)
+}
+
+/// Says everything that is wrong with the settings.
+pub(crate) fn show_settings_problems(system: &HookSystem, printer: &mut Printer) {
+    for diagnostic in system.diagnostics().unwrap_or_default() {
+        printer.settings_problem(&diagnostic);
+    }
 }
 
 fn existing_directory(project: &Path, cwd: &Path) -> Result<PathBuf, CommandError> {

@@ -271,6 +271,18 @@ impl HookEventName {
         self.row().name
     }
 
+    /// What to say of a name that no event has: the nearest one, else all of them.
+    pub fn unknown(name: &str) -> String {
+        let hint = match Self::nearest(name) {
+            Some(nearest) => format!("did you mean {nearest}?"),
+            None => {
+                let names: Vec<&str> = Self::all().map(Self::as_str).collect();
+                format!("the events are {}", names.join(", "))
+            }
+        };
+        format!("there is no event {:?}; {hint}", crate::nearest::shortened(name))
+    }
+
     /// The known name that looks most like `name`, for a suggestion.
     pub fn nearest(name: &str) -> Option<&'static str> {
         crate::nearest::nearest(name, EVENTS.iter().map(|row| row.name))

@@ -77,7 +77,8 @@ pub enum HookFailure {
     Untrusted,
     /// Hooks that fire hooks that fire hooks.
     #[error(
-        "HOOK_DEPTH is {depth}: hooks are nested too deep; a hook of this engine starts the engine again"
+        "hooks are nested too deep: HOOK_DEPTH would be {depth} (a value that is no number counts as \
+         too deep); a hook of this engine starts the engine again"
     )]
     TooDeep {
         /// How deep this hook would be.
@@ -152,6 +153,22 @@ pub enum FailureCode {
 }
 
 impl FailureCode {
+    /// All codes.
+    pub const ALL: [Self; 12] = [
+        Self::InvalidRequest,
+        Self::UnsupportedEvent,
+        Self::InvalidPayload,
+        Self::PlanningFailed,
+        Self::TranslationFailed,
+        Self::ExecutionFailed,
+        Self::AggregationFailed,
+        Self::NoHandler,
+        Self::ShuttingDown,
+        Self::Cancelled,
+        Self::DeadlineExceeded,
+        Self::InternalError,
+    ];
+
     /// The word in `error.code`.
     pub fn as_str(self) -> &'static str {
         self.words().0

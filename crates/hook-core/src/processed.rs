@@ -138,7 +138,8 @@ impl ProcessedHookResult {
         }
     }
 
-    /// Whether the caller must not do what the event announced.
+    /// Whether a hook forbids what the event announced. A stop or an ask is not this; a `match` on
+    /// `decision` forgets none of them.
     pub fn is_blocking_decision(&self) -> bool {
         self.decision == PolicyDecision::Block
     }

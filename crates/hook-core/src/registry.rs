@@ -116,6 +116,8 @@ pub struct HookRegistry {
     hooks: Vec<Arc<Hook>>,
     diagnostics: Vec<Diagnostic>,
     unreadable: Vec<String>,
+    /// By event: that hooks of it are not trusted.
+    untrusted: [Option<String>; HookEventName::COUNT],
     switches: RwLock<Switches>,
 }
 
@@ -176,7 +178,8 @@ impl HookRegistry {
         hooks.extend(handlers.iter().map(|handler| Arc::new(of_handler(handler, runner))));
         let table = Arc::new(PlanTable::new(running(&hooks, &[])));
         let switches = RwLock::new(Switches { by_name: Vec::new(), table });
-        Self { hooks, diagnostics, unreadable, switches }
+        let untrusted = untrusted(&hooks);
+        Self { hooks, diagnostics, unreadable, untrusted, switches }
     }
 
     /// Every hook in run order.
@@ -215,9 +218,11 @@ impl HookRegistry {
         &self.diagnostics
     }
 
-    /// What is wrong with files that could not be read at all; every response carries it.
-    pub fn unreadable(&self) -> &[String] {
-        &self.unreadable
+    /// What everybody who fires that event should know: files that could not be read at all, and
+    /// hooks of the event that do not run because nobody has trusted them.
+    pub fn notices(&self, event: Option<HookEventName>) -> impl Iterator<Item = &str> {
+        let untrusted = event.and_then(|event| self.untrusted[event as usize].as_ref());
+        self.unreadable.iter().chain(untrusted).map(String::as_str)
     }
 
     /// How many hooks are registered.
@@ -295,6 +300,16 @@ fn switch_of(hook: &Hook, switches: &[(String, bool)]) -> Option<bool> {
 
 fn is_on(hook: &Hook, switches: &[(String, bool)]) -> bool {
     switch_of(hook, switches).unwrap_or(hook.switched_off_by.is_none())
+}
+
+fn untrusted(hooks: &[Arc<Hook>]) -> [Option<String>; HookEventName::COUNT] {
+    let mut counts = [0; HookEventName::COUNT];
+    for hook in hooks.iter().filter(|hook| !hook.trust.is_given()) {
+        counts[hook.event as usize] += 1;
+    }
+    let notice =
+        |count: usize| format!("hooks of the project that are not trusted and do not run: {count}");
+    counts.map(|count| (count > 0).then(|| notice(count)))
 }
 
 fn running(hooks: &[Arc<Hook>], switches: &[(String, bool)]) -> Vec<Arc<Hook>> {

@@ -15,7 +15,7 @@
 //! slashes in an expectation is a regular expression; an object is a part of what must be there.
 //! The whole format is in docs/scenarios.md.
 
-use hook_core::{JsonObject, RawJson};
+use hook_core::{FailureCode, JsonObject, RawJson};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -29,8 +29,23 @@ pub enum ScenarioError {
     /// It is not TOML of the scenario's shape.
     #[error("not a scenario: {0}")]
     Toml(#[from] Box<toml::de::Error>),
+    /// It has no test, so that it would pass whatever the hooks do.
+    #[error("the scenario has no [[test]]")]
+    Empty,
+    /// An expectation can never hold.
+    #[error("test {name:?}: `{field}` is never {found:?}; it is one of {known}")]
+    Impossible {
+        /// The test.
+        name: String,
+        /// What is expected of.
+        field: &'static str,
+        /// What is expected.
+        found: String,
+        /// What it can be.
+        known: String,
+    },
     /// A test has no message, or more than one.
-    #[error("test {name:?} needs either `event` (with `input`) or `message`")]
+    #[error("test {name:?} needs either `event` (with `input`) or `message`, and not both")]
     Message {
         /// The test.
         name: String,
@@ -137,7 +152,11 @@ impl Scenario {
     /// Says where the text is no scenario.
     pub fn parse(text: &str) -> Result<Self, ScenarioError> {
         let scenario: Self = toml::from_str(text).map_err(Box::new)?;
+        if scenario.tests.is_empty() {
+            return Err(ScenarioError::Empty);
+        }
         for test in &scenario.tests {
+            test.check_words()?;
             if test.event.is_some() == test.message.is_some()
                 || (test.message.is_some() && test.input.is_some())
             {
@@ -163,6 +182,30 @@ impl ScenarioTest {
         let response = bus.request(self.request()).await;
         let mismatches = self.expect.compare(&response);
         TestReport { name: self.name.clone(), mismatches, response }
+    }
+
+    /// Finds words that no response ever has; a pattern may match any.
+    fn check_words(&self) -> Result<(), ScenarioError> {
+        let decisions = ["proceed", "ask", "block", "stop"];
+        let codes = FailureCode::ALL.map(FailureCode::as_str);
+        let fields: [(&str, &Option<String>, &[&str]); 2] = [
+            ("decision", &self.expect.decision, &decisions),
+            ("error", &self.expect.error, &codes),
+        ];
+        for (field, expected, known) in fields {
+            if let Some(found) = expected
+                && pattern(found).is_none()
+                && !known.contains(&found.as_str())
+            {
+                return Err(ScenarioError::Impossible {
+                    name: self.name.clone(),
+                    field,
+                    found: found.clone(),
+                    known: known.join(", "),
+                });
+            }
+        }
+        Ok(())
     }
 
     fn request(&self) -> HookExecutionRequest {

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
+use hook_core::nearest::shortened;
 use hook_core::{ObjectWriter, RawJson};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio_util::sync::CancellationToken;
@@ -19,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 use super::{Line, LineReader, invalid, parse, request_from};
 use crate::bus::{MessageBus, PublishError, PublishedRequest};
 use crate::message::{
-    CorrelationId, HookExecutionRequest, HookExecutionResponse, HookProgress, RequestKey,
+    CorrelationId, HookExecutionRequest, HookExecutionResponse, HookProgress, RequestKey, kind,
 };
 use crate::subscription::{Lagged, Subscription};
 use crate::system::HookSystem;
@@ -74,6 +75,15 @@ impl ClientMessage {
                         Self::Request(Box::new(invalid(number, message)))
                     }
                 }
+            }
+            Some(other) if other != kind::REQUEST => {
+                let message = format!(
+                    "field `type`: there is no message {:?}; a client sends {}, hook-subscribe, \
+                     hook-cancel or hook-reload",
+                    shortened(other),
+                    kind::REQUEST
+                );
+                Self::Request(Box::new(invalid(number, message)))
             }
             _ => Self::Request(Box::new(request_from(number, fields))),
         }

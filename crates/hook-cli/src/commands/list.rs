@@ -29,10 +29,5 @@ pub(crate) async fn list(
 }
 
 fn known_event(name: &str) -> Result<HookEventName, CommandError> {
-    HookEventName::from_name(name).ok_or_else(|| {
-        let hint = HookEventName::nearest(name)
-            .map(|hint| format!("; did you mean {hint}?"))
-            .unwrap_or_default();
-        CommandError::Usage(format!("there is no event {name:?}{hint}"))
-    })
+    HookEventName::from_name(name).ok_or_else(|| CommandError::Usage(HookEventName::unknown(name)))
 }

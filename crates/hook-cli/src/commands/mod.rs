@@ -28,7 +28,9 @@ pub(crate) async fn dispatch(cli: Cli, printer: &mut Printer) -> Result<Status, 
         Command::Run(run) => {
             (Hangup::Ends, run::run(run, common, system, stop, printer).boxed_local())
         }
-        Command::Serve(_) => (Hangup::IsHeardElsewhere, serve::serve(system, stop).boxed_local()),
+        Command::Serve(_) => {
+            (Hangup::IsHeardElsewhere, serve::serve(system, stop, printer).boxed_local())
+        }
         Command::Test(test) => {
             (Hangup::Ends, test::test(test, common, system, printer).boxed_local())
         }

@@ -29,7 +29,7 @@ pub(crate) async fn run(
         Box::new(file.map_err(|source| unreadable(run, source))?)
     };
     let as_messages = common.json || !printer.is_interactive();
-    let mut responses = pin!(play(system.bus(), script, run.concurrent, stop));
+    let mut responses = pin!(play(system.bus(), script, run.concurrent.get(), stop));
     while let Some(response) = responses.next().await {
         let response = response.map_err(|source| unreadable(run, source))?;
         if as_messages {

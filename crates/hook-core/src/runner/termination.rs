@@ -26,6 +26,9 @@ impl EngineTasks {
     }
 }
 
+/// How often a group that was told to end is looked at.
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
+
 /// The process group that a hook runs in. The leader's id is its name.
 ///
 /// Signals are only sent while the leader has not been reaped, so its id cannot have been given to
@@ -72,6 +75,7 @@ impl Group {
         tasks.tracker.spawn(async move {
             tokio::select! {
                 () = tokio::time::sleep(grace) => {}
+                () = self.gone() => {}
                 () = impatient.cancelled() => {}
             }
             self.signal(Signal::Kill);
@@ -79,6 +83,36 @@ impl Group {
             let _ = child.wait().await;
             drop(slots);
         });
+    }
+
+    /// Waits until nothing of the group runs any more. The leader is not reaped by this, so its id
+    /// stays its own.
+    async fn gone(self) {
+        while self.is_running() {
+            tokio::time::sleep(LOOK_AGAIN).await;
+        }
+    }
+
+    /// Whether a process of the group is neither ended nor about to be reaped.
+    #[cfg(target_os = "linux")]
+    fn is_running(self) -> bool {
+        let Some(leader) = self.leader else { return false };
+        let leader = leader.as_raw_nonzero().get().to_string();
+        // What cannot be looked at may run.
+        let Ok(processes) = std::fs::read_dir("/proc") else { return true };
+        processes.flatten().any(|process| {
+            let stat = std::fs::read_to_string(process.path().join("stat")).unwrap_or_default();
+            // After the name in parentheses, which may hold anything: state, parent, group.
+            let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
+            let mut fields = fields.split_ascii_whitespace();
+            let state = fields.next();
+            fields.nth(1) == Some(&leader) && !matches!(state, Some("Z" | "X"))
+        })
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn is_running(self) -> bool {
+        true
     }
 
     #[cfg(unix)]

@@ -253,7 +253,7 @@ impl Reader<'_> {
             }
         }
         if hook.command.trim().is_empty() {
-            let message = format!("the hook has no `command`; {SKIPPED}");
+            let message = format!("the hook has no `command`, or a blank one; {SKIPPED}");
             self.document.report(Severity::Error, node, message);
             return None;
         }
@@ -385,7 +385,7 @@ mod tests {
             ),
             (
                 hook(r#""type":"command""#),
-                "s.json:1:35: error: hooks.BeforeTool[0].hooks[0]: the hook has no `command`; the hook was skipped",
+                "s.json:1:35: error: hooks.BeforeTool[0].hooks[0]: the hook has no `command`, or a blank one; the hook was skipped",
             ),
             (
                 hook(r#""type":"plugin","command":"x""#),
