@@ -322,6 +322,15 @@ async fn a_source_governs_its_own_hooks_and_those_it_outranks() {
     assert_eq!(ran, ["of-user", "of-system"]);
 }
 
+/// A system that trusts the hooks of these settings as they are now.
+fn trusting(project: &Project, settings: &str) -> HookSystem {
+    let store = TrustStore::new(project.home().join("trust.json"));
+    let entries = hook_core::settings::parse(settings, HookSource::Project, None).hooks;
+    store.grant(&project.path(), &entries).unwrap();
+    let builder = HookSystem::builder(project.path()).native_settings(None);
+    builder.trust(TrustPolicy::Store(store)).build().unwrap()
+}
+
 #[tokio::test]
 async fn a_trusted_hook_that_changes_before_it_runs_does_not_run() {
     let project = Project::new();
@@ -335,14 +344,7 @@ async fn a_trusted_hook_that_changes_before_it_runs_does_not_run() {
     )
     .unwrap();
     project.write(".hooks/settings.json", &direct.to_string());
-    let entries = hook_core::settings::parse(&direct.to_string(), HookSource::Project, None).hooks;
-    let store = TrustStore::new(project.home().join("trust.json"));
-    store.grant(&project.path(), &entries).unwrap();
-    let system = HookSystem::builder(project.path())
-        .native_settings(None)
-        .trust(TrustPolicy::Store(store))
-        .build()
-        .unwrap();
+    let system = trusting(&project, &direct.to_string());
     for cwd in [project.path(), "/no/such/folder".into()] {
         let before = fire(&system, "BeforeAgent", json!({"prompt": "", "cwd": cwd})).await;
         assert_eq!(before.processed.system_message.as_deref(), Some("trusted"), "in {cwd:?}");
@@ -483,14 +485,7 @@ async fn another_file_of_the_same_name_is_not_the_trusted_one() {
     script("sub/guard.sh", "another");
     let text = settings("BeforeAgent", false, &[command("guard", "./guard.sh")]).to_string();
     project.write(".hooks/settings.json", &text);
-    let store = TrustStore::new(project.home().join("trust.json"));
-    let entries = hook_core::settings::parse(&text, HookSource::Project, None).hooks;
-    store.grant(&project.path(), &entries).unwrap();
-    let system = HookSystem::builder(project.path())
-        .native_settings(None)
-        .trust(TrustPolicy::Store(store))
-        .build()
-        .unwrap();
+    let system = trusting(&project, &text);
     let input = json!({"prompt": "", "cwd": project.path().join("sub")});
     let response = fire(&system, "BeforeAgent", input).await;
     assert_eq!(response.processed.system_message, None);
@@ -551,4 +546,22 @@ async fn a_stop_has_its_own_reason() {
     let input = json!({"tool_name": "t", "tool_input": {}});
     let response = fire(&project.system(), "BeforeTool", input).await;
     assert_eq!(response.processed.stop_reason.as_deref(), Some("S"));
+}
+
+#[tokio::test]
+async fn a_trusted_source_may_allow_itself_more_than_the_engine_would() {
+    // Each waits for all the others.
+    const COUNT: usize = 4;
+    let meet = format!(
+        "touch running-$$; until [ $(ls | grep -c running-) -ge {COUNT} ]; do sleep 0.01; done"
+    );
+    let hook = |index: usize| command(&index.to_string(), &format!("{meet} # {index}"));
+    let project = Project::with_settings(&json!({
+        "hooksConfig": {"maxConcurrent": COUNT},
+        "hooks": {"BeforeAgent": [{"hooks": (0..COUNT).map(hook).collect::<Vec<_>>()}]}}));
+    let limits = RunnerLimits { max_concurrent: 1, ..RunnerLimits::default() };
+    let system = project.builder().limits(limits).build().unwrap();
+    let response = fire(&system, "BeforeAgent", json!({"prompt": ""})).await;
+    assert!(response.processed.aggregated.success);
+    assert_eq!(response.hooks.len(), COUNT);
 }

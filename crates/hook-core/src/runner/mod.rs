@@ -335,7 +335,12 @@ async fn supervise(
             Some(own) => Arc::clone(own).acquire_owned().await.ok(),
             None => None,
         };
-        Slots { of_source, of_engine: slots.acquire_owned().await.ok() }
+        // A source that is trusted to say how many may run has said so; the others share.
+        let of_engine = match of_source.is_some() && hook.source.may_raise_limits() {
+            true => None,
+            false => slots.acquire_owned().await.ok(),
+        };
+        Slots { of_source, of_engine }
     };
     let slots = tokio::select! {
         slots = places => slots,

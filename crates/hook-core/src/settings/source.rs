@@ -47,6 +47,11 @@ impl HookSource {
         }
     }
 
+    /// Whether this source's own `maxConcurrent` may be more than the engine's limit.
+    pub fn may_raise_limits(&self) -> bool {
+        matches!(self, Self::User | Self::System | Self::Explicit)
+    }
+
     /// The word in messages.
     pub fn as_str(&self) -> &str {
         match self {
