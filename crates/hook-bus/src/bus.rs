@@ -186,10 +186,14 @@ impl MessageBus {
     /// [`request`](Self::request), with the response where it was made.
     pub(crate) async fn serve(&self, request: HookExecutionRequest) -> Box<HookExecutionResponse> {
         // Nothing of a request that is answered at once is carried through the future.
+        let (id, event) = (request.correlation_id().clone(), request.event());
         let accepted = Accepted::new(self, &request, RequestKey::next());
         match accepted.begin(request, None) {
             Served::Done(response) => response,
-            Served::Running { running, cancel } => drive(running, cancel).await,
+            Served::Running { running, cancel } => match drive(running, cancel).await {
+                Ok(response) => response,
+                Err(ended) => runtime_ended(id, event, &ended),
+            },
         }
     }
 
@@ -294,17 +298,14 @@ impl MessageBus {
 async fn drive(
     running: BoxFuture<'static, Box<HookExecutionResponse>>,
     cancel: CancellationToken,
-) -> Box<HookExecutionResponse> {
+) -> Result<Box<HookExecutionResponse>, JoinError> {
     let Ok(runtime) = Handle::try_current() else {
         // No hook can run, but an answer there is.
         cancel.cancel();
-        return running.await;
+        return Ok(running.await);
     };
     let _cancel = cancel.drop_guard();
-    match runtime.spawn(logged_as_here(running)).await {
-        Ok(response) => response,
-        Err(ended) => runtime_ended(&ended),
-    }
+    runtime.spawn(logged_as_here(running)).await
 }
 
 /// What a task records belongs to the span, and goes to the subscriber, of whoever asked.
@@ -313,11 +314,15 @@ fn logged_as_here<F: Future>(future: F) -> impl Future<Output = F::Output> {
 }
 
 /// The runtime ended with the request's task in it; subscribers were told `cancelled`.
-fn runtime_ended(ended: &JoinError) -> Box<HookExecutionResponse> {
+fn runtime_ended(
+    id: CorrelationId,
+    event: Option<HookEventName>,
+    ended: &JoinError,
+) -> Box<HookExecutionResponse> {
     let message = format!("the async runtime ended before the request was answered: {ended}");
     let failure = StageFailure::new(FailureCode::Cancelled, message);
     let processed = ProcessedHookResult::failed(failure, None);
-    Box::new(HookExecutionResponse::failed(CorrelationId::generate(), None, processed))
+    Box::new(HookExecutionResponse::failed(id, event, processed))
 }
 
 /// A request that was accepted and is served on a task of the bus.
