@@ -3,12 +3,12 @@
 
 use super::environment::PROJECT_DIRECTORY;
 
-/// Wraps unquoted `$X` and `${X}` of the project-directory variables in double quotes. Where the
-/// state of quoting is not plain (here-documents, backticks, substitutions) the command stays as
-/// it is.
+/// Wraps unquoted `$X` and `${X}` of the project-directory variables in double quotes.
+///
+/// What stands inside of substitutions stays as it is, and so does everything behind a
+/// here-document or a construct whose end is not plain.
 pub(super) fn quote_project_directory(command: &str) -> String {
-    let intricate = ["<<", "`", "$(", "<(", ">(", "$'", "$\"", "$["];
-    if !command.contains('$') || intricate.iter().any(|sign| command.contains(sign)) {
+    if !PROJECT_DIRECTORY.iter().any(|name| command.contains(name)) {
         return command.to_owned();
     }
     let mut quoted = String::with_capacity(command.len() + 2);
@@ -16,66 +16,145 @@ pub(super) fn quote_project_directory(command: &str) -> String {
     let mut quote = None;
     let mut word_start = true;
     while let Some(character) = rest.chars().next() {
-        let mut length = character.len_utf8();
-        match (quote, character) {
-            (None, '\\') | (Some('"'), '\\') => {
-                length += rest[length..].chars().next().map_or(0, char::len_utf8);
+        let length = match (quote, character) {
+            (None | Some('"'), '\\') => escaped(rest),
+            (None | Some('"'), '`') => match construct(rest) {
+                Some(length) => length,
+                None => break,
+            },
+            (None, '\'' | '"') => {
+                quote = Some(character);
+                1
             }
-            (None, '\'' | '"') => quote = Some(character),
-            (Some(open), _) if open == character => quote = None,
-            (None, '#') if word_start => {
-                length = rest.find('\n').unwrap_or(rest.len());
+            (Some(open), _) if open == character => {
+                quote = None;
+                1
             }
-            (None, '$') => match variable(rest) {
-                Some(Variable::Project(name_length)) => {
+            (None, '#') if word_start => rest.find('\n').unwrap_or(rest.len()),
+            (None, '<') if rest.starts_with("<<<") => 3,
+            // What follows belongs to the here-document, or comes after it.
+            (None, '<') if rest.starts_with("<<") => break,
+            (None, '<' | '>') if rest[1..].starts_with('(') => match construct(rest) {
+                Some(length) => length,
+                None => break,
+            },
+            (None | Some('"'), '$') => match dollar(rest) {
+                Some(Dollar::Project(length)) if quote.is_none() => {
                     quoted.push('"');
-                    quoted.push_str(&rest[..name_length]);
+                    quoted.push_str(&rest[..length]);
                     quoted.push('"');
-                    rest = &rest[name_length..];
+                    rest = &rest[length..];
                     word_start = false;
                     continue;
                 }
-                Some(Variable::Other) => {}
-                // A brace expansion with more in it than a name.
-                None => return command.to_owned(),
+                Some(Dollar::Project(length) | Dollar::Other(length)) => length,
+                None => break,
             },
-            (Some('"'), '$') if rest.starts_with("${") && variable(rest).is_none() => {
-                return command.to_owned();
-            }
-            _ => {}
-        }
+            _ => character.len_utf8(),
+        };
         word_start = quote.is_none() && (character.is_whitespace() || ";|&()".contains(character));
         quoted.push_str(&rest[..length]);
         rest = &rest[length..];
     }
+    quoted.push_str(rest);
     quoted
 }
 
-enum Variable {
-    /// A project-directory variable of that length, with dollar sign and braces.
-    Project(usize),
-    Other,
+/// The length of a backslash and what it escapes.
+fn escaped(text: &str) -> usize {
+    text.chars().take(2).map(char::len_utf8).sum()
 }
 
-fn variable(text: &str) -> Option<Variable> {
+/// What a dollar sign begins, with its length.
+enum Dollar {
+    /// A project-directory variable.
+    Project(usize),
+    /// Anything else whose end is known.
+    Other(usize),
+}
+
+fn dollar(text: &str) -> Option<Dollar> {
     let is_name = |character: char| character.is_ascii_alphanumeric() || character == '_';
-    let (name, length) = match text.strip_prefix("${") {
+    let bare = text.strip_prefix('$').unwrap_or_default();
+    let (name, length) = match bare.strip_prefix('{') {
         Some(braced) => {
-            let name = &braced[..braced.find('}')?];
-            if !name.chars().all(is_name) {
-                return None;
+            let end = braced.find(|character| !is_name(character))?;
+            if !braced[end..].starts_with('}') {
+                return construct(text).map(Dollar::Other);
             }
-            (name, name.len() + 3)
+            (&braced[..end], end + 3)
+        }
+        None if bare.starts_with(['(', '[', '\'']) => return construct(text).map(Dollar::Other),
+        // `$$`, `$?` and their like are two characters long, whatever follows.
+        None if bare.starts_with(['$', '?', '!', '#', '*', '@', '-'])
+            || bare.starts_with(|character: char| character.is_ascii_digit()) =>
+        {
+            return Some(Dollar::Other(2));
         }
         None => {
-            let bare = &text[1..];
             let end = bare.find(|character| !is_name(character)).unwrap_or(bare.len());
             (&bare[..end], end + 1)
         }
     };
     match PROJECT_DIRECTORY.contains(&name) {
-        true => Some(Variable::Project(length)),
-        false => Some(Variable::Other),
+        true => Some(Dollar::Project(length)),
+        false => Some(Dollar::Other(length)),
+    }
+}
+
+/// The length of the substitution, expansion or quotation that the text begins with; `None` where
+/// its end is not plain.
+fn construct(text: &str) -> Option<usize> {
+    let mut open: Vec<char> = Vec::new();
+    let mut at = 0;
+    loop {
+        let rest = text.get(at..)?;
+        let character = rest.chars().next()?;
+        let quoted = open.last() == Some(&'"');
+        at += match character {
+            '\\' => escaped(rest),
+            closing if open.last() == Some(&closing) => {
+                open.pop();
+                1
+            }
+            '`' => push(&mut open, '`', 1),
+            '"' => push(&mut open, '"', 1),
+            '$' if rest.starts_with("${") => push(&mut open, '}', 2),
+            '$' if rest.starts_with("$[") => push(&mut open, ']', 2),
+            '$' if rest.starts_with("$(") => push(&mut open, ')', 2),
+            '$' if rest.starts_with("$'") && !quoted => {
+                let end = end_of_escaped_quotation(&rest[2..])?;
+                2 + end
+            }
+            '\'' if !quoted => 2 + rest[1..].find('\'')?,
+            '(' if !quoted => push(&mut open, ')', 1),
+            // Comments, patterns of `case` and here-documents hold what looks like an end.
+            '#' if !quoted && at > 0 && text[..at].ends_with(char::is_whitespace) => return None,
+            '<' if !quoted && rest.starts_with("<<") && !rest.starts_with("<<<") => return None,
+            'c' if !quoted && rest.starts_with("case") => return None,
+            other => other.len_utf8(),
+        };
+        if open.is_empty() && at > 1 {
+            return Some(at);
+        }
+    }
+}
+
+fn push(open: &mut Vec<char>, closing: char, length: usize) -> usize {
+    open.push(closing);
+    length
+}
+
+/// The length of what is left of a `$'…'`, its end included.
+fn end_of_escaped_quotation(text: &str) -> Option<usize> {
+    let mut at = 0;
+    loop {
+        let rest = text.get(at..)?;
+        match rest.chars().next()? {
+            '\\' => at += escaped(rest),
+            '\'' => return Some(at + 1),
+            other => at += other.len_utf8(),
+        }
     }
 }
 
@@ -99,6 +178,24 @@ mod tests {
             ("${X:-$HOOK_PROJECT_DIR}", "${X:-$HOOK_PROJECT_DIR}"),
             ("\"${X:-\"$HOOK_PROJECT_DIR\"}\"", "\"${X:-\"$HOOK_PROJECT_DIR\"}\""),
             ("cat <<E\n$HOOK_PROJECT_DIR\nE", "cat <<E\n$HOOK_PROJECT_DIR\nE"),
+            ("echo $(date); $HOOK_PROJECT_DIR/a", "echo $(date); \"$HOOK_PROJECT_DIR\"/a"),
+            ("cat <<< x; $HOOK_PROJECT_DIR/a", "cat <<< x; \"$HOOK_PROJECT_DIR\"/a"),
+            ("echo ${HOME:-x}; $HOOK_PROJECT_DIR/a", "echo ${HOME:-x}; \"$HOOK_PROJECT_DIR\"/a"),
+            (
+                "echo \"cost: 5$\"; $HOOK_PROJECT_DIR/a",
+                "echo \"cost: 5$\"; \"$HOOK_PROJECT_DIR\"/a",
+            ),
+            (
+                "echo \"`date`$(date)\" $HOOK_PROJECT_DIR",
+                "echo \"`date`$(date)\" \"$HOOK_PROJECT_DIR\"",
+            ),
+            ("echo $'it\\'s' $HOOK_PROJECT_DIR", "echo $'it\\'s' \"$HOOK_PROJECT_DIR\""),
+            ("echo $((1 + (2))) $HOOK_PROJECT_DIR", "echo $((1 + (2))) \"$HOOK_PROJECT_DIR\""),
+            (
+                "x=$(case a in a) echo;; esac) $HOOK_PROJECT_DIR",
+                "x=$(case a in a) echo;; esac) $HOOK_PROJECT_DIR",
+            ),
+            ("echo \"$(echo \"$HOOK_PROJECT_DIR\")\"", "echo \"$(echo \"$HOOK_PROJECT_DIR\")\""),
             ("a;$GEMINI_PROJECT_DIR/b", "a;\"$GEMINI_PROJECT_DIR\"/b"),
         ] {
             assert_eq!(quote_project_directory(command), expected);
@@ -106,10 +203,33 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
         #[test]
-        fn any_command_is_taken_without_panic(command in "(\\PC|\\$HOOK_PROJECT_DIR|[\"'{}$#\\\\]){0,30}") {
+        fn any_command_is_taken_without_panic(command in "(\\PC|\\$HOOK_PROJECT_DIR|[\"'{}()<`$#\\\\]){0,30}") {
             let quoted = quote_project_directory(&command);
             prop_assert_eq!(quoted.replace('"', ""), command.replace('"', ""));
+        }
+
+        /// Where the directory has no blanks, a command means the same to bash before and after.
+        #[cfg(unix)]
+        #[test]
+        fn a_command_means_the_same_before_and_after(
+            pieces in prop::collection::vec(prop::sample::select(vec![
+                "$HOOK_PROJECT_DIR", "${HOOK_PROJECT_DIR}", "'$HOOK_PROJECT_DIR'", "\"$HOOK_PROJECT_DIR\"",
+                "$(echo $HOOK_PROJECT_DIR)", "\"$(echo \"x $HOOK_PROJECT_DIR\")\"", "`echo $HOOK_PROJECT_DIR`",
+                "${X:-$HOOK_PROJECT_DIR}", "\"${X:-'$HOOK_PROJECT_DIR'}\"", "$'a\\'$HOOK_PROJECT_DIR'",
+                "\\$HOOK_PROJECT_DIR", "\\\"", "a", "#", " ", " # it's\n echo ", ";echo ", "$((1+2))", "$?", "$#",
+            ]), 0..8),
+        ) {
+            let command = format!("echo {}", pieces.concat());
+            let run = |command: &str| {
+                let mut bash = std::process::Command::new("bash");
+                let output = bash.args(["-c", command]).env("HOOK_PROJECT_DIR", "/p").output().unwrap();
+                (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
+            };
+            let quoted = quote_project_directory(&command);
+            prop_assert_eq!(run(&quoted), run(&command), "{} became {}", command, quoted);
         }
     }
 }
