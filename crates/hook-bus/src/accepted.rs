@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use futures::FutureExt;
 use hook_core::failure::panic_message;
-use hook_core::{FailureCode, HookEventName, ProcessedHookResult, StageFailure};
+use hook_core::{FailureCode, HookEventName, StageFailure};
 use tokio_util::sync::CancellationToken;
 
 use crate::bus::{MessageBus, RequestControl, RequestHandler, Served};
@@ -104,11 +104,7 @@ impl Accepted {
         let id = self.correlation_id.clone();
         match &self.handler {
             Some(handler) => handler.failed(id, self.event, failure),
-            None => {
-                crate::log::failure(self.event, &id, &failure);
-                let processed = ProcessedHookResult::failed(failure, None);
-                Box::new(HookExecutionResponse::failed(id, self.event, processed))
-            }
+            None => HookExecutionResponse::unserved(id, self.event, failure),
         }
     }
 }

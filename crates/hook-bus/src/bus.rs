@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Instant;
 
 use futures::future::BoxFuture;
-use hook_core::{FailureCode, HookEventName, ProcessedHookResult, StageFailure};
+use hook_core::{FailureCode, HookEventName, StageFailure};
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, TryAcquireError, oneshot};
 use tokio::task::JoinError;
@@ -321,8 +321,7 @@ fn runtime_ended(
 ) -> Box<HookExecutionResponse> {
     let message = format!("the async runtime ended before the request was answered: {ended}");
     let failure = StageFailure::new(FailureCode::Cancelled, message);
-    let processed = ProcessedHookResult::failed(failure, None);
-    Box::new(HookExecutionResponse::failed(id, event, processed))
+    HookExecutionResponse::unserved(id, event, failure)
 }
 
 /// A request that was accepted and is served on a task of the bus.

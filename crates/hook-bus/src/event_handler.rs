@@ -198,9 +198,7 @@ impl RequestHandler for HookEventHandler {
         if let Some(Ok(engine)) = self.engine.get() {
             return Door { engine: &engine, id }.reject(event, failure);
         }
-        log::failure(event, &id, &failure);
-        let processed = ProcessedHookResult::failed(failure, None);
-        Box::new(HookExecutionResponse::failed(id, event, processed))
+        HookExecutionResponse::unserved(id, event, failure)
     }
 }
 

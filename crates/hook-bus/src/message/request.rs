@@ -58,6 +58,15 @@ impl HookExecutionRequest {
         Self::with_body(Body::Named(Box::new(Named { event_name: event_name.into(), input })))
     }
 
+    /// A request with an input that may be anything: what is not an object is found at the door.
+    pub fn unchecked(event_name: &str, input: impl Into<RawJson>) -> Self {
+        let mut message = JsonObject::new();
+        message.insert("type", RawJson::from_text(kind::REQUEST));
+        message.insert("eventName", RawJson::from_text(event_name));
+        message.insert("input", input);
+        Self::from_object(message)
+    }
+
     fn with_body(body: Body) -> Self {
         Self { correlation_id: CorrelationId::generate(), deadline: None, streams: false, body }
     }

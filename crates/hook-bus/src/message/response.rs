@@ -50,6 +50,17 @@ impl HookExecutionResponse {
         }
     }
 
+    /// The answer to a request that no engine was there for.
+    pub(crate) fn unserved(
+        correlation_id: CorrelationId,
+        event: Option<HookEventName>,
+        failure: StageFailure,
+    ) -> Box<Self> {
+        crate::log::failure(event, &correlation_id, &failure);
+        let processed = ProcessedHookResult::failed(failure, None);
+        Box::new(Self::failed(correlation_id, event, processed))
+    }
+
     pub(crate) fn failed(
         correlation_id: CorrelationId,
         event: Option<HookEventName>,

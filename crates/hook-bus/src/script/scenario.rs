@@ -20,7 +20,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::bus::MessageBus;
-use crate::message::{CorrelationId, HookExecutionRequest, HookExecutionResponse, kind};
+use crate::message::{CorrelationId, HookExecutionRequest, HookExecutionResponse};
 
 /// A scenario file could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -212,21 +212,14 @@ impl ScenarioTest {
         if let Some(message) = &self.message {
             return HookExecutionRequest::from_json(message);
         }
-        // Built as a message, so that what is wrong with it is found at the door, like anybody's.
-        let mut message = JsonObject::new();
-        message.insert("type", RawJson::from_text(kind::REQUEST));
-        message.insert("eventName", RawJson::from_text(self.event.as_deref().unwrap_or_default()));
-        let input = self.input.as_ref().map(RawJson::from_value);
-        message.insert(
-            "input",
-            match input {
-                Some(Ok(input)) => input,
-                // Deeper than TOML can be written by hand.
-                Some(Err(_)) => RawJson::from_bool(false),
-                None => JsonObject::new().to_raw().into(),
-            },
-        );
-        let request = HookExecutionRequest::from_object(message);
+        let input = match self.input.as_ref().map(RawJson::from_value) {
+            Some(Ok(input)) => input,
+            // Deeper than TOML can be written by hand.
+            Some(Err(_)) => RawJson::from_bool(false),
+            None => JsonObject::new().to_raw().into(),
+        };
+        let event = self.event.as_deref().unwrap_or_default();
+        let request = HookExecutionRequest::unchecked(event, input);
         match CorrelationId::new(self.name.as_str()) {
             Ok(id) => request.with_correlation_id(id),
             // A name too long for an id; the request keeps the one it was made with.

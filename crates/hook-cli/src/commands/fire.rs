@@ -2,7 +2,6 @@
 
 use hook_bus::{HookExecutionRequest, HookExecutionResponse, HookSystem};
 use hook_core::{JsonObject, PolicyDecision, RawJson};
-
 use tokio::io::AsyncReadExt;
 use tokio_util::sync::CancellationToken;
 
@@ -40,11 +39,7 @@ async fn request(fire: &Fire) -> Result<HookExecutionRequest, CommandError> {
         None => RawJson::from(JsonObject::new().to_raw()),
         Some(given) => RawJson::parse(read_input(given).await?).map_err(CommandError::NotJson)?,
     };
-    let mut message = JsonObject::new();
-    message.insert("type", RawJson::from_text(hook_bus::message::kind::REQUEST));
-    message.insert("eventName", RawJson::from_text(&fire.event));
-    message.insert("input", with_tool(input, fire.tool.as_deref()));
-    Ok(HookExecutionRequest::from_object(message))
+    Ok(HookExecutionRequest::unchecked(&fire.event, with_tool(input, fire.tool.as_deref())))
 }
 
 /// Names the tool, with empty arguments where there are none. What is not an object stays as it

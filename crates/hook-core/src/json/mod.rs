@@ -18,4 +18,4 @@ pub use raw::{JsonKind, RawJson, RawObject};
 pub use read::JsonError;
 pub use write::ObjectWriter;
 
-pub(crate) use read::{locate_entries, locate_items};
+pub(crate) use read::locate_entries;

@@ -117,12 +117,17 @@ impl RawJson {
     }
 
     /// The value at `range` of this value's own text.
-    pub(super) fn slice(&self, range: std::ops::Range<usize>) -> Self {
+    pub(crate) fn slice(&self, range: std::ops::Range<usize>) -> Self {
         Self {
             buffer: Arc::clone(&self.buffer),
             start: self.start + range.start,
             end: self.start + range.end,
         }
+    }
+
+    /// Where this begins in the text that it is a part of.
+    pub(crate) fn start(&self) -> usize {
+        self.start
     }
 
     /// How long the text is that this is a part of.

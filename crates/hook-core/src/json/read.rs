@@ -71,7 +71,7 @@ pub(crate) fn locate_entries(text: &str) -> Result<Vec<Located>, JsonError> {
 }
 
 /// Reads an array one level deep.
-pub(crate) fn locate_items(text: &str) -> Result<Vec<Range<usize>>, JsonError> {
+pub(super) fn locate_items(text: &str) -> Result<Vec<Range<usize>>, JsonError> {
     let mut reader = serde_json::Deserializer::from_str(text);
     let items = reader.deserialize_seq(Items { text })?;
     reader.end()?;

@@ -3,7 +3,7 @@
 
 use crate::event::HookEventName;
 use crate::failure::HookFailure;
-use crate::json::{JsonKind, JsonObject, RawJson};
+use crate::json::{JsonObject, RawJson};
 use crate::output::{Decision, HookOutput, PolicyDecision};
 
 use super::noise::objects_at_line_starts;
@@ -77,13 +77,10 @@ fn read_success(
     if stdout.is_empty() {
         return None;
     }
-    if let Some(object) = whole_object(stdout) {
-        return Some(HookOutput::read(object, warnings));
-    }
-    let tightening = if RawJson::parse(stdout).is_ok() {
-        None
-    } else {
-        strongest(event, noisy_objects(stdout), PolicyDecision::Ask)
+    let tightening = match Whole::read(stdout) {
+        Whole::Object(object) => return Some(HookOutput::read(object, warnings)),
+        Whole::OtherJson => None,
+        Whole::NotJson => strongest(event, noisy_objects(stdout), PolicyDecision::Ask),
     };
     match tightening {
         Some(output) => {
@@ -115,12 +112,12 @@ fn sticking_denial(
     stdout: &str,
     warnings: &mut Vec<String>,
 ) -> Option<HookOutput> {
-    match whole_object(stdout) {
-        Some(object) => {
-            HookOutput::read(object.clone(), warnings);
-            strongest(event, std::iter::once(object), PolicyDecision::Block)
+    match Whole::read(stdout) {
+        Whole::Object(object) => {
+            let said = tightening(event, HookOutput::read(object, warnings));
+            (said.policy(event) >= PolicyDecision::Block).then_some(said)
         }
-        None => strongest(event, noisy_objects(stdout), PolicyDecision::Block),
+        _ => strongest(event, noisy_objects(stdout), PolicyDecision::Block),
     }
 }
 
@@ -142,13 +139,25 @@ fn deny(mut output: HookOutput, event: HookEventName, stderr: &str) -> HookOutpu
     output
 }
 
-fn whole_object(text: &str) -> Option<JsonObject> {
-    let value = RawJson::parse(text).ok()?;
-    let value = match value.kind() {
-        JsonKind::String => RawJson::parse(value.to_text()?).ok()?,
-        _ => value,
-    };
-    value.to_object().ok()
+/// What standard output is as a whole.
+enum Whole {
+    /// An object, perhaps written as a JSON string.
+    Object(JsonObject),
+    /// Another JSON value.
+    OtherJson,
+    /// Text, perhaps with objects in it.
+    NotJson,
+}
+
+impl Whole {
+    fn read(text: &str) -> Self {
+        let Ok(value) = RawJson::parse(text) else { return Self::NotJson };
+        let inner = value.to_text().and_then(|text| RawJson::parse(text).ok());
+        match inner.as_ref().unwrap_or(&value).to_object() {
+            Ok(object) => Self::Object(object),
+            Err(_) => Self::OtherJson,
+        }
+    }
 }
 
 fn noisy_objects(text: &str) -> impl Iterator<Item = JsonObject> {

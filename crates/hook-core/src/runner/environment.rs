@@ -25,6 +25,7 @@ pub(super) struct HostEnvironment {
     pub(super) project: PathBuf,
     /// How deep the hooks of this engine are.
     pub(super) depth: u32,
+    depth_text: String,
 }
 
 impl HostEnvironment {
@@ -48,7 +49,7 @@ impl HostEnvironment {
                 kept.push((name, value));
             }
         }
-        Self { variables: kept, project, depth }
+        Self { variables: kept, project, depth, depth_text: depth.to_string() }
     }
 
     /// All variables for one event, the hook's own last.
@@ -56,18 +57,18 @@ impl HostEnvironment {
         &'a self,
         input: &'a EventInput,
         hook: &'a [(String, String)],
-    ) -> impl Iterator<Item = (&'a OsStr, OsString)> {
-        let project = PROJECT_DIRECTORY.map(|name| (name, self.project.clone().into_os_string()));
+    ) -> impl Iterator<Item = (&'a OsStr, &'a OsStr)> {
+        let project = PROJECT_DIRECTORY.map(|name| (name, self.project.as_os_str()));
         let event = [
-            ("HOOK_EVENT_NAME", OsString::from(input.event().as_str())),
-            ("HOOK_SESSION_ID", OsString::from(&*input.session_id)),
-            ("GEMINI_SESSION_ID", OsString::from(&*input.session_id)),
-            ("GEMINI_CWD", OsString::from(&*input.cwd)),
-            (DEPTH, OsString::from(self.depth.to_string())),
+            ("HOOK_EVENT_NAME", OsStr::new(input.event().as_str())),
+            ("HOOK_SESSION_ID", OsStr::new(&*input.session_id)),
+            ("GEMINI_SESSION_ID", OsStr::new(&*input.session_id)),
+            ("GEMINI_CWD", OsStr::new(&*input.cwd)),
+            (DEPTH, OsStr::new(&self.depth_text)),
         ];
-        let host = self.variables.iter().map(|(name, value)| (name.as_os_str(), value.clone()));
+        let host = self.variables.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()));
         host.chain(project.into_iter().chain(event).map(|(name, value)| (OsStr::new(name), value)))
-            .chain(hook.iter().map(|(name, value)| (OsStr::new(name), OsString::from(value))))
+            .chain(hook.iter().map(|(name, value)| (OsStr::new(name), OsStr::new(value))))
     }
 }
 

@@ -1,12 +1,11 @@
 //! Walking a settings document with the place of every value.
 
 use std::collections::HashMap;
-use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::{Diagnostic, Place, Severity};
-use crate::json::{JsonError, JsonKind, RawJson, locate_entries, locate_items};
+use crate::json::{JsonError, RawJson, locate_entries};
 use crate::nearest::{nearest, shortened};
 
 /// How many problems of one file are reported one by one.
@@ -26,7 +25,8 @@ pub(super) struct Document<'t> {
 /// One value in a document.
 #[derive(Debug, Clone)]
 pub(super) struct Node {
-    range: Range<usize>,
+    /// A slice of the document, so that it knows where it stands.
+    pub(super) value: RawJson,
     path: String,
 }
 
@@ -52,21 +52,7 @@ impl<'t> Document<'t> {
 
     /// The whole document.
     pub(super) fn root(&self) -> Result<Node, JsonError> {
-        RawJson::parse(self.text)?;
-        let start = self.text.len() - self.text.trim_start().len();
-        Ok(Node { range: start..self.text.trim_end().len(), path: String::new() })
-    }
-
-    fn text_of(&self, node: &Node) -> &'t str {
-        self.text.get(node.range.clone()).unwrap_or("null")
-    }
-
-    pub(super) fn value(&self, node: &Node) -> RawJson {
-        RawJson::parse(self.text_of(node)).unwrap_or_else(|_| RawJson::from_text(""))
-    }
-
-    pub(super) fn kind(&self, node: &Node) -> JsonKind {
-        self.value(node).kind()
+        Ok(Node { value: RawJson::parse(self.text)?, path: String::new() })
     }
 
     /// The fields of an object, `null` left out; `None` for anything else. Of duplicates the last
@@ -74,16 +60,12 @@ impl<'t> Document<'t> {
     pub(super) fn fields(&mut self, node: &Node) -> Option<Vec<Field>> {
         let mut fields: Vec<Field> = Vec::new();
         let mut positions: HashMap<String, usize> = HashMap::new();
-        for entry in locate_entries(self.text_of(node)).ok()? {
-            let base = node.range.start;
-            let value = base + entry.value.start..base + entry.value.end;
+        for entry in locate_entries(node.value.as_str()).ok()? {
+            let value = node.value.slice(entry.value);
             let joint = if node.path.is_empty() { "" } else { "." };
             let field = Field {
-                value: Node {
-                    range: value.clone(),
-                    path: format!("{}{joint}{}", node.path, entry.key),
-                },
-                name_at: entry.key_at.map_or(value.start, |at| base + at),
+                name_at: entry.key_at.map_or(value.start(), |at| node.value.start() + at),
+                value: Node { value, path: format!("{}{joint}{}", node.path, entry.key) },
                 name: entry.key,
             };
             match positions.get(&field.name) {
@@ -102,23 +84,18 @@ impl<'t> Document<'t> {
                 }
             }
         }
-        fields.retain(|field| self.kind(&field.value) != JsonKind::Null);
+        fields.retain(|field| !field.value.value.is_null());
         Some(fields)
     }
 
     /// The elements of an array; `None` for anything else.
     pub(super) fn items(&self, node: &Node) -> Option<Vec<Node>> {
-        let base = node.range.start;
-        let items = locate_items(self.text_of(node)).ok()?;
-        let item = |(index, range): (usize, Range<usize>)| Node {
-            range: base + range.start..base + range.end,
-            path: format!("{}[{index}]", node.path),
-        };
-        Some(items.into_iter().enumerate().map(item).collect())
+        let item = |(index, value)| Node { value, path: format!("{}[{index}]", node.path) };
+        Some(node.value.to_items()?.into_iter().enumerate().map(item).collect())
     }
 
     pub(super) fn place(&self, node: &Node) -> Place {
-        self.place_at(node.range.start, node.path.clone())
+        self.place_at(node.value.start(), node.path.clone())
     }
 
     fn place_at(&self, offset: usize, path: String) -> Place {
@@ -142,7 +119,7 @@ impl<'t> Document<'t> {
         expected: &str,
         done: &str,
     ) {
-        let found = self.kind(node);
+        let found = node.value.kind();
         self.report(severity, node, format!("expected {expected}, found {found}; {done}"));
     }
 

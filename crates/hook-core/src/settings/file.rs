@@ -101,10 +101,10 @@ impl Reader<'_> {
                 "disabled" => self.config.disabled = self.texts(&field.value),
                 "defaultTimeout" => self.config.default_timeout = self.timeout(&field.value),
                 "failBehavior" => self.config.fail_behavior = self.fail_behavior(&field.value),
-                "maxConcurrent" => match self.document.value(&field.value).to_whole_number() {
+                "maxConcurrent" => match field.value.value.to_whole_number() {
                     Some(count) => self.config.max_concurrent = count as usize,
                     None => {
-                        let found = self.document.value(&field.value);
+                        let found = &field.value.value;
                         let message =
                             format!("expected a whole number, found {found}; the default is used");
                         self.document.report(Severity::Warning, &field.value, message);
@@ -285,7 +285,7 @@ impl Reader<'_> {
     }
 
     fn text(&mut self, node: &Node, done: &str) -> Option<String> {
-        let text = self.document.value(node).to_text();
+        let text = node.value.to_text();
         if text.is_none() {
             self.document.wrong_kind(Severity::Error, node, "a string", done);
         }
@@ -293,7 +293,7 @@ impl Reader<'_> {
     }
 
     fn bool(&mut self, node: &Node) -> Option<bool> {
-        let value = self.document.value(node).to_bool();
+        let value = node.value.to_bool();
         if value.is_none() {
             self.document.wrong_kind(Severity::Error, node, "true or false", "it was ignored");
         }
@@ -314,7 +314,7 @@ impl Reader<'_> {
     }
 
     fn fail_behavior(&mut self, node: &Node) -> FailBehavior {
-        let found = self.document.value(node);
+        let found = &node.value;
         let behavior = found.to_text().as_deref().and_then(FailBehavior::from_word);
         behavior.unwrap_or_else(|| {
             // A guard whose wish cannot be read is taken at the stricter one.
@@ -328,7 +328,7 @@ impl Reader<'_> {
     }
 
     fn timeout(&mut self, node: &Node) -> Duration {
-        let value = self.document.value(node);
+        let value = &node.value;
         match value.to_whole_number() {
             Some(milliseconds @ 1..=MAX_TIMEOUT_MILLISECONDS) => {
                 Duration::from_millis(milliseconds)
