@@ -3,10 +3,14 @@
 //! Nothing here stands in for the engine: hooks are real scripts, run by the real runner.
 
 mod binary;
+mod processes;
 mod project;
+mod served;
 
 pub use binary::{Finished, Hook, hook_binary, workspace};
+pub use processes::HookProcess;
 pub use project::Project;
+pub use served::{Holdings, Served, request};
 
 use hook_core::{JsonObject, RawJson, RawObject};
 use serde_json::Value;

@@ -115,7 +115,8 @@ pub struct HookListing {
 pub struct HookRegistry {
     hooks: Vec<Arc<Hook>>,
     diagnostics: Vec<Diagnostic>,
-    unreadable: Vec<String>,
+    /// What costs the engine hooks that somebody wrote down, cut to a few.
+    losses: Vec<String>,
     /// By event: that hooks of it are not trusted.
     untrusted: [Option<String>; HookEventName::COUNT],
     switches: RwLock<Switches>,
@@ -139,14 +140,11 @@ impl HookRegistry {
     ) -> Self {
         let mut hooks = Vec::new();
         let mut diagnostics = Vec::new();
-        let mut unreadable = Vec::new();
         let (trusted, mut problems) = policy.open(project);
         diagnostics.append(&mut problems);
         for file in &files {
             diagnostics.extend(file.diagnostics.iter().cloned());
-            if !file.readable {
-                unreadable.extend(file.diagnostics.iter().map(ToString::to_string));
-            }
+            let default_timeout = runner.limits().timeout;
             let commands = runner.commands(&file.config.environment, file.config.max_concurrent);
             for entry in &file.hooks {
                 let (matcher, problem) =
@@ -162,7 +160,7 @@ impl HookRegistry {
                     place: Some(entry.place.clone()),
                     matcher,
                     sequential: entry.sequential,
-                    timeout: entry.timeout,
+                    timeout: entry.timeout.unwrap_or(default_timeout),
                     fail_behavior: entry.fail_behavior,
                     warnings: problem.into_iter().collect(),
                     slots: commands.slots.clone(),
@@ -179,7 +177,7 @@ impl HookRegistry {
         let table = Arc::new(PlanTable::new(running(&hooks, &[])));
         let switches = RwLock::new(Switches { by_name: Vec::new(), table });
         let untrusted = untrusted(&hooks);
-        Self { hooks, diagnostics, unreadable, untrusted, switches }
+        Self { hooks, losses: losses(&diagnostics), diagnostics, untrusted, switches }
     }
 
     /// Every hook in run order.
@@ -218,11 +216,11 @@ impl HookRegistry {
         &self.diagnostics
     }
 
-    /// What everybody who fires that event should know: files that could not be read at all, and
-    /// hooks of the event that do not run because nobody has trusted them.
+    /// What everybody who fires that event should know: errors in settings, by which hooks are
+    /// missing, and hooks of the event that do not run because nobody has trusted them.
     pub fn notices(&self, event: Option<HookEventName>) -> impl Iterator<Item = &str> {
         let untrusted = event.and_then(|event| self.untrusted[event as usize].as_ref());
-        self.unreadable.iter().chain(untrusted).map(String::as_str)
+        self.losses.iter().chain(untrusted).map(String::as_str)
     }
 
     /// How many hooks are registered.
@@ -256,7 +254,7 @@ fn of_handler(handler: &HandlerHook, runner: &Runner) -> Hook {
         place: None,
         matcher,
         sequential: handler.sequential,
-        timeout: handler.timeout,
+        timeout: handler.timeout.unwrap_or(runner.limits().timeout),
         fail_behavior: handler.fail_behavior,
         warnings: problem.into_iter().collect(),
         slots: None,
@@ -264,6 +262,18 @@ fn of_handler(handler: &HandlerHook, runner: &Runner) -> Hook {
         switched_off_by: None,
         executor: runner.handler(handler),
     }
+}
+
+/// The first few errors, and how many more there are.
+fn losses(diagnostics: &[Diagnostic]) -> Vec<String> {
+    const SHOWN: usize = 8;
+    let errors = || diagnostics.iter().filter(|it| it.severity == Severity::Error);
+    let mut losses: Vec<String> = errors().take(SHOWN).map(ToString::to_string).collect();
+    let more = errors().count().saturating_sub(SHOWN);
+    if more > 0 {
+        losses.push(format!("there are {more} more errors in settings"));
+    }
+    losses
 }
 
 fn matcher_diagnostic(entry: &HookEntry, problem: &str) -> Diagnostic {

@@ -37,7 +37,7 @@ impl TrustPolicy {
                 }
                 Err(error) => {
                     let diagnostic = Diagnostic {
-                        severity: Severity::Warning,
+                        severity: Severity::Error,
                         place: Place { file: Some(store.path.clone().into()), ..Place::default() },
                         message: error.to_string(),
                         suggestion: None,

@@ -1,12 +1,15 @@
 //! What a finished command means: exit code, standard output and standard error become an
 //! answer (protocol.md §3).
 
+use std::collections::BTreeMap;
+
 use crate::event::HookEventName;
 use crate::failure::HookFailure;
 use crate::json::{JsonObject, RawJson};
 use crate::output::{Decision, HookOutput, PolicyDecision};
 
-use super::noise::objects_at_line_starts;
+use super::executor::Captured;
+use super::noise::each_object_at_line_start;
 
 const BLOCKED_SILENTLY: &str = "Hook exited with code 2 without an error message";
 
@@ -39,12 +42,10 @@ pub(super) enum Ending {
 pub(super) fn interpret(
     event: HookEventName,
     ending: Ending,
-    stdout: &[u8],
-    stderr: &[u8],
+    stdout: &Captured,
+    stderr: &Captured,
 ) -> Answer {
-    let stdout = String::from_utf8_lossy(stdout);
-    let stdout = trim_javascript(&stdout);
-    let stderr = String::from_utf8_lossy(stderr);
+    let stderr = String::from_utf8_lossy(&stderr.bytes);
     let stderr = trim_javascript(&stderr);
     let mut answer = Answer::default();
     match ending {
@@ -71,16 +72,18 @@ pub(super) fn interpret(
 /// Exit 0: the output as a JSON object, else as plain text, else nothing.
 fn read_success(
     event: HookEventName,
-    stdout: &str,
+    stdout: &Captured,
     warnings: &mut Vec<String>,
 ) -> Option<HookOutput> {
-    if stdout.is_empty() {
+    let text = String::from_utf8_lossy(&stdout.bytes);
+    let text = trim_javascript(&text);
+    if text.is_empty() {
         return None;
     }
-    let tightening = match Whole::read(stdout) {
+    let tightening = match Whole::read(text) {
         Whole::Object(object) => return Some(HookOutput::read(object, warnings)),
         Whole::OtherJson => None,
-        Whole::NotJson => strongest(event, noisy_objects(stdout), PolicyDecision::Ask),
+        Whole::NotJson => strongest(event, &stdout.bytes, PolicyDecision::Ask),
     };
     match tightening {
         Some(output) => {
@@ -91,14 +94,14 @@ fn read_success(
             );
             Some(output)
         }
-        None => Some(HookOutput::allow().with_system_message(stdout)),
+        None => Some(HookOutput::allow().with_system_message(text)),
     }
 }
 
 /// A denial on stdout counts although the hook failed.
 fn failed_but_denied(
     event: HookEventName,
-    stdout: &str,
+    stdout: &Captured,
     warnings: &mut Vec<String>,
 ) -> Option<HookOutput> {
     let denial = sticking_denial(event, stdout, &mut Vec::new())?;
@@ -109,16 +112,18 @@ fn failed_but_denied(
 /// The denial or stop in a complete object on stdout, whatever else is there.
 fn sticking_denial(
     event: HookEventName,
-    stdout: &str,
+    stdout: &Captured,
     warnings: &mut Vec<String>,
 ) -> Option<HookOutput> {
-    match Whole::read(stdout) {
-        Whole::Object(object) => {
-            let said = tightening(event, HookOutput::read(object, warnings));
-            (said.policy(event) >= PolicyDecision::Block).then_some(said)
-        }
-        _ => strongest(event, noisy_objects(stdout), PolicyDecision::Block),
+    // What was cut is not one value, and is not copied to find that out.
+    if stdout.dropped == 0
+        && let text = String::from_utf8_lossy(&stdout.bytes)
+        && let Whole::Object(object) = Whole::read(trim_javascript(&text))
+    {
+        let said = tightening(event, HookOutput::read(object, warnings));
+        return (said.policy(event) >= PolicyDecision::Block).then_some(said);
     }
+    strongest(event, &stdout.bytes, PolicyDecision::Block)
 }
 
 /// Exit 2 is a denial, with the reason of the JSON denial, else stderr.
@@ -160,34 +165,36 @@ impl Whole {
     }
 }
 
-fn noisy_objects(text: &str) -> impl Iterator<Item = JsonObject> {
-    objects_at_line_starts(text)
-        .into_iter()
-        .filter_map(|range| RawJson::parse(text.get(range)?).ok()?.to_object().ok())
+/// What tightens in the objects that begin a line, the most restrictive of them winning; `None`
+/// where none is at least as strong as `least`.
+fn strongest(event: HookEventName, stdout: &[u8], least: PolicyDecision) -> Option<HookOutput> {
+    // However many there are, one of each strength is kept; of equals the first.
+    let mut tight: BTreeMap<PolicyDecision, HookOutput> = BTreeMap::new();
+    each_object_at_line_start(stdout, |object| {
+        let text = String::from_utf8_lossy(object);
+        let Ok(object) = RawJson::parse(text).and_then(|value| value.to_object()) else { return };
+        let output = tightening(event, HookOutput::read(object, &mut Vec::new()));
+        let strength = output.policy(event);
+        if strength >= least {
+            let merged = match tight.remove(&strength) {
+                Some(first) => laid_over(first, output),
+                None => output,
+            };
+            tight.insert(strength, merged);
+        }
+    });
+    tight.into_values().reduce(|weaker, stronger| laid_over(stronger, weaker))
 }
 
-/// What tightens in the objects, the most restrictive of them winning; `None` where none is at
-/// least as strong as `least`.
-fn strongest(
-    event: HookEventName,
-    objects: impl Iterator<Item = JsonObject>,
-    least: PolicyDecision,
-) -> Option<HookOutput> {
-    let mut tight: Vec<HookOutput> = objects
-        .map(|object| tightening(event, HookOutput::read(object, &mut Vec::new())))
-        .filter(|output| output.policy(event) >= least)
-        .collect();
-    // Laid over each other from weak to strong, so that the first of the strongest stays.
-    tight.reverse();
-    tight.sort_by_key(|output| output.policy(event));
-    tight.into_iter().reduce(|weaker, stronger| HookOutput {
+fn laid_over(stronger: HookOutput, weaker: HookOutput) -> HookOutput {
+    HookOutput {
         should_continue: stronger.should_continue.or(weaker.should_continue),
         stop_reason: stronger.stop_reason.or(weaker.stop_reason),
         reason: if stronger.decision.is_some() { stronger.reason } else { weaker.reason },
         decision: stronger.decision.or(weaker.decision),
         hook_specific_output: stronger.hook_specific_output.or(weaker.hook_specific_output),
         ..HookOutput::default()
-    })
+    }
 }
 
 /// The part of an output that forbids, asks or stops, with its reasons; nothing that allows,
@@ -225,9 +232,16 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn captured(text: impl Into<Vec<u8>>) -> Captured {
+        Captured { bytes: text.into(), dropped: 0 }
+    }
+
+    fn interpret(ending: Ending, stdout: impl Into<Vec<u8>>, stderr: &str) -> Answer {
+        super::interpret(HookEventName::BeforeTool, ending, &captured(stdout), &captured(stderr))
+    }
+
     fn answer(ending: Ending, stdout: &str, stderr: &str) -> (Option<String>, usize) {
-        let answer =
-            interpret(HookEventName::BeforeTool, ending, stdout.as_bytes(), stderr.as_bytes());
+        let answer = interpret(ending, stdout, stderr);
         let output = answer.output.map(|output| output.to_raw().as_str().to_owned());
         (output, answer.warnings.len())
     }
@@ -317,12 +331,7 @@ mod tests {
             "]".repeat(100_000)
         );
         for code in [0, 1, 2] {
-            let answer = interpret(
-                HookEventName::BeforeTool,
-                Ending::Exited(code),
-                format!("noise\n{deep}").as_bytes(),
-                b"",
-            );
+            let answer = interpret(Ending::Exited(code), format!("noise\n{deep}"), "");
             assert!(answer.output.unwrap().is_blocking_decision());
         }
     }
@@ -333,7 +342,7 @@ mod tests {
             stdout in proptest::collection::vec(any::<u8>(), 0..200),
             code in 0..4,
         ) {
-            interpret(HookEventName::BeforeTool, Ending::Exited(code), &stdout, b"e");
+            interpret(Ending::Exited(code), stdout, "e");
         }
 
         #[test]
@@ -343,8 +352,7 @@ mod tests {
         ) {
             let text = format!("{before}\n{{\"hookSpecificOutput\":{{\"tool_input\":{{\"a\":1}}}}}}{after}");
             prop_assume!(RawJson::parse(text.as_str()).is_err());
-            let answer =
-                interpret(HookEventName::BeforeTool, Ending::Exited(0), text.as_bytes(), b"");
+            let answer = interpret(Ending::Exited(0), text, "");
             prop_assert!(answer.output.unwrap().hook_specific_output.is_none());
         }
     }

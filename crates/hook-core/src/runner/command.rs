@@ -1,20 +1,21 @@
-//! Hooks that are shell commands.
+//! Hooks that are commands.
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::Command;
 use std::sync::Arc;
 
 use futures::FutureExt;
-use tokio::process::Command;
 
 use super::RunnerLimits;
 use super::answer::{Answer, Ending, interpret};
+use super::direct::DirectCommand;
 use super::environment::{HostEnvironment, MAX_DEPTH, Shell};
 use super::executor::{Execution, HookCall, HookExecutor, HookInput, HookKind, ProcessReport, Run};
 use super::process::{self, ProcessCall};
 use super::quoting::quote_project_directory;
-use super::termination::{EngineTasks, Group};
+use super::termination::EngineTasks;
+use super::tree::ProcessTree;
 use crate::failure::HookFailure;
 
 /// What all command hooks of one source share.
@@ -26,13 +27,21 @@ pub(super) struct CommandContext {
     pub(super) tasks: EngineTasks,
 }
 
-/// A hook that is a shell command.
+/// A hook that is a command.
 #[derive(Debug)]
 pub(super) struct CommandExecutor {
+    program: Arc<Program>,
+}
+
+/// What is run, whichever event it is run for.
+#[derive(Debug)]
+struct Program {
     command: String,
     /// What the shell is given: the command with its project directory quoted.
-    script: Arc<str>,
-    env: Arc<[(String, String)]>,
+    script: String,
+    /// How it is started where it needs no shell.
+    direct: Option<DirectCommand>,
+    env: Vec<(String, String)>,
     context: Arc<CommandContext>,
 }
 
@@ -42,11 +51,14 @@ impl CommandExecutor {
         env: Vec<(String, String)>,
         context: Arc<CommandContext>,
     ) -> Self {
-        let script = match cfg!(unix) {
-            true => quote_project_directory(&command).into(),
-            false => command.as_str().into(),
+        let (script, direct) = match cfg!(unix) {
+            true => (
+                quote_project_directory(&command),
+                DirectCommand::new(&command, context.environment.constant(&env)),
+            ),
+            false => (command.clone(), None),
         };
-        Self { command, script, env: env.into(), context }
+        Self { program: Arc::new(Program { command, script, direct, env, context }) }
     }
 }
 
@@ -56,92 +68,104 @@ impl HookExecutor for CommandExecutor {
     }
 
     fn label(&self) -> &str {
-        &self.command
+        &self.program.command
     }
 
     fn execute(&self, call: HookCall) -> Execution {
-        let depth = self.context.environment.depth;
+        let depth = self.program.context.environment.depth;
         if depth > MAX_DEPTH {
             return Execution::Done(Answer::failed(HookFailure::TooDeep { depth }).into());
         }
-        let script = Arc::clone(&self.script);
-        let env = Arc::clone(&self.env);
-        let context = Arc::clone(&self.context);
-        Execution::Running(async move { run(&script, &env, &context, call).await }.boxed())
+        let program = Arc::clone(&self.program);
+        Execution::Running(async move { program.run(call).await }.boxed())
     }
 }
 
-async fn run(
-    script: &str,
-    env: &[(String, String)],
-    context: &CommandContext,
-    mut call: HookCall,
-) -> Run {
-    let input = call.input.clone();
-    let mut warnings = Vec::new();
-    let directory = Path::new(&*input.cwd);
-    let mut ran = spawn_in(directory, script, env, context, &mut call).await;
-    if let Err(error) = &ran
-        && let Some(reason) = cannot_enter(directory, error)
-    {
-        // A guard must not vanish with its folder.
-        let project = &context.environment.project;
+impl Program {
+    async fn run(&self, call: HookCall) -> Run {
+        let mut warnings = Vec::new();
+        let (ending, process) = match self.start(&call.input, &mut warnings) {
+            Ok(tree) => {
+                let call = ProcessCall {
+                    stdin: call.input.to_raw().as_str().as_bytes(),
+                    timeout: call.timeout,
+                    cancel: &call.cancel,
+                    slots: call.slots,
+                    limits: &self.context.limits,
+                    tasks: &self.context.tasks,
+                };
+                process::run(tree, call).await
+            }
+            Err(failure) => (Ending::Failed(failure), ProcessReport::default()),
+        };
+        let event = call.input.event();
+        let mut answer = interpret(event, ending, &process.stdout, &process.stderr);
+        warnings.append(&mut answer.warnings);
+        for (stream, captured) in [("stdout", &process.stdout), ("stderr", &process.stderr)] {
+            if captured.dropped > 0 {
+                warnings.push(format!("{} bytes of {stream} were cut", captured.dropped));
+            }
+        }
+        if process.leaked {
+            warnings.push(
+                "something the hook started still held its output open after it had exited"
+                    .to_owned(),
+            );
+        }
+        answer.warnings = warnings;
+        Run { answer, process }
+    }
+
+    /// Starts the process in the event's directory, or in the project's: a guard must not vanish
+    /// with its folder.
+    fn start(
+        &self,
+        input: &HookInput,
+        warnings: &mut Vec<String>,
+    ) -> Result<ProcessTree, HookFailure> {
+        let directory = Path::new(&*input.cwd);
+        let project = &self.context.environment.project;
+        let error = match self.start_in(directory, input) {
+            Ok(tree) => return Ok(tree),
+            Err(error) => error,
+        };
+        let Some(reason) = cannot_enter(directory, &error) else {
+            return Err(self.not_started(error));
+        };
         warnings.push(format!(
             "the working directory {} cannot be entered ({reason}); the hook runs in the project \
              directory {}",
             directory.display(),
             project.display()
         ));
-        ran = spawn_in(project, script, env, context, &mut call).await;
+        self.start_in(project, input).map_err(|error| match cannot_enter(project, &error) {
+            Some(reason) => {
+                HookFailure::Directory { directory: project.clone(), source: reason.into() }
+            }
+            None => self.not_started(error),
+        })
     }
-    let (ending, process) = match ran {
-        Ok(ran) => ran,
-        Err(error) => (Ending::Failed(spawn_failure(error, context)), ProcessReport::default()),
-    };
-    let mut answer = interpret(input.event(), ending, &process.stdout.bytes, &process.stderr.bytes);
-    warnings.append(&mut answer.warnings);
-    for (stream, captured) in [("stdout", &process.stdout), ("stderr", &process.stderr)] {
-        if captured.dropped > 0 {
-            warnings.push(format!("{} bytes of {stream} were cut", captured.dropped));
-        }
-    }
-    if process.leaked {
-        warnings.push(
-            "something the hook started still held its output open after it had exited".to_owned(),
-        );
-    }
-    answer.warnings = warnings;
-    Run { answer, process }
-}
 
-async fn spawn_in(
-    directory: &Path,
-    script: &str,
-    env: &[(String, String)],
-    context: &CommandContext,
-    call: &mut HookCall,
-) -> io::Result<(Ending, ProcessReport)> {
-    let input: &HookInput = &call.input;
-    let mut command = Command::new(&context.shell.program);
-    command
-        .args(context.shell.arguments)
-        .arg(script)
-        .current_dir(directory)
-        .env_clear()
-        .envs(context.environment.variables(input, env))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    Group::prepare(&mut command);
-    let process = ProcessCall {
-        stdin: input.to_raw().as_str().as_bytes(),
-        timeout: call.timeout,
-        cancel: &call.cancel,
-        slots: &mut call.slots,
-        limits: &context.limits,
-        tasks: &context.tasks,
-    };
-    process::run(&mut command, process).await
+    /// Starts the process, without a shell where that makes no difference.
+    fn start_in(&self, directory: &Path, input: &HookInput) -> io::Result<ProcessTree> {
+        let variables = || self.context.environment.variables(input, &self.env);
+        let direct = self.direct.as_ref().and_then(|direct| direct.process(directory, variables()));
+        if let Some(process) = direct
+            && let Ok(tree) = ProcessTree::spawn(process)
+        {
+            return Ok(tree);
+        }
+        let shell = &self.context.shell;
+        let mut process = Command::new(&shell.program);
+        process.args(shell.arguments).arg(&self.script);
+        process.current_dir(directory).env_clear().envs(variables());
+        ProcessTree::spawn(process)
+    }
+
+    fn not_started(&self, error: io::Error) -> HookFailure {
+        let program: &PathBuf = &self.context.shell.program;
+        HookFailure::Spawn { program: program.clone(), source: error.into() }
+    }
 }
 
 /// Why a directory cannot be entered, if that is what kept the process from starting.
@@ -151,14 +175,4 @@ fn cannot_enter(directory: &Path, error: &io::Error) -> Option<io::Error> {
         return None;
     }
     std::fs::read_dir(directory).err()
-}
-
-fn spawn_failure(error: io::Error, context: &CommandContext) -> HookFailure {
-    let project: &PathBuf = &context.environment.project;
-    match cannot_enter(project, &error) {
-        Some(reason) => {
-            HookFailure::Directory { directory: project.clone(), source: reason.into() }
-        }
-        None => HookFailure::Spawn { program: context.shell.program.clone(), source: error.into() },
-    }
 }

@@ -52,6 +52,15 @@ impl HostEnvironment {
         Self { variables: kept, project, depth, depth_text: depth.to_string() }
     }
 
+    /// What a hook has of its host and of its own, the same for every event.
+    pub(super) fn constant<'a>(
+        &'a self,
+        hook: &'a [(String, String)],
+    ) -> impl Iterator<Item = (&'a OsStr, &'a OsStr)> {
+        let host = self.variables.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()));
+        host.chain(hook.iter().map(|(name, value)| (OsStr::new(name), OsStr::new(value))))
+    }
+
     /// All variables for one event, the hook's own last.
     pub(super) fn variables<'a>(
         &'a self,
@@ -139,14 +148,14 @@ impl Shell {
 }
 
 #[cfg(unix)]
-fn is_executable(path: &Path) -> bool {
+pub(super) fn is_executable(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
     path.metadata()
         .is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
 }
 
 #[cfg(not(unix))]
-fn is_executable(path: &Path) -> bool {
+pub(super) fn is_executable(path: &Path) -> bool {
     path.is_file()
 }
 

@@ -23,7 +23,7 @@ use super::executor::{Execution, HookCall, HookExecutor, HookInput, HookKind, Ru
 use crate::event::HookEventName;
 use crate::failure::{HookFailure, panic_message};
 use crate::output::HookOutput;
-use crate::settings::{DEFAULT_TIMEOUT, FailBehavior};
+use crate::settings::FailBehavior;
 
 /// What a handler returns: an output, nothing, or an error that counts as the hook's failure.
 pub type HandlerResult = Result<Option<HookOutput>, Box<dyn std::error::Error + Send + Sync>>;
@@ -55,7 +55,7 @@ pub struct HandlerHook {
     pub(crate) name: String,
     pub(crate) matcher: Option<String>,
     pub(crate) sequential: bool,
-    pub(crate) timeout: Duration,
+    pub(crate) timeout: Option<Duration>,
     pub(crate) fail_behavior: FailBehavior,
     function: Function,
 }
@@ -101,7 +101,7 @@ impl HandlerHook {
             name: name.into(),
             matcher: None,
             sequential: false,
-            timeout: DEFAULT_TIMEOUT,
+            timeout: None,
             fail_behavior: FailBehavior::Continue,
             function,
         }
@@ -121,10 +121,10 @@ impl HandlerHook {
         self
     }
 
-    /// How long it may run; 60 seconds by default. Inline handlers have no timeout.
+    /// How long it may run; [`RunnerLimits::timeout`](super::RunnerLimits) by default. Inline handlers have no timeout.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.timeout = timeout;
+        self.timeout = Some(timeout);
         self
     }
 

@@ -4,12 +4,18 @@
 //! | room | what it holds |
 //! | --- | --- |
 //! | `executor` | what can run a hook: the trait |
-//! | `command`, `process`, `termination`, `environment`, `quoting` | shell commands |
+//! | `command` | a command: which program, where, with what around it |
+//! | `direct`, `environment`, `quoting` | what that program is and finds: shell or none, variables, directories |
+//! | `process`, `capture` | one process from start to verdict, and what it wrote |
+//! | `tree`, `termination` | all that a process started, and its end after the verdict |
 //! | `answer`, `noise` | what a finished command means |
 //! | `handler` | functions of the host |
 
 mod answer;
+mod capture;
 mod command;
+#[cfg_attr(not(unix), expect(dead_code, reason = "there is no bash to be equal to"))]
+mod direct;
 mod environment;
 mod executor;
 mod handler;
@@ -17,6 +23,7 @@ mod noise;
 mod process;
 mod quoting;
 mod termination;
+mod tree;
 
 use std::ffi::OsString;
 use std::panic::AssertUnwindSafe;
@@ -48,6 +55,8 @@ use termination::EngineTasks;
 /// What one hook may cost, and how patient the engine is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunnerLimits {
+    /// How long a hook may run that says nothing else, 60 seconds by default.
+    pub timeout: Duration,
     /// How many hook processes may run at once; 0, the default, means four for each core, and at
     /// least eight.
     pub max_concurrent: usize,
@@ -66,6 +75,7 @@ pub struct RunnerLimits {
 impl Default for RunnerLimits {
     fn default() -> Self {
         Self {
+            timeout: Duration::from_secs(60),
             max_concurrent: 0,
             max_stdout: 4 * 1024 * 1024,
             max_stderr: 256 * 1024,
@@ -194,6 +204,10 @@ impl Runner {
             }),
             slots,
         }
+    }
+
+    pub(crate) fn limits(&self) -> &RunnerLimits {
+        &self.host.limits
     }
 
     pub(crate) fn handler(&self, handler: &HandlerHook) -> Arc<dyn HookExecutor> {

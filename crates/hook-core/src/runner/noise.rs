@@ -6,11 +6,14 @@
 
 use std::ops::Range;
 
-/// The ranges of complete objects that begin at the start of a line, outermost only.
-pub(super) fn objects_at_line_starts(text: &str) -> Vec<Range<usize>> {
+/// Calls `found` with each complete object that begins at the start of a line, outermost only, in
+/// their order. What is held meanwhile is at most about twice the text.
+pub(super) fn each_object_at_line_start(text: &[u8], mut found: impl FnMut(&[u8])) {
+    // Places are kept as 32 bits; no sensible limit lets more through.
+    let text = text.get(..u32::MAX as usize).unwrap_or(text);
     let mut scanner = Scanner::default();
     let mut line_start = true;
-    for (at, byte) in text.bytes().enumerate() {
+    for (at, &byte) in text.iter().enumerate() {
         if !scanner.accept(at, byte, line_start) {
             // The text stops being JSON here. What was open is lost; what is complete stays.
             scanner.give_up();
@@ -18,34 +21,43 @@ pub(super) fn objects_at_line_starts(text: &str) -> Vec<Range<usize>> {
                 scanner.accept(at, byte, line_start);
             }
         }
+        scanner.complete(&mut |range| found(text.get(range).unwrap_or_default()));
         line_start = byte == b'\n' || (line_start && !is_visible(text, at));
     }
-    scanner.found
+    scanner.give_up();
+    scanner.complete(&mut |range| found(text.get(range).unwrap_or_default()));
 }
 
-/// Whether the byte at `at` is visible: blanks, control characters and what is left of broken
-/// text do not push an object away from the start of its line.
-fn is_visible(text: &str, at: usize) -> bool {
-    let byte = text.as_bytes().get(at).copied().unwrap_or_default();
-    let invisible = byte <= b' ' || byte == 0x7f;
-    let broken = ["\u{fffd}", "\u{feff}"].iter().any(|sign| {
-        (0..3).any(|back| at >= back && text.as_bytes()[at - back..].starts_with(sign.as_bytes()))
-    });
-    !(invisible || broken)
+/// Whether the byte at `at` is visible: blanks, control characters and broken text do not push an
+/// object away from the start of its line.
+fn is_visible(text: &[u8], at: usize) -> bool {
+    match text.get(at..).unwrap_or_default() {
+        [b'\0'..=b' ' | 0x7f, ..] => false,
+        [0x80..=0xff, ..] => {
+            let character = text.get(at..text.len().min(at + 4)).unwrap_or_default();
+            let first =
+                character.utf8_chunks().next().and_then(|chunk| chunk.valid().chars().next());
+            !matches!(first, None | Some('\u{fffd}' | '\u{feff}'))
+        }
+        _ => true,
+    }
 }
 
 #[derive(Default)]
 struct Scanner {
-    /// The open objects and arrays, with what may come next in the innermost.
-    open: Vec<Open>,
+    /// For each open object and array, whether it is an object.
+    open: Vec<bool>,
+    /// The open objects that began at the start of a line.
+    starts: Vec<Start>,
     state: State,
-    found: Vec<Range<usize>>,
+    /// Complete objects inside of ones that are still open.
+    found: Vec<(u32, u32)>,
 }
 
-struct Open {
-    start: usize,
-    is_object: bool,
-    at_line_start: bool,
+/// Where an object began, and how deep.
+struct Start {
+    at: u32,
+    depth: u32,
 }
 
 #[derive(Default, Clone, Copy, PartialEq)]
@@ -78,6 +90,7 @@ enum State {
 impl Scanner {
     fn give_up(&mut self) {
         self.open.clear();
+        self.starts.clear();
         self.state = State::Outside;
     }
 
@@ -143,33 +156,40 @@ impl Scanner {
     }
 
     fn after_value(&mut self, at: usize, byte: u8) -> bool {
-        let Some(innermost) = self.open.last() else { return false };
-        match (byte, innermost.is_object) {
-            (b',', true) => self.state = State::Key,
-            (b',', false) => self.state = State::Value,
-            (b'}', true) | (b']', false) => self.end(at),
+        match (byte, self.open.last()) {
+            (b',', Some(true)) => self.state = State::Key,
+            (b',', Some(false)) => self.state = State::Value,
+            (b'}', Some(true)) | (b']', Some(false)) => self.end(at),
             _ => return false,
         }
         true
     }
 
-    fn begin(&mut self, start: usize, is_object: bool, at_line_start: bool) {
-        self.open.push(Open { start, is_object, at_line_start });
+    fn begin(&mut self, at: usize, is_object: bool, at_line_start: bool) {
+        self.open.push(is_object);
+        if is_object && at_line_start {
+            self.starts.push(Start { at: at as u32, depth: self.open.len() as u32 });
+        }
         self.state = if is_object { State::FirstKey } else { State::FirstItem };
     }
 
     fn end(&mut self, at: usize) {
-        if let Some(ended) = self.open.pop()
-            && ended.is_object
-            && ended.at_line_start
-        {
+        if let Some(start) = self.starts.pop_if(|start| start.depth as usize == self.open.len()) {
             // What is inside a complete object is its data, not an answer of its own.
-            while self.found.last().is_some_and(|inner| inner.start > ended.start) {
-                self.found.pop();
-            }
-            self.found.push(ended.start..at + 1);
+            while self.found.pop_if(|(inner, _)| *inner > start.at).is_some() {}
+            self.found.push((start.at, at as u32 + 1));
         }
+        self.open.pop();
         self.state = if self.open.is_empty() { State::Outside } else { State::CommaOrEnd };
+    }
+
+    /// Hands on what no open object can take for its own any more.
+    fn complete(&mut self, found: &mut impl FnMut(Range<usize>)) {
+        if self.open.is_empty() && !self.found.is_empty() {
+            for (start, end) in self.found.drain(..) {
+                found(start as usize..end as usize);
+            }
+        }
     }
 }
 
@@ -178,8 +198,12 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn found(text: &str) -> Vec<&str> {
-        objects_at_line_starts(text).into_iter().map(|range| &text[range]).collect()
+    fn found(text: impl AsRef<[u8]>) -> Vec<String> {
+        let mut found = Vec::new();
+        each_object_at_line_start(text.as_ref(), |object| {
+            found.push(String::from_utf8_lossy(object).into_owned());
+        });
+        found
     }
 
     #[test]
@@ -207,7 +231,7 @@ mod tests {
     fn a_mebibyte_of_braces_is_read_in_one_pass() {
         for unit in ["{", "{\n", "{\"a\":\n", "{}\n", "[{\"a\":[\n"] {
             let text = unit.repeat((1 << 20) / unit.len());
-            objects_at_line_starts(&text);
+            found(&text);
         }
     }
 
@@ -223,10 +247,23 @@ mod tests {
         }
 
         #[test]
-        fn any_text_is_scanned_without_panic(text in "[{}\\[\\]\",:\\\\u0a\n\0\u{fffd} ]{0,200}") {
-            for range in objects_at_line_starts(&text) {
-                prop_assert!(text.get(range).is_some());
+        fn whatever_is_found_begins_a_line_and_is_an_object(
+            text in "[{}\\[\\]\",:\\\\u0a\n\0\u{fffd} ]{0,200}",
+        ) {
+            for object in found(&text) {
+                prop_assert!(object.starts_with("{") && object.ends_with("}"), "{}", object);
+                prop_assert!(text.contains(&object));
             }
+        }
+
+        #[test]
+        fn broken_text_around_an_object_does_not_hide_it(
+            before in proptest::collection::vec(0x80_u8.., 0..6),
+            after in proptest::collection::vec(any::<u8>(), 0..6),
+        ) {
+            prop_assume!(before.utf8_chunks().all(|chunk| chunk.valid().is_empty()));
+            let text = [&before[..], b"{\"a\":1}", &after[..]].concat();
+            prop_assert_eq!(&found(text)[0], "{\"a\":1}");
         }
     }
 }

@@ -32,14 +32,13 @@ pub fn parse(text: &str, source: HookSource, path: Option<PathBuf>) -> SettingsF
         config: HooksConfig::default(),
         hooks: Vec::new(),
     };
-    let readable = reader.read();
+    reader.read();
     SettingsFile {
         source,
         path,
         config: reader.config,
         hooks: reader.hooks,
         diagnostics: reader.document.into_diagnostics(),
-        readable,
     }
 }
 
@@ -57,17 +56,17 @@ struct Definition {
 }
 
 impl Reader<'_> {
-    fn read(&mut self) -> bool {
+    fn read(&mut self) {
         let root = match self.document.root() {
             Ok(root) => root,
             Err(error) => {
                 self.document.not_json(&error);
-                return false;
+                return;
             }
         };
         let Some(fields) = self.document.fields(&root) else {
             self.document.wrong_kind(Severity::Error, &root, "an object", "the file was skipped");
-            return false;
+            return;
         };
         for field in fields.iter().filter(|field| !TOP_LEVEL.contains(&field.name.as_str())) {
             // Other names belong to the agent whose file it is, unless they are meant for us.
@@ -83,7 +82,6 @@ impl Reader<'_> {
         for field in fields.iter().filter(|field| field.name == "hooks") {
             self.read_events(&field.value);
         }
-        true
     }
 
     fn read_config(&mut self, node: &Node) {
@@ -327,20 +325,20 @@ impl Reader<'_> {
         })
     }
 
-    fn timeout(&mut self, node: &Node) -> Duration {
+    /// `None` for what is no timeout: the default is used then.
+    fn timeout(&mut self, node: &Node) -> Option<Duration> {
         let value = &node.value;
         match value.to_whole_number() {
             Some(milliseconds @ 1..=MAX_TIMEOUT_MILLISECONDS) => {
-                Duration::from_millis(milliseconds)
+                Some(Duration::from_millis(milliseconds))
             }
             _ => {
                 let message = format!(
                     "expected whole milliseconds from 1 to {MAX_TIMEOUT_MILLISECONDS}, found \
-                     {value}; the default of {} ms is used",
-                    super::DEFAULT_TIMEOUT.as_millis()
+                     {value}; the default is used"
                 );
                 self.document.report(Severity::Warning, node, message);
-                super::DEFAULT_TIMEOUT
+                None
             }
         }
     }
@@ -401,7 +399,7 @@ mod tests {
             ),
             (
                 hook(r#""type":"command","command":"x","timeout":0"#),
-                "s.json:1:77: warning: hooks.BeforeTool[0].hooks[0].timeout: expected whole milliseconds from 1 to 86400000, found 0; the default of 60000 ms is used",
+                "s.json:1:77: warning: hooks.BeforeTool[0].hooks[0].timeout: expected whole milliseconds from 1 to 86400000, found 0; the default is used",
             ),
         ] {
             assert_eq!(problems(&text), [expected], "{text}");
@@ -416,9 +414,9 @@ mod tests {
         let read: Vec<_> = file
             .hooks
             .iter()
-            .map(|hook| (hook.command.as_str(), hook.timeout.as_millis()))
+            .map(|hook| (hook.command.as_str(), hook.timeout.map(|timeout| timeout.as_millis())))
             .collect();
-        assert_eq!(read, [("a", 60_000), ("b", 5_000)]);
+        assert_eq!(read, [("a", None), ("b", Some(5_000))]);
         assert_eq!(file.diagnostics.len(), 4);
     }
 

@@ -19,9 +19,6 @@ pub use source::{HookSource, SettingsSource, discover, load};
 
 use crate::event::HookEventName;
 
-/// The timeout of a hook that says nothing else.
-pub const DEFAULT_TIMEOUT: Duration = Duration::from_millis(60_000);
-
 /// What happens to the event when a hook failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum FailBehavior {
@@ -51,8 +48,8 @@ pub struct HooksConfig {
     pub enabled: bool,
     /// Names (or, where a hook has none, commands) of hooks that do not run.
     pub disabled: Vec<String>,
-    /// The timeout of hooks that have none.
-    pub default_timeout: Duration,
+    /// The timeout of hooks that have none; the engine's own default where this is `None`.
+    pub default_timeout: Option<Duration>,
     /// The fail behaviour of hooks that have none.
     pub fail_behavior: FailBehavior,
     /// How many processes of this source's hooks may run at once; 0 is the engine's own limit.
@@ -66,7 +63,7 @@ impl Default for HooksConfig {
         Self {
             enabled: true,
             disabled: Vec::new(),
-            default_timeout: DEFAULT_TIMEOUT,
+            default_timeout: None,
             fail_behavior: FailBehavior::Continue,
             max_concurrent: 0,
             environment: EnvironmentRules::default(),
@@ -102,8 +99,8 @@ pub struct HookEntry {
     pub description: Option<String>,
     /// The shell command.
     pub command: String,
-    /// How long it may run.
-    pub timeout: Duration,
+    /// How long it may run; the engine's default where neither it nor its file says.
+    pub timeout: Option<Duration>,
     /// What its failure means.
     pub fail_behavior: FailBehavior,
     /// Variables added to its environment.
@@ -125,6 +122,4 @@ pub struct SettingsFile {
     pub hooks: Vec<HookEntry>,
     /// What is wrong with it.
     pub diagnostics: Vec<Diagnostic>,
-    /// Whether the file could be read at all. Until it can, every response carries a warning.
-    pub readable: bool,
 }

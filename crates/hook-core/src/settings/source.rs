@@ -154,6 +154,5 @@ fn unreadable(source: &SettingsSource, error: &io::Error) -> SettingsFile {
         config: HooksConfig::default(),
         hooks: Vec::new(),
         diagnostics: vec![diagnostic],
-        readable: false,
     }
 }

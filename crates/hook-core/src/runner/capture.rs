@@ -1,0 +1,67 @@
+//! What a hook writes, kept up to a limit and counted beyond it.
+
+use futures::FutureExt;
+use tokio::io::{AsyncRead, AsyncReadExt};
+
+use super::executor::Captured;
+
+const READ_SIZE: usize = 64 * 1024;
+
+/// One of a hook's outputs on its way in.
+#[derive(Debug)]
+pub(super) struct Capture<P> {
+    /// `None` once it has ended.
+    pipe: Option<P>,
+    limit: usize,
+    captured: Captured,
+    /// Where what is beyond the limit goes.
+    surplus: Vec<u8>,
+}
+
+impl<P: AsyncRead + Unpin> Capture<P> {
+    pub(super) fn new(pipe: Option<P>, limit: usize) -> Self {
+        Self { pipe, limit, captured: Captured::default(), surplus: Vec::new() }
+    }
+
+    pub(super) fn is_open(&self) -> bool {
+        self.pipe.is_some()
+    }
+
+    /// Takes the next piece; never ready once the stream has ended.
+    ///
+    /// # Cancellation
+    /// Dropping the future loses nothing.
+    pub(super) async fn fill(&mut self) {
+        let Some(pipe) = &mut self.pipe else { return std::future::pending().await };
+        let kept = &mut self.captured.bytes;
+        let room = self.limit - kept.len();
+        let read = if room > 0 {
+            kept.reserve(room.min(READ_SIZE));
+            pipe.take(room as u64).read_buf(kept).await
+        } else {
+            self.surplus.clear();
+            self.surplus.reserve(READ_SIZE);
+            let read = pipe.read_buf(&mut self.surplus).await;
+            self.captured.dropped += self.surplus.len() as u64;
+            read
+        };
+        if !matches!(read, Ok(1..)) {
+            self.pipe = None;
+        }
+    }
+
+    /// Takes what is in the pipe by now, without waiting for more.
+    pub(super) fn fill_with_what_is_there(&mut self) {
+        // A pipe holds little; more than this many pieces is somebody writing on.
+        for _ in 0..32 {
+            if self.pipe.is_none() || self.fill().now_or_never().is_none() {
+                return;
+            }
+        }
+    }
+
+    /// Closes the pipe; what was captured.
+    pub(super) fn finish(self) -> Captured {
+        self.captured
+    }
+}

@@ -1,0 +1,35 @@
+//! An agent whose blocking handler never returns: another event is served meanwhile, and the
+//! process ends all the same (reliability.md, fault 20).
+
+use std::time::Duration;
+
+use hook_bus::HookSystem;
+use hook_core::{
+    BeforeAgentInput, HandlerHook, HookEventName, HookOutput, SessionEndInput, SessionEndReason,
+};
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let stuck = HandlerHook::blocking(HookEventName::BeforeAgent, "stuck", |_| {
+        loop {
+            std::thread::park();
+        }
+    });
+    let quick = HandlerHook::inline(HookEventName::SessionEnd, "quick", |_| {
+        Ok(Some(HookOutput::allow().with_system_message("served meanwhile")))
+    });
+    let system = HookSystem::builder(".")
+        .handler(stuck.timeout(Duration::from_secs(1)))
+        .handler(quick)
+        .build()?;
+    let stuck = system.fire_before_agent(BeforeAgentInput { prompt: String::new() });
+    let quick =
+        async { system.fire_session_end(SessionEndInput { reason: SessionEndReason::Exit }).await };
+    let (stuck, quick) = tokio::join!(stuck, quick);
+    let said = quick.system_message.unwrap_or_default();
+    let errors: Vec<_> = stuck.aggregated.errors.iter().map(|error| &error.message).collect();
+    let threads = system.status().abandoned_threads;
+    let report = format!("{said}\n{errors:?}\n{threads} thread abandoned\n");
+    std::io::Write::write_all(&mut std::io::stdout(), report.as_bytes())?;
+    Ok(())
+}
