@@ -3,14 +3,16 @@
 //! Nothing here stands in for the engine: hooks are real scripts, run by the real runner.
 
 mod binary;
+mod holdings;
 mod processes;
 mod project;
 mod served;
 
 pub use binary::{Finished, Hook, hook_binary, workspace};
+pub use holdings::Holdings;
 pub use processes::HookProcess;
 pub use project::Project;
-pub use served::{Holdings, Served, request};
+pub use served::{Served, request};
 
 use hook_core::{JsonObject, RawJson, RawObject};
 use serde_json::Value;

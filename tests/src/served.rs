@@ -1,6 +1,5 @@
 //! A running `hook serve --stdio`, as an agent in another language has it.
 
-use std::fs;
 use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
@@ -10,6 +9,7 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
 use crate::binary::hook_binary;
+use crate::holdings::Holdings;
 use crate::json;
 use crate::project::Project;
 
@@ -93,34 +93,9 @@ impl Served {
         self.receive().await
     }
 
-    /// A size in KiB from the process's status, such as `VmRSS`.
-    ///
-    /// # Panics
-    /// When the system does not say.
-    pub fn kibibytes(&self, field: &str) -> u64 {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.id())).unwrap_or_default();
-        let line = status.lines().find_map(|line| line.strip_prefix(field)?.strip_prefix(':'));
-        let number = line.and_then(|line| line.trim().strip_suffix("kB")?.trim().parse().ok());
-        number.unwrap_or_else(|| panic!("no {field} in the status of the engine"))
-    }
-
-    /// How many descriptors, threads and dead children that nobody reaped the process has.
+    /// What its process holds of the system.
     pub fn holdings(&self) -> Holdings {
-        let own = self.id().to_string();
-        let count =
-            |part: &str| fs::read_dir(format!("/proc/{own}/{part}")).into_iter().flatten().count();
-        let is_zombie = |entry: &fs::DirEntry| {
-            let stat = fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
-            let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
-            let mut fields = fields.split_ascii_whitespace();
-            fields.next() == Some("Z") && fields.next() == Some(&own)
-        };
-        let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
-        Holdings {
-            descriptors: count("fd"),
-            threads: count("task"),
-            zombies: processes.filter(is_zombie).count(),
-        }
+        Holdings::of(self.id())
     }
 
     /// Closes its input, reads what it still writes, and gives its exit code.
@@ -143,17 +118,6 @@ impl Served {
             other => panic!("the engine did not end: {other:?}"),
         }
     }
-}
-
-/// What a process holds of its system.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Holdings {
-    /// Open descriptors.
-    pub descriptors: usize,
-    /// Threads.
-    pub threads: usize,
-    /// Dead children.
-    pub zombies: usize,
 }
 
 /// A request message.

@@ -44,13 +44,13 @@ async fn fault_05_a_flood_is_too_large_and_costs_little_memory() {
         let project = project_with(&[json!({"command": command, "timeout": 60_000})]);
         let mut served = Served::start(&project).await;
         served.ask(&request("SessionEnd", &json!({"reason": "exit"}), "warm")).await;
-        let before = served.kibibytes("VmRSS");
+        let before = served.holdings().resident;
         let response = served.ask(&request("BeforeAgent", &json!({"prompt": "p"}), "flood")).await;
         let hook = &response["hooks"][0];
         assert!(hook["error"].as_str().unwrap().starts_with("output_too_large"), "{hook}");
         assert!(hook["warnings"].to_string().contains("295805696 bytes of stdout were cut"));
-        let grown = served.kibibytes("VmHWM").saturating_sub(before);
-        assert!(grown < LIMIT_KIBIBYTES, "{flood}: grown by {grown} KiB");
+        let grown = served.holdings().peak.saturating_sub(before);
+        assert!(0 < before && grown < LIMIT_KIBIBYTES, "{flood}: grown by {grown} KiB");
     }
 }
 
