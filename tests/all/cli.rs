@@ -400,10 +400,28 @@ fn a_signal_ends_the_hooks_and_everything_is_still_answered() {
 
 #[cfg(unix)]
 #[test]
+fn the_signal_itself_is_handed_on_to_hooks() {
+    for (signal_name, number) in [("INT", 2), ("TERM", 15), ("HUP", 1), ("QUIT", 3)] {
+        let script = "for it in INT TERM HUP QUIT; do trap \"echo $it > got; exit\" $it; done; \
+            touch running; while :; do sleep 0.05; done";
+        let project = Project::with_hook("SessionEnd", script);
+        let mut child = started(
+            &project,
+            &["fire", "SessionEnd", "--input", r#"{"reason":"exit"}"#, "--settings=settings.json"],
+            "",
+        );
+        signal(&child, &format!("-{signal_name}"));
+        assert_eq!(child.wait().unwrap().code(), Some(128 + number));
+        assert_eq!(project.read("got").trim(), signal_name);
+    }
+}
+
+#[cfg(unix)]
+#[test]
 fn a_second_signal_kills_a_hook_that_ignores_the_first() {
     let project = Project::with_hook(
         "SessionEnd",
-        "trap '' TERM; echo $$ > pid; touch running; while :; do sleep 0.1; done",
+        "trap '' TERM INT; echo $$ > pid; touch running; while :; do sleep 0.1; done",
     );
     let begun = std::time::Instant::now();
     let mut child = started(

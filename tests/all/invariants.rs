@@ -230,6 +230,26 @@ async fn invariant_01_exactly_one_response_when_queues_are_full() {
 }
 
 #[tokio::test]
+async fn published_requests_wait_for_room_in_bytes_too() {
+    let gate = Arc::new(tokio::sync::Semaphore::new(0));
+    let limits = BusLimits { in_flight_bytes: 1_000_000, ..BusLimits::default() };
+    let bus = MessageBus::with_limits(limits);
+    let system = HookSystem::builder(".").bus(bus.clone()).handler(waiting(&gate)).build().unwrap();
+    system.initialize().await.unwrap();
+    let large = |size| {
+        HookExecutionRequest::new("BeforeAgent", fields(json!({"prompt": "x".repeat(size)})))
+    };
+    bus.publish(large(600_000)).await.unwrap();
+    assert_eq!(bus.try_publish(large(600_000)).unwrap_err(), PublishError::Full);
+    bus.try_publish(large(100_000)).unwrap();
+    // What is larger than all of it waits until it is alone, and is served then.
+    let mut huge = Box::pin(bus.publish(large(5_000_000)));
+    assert!(futures::poll!(&mut huge).is_pending());
+    gate.add_permits(3);
+    assert!(huge.await.unwrap().response().await.unwrap().success());
+}
+
+#[tokio::test]
 async fn invariant_01_dropping_what_publish_returned_cancels_nothing() {
     let gate = Arc::new(tokio::sync::Semaphore::new(0));
     let system = system_of(waiting(&gate));

@@ -1,8 +1,10 @@
-//! docs/requirements.md names every requirement, and only tests that exist.
+//! docs/requirements.md names every requirement, docs/reliability.md every fault, and both only
+//! tests that exist.
 
 use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use hook_tests::workspace;
 
@@ -65,26 +67,45 @@ fn tests_in(path: &Path) -> Vec<String> {
     names
 }
 
+/// The rows of a page's tables, without those of headings.
+fn rows(page: &str) -> Vec<Vec<&str>> {
+    let is_row = |line: &&str| line.starts_with("| ") && !line.contains("---");
+    page.lines()
+        .filter(is_row)
+        .map(|line| line.trim_matches('|').split(" | ").map(str::trim).collect())
+        .collect()
+}
+
+fn assert_tests_exist(row: &[&str]) {
+    static EXIST: LazyLock<HashSet<String>> = LazyLock::new(tests_that_exist);
+    let last = row.last().unwrap();
+    let named: Vec<&str> = last.split('`').skip(1).step_by(2).collect();
+    assert!(!named.is_empty() || last.contains("Later"), "{} has no test", row[0]);
+    for test in named {
+        assert!(EXIST.contains(test), "{} names {test}, which is no test", row[0]);
+    }
+}
+
+#[test]
+fn the_fault_table_is_complete_and_names_tests_that_exist() {
+    let page = fs::read_to_string(workspace().join("docs/reliability.md")).unwrap();
+    let rows = rows(&page);
+    for fault in 1..=30 {
+        let of_fault: Vec<_> = rows.iter().filter(|row| row[0] == fault.to_string()).collect();
+        assert_eq!(of_fault.len(), 1, "fault {fault} stands on the page {} times", of_fault.len());
+        assert_tests_exist(of_fault[0]);
+    }
+}
+
 #[test]
 fn the_requirements_page_is_complete_and_names_tests_that_exist() {
     let page = fs::read_to_string(workspace().join("docs/requirements.md")).unwrap();
-    let rows: Vec<Vec<&str>> = page
-        .lines()
-        .filter(|line| line.starts_with("| ") && !line.contains("---"))
-        .map(|line| line.trim_matches('|').split(" | ").map(str::trim).collect())
-        .collect();
+    let rows = rows(&page);
     for id in expected() {
         let count = rows.iter().filter(|row| row[0] == id).count();
         assert_eq!(count, 1, "{id} stands on the page {count} times");
     }
-    let exist = tests_that_exist();
-    assert!(exist.contains("the_requirements_page_is_complete_and_names_tests_that_exist"));
     for row in rows.iter().filter(|row| row[0] != "id" && row[0] != "invariant") {
-        let last = row.last().unwrap();
-        let named: Vec<&str> = last.split('`').skip(1).step_by(2).collect();
-        assert!(!named.is_empty() || last.contains("Later"), "{} has no test", row[0]);
-        for test in named {
-            assert!(exist.contains(test), "{} names {test}, which is no test", row[0]);
-        }
+        assert_tests_exist(row);
     }
 }

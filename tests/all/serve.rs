@@ -209,7 +209,7 @@ async fn settings_are_read_anew_when_asked() {
 }
 
 #[tokio::test]
-async fn clients_that_share_an_id_each_get_their_own_response() {
+async fn fault_25_clients_that_share_an_id_each_get_their_own_response() {
     let project = Project::with_hook("BeforeAgent", "cat");
     let system = project.system();
     let play = async |text: &str| {

@@ -7,7 +7,7 @@ use std::time::Instant;
 use futures::future::BoxFuture;
 use hook_core::{FailureCode, HookEventName, StageFailure};
 use tokio::runtime::Handle;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, TryAcquireError, oneshot};
+use tokio::sync::oneshot;
 use tokio::task::JoinError;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
@@ -15,6 +15,7 @@ use tracing::instrument::WithSubscriber;
 
 use crate::accepted::Accepted;
 use crate::message::{CorrelationId, HookExecutionRequest, HookExecutionResponse, RequestKey};
+use crate::places::{Place, Places};
 use crate::subscription::{Message, Subscription, SubscriptionLimits, Topics};
 
 /// What a bus may hold.
@@ -24,13 +25,20 @@ pub struct BusLimits {
     /// [`MessageBus::publish`] waits; direct requests ([`MessageBus::request`]) are bounded by
     /// there being callers.
     pub in_flight: usize,
+    /// How many bytes the published requests in flight may hold, about; 256 MiB by default. They
+    /// wait as above. A single request may be larger, and is then in flight alone.
+    pub in_flight_bytes: usize,
     /// How much a subscriber may leave unread.
     pub subscription: SubscriptionLimits,
 }
 
 impl Default for BusLimits {
     fn default() -> Self {
-        Self { in_flight: 1_024, subscription: SubscriptionLimits::default() }
+        Self {
+            in_flight: 1_024,
+            in_flight_bytes: 256 * 1024 * 1024,
+            subscription: SubscriptionLimits::default(),
+        }
     }
 }
 
@@ -45,8 +53,8 @@ pub struct AlreadyServed;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PublishError {
-    /// As many requests are in flight as may be.
-    #[error("the bus is full: as many requests are in flight as it may hold; publish again later")]
+    /// As many requests are in flight as may be, or as many bytes.
+    #[error("the bus is full: as much is in flight as it may hold; publish again later")]
     Full,
     /// There is no async runtime to serve the request on.
     #[error(
@@ -119,7 +127,7 @@ struct Inner {
     limits: BusLimits,
     handler: RwLock<Option<Arc<dyn RequestHandler>>>,
     topics: Arc<Topics>,
-    places: Arc<Semaphore>,
+    places: Places,
 }
 
 impl fmt::Debug for MessageBus {
@@ -146,13 +154,12 @@ impl MessageBus {
 
     /// A bus with limits of one's own.
     pub fn with_limits(limits: BusLimits) -> Self {
-        let places = limits.in_flight.clamp(1, Semaphore::MAX_PERMITS);
         Self {
             inner: Arc::new(Inner {
                 limits,
                 handler: RwLock::new(None),
                 topics: Arc::default(),
-                places: Arc::new(Semaphore::new(places)),
+                places: Places::new(&limits),
             }),
         }
     }
@@ -197,8 +204,8 @@ impl MessageBus {
         }
     }
 
-    /// Publishes a request, to be served on a task of the bus. Waits while as many requests are in
-    /// flight as may be.
+    /// Publishes a request, to be served on a task of the bus. Waits while as much is in flight as
+    /// may be.
     ///
     /// What it returns can be awaited or dropped; dropping it cancels nothing.
     ///
@@ -218,9 +225,8 @@ impl MessageBus {
         key: RequestKey,
         cancel: CancellationToken,
     ) -> Result<PublishedRequest, PublishError> {
-        // The bus never closes its places.
-        let place = Arc::clone(&self.inner.places).acquire_owned().await;
-        self.publish_in(place.map_err(|_| PublishError::Full)?, request, key, cancel)
+        let place = self.inner.places.enter(&request).await?;
+        self.publish_in(place, request, key, cancel)
     }
 
     /// Publishes a request if there is room for it now.
@@ -231,17 +237,13 @@ impl MessageBus {
         &self,
         request: HookExecutionRequest,
     ) -> Result<PublishedRequest, PublishError> {
-        match Arc::clone(&self.inner.places).try_acquire_owned() {
-            Ok(place) => {
-                self.publish_in(place, request, RequestKey::next(), CancellationToken::new())
-            }
-            Err(TryAcquireError::NoPermits | TryAcquireError::Closed) => Err(PublishError::Full),
-        }
+        let place = self.inner.places.try_enter(&request)?;
+        self.publish_in(place, request, RequestKey::next(), CancellationToken::new())
     }
 
     fn publish_in(
         &self,
-        place: OwnedSemaphorePermit,
+        place: Place,
         request: HookExecutionRequest,
         key: RequestKey,
         cancel: CancellationToken,

@@ -69,6 +69,7 @@ mod fire;
 mod in_flight;
 mod log;
 pub mod message;
+mod places;
 mod progress;
 pub mod script;
 mod subscription;

@@ -8,8 +8,8 @@ use std::time::Duration;
 use hook_core::runner::RunnerLimits;
 use hook_core::settings::{Diagnostic, discover};
 use hook_core::{
-    HandlerHook, HookListing, HookRegistry, HostContext, ProcessedHookResult, RequestInput,
-    RunnerHost, SettingsSource, TrustPolicy,
+    EndSignal, HandlerHook, HookListing, HookRegistry, HostContext, ProcessedHookResult,
+    RequestInput, RunnerHost, SettingsSource, TrustPolicy,
 };
 
 use crate::bus::{AlreadyServed, MessageBus, RequestHandler};
@@ -308,6 +308,14 @@ impl HookSystem {
     pub fn kill(&self) {
         if let Ok(engine) = self.ready() {
             engine.pipeline.runner().kill();
+        }
+    }
+
+    /// From now on hooks that have to go are told so by that signal, TERM before. For a command that
+    /// hands on what its user sent.
+    pub fn end_hooks_with(&self, signal: EndSignal) {
+        if let Ok(engine) = self.ready() {
+            engine.pipeline.runner().end_with(signal);
         }
     }
 

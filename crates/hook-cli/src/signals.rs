@@ -1,11 +1,12 @@
-//! What a signal does: the first one ends the hooks, so that everything is answered, and then the
-//! command; a second one kills what is left.
+//! What a signal does: the first one is handed on to the hooks and ends them, so that everything is
+//! answered, and then the command; a second one kills what is left.
 
 use std::future::Future;
 use std::pin::pin;
 use std::time::Duration;
 
 use hook_bus::HookSystem;
+use hook_core::EndSignal;
 use tokio_util::sync::CancellationToken;
 
 use crate::error::CommandError;
@@ -32,6 +33,7 @@ pub(crate) async fn until_signalled(
         }
         number = signals.next() => number,
     };
+    system.end_hooks_with(signal_for_hooks(number));
     stop.cancel();
     // Its hooks end with the shutdown; what it has to say of them is still said.
     let hooks_gone = async {
@@ -62,6 +64,16 @@ async fn kill_when_signalled(
     tokio::select! {
         () = end => {}
         number = signals.next() => exit_code::signalled(number).exit(),
+    }
+}
+
+/// The signal that hooks get when the command got this one.
+fn signal_for_hooks(number: i32) -> EndSignal {
+    match number {
+        1 => EndSignal::HangUp,
+        2 => EndSignal::Interrupt,
+        3 => EndSignal::Quit,
+        _ => EndSignal::Terminate,
     }
 }
 

@@ -100,8 +100,8 @@ pub use planner::{Plan, Planner};
 pub use processed::{ProcessedHookResult, StageFailure};
 pub use registry::{Hook, HookListing, HookRegistry};
 pub use runner::{
-    HandlerHook, HandlerResult, HookExecutionResult, HookInput, HookKind, RunObserver, RunScope,
-    Runner, RunnerHost, RunnerLimits,
+    EndSignal, HandlerHook, HandlerResult, HookExecutionResult, HookInput, HookKind, RunObserver,
+    RunScope, Runner, RunnerHost, RunnerLimits,
 };
 pub use settings::{FailBehavior, HookSource, SettingsSource};
 pub use shape::ShapeError;

@@ -35,6 +35,15 @@ async fn fault_01_a_hook_that_sleeps_for_ever_times_out_with_its_children() {
 }
 
 #[tokio::test]
+async fn fault_01_a_hook_that_is_told_to_end_may_tidy_up_and_say_so() {
+    let tidy = "echo bye; echo bye >&2; touch tidied; exit";
+    let project = project(&format!("trap '{tidy}' TERM; sleep 1000 & wait"));
+    assert_times_out(&patient(&project)).await;
+    project.appears("tidied").await;
+    project.assert_nothing_runs().await;
+}
+
+#[tokio::test]
 async fn fault_02_a_hook_that_ignores_term_is_killed() {
     let project = project("trap '' TERM; touch running; while :; do sleep 1000; done");
     // The verdict does not wait for the grace, which is two minutes here.

@@ -60,8 +60,9 @@ impl<P: AsyncRead + Unpin> Capture<P> {
         }
     }
 
-    /// Closes the pipe; what was captured.
-    pub(super) fn finish(self) -> Captured {
-        self.captured
+    /// What was captured, and the pipe if it is still open. Whoever drops it may end the hook: who
+    /// writes to a closed pipe gets a signal.
+    pub(super) fn finish(self) -> (Captured, Option<P>) {
+        (self.captured, self.pipe)
     }
 }

@@ -50,6 +50,7 @@ use command::{CommandContext, CommandExecutor};
 use environment::{HostEnvironment, Shell};
 use executor::{Execution, HookCall, Slots};
 use handler::AbandonedThreads;
+pub use termination::EndSignal;
 use termination::EngineTasks;
 
 /// What one hook may cost, and how patient the engine is.
@@ -223,6 +224,11 @@ impl Runner {
     /// Gives no process a grace any more: those that were told to end are killed at once.
     pub fn kill(&self) {
         self.tasks.impatient.cancel();
+    }
+
+    /// From now on hooks that have to go are told so by that signal; by TERM before.
+    pub fn end_with(&self, signal: EndSignal) {
+        self.tasks.end_with(signal);
     }
 
     /// How many blocking handlers never returned and still hold a thread.

@@ -14,7 +14,7 @@ use super::RunnerLimits;
 use super::answer::Ending;
 use super::capture::Capture;
 use super::executor::{ProcessReport, Slots};
-use super::termination::EngineTasks;
+use super::termination::{EngineTasks, Leaving};
 use super::tree::ProcessTree;
 use crate::failure::HookFailure;
 
@@ -52,6 +52,7 @@ pub(super) async fn run(mut tree: ProcessTree, call: ProcessCall<'_>) -> (Ending
     drop(stdin);
 
     let mut report = ProcessReport::default();
+    let mut still_running = None;
     let mut ending = match verdict {
         Verdict::Ended(status) => {
             // The hook itself is done. What it started may still write, but not for long.
@@ -70,15 +71,20 @@ pub(super) async fn run(mut tree: ProcessTree, call: ProcessCall<'_>) -> (Ending
         Verdict::TimedOut | Verdict::Cancelled => {
             stdout.fill_with_what_is_there();
             stderr.fill_with_what_is_there();
-            call.tasks.end(tree, call.limits.grace, call.slots);
+            still_running = Some(tree);
             Ending::Failed(match verdict {
                 Verdict::TimedOut => HookFailure::TimedOut { after: call.timeout },
                 _ => HookFailure::Cancelled,
             })
         }
     };
-    report.stdout = stdout.finish();
-    report.stderr = stderr.finish();
+    let (stdout, stdout_pipe) = stdout.finish();
+    let (stderr, stderr_pipe) = stderr.finish();
+    (report.stdout, report.stderr) = (stdout, stderr);
+    if let Some(tree) = still_running {
+        let leaving = Leaving { tree, stdout: stdout_pipe, stderr: stderr_pipe, slots: call.slots };
+        call.tasks.end(leaving, call.limits.grace);
+    }
     // Exit 2 denies, whatever else was printed.
     if report.stdout.dropped > 0 && matches!(ending, Ending::Exited(code) if code != 2) {
         ending = Ending::Failed(HookFailure::OutputTooLarge { limit: call.limits.max_stdout });

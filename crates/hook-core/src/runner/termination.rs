@@ -1,13 +1,45 @@
 //! What follows a verdict on a hook that still runs: TERM, a grace, KILL; on a task that the engine
 //! owns, so that nobody waits for it.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
+use tokio::io::{AsyncRead, copy, sink};
+use tokio::process::{ChildStderr, ChildStdout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::executor::Slots;
 use super::tree::ProcessTree;
+
+/// How a hook that has to go is told so, before it is killed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum EndSignal {
+    /// SIGTERM: what its timeout or cancellation means to a hook.
+    Terminate,
+    /// SIGINT, as from Ctrl-C.
+    Interrupt,
+    /// SIGQUIT.
+    Quit,
+    /// SIGHUP: the terminal is gone.
+    HangUp,
+}
+
+impl EndSignal {
+    const ALL: [Self; 4] = [Self::Terminate, Self::Interrupt, Self::Quit, Self::HangUp];
+}
+
+/// A hook that got its verdict while it ran.
+pub(super) struct Leaving {
+    pub(super) tree: ProcessTree,
+    /// Read on, so that what it writes while it tidies up does not end it early.
+    pub(super) stdout: Option<ChildStdout>,
+    pub(super) stderr: Option<ChildStderr>,
+    /// Free when the leader is gone.
+    pub(super) slots: Slots,
+}
 
 /// What the engine owns beyond the answer of a hook.
 #[derive(Debug, Clone)]
@@ -16,6 +48,8 @@ pub(super) struct EngineTasks {
     pub(super) tracker: TaskTracker,
     /// Cancelled when no process is to be given a grace any more.
     pub(super) impatient: CancellationToken,
+    /// How processes are told to end: an [`EndSignal`].
+    signal: Arc<AtomicU8>,
 }
 
 impl EngineTasks {
@@ -23,13 +57,23 @@ impl EngineTasks {
         let tracker = TaskTracker::new();
         // A closed tracker takes tasks all the same, and can be waited for by anybody at any time.
         tracker.close();
-        Self { tracker, impatient: CancellationToken::new() }
+        Self { tracker, impatient: CancellationToken::new(), signal: Arc::default() }
     }
 
-    /// Tells a tree to end at once, and sees to it that it does. The slots are free when its leader
-    /// is gone.
-    pub(super) fn end(&self, mut tree: ProcessTree, grace: Duration, slots: Slots) {
-        tree.terminate();
+    /// From now on processes are told to end by that signal.
+    pub(super) fn end_with(&self, signal: EndSignal) {
+        self.signal.store(signal as u8, Ordering::Relaxed);
+    }
+
+    fn signal(&self) -> EndSignal {
+        let stored = self.signal.load(Ordering::Relaxed);
+        EndSignal::ALL.get(usize::from(stored)).copied().unwrap_or(EndSignal::Terminate)
+    }
+
+    /// Tells a tree to end at once, and sees to it that it does.
+    pub(super) fn end(&self, leaving: Leaving, grace: Duration) {
+        let Leaving { mut tree, stdout, stderr, slots } = leaving;
+        tree.tell_to_end(self.signal());
         let impatient = self.impatient.clone();
         self.tracker.spawn(async move {
             let mut slots = Some(slots);
@@ -39,6 +83,7 @@ impl EngineTasks {
                 tree.gone().await;
             };
             tokio::select! {
+                () = discard(stdout, stderr) => {}
                 () = ended => {}
                 () = tokio::time::sleep(grace) => {}
                 () = impatient.cancelled() => {}
@@ -49,4 +94,16 @@ impl EngineTasks {
             let _ = tree.wait().await;
         });
     }
+}
+
+/// Reads both to their ends and on; never ready.
+async fn discard(stdout: Option<ChildStdout>, stderr: Option<ChildStderr>) {
+    async fn drain(pipe: Option<impl AsyncRead + Unpin>) {
+        if let Some(mut pipe) = pipe {
+            // A pipe that cannot be read is as good as one that has ended.
+            let _ = copy(&mut pipe, &mut sink()).await;
+        }
+    }
+    tokio::join!(drain(stdout), drain(stderr));
+    std::future::pending().await
 }

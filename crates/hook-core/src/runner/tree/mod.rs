@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 
+use super::termination::EndSignal;
 #[cfg(unix)]
 use unix::Group;
 #[cfg(windows)]
@@ -65,8 +66,8 @@ impl ProcessTree {
     }
 
     /// Tells every process of the tree to end.
-    pub(super) fn terminate(&self) {
-        self.group.terminate(&self.leader);
+    pub(super) fn tell_to_end(&self, signal: EndSignal) {
+        self.group.tell_to_end(&self.leader, signal);
     }
 
     /// Ends every process of the tree.

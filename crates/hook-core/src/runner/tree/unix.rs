@@ -6,6 +6,8 @@
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use tokio::process::{Child, Command};
 
+use super::EndSignal;
+
 /// The group of a child, which must be given with every call: signals go out only while it has not
 /// been reaped.
 #[derive(Debug)]
@@ -20,8 +22,14 @@ impl Group {
         Self
     }
 
-    pub(super) fn terminate(&self, leader: &Child) {
-        signal(leader, Signal::TERM);
+    pub(super) fn tell_to_end(&self, leader: &Child, how: EndSignal) {
+        let how = match how {
+            EndSignal::Terminate => Signal::TERM,
+            EndSignal::Interrupt => Signal::INT,
+            EndSignal::Quit => Signal::QUIT,
+            EndSignal::HangUp => Signal::HUP,
+        };
+        signal(leader, how);
         // What was stopped hears of it only when it goes on.
         signal(leader, Signal::CONT);
     }

@@ -9,6 +9,8 @@ use std::sync::{Mutex, PoisonError};
 use tokio::process::{Child, Command};
 use win32job::Job;
 
+use super::EndSignal;
+
 /// The job that a child was put into; `None` once it was ended, or where there could be none.
 #[derive(Debug)]
 pub(super) struct Group {
@@ -25,7 +27,7 @@ impl Group {
         Self { job: Mutex::new(job) }
     }
 
-    pub(super) fn terminate(&self, leader: &Child) {
+    pub(super) fn tell_to_end(&self, leader: &Child, _how: EndSignal) {
         self.kill(leader);
     }
 
