@@ -180,3 +180,23 @@ fn fault_30_what_a_hostile_host_tells_bash_has_no_effect() {
     assert_eq!(answers(&hostile), answers(&quiet));
     assert!(!hostile.stdout.contains("EVIL") && !project.path().join("evil").exists());
 }
+
+#[test]
+fn a_host_that_ignores_its_children_is_told_so_before_it_runs_hooks() {
+    let project = project("exit 2");
+    let ignoring = format!(
+        "import os, signal; signal.signal(signal.SIGCHLD, signal.SIG_IGN); \
+         os.execv('{hook}', ['hook', 'fire', 'BeforeAgent', '--settings=settings.json', \
+         '--input={{\"prompt\":\"p\"}}'])",
+        hook = hook_binary().display()
+    );
+    let host = std::process::Command::new("python3")
+        .args(["-c", &ignoring])
+        .current_dir(project.path())
+        .env("HOME", project.home())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&host.stderr);
+    assert_eq!(host.status.code(), Some(1), "{said}");
+    assert!(said.contains("SIGCHLD is ignored"), "{said}");
+}

@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use hook_bus::{CorrelationId, HookExecutionRequest, HookExecutionResponse, HookSystem};
-use hook_core::RunnerLimits;
+use hook_core::{BeforeAgentInput, RunnerLimits};
 use hook_tests::{Project, Served, fields, json, request};
 use serde_json::{Value, json};
 use tokio::io::AsyncBufReadExt;
@@ -94,8 +94,8 @@ async fn fault_24_a_subscriber_that_never_reads_holds_64_mebibytes_and_delays_no
     let system = HookSystem::builder(".").build().unwrap();
     let mut sleeper = system.bus().subscribe::<HookExecutionRequest>();
     for _ in 0..COUNT {
-        let input = fields(json!({"prompt": "x".repeat(SIZE)}));
-        let request = system.bus().request(HookExecutionRequest::new("BeforeAgent", input));
+        let input = BeforeAgentInput { prompt: "x".repeat(SIZE) };
+        let request = system.bus().request(HookExecutionRequest::typed(input));
         assert!(tokio::time::timeout(PROMPT, request).await.expect("on time").success());
     }
     let missed = sleeper.next().await.unwrap().unwrap_err().missed();
@@ -180,7 +180,7 @@ async fn fault_28_ten_thousand_random_lines_get_a_response_each() {
 
 #[tokio::test]
 async fn a_client_of_serve_that_reads_late_still_gets_every_answer() {
-    const COUNT: usize = 3_000;
+    const COUNT: usize = 1_000;
     let project = Project::new();
     project.write("settings.json", "{}");
     let mut served = Served::start(&project).await;
@@ -205,4 +205,23 @@ async fn a_client_of_serve_that_reads_late_still_gets_every_answer() {
     }
     assert_eq!(answered.len(), COUNT);
     assert!(answered.values().all(|count| *count == 1));
+}
+
+#[tokio::test]
+async fn waiting_for_a_place_uses_up_no_timeout_but_the_deadline_of_the_request() {
+    let hook = |command: &str| json!({"command": command, "timeout": 2_000});
+    let project = project_with(&[hook("sleep 1.2"), hook("sleep 1.2 # too")]);
+    let limits = RunnerLimits { max_concurrent: 1, ..RunnerLimits::default() };
+    let system = project.builder().limits(limits).build().unwrap();
+    let response = system.bus().request(prompt("patient")).await;
+    let mut queued: Vec<Duration> = response.hooks.iter().map(|hook| hook.queued).collect();
+    queued.sort();
+    assert!(response.hooks.iter().all(|hook| hook.success), "{:?}", response.hooks);
+    // One waited until the other was through, longer than is left of its timeout.
+    assert!(queued[0] < queued[1] && queued[1] > Duration::from_secs(1), "{queued:?}");
+
+    let hurried = prompt("hurried").with_deadline(Duration::from_millis(1_500));
+    let response = system.bus().request(hurried).await;
+    assert_eq!(response.error().unwrap().code.as_str(), "deadline_exceeded");
+    project.assert_nothing_runs().await;
 }
