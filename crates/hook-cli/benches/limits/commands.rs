@@ -1,0 +1,111 @@
+//! P3, P4, P5 and P6: what command hooks cost through the bus beside the bare processes.
+
+use std::os::unix::fs::PermissionsExt;
+use std::time::Duration;
+
+use criterion::Criterion;
+use hook_core::{AfterToolInput, BeforeToolInput, RawJson, RawObject, RequestInput, ToolName};
+use tokio::runtime::Runtime;
+
+use crate::by_hand;
+use crate::project::Project;
+
+const HOOK: &str = "cat >/dev/null; echo '{}'";
+const LARGE: usize = 1024 * 1024;
+
+pub(crate) fn benchmarks(criterion: &mut Criterion) {
+    let guard = Guard::new();
+    let together: Vec<String> = (0..8).map(|index| format!("{HOOK} # {index}")).collect();
+    for (name, commands, input) in [
+        ("P3", vec![HOOK.to_owned()], before_tool()),
+        ("P4", together, before_tool()),
+        ("P5", vec![HOOK.to_owned()], after_tool()),
+        ("P6", vec![guard.command()], before_tool()),
+    ] {
+        compare(criterion, name, &commands, &input);
+    }
+}
+
+fn before_tool() -> RequestInput {
+    BeforeToolInput {
+        tool_name: ToolName::new("write_file").unwrap(),
+        tool_input: arguments(),
+        mcp_context: None,
+    }
+    .into()
+}
+
+fn after_tool() -> RequestInput {
+    AfterToolInput {
+        tool_name: ToolName::new("write_file").unwrap(),
+        tool_input: arguments(),
+        tool_response: RawJson::from_text(&"x".repeat(LARGE)),
+        mcp_context: None,
+    }
+    .into()
+}
+
+fn arguments() -> RawObject {
+    let arguments = RawJson::parse(r#"{"path":"src/main.rs","content":"fn main() {}"}"#).unwrap();
+    RawObject::try_from(arguments).unwrap()
+}
+
+/// Measures one event with these commands as its hooks, beside the commands run by hand.
+fn compare(criterion: &mut Criterion, name: &str, commands: &[String], input: &RequestInput) {
+    let runtime = runtime();
+    let event = input.event().as_str();
+    let stdin = stdin_of_a_hook(&runtime, event, input);
+    let project = Project::with_hooks(event, "*", commands);
+    let system = project.system();
+    // A hook that fails, or none at all, would be cheaper than one that answers.
+    let result = runtime.block_on(system.fire(input.clone()));
+    assert!(result.aggregated.success);
+    assert_eq!(result.aggregated.all_outputs.len(), commands.len());
+
+    let mut group = criterion.benchmark_group(name);
+    group.sample_size(50).warm_up_time(Duration::from_secs(1));
+    group.bench_function("limit", |bencher| {
+        bencher.iter(|| {
+            let started: Vec<_> = commands.iter().map(|command| by_hand::start(command)).collect();
+            let finish = |child| by_hand::finish(child, &stdin);
+            started.into_iter().map(finish).collect::<Vec<_>>()
+        });
+    });
+    group.bench_function("ours", |bencher| {
+        bencher.to_async(&runtime).iter(|| system.fire(input.clone()));
+    });
+    group.finish();
+}
+
+/// As many threads as the `hook` command has: its own and one worker.
+fn runtime() -> Runtime {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap()
+}
+
+/// What a hook reads on its standard input for that event.
+fn stdin_of_a_hook(runtime: &Runtime, event: &str, input: &RequestInput) -> Vec<u8> {
+    let project = Project::with_hooks(event, "*", &["cat >stdin".to_owned()]);
+    runtime.block_on(project.system().fire(input.clone()));
+    let stdin = std::fs::read(project.path().join("stdin")).unwrap();
+    assert!(!stdin.is_empty());
+    stdin
+}
+
+/// A program that needs no shell to be started.
+struct Guard {
+    project: Project,
+}
+
+impl Guard {
+    fn new() -> Self {
+        let project = Project::new();
+        let program = project.path().join("guard");
+        std::fs::write(&program, format!("#!/bin/sh\n{HOOK}\n")).unwrap();
+        std::fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
+        Self { project }
+    }
+
+    fn command(&self) -> String {
+        format!("{}/guard --flag", self.project.path().display())
+    }
+}
