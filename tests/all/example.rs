@@ -1,8 +1,9 @@
-//! The example session of docs/examples/agent-session, as the README's first command plays it.
+//! The examples: the session of docs/examples/agent-session, as the README's first command plays it,
+//! and the agent of `hook-bus`.
 
 use std::process::Command;
 
-use hook_tests::{hook_binary, json, workspace};
+use hook_tests::{example, hook_binary, json, workspace};
 use serde_json::Value;
 
 /// What each line of the session leads to: the decision, or the code of the stage that failed.
@@ -78,4 +79,25 @@ fn the_example_session_goes_as_its_readme_says() {
         .filter(|event| responses.iter().any(|response| response["eventName"] == event.as_str()))
         .count();
     assert_eq!(all_events, hook_core::HookEventName::COUNT);
+}
+
+#[test]
+fn the_example_agent_does_what_its_hooks_say() {
+    let agent = Command::new(example("agent")).output().unwrap();
+    let said = String::from_utf8_lossy(&agent.stdout);
+    assert!(agent.status.success(), "{said}{}", String::from_utf8_lossy(&agent.stderr));
+    for line in [
+        "    Plan the work in src/. My settings: api_key=[secret removed]",
+        "    [System] scrub-secrets: 1 removed",
+        "  the model gets: guard-shell: not run, a forced push rewrites history others may have; use \
+         --force-with-lease or ask first.",
+        "  the model gets: wrote notes/plan.txt",
+        "    trim-whitespace: notes/plan.txt changed on disk, blanks removed at 2 line end(s).",
+        "  you are asked: ask-outside: /etc/motd is outside the project; write it anyway?",
+        "Model: The plan is written. TODO: the tests of setup are still missing.",
+        "Model: The setup uses TOKEN=[secret removed]; done otherwise.",
+        "The turn ends: Done",
+    ] {
+        assert!(said.lines().any(|said| said == line), "{line}\nis not in\n{said}");
+    }
 }

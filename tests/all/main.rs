@@ -17,3 +17,4 @@ mod logging;
 mod parity;
 mod requirements;
 mod serve;
+mod triggers;

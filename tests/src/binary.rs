@@ -19,24 +19,34 @@ pub fn workspace() -> PathBuf {
 ///
 /// # Panics
 /// When it cannot be built.
-#[expect(clippy::panic, reason = "without the binary there is nothing to test")]
 pub fn hook_binary() -> &'static Path {
     static BINARY: OnceLock<PathBuf> = OnceLock::new();
-    BINARY.get_or_init(|| {
-        // The tests' own binary is in target/PROFILE/deps.
-        let own = std::env::current_exe().unwrap_or_default();
-        let folder = own.ancestors().nth(2).unwrap_or(Path::new(".")).to_path_buf();
-        let mut build = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
-        build.args(["build", "--quiet", "--package", "hook-cli"]).current_dir(workspace());
-        if folder.ends_with("release") {
-            build.arg("--release");
-        }
-        match build.status() {
-            Ok(status) if status.success() => {}
-            built => panic!("failed to build the hook binary: {built:?}"),
-        }
-        folder.join(format!("hook{}", std::env::consts::EXE_SUFFIX))
-    })
+    BINARY.get_or_init(|| built(&["--package", "hook-cli"]).join("hook"))
+}
+
+/// An example of `hook-bus`, built.
+///
+/// # Panics
+/// When it cannot be built.
+pub fn example(name: &str) -> PathBuf {
+    built(&["--package", "hook-bus", "--example", name]).join("examples").join(name)
+}
+
+/// Builds something of the workspace as these tests were built; the folder it is in.
+#[expect(clippy::panic, reason = "without what is to be tested there is no test")]
+fn built(what: &[&str]) -> PathBuf {
+    // The tests' own binary is in target/PROFILE/deps.
+    let own = std::env::current_exe().unwrap_or_default();
+    let folder = own.ancestors().nth(2).unwrap_or(Path::new(".")).to_path_buf();
+    let mut build = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
+    build.args(["build", "--quiet"]).args(what).current_dir(workspace());
+    if folder.ends_with("release") {
+        build.arg("--release");
+    }
+    match build.status() {
+        Ok(status) if status.success() => folder,
+        built => panic!("failed to build {what:?}: {built:?}"),
+    }
 }
 
 /// One call of the binary.

@@ -8,7 +8,7 @@ mod processes;
 mod project;
 mod served;
 
-pub use binary::{Finished, Hook, hook_binary, workspace};
+pub use binary::{Finished, Hook, example, hook_binary, workspace};
 pub use holdings::Holdings;
 pub use processes::HookProcess;
 pub use project::Project;

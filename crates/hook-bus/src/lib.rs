@@ -49,10 +49,11 @@
 //! | module | what it holds |
 //! | --- | --- |
 //! | [`message`] | requests, responses, progress, and their JSON form |
-//! | `bus`, `subscription` | the bus and its bounded queues |
+//! | `bus`, `places`, `subscription` | the bus and its bounded queues |
 //! | `accepted`, `in_flight` | from acceptance to the one answer |
 //! | `event_handler` | the nine stages that a request goes through |
 //! | `engine`, `system`, `fire` | the engine on the bus, and its host's side |
+//! | [`triggers`], `host` | what an agent does with the answers, and what it says of itself |
 //! | [`wire`] | JSON lines: reading, and serving a client |
 //! | [`script`] | driving the bus with scripted messages, and testing hooks with them |
 //!
@@ -66,6 +67,7 @@ mod bus;
 mod engine;
 mod event_handler;
 mod fire;
+mod host;
 mod in_flight;
 mod log;
 pub mod message;
@@ -75,11 +77,14 @@ pub mod script;
 mod subscription;
 mod system;
 mod translation;
+pub mod triggers;
 pub mod wire;
 
 pub use bus::{AlreadyServed, BusLimits, MessageBus, PublishError, PublishedRequest};
 pub use engine::InitializeError;
 pub use event_handler::HookEventHandler;
+pub use hook_translate::Sdk;
+pub use host::{AgentHost, ApprovalRequest};
 pub use message::{
     CorrelationId, HookExecutionRequest, HookExecutionResponse, HookFinished, HookProgress,
     HookStarted,

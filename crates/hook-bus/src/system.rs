@@ -124,6 +124,10 @@ impl HookSystemBuilder {
         self
     }
 
+    pub(crate) fn context(&self) -> &HostContext {
+        &self.context
+    }
+
     /// Builds the system and attaches it to the bus. Nothing is read until it is first needed.
     ///
     /// # Errors

@@ -104,6 +104,19 @@ impl RawJson {
         Self::from_written(out)
     }
 
+    /// An array of values, which are copied as they are.
+    pub fn from_items<'a>(items: impl IntoIterator<Item = &'a RawJson>) -> Self {
+        let mut text = String::from("[");
+        for item in items {
+            if text.len() > 1 {
+                text.push(',');
+            }
+            text.push_str(item.as_str());
+        }
+        text.push(']');
+        Self::from_checked_text(text)
+    }
+
     /// Text that this crate wrote itself.
     pub(crate) fn from_checked_text(text: impl Into<Arc<str>>) -> Self {
         let buffer = text.into();
@@ -249,6 +262,15 @@ impl RawObject {
     /// The object without fields.
     pub fn empty() -> Self {
         Self(RawJson::from_checked_text("{}"))
+    }
+
+    /// An object of the fields that `write` writes.
+    pub fn of(write: impl FnOnce(&mut super::ObjectWriter<'_>)) -> Self {
+        let mut out = Vec::new();
+        let mut object = super::ObjectWriter::begin(&mut out);
+        write(&mut object);
+        object.end();
+        Self::from_written(out)
     }
 
     /// Bytes in which this crate's writer wrote an object.

@@ -1,0 +1,156 @@
+//! What an agent says of itself once, so that every trigger function knows it: its session, its
+//! directories, whether it has hooks at all, and who may confirm what hooks ask about.
+
+use std::fmt;
+use std::future::Future;
+use std::sync::{Arc, OnceLock};
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use hook_core::{HookEventName, PolicyDecision, ProcessedHookResult, RawJson, RequestInput};
+
+use crate::system::{HookSystem, HookSystemBuilder};
+use crate::triggers::Continuations;
+
+/// A hook asks whether something may happen.
+#[derive(Debug, Clone)]
+pub struct ApprovalRequest {
+    /// The event that the hook answered to.
+    pub event: HookEventName,
+    /// The tool's name, or the prompt; empty for a model call.
+    pub subject: String,
+    /// What the tool or the model would be called with, or what it gave.
+    pub input: Option<RawJson>,
+    /// Why the hook asks.
+    pub reason: String,
+}
+
+type Approver = dyn Fn(ApprovalRequest) -> BoxFuture<'static, bool> + Send + Sync;
+
+/// An agent as its hooks see it. One per session.
+///
+/// ```
+/// use hook_bus::{AgentHost, HookSystem};
+///
+/// let host = AgentHost::new(HookSystem::builder(".").session_id("s-1")).max_continuations(3);
+/// assert!(host.hook_system().is_some());
+///
+/// let host = AgentHost::new(HookSystem::builder(".")).hooks_enabled(false);
+/// assert!(host.hook_system().is_none(), "and every trigger function does nothing but its work");
+/// ```
+pub struct AgentHost {
+    hooks: HookSystemBuilder,
+    enabled: bool,
+    /// Built when it is first asked for; `None` for good where hooks are off.
+    system: OnceLock<Option<HookSystem>>,
+    approver: Option<Arc<Approver>>,
+    pub(crate) continuations: Continuations,
+}
+
+impl AgentHost {
+    /// An agent whose hooks are settled by a builder: session, directories, settings, trust.
+    pub fn new(hooks: HookSystemBuilder) -> Self {
+        Self {
+            hooks,
+            enabled: true,
+            system: OnceLock::new(),
+            approver: None,
+            continuations: Continuations::default(),
+        }
+    }
+
+    /// Switches hooks on or off as a whole; they are on by default. Off, no hook system is ever
+    /// built (seed 000 §4).
+    #[must_use]
+    pub fn hooks_enabled(mut self, enabled: bool) -> Self {
+        self.enabled = enabled;
+        self
+    }
+
+    /// Who decides where a hook asks. Without anybody, what needs confirmation is blocked
+    /// (protocol.md §8).
+    #[must_use]
+    pub fn approver<F>(
+        mut self,
+        approve: impl Fn(ApprovalRequest) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = bool> + Send + 'static,
+    {
+        self.approver = Some(Arc::new(move |request| approve(request).boxed()));
+        self
+    }
+
+    /// How often in a row a hook may make the agent go on at the end of a turn; 8 by default.
+    #[must_use]
+    pub fn max_continuations(mut self, most: u32) -> Self {
+        self.continuations = Continuations::at_most(most);
+        self
+    }
+
+    /// The hook system: built on first use, once, and absent where hooks are off.
+    pub fn hook_system(&self) -> Option<&HookSystem> {
+        let build = || {
+            if !self.enabled {
+                return None;
+            }
+            let built = self.hooks.clone().build();
+            // Two hosts on one bus: the other one's hooks are not this one's.
+            built.map_err(|error| tracing::error!(target: "hook::event", "{error}")).ok()
+        };
+        self.system.get_or_init(build).as_ref()
+    }
+
+    /// The session that events belong to.
+    pub fn session_id(&self) -> &str {
+        &self.hooks.context().session_id
+    }
+
+    /// The agent's working directory.
+    pub fn working_directory(&self) -> &str {
+        &self.hooks.context().cwd
+    }
+
+    /// The file with the session's transcript; empty where there is none.
+    pub fn transcript_path(&self) -> &str {
+        &self.hooks.context().transcript_path
+    }
+
+    /// Fires an event; `None` where hooks are off.
+    pub(crate) async fn fire(&self, input: impl Into<RequestInput>) -> Option<ProcessedHookResult> {
+        match self.hook_system() {
+            Some(system) => Some(system.fire(input).await),
+            None => None,
+        }
+    }
+
+    /// Turns an ask into what whoever may confirm says; where nobody is there, it is a block.
+    pub(crate) async fn confirmed(
+        &self,
+        decision: PolicyDecision,
+        request: ApprovalRequest,
+    ) -> (PolicyDecision, String) {
+        let reason = request.reason.clone();
+        if decision != PolicyDecision::Ask {
+            return (decision, reason);
+        }
+        let Some(approver) = &self.approver else {
+            return (PolicyDecision::Block, format!("needs confirmation: {reason}"));
+        };
+        match approver(request).await {
+            true => (PolicyDecision::Proceed, reason),
+            false => (PolicyDecision::Block, format!("not confirmed: {reason}")),
+        }
+    }
+}
+
+impl fmt::Debug for AgentHost {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("AgentHost")
+            .field("session_id", &self.session_id())
+            .field("enabled", &self.enabled)
+            .field("built", &self.system.get().is_some())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,241 @@
+//! The rest of an agent's life: prompts, ends of turns, sessions, compression, notifications.
+
+use std::sync::{Mutex, PoisonError};
+
+use hook_core::output::AfterAgentOutput;
+use hook_core::{
+    AfterAgentInput, BeforeAgentInput, HookEventName, NotificationInput, PolicyDecision,
+    PreCompressInput, PreCompressTrigger, RequestInput, SessionEndInput, SessionEndReason,
+    SessionStartInput, SessionStartSource,
+};
+
+use super::advice::HookAdvice;
+use crate::host::{AgentHost, ApprovalRequest};
+
+/// What becomes of a prompt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BeforeAgentDecision {
+    /// The agent works on it.
+    Proceed {
+        /// The prompt, with what hooks add to it.
+        prompt: String,
+    },
+    /// The prompt is refused.
+    Refuse {
+        /// Why.
+        reason: String,
+    },
+    /// The agent is to stop.
+    Stop {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// What BeforeAgent hooks want.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BeforeAgentHookResult {
+    /// What becomes of the prompt.
+    pub decision: BeforeAgentDecision,
+    /// What they say beside it; what is for the model is in the prompt already.
+    pub advice: HookAdvice,
+}
+
+/// Shows the BeforeAgent hooks a prompt that the user has submitted. An ask goes to the host's
+/// approver, and is a refusal where there is none.
+pub async fn fire_before_agent_hook(host: &AgentHost, prompt: &str) -> BeforeAgentHookResult {
+    host.continuations.begin(prompt);
+    let mut prompt = prompt.to_owned();
+    let Some(processed) = host.fire(BeforeAgentInput { prompt: prompt.clone() }).await else {
+        let decision = BeforeAgentDecision::Proceed { prompt };
+        return BeforeAgentHookResult { decision, advice: HookAdvice::default() };
+    };
+    let (reason, advice) = HookAdvice::with_reason(&processed);
+    let event = HookEventName::BeforeAgent;
+    let request = ApprovalRequest { event, subject: prompt.clone(), input: None, reason };
+    let decision = match host.confirmed(processed.decision, request).await {
+        (PolicyDecision::Proceed | PolicyDecision::Ask, _) => {
+            if let Some(text) = &advice.for_model {
+                prompt = format!("{prompt}\n\n{text}");
+            }
+            BeforeAgentDecision::Proceed { prompt }
+        }
+        (PolicyDecision::Block, reason) => BeforeAgentDecision::Refuse { reason },
+        (PolicyDecision::Stop, reason) => BeforeAgentDecision::Stop { reason },
+    };
+    BeforeAgentHookResult { decision, advice }
+}
+
+/// What follows the end of a turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TurnEnd {
+    /// The turn is over.
+    Done,
+    /// The agent goes on working, with this as its prompt.
+    GoOn {
+        /// What a hook wants done.
+        prompt: String,
+    },
+    /// A hook wants the agent to go on once more than it may: the turn is over.
+    CapReached {
+        /// What the hook wants done.
+        reason: String,
+        /// How often in a row the agent has gone on.
+        continuations: u32,
+    },
+    /// The agent is to stop.
+    Stop {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// What AfterAgent hooks want.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AfterAgentHookResult {
+    /// What follows.
+    pub end: TurnEnd,
+    /// Whether the conversation's context is to be cleared.
+    pub clear_context: bool,
+    /// What they say beside it; what is for the model belongs into the next request.
+    pub advice: HookAdvice,
+}
+
+/// Tells the AfterAgent hooks that a turn has ended: the prompt that began it, and the answer.
+pub async fn fire_after_agent_hook(
+    host: &AgentHost,
+    prompt: &str,
+    response: &str,
+) -> AfterAgentHookResult {
+    let fired = host.fire(AfterAgentInput {
+        prompt: prompt.to_owned(),
+        prompt_response: response.to_owned(),
+        stop_hook_active: host.continuations.count() > 0,
+    });
+    let Some(processed) = fired.await else {
+        let advice = HookAdvice::default();
+        return AfterAgentHookResult { end: TurnEnd::Done, clear_context: false, advice };
+    };
+    let (reason, advice) = HookAdvice::with_reason(&processed);
+    let end = match processed.decision {
+        PolicyDecision::Block => host.continuations.go_on(reason),
+        PolicyDecision::Proceed | PolicyDecision::Ask => host.continuations.end(TurnEnd::Done),
+        PolicyDecision::Stop => host.continuations.end(TurnEnd::Stop { reason }),
+    };
+    if let TurnEnd::CapReached { continuations, .. } = end {
+        tracing::warn!(
+            target: "hook::event",
+            continuations,
+            "a hook made the agent go on as often in a row as it may; the turn ends"
+        );
+    }
+    let clear_context = AfterAgentOutput::new(&processed.aggregated).should_clear_context();
+    AfterAgentHookResult { end, clear_context, advice }
+}
+
+/// How often in a row hooks made the agent go on, so that none can do it for ever.
+#[derive(Debug)]
+pub(crate) struct Continuations {
+    most: u32,
+    state: Mutex<InARow>,
+}
+
+#[derive(Debug, Default)]
+struct InARow {
+    count: u32,
+    /// The prompt that the agent goes on with; it begins no row of its own.
+    prompt: Option<String>,
+}
+
+impl Default for Continuations {
+    fn default() -> Self {
+        Self::at_most(8)
+    }
+}
+
+impl Continuations {
+    pub(crate) fn at_most(most: u32) -> Self {
+        Self { most, state: Mutex::default() }
+    }
+
+    fn state(&self) -> std::sync::MutexGuard<'_, InARow> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn count(&self) -> u32 {
+        self.state().count
+    }
+
+    /// A prompt of the user's begins anew.
+    fn begin(&self, prompt: &str) {
+        let mut state = self.state();
+        if state.prompt.as_deref() != Some(prompt) {
+            *state = InARow::default();
+        }
+    }
+
+    fn go_on(&self, reason: String) -> TurnEnd {
+        let mut state = self.state();
+        if state.count >= self.most {
+            let continuations = state.count;
+            *state = InARow::default();
+            return TurnEnd::CapReached { reason, continuations };
+        }
+        state.count += 1;
+        state.prompt = Some(reason.clone());
+        TurnEnd::GoOn { prompt: reason }
+    }
+
+    fn end(&self, end: TurnEnd) -> TurnEnd {
+        *self.state() = InARow::default();
+        end
+    }
+}
+
+/// What hooks say to an event that asks nothing of them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LifecycleHookResult {
+    /// Why the agent is to stop, if it is.
+    pub stop: Option<String>,
+    /// What they say; what is for the model belongs into the next request.
+    pub advice: HookAdvice,
+}
+
+async fn fire(host: &AgentHost, input: impl Into<RequestInput>) -> LifecycleHookResult {
+    let Some(processed) = host.fire(input).await else { return LifecycleHookResult::default() };
+    let (reason, advice) = HookAdvice::with_reason(&processed);
+    LifecycleHookResult { stop: processed.should_stop_execution().then_some(reason), advice }
+}
+
+/// Tells the SessionStart hooks that a session begins. Their context belongs into its first
+/// request.
+pub async fn fire_session_start_hook(
+    host: &AgentHost,
+    source: SessionStartSource,
+) -> LifecycleHookResult {
+    fire(host, SessionStartInput { source }).await
+}
+
+/// Tells the SessionEnd hooks that the session is over.
+pub async fn fire_session_end_hook(
+    host: &AgentHost,
+    reason: SessionEndReason,
+) -> LifecycleHookResult {
+    fire(host, SessionEndInput { reason }).await
+}
+
+/// Tells the PreCompress hooks that the conversation is about to be compressed.
+pub async fn fire_pre_compress_hook(
+    host: &AgentHost,
+    trigger: PreCompressTrigger,
+) -> LifecycleHookResult {
+    fire(host, PreCompressInput { trigger }).await
+}
+
+/// Tells the Notification hooks what the user is told.
+pub async fn fire_notification_hook(
+    host: &AgentHost,
+    notification: NotificationInput,
+) -> LifecycleHookResult {
+    fire(host, notification).await
+}

@@ -1,0 +1,41 @@
+//! What an agent does with the answers of its hooks (protocol.md §8), so that every agent does the
+//! same: functions around a tool call, a model call, a turn and a session.
+//!
+//! | module | what happens | functions |
+//! | --- | --- | --- |
+//! | `tool` | a tool is called | [`execute_tool_with_hooks`] and its parts |
+//! | `model` | a model is called | the three decisions around a call |
+//! | `model_stream` | its answer streams in | [`call_model_with_hooks`] |
+//! | `agent` | a prompt, a turn, a session | [`fire_before_agent_hook`], [`fire_after_agent_hook`] and the others |
+//! | `advice` | what hooks say beside their decision | [`HookAdvice`] |
+//!
+//! Each function is total: whatever goes wrong with the hooks, it gives what is safe (things go on
+//! unchanged, or are blocked where a hook's `failBehavior` says so), and the failure is on the bus
+//! and in the log.
+
+mod advice;
+mod agent;
+mod model;
+mod model_stream;
+mod tool;
+
+pub use advice::HookAdvice;
+pub(crate) use agent::Continuations;
+pub use agent::{
+    AfterAgentHookResult, BeforeAgentDecision, BeforeAgentHookResult, LifecycleHookResult, TurnEnd,
+    fire_after_agent_hook, fire_before_agent_hook, fire_notification_hook, fire_pre_compress_hook,
+    fire_session_end_hook, fire_session_start_hook,
+};
+pub use model::{
+    AfterModelDecision, AfterModelHookResult, BeforeModelDecision, BeforeModelHookResult,
+    BeforeToolSelectionHookResult, ModelCall, fire_after_model_hook, fire_before_model_hook,
+    fire_before_tool_selection_hook,
+};
+pub use model_stream::{
+    ChunkHooks, ModelAnswer, ModelCallResult, ModelChunk, ModelVerdict, call_model_with_hooks,
+};
+pub use tool::{
+    AfterToolDecision, AfterToolHookResult, BeforeToolDecision, BeforeToolHookResult, ToolCall,
+    ToolContent, ToolResult, ToolVerdict, execute_tool_with_hooks, fire_after_tool_hook,
+    fire_before_tool_hook,
+};

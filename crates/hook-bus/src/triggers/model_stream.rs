@@ -1,0 +1,331 @@
+//! A whole model call with hooks around it, its answer streaming through (protocol.md §8).
+//!
+//! Chunks are passed on as they come, and AfterModel fires once, on the complete answer: what was
+//! displayed by then was displayed. Who must redact before display asks for [`ChunkHooks::Each`],
+//! which costs one run of every AfterModel hook for each chunk that shows text, while the
+//! stream waits (seed 000 §11.1).
+
+use futures::stream::{BoxStream, Stream, StreamExt};
+use hook_core::{AfterModelInput, RawJson, RawObject, RequestInput};
+use hook_translate::{from_stable_chunk, join_chunks, to_stable_chunk, to_stable_request};
+
+use super::model::{
+    AfterModelDecision, AfterModelHookResult, BeforeModelDecision, ModelCall, error_response,
+    fire_after_model_hook, fire_before_model_hook, fire_before_tool_selection_hook,
+    fire_on_response,
+};
+use crate::host::AgentHost;
+
+/// Which pieces of an answer AfterModel hooks see.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ChunkHooks {
+    /// The complete answer alone.
+    #[default]
+    Complete,
+    /// Each chunk that shows text before it is passed on, and then the complete answer. Hooks
+    /// tell a chunk by the field `chunk_index` of their input.
+    Each,
+}
+
+/// A piece of an answer, for the display.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ModelChunk {
+    /// A chunk of the stream.
+    Chunk(RawObject),
+    /// A complete response, by a hook: in place of the call, or of what is left of the stream.
+    Whole(RawObject),
+}
+
+/// What hooks made of a model call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ModelVerdict {
+    /// The model was called and its answer counts, perhaps changed.
+    Called,
+    /// The model was not called; a hook has answered in its place.
+    Answered,
+    /// A hook blocked the call, or the answer.
+    Blocked {
+        /// Why.
+        reason: String,
+        /// Whether the model was called before.
+        called: bool,
+    },
+    /// The agent is to stop.
+    Stopped {
+        /// Why.
+        reason: String,
+        /// Whether the model was called before.
+        called: bool,
+    },
+    /// The stream broke off; its error was passed on.
+    Interrupted,
+}
+
+/// What came of a model call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelCallResult {
+    /// The complete response to go on with, as the SDK gives it without streaming. `None` where the
+    /// stream broke off, or its chunks did not make one.
+    pub response: Option<RawObject>,
+    /// What hooks made of it.
+    pub verdict: ModelVerdict,
+    /// What AfterModel hooks say to the model; it belongs into the next request.
+    pub for_next_request: Option<String>,
+    /// What hooks say to the user.
+    pub for_user: Option<String>,
+    /// Whether the display should hide the answer.
+    pub suppress_output: bool,
+    /// What hooks gave that could not be used.
+    pub warnings: Vec<String>,
+}
+
+/// A model's answer on its way, with hooks around it.
+#[must_use = "the AfterModel hooks run in `finish`"]
+pub struct ModelAnswer<'a, E> {
+    host: &'a AgentHost,
+    /// The call as it was made.
+    call: ModelCall,
+    hooks: ChunkHooks,
+    source: Source<'a, E>,
+    chunks: Vec<RawObject>,
+    result: ModelCallResult,
+}
+
+enum Source<'a, E> {
+    Stream(BoxStream<'a, Result<RawObject, E>>),
+    /// A response by a hook, not passed on yet.
+    Whole(RawObject),
+    Over,
+}
+
+/// Calls a model with hooks around the call: tool selection, BeforeModel, the call with the request
+/// that they left, AfterModel.
+///
+/// `call_model` is called at most once. It gives the stream of the SDK's chunks; a call that does
+/// not stream is a stream of one.
+///
+/// ```
+/// use futures::stream;
+/// use hook_bus::triggers::{ChunkHooks, ModelCall, call_model_with_hooks};
+/// use hook_bus::{AgentHost, HookSystem, Sdk};
+/// use hook_core::{RawJson, RawObject};
+/// # fn object(text: &str) -> RawObject { RawJson::parse(text).unwrap().try_into().unwrap() }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), std::io::Error> {
+///
+/// let host = AgentHost::new(HookSystem::builder("."));
+/// let call = ModelCall::new(Sdk::GenAi, object(r#"{"model":"m","contents":"Hi"}"#));
+/// let chunk = object(r#"{"candidates":[{"content":{"role":"model","parts":[{"text":"Hello"}]}}]}"#);
+///
+/// let provider = |_request| stream::iter([Ok::<_, std::io::Error>(chunk.clone())]);
+/// let mut answer = call_model_with_hooks(&host, call, ChunkHooks::Complete, provider).await;
+/// while let Some(chunk) = answer.next().await {
+///     let _to_display = chunk?;
+/// }
+/// let result = answer.finish().await?;
+/// assert_eq!(result.response, Some(chunk));
+/// # Ok(())
+/// # }
+/// ```
+pub async fn call_model_with_hooks<'a, S, E>(
+    host: &'a AgentHost,
+    mut call: ModelCall,
+    hooks: ChunkHooks,
+    call_model: impl FnOnce(RawObject) -> S,
+) -> ModelAnswer<'a, E>
+where
+    S: Stream<Item = Result<RawObject, E>> + Send + 'a,
+{
+    let mut result = ModelCallResult {
+        response: None,
+        verdict: ModelVerdict::Called,
+        for_next_request: None,
+        for_user: None,
+        suppress_output: false,
+        warnings: Vec::new(),
+    };
+    let selected = fire_before_tool_selection_hook(host, &call).await;
+    result.hear(selected.advice.for_user, selected.advice.suppress_output, selected.warnings);
+    call.request = selected.request;
+    let answered = |response: RawObject, verdict, result: ModelCallResult, call| ModelAnswer {
+        host,
+        call,
+        hooks,
+        source: Source::Whole(response.clone()),
+        chunks: Vec::new(),
+        result: ModelCallResult { response: Some(response), verdict, ..result },
+    };
+    if let Some(reason) = selected.stop {
+        let response = error_response(call.sdk(), &reason);
+        let verdict = ModelVerdict::Stopped { reason, called: false };
+        return answered(response, verdict, result, call);
+    }
+    let before = fire_before_model_hook(host, &call).await;
+    result.hear(before.advice.for_user, before.advice.suppress_output, before.warnings);
+    let (response, verdict) = match before.decision {
+        BeforeModelDecision::Call { request } => {
+            call.request = request.clone();
+            let source = Source::Stream(call_model(request).boxed());
+            return ModelAnswer { host, call, hooks, source, chunks: Vec::new(), result };
+        }
+        BeforeModelDecision::Answer { response } => (response, ModelVerdict::Answered),
+        BeforeModelDecision::Block { reason, response } => {
+            (response, ModelVerdict::Blocked { reason, called: false })
+        }
+        BeforeModelDecision::Stop { reason, response } => {
+            (response, ModelVerdict::Stopped { reason, called: false })
+        }
+    };
+    answered(response, verdict, result, call)
+}
+
+impl ModelCallResult {
+    fn hear(&mut self, for_user: Option<String>, suppress_output: bool, warnings: Vec<String>) {
+        if let Some(said) = for_user {
+            let earlier = self.for_user.take();
+            self.for_user =
+                Some(earlier.map_or(said.clone(), |earlier| format!("{earlier}\n\n{said}")));
+        }
+        self.suppress_output |= suppress_output;
+        self.warnings.extend(warnings);
+    }
+}
+
+impl<E> ModelAnswer<'_, E> {
+    /// The next piece for the display; `None` at the end of the answer.
+    ///
+    /// # Errors
+    /// What the stream gave as an error; it is over then.
+    pub async fn next(&mut self) -> Option<Result<ModelChunk, E>> {
+        let chunk = match &mut self.source {
+            Source::Stream(stream) => stream.next().await,
+            Source::Whole(_) => {
+                let Source::Whole(response) = std::mem::replace(&mut self.source, Source::Over)
+                else {
+                    return None;
+                };
+                return Some(Ok(ModelChunk::Whole(response)));
+            }
+            Source::Over => return None,
+        };
+        match chunk {
+            Some(Ok(chunk)) => {
+                let chunk = match self.hooks {
+                    ChunkHooks::Complete => ModelChunk::Chunk(chunk),
+                    ChunkHooks::Each => self.shown_to_hooks(chunk).await,
+                };
+                if let ModelChunk::Chunk(chunk) = &chunk {
+                    self.chunks.push(chunk.clone());
+                }
+                Some(Ok(chunk))
+            }
+            Some(Err(error)) => {
+                self.source = Source::Over;
+                self.result.verdict = ModelVerdict::Interrupted;
+                Some(Err(error))
+            }
+            None => {
+                self.source = Source::Over;
+                None
+            }
+        }
+    }
+
+    /// Fires AfterModel on one chunk.
+    async fn shown_to_hooks(&mut self, chunk: RawObject) -> ModelChunk {
+        let sdk = self.call.sdk();
+        let shown = sdk.clone().and_then(|sdk| {
+            let Some(response) = to_stable_chunk(sdk, &chunk)? else { return Ok(None) };
+            let request = to_stable_request(sdk, &self.call.request)?;
+            Ok(Some((sdk, request.value, response.value)))
+        });
+        let (sdk, llm_request, llm_response) = match shown {
+            Ok(Some(shown)) => shown,
+            // There is nothing in it that would be displayed.
+            Ok(None) => return ModelChunk::Chunk(chunk),
+            Err(error) => {
+                let said = format!("a chunk could not be shown to hooks: {error}");
+                tracing::warn!(target: "hook::event", "{said}");
+                self.result.warnings.push(said);
+                return ModelChunk::Chunk(chunk);
+            }
+        };
+        let mut input = RequestInput::from(AfterModelInput { llm_request, llm_response });
+        input.extra.insert("sdk", RawJson::from_text("stable"));
+        input.extra.insert("chunk_index", RawJson::from_integer(self.chunks.len() as u64));
+        let lay = |answer: &RawObject| from_stable_chunk(sdk, answer, &chunk);
+        let refuse = |reason: &str| error_response(Ok(sdk), reason);
+        let after = fire_on_response(self.host, input, &chunk, lay, refuse).await;
+        let blocked = matches!(after.decision, AfterModelDecision::Block { .. });
+        let response = self.settle(after);
+        match blocked {
+            true => {
+                self.result.response = Some(response.clone());
+                ModelChunk::Whole(response)
+            }
+            false => ModelChunk::Chunk(response),
+        }
+    }
+
+    /// Takes over what AfterModel hooks want. A block or stop ends the stream.
+    fn settle(&mut self, after: AfterModelHookResult) -> RawObject {
+        let AfterModelHookResult { decision, response, advice, warnings } = after;
+        self.result.hear(advice.for_user, advice.suppress_output, warnings);
+        if advice.for_model.is_some() {
+            self.result.for_next_request = advice.for_model;
+        }
+        let verdict = match decision {
+            AfterModelDecision::Use => return response,
+            AfterModelDecision::Block { reason } => ModelVerdict::Blocked { reason, called: true },
+            AfterModelDecision::Stop { reason } => ModelVerdict::Stopped { reason, called: true },
+        };
+        self.result.verdict = verdict;
+        self.source = Source::Over;
+        response
+    }
+
+    /// Reads what is left of the answer, fires AfterModel on the whole of it, and gives the
+    /// result.
+    ///
+    /// # Errors
+    /// What the stream gave as an error.
+    pub async fn finish(mut self) -> Result<ModelCallResult, E> {
+        while let Some(chunk) = self.next().await {
+            chunk?;
+        }
+        let open = matches!(
+            self.result.verdict,
+            ModelVerdict::Called | ModelVerdict::Stopped { called: true, .. }
+        );
+        if !open || self.chunks.is_empty() {
+            return Ok(self.result);
+        }
+        let joined = self.call.sdk().and_then(|sdk| join_chunks(sdk, &self.chunks));
+        match joined {
+            Ok(joined) => {
+                self.result.warnings.extend(joined.warnings.iter().map(ToString::to_string));
+                let after = fire_after_model_hook(self.host, &self.call, &joined.value).await;
+                let response = self.settle(after);
+                self.result.response = Some(response);
+            }
+            Err(error) if self.host.hook_system().is_some() => {
+                let said = format!("the chunks of an answer made no response for hooks: {error}");
+                tracing::warn!(target: "hook::event", "{said}");
+                self.result.warnings.push(said);
+            }
+            // Nobody was to see it.
+            Err(_) => {}
+        }
+        Ok(self.result)
+    }
+}
+
+impl<E> std::fmt::Debug for ModelAnswer<'_, E> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("ModelAnswer")
+            .field("chunks", &self.chunks.len())
+            .field("verdict", &self.result.verdict)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,353 @@
+//! Around a tool call: may it run, with what, and what becomes of its result (protocol.md §8).
+
+use std::future::Future;
+
+use hook_core::output::BeforeToolOutput;
+use hook_core::{
+    AfterToolInput, BeforeToolInput, HookEventName, McpContext, PolicyDecision, RawJson, RawObject,
+    ToolName,
+};
+
+use super::advice::HookAdvice;
+use crate::host::{AgentHost, ApprovalRequest};
+
+/// A tool that the model wants called.
+#[derive(Debug, Clone)]
+pub struct ToolCall {
+    /// The tool.
+    pub name: ToolName,
+    /// What the model wants it called with.
+    pub input: RawObject,
+    /// The MCP server it comes from.
+    pub mcp_context: Option<McpContext>,
+}
+
+impl ToolCall {
+    /// A call of a tool that does not come from an MCP server.
+    pub fn new(name: ToolName, input: RawObject) -> Self {
+        Self { name, input, mcp_context: None }
+    }
+
+    fn approval(&self, event: HookEventName, input: RawJson, reason: String) -> ApprovalRequest {
+        ApprovalRequest { event, subject: self.name.to_string(), input: Some(input), reason }
+    }
+}
+
+/// What a tool gives the model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ToolContent {
+    /// Text.
+    Text(String),
+    /// Parts of whatever kind the model's SDK knows.
+    Parts(Vec<RawJson>),
+}
+
+impl ToolContent {
+    /// Adds text: to the text, or as a part of its own.
+    pub fn append(&mut self, text: &str) {
+        match self {
+            Self::Text(own) => {
+                if !own.is_empty() {
+                    own.push_str("\n\n");
+                }
+                own.push_str(text);
+            }
+            Self::Parts(parts) => {
+                // Some SDKs tell parts apart by a `type`, others by the name of the field.
+                let typed = parts.last().and_then(|part| part.to_object().ok());
+                let typed = typed.is_some_and(|part| part.get("type").is_some());
+                let part = RawObject::of(|part| {
+                    part.optional_text("type", typed.then_some("text"));
+                    part.text("text", text);
+                });
+                parts.push(part.into());
+            }
+        }
+    }
+
+    fn to_raw(&self) -> RawJson {
+        match self {
+            Self::Text(text) => RawJson::from_text(text),
+            Self::Parts(parts) => RawJson::from_items(parts),
+        }
+    }
+}
+
+/// What came of a tool call, for the model and for the display (seed 000 §5.1).
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolResult {
+    /// What the model sees.
+    pub llm_content: ToolContent,
+    /// What the user sees, where that is something else.
+    pub return_display: Option<String>,
+    /// Whether the display is to show nothing of it; the model sees it all the same.
+    pub suppress_display: bool,
+    /// What went wrong, if the tool failed.
+    pub error: Option<String>,
+    /// More about it, for hooks.
+    pub metadata: Option<RawObject>,
+    /// What hooks say to the user.
+    pub message_for_user: Option<String>,
+    /// What hooks made of the call.
+    pub verdict: ToolVerdict,
+}
+
+/// What hooks made of a tool call.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum ToolVerdict {
+    /// It ran; the result is its own, perhaps with more text from hooks.
+    #[default]
+    Ran,
+    /// It never ran. The result tells the model why; nothing is retried.
+    Blocked {
+        /// Why.
+        reason: String,
+    },
+    /// It ran, and a hook put its reason in the place of the result.
+    Replaced {
+        /// Why.
+        reason: String,
+    },
+    /// The agent is to stop.
+    Stopped {
+        /// Why.
+        reason: String,
+        /// Whether the tool ran before.
+        ran: bool,
+    },
+}
+
+impl ToolResult {
+    /// The result of a tool that gave text.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::of(ToolContent::Text(text.into()))
+    }
+
+    /// The result of a tool.
+    pub fn of(content: ToolContent) -> Self {
+        Self {
+            llm_content: content,
+            return_display: None,
+            suppress_display: false,
+            error: None,
+            metadata: None,
+            message_for_user: None,
+            verdict: ToolVerdict::Ran,
+        }
+    }
+
+    /// The result of a tool that failed.
+    pub fn failed(error: impl Into<String>) -> Self {
+        let error = error.into();
+        Self { error: Some(error.clone()), ..Self::text(error) }
+    }
+
+    fn blocked(reason: String, advice: HookAdvice) -> Self {
+        let verdict = ToolVerdict::Blocked { reason: reason.clone() };
+        Self { verdict, ..Self::failed(reason) }.advised(advice)
+    }
+
+    fn stopped(reason: String, ran: bool, advice: HookAdvice) -> Self {
+        let verdict = ToolVerdict::Stopped { reason: reason.clone(), ran };
+        Self { verdict, ..Self::text(reason) }.advised(advice)
+    }
+
+    fn advised(mut self, advice: HookAdvice) -> Self {
+        if let Some(text) = advice.for_model {
+            self.llm_content.append(&text);
+        }
+        self.suppress_display |= advice.suppress_output;
+        self.message_for_user = advice.for_user;
+        self
+    }
+
+    /// What AfterTool hooks are told of it.
+    fn to_raw(&self) -> RawJson {
+        let result = RawObject::of(|result| {
+            result.raw("llmContent", &self.llm_content.to_raw());
+            result.optional_text("returnDisplay", self.return_display.as_deref());
+            result.optional_text("error", self.error.as_deref());
+            if let Some(metadata) = &self.metadata {
+                result.raw("metadata", metadata.as_raw());
+            }
+        });
+        result.into()
+    }
+}
+
+/// Whether a tool may run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BeforeToolDecision {
+    /// It runs, with this input: the model's, or what hooks made of it.
+    Run {
+        /// What it is called with.
+        input: RawObject,
+    },
+    /// Somebody must confirm it.
+    Ask {
+        /// What it would be called with.
+        input: RawObject,
+        /// Why somebody must.
+        reason: String,
+    },
+    /// It must not run; the model is told why.
+    Block {
+        /// Why.
+        reason: String,
+    },
+    /// The agent is to stop.
+    Stop {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// What BeforeTool hooks want.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BeforeToolHookResult {
+    /// Whether the tool may run.
+    pub decision: BeforeToolDecision,
+    /// What they say beside it.
+    pub advice: HookAdvice,
+}
+
+/// Asks the BeforeTool hooks about a call.
+pub async fn fire_before_tool_hook(host: &AgentHost, call: &ToolCall) -> BeforeToolHookResult {
+    let input = call.input.clone();
+    let fired = host.fire(BeforeToolInput {
+        tool_name: call.name.clone(),
+        tool_input: input.clone(),
+        mcp_context: call.mcp_context.clone(),
+    });
+    let Some(processed) = fired.await else {
+        let decision = BeforeToolDecision::Run { input };
+        return BeforeToolHookResult { decision, advice: HookAdvice::default() };
+    };
+    let (reason, advice) = HookAdvice::with_reason(&processed);
+    let modified = BeforeToolOutput::new(&processed.aggregated).modified_tool_input(&input);
+    let input = modified.unwrap_or(input);
+    let decision = match processed.decision {
+        PolicyDecision::Proceed => BeforeToolDecision::Run { input },
+        PolicyDecision::Ask => BeforeToolDecision::Ask { input, reason },
+        PolicyDecision::Block => BeforeToolDecision::Block { reason },
+        PolicyDecision::Stop => BeforeToolDecision::Stop { reason },
+    };
+    BeforeToolHookResult { decision, advice }
+}
+
+/// What becomes of a tool's result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AfterToolDecision {
+    /// It goes to the model.
+    Keep,
+    /// The reason goes to the model in its place.
+    Replace {
+        /// Why.
+        reason: String,
+    },
+    /// The agent is to stop.
+    Stop {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// What AfterTool hooks want.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AfterToolHookResult {
+    /// What becomes of the result.
+    pub decision: AfterToolDecision,
+    /// What they say beside it.
+    pub advice: HookAdvice,
+}
+
+/// Tells the AfterTool hooks of a result. `call` is the call as it ran.
+pub async fn fire_after_tool_hook(
+    host: &AgentHost,
+    call: &ToolCall,
+    result: &ToolResult,
+) -> AfterToolHookResult {
+    let fired = host.fire(AfterToolInput {
+        tool_name: call.name.clone(),
+        tool_input: call.input.clone(),
+        tool_response: result.to_raw(),
+        mcp_context: call.mcp_context.clone(),
+    });
+    let Some(processed) = fired.await else {
+        let decision = AfterToolDecision::Keep;
+        return AfterToolHookResult { decision, advice: HookAdvice::default() };
+    };
+    let (reason, advice) = HookAdvice::with_reason(&processed);
+    let request = call.approval(HookEventName::AfterTool, result.to_raw(), reason);
+    let decision = match host.confirmed(processed.decision, request).await {
+        (PolicyDecision::Proceed | PolicyDecision::Ask, _) => AfterToolDecision::Keep,
+        (PolicyDecision::Block, reason) => AfterToolDecision::Replace { reason },
+        (PolicyDecision::Stop, reason) => AfterToolDecision::Stop { reason },
+    };
+    AfterToolHookResult { decision, advice }
+}
+
+/// Calls a tool with hooks around it, and does what they say.
+///
+/// `execute` is called at most once, with the input that hooks left; not at all where a hook blocks
+/// or stops, or asks and nobody confirms.
+///
+/// ```
+/// use hook_bus::triggers::{ToolCall, ToolResult, ToolVerdict, execute_tool_with_hooks};
+/// use hook_bus::{AgentHost, HookSystem};
+/// use hook_core::{HandlerHook, HookEventName, HookOutput, RawObject, ToolName};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+///
+/// let guard = HandlerHook::inline(HookEventName::BeforeTool, "no-shell", |_input| {
+///     Ok(Some(HookOutput::deny("no shell today")))
+/// });
+/// let host = AgentHost::new(HookSystem::builder(".").handler(guard));
+/// let call = ToolCall::new(ToolName::new("run_shell_command")?, RawObject::empty());
+///
+/// let result = execute_tool_with_hooks(&host, call, async |_input| ToolResult::text("ran")).await;
+/// assert_eq!(result.verdict, ToolVerdict::Blocked { reason: "no shell today".into() });
+/// # Ok(())
+/// # }
+/// ```
+pub async fn execute_tool_with_hooks<F>(
+    host: &AgentHost,
+    call: ToolCall,
+    execute: impl FnOnce(RawObject) -> F,
+) -> ToolResult
+where
+    F: Future<Output = ToolResult>,
+{
+    if host.hook_system().is_none() {
+        return execute(call.input).await;
+    }
+    let before = fire_before_tool_hook(host, &call).await;
+    let input = match before.decision {
+        BeforeToolDecision::Run { input } => input,
+        BeforeToolDecision::Ask { input, reason } => {
+            let request = call.approval(HookEventName::BeforeTool, input.clone().into(), reason);
+            match host.confirmed(PolicyDecision::Ask, request).await {
+                (PolicyDecision::Proceed, _) => input,
+                (_, reason) => return ToolResult::blocked(reason, before.advice),
+            }
+        }
+        BeforeToolDecision::Block { reason } => return ToolResult::blocked(reason, before.advice),
+        BeforeToolDecision::Stop { reason } => {
+            return ToolResult::stopped(reason, false, before.advice);
+        }
+    };
+    let ran = ToolCall { input: input.clone(), ..call };
+    let mut result = execute(input).await;
+    let after = fire_after_tool_hook(host, &ran, &result).await;
+    let advice = before.advice.and(after.advice);
+    match after.decision {
+        AfterToolDecision::Keep => {}
+        AfterToolDecision::Replace { reason } => {
+            result.llm_content = ToolContent::Text(reason.clone());
+            result.return_display = None;
+            result.verdict = ToolVerdict::Replaced { reason };
+        }
+        AfterToolDecision::Stop { reason } => return ToolResult::stopped(reason, true, advice),
+    }
+    result.advised(advice)
+}
