@@ -55,13 +55,17 @@
 //! arguments of a function call may nest as deep as they like.
 
 mod align;
+mod alternatives;
+mod conversation;
 mod error;
 mod genai;
 mod json;
+mod parts;
 mod sdk;
 mod spread;
 mod translate;
 mod translated;
+mod usage;
 
 pub use error::TranslateError;
 pub use sdk::Sdk;
