@@ -142,3 +142,27 @@ fn steps(shown: &[Shown], given: &[&LlmMessage]) -> Vec<Step> {
 fn key(message: &LlmMessage) -> (&str, &str) {
     (message.role.as_str(), &message.content)
 }
+
+/// Before which entry a new message goes, given the entries of the messages before and after it:
+/// the first before everything, the last after everything, the others as late as possible before
+/// the next message, but not between a tool call and what answers it.
+///
+/// `answers_a_call` says of an entry whether it must directly follow the one that calls.
+pub(crate) fn place_between(
+    count: usize,
+    (before, after): (Option<usize>, Option<usize>),
+    answers_a_call: impl Fn(usize) -> bool,
+) -> usize {
+    let is_free = |place: &usize| !answers_a_call(*place);
+    match (before, after) {
+        (_, None) => count,
+        (None, Some(_)) => 0,
+        // Where call and answer both have text, there is no place between them: the answer's
+        // message, and what else answers, come first.
+        (Some(before), Some(after)) => (before + 1..=after)
+            .rev()
+            .find(is_free)
+            .or_else(|| (after + 1..count).find(is_free))
+            .unwrap_or(count),
+    }
+}

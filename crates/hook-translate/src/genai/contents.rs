@@ -5,7 +5,7 @@ use hook_core::shape::ShapeError;
 use hook_core::{JsonKind, RawJson};
 
 use super::content::Content;
-use crate::conversation::{Entry, Plan};
+use crate::conversation::{Entry, Plan, place_between};
 use crate::json;
 use crate::{TranslateError, Warning};
 
@@ -62,7 +62,11 @@ impl Contents {
         messages: &[LlmMessage],
         warnings: &mut Vec<Warning>,
     ) -> Result<Option<RawJson>, TranslateError> {
-        let place_between = |before, after| self.place_between(before, after);
+        let place_between = |before, after| {
+            place_between(self.items.len(), (before, after), |item| {
+                self.items[item].answers_a_call()
+            })
+        };
         let Some(plan) = Plan::of(&self.items, messages, place_between) else {
             return Ok(None);
         };
@@ -97,20 +101,6 @@ impl Contents {
             Ok(Content::read(&item.as_spoken()?, || place(index))?)
         };
         self.items.iter().enumerate().map(wrap).collect()
-    }
-
-    /// Before which item a new message goes: the first before everything, the last after
-    /// everything, the others as late as possible before the next message, but not between a
-    /// function call and its response.
-    fn place_between(&self, before: Option<usize>, after: Option<usize>) -> usize {
-        match (before, after) {
-            (_, None) => self.items.len(),
-            (None, Some(_)) => 0,
-            (Some(before), Some(after)) => (before + 1..=after)
-                .rev()
-                .find(|&place| !self.items[place].answers_a_call())
-                .unwrap_or(after),
-        }
     }
 }
 

@@ -28,10 +28,7 @@ pub(crate) fn from_stable_response(
     original: Option<&RawObject>,
 ) -> Result<Translated, TranslateError> {
     let given = LlmResponse::read(response)?;
-    let mut warnings = Vec::new();
-    for (name, _) in given.extra.iter() {
-        warnings.push(Warning::new(name, "not a field of a stable response; it is ignored"));
-    }
+    let mut warnings = Warning::unknown_in_response(&given.extra);
 
     let base = Response::read(original.unwrap_or(&RawObject::empty()))?;
     let shown_text = base.candidates.text().unwrap_or_default();
