@@ -31,3 +31,10 @@ pub(crate) fn object<const N: usize>(fields: [(&str, RawJson); N]) -> RawObject 
 pub(crate) fn given<'a>(fields: &'a JsonObject, name: &str) -> Option<&'a RawJson> {
     fields.get(name).filter(|value| !value.is_null())
 }
+
+/// Lays the fields of `changes` that are there over `fields`.
+pub(crate) fn overlay_given(fields: &mut JsonObject, changes: &JsonObject) {
+    for (name, value) in changes.iter().filter(|(_, value)| !value.is_null()) {
+        fields.insert(name, value.clone());
+    }
+}

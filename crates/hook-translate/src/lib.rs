@@ -43,8 +43,11 @@
 //! - [`Sdk`] says which form a payload has.
 //! - [`to_stable_request`] and [`from_stable_request`], and the same pair for responses and tool
 //!   configs, are the six translations. Whoever calls them need not know any SDK.
+//! - [`join_chunks`] makes the complete response of a stream's chunks, [`to_stable_chunk`] and
+//!   [`from_stable_chunk`] translate a single one.
 //! - [`Translated`] is a result with its [`Warning`]s, [`TranslateError`] what went wrong instead.
-//! - `genai` holds the rules of Google's GenAI SDK, v1. Another SDK is another module like it.
+//! - `genai` holds the rules of Google's GenAI SDK, v1, and `anthropic` those of Anthropic's
+//!   messages. Another SDK is another module like them.
 //! - `align` and `spread` compare what a hook answered with what it was shown: which messages are
 //!   new, edited or gone, and to which part of a message a changed text belongs.
 //!
@@ -55,16 +58,26 @@
 //! arguments of a function call may nest as deep as they like.
 
 mod align;
+mod alternatives;
+mod anthropic;
+mod chunk;
+mod conversation;
 mod error;
 mod genai;
+mod joined;
 mod json;
+mod parts;
 mod sdk;
 mod spread;
+mod stable;
+mod stream;
 mod translate;
 mod translated;
+mod usage;
 
 pub use error::TranslateError;
 pub use sdk::Sdk;
+pub use stream::{from_stable_chunk, join_chunks, to_stable_chunk};
 pub use translate::{
     from_stable_request, from_stable_response, from_stable_tool_config, to_stable_request,
     to_stable_response, to_stable_tool_config,

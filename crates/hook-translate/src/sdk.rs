@@ -17,7 +17,7 @@ pub enum Sdk {
     OpenAiChat,
     /// OpenAI's responses. Not supported yet.
     OpenAiResponses,
-    /// Anthropic's messages. Not supported yet.
+    /// Anthropic's messages: a conversation of blocks. Only a name tells it apart.
     Anthropic,
     /// The stable form itself, which needs no translation.
     Stable,

@@ -3,7 +3,7 @@
 use hook_core::RawObject;
 use hook_core::model::{LlmRequest, LlmResponse, ToolConfig};
 
-use crate::{Sdk, TranslateError, Translated, genai};
+use crate::{Sdk, TranslateError, Translated, anthropic, genai};
 
 /// A request to a model, as hooks are shown it.
 ///
@@ -15,6 +15,7 @@ use crate::{Sdk, TranslateError, Translated, genai};
 pub fn to_stable_request(sdk: Sdk, request: &RawObject) -> Result<Translated, TranslateError> {
     match sdk {
         Sdk::GenAi => genai::to_stable_request(request).map(Translated::complete),
+        Sdk::Anthropic => anthropic::to_stable_request(request).map(Translated::complete),
         Sdk::Stable => checked_request(request),
         sdk => Err(TranslateError::UnsupportedSdk { sdk }),
     }
@@ -40,6 +41,7 @@ pub fn from_stable_request(
 ) -> Result<Translated, TranslateError> {
     match sdk {
         Sdk::GenAi => genai::from_stable_request(request, base),
+        Sdk::Anthropic => anthropic::from_stable_request(request, base),
         Sdk::Stable => checked_request(request),
         sdk => Err(TranslateError::UnsupportedSdk { sdk }),
     }
@@ -54,6 +56,7 @@ pub fn from_stable_request(
 pub fn to_stable_response(sdk: Sdk, response: &RawObject) -> Result<Translated, TranslateError> {
     match sdk {
         Sdk::GenAi => genai::to_stable_response(response).map(Translated::complete),
+        Sdk::Anthropic => anthropic::to_stable_response(response).map(Translated::complete),
         Sdk::Stable => checked_response(response),
         sdk => Err(TranslateError::UnsupportedSdk { sdk }),
     }
@@ -74,6 +77,7 @@ pub fn from_stable_response(
 ) -> Result<Translated, TranslateError> {
     match sdk {
         Sdk::GenAi => genai::from_stable_response(response, original),
+        Sdk::Anthropic => anthropic::from_stable_response(response, original),
         Sdk::Stable => checked_response(response),
         sdk => Err(TranslateError::UnsupportedSdk { sdk }),
     }
@@ -88,6 +92,7 @@ pub fn from_stable_response(
 pub fn to_stable_tool_config(sdk: Sdk, config: &RawObject) -> Result<Translated, TranslateError> {
     match sdk {
         Sdk::GenAi => genai::to_stable_tool_config(config).map(Translated::complete),
+        Sdk::Anthropic => anthropic::to_stable_tool_config(config).map(Translated::complete),
         Sdk::Stable => checked_tool_config(config),
         sdk => Err(TranslateError::UnsupportedSdk { sdk }),
     }
@@ -106,6 +111,7 @@ pub fn from_stable_tool_config(
 ) -> Result<Translated, TranslateError> {
     match sdk {
         Sdk::GenAi => genai::from_stable_tool_config(config, base).map(Translated::complete),
+        Sdk::Anthropic => anthropic::from_stable_tool_config(config, base),
         Sdk::Stable => checked_tool_config(config),
         sdk => Err(TranslateError::UnsupportedSdk { sdk }),
     }

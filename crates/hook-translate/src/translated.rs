@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use hook_core::RawObject;
+use hook_core::{JsonObject, RawObject};
 
 /// A translated payload and what its reader should know about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,6 +32,18 @@ pub struct Warning {
 impl Warning {
     pub(crate) fn new(path: impl Into<String>, message: &'static str) -> Self {
         Self { path: path.into(), message }
+    }
+
+    /// Fields of a hook's request that no request has.
+    pub(crate) fn unknown_in_request(fields: &JsonObject) -> Vec<Self> {
+        let message = "not a field of a stable request; it is ignored";
+        fields.iter().map(|(name, _)| Self::new(name, message)).collect()
+    }
+
+    /// Fields of a hook's response that no response has.
+    pub(crate) fn unknown_in_response(fields: &JsonObject) -> Vec<Self> {
+        let message = "not a field of a stable response; it is ignored";
+        fields.iter().map(|(name, _)| Self::new(name, message)).collect()
     }
 
     /// The field in question, such as `contents[3].parts[0]`.

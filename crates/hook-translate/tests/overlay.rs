@@ -96,8 +96,11 @@ fn a_new_message_does_not_part_a_call_from_its_response() {
         { "role": "model", "parts": [{ "text": "see" }, { "functionCall": { "name": "f" } }] },
         { "role": "user", "parts": [{ "functionResponse": { "name": "f" } }, { "text": "done" }] },
     ]);
-    let laid = laid(contents.clone(), &["model: see", "user: done", "user: go on"]);
-    assert_eq!(laid, json!([contents[0], contents[1], say("user", "go on")]));
+    let laid_after = laid(contents.clone(), &["model: see", "user: done", "user: go on"]);
+    assert_eq!(laid_after, json!([contents[0], contents[1], say("user", "go on")]));
+    // Where both have text, there is no place between them.
+    let laid_between = laid(contents.clone(), &["model: see", "user: go on", "user: done"]);
+    assert_eq!(laid_between, json!([contents[0], contents[1], say("user", "go on")]));
 }
 
 #[test]
@@ -474,11 +477,11 @@ fn the_stable_form_is_checked_and_given_back() {
 
 #[test]
 fn an_sdk_to_come_is_named() {
-    let error = to_stable_request(Sdk::Anthropic, &RawObject::empty()).unwrap_err();
-    assert_eq!(error, TranslateError::UnsupportedSdk { sdk: Sdk::Anthropic });
+    let error = to_stable_request(Sdk::OpenAiChat, &RawObject::empty()).unwrap_err();
+    assert_eq!(error, TranslateError::UnsupportedSdk { sdk: Sdk::OpenAiChat });
     assert_eq!(
         error.to_string(),
-        "payloads of sdk `anthropic` cannot be translated yet: send them in the form `genai` or `stable`",
+        "payloads of sdk `openai-chat` cannot be translated yet: send them in the form `genai` or `stable`",
     );
 }
 

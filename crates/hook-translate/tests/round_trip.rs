@@ -332,7 +332,15 @@ proptest! {
     fn what_a_hook_wrote_is_what_is_said(request in request(false), changes in changes()) {
         let messages = changed(&shown_messages(&request), &changes);
         let after = laid(&request, &messages);
-        prop_assert_eq!(shown_messages(&after), without_empty(&messages, Some("content")));
+        let (mut said, mut given) =
+            (shown_messages(&after), without_empty(&messages, Some("content")));
+        // What answers a function call stays behind the call, also where a message came between.
+        let answers = |part: &Value| part.get("functionResponse").is_some();
+        if all_parts(&request["contents"]).iter().any(answers) {
+            said.sort_by_key(Value::to_string);
+            given.sort_by_key(Value::to_string);
+        }
+        prop_assert_eq!(said, given);
     }
 
     #[test]

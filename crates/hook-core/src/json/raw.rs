@@ -87,6 +87,11 @@ impl RawJson {
         Err(JsonError::new(format!("the value nests deeper than {MAX_VALUE_DEPTH} levels")))
     }
 
+    /// `null`.
+    pub fn null() -> Self {
+        Self::from_checked_text("null")
+    }
+
     /// `true` or `false`.
     pub fn from_bool(value: bool) -> Self {
         Self::from_checked_text(if value { "true" } else { "false" })

@@ -5,6 +5,7 @@ use hook_core::shape::{FieldReader, ShapeError};
 use hook_core::{JsonObject, RawJson, RawObject};
 
 use super::parts::Parts;
+use crate::alternatives::Alternative;
 use crate::json;
 use crate::spread::{Portion, spread, spread_list};
 use crate::{TranslateError, Warning};
@@ -44,21 +45,6 @@ impl Candidate {
         Ok(Self { fields, content, parts, ratings, shown })
     }
 
-    /// What hooks see of it.
-    pub(super) fn shown(&self) -> &LlmCandidate {
-        &self.shown
-    }
-
-    /// All its text, if it has any part with text.
-    pub(super) fn text(&self) -> Option<String> {
-        self.shown.parts.as_ref().filter(|texts| !texts.is_empty()).map(|texts| texts.concat())
-    }
-
-    /// Whether it holds what hooks do not see.
-    pub(super) fn holds_more_than_text(&self) -> bool {
-        self.parts.hold_more_than_text()
-    }
-
     /// A candidate that says what a hook's one does.
     pub(super) fn of_hook(given: &LlmCandidate) -> Result<RawJson, TranslateError> {
         let mut fields = JsonObject::new();
@@ -75,36 +61,6 @@ impl Candidate {
         let rest = LlmCandidate { parts: None, ..given.clone() };
         fields.overlay(&Self::default().changes(&rest)?);
         Ok(fields.to_raw().into())
-    }
-
-    /// This with what a hook gave over it, or nothing if that changes nothing. `path` is where
-    /// it stands.
-    pub(super) fn overlaid(
-        &self,
-        given: &LlmCandidate,
-        path: &str,
-        warnings: &mut Vec<Warning>,
-    ) -> Result<Option<RawJson>, TranslateError> {
-        let mut changes = self.changes(given)?;
-        if let Some(texts) = given.parts.as_ref().filter(|_| given.parts != self.shown.parts) {
-            let portions = spread_list(&self.parts.pieces(), texts);
-            changes.insert("content", self.rewritten(portions, path, warnings)?);
-        }
-        Ok(self.changed(&changes))
-    }
-
-    /// As [`overlaid`](Self::overlaid), where the hook gave `text` for all text together.
-    pub(super) fn overlaid_with_text(
-        &self,
-        given: &LlmCandidate,
-        text: &str,
-        path: &str,
-        warnings: &mut Vec<Warning>,
-    ) -> Result<Option<RawJson>, TranslateError> {
-        let mut changes = self.changes(given)?;
-        let portions = spread(&self.parts.pieces(), text);
-        changes.insert("content", self.rewritten(portions, path, warnings)?);
-        Ok(self.changed(&changes))
     }
 
     fn changed(&self, changes: &JsonObject) -> Option<RawJson> {
@@ -156,6 +112,43 @@ impl Candidate {
             changes.insert("safetyRatings", json::array("safetyRatings", &ratings)?);
         }
         Ok(changes)
+    }
+}
+
+impl Alternative for Candidate {
+    fn shown(&self) -> &LlmCandidate {
+        &self.shown
+    }
+
+    fn holds_more_than_text(&self) -> bool {
+        self.parts.hold_more_than_text()
+    }
+
+    fn overlaid(
+        &self,
+        given: &LlmCandidate,
+        path: &str,
+        warnings: &mut Vec<Warning>,
+    ) -> Result<Option<RawJson>, TranslateError> {
+        let mut changes = self.changes(given)?;
+        if let Some(texts) = given.parts.as_ref().filter(|_| given.parts != self.shown.parts) {
+            let portions = spread_list(&self.parts.pieces(), texts);
+            changes.insert("content", self.rewritten(portions, path, warnings)?);
+        }
+        Ok(self.changed(&changes))
+    }
+
+    fn overlaid_with_text(
+        &self,
+        given: &LlmCandidate,
+        text: &str,
+        path: &str,
+        warnings: &mut Vec<Warning>,
+    ) -> Result<Option<RawJson>, TranslateError> {
+        let mut changes = self.changes(given)?;
+        let portions = spread(&self.parts.pieces(), text);
+        changes.insert("content", self.rewritten(portions, path, warnings)?);
+        Ok(self.changed(&changes))
     }
 }
 

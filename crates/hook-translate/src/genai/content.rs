@@ -5,6 +5,7 @@ use hook_core::shape::{FieldReader, ShapeError};
 use hook_core::{JsonKind, JsonObject, RawJson};
 
 use super::parts::{Parts, text_part};
+use crate::conversation::Entry;
 use crate::json;
 use crate::spread::spread;
 use crate::{TranslateError, Warning};
@@ -56,21 +57,6 @@ impl Content {
         spoken(message.role, &text_part(&message.content))
     }
 
-    /// The JSON as it was read.
-    pub(super) fn raw(&self) -> &RawJson {
-        &self.raw
-    }
-
-    /// What hooks see of it, if it has text.
-    pub(super) fn message(&self) -> Option<LlmMessage> {
-        let (role, content) = match &self.form {
-            Form::Text(text) => (LlmRole::User, text.clone()),
-            Form::Spoken { role, parts, .. } => (*role, parts.texts().concat()),
-            Form::Bare => return None,
-        };
-        (!content.is_empty()).then_some(LlmMessage { role, content })
-    }
-
     /// Whether this answers a function call, and so must directly follow the content that calls.
     pub(super) fn answers_a_call(&self) -> bool {
         matches!(&self.form, Form::Spoken { parts, .. } if parts.answer_a_call())
@@ -89,10 +75,23 @@ impl Content {
             Form::Bare | Form::Spoken { .. } => Ok(self.raw.clone()),
         }
     }
+}
 
-    /// What this is with another text, or, with none, what is left of it. `path` is where it
-    /// stands.
-    pub(super) fn with_text(
+impl Entry for Content {
+    fn raw(&self) -> &RawJson {
+        &self.raw
+    }
+
+    fn message(&self) -> Option<LlmMessage> {
+        let (role, content) = match &self.form {
+            Form::Text(text) => (LlmRole::User, text.clone()),
+            Form::Spoken { role, parts, .. } => (*role, parts.texts().concat()),
+            Form::Bare => return None,
+        };
+        (!content.is_empty()).then_some(LlmMessage { role, content })
+    }
+
+    fn with_text(
         &self,
         text: &str,
         path: &str,

@@ -19,11 +19,13 @@
 mod candidate;
 mod content;
 mod contents;
+mod join;
 mod parts;
 mod request;
 mod response;
 mod tool_config;
 
+pub(crate) use join::join_chunks;
 pub(crate) use request::{from_stable_request, to_stable_request};
 pub(crate) use response::{from_stable_response, to_stable_response};
 pub(crate) use tool_config::{from_stable_tool_config, to_stable_tool_config};

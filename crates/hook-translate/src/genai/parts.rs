@@ -4,6 +4,7 @@ use hook_core::shape::{FieldReader, ShapeError};
 use hook_core::{JsonKind, JsonObject, RawJson};
 
 use crate::json;
+use crate::parts;
 use crate::spread::{Piece, Portion};
 use crate::{TranslateError, Warning};
 
@@ -44,7 +45,7 @@ impl Parts {
 
     /// The parts that have text, in order.
     pub(super) fn pieces(&self) -> Vec<Piece<'_>> {
-        self.parts.iter().filter_map(Part::piece).collect()
+        parts::pieces(&self.parts)
     }
 
     /// The texts of the parts that have one.
@@ -70,25 +71,8 @@ impl Parts {
         path: &str,
         warnings: &mut Vec<Warning>,
     ) -> Result<Option<RawJson>, TranslateError> {
-        let with_text: Vec<usize> =
-            (0..self.parts.len()).filter(|&index| self.parts[index].text.is_some()).collect();
-        let mut written = Vec::with_capacity(self.parts.len());
-        let mut next = 0;
-        for portion in portions {
-            // A new text stands directly after the one before it; all others have their places.
-            if let Some(piece) = portion.piece() {
-                let index = with_text[piece];
-                written.extend(self.parts[next..index].iter().map(|part| part.raw.clone()));
-                next = index + 1;
-                let place =
-                    || if self.single { path.to_owned() } else { format!("{path}[{index}]") };
-                written.extend(self.parts[index].after(&portion));
-                warnings.extend(warning(&portion).map(|message| Warning::new(place(), message)));
-            } else if let Portion::New(text) = portion {
-                written.push(text_part(&text));
-            }
-        }
-        written.extend(self.parts[next..].iter().map(|part| part.raw.clone()));
+        let place = |index| if self.single { path.to_owned() } else { format!("{path}[{index}]") };
+        let written = parts::rewritten(&self.parts, portions, place, text_part, warnings);
         match written.as_slice() {
             [] => Ok(None),
             [part] if self.single => Ok(Some(part.clone())),
@@ -107,40 +91,30 @@ impl Part {
         let text = text.map_err(|error| error.within(&path()))?;
         Ok(Self { raw: raw.clone(), fields, text })
     }
+}
+
+impl parts::Part for Part {
+    fn raw(&self) -> &RawJson {
+        &self.raw
+    }
 
     fn piece(&self) -> Option<Piece<'_>> {
         let thought = self.fields.get("thought").and_then(RawJson::to_bool);
         Some(Piece { text: self.text.as_deref()?, thought: thought == Some(true) })
     }
 
-    /// The part after an edit; a plain one that lost its text is gone, unless it says more.
-    fn after(&self, portion: &Portion) -> Option<RawJson> {
-        let text = match portion {
-            Portion::Keep(_) | Portion::KeepThought(_) => return Some(self.raw.clone()),
-            Portion::Drop(_) if self.fields.len() == 1 => return None,
-            Portion::Change(_, text) | Portion::New(text) => text,
-            Portion::Drop(_) | Portion::EmptyThought(_) => "",
-        };
+    fn says_more(&self) -> bool {
+        self.fields.len() > 1
+    }
+
+    fn with_text(&self, text: &str) -> RawJson {
         let mut fields = self.fields.clone();
         fields.insert("text", RawJson::from_text(text));
-        Some(fields.to_raw().into())
+        fields.to_raw().into()
     }
 }
 
 /// A part that says nothing but this.
 pub(super) fn text_part(text: &str) -> RawJson {
     json::object([("text", RawJson::from_text(text))]).into()
-}
-
-fn warning(portion: &Portion) -> Option<&'static str> {
-    match portion {
-        Portion::KeepThought(_) => {
-            Some("the hook's text leaves out this thought of the model; it is kept")
-        }
-        Portion::EmptyThought(_) => Some(
-            "the hook's edit spans this thought of the model and the text beside it; \
-             it is all in that text now",
-        ),
-        _ => None,
-    }
 }

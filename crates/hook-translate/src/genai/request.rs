@@ -40,10 +40,7 @@ pub(crate) fn from_stable_request(
     base: Option<&RawObject>,
 ) -> Result<Translated, TranslateError> {
     let given = LlmRequest::read(request)?;
-    let mut warnings = Vec::new();
-    for (name, _) in given.extra.iter() {
-        warnings.push(Warning::new(name, "not a field of a stable request; it is ignored"));
-    }
+    let mut warnings = Warning::unknown_in_request(&given.extra);
 
     let mut fields = FieldReader::new(base.map(RawObject::fields).unwrap_or_default());
     let mut changes = JsonObject::new();

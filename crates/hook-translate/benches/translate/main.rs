@@ -1,0 +1,72 @@
+//! What translating a long conversation costs, there and back, beside the least that handing it
+//! on costs anybody: writing it out as JSON twice.
+//!
+//! ```sh
+//! cargo bench --package hook-translate --bench translate
+//! ```
+
+#![expect(clippy::unwrap_used, reason = "a benchmark fails by panicking")]
+
+mod conversation;
+
+use std::hint::black_box;
+use std::time::Duration;
+
+use conversation::{Turn, turns};
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use hook_core::{RawJson, RawObject};
+use hook_translate::{Sdk, from_stable_request, to_stable_request};
+use serde_json::{Value, json};
+
+/// An SDK and how it writes a conversation.
+type Writer = (Sdk, fn(&[Turn]) -> Value);
+
+const SDKS: [Writer; 2] =
+    [(Sdk::GenAi, conversation::genai), (Sdk::Anthropic, conversation::anthropic)];
+
+fn object(value: &Value) -> RawObject {
+    RawObject::try_from(RawJson::parse(value.to_string()).unwrap()).unwrap()
+}
+
+/// The answer of a hook that changed one message in the middle, or none.
+fn answer(shown: &RawObject, edited: bool) -> RawObject {
+    let mut shown: Value = serde_json::from_str(shown.as_str()).unwrap();
+    let messages = shown["messages"].as_array_mut().unwrap();
+    if edited {
+        let middle = messages.len() / 2;
+        messages[middle]["content"] = json!("****");
+    }
+    object(&json!({ "messages": messages }))
+}
+
+fn translate(criterion: &mut Criterion) {
+    let turns = turns();
+    for (sdk, write) in SDKS {
+        let request = write(&turns);
+        let base = object(&request);
+        let shown = to_stable_request(sdk, &base).unwrap().value;
+        let mut group = criterion.benchmark_group(sdk.as_str());
+        group.throughput(Throughput::Bytes(base.as_str().len() as u64));
+        group.measurement_time(Duration::from_secs(4));
+        group.bench_function("limit: serialize twice", |bencher| {
+            bencher.iter(|| {
+                for _ in 0..2 {
+                    black_box(serde_json::to_string(black_box(&request)).unwrap());
+                }
+            });
+        });
+        for (name, edited) in [("unchanged", false), ("one message edited", true)] {
+            let answer = answer(&shown, edited);
+            group.bench_function(name, |bencher| {
+                bencher.iter(|| {
+                    black_box(to_stable_request(sdk, black_box(&base)).unwrap());
+                    from_stable_request(sdk, black_box(&answer), Some(&base)).unwrap()
+                });
+            });
+        }
+        group.finish();
+    }
+}
+
+criterion_group!(benches, translate);
+criterion_main!(benches);

@@ -1,0 +1,171 @@
+//! Laying the candidates that a hook gave over the alternatives of an SDK's response.
+
+use std::collections::{HashMap, HashSet};
+
+use hook_core::RawJson;
+use hook_core::model::LlmCandidate;
+use hook_core::shape::ShapeError;
+
+use crate::{TranslateError, Warning};
+
+/// One alternative of an SDK's response.
+pub(crate) trait Alternative {
+    /// What hooks see of it.
+    fn shown(&self) -> &LlmCandidate;
+
+    /// Whether it holds what hooks do not see.
+    fn holds_more_than_text(&self) -> bool;
+
+    /// This with what a hook gave over it, or nothing if that changes nothing. `path` is where
+    /// it stands.
+    fn overlaid(
+        &self,
+        given: &LlmCandidate,
+        path: &str,
+        warnings: &mut Vec<Warning>,
+    ) -> Result<Option<RawJson>, TranslateError>;
+
+    /// As [`overlaid`](Self::overlaid), where the hook gave `text` for all text together.
+    fn overlaid_with_text(
+        &self,
+        given: &LlmCandidate,
+        text: &str,
+        path: &str,
+        warnings: &mut Vec<Warning>,
+    ) -> Result<Option<RawJson>, TranslateError>;
+
+    /// All its text, if it has any part with text.
+    fn text(&self) -> Option<String> {
+        self.shown().parts.as_ref().filter(|texts| !texts.is_empty()).map(|texts| texts.concat())
+    }
+}
+
+/// The alternatives of a response.
+#[derive(Debug)]
+pub(crate) struct Alternatives<A> {
+    /// The field that lists them.
+    field: &'static str,
+    listed: Vec<Listed<A>>,
+}
+
+/// An alternative and its JSON as it was read.
+#[derive(Debug)]
+struct Listed<A> {
+    raw: RawJson,
+    alternative: A,
+}
+
+impl<A: Alternative> Alternatives<A> {
+    /// Reads the elements of `field`; `read` is given each with the place where it stands.
+    pub(crate) fn read(
+        field: &'static str,
+        items: &[RawJson],
+        read: impl Fn(&RawJson, &dyn Fn() -> String) -> Result<A, ShapeError>,
+    ) -> Result<Self, ShapeError> {
+        let listed = |(index, raw): (usize, &RawJson)| {
+            let alternative = read(raw, &|| format!("{field}[{index}]"))?;
+            Ok(Listed { raw: raw.clone(), alternative })
+        };
+        Ok(Self { field, listed: items.iter().enumerate().map(listed).collect::<Result<_, _>>()? })
+    }
+
+    /// All text of the first.
+    pub(crate) fn text(&self) -> Option<String> {
+        self.listed.first()?.alternative.text()
+    }
+
+    /// What hooks see of them.
+    pub(crate) fn shown(&self) -> Vec<LlmCandidate> {
+        self.listed.iter().map(|listed| listed.alternative.shown().clone()).collect()
+    }
+
+    /// These with those that a hook gave over them, or nothing if that changes nothing. `text` is
+    /// what the hook made of the first one's text, if it changed that; `new` makes one of what a
+    /// hook gave for a position.
+    pub(crate) fn overlaid(
+        &self,
+        given: &[LlmCandidate],
+        text: Option<&str>,
+        new: impl Fn(&LlmCandidate, usize) -> Result<RawJson, TranslateError>,
+        warnings: &mut Vec<Warning>,
+    ) -> Result<Option<Vec<RawJson>>, TranslateError> {
+        let originals = self.originals_of(given);
+        let mut written = Vec::with_capacity(given.len());
+        let mut changed = false;
+        for (position, (given, original)) in given.iter().zip(&originals).enumerate() {
+            let Some(index) = *original else {
+                written.push(new(given, position)?);
+                changed = true;
+                continue;
+            };
+            let Listed { raw, alternative } = &self.listed[index];
+            let (shown, place) = (alternative.shown(), self.place(index));
+            let same_parts = given.parts.is_none() || given.parts == shown.parts;
+            let overlaid = match text.filter(|_| index == 0 && same_parts) {
+                Some(text) => alternative.overlaid_with_text(given, text, &place, warnings)?,
+                None => alternative.overlaid(given, &place, warnings)?,
+            };
+            changed |= overlaid.is_some() || index != position;
+            written.push(overlaid.unwrap_or_else(|| raw.clone()));
+        }
+        let kept: HashSet<usize> = originals.into_iter().flatten().collect();
+        for index in (0..self.listed.len()).filter(|index| !kept.contains(index)) {
+            changed = true;
+            if self.listed[index].alternative.holds_more_than_text() {
+                let message =
+                    "the hook's response leaves out this candidate, with what it holds beside text";
+                warnings.push(Warning::new(self.place(index), message));
+            }
+        }
+        Ok(changed.then_some(written))
+    }
+
+    /// These with another text in the first; `new` makes it, where there is none.
+    pub(crate) fn with_text(
+        &self,
+        text: &str,
+        new: impl Fn(&LlmCandidate, usize) -> Result<RawJson, TranslateError>,
+        warnings: &mut Vec<Warning>,
+    ) -> Result<Vec<RawJson>, TranslateError> {
+        let mut written: Vec<RawJson> =
+            self.listed.iter().map(|listed| listed.raw.clone()).collect();
+        match self.listed.first() {
+            Some(Listed { alternative, .. }) => {
+                let nothing = LlmCandidate::default();
+                let place = self.place(0);
+                let first = alternative.overlaid_with_text(&nothing, text, &place, warnings)?;
+                written.splice(..1, first);
+            }
+            None => {
+                let parts = Some(vec![text.to_owned()]);
+                written.push(new(&LlmCandidate { parts, ..Default::default() }, 0)?);
+            }
+        }
+        Ok(written)
+    }
+
+    fn place(&self, index: usize) -> String {
+        format!("{}[{index}]", self.field)
+    }
+
+    /// For each candidate of a hook the original one that it stands for: the one with the same
+    /// `index` (at its own position, if that is one of several), else the one at its position.
+    fn originals_of(&self, given: &[LlmCandidate]) -> Vec<Option<usize>> {
+        let number = |listed: &Listed<A>| listed.alternative.shown().index.clone();
+        let numbers: Vec<Option<RawJson>> = self.listed.iter().map(number).collect();
+        let by_number: HashMap<&str, usize> = (0..numbers.len())
+            .rev()
+            .filter_map(|position| Some((numbers[position].as_ref()?.as_str(), position)))
+            .collect();
+        let mut free = vec![true; numbers.len()];
+        let original = |(position, given): (usize, &LlmCandidate)| {
+            let here = numbers.get(position).filter(|here| **here == given.index);
+            let elsewhere = given.index.as_ref().and_then(|index| by_number.get(index.as_str()));
+            let choices = [here.and(Some(position)), elsewhere.copied(), Some(position)];
+            let found =
+                choices.into_iter().flatten().find(|&choice| free.get(choice) == Some(&true));
+            found.inspect(|&found| free[found] = false)
+        };
+        given.iter().enumerate().map(original).collect()
+    }
+}

@@ -1,0 +1,193 @@
+//! The blocks of a message, and putting text back into them.
+
+use std::collections::HashSet;
+
+use hook_core::shape::{FieldReader, ShapeError};
+use hook_core::{JsonObject, RawJson};
+
+use crate::parts::Part;
+use crate::spread::{Piece, Portion};
+use crate::{Warning, json, parts};
+
+/// The blocks that the content of a message is.
+#[derive(Debug, Default)]
+pub(super) struct Blocks {
+    blocks: Vec<Block>,
+}
+
+#[derive(Debug)]
+struct Block {
+    raw: RawJson,
+    kind: Kind,
+}
+
+#[derive(Debug)]
+enum Kind {
+    /// What hooks see. `plain` says that there is nothing beside the text.
+    Text {
+        text: String,
+        plain: bool,
+    },
+    ToolResult,
+    /// Thinking, redacted or not. It is signed, and comes first.
+    Thinking,
+    Other,
+}
+
+impl Blocks {
+    /// Reads the blocks of a `content`.
+    pub(super) fn read(items: &[RawJson]) -> Result<Self, ShapeError> {
+        let read = |(index, raw)| Block::read(raw, || place(index));
+        Ok(Self { blocks: items.iter().enumerate().map(read).collect::<Result<_, _>>()? })
+    }
+
+    /// The blocks that have text, in order.
+    pub(super) fn pieces(&self) -> Vec<Piece<'_>> {
+        parts::pieces(&self.blocks)
+    }
+
+    /// The texts of the blocks that have one.
+    pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
+        self.blocks.iter().filter_map(Block::text)
+    }
+
+    /// Whether a block is the result of a tool; it must directly follow the message that calls.
+    pub(super) fn answer_a_call(&self) -> bool {
+        self.blocks.iter().any(|block| matches!(block.kind, Kind::ToolResult))
+    }
+
+    /// The blocks with other texts. Blocks without text stay where they are, and so does what
+    /// else a block with text says; one that lost its text is gone. `path` is that of the content.
+    pub(super) fn rewritten(
+        &self,
+        portions: Vec<Portion>,
+        path: &str,
+        warnings: &mut Vec<Warning>,
+    ) -> Vec<RawJson> {
+        let portions: Vec<Portion> = portions.into_iter().map(without_empty_text).collect();
+        for index in self.dropped(&portions) {
+            if !self.blocks[index].is_plain() {
+                let message = "the hook's text leaves out this block; \
+                               what it says beside its text is gone with it";
+                warnings.push(Warning::new(format!("{path}{}", place(index)), message));
+            }
+        }
+        // Nothing comes before the thinking at the start, a new text either.
+        let is_thinking = |block: &&Block| matches!(block.kind, Kind::Thinking);
+        let (first, rest) =
+            self.blocks.split_at(self.blocks.iter().take_while(is_thinking).count());
+        let place = |index: usize| format!("{path}{}", place(first.len() + index));
+        let mut written: Vec<RawJson> = first.iter().map(|block| block.raw.clone()).collect();
+        written.extend(parts::rewritten(rest, portions, place, text_block, warnings));
+        written
+    }
+
+    /// The blocks of thinking, from the last on, that these portions leave at the end; none, if
+    /// there was thinking at the end before.
+    pub(super) fn thinking_left_at_the_end(&self, portions: &[Portion]) -> Vec<usize> {
+        let dropped: HashSet<usize> = self.dropped(portions).collect();
+        let is_thinking = |index: &usize| matches!(self.blocks[*index].kind, Kind::Thinking);
+        match self.blocks.len().checked_sub(1) {
+            Some(last) if dropped.contains(&last) => (0..=last)
+                .rev()
+                .filter(|index| !dropped.contains(index))
+                .take_while(is_thinking)
+                .collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The blocks that these portions leave without text.
+    fn dropped(&self, portions: &[Portion]) -> impl Iterator<Item = usize> {
+        let with_text: Vec<usize> =
+            (0..self.blocks.len()).filter(|&index| self.blocks[index].text().is_some()).collect();
+        portions.iter().filter_map(move |portion| match portion {
+            Portion::Drop(piece) => with_text.get(*piece).copied(),
+            _ => None,
+        })
+    }
+}
+
+/// A piece that is given an empty text loses its text.
+fn without_empty_text(portion: Portion) -> Portion {
+    match portion {
+        Portion::Change(piece, text) if text.is_empty() => Portion::Drop(piece),
+        portion => portion,
+    }
+}
+
+impl Block {
+    /// Reads a block. `path` is where it stands.
+    fn read(raw: &RawJson, path: impl Fn() -> String) -> Result<Self, ShapeError> {
+        let fields =
+            raw.to_object().map_err(|_| ShapeError::new(path(), "an object", raw.kind()))?;
+        let plain =
+            fields.iter().all(|(name, value)| matches!(name, "type" | "text") || value.is_null());
+        let mut reader = FieldReader::new(fields);
+        let mut text = |name| reader.text(name).map_err(|error| error.within(&path()));
+        let kind = match text("type")?.as_deref() {
+            Some("text") => match text("text")? {
+                Some(text) => Kind::Text { text, plain },
+                None => Kind::Other,
+            },
+            Some("tool_result") => Kind::ToolResult,
+            Some("thinking" | "redacted_thinking") => Kind::Thinking,
+            _ => Kind::Other,
+        };
+        Ok(Self { raw: raw.clone(), kind })
+    }
+
+    fn text(&self) -> Option<&str> {
+        match &self.kind {
+            Kind::Text { text, .. } => Some(text),
+            _ => None,
+        }
+    }
+
+    fn is_plain(&self) -> bool {
+        matches!(self.kind, Kind::Text { plain: true, .. })
+    }
+}
+
+impl Part for Block {
+    fn raw(&self) -> &RawJson {
+        &self.raw
+    }
+
+    fn piece(&self) -> Option<Piece<'_>> {
+        self.text().map(|text| Piece { text, thought: false })
+    }
+
+    /// The API refuses a block of empty text, whatever else it says.
+    fn says_more(&self) -> bool {
+        false
+    }
+
+    fn with_text(&self, text: &str) -> RawJson {
+        let mut fields = self.raw.to_object().unwrap_or_default();
+        fields.insert("text", RawJson::from_text(text));
+        fields.to_raw().into()
+    }
+}
+
+/// A block that says nothing but this.
+pub(super) fn text_block(text: &str) -> RawJson {
+    text_block_of(RawJson::from_text(text))
+}
+
+/// A block that says nothing but this string.
+pub(super) fn text_block_of(text: RawJson) -> RawJson {
+    json::object([("type", RawJson::from_text("text")), ("text", text)]).into()
+}
+
+fn place(index: usize) -> String {
+    format!("[{index}]")
+}
+
+/// The blocks of an object's `content`, if there are any.
+pub(super) fn read_content(fields: &JsonObject) -> Result<Option<Blocks>, ShapeError> {
+    let Some(content) = json::given(fields, "content") else { return Ok(None) };
+    let items =
+        content.to_items().ok_or_else(|| ShapeError::new("content", "an array", content.kind()))?;
+    Blocks::read(&items).map(Some).map_err(|error| error.within("content"))
+}

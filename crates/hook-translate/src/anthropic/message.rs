@@ -1,0 +1,119 @@
+//! One message of a conversation: who speaks, and what is said.
+
+use hook_core::model::{LlmMessage, LlmRole};
+use hook_core::shape::{FieldReader, ShapeError};
+use hook_core::{JsonKind, RawJson};
+
+use super::block::{Blocks, read_content};
+use crate::conversation::Entry;
+use crate::json;
+use crate::spread::spread;
+use crate::{TranslateError, Warning};
+
+/// One element of a request's `messages`.
+#[derive(Debug)]
+pub(super) struct Message {
+    raw: RawJson,
+    role: LlmRole,
+    content: Content,
+}
+
+#[derive(Debug)]
+enum Content {
+    Text(String),
+    Blocks(Blocks),
+}
+
+impl Message {
+    /// Reads an element of `messages`. `path` is where it stands.
+    pub(super) fn read(raw: &RawJson, path: impl Fn() -> String) -> Result<Self, ShapeError> {
+        let fields =
+            raw.to_object().map_err(|_| ShapeError::new(path(), "an object", raw.kind()))?;
+        let content = match json::given(&fields, "content").map(|content| (content, content.kind()))
+        {
+            Some((text, JsonKind::String)) => Content::Text(text.to_text().unwrap_or_default()),
+            Some((_, JsonKind::Array)) | None => {
+                let blocks = read_content(&fields).map_err(|error| error.within(&path()))?;
+                Content::Blocks(blocks.unwrap_or_default())
+            }
+            Some((_, other)) => {
+                let error = ShapeError::new("content", "a string or an array", other);
+                return Err(error.within(&path()));
+            }
+        };
+        let role = FieldReader::new(fields).text("role").map_err(|error| error.within(&path()))?;
+        let role = match role.as_deref() {
+            Some("assistant") => LlmRole::Model,
+            Some("system") => LlmRole::System,
+            _ => LlmRole::User,
+        };
+        Ok(Self { raw: raw.clone(), role, content })
+    }
+
+    /// A message that says what a hook's one does.
+    pub(super) fn of_hook(message: &LlmMessage) -> RawJson {
+        let role = match message.role {
+            LlmRole::Model => "assistant",
+            LlmRole::User => "user",
+            LlmRole::System => "system",
+        };
+        let content = RawJson::from_text(&message.content);
+        json::object([("role", RawJson::from_text(role)), ("content", content)]).into()
+    }
+
+    /// Who speaks.
+    pub(super) fn role(&self) -> LlmRole {
+        self.role
+    }
+
+    /// Whether this holds a tool's result, and so must directly follow the message that calls.
+    pub(super) fn answers_a_call(&self) -> bool {
+        matches!(&self.content, Content::Blocks(blocks) if blocks.answer_a_call())
+    }
+}
+
+impl Entry for Message {
+    fn raw(&self) -> &RawJson {
+        &self.raw
+    }
+
+    fn message(&self) -> Option<LlmMessage> {
+        let content = match &self.content {
+            Content::Text(text) => text.clone(),
+            Content::Blocks(blocks) => blocks.texts().collect(),
+        };
+        (!content.is_empty()).then_some(LlmMessage { role: self.role, content })
+    }
+
+    fn with_text(
+        &self,
+        text: &str,
+        path: &str,
+        warnings: &mut Vec<Warning>,
+    ) -> Result<Option<RawJson>, TranslateError> {
+        let content = match &self.content {
+            Content::Text(_) if text.is_empty() => return Ok(None),
+            Content::Text(_) => RawJson::from_text(text),
+            Content::Blocks(blocks) => {
+                let path = format!("{path}.content");
+                let portions = spread(&blocks.pieces(), text);
+                // The API refuses a message that ends with thinking.
+                let led_nowhere = blocks.thinking_left_at_the_end(&portions);
+                let mut written = blocks.rewritten(portions, &path, warnings);
+                written.truncate(written.len().saturating_sub(led_nowhere.len()));
+                warnings.extend(led_nowhere.into_iter().map(|index| {
+                    let message = "the hook's text leaves out what this thinking led to; \
+                                   it is gone with that";
+                    Warning::new(format!("{path}[{index}]"), message)
+                }));
+                if written.is_empty() {
+                    return Ok(None);
+                }
+                json::array("content", &written)?
+            }
+        };
+        let mut fields = self.raw.to_object().unwrap_or_default();
+        fields.insert("content", content);
+        Ok(Some(fields.to_raw().into()))
+    }
+}

@@ -1,0 +1,61 @@
+//! The conversation of a request, and laying the messages that a hook gave over it.
+
+use hook_core::RawJson;
+use hook_core::model::{LlmMessage, LlmRole};
+use hook_core::shape::ShapeError;
+
+use super::message::Message;
+use crate::conversation::{Entry, Plan, place_between};
+use crate::json;
+use crate::{TranslateError, Warning};
+
+/// The `messages` of a request.
+#[derive(Debug, Default)]
+pub(super) struct Messages {
+    items: Vec<Message>,
+}
+
+impl Messages {
+    /// Reads `messages`, if there are any.
+    pub(super) fn read(messages: Option<&RawJson>) -> Result<Self, ShapeError> {
+        let Some(value) = messages.filter(|messages| !messages.is_null()) else {
+            return Ok(Self::default());
+        };
+        let items = value
+            .to_items()
+            .ok_or_else(|| ShapeError::new("messages", "an array", value.kind()))?;
+        let read = |(index, item)| Message::read(item, || place(index));
+        Ok(Self { items: items.iter().enumerate().map(read).collect::<Result<_, _>>()? })
+    }
+
+    /// What hooks see of them: one message for each with text.
+    pub(super) fn shown(&self) -> Vec<LlmMessage> {
+        self.items.iter().filter_map(Message::message).collect()
+    }
+
+    /// These messages with a hook's over them, or nothing if that changes nothing.
+    pub(super) fn overlaid(
+        &self,
+        given: &[LlmMessage],
+        warnings: &mut Vec<Warning>,
+    ) -> Result<Option<RawJson>, TranslateError> {
+        let place_between = |before, after| {
+            place_between(self.items.len(), (before, after), |item| {
+                self.items[item].answers_a_call()
+            })
+        };
+        let Some(plan) = Plan::of(&self.items, given, place_between) else { return Ok(None) };
+        let new = |message: &LlmMessage| Ok(Message::of_hook(message));
+        let written = plan.written(&self.items, place, new, warnings)?;
+        json::array("messages", &written).map(Some)
+    }
+
+    /// Whether one of them is by `system`, as only the top level of a request is otherwise.
+    pub(super) fn have_system(&self) -> bool {
+        self.items.iter().any(|message| message.role() == LlmRole::System)
+    }
+}
+
+fn place(index: usize) -> String {
+    format!("messages[{index}]")
+}

@@ -1,0 +1,126 @@
+//! Requests.
+
+use std::borrow::Cow;
+
+use hook_core::model::{LlmMessage, LlmRequest, LlmRole};
+use hook_core::shape::FieldReader;
+use hook_core::{JsonObject, RawJson, RawObject};
+
+use super::messages::Messages;
+use super::{system, tool_choice};
+use crate::json;
+use crate::{TranslateError, Translated, Warning};
+
+/// The generation settings that are shown to hooks: the stable name and Anthropic's.
+const SHOWN_SETTINGS: [(&str, &str); 4] = [
+    ("temperature", "temperature"),
+    ("maxOutputTokens", "max_tokens"),
+    ("topP", "top_p"),
+    ("topK", "top_k"),
+];
+
+/// A setting that is not shown, and that a hook may give.
+const STOP_SEQUENCES: (&str, &str) = ("stopSequences", "stop_sequences");
+
+/// A request as hooks see it.
+pub(crate) fn to_stable_request(request: &RawObject) -> Result<RawObject, TranslateError> {
+    let fields = request.fields();
+    let messages = Messages::read(fields.get("messages"))?;
+    let config = SHOWN_SETTINGS
+        .into_iter()
+        .filter_map(|(name, own)| Some((name.to_owned(), json::given(&fields, own)?.clone())))
+        .collect();
+    let mut reader = FieldReader::new(fields);
+    let stable = LlmRequest {
+        model: reader.text("model")?,
+        messages: Some(messages.shown()),
+        config: Some(config),
+        tool_config: tool_choice::shown_in(&mut reader)?,
+        extra: JsonObject::new(),
+    };
+    Ok(stable.to_raw())
+}
+
+/// A stable request laid over `base`; without a base, on its own.
+pub(crate) fn from_stable_request(
+    request: &RawObject,
+    base: Option<&RawObject>,
+) -> Result<Translated, TranslateError> {
+    let given = LlmRequest::read(request)?;
+    let mut warnings = Warning::unknown_in_request(&given.extra);
+    let fields = base.map(RawObject::fields).unwrap_or_default();
+    let mut reader = FieldReader::new(fields.clone());
+    let mut changes = JsonObject::new();
+
+    let model = reader.text("model")?;
+    if let Some(new) = given.model.as_ref().filter(|new| Some(*new) != model.as_ref()) {
+        changes.insert("model", RawJson::from_text(new));
+    }
+
+    let messages = Messages::read(fields.get("messages"))?;
+    if let Some(given) = given.messages.as_deref() {
+        let (system, conversation) = divided(given, messages.have_system());
+        if let Some(messages) = messages.overlaid(&conversation, &mut warnings)? {
+            changes.insert("messages", messages);
+        }
+        if !system.is_empty() {
+            changes.insert("system", system::appended(fields.get("system"), &system)?);
+        }
+    }
+    if base.is_none() && changes.get("messages").is_none() {
+        changes.insert("messages", json::array("messages", [])?);
+    }
+
+    settings(&given, &fields, &mut changes, &mut warnings);
+
+    let choice = reader.object("tool_choice")?;
+    if let Some(config) = &given.tool_config
+        && let Some(choice) = tool_choice::overlaid_in(choice.as_ref(), config, &mut warnings)?
+    {
+        if base.is_some() && json::given(&fields, "tools").is_none() {
+            let message = "the request has no tools, and without them it takes no tool choice";
+            warnings.push(Warning::new("toolConfig", message));
+        } else {
+            changes.insert("tool_choice", choice);
+        }
+    }
+    let value = base.map_or_else(|| changes.to_raw(), |base| base.overlaid(&changes));
+    Ok(Translated { value, warnings })
+}
+
+/// What of a hook's messages goes to `system`, and what into the conversation: all of it, where
+/// the system already speaks there.
+fn divided(given: &[LlmMessage], have_system: bool) -> (Vec<&str>, Cow<'_, [LlmMessage]>) {
+    let is_system = |message: &&LlmMessage| message.role == LlmRole::System && !have_system;
+    let system: Vec<&str> = given
+        .iter()
+        .filter(is_system)
+        .map(|message| message.content.as_str())
+        .filter(|text| !text.is_empty())
+        .collect();
+    if !given.iter().any(|message| is_system(&message)) {
+        return (system, Cow::Borrowed(given));
+    }
+    let conversation = given.iter().filter(|message| !is_system(message)).cloned().collect();
+    (system, Cow::Owned(conversation))
+}
+
+/// Adds to `changes` what a hook's `config` changes.
+fn settings(
+    given: &LlmRequest,
+    fields: &JsonObject,
+    changes: &mut JsonObject,
+    warnings: &mut Vec<Warning>,
+) {
+    for (name, value) in given.config.iter().flat_map(JsonObject::iter) {
+        let known = SHOWN_SETTINGS.iter().chain([&STOP_SEQUENCES]).find(|known| known.0 == name);
+        let Some((_, own)) = known else {
+            let message = "not a setting that a hook can change here; it is ignored";
+            warnings.push(Warning::new(format!("config.{name}"), message));
+            continue;
+        };
+        if !value.is_null() && fields.get(own) != Some(value) {
+            changes.insert(*own, value.clone());
+        }
+    }
+}

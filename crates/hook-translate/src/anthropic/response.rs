@@ -1,0 +1,131 @@
+//! Responses.
+
+use hook_core::model::{LlmCandidate, LlmResponse};
+use hook_core::shape::{FieldReader, ShapeError};
+use hook_core::{JsonObject, RawJson, RawObject};
+
+use super::block::{Blocks, read_content};
+use super::usage::Usage;
+use super::{stop_reason, synthetic};
+use crate::json;
+use crate::spread::{Portion, spread, spread_list};
+use crate::{TranslateError, Translated, Warning};
+
+/// A response as hooks see it.
+pub(crate) fn to_stable_response(response: &RawObject) -> Result<RawObject, TranslateError> {
+    Ok(Response::read(response)?.shown().to_raw())
+}
+
+/// A stable response laid over `original`; without an original, a complete one of its own.
+///
+/// `candidates` that a hook gave count before `text`. Only the first has a place here.
+pub(crate) fn from_stable_response(
+    response: &RawObject,
+    original: Option<&RawObject>,
+) -> Result<Translated, TranslateError> {
+    let given = LlmResponse::read(response)?;
+    let mut warnings = Warning::unknown_in_response(&given.extra);
+    warn_of_what_has_no_place(&given, &mut warnings);
+    let Some(original) = original else {
+        return Ok(Translated { value: synthetic::response(&given)?, warnings });
+    };
+    let base = Response::read(original)?;
+    let mut changes = JsonObject::new();
+
+    let has_candidates = json::given(&response.fields(), "candidates").is_some();
+    if let Some(portions) = base.portions(&given, has_candidates) {
+        let written = base.blocks.rewritten(portions, "content", &mut warnings);
+        changes.insert("content", json::array("content", &written)?);
+    }
+    let reason = given.candidates.first().and_then(|candidate| candidate.finish_reason.as_deref());
+    if let Some(reason) = reason.filter(|reason| Some(*reason) != base.stop_reason.as_deref()) {
+        let word = stop_reason::of_hook(reason, base.stop_reason.as_deref());
+        if Some(word) != base.stop_reason.as_deref() {
+            changes.insert("stop_reason", RawJson::from_text(word));
+        }
+    }
+    if let Some(usage) = &given.usage_metadata
+        && let Some(usage) = base.usage.overlaid(usage, &mut warnings)
+    {
+        changes.insert("usage", usage);
+    }
+    Ok(Translated { value: original.overlaid(&changes), warnings })
+}
+
+/// What a hook gave, that no response of this SDK can say.
+fn warn_of_what_has_no_place(given: &LlmResponse, warnings: &mut Vec<Warning>) {
+    for index in 1..given.candidates.len() {
+        let message = "the sdk's response has one candidate; this one is ignored";
+        warnings.push(Warning::new(format!("candidates[{index}]"), message));
+    }
+    let Some(candidate) = given.candidates.first() else { return };
+    if candidate.safety_ratings.is_some() {
+        let message = "the sdk's response has no safety ratings; they are ignored";
+        warnings.push(Warning::new("candidates[0].safetyRatings", message));
+    }
+    if let Some(reason) = &candidate.finish_reason
+        && !stop_reason::is_known(stop_reason::of_hook(reason, None))
+    {
+        let message = "not a word of this sdk; it is given on as written";
+        warnings.push(Warning::new("candidates[0].finishReason", message));
+    }
+}
+
+/// A response of the SDK.
+#[derive(Debug, Default)]
+struct Response {
+    blocks: Blocks,
+    /// Whether there is a `content`; a response without one, such as an error, has no candidate.
+    has_content: bool,
+    stop_reason: Option<String>,
+    usage: Usage,
+}
+
+impl Response {
+    fn read(response: &RawObject) -> Result<Self, ShapeError> {
+        let fields = response.fields();
+        let blocks = read_content(&fields)?;
+        let mut reader = FieldReader::new(fields);
+        Ok(Self {
+            has_content: blocks.is_some(),
+            blocks: blocks.unwrap_or_default(),
+            stop_reason: reader.text("stop_reason")?,
+            usage: Usage::read(&mut reader)?,
+        })
+    }
+
+    fn text(&self) -> Option<String> {
+        let mut texts = self.blocks.texts().peekable();
+        texts.peek().is_some().then(|| texts.collect())
+    }
+
+    fn shown(&self) -> LlmResponse {
+        let candidate = LlmCandidate {
+            parts: Some(self.blocks.texts().map(str::to_owned).collect()),
+            finish_reason: self.stop_reason.clone(),
+            ..LlmCandidate::default()
+        };
+        LlmResponse {
+            text: self.text(),
+            candidates: Vec::from_iter(self.has_content.then_some(candidate)),
+            usage_metadata: self.usage.shown(),
+            extra: JsonObject::new(),
+        }
+    }
+
+    /// What becomes of the blocks with text, if a hook changed any.
+    fn portions(&self, given: &LlmResponse, has_candidates: bool) -> Option<Vec<Portion>> {
+        let pieces = self.blocks.pieces();
+        let given_parts = match given.candidates.first() {
+            Some(candidate) => candidate.parts.as_deref(),
+            // A hook that takes the only candidate away takes its text away.
+            None => (has_candidates && self.has_content).then_some([].as_slice()),
+        };
+        let is_same = |parts: &&[String]| self.blocks.texts().eq(parts.iter().map(String::as_str));
+        if let Some(parts) = given_parts.filter(|parts| !is_same(parts)) {
+            return Some(spread_list(&pieces, parts));
+        }
+        let text = given.text.as_deref()?;
+        (text != self.text().unwrap_or_default()).then(|| spread(&pieces, text))
+    }
+}

@@ -1,0 +1,45 @@
+//! A response that no model gave.
+
+use hook_core::model::{LlmResponse, UsageMetadata};
+use hook_core::{RawJson, RawObject};
+
+use super::block::text_block;
+use super::stop_reason;
+use crate::TranslateError;
+use crate::json;
+
+/// What stands for the id and the model of a response that has none.
+const NOBODY: [(&str, &str); 2] = [("id", "msg_hook"), ("model", "hook")];
+
+/// A complete response that says what a hook's does.
+pub(super) fn response(given: &LlmResponse) -> Result<RawObject, TranslateError> {
+    let candidate = given.candidates.first();
+    let texts = match candidate.and_then(|candidate| candidate.parts.as_deref()) {
+        Some(parts) => parts,
+        None => given.text.as_slice(),
+    };
+    let blocks: Vec<RawJson> =
+        texts.iter().filter(|text| !text.is_empty()).map(|text| text_block(text)).collect();
+    let reason = candidate
+        .and_then(|candidate| candidate.finish_reason.as_deref())
+        .map_or("end_turn", |reason| stop_reason::of_hook(reason, None));
+    let usage = given.usage_metadata.clone().unwrap_or_default();
+    let UsageMetadata { prompt_token_count, candidates_token_count, .. } = usage;
+    let none = || RawJson::from_integer(0);
+    let usage = json::object([
+        ("input_tokens", prompt_token_count.unwrap_or_else(none)),
+        ("output_tokens", candidates_token_count.unwrap_or_else(none)),
+    ]);
+    let text = RawJson::from_text;
+    let [id, model] = NOBODY.map(|(name, value)| (name, text(value)));
+    Ok(json::object([
+        id,
+        ("type", text("message")),
+        ("role", text("assistant")),
+        model,
+        ("content", json::array("content", &blocks)?),
+        ("stop_reason", text(reason)),
+        ("stop_sequence", RawJson::null()),
+        ("usage", usage.into()),
+    ]))
+}

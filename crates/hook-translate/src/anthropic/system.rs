@@ -1,0 +1,27 @@
+//! The system prompt, which hooks do not see and may add to.
+
+use hook_core::shape::ShapeError;
+use hook_core::{JsonKind, RawJson};
+
+use super::block::{text_block, text_block_of};
+use crate::TranslateError;
+use crate::json;
+
+/// A `system` with these texts behind it, each as a block of its own: what is there stays as it is.
+pub(super) fn appended(
+    system: Option<&RawJson>,
+    texts: &[&str],
+) -> Result<RawJson, TranslateError> {
+    let mut blocks = match system.map(|system| (system, system.kind())) {
+        None | Some((_, JsonKind::Null)) => Vec::new(),
+        // The API refuses a block of empty text.
+        Some((text, JsonKind::String)) if text.as_str() == "\"\"" => Vec::new(),
+        Some((text, JsonKind::String)) => vec![text_block_of(text.clone())],
+        Some((blocks, JsonKind::Array)) => blocks.to_items().unwrap_or_default(),
+        Some((_, other)) => {
+            return Err(ShapeError::new("system", "a string or an array", other).into());
+        }
+    };
+    blocks.extend(texts.iter().map(|text| text_block(text)));
+    json::array("system", &blocks)
+}

@@ -1,0 +1,135 @@
+//! Which tools the model may call.
+
+use hook_core::model::ToolConfig;
+use hook_core::shape::{FieldReader, ShapeError};
+use hook_core::{JsonObject, RawJson, RawObject};
+
+use crate::{TranslateError, Translated, Warning};
+
+/// The words for a mode: the stable one, and the `type` of a tool choice.
+const MODES: [(&str, &str); 3] = [("AUTO", "auto"), ("ANY", "any"), ("NONE", "none")];
+
+/// The `type` of a choice of one tool.
+const ONE_TOOL: &str = "tool";
+
+/// A tool choice as hooks see it.
+pub(crate) fn to_stable_tool_config(choice: &RawObject) -> Result<RawObject, TranslateError> {
+    Ok(read(choice.fields())?.to_raw())
+}
+
+/// A stable tool config laid over `base`; without a base, on its own.
+pub(crate) fn from_stable_tool_config(
+    config: &RawObject,
+    base: Option<&RawObject>,
+) -> Result<Translated, TranslateError> {
+    let given = ToolConfig::read(config.fields())?;
+    let mut warnings = Vec::new();
+    let value = match (overlaid(base, &given, "", &mut warnings)?, base) {
+        (Some(choice), _) => choice,
+        (None, Some(base)) => base.clone(),
+        (None, None) => written(JsonObject::new(), "auto", None),
+    };
+    Ok(Translated { value, warnings })
+}
+
+/// The tool choice of a request, if it says anything.
+pub(super) fn shown_in(request: &mut FieldReader) -> Result<Option<ToolConfig>, ShapeError> {
+    let Some(choice) = request.object("tool_choice")? else { return Ok(None) };
+    let shown = read(choice.fields()).map_err(|error| error.within("tool_choice"))?;
+    Ok((shown != ToolConfig::default()).then_some(shown))
+}
+
+/// The tool choice of a request with `given` over it, or nothing if that changes nothing.
+pub(super) fn overlaid_in(
+    base: Option<&RawObject>,
+    given: &ToolConfig,
+    warnings: &mut Vec<Warning>,
+) -> Result<Option<RawObject>, ShapeError> {
+    overlaid(base, given, "toolConfig.", warnings).map_err(|error| error.within("tool_choice"))
+}
+
+fn read(choice: JsonObject) -> Result<ToolConfig, ShapeError> {
+    let mut reader = FieldReader::new(choice);
+    let kind = reader.text("type")?;
+    let name = reader.text("name")?;
+    if kind.as_deref() == Some(ONE_TOOL) {
+        let allowed_function_names = name.map(|name| vec![name]);
+        return Ok(ToolConfig { mode: Some("ANY".to_owned()), allowed_function_names });
+    }
+    let known = MODES.into_iter().find(|mode| Some(mode.1) == kind.as_deref());
+    let mode = known.map(|mode| mode.0.to_owned()).or(kind);
+    Ok(ToolConfig { mode, allowed_function_names: None })
+}
+
+/// The base with `given` over it, or nothing if that changes nothing. `path` is what comes before
+/// the names of the fields that a hook gave.
+fn overlaid(
+    base: Option<&RawObject>,
+    given: &ToolConfig,
+    path: &str,
+    warnings: &mut Vec<Warning>,
+) -> Result<Option<RawObject>, ShapeError> {
+    let fields = base.map(RawObject::fields).unwrap_or_default();
+    let shown = read(fields.clone())?;
+    let wanted = ToolConfig {
+        mode: given.mode.clone().or_else(|| shown.mode.clone()),
+        allowed_function_names: given
+            .allowed_function_names
+            .clone()
+            .or_else(|| shown.allowed_function_names.clone()),
+    };
+    if wanted == shown {
+        return Ok(None);
+    }
+    let mode = wanted.mode.as_deref().unwrap_or("AUTO");
+    let names = wanted.allowed_function_names.as_deref();
+    let message = match (mode, names) {
+        ("ANY", Some([name])) => return Ok(Some(written(fields, ONE_TOOL, Some(name)))),
+        // The one name that the base allows is among them, and the choice may not become wider.
+        ("ANY", Some(names)) if is_one_of(&shown, names) => return Ok(None),
+        // Nothing may be called, so no name is missing.
+        ("NONE", _) | (_, None) => None,
+        (_, Some([])) => Some("a list without names restricts nothing; it is not carried over"),
+        ("ANY", Some(_)) => Some(
+            "the sdk's tool choice holds one name at most; these are not carried over, \
+             and any tool may be called",
+        ),
+        (_, Some(_)) => Some(
+            "the sdk's tool choice holds a name only with mode `ANY`; these are not carried over, \
+             and any tool may be called",
+        ),
+    };
+    if let Some(message) = message {
+        warnings.push(Warning::new(format!("{path}allowedFunctionNames"), message));
+    }
+    if wanted.mode == shown.mode && shown.allowed_function_names.is_none() {
+        return Ok(None);
+    }
+    let known = MODES.into_iter().find(|known| known.0 == mode);
+    if known.is_none() {
+        let message = "not a mode of this sdk; it is given on as written";
+        warnings.push(Warning::new(format!("{path}mode"), message));
+    }
+    Ok(Some(written(fields, known.map_or(mode, |known| known.1), None)))
+}
+
+fn is_one_of(shown: &ToolConfig, names: &[String]) -> bool {
+    match shown.allowed_function_names.as_deref() {
+        Some([name]) => names.contains(name),
+        _ => false,
+    }
+}
+
+/// The fields of a choice with this `type` and `name`.
+fn written(mut fields: JsonObject, kind: &str, name: Option<&str>) -> RawObject {
+    fields.insert("type", RawJson::from_text(kind));
+    fields.remove("name");
+    if let Some(name) = name {
+        fields.insert("name", RawJson::from_text(name));
+    }
+    if kind == "none" {
+        // Without calls there are none side by side; the API takes no word on it then.
+        fields.remove("disable_parallel_tool_use");
+    }
+    fields.to_raw()
+}

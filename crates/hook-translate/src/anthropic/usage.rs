@@ -1,0 +1,90 @@
+//! Token counts.
+
+use hook_core::model::UsageMetadata;
+use hook_core::shape::{FieldReader, ShapeError};
+use hook_core::{JsonObject, RawJson, RawObject};
+
+use crate::Warning;
+
+/// What the model read: fresh, from a cache, and into one.
+const READ: [&str; 3] = ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"];
+
+/// The `usage` of a response.
+#[derive(Debug, Default)]
+pub(super) struct Usage {
+    raw: Option<RawObject>,
+    /// What of the tokens read was not `input_tokens`.
+    cached: u64,
+    shown: Option<UsageMetadata>,
+}
+
+impl Usage {
+    /// Reads the `usage` of a response, if there is one.
+    pub(super) fn read(response: &mut FieldReader) -> Result<Self, ShapeError> {
+        let Some(usage) = response.object("usage")? else { return Ok(Self::default()) };
+        let mut reader = FieldReader::new(usage.fields());
+        let mut count = |name| reader.number(name).map_err(|error| error.within("usage"));
+        let (mut read, mut cached) = (None, 0_u64);
+        for name in READ {
+            let Some(count) = count(name)?.as_ref().and_then(RawJson::to_whole_number) else {
+                continue;
+            };
+            read = Some(count.saturating_add(read.unwrap_or_default()));
+            if name != READ[0] {
+                cached = cached.saturating_add(count);
+            }
+        }
+        let written = count("output_tokens")?;
+        let total = read
+            .zip(written.as_ref().and_then(RawJson::to_whole_number))
+            .map(|(read, written)| read.saturating_add(written));
+        let shown = UsageMetadata {
+            prompt_token_count: read.map(RawJson::from_integer),
+            candidates_token_count: written,
+            total_token_count: total.map(RawJson::from_integer),
+        };
+        Ok(Self { raw: Some(usage), cached, shown: Some(shown) })
+    }
+
+    /// What hooks see of it.
+    pub(super) fn shown(&self) -> Option<UsageMetadata> {
+        self.shown.clone()
+    }
+
+    /// The usage with what a hook gave over it, or nothing if that changes nothing.
+    pub(super) fn overlaid(
+        &self,
+        given: &UsageMetadata,
+        warnings: &mut Vec<Warning>,
+    ) -> Option<RawObject> {
+        let shown = self.shown.clone().unwrap_or_default();
+        let mut changes = JsonObject::new();
+        let is_new = |given: &Option<RawJson>, shown| given.is_some() && *given != shown;
+        let mut ignored = |name: &str, message| {
+            warnings.push(Warning::new(format!("usageMetadata.{name}"), message));
+        };
+        if let Some(count) = &given.prompt_token_count
+            && is_new(&given.prompt_token_count, shown.prompt_token_count)
+        {
+            match count.to_whole_number().and_then(|count| count.checked_sub(self.cached)) {
+                Some(fresh) => changes.insert(READ[0], RawJson::from_integer(fresh)),
+                None => ignored(
+                    "promptTokenCount",
+                    "less than what the response says of its cache; it is ignored",
+                ),
+            }
+        }
+        if let Some(count) = &given.candidates_token_count
+            && is_new(&given.candidates_token_count, shown.candidates_token_count)
+        {
+            changes.insert("output_tokens", count.clone());
+        }
+        if changes.is_empty() && is_new(&given.total_token_count, shown.total_token_count) {
+            ignored("totalTokenCount", "the sum of the other counts here; it is ignored");
+        }
+        if changes.is_empty() {
+            return None;
+        }
+        Some(self.raw.as_ref().map_or_else(|| changes.to_raw(), |usage| usage.overlaid(&changes)))
+    }
+}

@@ -1,0 +1,96 @@
+//! What of a hook's answer to a chunk counts: its text.
+
+use hook_core::RawObject;
+use hook_core::model::{LlmCandidate, LlmResponse};
+
+use crate::json;
+use crate::{TranslateError, Warning};
+
+/// The response, if any of its text is to be seen.
+pub(crate) fn with_text(response: RawObject) -> Result<Option<RawObject>, TranslateError> {
+    let has_text = has_text(&LlmResponse::read(&response)?);
+    Ok(has_text.then_some(response))
+}
+
+/// A response that says nothing but this.
+pub(crate) fn saying(text: String) -> RawObject {
+    let candidate = LlmCandidate { parts: Some(vec![text.clone()]), ..LlmCandidate::default() };
+    let (text, candidates) = (Some(text), vec![candidate]);
+    LlmResponse { text, candidates, ..LlmResponse::default() }.to_raw()
+}
+
+/// The answer with all candidates that were shown, in their order, and with nothing but text: what
+/// the hook made of it, or what was shown. What else the hook changed is a warning.
+pub(crate) fn text_of_answer(
+    answer: &RawObject,
+    shown: Option<&RawObject>,
+) -> Result<(RawObject, Vec<Warning>), TranslateError> {
+    let given = LlmResponse::read(answer)?;
+    let mut warnings = Warning::unknown_in_response(&given.extra);
+    let Some(shown) = shown else {
+        if has_text(&given) {
+            let message = "the chunk shows no text that could be changed; it is ignored";
+            warnings.push(Warning::new("text", message));
+        }
+        return Ok((RawObject::empty(), warnings));
+    };
+    let shown = LlmResponse::read(shown)?;
+    warn_of_more_than_text(&given, &shown, &mut warnings);
+    let answered = |(position, shown): (usize, &LlmCandidate)| {
+        let parts = match of_candidate(&given.candidates, shown, position) {
+            Some(given) => given.parts.clone().or_else(|| shown.parts.clone()),
+            None if json::given(&answer.fields(), "candidates").is_none() => shown.parts.clone(),
+            // The hook took the candidate away; a chunk can only lose its text.
+            None => Some(Vec::new()),
+        };
+        LlmCandidate { parts, index: shown.index.clone(), ..LlmCandidate::default() }
+    };
+    let text_only = LlmResponse {
+        text: given.text.clone(),
+        candidates: shown.candidates.iter().enumerate().map(answered).collect(),
+        ..LlmResponse::default()
+    };
+    Ok((text_only.to_raw(), warnings))
+}
+
+/// What a hook gave for a candidate: the one with its `index`, else the one at its place.
+fn of_candidate<'g>(
+    given: &'g [LlmCandidate],
+    shown: &LlmCandidate,
+    position: usize,
+) -> Option<&'g LlmCandidate> {
+    let here = given.get(position);
+    let of_index = || given.iter().find(|given| given.index == shown.index);
+    match here {
+        Some(here) if here.index == shown.index => Some(here),
+        _ if shown.index.is_some() => {
+            of_index().or_else(|| here.filter(|here| here.index.is_none()))
+        }
+        _ => here,
+    }
+}
+
+fn has_text(response: &LlmResponse) -> bool {
+    let parts = response.candidates.iter().flat_map(|candidate| candidate.parts.iter().flatten());
+    response.text.iter().chain(parts).any(|text| !text.is_empty())
+}
+
+fn warn_of_more_than_text(given: &LlmResponse, shown: &LlmResponse, warnings: &mut Vec<Warning>) {
+    let message = "only the text of a chunk can be changed; it is ignored";
+    let mut warn = |path: String| warnings.push(Warning::new(path, message));
+    for (position, given) in given.candidates.iter().enumerate() {
+        let shown = of_candidate(&shown.candidates, given, position).cloned().unwrap_or_default();
+        if given.finish_reason.is_some() && given.finish_reason != shown.finish_reason {
+            warn(format!("candidates[{position}].finishReason"));
+        }
+        if given.safety_ratings.is_some() && given.safety_ratings != shown.safety_ratings {
+            warn(format!("candidates[{position}].safetyRatings"));
+        }
+    }
+    for position in shown.candidates.len()..given.candidates.len() {
+        warn(format!("candidates[{position}]"));
+    }
+    if given.usage_metadata.is_some() && given.usage_metadata != shown.usage_metadata {
+        warn("usageMetadata".to_owned());
+    }
+}

@@ -1,0 +1,168 @@
+//! Laying the messages that a hook gave over an SDK's own conversation.
+
+use hook_core::RawJson;
+use hook_core::model::LlmMessage;
+
+use crate::align::{Step, align, likeness};
+use crate::{TranslateError, Warning};
+
+/// One entry of an SDK's conversation.
+pub(crate) trait Entry {
+    /// The JSON as it was read.
+    fn raw(&self) -> &RawJson;
+
+    /// What hooks see of it, if it has text.
+    fn message(&self) -> Option<LlmMessage>;
+
+    /// What this is with another text, or, with none, what is left of it. `path` is where it
+    /// stands.
+    fn with_text(
+        &self,
+        text: &str,
+        path: &str,
+        warnings: &mut Vec<Warning>,
+    ) -> Result<Option<RawJson>, TranslateError>;
+}
+
+/// What a hook's messages change in a conversation.
+#[derive(Debug)]
+pub(crate) struct Plan<'m> {
+    /// Entries that get another text, in order.
+    edits: Vec<(usize, &'m str)>,
+    /// Messages that are new, each with the entry that it goes before, in order.
+    inserts: Vec<(usize, &'m LlmMessage)>,
+}
+
+/// A message that the conversation has, and the entry that it is shown of.
+struct Shown {
+    message: LlmMessage,
+    entry: usize,
+}
+
+impl<'m> Plan<'m> {
+    /// Compares `messages` with those of `entries`; nothing, if they are the same.
+    ///
+    /// A message without text counts as none, as it does on the way to the stable form.
+    /// `place_between` says before which entry new messages go, given the entries of the messages
+    /// before and after them.
+    pub(crate) fn of<E: Entry>(
+        entries: &[E],
+        messages: &'m [LlmMessage],
+        place_between: impl Fn(Option<usize>, Option<usize>) -> usize,
+    ) -> Option<Self> {
+        let given: Vec<&LlmMessage> =
+            messages.iter().filter(|message| !message.content.is_empty()).collect();
+        let shown = |(entry, read): (usize, &E)| Some(Shown { message: read.message()?, entry });
+        let shown: Vec<Shown> = entries.iter().enumerate().filter_map(shown).collect();
+        let steps = steps(&shown, &given);
+        if steps.iter().all(|step| matches!(step, Step::Keep { .. })) {
+            return None;
+        }
+        let edit = |step: &Step| match *step {
+            Step::Edit { old, new } => Some((shown[old].entry, given[new].content.as_str())),
+            Step::Remove { old } => Some((shown[old].entry, "")),
+            Step::Keep { .. } | Step::Insert { .. } => None,
+        };
+        Some(Self {
+            edits: steps.iter().filter_map(edit).collect(),
+            inserts: inserts(&steps, &shown, &given, place_between),
+        })
+    }
+
+    /// The messages that are new.
+    pub(crate) fn new_messages(&self) -> impl Iterator<Item = &'m LlmMessage> {
+        self.inserts.iter().map(|&(_, message)| message)
+    }
+
+    /// The entries afterwards. `path` is where an entry stands, `new` makes one of a message.
+    pub(crate) fn written<E: Entry>(
+        &self,
+        entries: &[E],
+        path: impl Fn(usize) -> String,
+        new: impl Fn(&LlmMessage) -> Result<RawJson, TranslateError>,
+        warnings: &mut Vec<Warning>,
+    ) -> Result<Vec<RawJson>, TranslateError> {
+        let mut edits = self.edits.iter().peekable();
+        let mut inserts = self.inserts.iter().peekable();
+        let mut written = Vec::with_capacity(entries.len() + self.inserts.len());
+        for index in 0..=entries.len() {
+            while let Some((_, message)) = inserts.next_if(|&&(place, _)| place == index) {
+                written.push(new(message)?);
+            }
+            let Some(entry) = entries.get(index) else { break };
+            match edits.next_if(|&&(edited, _)| edited == index) {
+                Some((_, text)) => written.extend(entry.with_text(text, &path(index), warnings)?),
+                None => written.push(entry.raw().clone()),
+            }
+        }
+        Ok(written)
+    }
+}
+
+/// The new messages with their places: the first go before everything, the last after everything,
+/// and the others where `place_between` says.
+fn inserts<'m>(
+    steps: &[Step],
+    shown: &[Shown],
+    given: &[&'m LlmMessage],
+    place_between: impl Fn(Option<usize>, Option<usize>) -> usize,
+) -> Vec<(usize, &'m LlmMessage)> {
+    let entry = |step: &Step| match *step {
+        Step::Keep { old, .. } | Step::Edit { old, .. } | Step::Remove { old } => {
+            Some(shown[old].entry)
+        }
+        Step::Insert { .. } => None,
+    };
+    let mut inserts = Vec::new();
+    let (mut before, mut index) = (None, 0);
+    while let Some(step) = steps.get(index) {
+        if let Some(entry) = entry(step) {
+            before = Some(entry);
+            index += 1;
+            continue;
+        }
+        let run = steps[index..].iter().take_while(|step| entry(step).is_none()).count();
+        let place = place_between(before, steps.get(index + run).and_then(entry));
+        inserts.extend(steps[index..index + run].iter().filter_map(|step| match *step {
+            Step::Insert { new } => Some((place, given[new])),
+            _ => None,
+        }));
+        index += run;
+    }
+    inserts
+}
+
+fn steps(shown: &[Shown], given: &[&LlmMessage]) -> Vec<Step> {
+    let old: Vec<(&str, &str)> = shown.iter().map(|shown| key(&shown.message)).collect();
+    let new: Vec<(&str, &str)> = given.iter().map(|message| key(message)).collect();
+    // A message of another role is another message: nothing of a model's content is a user's.
+    align(&old, &new, |i, j| (old[i].0 == new[j].0).then(|| likeness(old[i].1, new[j].1)))
+}
+
+fn key(message: &LlmMessage) -> (&str, &str) {
+    (message.role.as_str(), &message.content)
+}
+
+/// Before which entry a new message goes, given the entries of the messages before and after it:
+/// the first before everything, the last after everything, the others as late as possible before
+/// the next message, but not between a tool call and what answers it.
+///
+/// `answers_a_call` says of an entry whether it must directly follow the one that calls.
+pub(crate) fn place_between(
+    count: usize,
+    (before, after): (Option<usize>, Option<usize>),
+    answers_a_call: impl Fn(usize) -> bool,
+) -> usize {
+    let is_free = |place: &usize| !answers_a_call(*place);
+    match (before, after) {
+        (_, None) => count,
+        (None, Some(_)) => 0,
+        // Where call and answer both have text, there is no place between them: the answer's
+        // message, and what else answers, come first.
+        (Some(before), Some(after)) => (before + 1..=after)
+            .rev()
+            .find(is_free)
+            .or_else(|| (after + 1..count).find(is_free))
+            .unwrap_or(count),
+    }
+}

@@ -1,0 +1,167 @@
+//! The complete response that the chunks of a stream make together.
+
+use std::collections::HashMap;
+
+use hook_core::shape::{FieldReader, ShapeError};
+use hook_core::{JsonKind, JsonObject, RawJson, RawObject};
+
+use crate::TranslateError;
+use crate::joined::Joined;
+use crate::json;
+
+/// The complete response: parts one behind the other, all else as the last chunk that has it says.
+pub(crate) fn join_chunks(chunks: &[RawObject]) -> Result<RawObject, TranslateError> {
+    if let [chunk] = chunks {
+        return Ok(chunk.clone());
+    }
+    let mut response = Response::default();
+    for (number, chunk) in chunks.iter().enumerate() {
+        response.take(chunk).map_err(|error| error.within(&format!("chunks[{number}]")))?;
+    }
+    response.complete()
+}
+
+/// What came of a response so far.
+#[derive(Debug, Default)]
+struct Response {
+    fields: JsonObject,
+    /// What the SDK's chunks say beside their candidates, all text of the first.
+    text: Option<Joined>,
+    candidates: Vec<Candidate>,
+    /// Where the candidate with an index is.
+    places: HashMap<u64, usize>,
+}
+
+#[derive(Debug, Default)]
+struct Candidate {
+    fields: JsonObject,
+    content: Option<JsonObject>,
+    parts: Vec<Part>,
+}
+
+#[derive(Debug)]
+struct Part {
+    raw: RawJson,
+    /// Its text, if it says nothing else that a part behind it would have to say as well.
+    text: Option<Joined>,
+    /// Whether that is a thought.
+    thought: bool,
+    /// Whether the text is more than the one part's.
+    grown: bool,
+}
+
+impl Response {
+    fn take(&mut self, chunk: &RawObject) -> Result<(), ShapeError> {
+        let mut fields = FieldReader::new(chunk.fields());
+        if let Some(text) = fields.of_kind("text", JsonKind::String, "a string")? {
+            self.text.get_or_insert_default().push(&text);
+        }
+        let candidates = fields.items("candidates")?;
+        if candidates.is_some() && self.fields.get("candidates").is_none() {
+            // Its place among the fields; what it holds comes at the end.
+            self.fields.insert("candidates", RawJson::from_bool(true));
+        }
+        for (position, raw) in (0_u64..).zip(candidates.unwrap_or_default()) {
+            let place = || format!("candidates[{position}]");
+            let candidate =
+                raw.to_object().map_err(|_| ShapeError::new(place(), "an object", raw.kind()))?;
+            let index = candidate.get("index").and_then(RawJson::to_whole_number);
+            let at = *self.places.entry(index.unwrap_or(position)).or_insert_with(|| {
+                self.candidates.push(Candidate::default());
+                self.candidates.len() - 1
+            });
+            self.candidates[at].take(candidate).map_err(|error| error.within(&place()))?;
+        }
+        json::overlay_given(&mut self.fields, &fields.rest());
+        Ok(())
+    }
+
+    fn complete(mut self) -> Result<RawObject, TranslateError> {
+        if let Some(text) = &self.text {
+            self.fields.insert("text", text.to_raw("text")?);
+        }
+        if self.fields.get("candidates").is_some() {
+            let candidates: Vec<RawJson> =
+                self.candidates.into_iter().map(Candidate::complete).collect::<Result<_, _>>()?;
+            self.fields.insert("candidates", json::array("candidates", &candidates)?);
+        }
+        Ok(self.fields.to_raw())
+    }
+}
+
+impl Candidate {
+    fn take(&mut self, candidate: JsonObject) -> Result<(), ShapeError> {
+        let mut fields = FieldReader::new(candidate);
+        if let Some(content) = fields.object("content")? {
+            if self.content.is_none() {
+                // As above, its place among the fields.
+                self.fields.insert("content", RawJson::from_bool(true));
+            }
+            let mut content = FieldReader::new(content.fields());
+            let parts = match content.any("parts") {
+                Some(part) if part.kind() == JsonKind::Object => vec![part],
+                Some(parts) if !parts.is_null() => parts.to_items().ok_or_else(|| {
+                    ShapeError::new("content.parts", "an array or an object", parts.kind())
+                })?,
+                _ => Vec::new(),
+            };
+            for (index, raw) in parts.into_iter().enumerate() {
+                let place = || format!("content.parts[{index}]");
+                self.append(Part::read(raw, place)?);
+            }
+            json::overlay_given(self.content.get_or_insert_default(), &content.rest());
+        }
+        json::overlay_given(&mut self.fields, &fields.rest());
+        Ok(())
+    }
+
+    fn append(&mut self, part: Part) {
+        if let Some(last) = self.parts.last_mut()
+            && let (Some(text), Some(_)) = (&mut last.text, &part.text)
+            && last.thought == part.thought
+            && let Ok(fields) = part.raw.to_object()
+        {
+            fields.get("text").into_iter().for_each(|more| text.push(more));
+            last.grown = true;
+        } else {
+            self.parts.push(part);
+        }
+    }
+
+    fn complete(mut self) -> Result<RawJson, TranslateError> {
+        if let Some(mut content) = self.content {
+            let parts: Vec<RawJson> =
+                self.parts.into_iter().map(Part::complete).collect::<Result<_, _>>()?;
+            content.insert("parts", json::array("parts", &parts)?);
+            self.fields.insert("content", content.to_raw());
+        }
+        Ok(self.fields.to_raw().into())
+    }
+}
+
+impl Part {
+    /// Reads a part. `place` is where it stands.
+    fn read(raw: RawJson, place: impl Fn() -> String) -> Result<Self, ShapeError> {
+        if raw.is_null() {
+            return Ok(Self { raw, text: None, thought: false, grown: false });
+        }
+        let fields =
+            raw.to_object().map_err(|_| ShapeError::new(place(), "an object", raw.kind()))?;
+        let thought = fields.get("thought").and_then(RawJson::to_bool);
+        let is_plain = fields.iter().all(|(name, _)| matches!(name, "text" | "thought"));
+        let text = FieldReader::new(fields).of_kind("text", JsonKind::String, "a string");
+        let text = text.map_err(|error| error.within(&place()))?.filter(|_| is_plain).map(|text| {
+            let mut joined = Joined::default();
+            joined.push(&text);
+            joined
+        });
+        Ok(Self { raw, text, thought: thought == Some(true), grown: false })
+    }
+
+    fn complete(self) -> Result<RawJson, TranslateError> {
+        let (Some(text), true) = (self.text, self.grown) else { return Ok(self.raw) };
+        let mut fields = self.raw.to_object().unwrap_or_default();
+        fields.insert("text", text.to_raw("text")?);
+        Ok(fields.to_raw().into())
+    }
+}

@@ -1,0 +1,28 @@
+//! A JSON string that comes in pieces.
+
+use hook_core::{JsonKind, RawJson};
+
+use crate::TranslateError;
+
+/// Strings put together as they are written, escapes and all: so a character that a stream cuts
+/// in two halves is whole again.
+#[derive(Debug, Default)]
+pub(crate) struct Joined {
+    written: String,
+}
+
+impl Joined {
+    /// Puts a JSON string behind what there is; another value is no text.
+    pub(crate) fn push(&mut self, string: &RawJson) {
+        if string.kind() == JsonKind::String {
+            let text = string.as_str();
+            self.written.push_str(text.get(1..text.len() - 1).unwrap_or_default());
+        }
+    }
+
+    /// The whole as a JSON string. `path` names it, should it fail.
+    pub(crate) fn to_raw(&self, path: &'static str) -> Result<RawJson, TranslateError> {
+        let text = format!("\"{}\"", self.written);
+        RawJson::parse(text).map_err(|source| TranslateError::Unwritable { path, source })
+    }
+}
