@@ -31,3 +31,8 @@ pub(crate) fn object<const N: usize>(fields: [(&str, RawJson); N]) -> RawObject 
 pub(crate) fn given<'a>(fields: &'a JsonObject, name: &str) -> Option<&'a RawJson> {
     fields.get(name).filter(|value| !value.is_null())
 }
+
+/// `null`. `path` names it, should it fail.
+pub(crate) fn null(path: &'static str) -> Result<RawJson, TranslateError> {
+    RawJson::parse("null").map_err(|source| TranslateError::Unwritable { path, source })
+}

@@ -43,10 +43,16 @@
 //! - [`Sdk`] says which form a payload has.
 //! - [`to_stable_request`] and [`from_stable_request`], and the same pair for responses and tool
 //!   configs, are the six translations. Whoever calls them need not know any SDK.
+//! - [`join_chunks`] makes the complete response of a stream's chunks, [`to_stable_chunk`] and
+//!   [`from_stable_chunk`] translate a single one.
 //! - [`Translated`] is a result with its [`Warning`]s, [`TranslateError`] what went wrong instead.
-//! - `genai` holds the rules of Google's GenAI SDK, v1. Another SDK is another module like it.
+//! - `genai` holds the rules of Google's GenAI SDK, v1, `openai` those of OpenAI's two APIs. Another
+//!   SDK is another module like them.
 //! - `align` and `spread` compare what a hook answered with what it was shown: which messages are
 //!   new, edited or gone, and to which part of a message a changed text belongs.
+//! - `conversation`, `parts`, `alternatives` and `usage` lay the result over what every SDK has in a
+//!   form of its own: entries of a conversation, parts of a message, alternatives of a response,
+//!   token counts.
 //!
 //! # Why text
 //!
@@ -60,15 +66,18 @@ mod conversation;
 mod error;
 mod genai;
 mod json;
+mod openai;
 mod parts;
 mod sdk;
 mod spread;
+mod stream;
 mod translate;
 mod translated;
 mod usage;
 
 pub use error::TranslateError;
 pub use sdk::Sdk;
+pub use stream::{from_stable_chunk, join_chunks, to_stable_chunk};
 pub use translate::{
     from_stable_request, from_stable_response, from_stable_tool_config, to_stable_request,
     to_stable_response, to_stable_tool_config,

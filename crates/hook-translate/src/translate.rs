@@ -3,6 +3,7 @@
 use hook_core::RawObject;
 use hook_core::model::{LlmRequest, LlmResponse, ToolConfig};
 
+use crate::openai::{chat, responses};
 use crate::{Sdk, TranslateError, Translated, genai};
 
 /// A request to a model, as hooks are shown it.
@@ -15,6 +16,8 @@ use crate::{Sdk, TranslateError, Translated, genai};
 pub fn to_stable_request(sdk: Sdk, request: &RawObject) -> Result<Translated, TranslateError> {
     match sdk {
         Sdk::GenAi => genai::to_stable_request(request).map(Translated::complete),
+        Sdk::OpenAiChat => chat::to_stable_request(request).map(Translated::complete),
+        Sdk::OpenAiResponses => responses::to_stable_request(request).map(Translated::complete),
         Sdk::Stable => checked_request(request),
         sdk => Err(TranslateError::UnsupportedSdk { sdk }),
     }
@@ -40,6 +43,8 @@ pub fn from_stable_request(
 ) -> Result<Translated, TranslateError> {
     match sdk {
         Sdk::GenAi => genai::from_stable_request(request, base),
+        Sdk::OpenAiChat => chat::from_stable_request(request, base),
+        Sdk::OpenAiResponses => responses::from_stable_request(request, base),
         Sdk::Stable => checked_request(request),
         sdk => Err(TranslateError::UnsupportedSdk { sdk }),
     }
@@ -54,6 +59,8 @@ pub fn from_stable_request(
 pub fn to_stable_response(sdk: Sdk, response: &RawObject) -> Result<Translated, TranslateError> {
     match sdk {
         Sdk::GenAi => genai::to_stable_response(response).map(Translated::complete),
+        Sdk::OpenAiChat => chat::to_stable_response(response).map(Translated::complete),
+        Sdk::OpenAiResponses => responses::to_stable_response(response).map(Translated::complete),
         Sdk::Stable => checked_response(response),
         sdk => Err(TranslateError::UnsupportedSdk { sdk }),
     }
@@ -74,6 +81,8 @@ pub fn from_stable_response(
 ) -> Result<Translated, TranslateError> {
     match sdk {
         Sdk::GenAi => genai::from_stable_response(response, original),
+        Sdk::OpenAiChat => chat::from_stable_response(response, original),
+        Sdk::OpenAiResponses => responses::from_stable_response(response, original),
         Sdk::Stable => checked_response(response),
         sdk => Err(TranslateError::UnsupportedSdk { sdk }),
     }
@@ -88,6 +97,8 @@ pub fn from_stable_response(
 pub fn to_stable_tool_config(sdk: Sdk, config: &RawObject) -> Result<Translated, TranslateError> {
     match sdk {
         Sdk::GenAi => genai::to_stable_tool_config(config).map(Translated::complete),
+        Sdk::OpenAiChat => chat::to_stable_tool_config(config).map(Translated::complete),
+        Sdk::OpenAiResponses => responses::to_stable_tool_config(config).map(Translated::complete),
         Sdk::Stable => checked_tool_config(config),
         sdk => Err(TranslateError::UnsupportedSdk { sdk }),
     }
@@ -106,6 +117,8 @@ pub fn from_stable_tool_config(
 ) -> Result<Translated, TranslateError> {
     match sdk {
         Sdk::GenAi => genai::from_stable_tool_config(config, base).map(Translated::complete),
+        Sdk::OpenAiChat => chat::from_stable_tool_config(config, base),
+        Sdk::OpenAiResponses => responses::from_stable_tool_config(config, base),
         Sdk::Stable => checked_tool_config(config),
         sdk => Err(TranslateError::UnsupportedSdk { sdk }),
     }

@@ -2,26 +2,20 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use hook_core::{RawJson, RawObject};
+use hook_core::RawObject;
 use hook_translate::{
     Sdk, TranslateError, Translated, from_stable_request, from_stable_response,
     from_stable_tool_config, to_stable_request, to_stable_response, to_stable_tool_config,
 };
 use serde_json::{Value, json};
 
+mod common {
+    pub(crate) mod json;
+}
+
+use common::json::{object, raw, value};
+
 const GENAI: Sdk = Sdk::GenAi;
-
-fn object(value: &Value) -> RawObject {
-    raw(&value.to_string())
-}
-
-fn raw(text: &str) -> RawObject {
-    RawObject::try_from(RawJson::parse(text).unwrap()).unwrap()
-}
-
-fn value(object: &RawObject) -> Value {
-    serde_json::from_str(object.as_str()).unwrap()
-}
 
 fn warnings(translated: &Translated) -> Vec<String> {
     translated.warnings.iter().map(ToString::to_string).collect()
