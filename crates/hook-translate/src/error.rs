@@ -21,15 +21,6 @@ pub enum TranslateError {
         name: String,
     },
 
-    /// The SDK is known, but this engine cannot translate for it yet.
-    #[error(
-        "payloads of sdk `{sdk}` cannot be translated yet: send them in the form `genai` or `stable`"
-    )]
-    UnsupportedSdk {
-        /// The SDK that was named.
-        sdk: Sdk,
-    },
-
     /// The request does not show which SDK made it.
     #[error(
         "cannot tell which sdk made the request: it has no `contents` (genai), and no `messages` \

@@ -38,3 +38,8 @@ pub(crate) fn overlay_given(fields: &mut JsonObject, changes: &JsonObject) {
         fields.insert(name, value.clone());
     }
 }
+
+/// `null`. `path` names it, should it fail.
+pub(crate) fn null(path: &'static str) -> Result<RawJson, TranslateError> {
+    RawJson::parse("null").map_err(|source| TranslateError::Unwritable { path, source })
+}

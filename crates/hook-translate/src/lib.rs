@@ -46,10 +46,13 @@
 //! - [`join_chunks`] makes the complete response of a stream's chunks, [`to_stable_chunk`] and
 //!   [`from_stable_chunk`] translate a single one.
 //! - [`Translated`] is a result with its [`Warning`]s, [`TranslateError`] what went wrong instead.
-//! - `genai` holds the rules of Google's GenAI SDK, v1, and `anthropic` those of Anthropic's
-//!   messages. Another SDK is another module like them.
+//! - `genai` holds the rules of Google's GenAI SDK, v1, `openai` those of OpenAI's two APIs,
+//!   `anthropic` those of Anthropic's messages. Another SDK is another module like them.
 //! - `align` and `spread` compare what a hook answered with what it was shown: which messages are
 //!   new, edited or gone, and to which part of a message a changed text belongs.
+//! - `conversation`, `parts`, `alternatives` and `usage` lay the result over what every SDK has in a
+//!   form of its own: entries of a conversation, parts of a message, alternatives of a response,
+//!   token counts.
 //!
 //! # Why text
 //!
@@ -66,6 +69,7 @@ mod error;
 mod genai;
 mod joined;
 mod json;
+mod openai;
 mod parts;
 mod sdk;
 mod spread;

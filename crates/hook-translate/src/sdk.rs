@@ -13,9 +13,9 @@ use crate::TranslateError;
 pub enum Sdk {
     /// Google's GenAI SDK, v1: `contents` of parts.
     GenAi,
-    /// OpenAI's chat completions. Not supported yet.
+    /// OpenAI's chat completions: `messages` and `choices`.
     OpenAiChat,
-    /// OpenAI's responses. Not supported yet.
+    /// OpenAI's responses: `input` and `output` of items.
     OpenAiResponses,
     /// Anthropic's messages: a conversation of blocks. Only a name tells it apart.
     Anthropic,

@@ -52,6 +52,19 @@ impl Portion {
             Self::New(_) => None,
         }
     }
+
+    /// The same, about a piece so many places before.
+    pub(crate) fn moved_back(self, places: usize) -> Self {
+        let moved = |index: usize| index.saturating_sub(places);
+        match self {
+            Self::Keep(index) => Self::Keep(moved(index)),
+            Self::Change(index, text) => Self::Change(moved(index), text),
+            Self::Drop(index) => Self::Drop(moved(index)),
+            Self::KeepThought(index) => Self::KeepThought(moved(index)),
+            Self::EmptyThought(index) => Self::EmptyThought(moved(index)),
+            Self::New(text) => Self::New(text),
+        }
+    }
 }
 
 /// Spreads `text` over `pieces`, whose texts joined were shown to the hook. All pieces come back,

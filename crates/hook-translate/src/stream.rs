@@ -2,6 +2,7 @@
 
 use hook_core::RawObject;
 
+use crate::openai::{chat, responses};
 use crate::{Sdk, TranslateError, Translated, anthropic, chunk, genai, stable};
 
 /// The complete, non-streaming response that the chunks (or events) of a stream make together, in
@@ -11,13 +12,14 @@ use crate::{Sdk, TranslateError, Translated, anthropic, chunk, genai, stable};
 ///
 /// # Errors
 /// [`Shape`](TranslateError::Shape) names the field that does not have its shape, such as
-/// `chunks[3].choices`, [`UnsupportedSdk`](TranslateError::UnsupportedSdk) an SDK to come.
+/// `chunks[3].choices`.
 pub fn join_chunks(sdk: Sdk, chunks: &[RawObject]) -> Result<Translated, TranslateError> {
     match sdk {
         Sdk::GenAi => genai::join_chunks(chunks).map(Translated::complete),
         Sdk::Anthropic => anthropic::join_chunks(chunks),
         Sdk::Stable => stable::join_chunks(chunks).map(Translated::complete),
-        sdk => Err(TranslateError::UnsupportedSdk { sdk }),
+        Sdk::OpenAiChat => chat::join_chunks(chunks).map(Translated::complete),
+        Sdk::OpenAiResponses => responses::join_chunks(chunks),
     }
 }
 
@@ -31,7 +33,8 @@ pub fn to_stable_chunk(sdk: Sdk, chunk: &RawObject) -> Result<Option<Translated>
         Sdk::GenAi => chunk::with_text(genai::to_stable_response(chunk)?)?,
         Sdk::Anthropic => anthropic::to_stable_chunk(chunk)?,
         Sdk::Stable => chunk::with_text(chunk.clone())?,
-        sdk => return Err(TranslateError::UnsupportedSdk { sdk }),
+        Sdk::OpenAiChat => chat::to_stable_chunk(chunk)?,
+        Sdk::OpenAiResponses => responses::to_stable_chunk(chunk)?,
     };
     Ok(shown.map(Translated::complete))
 }
@@ -52,8 +55,9 @@ pub fn from_stable_chunk(
             |answer: &RawObject, chunk: &RawObject| genai::from_stable_response(answer, Some(chunk))
         }
         Sdk::Anthropic => anthropic::from_stable_chunk,
+        Sdk::OpenAiChat => chat::from_stable_chunk,
+        Sdk::OpenAiResponses => responses::from_stable_chunk,
         Sdk::Stable => stable::from_stable_chunk,
-        sdk => return Err(TranslateError::UnsupportedSdk { sdk }),
     };
     let shown = to_stable_chunk(sdk, chunk)?.map(|shown| shown.value);
     let (answer, warnings) = chunk::text_of_answer(answer, shown.as_ref())?;

@@ -3,6 +3,7 @@
 use hook_core::RawObject;
 use hook_core::model::{LlmRequest, LlmResponse, ToolConfig};
 
+use crate::openai::{chat, responses};
 use crate::{Sdk, TranslateError, Translated, anthropic, genai};
 
 /// A request to a model, as hooks are shown it.
@@ -10,14 +11,14 @@ use crate::{Sdk, TranslateError, Translated, anthropic, genai};
 /// For [`Stable`](Sdk::Stable) the request is checked and given back as it is.
 ///
 /// # Errors
-/// [`Shape`](TranslateError::Shape) names the field that does not have its shape,
-/// [`UnsupportedSdk`](TranslateError::UnsupportedSdk) an SDK to come.
+/// [`Shape`](TranslateError::Shape) names the field that does not have its shape.
 pub fn to_stable_request(sdk: Sdk, request: &RawObject) -> Result<Translated, TranslateError> {
     match sdk {
         Sdk::GenAi => genai::to_stable_request(request).map(Translated::complete),
         Sdk::Anthropic => anthropic::to_stable_request(request).map(Translated::complete),
+        Sdk::OpenAiChat => chat::to_stable_request(request).map(Translated::complete),
+        Sdk::OpenAiResponses => responses::to_stable_request(request).map(Translated::complete),
         Sdk::Stable => checked_request(request),
-        sdk => Err(TranslateError::UnsupportedSdk { sdk }),
     }
 }
 
@@ -42,8 +43,9 @@ pub fn from_stable_request(
     match sdk {
         Sdk::GenAi => genai::from_stable_request(request, base),
         Sdk::Anthropic => anthropic::from_stable_request(request, base),
+        Sdk::OpenAiChat => chat::from_stable_request(request, base),
+        Sdk::OpenAiResponses => responses::from_stable_request(request, base),
         Sdk::Stable => checked_request(request),
-        sdk => Err(TranslateError::UnsupportedSdk { sdk }),
     }
 }
 
@@ -57,8 +59,9 @@ pub fn to_stable_response(sdk: Sdk, response: &RawObject) -> Result<Translated, 
     match sdk {
         Sdk::GenAi => genai::to_stable_response(response).map(Translated::complete),
         Sdk::Anthropic => anthropic::to_stable_response(response).map(Translated::complete),
+        Sdk::OpenAiChat => chat::to_stable_response(response).map(Translated::complete),
+        Sdk::OpenAiResponses => responses::to_stable_response(response).map(Translated::complete),
         Sdk::Stable => checked_response(response),
-        sdk => Err(TranslateError::UnsupportedSdk { sdk }),
     }
 }
 
@@ -78,8 +81,9 @@ pub fn from_stable_response(
     match sdk {
         Sdk::GenAi => genai::from_stable_response(response, original),
         Sdk::Anthropic => anthropic::from_stable_response(response, original),
+        Sdk::OpenAiChat => chat::from_stable_response(response, original),
+        Sdk::OpenAiResponses => responses::from_stable_response(response, original),
         Sdk::Stable => checked_response(response),
-        sdk => Err(TranslateError::UnsupportedSdk { sdk }),
     }
 }
 
@@ -93,8 +97,9 @@ pub fn to_stable_tool_config(sdk: Sdk, config: &RawObject) -> Result<Translated,
     match sdk {
         Sdk::GenAi => genai::to_stable_tool_config(config).map(Translated::complete),
         Sdk::Anthropic => anthropic::to_stable_tool_config(config).map(Translated::complete),
+        Sdk::OpenAiChat => chat::to_stable_tool_config(config).map(Translated::complete),
+        Sdk::OpenAiResponses => responses::to_stable_tool_config(config).map(Translated::complete),
         Sdk::Stable => checked_tool_config(config),
-        sdk => Err(TranslateError::UnsupportedSdk { sdk }),
     }
 }
 
@@ -112,8 +117,9 @@ pub fn from_stable_tool_config(
     match sdk {
         Sdk::GenAi => genai::from_stable_tool_config(config, base).map(Translated::complete),
         Sdk::Anthropic => anthropic::from_stable_tool_config(config, base),
+        Sdk::OpenAiChat => chat::from_stable_tool_config(config, base),
+        Sdk::OpenAiResponses => responses::from_stable_tool_config(config, base),
         Sdk::Stable => checked_tool_config(config),
-        sdk => Err(TranslateError::UnsupportedSdk { sdk }),
     }
 }
 

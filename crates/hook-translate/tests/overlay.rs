@@ -2,26 +2,19 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use hook_core::{RawJson, RawObject};
 use hook_translate::{
-    Sdk, TranslateError, Translated, from_stable_request, from_stable_response,
-    from_stable_tool_config, to_stable_request, to_stable_response, to_stable_tool_config,
+    Sdk, Translated, from_stable_request, from_stable_response, from_stable_tool_config,
+    to_stable_request, to_stable_response, to_stable_tool_config,
 };
 use serde_json::{Value, json};
 
+mod common {
+    pub(crate) mod json;
+}
+
+use common::json::{object, raw, value};
+
 const GENAI: Sdk = Sdk::GenAi;
-
-fn object(value: &Value) -> RawObject {
-    raw(&value.to_string())
-}
-
-fn raw(text: &str) -> RawObject {
-    RawObject::try_from(RawJson::parse(text).unwrap()).unwrap()
-}
-
-fn value(object: &RawObject) -> Value {
-    serde_json::from_str(object.as_str()).unwrap()
-}
 
 fn warnings(translated: &Translated) -> Vec<String> {
     translated.warnings.iter().map(ToString::to_string).collect()
@@ -473,16 +466,6 @@ fn the_stable_form_is_checked_and_given_back() {
     let config = raw(r#"{"mode":"ANY"}"#);
     assert_eq!(to_stable_tool_config(Sdk::Stable, &config).unwrap().value, config);
     assert_eq!(from_stable_tool_config(Sdk::Stable, &config, None).unwrap().value, config);
-}
-
-#[test]
-fn an_sdk_to_come_is_named() {
-    let error = to_stable_request(Sdk::OpenAiChat, &RawObject::empty()).unwrap_err();
-    assert_eq!(error, TranslateError::UnsupportedSdk { sdk: Sdk::OpenAiChat });
-    assert_eq!(
-        error.to_string(),
-        "payloads of sdk `openai-chat` cannot be translated yet: send them in the form `genai` or `stable`",
-    );
 }
 
 #[test]

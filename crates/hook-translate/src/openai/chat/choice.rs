@@ -1,0 +1,176 @@
+//! One alternative of a response, and laying what a hook gave over it.
+
+use hook_core::model::LlmCandidate;
+use hook_core::shape::{FieldReader, ShapeError};
+use hook_core::{JsonObject, RawJson, RawObject};
+
+use super::message::{text_part, without_text};
+use crate::alternatives::Alternative;
+use crate::openai::content::{Content, says_more};
+use crate::openai::finish;
+use crate::spread::{Portion, spread, spread_list};
+use crate::{TranslateError, Warning, json};
+
+/// Where a choice has what the model says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Holder {
+    /// In the `message` of a complete response.
+    Message,
+    /// In the `delta` of a stream's chunk.
+    Delta,
+}
+
+impl Holder {
+    pub(super) fn field(self) -> &'static str {
+        match self {
+            Self::Message => "message",
+            Self::Delta => "delta",
+        }
+    }
+}
+
+/// One element of a response's `choices`.
+#[derive(Debug)]
+pub(super) struct Choice {
+    holder: Holder,
+    fields: JsonObject,
+    message: JsonObject,
+    content: Content,
+    shown: LlmCandidate,
+}
+
+impl Choice {
+    /// Reads an element of `choices`. `path` is where it stands.
+    pub(super) fn read(
+        raw: &RawJson,
+        holder: Holder,
+        path: impl Fn() -> String,
+    ) -> Result<Self, ShapeError> {
+        let fields =
+            raw.to_object().map_err(|_| ShapeError::new(path(), "an object", raw.kind()))?;
+        Self::read_fields(fields, holder).map_err(|error| error.within(&path()))
+    }
+
+    fn read_fields(fields: JsonObject, holder: Holder) -> Result<Self, ShapeError> {
+        let mut reader = FieldReader::new(fields.clone());
+        let message = reader.object(holder.field())?;
+        let message = message.map(|message| message.fields()).unwrap_or_default();
+        let content =
+            Content::read(message.get("content")).map_err(|error| error.within(holder.field()))?;
+        let reason = reader.text("finish_reason")?;
+        let shown = LlmCandidate {
+            parts: Some(content.texts()),
+            finish_reason: reason.map(|reason| finish::shown(&reason).to_owned()),
+            index: reader.number("index")?,
+            safety_ratings: None,
+        };
+        Ok(Self { holder, fields, message, content, shown })
+    }
+
+    /// A complete choice that says what a hook's candidate at that position does.
+    pub(super) fn of_hook(
+        given: &LlmCandidate,
+        holder: Holder,
+        position: usize,
+    ) -> Result<RawJson, TranslateError> {
+        let index = given.index.clone();
+        let index = index.unwrap_or_else(|| RawJson::from_integer(position as u64));
+        let text = given.parts.as_deref().unwrap_or_default().concat();
+        let mut message = JsonObject::new();
+        message.insert("role", RawJson::from_text("assistant"));
+        message.insert("content", RawJson::from_text(&text));
+        message.insert("refusal", json::null("refusal")?);
+        let reason = given.finish_reason.as_deref().map_or("stop", finish::of_choice);
+        let choice = json::object([
+            ("index", index),
+            (holder.field(), message.to_raw().into()),
+            ("logprobs", json::null("logprobs")?),
+            ("finish_reason", RawJson::from_text(reason)),
+        ]);
+        Ok(choice.into())
+    }
+
+    fn changed(&self, changes: &JsonObject) -> Option<RawJson> {
+        if changes.is_empty() {
+            return None;
+        }
+        let mut fields = self.fields.clone();
+        fields.overlay(changes);
+        Some(fields.to_raw().into())
+    }
+
+    fn rewritten(
+        &self,
+        portions: Vec<Portion>,
+        path: &str,
+        warnings: &mut Vec<Warning>,
+    ) -> Result<RawObject, TranslateError> {
+        let place = format!("{path}.{}.content", self.holder.field());
+        let content = self.content.rewritten(portions, &place, text_part, warnings)?;
+        let mut message = self.message.clone();
+        if self.holder == Holder::Message && json::given(&message, "role").is_none() {
+            message.insert("role", RawJson::from_text("assistant"));
+        }
+        let content = content.map_or_else(|| without_text(&message, &self.content), Ok)?;
+        message.insert("content", content);
+        if json::given(&self.fields, "logprobs").is_some() {
+            let message =
+                "the hook changed the text; the log probabilities still spell the old one";
+            warnings.push(Warning::new(format!("{path}.logprobs"), message));
+        }
+        Ok(message.to_raw())
+    }
+
+    /// The fields, other than the message, that `given` changes.
+    fn changes(&self, given: &LlmCandidate) -> JsonObject {
+        let mut changes = JsonObject::new();
+        if let Some(reason) = &given.finish_reason
+            && given.finish_reason != self.shown.finish_reason
+        {
+            changes.insert("finish_reason", RawJson::from_text(finish::of_choice(reason)));
+        }
+        if let Some(index) = &given.index
+            && given.index != self.shown.index
+        {
+            changes.insert("index", index.clone());
+        }
+        changes
+    }
+}
+
+impl Alternative for Choice {
+    fn shown(&self) -> &LlmCandidate {
+        &self.shown
+    }
+
+    fn holds_more_than_text(&self) -> bool {
+        self.content.holds_more_than_text() || says_more(&self.message, &["role", "content"])
+    }
+
+    fn overlaid(
+        &self,
+        given: &LlmCandidate,
+        path: &str,
+        warnings: &mut Vec<Warning>,
+    ) -> Result<Option<RawJson>, TranslateError> {
+        let mut changes = self.changes(given);
+        if let Some(texts) = given.parts.as_ref().filter(|_| given.parts != self.shown.parts) {
+            let portions = spread_list(&self.content.pieces(), texts);
+            changes.insert(self.holder.field(), self.rewritten(portions, path, warnings)?);
+        }
+        Ok(self.changed(&changes))
+    }
+
+    fn overlaid_with_text(
+        &self,
+        given: &LlmCandidate,
+        text: &str,
+        path: &str,
+        warnings: &mut Vec<Warning>,
+    ) -> Result<Option<RawJson>, TranslateError> {
+        let mut changes = self.changes(given);
+        let portions = spread(&self.content.pieces(), text);
+        changes.insert(self.holder.field(), self.rewritten(portions, path, warnings)?);
+        Ok(self.changed(&changes))
+    }
+}

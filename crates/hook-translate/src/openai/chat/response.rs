@@ -1,0 +1,116 @@
+//! Responses.
+
+use hook_core::model::{LlmCandidate, LlmResponse};
+use hook_core::shape::{FieldReader, ShapeError};
+use hook_core::{JsonObject, RawJson, RawObject};
+
+use super::choice::{Choice, Holder};
+use crate::alternatives::Alternatives;
+use crate::openai::response::{read_given, synthetic_usage};
+use crate::usage::{Usage, UsageNames};
+use crate::{TranslateError, Translated, json};
+
+const USAGE: UsageNames =
+    UsageNames { field: "usage", counts: ["prompt_tokens", "completion_tokens", "total_tokens"] };
+
+pub(super) const CHOICES: &str = "choices";
+
+/// A response as hooks see it.
+pub(crate) fn to_stable_response(response: &RawObject) -> Result<RawObject, TranslateError> {
+    Ok(Response::read(response, Holder::Message)?.shown().to_raw())
+}
+
+/// A stable response laid over `original`; without an original, on its own.
+pub(crate) fn from_stable_response(
+    response: &RawObject,
+    original: Option<&RawObject>,
+) -> Result<Translated, TranslateError> {
+    match original {
+        Some(original) => overlaid(response, original, Holder::Message),
+        None => synthetic(response),
+    }
+}
+
+/// A stable response laid over a complete one, or over a chunk.
+///
+/// `candidates` that a hook gave count before `text`; `text` alone is that of the first. An empty
+/// list of candidates is what an answer has that gives none.
+pub(super) fn overlaid(
+    response: &RawObject,
+    original: &RawObject,
+    holder: Holder,
+) -> Result<Translated, TranslateError> {
+    let (given, mut warnings) = read_given(response)?;
+    let base = Response::read(original, holder)?;
+    let shown_text = base.choices.text().unwrap_or_default();
+    let text = given.text.as_deref().filter(|text| *text != shown_text);
+    let new = |given: &LlmCandidate, position| Choice::of_hook(given, holder, position);
+    let choices = if given.candidates.is_empty() {
+        text.map(|text| base.choices.with_text(text, new, &mut warnings)).transpose()?
+    } else {
+        base.choices.overlaid(&given.candidates, text, new, &mut warnings)?
+    };
+    let mut changes = JsonObject::new();
+    if let Some(choices) = choices {
+        changes.insert(CHOICES, json::array(CHOICES, &choices)?);
+    }
+    if let Some(usage) = given.usage_metadata.and_then(|usage| base.usage.overlaid(&usage)) {
+        changes.insert(USAGE.field, usage);
+    }
+    Ok(Translated { value: original.overlaid(&changes), warnings })
+}
+
+/// The whole response of a hook that answers in the model's place.
+fn synthetic(response: &RawObject) -> Result<Translated, TranslateError> {
+    let (mut given, warnings) = read_given(response)?;
+    if given.candidates.is_empty() {
+        given.candidates.push(LlmCandidate::default());
+    }
+    if let Some(text) = given.text.take()
+        && let Some(first) = given.candidates.first_mut().filter(|first| first.parts.is_none())
+    {
+        first.parts = Some(vec![text]);
+    }
+    let choice = |(position, given): (usize, &LlmCandidate)| {
+        Choice::of_hook(given, Holder::Message, position)
+    };
+    let choices = given.candidates.iter().enumerate().map(choice).collect::<Result<Vec<_>, _>>()?;
+    let mut fields = json::object([
+        ("id", RawJson::from_text("chatcmpl-hook")),
+        ("object", RawJson::from_text("chat.completion")),
+        ("created", RawJson::from_integer(0)),
+        ("model", RawJson::from_text("hook")),
+        (CHOICES, json::array(CHOICES, &choices)?),
+    ])
+    .fields();
+    if let Some(usage) = &given.usage_metadata {
+        fields.insert(USAGE.field, synthetic_usage(&USAGE, usage));
+    }
+    Ok(Translated { value: fields.to_raw(), warnings })
+}
+
+/// A response of the SDK.
+#[derive(Debug)]
+pub(super) struct Response {
+    choices: Alternatives<Choice>,
+    usage: Usage,
+}
+
+impl Response {
+    pub(super) fn read(response: &RawObject, holder: Holder) -> Result<Self, ShapeError> {
+        let mut reader = FieldReader::new(response.fields());
+        let choices = reader.items(CHOICES)?.unwrap_or_default();
+        let choices =
+            Alternatives::read(CHOICES, &choices, |raw, place| Choice::read(raw, holder, place))?;
+        Ok(Self { choices, usage: Usage::read(&USAGE, &mut reader)? })
+    }
+
+    pub(super) fn shown(&self) -> LlmResponse {
+        LlmResponse {
+            text: self.choices.text(),
+            candidates: self.choices.shown(),
+            usage_metadata: self.usage.shown(),
+            extra: JsonObject::new(),
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Responses in chunks (`chat.completion.chunk`).
+
+use hook_core::model::{LlmCandidate, LlmResponse};
+use hook_core::shape::ShapeError;
+use hook_core::{JsonObject, RawJson, RawObject};
+
+use super::choice::Holder;
+use super::response::{CHOICES, Response, overlaid};
+use crate::openai::growing::Growing;
+use crate::openai::response::unshown_chunk;
+use crate::{TranslateError, Translated, json};
+
+/// What chunks have and a complete response has not: bytes against guessing the length of text.
+const ONLY_IN_CHUNKS: [&str; 1] = ["obfuscation"];
+
+/// The complete response of a stream's chunks.
+pub(crate) fn join_chunks(chunks: &[RawObject]) -> Result<RawObject, TranslateError> {
+    let mut growing = Growing::default();
+    for (index, chunk) in chunks.iter().enumerate() {
+        let within = |error: ShapeError| error.within(&format!("chunks[{index}]"));
+        let read = Response::read(chunk, Holder::Delta).map_err(within)?;
+        // Nothing else says to which choice a delta belongs.
+        let is_nameless = |candidate: &LlmCandidate| candidate.index.is_none();
+        if let Some(nameless) = read.shown().candidates.iter().position(is_nameless) {
+            let path = format!("{CHOICES}[{nameless}].index");
+            return Err(within(ShapeError::new(path, "a number", "nothing")).into());
+        }
+        growing.add(&chunk.fields());
+    }
+    let mut joined = growing.joined()?;
+    for name in ONLY_IN_CHUNKS {
+        joined.remove(name);
+    }
+    joined.insert("object", RawJson::from_text("chat.completion"));
+    let choices = json::given(&joined, CHOICES).and_then(RawJson::to_items).unwrap_or_default();
+    let choices = choices.iter().map(complete).collect::<Result<Vec<_>, _>>()?;
+    joined.insert(CHOICES, json::array(CHOICES, &choices)?);
+    Ok(joined.to_raw())
+}
+
+/// The choice of a complete response, made of one whose `delta` is all deltas together.
+fn complete(choice: &RawJson) -> Result<RawJson, TranslateError> {
+    let object = |value: Option<&RawJson>| {
+        value.and_then(|value| value.to_object().ok()).unwrap_or_default()
+    };
+    let fields = object(Some(choice));
+    let mut message = object(fields.get(Holder::Delta.field()));
+    if json::given(&message, "role").is_none() {
+        message.insert("role", RawJson::from_text("assistant"));
+    }
+    for name in ["content", "refusal"] {
+        if message.get(name).is_none() {
+            message.insert(name, json::null(name)?);
+        }
+    }
+    if let Some(calls) = json::given(&message, "tool_calls").and_then(RawJson::to_items) {
+        // The number only tells to which call a piece belongs.
+        let call = |call: &RawJson| {
+            let mut fields = object(Some(call));
+            fields.remove("index");
+            RawJson::from(fields.to_raw())
+        };
+        let calls: Vec<RawJson> = calls.iter().map(call).collect();
+        message.insert("tool_calls", json::array("tool_calls", &calls)?);
+    }
+    let complete: JsonObject = fields
+        .iter()
+        .map(|(name, value)| match name == Holder::Delta.field() {
+            true => (Holder::Message.field().to_owned(), message.to_raw().into()),
+            false => (name.to_owned(), value.clone()),
+        })
+        .collect();
+    let mut complete = complete;
+    if complete.get(Holder::Message.field()).is_none() {
+        complete.insert(Holder::Message.field(), message.to_raw());
+    }
+    Ok(complete.to_raw().into())
+}
+
+/// The text that a chunk displays.
+pub(crate) fn to_stable_chunk(chunk: &RawObject) -> Result<Option<RawObject>, TranslateError> {
+    let shown = Response::read(chunk, Holder::Delta)?.shown();
+    Ok(shows_text(&shown).then(|| shown.to_raw()))
+}
+
+/// A chunk with the text that a hook answered.
+pub(crate) fn from_stable_chunk(
+    answer: &RawObject,
+    chunk: &RawObject,
+) -> Result<Translated, TranslateError> {
+    if shows_text(&Response::read(chunk, Holder::Delta)?.shown()) {
+        return overlaid(answer, chunk, Holder::Delta);
+    }
+    unshown_chunk(answer, chunk)
+}
+
+fn shows_text(chunk: &LlmResponse) -> bool {
+    let parts = chunk.candidates.iter().filter_map(|candidate| candidate.parts.as_ref());
+    parts.flatten().any(|text| !text.is_empty())
+}

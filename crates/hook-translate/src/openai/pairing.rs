@@ -1,0 +1,133 @@
+//! Where in a conversation nothing may be inserted.
+//!
+//! The API refuses a tool call that its result does not follow, and a reasoning item without the
+//! item that it led to.
+
+use std::collections::HashMap;
+
+/// What an entry of a conversation has to do with those around it.
+#[derive(Debug)]
+pub(super) enum Tie {
+    /// Nothing.
+    Free,
+    /// It calls tools, by these ids.
+    Calls(Vec<String>),
+    /// It is the result of the call with that id.
+    Answers(Option<String>),
+    /// It refers to an entry that is kept elsewhere, which may be a call.
+    Refers,
+    /// It leads to the entry after it.
+    Leads,
+}
+
+/// The places of a conversation, by the entry that they are before, at which a message may be
+/// inserted.
+#[derive(Debug)]
+pub(super) struct Places {
+    /// For each place, and for the end, the first one from there on that is open.
+    next_open: Vec<usize>,
+}
+
+impl Places {
+    /// Finds the places between entries with these ties.
+    pub(super) fn of(ties: &[Tie]) -> Self {
+        let end = ties.len();
+        // How many spans that must not be parted begin and end at each place.
+        let (mut begins, mut ends) = (vec![0_usize; end + 1], vec![0_usize; end + 1]);
+        let mut close = |first: usize, last: usize| {
+            begins[first] += 1;
+            ends[last] += 1;
+        };
+        let mut callers: HashMap<&str, usize> = HashMap::new();
+        let mut latest_caller = None;
+        for (index, tie) in ties.iter().enumerate() {
+            match tie {
+                Tie::Free => {}
+                Tie::Calls(ids) => {
+                    latest_caller = Some(index);
+                    callers.extend(ids.iter().map(|id| (id.as_str(), index)));
+                }
+                Tie::Refers => {
+                    let goes_on = index > 0 && matches!(ties[index - 1], Tie::Refers);
+                    latest_caller = latest_caller.filter(|_| goes_on).or(Some(index));
+                }
+                Tie::Answers(id) => {
+                    let caller = id.as_ref().and_then(|id| callers.get(id.as_str()).copied());
+                    // The call of the first results may be in the part of the conversation that
+                    // is not here, so nothing goes before them.
+                    let first = caller.or(latest_caller).map_or(0, |caller| caller + 1);
+                    close(first, index);
+                }
+                Tie::Leads if index + 1 < end => close(index + 1, index + 1),
+                Tie::Leads => {}
+            }
+        }
+        let mut spans = 0;
+        let mut is_open = vec![true; end + 1];
+        for place in 0..=end {
+            spans += begins[place];
+            is_open[place] = spans == 0;
+            spans -= ends[place];
+        }
+        let mut next_open = vec![end; end + 1];
+        for place in (0..end).rev() {
+            next_open[place] = if is_open[place] { place } else { next_open[place + 1] };
+        }
+        Self { next_open }
+    }
+
+    /// The place of a message that came between the messages of two entries: the first go before
+    /// everything, the last after everything, and the others as late as possible before the next
+    /// message. Where all of these are closed, it goes to the next one that is not.
+    pub(super) fn between(&self, before: Option<usize>, after: Option<usize>) -> usize {
+        let end = self.next_open.len().saturating_sub(1);
+        let open = |place: usize| self.next_open.get(place).copied().unwrap_or(end);
+        match (before, after) {
+            (_, None) => end,
+            (None, Some(_)) => open(0),
+            (Some(before), Some(after)) => (before + 1..=after)
+                .rev()
+                .find(|&place| open(place) == place)
+                .unwrap_or_else(|| open(after)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `c1` calls, `a1` answers, `r` refers, `l` leads, anything else is free.
+    fn places(written: &str) -> Vec<usize> {
+        let tie = |entry: &str| match entry.split_at(1) {
+            ("c", ids) => Tie::Calls(ids.chars().map(String::from).collect()),
+            ("a", id) => Tie::Answers((!id.is_empty()).then(|| id.to_owned())),
+            ("r", _) => Tie::Refers,
+            ("l", _) => Tie::Leads,
+            _ => Tie::Free,
+        };
+        let ties: Vec<Tie> = written.split_whitespace().map(tie).collect();
+        let places = Places::of(&ties);
+        (0..=ties.len()).filter(|&place| places.next_open[place] == place).collect()
+    }
+
+    #[test]
+    fn a_call_and_its_result_are_one() {
+        for (written, expected) in [
+            ("", vec![0]),
+            ("m m", vec![0, 1, 2]),
+            ("m c1 a1 m", vec![0, 1, 3, 4]),
+            ("c12 a1 a2 m", vec![0, 3, 4]),
+            ("c1 c2 a2 a1", vec![0, 4]),
+            ("c1 m a1", vec![0, 3]),
+            ("c1 a1 c1 a1", vec![0, 2, 4]),
+            ("c1 m m", vec![0, 1, 2, 3]),
+            ("c a m", vec![0, 2, 3]),
+            ("a1 m", vec![1, 2]),
+            ("m r r a1 a2 m", vec![0, 1, 5, 6]),
+            ("l m l", vec![0, 2, 3]),
+        ] {
+            assert_eq!(places(written), expected, "{written}");
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! What the requests of both APIs have in common.
+
+use hook_core::model::{LlmMessage, LlmRequest};
+use hook_core::shape::FieldReader;
+use hook_core::{JsonObject, RawJson, RawObject};
+
+use super::settings::{self, Setting};
+use super::tool_choice::{self, Nesting};
+use crate::{TranslateError, Translated, Warning, json};
+
+/// A conversation of one of the APIs.
+pub(super) trait Conversation: Sized {
+    /// The field that holds it.
+    const FIELD: &'static str;
+    /// The settings that stand beside it.
+    const SETTINGS: &'static [Setting];
+    /// How a `tool_choice` beside it is written.
+    const NESTING: Nesting;
+
+    /// Reads the field.
+    fn read(conversation: Option<&RawJson>) -> Result<Self, TranslateError>;
+
+    /// What hooks see of it.
+    fn messages(&self) -> Vec<LlmMessage>;
+
+    /// This with `messages` laid over it, or nothing if that changes nothing.
+    fn overlaid(
+        &self,
+        messages: &[LlmMessage],
+        warnings: &mut Vec<Warning>,
+    ) -> Result<Option<RawJson>, TranslateError>;
+}
+
+/// A request as hooks see it.
+pub(super) fn to_stable<C: Conversation>(request: &RawObject) -> Result<RawObject, TranslateError> {
+    let fields = request.fields();
+    let model = FieldReader::new(fields.clone()).text("model")?;
+    let stable = LlmRequest {
+        model,
+        messages: Some(C::read(fields.get(C::FIELD))?.messages()),
+        config: Some(settings::shown(C::SETTINGS, &fields)),
+        tool_config: tool_choice::shown(C::NESTING, &fields)?,
+        extra: JsonObject::new(),
+    };
+    Ok(stable.to_raw())
+}
+
+/// A stable request laid over `base`; without a base, on its own.
+pub(super) fn from_stable<C: Conversation>(
+    request: &RawObject,
+    base: Option<&RawObject>,
+) -> Result<Translated, TranslateError> {
+    let given = LlmRequest::read(request)?;
+    let mut warnings = Vec::new();
+    for (name, _) in given.extra.iter() {
+        warnings.push(Warning::new(name, "not a field of a stable request; it is ignored"));
+    }
+
+    let fields = base.map(RawObject::fields).unwrap_or_default();
+    let mut changes = JsonObject::new();
+    let model = FieldReader::new(fields.clone()).text("model")?;
+    if let Some(new) = given.model.as_ref().filter(|new| Some(*new) != model.as_ref()) {
+        changes.insert("model", RawJson::from_text(new));
+    }
+    let conversation = C::read(fields.get(C::FIELD))?;
+    let laid = given.messages.as_deref().map(|new| conversation.overlaid(new, &mut warnings));
+    match laid.transpose()?.flatten() {
+        Some(conversation) => changes.insert(C::FIELD, conversation),
+        None if base.is_none() => changes.insert(C::FIELD, json::array(C::FIELD, [])?),
+        None => {}
+    }
+    if let Some(config) = &given.config {
+        changes.overlay(&settings::changes(C::SETTINGS, config, &fields, &mut warnings));
+    }
+    // Read in any case: a base that cannot be shown cannot be laid over either.
+    let tool_config = given.tool_config.unwrap_or_default();
+    let path = "toolConfig.mode";
+    changes.overlay(&tool_choice::changes(C::NESTING, &tool_config, path, &fields, &mut warnings)?);
+    let value = base.map_or_else(|| changes.to_raw(), |base| base.overlaid(&changes));
+    Ok(Translated { value, warnings })
+}

@@ -1,0 +1,54 @@
+//! What the responses of both APIs have in common.
+
+use hook_core::model::{LlmResponse, UsageMetadata};
+use hook_core::{JsonObject, RawJson, RawObject};
+
+use crate::usage::UsageNames;
+use crate::{TranslateError, Translated, Warning};
+
+/// A hook's response, with warnings for what neither API has a place for.
+pub(super) fn read_given(
+    response: &RawObject,
+) -> Result<(LlmResponse, Vec<Warning>), TranslateError> {
+    let given = LlmResponse::read(response)?;
+    let mut warnings = Vec::new();
+    for (name, _) in given.extra.iter() {
+        warnings.push(Warning::new(name, "not a field of a stable response; it is ignored"));
+    }
+    for (index, candidate) in given.candidates.iter().enumerate() {
+        if candidate.safety_ratings.as_ref().is_some_and(|ratings| !ratings.is_empty()) {
+            let path = format!("candidates[{index}].safetyRatings");
+            warnings.push(Warning::new(path, "responses of this sdk have none; it is ignored"));
+        }
+    }
+    Ok((given, warnings))
+}
+
+/// The counts of a response that no model gave; those that the hook left out are none.
+pub(super) fn synthetic_usage(names: &UsageNames, given: &UsageMetadata) -> RawObject {
+    let [prompt, answer, total] = names.counts;
+    let count = |given: &Option<RawJson>| given.clone().unwrap_or_else(|| RawJson::from_integer(0));
+    let (asked, said) = (count(&given.prompt_token_count), count(&given.candidates_token_count));
+    let number = |count: &RawJson| count.to_whole_number().unwrap_or_default();
+    let both = || RawJson::from_integer(number(&asked).saturating_add(number(&said)));
+    let both = given.total_token_count.clone().unwrap_or_else(both);
+    let mut counts = JsonObject::new();
+    for (name, count) in [(prompt, asked), (answer, said), (total, both)] {
+        counts.insert(name, count);
+    }
+    counts.to_raw()
+}
+
+/// A chunk that hooks are not shown, whatever they answered.
+pub(super) fn unshown_chunk(
+    answer: &RawObject,
+    chunk: &RawObject,
+) -> Result<Translated, TranslateError> {
+    let (given, mut warnings) = read_given(answer)?;
+    let parts = given.candidates.first().and_then(|candidate| candidate.parts.as_ref());
+    let text = parts.map(|texts| texts.concat()).or_else(|| given.text.clone());
+    if text.is_some_and(|text| !text.is_empty()) {
+        warnings.push(Warning::new("text", "this chunk shows no text that it could replace"));
+    }
+    Ok(Translated { value: chunk.clone(), warnings })
+}

@@ -1,0 +1,162 @@
+//! The output of a stream that ended before it was told as a whole, joined from its events.
+
+use std::collections::BTreeMap;
+
+use hook_core::shape::{FieldReader, ShapeError};
+use hook_core::{JsonKind, JsonObject, RawJson, RawObject};
+
+use crate::{TranslateError, json};
+
+/// A text that grows.
+struct Growth {
+    /// Its events are this with `.delta` and `.done`.
+    event: &'static str,
+    /// The list of the item whose element has it, and the event's field with the place there;
+    /// nothing, if the item itself has it.
+    list: Option<(&'static str, &'static str)>,
+    /// The field that grows.
+    field: &'static str,
+}
+
+const CONTENT: (&str, &str) = ("content", "content_index");
+const SUMMARY: (&str, &str) = ("summary", "summary_index");
+
+const GROWTHS: [Growth; 8] = [
+    Growth { event: "response.output_text", list: Some(CONTENT), field: "text" },
+    Growth { event: "response.refusal", list: Some(CONTENT), field: "refusal" },
+    Growth { event: "response.reasoning_text", list: Some(CONTENT), field: "text" },
+    Growth { event: "response.reasoning_summary_text", list: Some(SUMMARY), field: "text" },
+    Growth { event: "response.function_call_arguments", list: None, field: "arguments" },
+    Growth { event: "response.mcp_call_arguments", list: None, field: "arguments" },
+    Growth { event: "response.custom_tool_call_input", list: None, field: "input" },
+    Growth { event: "response.code_interpreter_call_code", list: None, field: "code" },
+];
+
+/// Events that tell a whole element of a list, as it begins or as it ends.
+const ELEMENTS: [(&str, (&str, &str)); 2] =
+    [("response.content_part", CONTENT), ("response.reasoning_summary_part", SUMMARY)];
+
+/// The items of an output, by their place.
+#[derive(Debug, Default)]
+pub(super) struct Output {
+    items: BTreeMap<u64, Item>,
+}
+
+#[derive(Debug, Default)]
+struct Item {
+    told: Told,
+    lists: BTreeMap<&'static str, BTreeMap<u64, Told>>,
+}
+
+/// An object as it was told, and the text that has come since.
+#[derive(Debug, Default)]
+struct Told {
+    fields: JsonObject,
+    text: Option<(&'static str, String)>,
+}
+
+impl Output {
+    /// Adds what an event of that kind tells.
+    pub(super) fn add(&mut self, kind: &str, mut event: FieldReader) -> Result<(), ShapeError> {
+        let is_last = kind.ends_with(".done");
+        let Some(about) = kind.strip_suffix(".delta").or(kind.strip_suffix(".done")) else {
+            return self.begin(kind, &mut event);
+        };
+        if about == "response.output_item" {
+            return self.set_item(&mut event);
+        }
+        if let Some((_, list)) = ELEMENTS.iter().find(|(event, _)| *event == about) {
+            return self.set_element(*list, &mut event);
+        }
+        let Some(growth) = GROWTHS.iter().find(|growth| growth.event == about) else {
+            return Ok(());
+        };
+        let text = event.text(if is_last { growth.field } else { "delta" })?;
+        let place = place(&mut event, "output_index")?;
+        let item = self.items.entry(place).or_default();
+        let told = match growth.list {
+            None => &mut item.told,
+            Some((list, index)) => {
+                let index = self::place(&mut event, index)?;
+                item.lists.entry(list).or_default().entry(index).or_default()
+            }
+        };
+        let Some(text) = text else { return Ok(()) };
+        match &mut told.text {
+            Some((field, joined)) if !is_last && *field == growth.field => joined.push_str(&text),
+            joined => *joined = Some((growth.field, text)),
+        }
+        Ok(())
+    }
+
+    fn begin(&mut self, kind: &str, event: &mut FieldReader) -> Result<(), ShapeError> {
+        match kind.strip_suffix(".added") {
+            Some("response.output_item") => self.set_item(event),
+            about => match ELEMENTS.iter().find(|(event, _)| Some(*event) == about) {
+                Some((_, list)) => self.set_element(*list, event),
+                None => Ok(()),
+            },
+        }
+    }
+
+    /// An item, which is all that there was of it so far.
+    fn set_item(&mut self, event: &mut FieldReader) -> Result<(), ShapeError> {
+        if let Some(item) = event.object("item")? {
+            let place = place(event, "output_index")?;
+            self.items.insert(place, Item { told: Told::whole(&item), ..Item::default() });
+        }
+        Ok(())
+    }
+
+    fn set_element(
+        &mut self,
+        (list, index): (&'static str, &str),
+        event: &mut FieldReader,
+    ) -> Result<(), ShapeError> {
+        if let Some(element) = event.object("part")? {
+            let item = self.items.entry(place(event, "output_index")?).or_default();
+            let elements = item.lists.entry(list).or_default();
+            elements.insert(place(event, index)?, Told::whole(&element));
+        }
+        Ok(())
+    }
+
+    /// All of it.
+    pub(super) fn joined(self) -> Result<RawJson, TranslateError> {
+        let items = self.items.into_values().map(Item::joined);
+        json::array("output", &items.collect::<Result<Vec<_>, _>>()?)
+    }
+}
+
+impl Item {
+    fn joined(self) -> Result<RawJson, TranslateError> {
+        let mut fields = self.told.joined();
+        for (list, elements) in self.lists {
+            let elements: Vec<RawJson> =
+                elements.into_values().map(|element| element.joined().to_raw().into()).collect();
+            fields.insert(list, json::array("output", &elements)?);
+        }
+        Ok(fields.to_raw().into())
+    }
+}
+
+impl Told {
+    fn whole(object: &RawObject) -> Self {
+        Self { fields: object.fields(), text: None }
+    }
+
+    fn joined(self) -> JsonObject {
+        let mut fields = self.fields;
+        if let Some((field, text)) = self.text {
+            fields.insert(field, RawJson::from_text(&text));
+        }
+        fields
+    }
+}
+
+/// A place that an event tells.
+fn place(event: &mut FieldReader, name: &str) -> Result<u64, ShapeError> {
+    const EXPECTED: &str = "a whole number";
+    let Some(number) = event.of_kind(name, JsonKind::Number, EXPECTED)? else { return Ok(0) };
+    number.to_whole_number().ok_or_else(|| ShapeError::new(name, EXPECTED, number.as_str()))
+}

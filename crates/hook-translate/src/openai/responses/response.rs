@@ -1,0 +1,233 @@
+//! Responses. One has a single alternative: all that its output says.
+
+use hook_core::model::{LlmCandidate, LlmResponse};
+use hook_core::shape::FieldReader;
+use hook_core::{JsonObject, RawJson, RawObject};
+
+use super::item::{Item, output_text};
+use crate::conversation::Entry;
+use crate::openai::finish;
+use crate::openai::response::{read_given, synthetic_usage};
+use crate::spread::{Piece, Portion, spread, spread_list};
+use crate::usage::{Usage, UsageNames};
+use crate::{TranslateError, Translated, Warning, json};
+
+const USAGE: UsageNames =
+    UsageNames { field: "usage", counts: ["input_tokens", "output_tokens", "total_tokens"] };
+
+const OUTPUT: &str = "output";
+
+/// A response as hooks see it.
+pub(crate) fn to_stable_response(response: &RawObject) -> Result<RawObject, TranslateError> {
+    Ok(Response::read(response)?.shown().to_raw())
+}
+
+/// A stable response laid over `original`; without an original, on its own.
+///
+/// The first of the `candidates` that a hook gave counts before `text`. An empty list of them is
+/// what an answer has that gives none.
+pub(crate) fn from_stable_response(
+    response: &RawObject,
+    original: Option<&RawObject>,
+) -> Result<Translated, TranslateError> {
+    let (given, mut warnings) = read_given(response)?;
+    for index in 1..given.candidates.len() {
+        let message = "a response of this sdk has one candidate; it is ignored";
+        warnings.push(Warning::new(format!("candidates[{index}]"), message));
+    }
+    let Some(original) = original else {
+        return Ok(Translated { value: synthetic(&given)?, warnings });
+    };
+    let base = Response::read(original)?;
+    let candidate = given.candidates.first();
+    let mut changes = base.status_changes(candidate)?;
+    let pieces = base.pieces();
+    let shown: Vec<&str> = pieces.iter().map(|piece| piece.text).collect();
+    let parts = candidate.and_then(|candidate| candidate.parts.as_ref());
+    let portions = match (parts, &given.text) {
+        (Some(texts), _) if *texts != shown => Some(spread_list(&pieces, texts)),
+        (_, Some(text)) if *text != shown.concat() => Some(spread(&pieces, text)),
+        _ => None,
+    };
+    if let Some(portions) = portions {
+        let output = base.rewritten(portions, &mut warnings)?;
+        // An SDK of the API writes the text a second time, for convenience.
+        if json::given(&original.fields(), "output_text").is_some() {
+            let text = Response::read_output(&output)?.text().unwrap_or_default();
+            changes.insert("output_text", RawJson::from_text(&text));
+        }
+        changes.insert(OUTPUT, json::array(OUTPUT, &output)?);
+    }
+    if let Some(usage) = given.usage_metadata.and_then(|usage| base.usage.overlaid(&usage)) {
+        changes.insert(USAGE.field, usage);
+    }
+    Ok(Translated { value: original.overlaid(&changes), warnings })
+}
+
+/// The whole response of a hook that answers in the model's place.
+fn synthetic(given: &LlmResponse) -> Result<RawObject, TranslateError> {
+    let candidate = given.candidates.first();
+    let texts = candidate.and_then(|candidate| candidate.parts.clone());
+    let text = texts.map(|texts| texts.concat()).or_else(|| given.text.clone());
+    let reason = candidate.and_then(|candidate| candidate.finish_reason.as_deref());
+    let (status, incomplete) = finish::of_response(reason.unwrap_or("STOP"));
+    let null = || json::null(OUTPUT);
+    let mut fields = json::object([
+        ("id", RawJson::from_text("resp_hook")),
+        ("object", RawJson::from_text("response")),
+        ("created_at", RawJson::from_integer(0)),
+        ("status", RawJson::from_text(status)),
+        ("error", null()?),
+        ("incomplete_details", incomplete_details(incomplete)?),
+        ("instructions", null()?),
+        ("max_output_tokens", null()?),
+        ("model", RawJson::from_text("hook")),
+        (OUTPUT, json::array(OUTPUT, [&message(&text.unwrap_or_default(), status)?])?),
+        ("parallel_tool_calls", RawJson::from_bool(true)),
+        ("previous_response_id", null()?),
+        ("temperature", null()?),
+        ("tool_choice", RawJson::from_text("auto")),
+        ("tools", json::array("tools", [])?),
+        ("top_p", null()?),
+        ("metadata", RawObject::empty().into()),
+    ])
+    .fields();
+    if let Some(usage) = &given.usage_metadata {
+        fields.insert(USAGE.field, synthetic_usage(&USAGE, usage));
+    }
+    Ok(fields.to_raw())
+}
+
+/// A message of the output that a hook has said.
+fn message(text: &str, status: &str) -> Result<RawJson, TranslateError> {
+    let status = if status == "incomplete" { status } else { "completed" };
+    let none = json::array("annotations", [])?;
+    Ok(json::object([
+        ("id", RawJson::from_text("msg_hook")),
+        ("type", RawJson::from_text("message")),
+        ("status", RawJson::from_text(status)),
+        ("role", RawJson::from_text("assistant")),
+        ("content", json::array("content", [&output_text(text, &none)])?),
+    ])
+    .into())
+}
+
+fn incomplete_details(reason: Option<&str>) -> Result<RawJson, TranslateError> {
+    match reason {
+        Some(reason) => Ok(json::object([("reason", RawJson::from_text(reason))]).into()),
+        None => json::null("incomplete_details"),
+    }
+}
+
+/// A response of the SDK.
+#[derive(Debug)]
+struct Response {
+    items: Vec<Item>,
+    usage: Usage,
+    finish_reason: Option<String>,
+}
+
+impl Response {
+    fn read(response: &RawObject) -> Result<Self, TranslateError> {
+        let mut reader = FieldReader::new(response.fields());
+        let items = reader.items(OUTPUT)?.unwrap_or_default();
+        let usage = Usage::read(&USAGE, &mut reader)?;
+        let status = reader.text("status")?;
+        let details = reader.object("incomplete_details")?.map(|details| details.fields());
+        let reason = details
+            .map(|details| FieldReader::new(details).text("reason"))
+            .transpose()
+            .map_err(|error| error.within("incomplete_details"))?
+            .flatten();
+        let reason = reason.filter(|_| status.as_deref() == Some("incomplete")).or(status);
+        Ok(Self {
+            items: Item::read_all(OUTPUT, &items)?,
+            usage,
+            finish_reason: reason.map(|reason| finish::shown(&reason).to_owned()),
+        })
+    }
+
+    /// A response of nothing but these items.
+    fn read_output(items: &[RawJson]) -> Result<Self, TranslateError> {
+        let usage = Usage::read(&USAGE, &mut FieldReader::new(JsonObject::new()))?;
+        Ok(Self { items: Item::read_all(OUTPUT, items)?, usage, finish_reason: None })
+    }
+
+    fn pieces(&self) -> Vec<Piece<'_>> {
+        let contents = self.items.iter().filter_map(Item::content);
+        contents.flat_map(|content| content.pieces()).collect()
+    }
+
+    fn text(&self) -> Option<String> {
+        let pieces = self.pieces();
+        (!pieces.is_empty()).then(|| pieces.iter().map(|piece| piece.text).collect())
+    }
+
+    fn shown(&self) -> LlmResponse {
+        let text = |piece: Piece<'_>| piece.text.to_owned();
+        let candidate = LlmCandidate {
+            parts: Some(self.pieces().into_iter().map(text).collect()),
+            finish_reason: self.finish_reason.clone(),
+            index: None,
+            safety_ratings: None,
+        };
+        LlmResponse {
+            text: self.text(),
+            candidates: vec![candidate],
+            usage_metadata: self.usage.shown(),
+            extra: JsonObject::new(),
+        }
+    }
+
+    /// The fields that tell why the model stopped, where a hook changes that.
+    fn status_changes(&self, given: Option<&LlmCandidate>) -> Result<JsonObject, TranslateError> {
+        let mut changes = JsonObject::new();
+        let given = given.and_then(|given| given.finish_reason.as_ref());
+        if let Some(reason) = given.filter(|reason| Some(*reason) != self.finish_reason.as_ref()) {
+            let (status, incomplete) = finish::of_response(reason);
+            changes.insert("status", RawJson::from_text(status));
+            changes.insert("incomplete_details", incomplete_details(incomplete)?);
+        }
+        Ok(changes)
+    }
+
+    /// The output with other texts. A new one goes to the message of the text before it, else to
+    /// the first message with text, else into a message of its own at the end.
+    fn rewritten(
+        &self,
+        portions: Vec<Portion>,
+        warnings: &mut Vec<Warning>,
+    ) -> Result<Vec<RawJson>, TranslateError> {
+        let counts: Vec<usize> = self
+            .items
+            .iter()
+            .map(|item| item.content().map_or(0, |content| content.pieces().len()))
+            .collect();
+        let mut written: Vec<RawJson> = self.items.iter().map(|item| item.raw().clone()).collect();
+        let mut portions = portions.into_iter().peekable();
+        let mut first = 0;
+        for (index, count) in counts.into_iter().enumerate().filter(|(_, count)| *count > 0) {
+            let mut own = Vec::new();
+            while let Some(portion) = portions
+                .next_if(|portion| portion.piece().is_none_or(|piece| piece < first + count))
+            {
+                own.push(portion.moved_back(first));
+            }
+            if own.iter().any(|portion| !matches!(portion, Portion::Keep(_))) {
+                let path = format!("{OUTPUT}[{index}]");
+                written[index] = self.items[index].rewritten(own, &path, warnings)?;
+            }
+            first += count;
+        }
+        let rest: String = portions
+            .filter_map(|portion| match portion {
+                Portion::New(text) => Some(text),
+                _ => None,
+            })
+            .collect();
+        if !rest.is_empty() {
+            written.push(message(&rest, "completed")?);
+        }
+        Ok(written)
+    }
+}

@@ -1,0 +1,281 @@
+//! Which tools the model may call: a request's `tool_choice`.
+//!
+//! | `tool_choice` | stable |
+//! | --- | --- |
+//! | `"none"`, `"auto"`, `"required"` | mode `NONE`, `AUTO`, `ANY` |
+//! | one function or custom tool | `ANY` and its name |
+//! | `allowed_tools` | `AUTO` or `ANY`, and the names of functions and custom tools |
+//! | a hosted tool | `ANY`; the tool itself is not shown |
+//!
+//! A list of names that is empty, as hooks that share no name leave it, lets nothing be called. The
+//! SDK's form of a tool config is any object with a `tool_choice`, such as the request itself.
+
+use std::collections::{HashMap, HashSet};
+
+use hook_core::model::ToolConfig;
+use hook_core::shape::{FieldReader, ShapeError};
+use hook_core::{JsonObject, RawJson, RawObject};
+
+use crate::{TranslateError, Translated, Warning, json};
+
+const FIELD: &str = "tool_choice";
+const ALLOWED: &str = "allowed_tools";
+
+/// The modes with the SDK's words for them.
+const MODES: [(&str, &str); 3] = [("NONE", "none"), ("AUTO", "auto"), ("ANY", "required")];
+
+/// The types of tools that have a name of their own.
+const NAMED: [&str; 2] = ["function", "custom"];
+
+/// How an API writes down what belongs to a type of choice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Nesting {
+    /// In a field named like the type, as chat does.
+    ByType,
+    /// Beside the type, as the responses API does.
+    Flat,
+}
+
+/// What a `tool_choice` says.
+#[derive(Debug, Default)]
+struct Choice {
+    shown: ToolConfig,
+    /// The type, if it is an object.
+    kind: Option<String>,
+    fields: JsonObject,
+    /// The tools that it names.
+    tools: Vec<Tool>,
+}
+
+/// A tool that a choice names.
+#[derive(Debug)]
+struct Tool {
+    raw: RawJson,
+    /// Its name, unless it is a hosted one.
+    name: Option<String>,
+}
+
+/// The tool config in an object with a `tool_choice`.
+pub(super) fn to_stable(nesting: Nesting, config: &RawObject) -> Result<RawObject, TranslateError> {
+    Ok(nesting.read(&config.fields())?.shown.to_raw())
+}
+
+/// A stable tool config laid over the `tool_choice` of `base`; without a base, on its own.
+pub(super) fn from_stable(
+    nesting: Nesting,
+    config: &RawObject,
+    base: Option<&RawObject>,
+) -> Result<Translated, TranslateError> {
+    let given = ToolConfig::read(config.fields())?;
+    let base = base.cloned().unwrap_or_else(RawObject::empty);
+    let mut warnings = Vec::new();
+    let changes = changes(nesting, &given, "mode", &base.fields(), &mut warnings)?;
+    Ok(Translated { value: base.overlaid(&changes), warnings })
+}
+
+/// The tool config of a request, if it says anything.
+pub(super) fn shown(
+    nesting: Nesting,
+    request: &JsonObject,
+) -> Result<Option<ToolConfig>, ShapeError> {
+    let shown = nesting.read(request)?.shown;
+    Ok((shown != ToolConfig::default()).then_some(shown))
+}
+
+/// The fields of a request that `given` changes. `path` is where the hook gave its mode.
+pub(super) fn changes(
+    nesting: Nesting,
+    given: &ToolConfig,
+    path: &str,
+    request: &JsonObject,
+    warnings: &mut Vec<Warning>,
+) -> Result<JsonObject, TranslateError> {
+    let base = nesting.read(request)?;
+    let is_known = |mode: &&String| MODES.iter().any(|(known, _)| known == mode);
+    let same = given.mode == base.shown.mode;
+    if given.mode.as_ref().is_some_and(|mode| !same && !is_known(&mode)) {
+        warnings.push(Warning::new(path, "not a mode of this sdk; it is ignored"));
+    }
+    let mode = given.mode.as_ref().filter(is_known).or(base.shown.mode.as_ref());
+    let names = match &given.allowed_function_names {
+        None if given.mode.as_deref() == Some("NONE") => None,
+        None => base.shown.allowed_function_names.as_ref(),
+        given => given.as_ref(),
+    };
+    let mut changes = JsonObject::new();
+    if mode == base.shown.mode.as_ref() && names == base.shown.allowed_function_names.as_ref() {
+        return Ok(changes);
+    }
+    let word = mode.and_then(|mode| MODES.iter().find(|(known, _)| known == mode));
+    let word = word.map(|(_, word)| *word);
+    let choice = match (word, names) {
+        (Some("none"), _) => Some(RawJson::from_text("none")),
+        (_, Some(names)) if names.is_empty() => Some(RawJson::from_text("none")),
+        (word, Some(names)) => Some(nesting.chosen(&base, word, names, request)?),
+        (Some(word), None) => Some(RawJson::from_text(word)),
+        (None, None) => None,
+    };
+    if let Some(choice) = choice {
+        changes.insert(FIELD, choice);
+    }
+    Ok(changes)
+}
+
+impl Nesting {
+    fn read(self, request: &JsonObject) -> Result<Choice, ShapeError> {
+        let Some(value) = json::given(request, FIELD) else { return Ok(Choice::default()) };
+        if let Some(word) = value.to_text() {
+            let shown = ToolConfig { mode: Some(shown_mode(word)), allowed_function_names: None };
+            return Ok(Choice { shown, ..Choice::default() });
+        }
+        let fields = value
+            .to_object()
+            .map_err(|_| ShapeError::new(FIELD, "a string or an object", value.kind()))?;
+        self.read_object(value, fields).map_err(|error| error.within(FIELD))
+    }
+
+    fn read_object(self, raw: &RawJson, fields: JsonObject) -> Result<Choice, ShapeError> {
+        let kind = FieldReader::new(fields.clone()).text("type")?;
+        if kind.as_deref() != Some(ALLOWED) {
+            let name = self.name_of(&fields)?;
+            let shown = ToolConfig {
+                mode: Some("ANY".to_owned()),
+                allowed_function_names: name.clone().map(|name| vec![name]),
+            };
+            let tools = vec![Tool { raw: raw.clone(), name }];
+            return Ok(Choice { shown, kind, fields, tools });
+        }
+        let inner = self.inner(&fields, ALLOWED)?;
+        let tools = self.read_tools(inner).map_err(|error| self.within(error, ALLOWED))?;
+        let (mode, tools) = tools;
+        let names = tools.iter().filter_map(|tool| tool.name.clone()).collect();
+        let shown = ToolConfig { mode, allowed_function_names: Some(names) };
+        Ok(Choice { shown, kind, fields, tools })
+    }
+
+    fn read_tools(self, inner: JsonObject) -> Result<(Option<String>, Vec<Tool>), ShapeError> {
+        let mut reader = FieldReader::new(inner);
+        let mode = reader.text("mode")?.map(shown_mode);
+        let read = |(index, raw): (usize, &RawJson)| {
+            let path = || format!("tools[{index}]");
+            let fields =
+                raw.to_object().map_err(|_| ShapeError::new(path(), "an object", raw.kind()))?;
+            let name = self.name_of(&fields).map_err(|error| error.within(&path()))?;
+            Ok(Tool { raw: raw.clone(), name })
+        };
+        let tools = reader.items("tools")?.unwrap_or_default();
+        Ok((mode, tools.iter().enumerate().map(read).collect::<Result<_, _>>()?))
+    }
+
+    /// The name of a tool, unless it is a hosted one.
+    fn name_of(self, tool: &JsonObject) -> Result<Option<String>, ShapeError> {
+        let kind = FieldReader::new(tool.clone()).text("type")?;
+        let Some(kind) = kind.filter(|kind| NAMED.contains(&kind.as_str())) else {
+            return Ok(None);
+        };
+        let name = FieldReader::new(self.inner(tool, &kind)?).text("name");
+        name.map_err(|error| self.within(error, &kind))
+    }
+
+    /// The fields that belong to a type.
+    fn inner(self, fields: &JsonObject, kind: &str) -> Result<JsonObject, ShapeError> {
+        match self {
+            Self::Flat => Ok(fields.clone()),
+            Self::ByType => {
+                let inner = FieldReader::new(fields.clone()).object(kind)?;
+                Ok(inner.map(|inner| inner.fields()).unwrap_or_default())
+            }
+        }
+    }
+
+    fn within(self, error: ShapeError, kind: &str) -> ShapeError {
+        match self {
+            Self::Flat => error,
+            Self::ByType => error.within(kind),
+        }
+    }
+
+    /// A choice of these tools. Hosted ones that `base` allows stay allowed: the stable form knows
+    /// nothing of them.
+    fn chosen(
+        self,
+        base: &Choice,
+        word: Option<&str>,
+        names: &[String],
+        request: &JsonObject,
+    ) -> Result<RawJson, TranslateError> {
+        let known: HashMap<&str, &RawJson> =
+            base.tools.iter().filter_map(|tool| Some((tool.name.as_deref()?, &tool.raw))).collect();
+        let custom = self.custom_tools(request);
+        let tool = |name: &String| {
+            let kind = if custom.contains(name) { "custom" } else { "function" };
+            let known = known.get(name.as_str()).copied().cloned();
+            known.unwrap_or_else(|| self.tool(kind, name))
+        };
+        let mut tools: Vec<RawJson> = names.iter().map(tool).collect();
+        let was_list = base.kind.as_deref() == Some(ALLOWED);
+        if let ([tool], Some("required"), false) = (tools.as_slice(), word, was_list) {
+            return Ok(tool.clone());
+        }
+        let mut fields = JsonObject::new();
+        if was_list {
+            fields.clone_from(&base.fields);
+            tools.extend(
+                base.tools.iter().filter(|tool| tool.name.is_none()).map(|tool| tool.raw.clone()),
+            );
+        }
+        let mut inner = JsonObject::new();
+        inner.insert("mode", RawJson::from_text(word.unwrap_or("auto")));
+        inner.insert("tools", json::array(FIELD, &tools)?);
+        fields.insert("type", RawJson::from_text(ALLOWED));
+        Ok(self.with_inner(fields, ALLOWED, &inner)?.to_raw().into())
+    }
+
+    fn tool(self, kind: &str, name: &str) -> RawJson {
+        let kind_and_name =
+            [("type", kind), ("name", name)].map(|(field, text)| (field, RawJson::from_text(text)));
+        match (self, kind_and_name) {
+            (Self::Flat, fields) => json::object(fields).into(),
+            (Self::ByType, [kind_field, name_field]) => {
+                let inner = json::object([name_field]);
+                json::object([kind_field, (kind, inner.into())]).into()
+            }
+        }
+    }
+
+    fn with_inner(
+        self,
+        mut fields: JsonObject,
+        kind: &str,
+        changes: &JsonObject,
+    ) -> Result<JsonObject, ShapeError> {
+        match self {
+            Self::Flat => fields.overlay(changes),
+            Self::ByType => {
+                let mut inner = self.inner(&fields, kind)?;
+                inner.overlay(changes);
+                fields.insert(kind, inner.to_raw());
+            }
+        }
+        Ok(fields)
+    }
+
+    /// The names of the tools that the request offers and that are no functions. Whatever else
+    /// `tools` holds is not shown, and so not checked either.
+    fn custom_tools(self, request: &JsonObject) -> HashSet<String> {
+        let name = |tool: &RawJson| {
+            let tool = tool.to_object().ok()?;
+            let is_custom = tool.get("type")?.to_text()? == "custom";
+            self.name_of(&tool).ok()?.filter(|_| is_custom)
+        };
+        let tools = json::given(request, "tools").and_then(RawJson::to_items).unwrap_or_default();
+        tools.iter().filter_map(name).collect()
+    }
+}
+
+fn shown_mode(word: String) -> String {
+    match MODES.iter().find(|(_, known)| *known == word) {
+        Some((mode, _)) => (*mode).to_owned(),
+        None => word,
+    }
+}
