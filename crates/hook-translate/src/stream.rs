@@ -15,7 +15,7 @@ use crate::{Sdk, TranslateError, Translated};
 /// `chunks[3].choices`, [`UnsupportedSdk`](TranslateError::UnsupportedSdk) an SDK to come.
 pub fn join_chunks(sdk: Sdk, chunks: &[RawObject]) -> Result<Translated, TranslateError> {
     match sdk {
-        Sdk::OpenAiChat => chat::join_chunks(chunks).map(Translated::complete),
+        Sdk::OpenAiChat => chat::join_chunks(chunks),
         Sdk::OpenAiResponses => responses::join_chunks(chunks),
         sdk => Err(TranslateError::UnsupportedSdk { sdk }),
     }
