@@ -18,7 +18,7 @@ pub fn join_chunks(sdk: Sdk, chunks: &[RawObject]) -> Result<Translated, Transla
         Sdk::GenAi => genai::join_chunks(chunks).map(Translated::complete),
         Sdk::Anthropic => anthropic::join_chunks(chunks),
         Sdk::Stable => stable::join_chunks(chunks).map(Translated::complete),
-        Sdk::OpenAiChat => chat::join_chunks(chunks).map(Translated::complete),
+        Sdk::OpenAiChat => chat::join_chunks(chunks),
         Sdk::OpenAiResponses => responses::join_chunks(chunks),
     }
 }

@@ -284,7 +284,7 @@ fn what_else_a_response_says_is_laid_over() {
 
 #[test]
 fn a_synthetic_response_is_complete() {
-    let given = json!({ "text": "no", "usageMetadata": { "promptTokenCount": 3 } });
+    let given = json!({ "text": "no", "usageMetadata": { "promptTokenCount": 3, "candidatesTokenCount": 4.0 } });
     let synthetic = from_stable_response(CHAT, &object(&given), None).unwrap();
     assert_eq!(
         value(&synthetic.value),
@@ -294,7 +294,7 @@ fn a_synthetic_response_is_complete() {
                 "index": 0, "message": { "role": "assistant", "content": "no", "refusal": null },
                 "logprobs": null, "finish_reason": "stop",
             }],
-            "usage": { "prompt_tokens": 3, "completion_tokens": 0, "total_tokens": 3 },
+            "usage": { "prompt_tokens": 3, "completion_tokens": 4.0, "total_tokens": 7 },
         }),
     );
     let given = json!({ "text": "a", "candidates": [

@@ -78,7 +78,7 @@ fn called(sdk: Sdk) -> impl Strategy<Value = Vec<Value>> {
                 turn.push(json!({ "type": "reasoning", "id": "rs", "summary": [] }));
             }
             turn.push(
-                json!({ "type": "message", "role": "assistant", "content": content, "later": 1 }),
+                json!({ "type": "message", "role": "assistant", "content": content, "id": "msg" }),
             );
             turn.extend(ids.iter().map(|id| json!({ "type": "function_call", "call_id": id })));
             turn.extend(ids.iter().map(|id| {

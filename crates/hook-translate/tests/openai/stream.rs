@@ -109,7 +109,7 @@ fn refusals_audio_log_probabilities_and_unknown_deltas_join_too() {
             json!(null),
         )
     };
-    let (joined, _) = joined(
+    let (joined, warnings) = joined(
         CHAT,
         &[
             piece(json!({ "refusal": "I ", "reasoning_content": "hm" }), token("I")),
@@ -135,6 +135,10 @@ fn refusals_audio_log_probabilities_and_unknown_deltas_join_too() {
             },
             "logprobs": { "content": [{ "token": "I", "logprob": -0.5 }, { "token": " can't", "logprob": -0.5 }], "refusal": null },
         }),
+    );
+    assert_eq!(
+        warnings,
+        ["field `choices[0].finish_reason`: the stream ended before this choice did"],
     );
 }
 

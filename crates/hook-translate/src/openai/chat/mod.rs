@@ -7,7 +7,7 @@
 //! | `model` | `model` | |
 //! | `messages` by `user`, `assistant` (`model`), `system` and `developer` (`system`): a string or parts with text | `messages`, one for each with text | calls of tools, images, audio, files, refusals, names; messages without text; those by `tool` and `function` |
 //! | `temperature`, `max_completion_tokens` or `max_tokens`, `top_p`, `top_k` | `config.temperature`, `maxOutputTokens`, `topP`, `topK` | all other settings |
-//! | `tool_choice` | `toolConfig` | `tools`, and what [`tool_choice`](super::tool_choice) says |
+//! | `tool_choice` | `toolConfig` | `tools`, and what [`tool_choice`] says |
 //! | `choices[].message.content` | `candidates[].content.parts`; all of the first choice's is `text` | calls of tools, refusals, audio, annotations |
 //! | `choices[].finish_reason`, `index` | `finishReason` in [GenAI's words](super::finish), `index` | log probabilities |
 //! | `usage.prompt_tokens`, `completion_tokens`, `total_tokens` | `usageMetadata` | other counts |

@@ -8,13 +8,13 @@ use super::choice::Holder;
 use super::response::{CHOICES, Response, overlaid};
 use crate::openai::growing::Growing;
 use crate::openai::response::unshown_chunk;
-use crate::{TranslateError, Translated, json};
+use crate::{TranslateError, Translated, Warning, json};
 
 /// What chunks have and a complete response has not: bytes against guessing the length of text.
 const ONLY_IN_CHUNKS: [&str; 1] = ["obfuscation"];
 
 /// The complete response of a stream's chunks.
-pub(crate) fn join_chunks(chunks: &[RawObject]) -> Result<RawObject, TranslateError> {
+pub(crate) fn join_chunks(chunks: &[RawObject]) -> Result<Translated, TranslateError> {
     let mut growing = Growing::default();
     for (index, chunk) in chunks.iter().enumerate() {
         let within = |error: ShapeError| error.within(&format!("chunks[{index}]"));
@@ -35,7 +35,14 @@ pub(crate) fn join_chunks(chunks: &[RawObject]) -> Result<RawObject, TranslateEr
     let choices = json::given(&joined, CHOICES).and_then(RawJson::to_items).unwrap_or_default();
     let choices = choices.iter().map(complete).collect::<Result<Vec<_>, _>>()?;
     joined.insert(CHOICES, json::array(CHOICES, &choices)?);
-    Ok(joined.to_raw())
+    let value = joined.to_raw();
+    let shown = Response::read(&value, Holder::Message)?.shown();
+    let unfinished = |(_, choice): &(usize, &LlmCandidate)| choice.finish_reason.is_none();
+    let unfinished = shown.candidates.iter().enumerate().filter(unfinished).map(|(index, _)| {
+        let path = format!("{CHOICES}[{index}].finish_reason");
+        Warning::new(path, "the stream ended before this choice did")
+    });
+    Ok(Translated { warnings: unfinished.collect(), value })
 }
 
 /// The choice of a complete response, made of one whose `delta` is all deltas together.
@@ -63,14 +70,13 @@ fn complete(choice: &RawJson) -> Result<RawJson, TranslateError> {
         let calls: Vec<RawJson> = calls.iter().map(call).collect();
         message.insert("tool_calls", json::array("tool_calls", &calls)?);
     }
-    let complete: JsonObject = fields
+    let mut complete: JsonObject = fields
         .iter()
         .map(|(name, value)| match name == Holder::Delta.field() {
             true => (Holder::Message.field().to_owned(), message.to_raw().into()),
             false => (name.to_owned(), value.clone()),
         })
         .collect();
-    let mut complete = complete;
     if complete.get(Holder::Message.field()).is_none() {
         complete.insert(Holder::Message.field(), message.to_raw());
     }

@@ -7,7 +7,7 @@
 //! | `model` | `model` | |
 //! | `input`: a string, or messages by `user`, `assistant` (`model`), `system` and `developer` (`system`) of a string or of parts with text | `messages`, one for each with text | calls of tools and their results, reasoning, references, approvals and all other items; images, files, audio, refusals; ids and states |
 //! | `temperature`, `max_output_tokens`, `top_p`, `top_k` | `config.temperature`, `maxOutputTokens`, `topP`, `topK` | `instructions`, `previous_response_id` and all other settings |
-//! | `tool_choice` | `toolConfig` | `tools`, and what [`tool_choice`](super::tool_choice) says |
+//! | `tool_choice` | `toolConfig` | `tools`, and what [`tool_choice`] says |
 //! | `output[].content` with text, of all messages | `candidates[0].content.parts`; all of it is `text` | reasoning, calls of tools and their results, refusals, annotations |
 //! | `status`, `incomplete_details.reason` | `finishReason` in [GenAI's words](super::finish) | `error` |
 //! | `usage.input_tokens`, `output_tokens`, `total_tokens` | `usageMetadata` | other counts |
