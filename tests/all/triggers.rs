@@ -401,6 +401,118 @@ async fn each_chunk_is_redacted_before_display_where_that_is_asked_for() {
     assert_eq!(project.read("seen"), "0\n1\nnull\n", "for each chunk, and for all of it");
 }
 
+/// Each SDK's request, and the chunks in which it says `key 1234`.
+fn streams() -> Vec<(Sdk, Value, Vec<Value>)> {
+    let messages = json!([{"role": "user", "content": "Hi"}]);
+    let delta = |text: &str| {
+        json!({"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m",
+            "choices": [{"index": 0, "delta": {"role": "assistant", "content": text}}]})
+    };
+    let item = json!({"type": "message", "id": "i", "role": "assistant", "status": "completed",
+        "content": [{"type": "output_text", "text": "key 1234", "annotations": []}]});
+    let event = |text: &str| {
+        json!({"type": "response.output_text.delta", "item_id": "i", "output_index": 0,
+            "content_index": 0, "delta": text})
+    };
+    let block = |text: &str| {
+        json!({"type": "content_block_delta", "index": 0,
+            "delta": {"type": "text_delta", "text": text}})
+    };
+    vec![
+        (
+            Sdk::GenAi,
+            json!({"model": "m", "contents": "Hi"}),
+            ["key ", "1234"].map(|text| value(says(text).as_raw())).to_vec(),
+        ),
+        (
+            Sdk::OpenAiChat,
+            json!({"model": "m", "messages": messages}),
+            vec![
+                delta("key "),
+                delta("1234"),
+                json!({"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m",
+                    "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}),
+            ],
+        ),
+        (
+            Sdk::OpenAiResponses,
+            json!({"model": "m", "input": "Hi"}),
+            vec![
+                event("key "),
+                event("1234"),
+                json!({"type": "response.completed", "response": {"id": "r", "object": "response",
+                    "status": "completed", "output": [item]}}),
+            ],
+        ),
+        (
+            Sdk::Anthropic,
+            json!({"model": "m", "max_tokens": 9, "messages": messages}),
+            vec![
+                json!({"type": "message_start", "message": {"id": "a", "type": "message",
+                    "role": "assistant", "model": "m", "content": [], "stop_reason": null,
+                    "usage": {"input_tokens": 1, "output_tokens": 1}}}),
+                json!({"type": "content_block_start", "index": 0,
+                    "content_block": {"type": "text", "text": ""}}),
+                block("key "),
+                block("1234"),
+                json!({"type": "content_block_stop", "index": 0}),
+                json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"},
+                    "usage": {"output_tokens": 4}}),
+                json!({"type": "message_stop"}),
+            ],
+        ),
+    ]
+}
+
+#[tokio::test]
+async fn the_streams_of_every_sdk_are_redacted_chunk_by_chunk_and_as_a_whole() {
+    for (sdk, request, chunks) in streams() {
+        let (_project, host) = doing("AfterModel", REDACT);
+        for hooks in [ChunkHooks::Complete, ChunkHooks::Each] {
+            let call = ModelCall::new(sdk, object(request.clone()));
+            let mut answer = call_model_with_hooks(&host, call, hooks, |_request| {
+                stream::iter(chunks.clone().into_iter().map(|chunk| Ok::<_, String>(object(chunk))))
+            })
+            .await;
+            let mut displayed = Vec::new();
+            while let Some(chunk) = answer.next().await {
+                let ModelChunk::Chunk(chunk) = chunk.unwrap() else {
+                    panic!("nothing was blocked")
+                };
+                displayed.push(value(chunk.as_raw()));
+            }
+            let result = answer.finish().await.unwrap();
+            assert_eq!(result.warnings, [""; 0], "{sdk}");
+            let response = result.response.unwrap().as_str().to_owned();
+            assert!(response.contains("key ****") && !response.contains("1234"), "{response}");
+            let displayed = Value::from(displayed).to_string();
+            match hooks {
+                ChunkHooks::Complete => assert_eq!(displayed, json!(chunks).to_string()),
+                // What repeats the whole answer at its end displays nothing.
+                ChunkHooks::Each => assert!(displayed.contains("****"), "{displayed}"),
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn requests_of_every_sdk_get_what_hooks_say() {
+    for (sdk, request, _) in streams() {
+        let output = json!({"decision": "block", "reason": "no"});
+        let (_project, host) = saying("BeforeModel", &output);
+        let call = ModelCall::new(sdk, object(request.clone()));
+        let before = fire_before_model_hook(&host, &call).await;
+        let BeforeModelDecision::Block { response, .. } = before.decision else { panic!("{sdk}") };
+        assert!(response.as_str().contains("no"), "{response:?}");
+
+        let (_project, host) = saying("BeforeModel", &json!({"systemMessage": "be brief"}));
+        let before = fire_before_model_hook(&host, &call).await;
+        let BeforeModelDecision::Call { request } = before.decision else { panic!("{sdk}") };
+        let said = request.as_str();
+        assert!(said.contains("Hi") && said.contains("[System] be brief"), "{said}");
+    }
+}
+
 #[tokio::test]
 async fn an_answer_can_be_blocked_or_stop_the_agent() {
     let blocks = json!({"decision": "block", "reason": "no", "systemMessage": "tell the model"});

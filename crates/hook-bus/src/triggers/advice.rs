@@ -61,7 +61,8 @@ impl Room {
             self.left -= text.len();
             return text.to_owned();
         }
-        let kept = text.get(..text.floor_char_boundary(self.left)).unwrap_or_default();
+        let end = (0..=self.left).rev().find(|end| text.is_char_boundary(*end));
+        let kept = text.get(..end.unwrap_or_default()).unwrap_or_default();
         let cut = text.len() - kept.len();
         self.left = 0;
         tracing::warn!(target: "hook::event", bytes = cut, "text of hooks for the model was cut");

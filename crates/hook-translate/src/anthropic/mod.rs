@@ -10,7 +10,7 @@
 //! | `temperature`, `max_tokens`, `top_p`, `top_k` | `config.temperature`, `maxOutputTokens`, `topP`, `topK` | `system`, `tools`, `thinking`, `metadata`, `stream` and all other settings; `stop_sequences`, which `config.stopSequences` replaces |
 //! | `tool_choice` | `toolConfig` | `disable_parallel_tool_use` |
 //! | `content[]` of type `text` of a response | `candidates[0].content.parts`; all of them as `text` | as for `messages` |
-//! | `stop_reason` | `candidates[0].finishReason`, in Anthropic's word | `stop_sequence`, `id`, `type`, `role`, `model`, all else |
+//! | `stop_reason` | `candidates[0].finishReason`, in GenAI's word | `stop_sequence`, `id`, `type`, `role`, `model`, all else |
 //! | `usage` | `usageMetadata` | the counts behind the sums |
 //!
 //! # Decisions
@@ -31,9 +31,9 @@
 //!   only with `tools`, so a request without tools gets none, with a warning.
 //! - **`promptTokenCount`** is all that the model read: `input_tokens`, and what came from a cache
 //!   or went there. `totalTokenCount` is that and `output_tokens`.
-//! - **`finishReason`** is `stop_reason` in Anthropic's word. On the way back the words of the stable
-//!   form's reference are understood as well: `STOP` is whatever ordinary end it had, `MAX_TOKENS`
-//!   is `max_tokens`, and the words for a refusal are `refusal`.
+//! - **`finishReason`** is `stop_reason` in the words of GenAI, so that hooks need not know the SDK:
+//!   every ordinary end is `STOP`. On the way back both kinds of words are understood, and `STOP`
+//!   is whatever ordinary end it was.
 //! - **Without an original**, a response is complete, with a fixed `id` and no tokens used.
 
 mod block;

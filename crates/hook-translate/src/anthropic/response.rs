@@ -38,7 +38,8 @@ pub(crate) fn from_stable_response(
         changes.insert("content", json::array("content", &written)?);
     }
     let reason = given.candidates.first().and_then(|candidate| candidate.finish_reason.as_deref());
-    if let Some(reason) = reason.filter(|reason| Some(*reason) != base.stop_reason.as_deref()) {
+    let shown = base.stop_reason.as_deref().map(stop_reason::shown);
+    if let Some(reason) = reason.filter(|reason| Some(*reason) != shown) {
         let word = stop_reason::of_hook(reason, base.stop_reason.as_deref());
         if Some(word) != base.stop_reason.as_deref() {
             changes.insert("stop_reason", RawJson::from_text(word));
@@ -102,7 +103,7 @@ impl Response {
     fn shown(&self) -> LlmResponse {
         let candidate = LlmCandidate {
             parts: Some(self.blocks.texts().map(str::to_owned).collect()),
-            finish_reason: self.stop_reason.clone(),
+            finish_reason: self.stop_reason.as_deref().map(stop_reason::shown).map(str::to_owned),
             ..LlmCandidate::default()
         };
         LlmResponse {

@@ -27,6 +27,16 @@ const REFERENCE: [(&str, &str); 9] = [
     ("IMAGE_SAFETY", "refusal"),
 ];
 
+/// The word that hooks see, which does not depend on the SDK.
+pub(super) fn shown(own: &str) -> &str {
+    match own {
+        own if ORDINARY.contains(&own) => "STOP",
+        "max_tokens" | "model_context_window_exceeded" => "MAX_TOKENS",
+        "refusal" => "SAFETY",
+        other => other,
+    }
+}
+
 /// The `stop_reason` that a hook's `finishReason` stands for, where the response had `original`.
 pub(super) fn of_hook<'w>(given: &'w str, original: Option<&'w str>) -> &'w str {
     // A tool call ends with `STOP` elsewhere; it must not become an end of turn by that.

@@ -49,7 +49,7 @@ fn a_response_is_shown_as_text() {
             "text": "the time is one",
             "candidates": [{
                 "content": { "role": "model", "parts": ["the time is ", "one"] },
-                "finishReason": "tool_use",
+                "finishReason": "STOP",
             }],
             "usageMetadata": { "promptTokenCount": 113, "candidatesTokenCount": 7, "totalTokenCount": 120 },
         }),
