@@ -24,6 +24,7 @@ mod signals;
 use std::process::ExitCode;
 
 use clap::Parser;
+use tokio::runtime::Builder;
 
 use args::Cli;
 use output::Printer;
@@ -45,7 +46,7 @@ fn run() -> exit_code::Status {
     keep_inherited_descriptors_from_hooks();
     let mut printer = Printer::new(cli.common.color);
     start_log(cli.common.verbose);
-    let runtime = match runtime() {
+    let runtime = match runtime(&cli.command) {
         Ok(runtime) => runtime,
         Err(error) => {
             printer.problem(&format!("failed to start the async runtime: {error}"));
@@ -74,9 +75,16 @@ fn keep_inherited_descriptors_from_hooks() {
 #[cfg(not(unix))]
 fn keep_inherited_descriptors_from_hooks() {}
 
-/// Deadlines are kept on a thread of their own, whatever this one waits for.
-fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
-    tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()
+/// A server keeps its deadlines on a thread of its own, whatever its main thread does; what is over
+/// in a moment does not pay for one.
+fn runtime(command: &args::Command) -> std::io::Result<tokio::runtime::Runtime> {
+    let mut builder = match command {
+        args::Command::Fire(_) | args::Command::List(_) => Builder::new_current_thread(),
+        _ => Builder::new_multi_thread(),
+    };
+    // Standard input and output take one thread each, settings and files another. More come and go
+    // with every line, and each keeps its memory.
+    builder.worker_threads(1).max_blocking_threads(4).enable_all().build()
 }
 
 /// Diagnostics go to stderr: `HOOK_LOG` filters, `-v` raises.

@@ -229,6 +229,11 @@ impl EventInput {
 
     /// The JSON that a script reads on its standard input.
     pub fn to_raw(&self) -> RawObject {
+        RawObject::from_written(self.to_json())
+    }
+
+    /// [`to_raw`](Self::to_raw) as bytes.
+    pub fn to_json(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(512);
         let mut object = ObjectWriter::begin(&mut out);
         object.text("session_id", &self.session_id);
@@ -239,7 +244,7 @@ impl EventInput {
         self.payload.write(&mut object);
         object.fields(&self.extra);
         object.end();
-        RawObject::from_written(out)
+        out
     }
 }
 

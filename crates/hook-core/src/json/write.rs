@@ -69,6 +69,8 @@ impl<'a> ObjectWriter<'a> {
 
     /// Writes a field whose value is JSON text.
     pub fn raw(&mut self, name: &str, value: &RawJson) {
+        // With room for what usually follows, so that a large value is not copied for a brace.
+        self.out.reserve(value.as_str().len() + 512);
         self.name(name);
         self.out.extend_from_slice(value.as_str().as_bytes());
     }

@@ -87,7 +87,8 @@ impl Program {
         let (ending, process) = match self.start(&call.input, &mut warnings) {
             Ok(tree) => {
                 let call = ProcessCall {
-                    stdin: call.input.to_raw().as_str().as_bytes(),
+                    // After the start: the hook's own start takes longer than writing its input out.
+                    stdin: call.input.json(),
                     timeout: call.timeout,
                     cancel: &call.cancel,
                     slots: call.slots,

@@ -11,7 +11,6 @@ use tokio_util::sync::CancellationToken;
 
 use super::answer::Answer;
 use crate::input::EventInput;
-use crate::json::RawObject;
 
 /// One event's input, shared by all hooks that get the same; a clone is a handle.
 ///
@@ -23,18 +22,18 @@ pub struct HookInput {
 
 struct Shared {
     input: EventInput,
-    text: OnceLock<RawObject>,
+    json: OnceLock<Vec<u8>>,
 }
 
 impl HookInput {
     /// Shares an input.
     pub fn new(input: EventInput) -> Self {
-        Self { shared: Arc::new(Shared { input, text: OnceLock::new() }) }
+        Self { shared: Arc::new(Shared { input, json: OnceLock::new() }) }
     }
 
     /// The JSON that a script reads on its standard input.
-    pub fn to_raw(&self) -> &RawObject {
-        self.shared.text.get_or_init(|| self.shared.input.to_raw())
+    pub fn json(&self) -> &[u8] {
+        self.shared.json.get_or_init(|| self.shared.input.to_json())
     }
 }
 

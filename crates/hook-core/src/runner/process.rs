@@ -31,7 +31,7 @@ pub(super) struct ProcessCall<'a> {
 
 /// Runs a process that was just started to its verdict.
 pub(super) async fn run(mut tree: ProcessTree, call: ProcessCall<'_>) -> (Ending, ProcessReport) {
-    let mut stdin = Feed { pipe: tree.take_stdin(), rest: call.stdin };
+    let mut stdin = Feed::new(tree.take_stdin(), call.stdin);
     let mut stdout = Capture::new(tree.take_stdout(), call.limits.max_stdout);
     let mut stderr = Capture::new(tree.take_stderr(), call.limits.max_stderr);
 
@@ -123,7 +123,14 @@ struct Feed<'a> {
     rest: &'a [u8],
 }
 
-impl Feed<'_> {
+impl<'a> Feed<'a> {
+    fn new(pipe: Option<ChildStdin>, input: &'a [u8]) -> Self {
+        if let Some(pipe) = &pipe {
+            widen(pipe, input.len());
+        }
+        Self { pipe, rest: input }
+    }
+
     /// Writes the next piece; never ready once everything is written.
     async fn feed(&mut self) {
         let Some(pipe) = &mut self.pipe else { return std::future::pending().await };
@@ -137,6 +144,20 @@ impl Feed<'_> {
         }
     }
 }
+
+/// Makes a pipe wider for an input that does not fit: fewer turns between hook and engine. One that
+/// cannot be is as good, only slower.
+#[cfg(target_os = "linux")]
+fn widen(pipe: &ChildStdin, input: usize) {
+    const USUAL: usize = 64 * 1024;
+    const WIDE: usize = 256 * 1024;
+    if input > USUAL {
+        let _ = rustix::pipe::fcntl_setpipe_size(pipe, WIDE);
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn widen(_pipe: &ChildStdin, _input: usize) {}
 
 #[cfg(unix)]
 fn signal_of(status: ExitStatus) -> Option<i32> {
