@@ -18,6 +18,7 @@ pub struct Matcher {
 
 #[derive(Debug, Clone)]
 enum Rule {
+    Nothing,
     Everything,
     Exactly(String),
     Pattern(Box<Regex>),
@@ -67,10 +68,17 @@ impl Matcher {
         (Self { text: text.map(str::to_owned), rule }, warning)
     }
 
+    /// The matcher of a hook that must not run. Nobody asks it, and it costs nothing: a short
+    /// pattern may compile to megabytes.
+    pub(crate) fn unused(text: Option<&str>) -> Self {
+        Self { text: text.map(str::to_owned), rule: Rule::Nothing }
+    }
+
     /// Compares with the event's subject; an event without one is matched by every matcher.
     pub fn matches(&self, subject: Option<&str>) -> MatchOutcome {
         let Some(subject) = subject else { return MatchOutcome::Yes };
         let matched = match &self.rule {
+            Rule::Nothing => false,
             Rule::Everything => true,
             Rule::Exactly(text) => text == subject,
             Rule::Pattern(pattern) => match pattern.is_match(subject) {
