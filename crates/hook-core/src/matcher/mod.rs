@@ -5,9 +5,14 @@ mod javascript;
 use fancy_regex::{Regex, RegexBuilder};
 
 use crate::event::Matching;
+use crate::input::MAX_TOOL_NAME;
 
 /// How many steps one match may take before it is given up and counted as a match.
 const BACKTRACKING_LIMIT: usize = 1_000_000;
+
+/// How much work these steps may be. A step that looks around may try each copy of what is repeated
+/// at each byte of the name, so a pattern with many copies has fewer steps.
+const WORK_LIMIT: usize = 200_000_000;
 
 /// A matcher, compiled once when settings are loaded.
 #[derive(Debug, Clone)]
@@ -96,9 +101,11 @@ impl Matcher {
 }
 
 fn compile_pattern(source: &str) -> Result<Regex, String> {
-    let pattern = javascript::to_rust_pattern(source).map_err(|error| error.to_string())?;
-    RegexBuilder::new(&pattern)
-        .backtrack_limit(BACKTRACKING_LIMIT)
+    let translated = javascript::to_rust_pattern(source).map_err(|error| error.to_string())?;
+    // There are at most some ten thousand copies, and so always some steps.
+    let steps = WORK_LIMIT / MAX_TOOL_NAME / translated.copies.max(1);
+    RegexBuilder::new(&translated.pattern)
+        .backtrack_limit(if translated.copies > 0 { steps } else { BACKTRACKING_LIMIT })
         .build()
         .map_err(|error| error.to_string())
 }
