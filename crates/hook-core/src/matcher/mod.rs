@@ -6,6 +6,7 @@ use fancy_regex::{Regex, RegexBuilder};
 
 use crate::event::Matching;
 use crate::input::MAX_TOOL_NAME;
+use crate::nearest::shortened;
 
 /// How many steps one match may take before it is given up and counted as a match.
 const BACKTRACKING_LIMIT: usize = 1_000_000;
@@ -52,8 +53,9 @@ impl Matcher {
             Matching::Exact { field, words } => {
                 let warning = (!words.contains(&trimmed)).then(|| {
                     format!(
-                        "the matcher `{trimmed}` never matches: it is compared exactly with \
-                         `{field}`, which is one of {}",
+                        "the matcher `{}` never matches: it is compared exactly with `{field}`, \
+                         which is one of {}",
+                        shortened(trimmed),
                         words.join(", ")
                     )
                 });
@@ -63,8 +65,10 @@ impl Matcher {
                 Ok(pattern) => (Rule::Pattern(Box::new(pattern)), None),
                 Err(reason) => {
                     let warning = format!(
-                        "the matcher `{trimmed}` is not a regular expression and is compared \
-                         literally: {reason}"
+                        "the matcher `{}` is not a regular expression and is compared literally: \
+                         {}",
+                        shortened(trimmed),
+                        shortened(&reason)
                     );
                     (Rule::Exactly(trimmed.to_owned()), Some(warning))
                 }
