@@ -15,4 +15,5 @@ mod invariants;
 mod logging;
 mod parity;
 mod requirements;
+mod robustness;
 mod serve;
