@@ -16,5 +16,6 @@ mod invariants;
 mod logging;
 mod parity;
 mod requirements;
+mod robustness;
 mod serve;
 mod triggers;

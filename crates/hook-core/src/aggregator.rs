@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::event::{HookEventName, MergeStrategy};
 use crate::json::{JsonObject, ObjectWriter, RawJson};
 use crate::model::ToolConfig;
+use crate::nearest::shortened;
 use crate::output::{Decision, HookOutput, PolicyDecision};
 use crate::runner::HookExecutionResult;
 use crate::tool_mode::narrow;
@@ -123,7 +124,8 @@ fn warn_of_overwriting(results: &mut [HookExecutionResult]) {
                     && earlier_value != *value
                 {
                     result.warnings.push(format!(
-                        "{field}.{key} was set by hook {earlier} and is replaced by hook {hook}"
+                        "{field}.{} was set by hook {earlier} and is replaced by hook {hook}",
+                        shortened(key)
                     ));
                 }
             }

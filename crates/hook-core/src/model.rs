@@ -5,6 +5,7 @@
 //! with only what it wants to change. Unknown fields are kept in `extra`; numbers stay as written.
 
 use crate::json::{JsonObject, ObjectWriter, RawJson, RawObject};
+use crate::nearest::shortened;
 use crate::shape::{FieldReader, Required, ShapeError};
 
 /// A request to a language model.
@@ -161,8 +162,9 @@ impl LlmMessage {
         let mut fields = FieldReader::new(message);
         let role = fields.text("role").required("role", "user, model or system")?;
         Ok(Self {
-            role: LlmRole::from_name(&role)
-                .ok_or_else(|| ShapeError::new("role", "user, model or system", &role))?,
+            role: LlmRole::from_name(&role).ok_or_else(|| {
+                ShapeError::new("role", "user, model or system", shortened(&role))
+            })?,
             content: fields.text("content").required("content", "a string")?,
         })
     }

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::event::HookEventName;
 use crate::input::EventPayload;
 use crate::matcher::MatchOutcome;
+use crate::nearest::shortened;
 use crate::registry::{Hook, HookRegistry};
 use crate::runner::HookKind;
 use crate::settings::FailBehavior;
@@ -135,7 +136,7 @@ fn make_plan(event: HookEventName, hooks: &[Arc<Hook>], subject: Option<&str>) -
             MatchOutcome::Yes => None,
             MatchOutcome::GaveUp => Some(format!(
                 "matching `{}` took too many steps and counts as a match; simplify the matcher",
-                hook.matcher.text().unwrap_or_default()
+                shortened(hook.matcher.text().unwrap_or_default())
             )),
         };
         sequential |= hook.sequential;

@@ -1,6 +1,7 @@
 //! The hooks there are: built once from settings and the host's handlers, listed, and switched
 //! on and off by name.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, RwLock};
@@ -142,13 +143,21 @@ impl HookRegistry {
         let mut diagnostics = Vec::new();
         let (trusted, mut problems) = policy.open(project);
         diagnostics.append(&mut problems);
+        let disabled: Vec<Disabled<'_>> = files.iter().map(Disabled::by).collect();
         for file in &files {
             diagnostics.extend(file.diagnostics.iter().cloned());
             let default_timeout = runner.limits().timeout;
             let commands = runner.commands(&file.config.environment, file.config.max_concurrent);
             for entry in &file.hooks {
-                let (matcher, problem) =
-                    Matcher::compile(entry.matcher.as_deref(), entry.event.row().matching);
+                let trust = match file.source {
+                    HookSource::Project => trusted.decide(entry, project),
+                    _ => Trust::Given,
+                };
+                let matcher = entry.matcher.as_deref();
+                let (matcher, problem) = match trust.is_given() {
+                    true => Matcher::compile(matcher, entry.event.row().matching),
+                    false => (Matcher::unused(matcher), None),
+                };
                 if let Some(problem) = &problem {
                     diagnostics.push(matcher_diagnostic(entry, problem));
                 }
@@ -164,11 +173,8 @@ impl HookRegistry {
                     fail_behavior: entry.fail_behavior,
                     warnings: problem.into_iter().collect(),
                     slots: commands.slots.clone(),
-                    trust: match file.source {
-                        HookSource::Project => trusted.decide(entry, project),
-                        _ => Trust::Given,
-                    },
-                    switched_off_by: switched_off_by(entry, file, &files),
+                    trust,
+                    switched_off_by: switched_off_by(entry, file, &disabled),
                     executor: commands.executor(entry),
                 }));
             }
@@ -285,23 +291,35 @@ fn matcher_diagnostic(entry: &HookEntry, problem: &str) -> Diagnostic {
     }
 }
 
+/// The names that a file switches off, to be looked up for every hook.
+struct Disabled<'f> {
+    file: &'f SettingsFile,
+    names: HashSet<&'f str>,
+}
+
+impl<'f> Disabled<'f> {
+    fn by(file: &'f SettingsFile) -> Self {
+        Self { file, names: file.config.disabled.iter().map(String::as_str).collect() }
+    }
+}
+
 /// Who says that the hook does not run: its own source, or one that is trusted more.
 fn switched_off_by(
     entry: &HookEntry,
     own: &SettingsFile,
-    files: &[SettingsFile],
+    disabled: &[Disabled<'_>],
 ) -> Option<String> {
     if !own.config.enabled {
         return Some(format!("`enabled: false` in the {} settings", own.source));
     }
-    let name = entry.name.as_ref().unwrap_or(&entry.command);
-    files
+    let name = entry.name.as_ref().unwrap_or(&entry.command).as_str();
+    disabled
         .iter()
-        .find(|file| {
+        .find(|Disabled { file, names }| {
             let may = std::ptr::eq(*file, own) || file.source.may_disable(&own.source);
-            may && file.config.disabled.contains(name)
+            may && names.contains(name)
         })
-        .map(|file| format!("`disabled` in the {} settings", file.source))
+        .map(|disabled| format!("`disabled` in the {} settings", disabled.file.source))
 }
 
 fn switch_of(hook: &Hook, switches: &[(String, bool)]) -> Option<bool> {

@@ -1,6 +1,7 @@
 //! What can go wrong in a translation.
 
 use hook_core::JsonError;
+use hook_core::nearest::shortened;
 use hook_core::shape::ShapeError;
 
 use crate::Sdk;
@@ -15,7 +16,7 @@ pub enum TranslateError {
     Shape(#[from] ShapeError),
 
     /// The input names an SDK that nobody knows.
-    #[error("unknown sdk `{name}`: expected one of {}", Sdk::names())]
+    #[error("unknown sdk `{}`: expected one of {}", shortened(name), Sdk::names())]
     UnknownSdk {
         /// The name as given.
         name: String,

@@ -16,12 +16,12 @@ use crate::event::{HookEventName, ModelPayload};
 use crate::json::{JsonObject, ObjectWriter, RawObject};
 use crate::shape::{FieldReader, ShapeError};
 
-pub(crate) use payload::Payload;
 pub use payload::{
     AfterAgentInput, AfterModelInput, AfterToolInput, BeforeAgentInput, BeforeModelInput,
     BeforeToolInput, BeforeToolSelectionInput, EventPayload, McpContext, ModelPayloads,
     NotificationInput, PreCompressInput, SessionEndInput, SessionStartInput, ToolName,
 };
+pub(crate) use payload::{MAX_TOOL_NAME, Payload};
 pub use words::{PreCompressTrigger, SessionEndReason, SessionStartSource};
 
 /// Request values that reach the environment of a process may be this long, in bytes.

@@ -9,7 +9,7 @@ use crate::nearest::shortened;
 use crate::shape::{FieldReader, Required, ShapeError};
 
 /// A tool's name is matched against patterns from settings, so its length is bounded.
-const MAX_TOOL_NAME: usize = 1024;
+pub(crate) const MAX_TOOL_NAME: usize = 1024;
 
 /// What the event table needs of a payload type.
 pub(crate) trait Payload: Sized + Into<EventPayload> {

@@ -57,6 +57,14 @@ pub(crate) struct JavaScriptPatternError {
     construct: &'static str,
 }
 
+/// A pattern for the engine.
+#[derive(Debug)]
+pub(crate) struct Translation {
+    pub(crate) pattern: String,
+    /// How many parts the engine adds to it when it copies those that are repeated.
+    pub(crate) copies: usize,
+}
+
 type Outcome<T> = Result<T, JavaScriptPatternError>;
 
 /// Translates a JavaScript regular expression into a `fancy-regex` pattern with the same answers.
@@ -65,12 +73,12 @@ type Outcome<T> = Result<T, JavaScriptPatternError>;
 ///
 /// If JavaScript refuses the text or no such pattern is known (see the module's documentation).
 /// The engine may still refuse a pattern as too large.
-pub(crate) fn to_rust_pattern(source: &str) -> Result<String, JavaScriptPatternError> {
+pub(crate) fn to_rust_pattern(source: &str) -> Result<Translation, JavaScriptPatternError> {
     let mut translator = Translator { source, rest: source, ..Translator::default() };
     translator.find_groups()?;
     translator.rest = source;
     translator.translate()?;
-    Ok(translator.output)
+    Ok(Translation { pattern: translator.output, copies: translator.copies })
 }
 
 /// A part of the translation, such as a quantifier may follow.
@@ -128,6 +136,8 @@ struct Translator<'a> {
     /// Where it reads which optional group, of which a further round must not see an old value.
     optional_reads: Vec<(usize, usize)>,
     expansion: usize,
+    /// How much of the expansion are copies.
+    copies: usize,
 }
 
 impl<'a> Translator<'a> {
@@ -552,7 +562,9 @@ impl<'a> Translator<'a> {
             part.shortest = part.shortest.saturating_mul(minimum);
             part.longest = part.longest.saturating_mul(maximum.unwrap_or(usize::MAX).max(1));
             let copies = bound.unwrap_or(minimum).max(1);
-            let expanded = (self.expansion + 1 - part.expansion_before).saturating_mul(copies);
+            let written = self.expansion + 1 - part.expansion_before;
+            let expanded = written.saturating_mul(copies);
+            self.copies = self.copies.saturating_add(expanded - written);
             self.expansion = part.expansion_before.saturating_add(expanded);
             if copies > 1 && self.expansion > EXPANSION_LIMIT {
                 return self.refuse(start, "unsupported large repetition");

@@ -5,9 +5,15 @@ mod javascript;
 use fancy_regex::{Regex, RegexBuilder};
 
 use crate::event::Matching;
+use crate::input::MAX_TOOL_NAME;
+use crate::nearest::shortened;
 
 /// How many steps one match may take before it is given up and counted as a match.
 const BACKTRACKING_LIMIT: usize = 1_000_000;
+
+/// How much work these steps may be. A step that looks around may try each copy of what is repeated
+/// at each byte of the name, so a pattern with many copies has fewer steps.
+const WORK_LIMIT: usize = 200_000_000;
 
 /// A matcher, compiled once when settings are loaded.
 #[derive(Debug, Clone)]
@@ -18,6 +24,7 @@ pub struct Matcher {
 
 #[derive(Debug, Clone)]
 enum Rule {
+    Nothing,
     Everything,
     Exactly(String),
     Pattern(Box<Regex>),
@@ -46,8 +53,9 @@ impl Matcher {
             Matching::Exact { field, words } => {
                 let warning = (!words.contains(&trimmed)).then(|| {
                     format!(
-                        "the matcher `{trimmed}` never matches: it is compared exactly with \
-                         `{field}`, which is one of {}",
+                        "the matcher `{}` never matches: it is compared exactly with `{field}`, \
+                         which is one of {}",
+                        shortened(trimmed),
                         words.join(", ")
                     )
                 });
@@ -57,8 +65,10 @@ impl Matcher {
                 Ok(pattern) => (Rule::Pattern(Box::new(pattern)), None),
                 Err(reason) => {
                     let warning = format!(
-                        "the matcher `{trimmed}` is not a regular expression and is compared \
-                         literally: {reason}"
+                        "the matcher `{}` is not a regular expression and is compared literally: \
+                         {}",
+                        shortened(trimmed),
+                        shortened(&reason)
                     );
                     (Rule::Exactly(trimmed.to_owned()), Some(warning))
                 }
@@ -67,10 +77,17 @@ impl Matcher {
         (Self { text: text.map(str::to_owned), rule }, warning)
     }
 
+    /// The matcher of a hook that must not run. Nobody asks it, and it costs nothing: a short
+    /// pattern may compile to megabytes.
+    pub(crate) fn unused(text: Option<&str>) -> Self {
+        Self { text: text.map(str::to_owned), rule: Rule::Nothing }
+    }
+
     /// Compares with the event's subject; an event without one is matched by every matcher.
     pub fn matches(&self, subject: Option<&str>) -> MatchOutcome {
         let Some(subject) = subject else { return MatchOutcome::Yes };
         let matched = match &self.rule {
+            Rule::Nothing => false,
             Rule::Everything => true,
             Rule::Exactly(text) => text == subject,
             Rule::Pattern(pattern) => match pattern.is_match(subject) {
@@ -88,9 +105,11 @@ impl Matcher {
 }
 
 fn compile_pattern(source: &str) -> Result<Regex, String> {
-    let pattern = javascript::to_rust_pattern(source).map_err(|error| error.to_string())?;
-    RegexBuilder::new(&pattern)
-        .backtrack_limit(BACKTRACKING_LIMIT)
+    let translated = javascript::to_rust_pattern(source).map_err(|error| error.to_string())?;
+    // There are at most some ten thousand copies, and so always some steps.
+    let steps = WORK_LIMIT / MAX_TOOL_NAME / translated.copies.max(1);
+    RegexBuilder::new(&translated.pattern)
+        .backtrack_limit(if translated.copies > 0 { steps } else { BACKTRACKING_LIMIT })
         .build()
         .map_err(|error| error.to_string())
 }

@@ -11,12 +11,18 @@ use crate::nearest::{nearest, shortened};
 /// How many problems of one file are reported one by one.
 const MAX_DIAGNOSTICS: usize = 100;
 
+/// How many bytes of text are counted again to find a column: a file may be one long line with
+/// very many hooks, of which each has a place.
+const BLOCK: usize = 1_024;
+
 /// A settings text and the problems found in it so far.
 pub(super) struct Document<'t> {
     text: &'t str,
     file: Option<Arc<PathBuf>>,
     /// Where each line begins.
     lines: Vec<usize>,
+    /// How many characters begin before each block of bytes.
+    blocks: Vec<usize>,
     diagnostics: Vec<Diagnostic>,
     /// How many problems came after the last that is reported one by one.
     unreported: usize,
@@ -41,10 +47,15 @@ pub(super) struct Field {
 impl<'t> Document<'t> {
     pub(super) fn new(text: &'t str, file: Option<PathBuf>) -> Self {
         let ends = text.match_indices('\n').map(|(at, _)| at + 1);
+        let sums = text.as_bytes().chunks(BLOCK).scan(0, |before, block| {
+            *before += count_characters(block);
+            Some(*before)
+        });
         Self {
             text,
             file: file.map(Arc::new),
             lines: std::iter::once(0).chain(ends).collect(),
+            blocks: std::iter::once(0).chain(sums).collect(),
             diagnostics: Vec::new(),
             unreported: 0,
         }
@@ -101,8 +112,16 @@ impl<'t> Document<'t> {
     fn place_at(&self, offset: usize, path: String) -> Place {
         let line = self.lines.partition_point(|start| *start <= offset);
         let start = self.lines.get(line.saturating_sub(1)).copied().unwrap_or_default();
-        let before = self.text.get(start..offset).unwrap_or_default();
-        Place { file: self.file.clone(), path, line, column: before.chars().count() + 1 }
+        // With the character that the offset is in, so that it need not be where one begins.
+        let column = self.characters_before(offset + 1) - self.characters_before(start);
+        Place { file: self.file.clone(), path, line, column: column.max(1) }
+    }
+
+    fn characters_before(&self, offset: usize) -> usize {
+        let offset = offset.min(self.text.len());
+        let block = offset / BLOCK;
+        let rest = self.text.as_bytes().get(block * BLOCK..offset).unwrap_or_default();
+        self.blocks.get(block).copied().unwrap_or_default() + count_characters(rest)
     }
 
     /// Reports a problem with a value.
@@ -132,18 +151,17 @@ impl<'t> Document<'t> {
         known: impl IntoIterator<Item = &'static str>,
     ) {
         let place = self.place_at(field.name_at, field.value.path.clone());
-        let suggestion = nearest(&field.name, known).map(str::to_owned);
+        // Looked for only as long as somebody is told.
+        let listed = self.diagnostics.len() < MAX_DIAGNOSTICS;
+        let suggestion = listed.then(|| nearest(&field.name, known)).flatten().map(str::to_owned);
         self.push(severity, place, message.into(), suggestion);
     }
 
     /// Reports a text that is not JSON.
     pub(super) fn not_json(&mut self, error: &JsonError) {
-        let place = Place {
-            file: self.file.clone(),
-            path: String::new(),
-            line: error.line(),
-            column: error.column(),
-        };
+        // The reader counts bytes.
+        let start = self.lines.get(error.line() - 1).copied().unwrap_or(self.text.len());
+        let place = self.place_at(start + error.column() - 1, String::new());
         let message = format!(
             "the file is not JSON: {}; none of its hooks run until this is mended",
             error.reason()
@@ -177,4 +195,9 @@ impl<'t> Document<'t> {
         }
         self.diagnostics
     }
+}
+
+/// How many characters begin among these bytes of a text.
+fn count_characters<'b>(bytes: impl IntoIterator<Item = &'b u8>) -> usize {
+    bytes.into_iter().filter(|byte| **byte & 0xC0 != 0x80).count()
 }

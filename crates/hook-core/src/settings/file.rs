@@ -71,7 +71,7 @@ impl Reader<'_> {
         for field in fields.iter().filter(|field| !TOP_LEVEL.contains(&field.name.as_str())) {
             // Other names belong to the agent whose file it is, unless they are meant for us.
             if nearest(&field.name, TOP_LEVEL).is_some() {
-                let message = format!("`{}` is not read", field.name);
+                let message = format!("`{}` is not read", shortened(&field.name));
                 self.document.unknown_name(Severity::Hint, field, message, TOP_LEVEL);
             }
         }
@@ -102,7 +102,7 @@ impl Reader<'_> {
                 "maxConcurrent" => match field.value.value.to_whole_number() {
                     Some(count) => self.config.max_concurrent = count as usize,
                     None => {
-                        let found = &field.value.value;
+                        let found = shortened(field.value.value.as_str());
                         let message =
                             format!("expected a whole number, found {found}; the default is used");
                         self.document.report(Severity::Warning, &field.value, message);
@@ -160,7 +160,8 @@ impl Reader<'_> {
             let message = format!("`{}` belongs under `hooksConfig`; it was ignored", field.name);
             self.document.unknown_name(Severity::Hint, field, message, []);
         } else {
-            let message = format!("unknown event `{}`; its hooks were skipped", field.name);
+            let message =
+                format!("unknown event `{}`; its hooks were skipped", shortened(&field.name));
             let known = HookEventName::all().map(HookEventName::as_str);
             self.document.unknown_name(Severity::Error, field, message, known);
         }
@@ -278,7 +279,7 @@ impl Reader<'_> {
     }
 
     fn unknown_key<const N: usize>(&mut self, field: &Field, known: [&'static str; N]) {
-        let message = format!("unknown key `{}`; it was ignored", field.name);
+        let message = format!("unknown key `{}`; it was ignored", shortened(&field.name));
         self.document.unknown_name(Severity::Warning, field, message, known);
     }
 
@@ -317,8 +318,9 @@ impl Reader<'_> {
         behavior.unwrap_or_else(|| {
             // A guard whose wish cannot be read is taken at the stricter one.
             let message = format!(
-                "expected {}, found {found}; \"block\" is used, the stricter one",
-                FailBehavior::WORDS
+                "expected {}, found {}; \"block\" is used, the stricter one",
+                FailBehavior::WORDS,
+                shortened(found.as_str())
             );
             self.document.report(Severity::Error, node, message);
             FailBehavior::Block
@@ -335,7 +337,8 @@ impl Reader<'_> {
             _ => {
                 let message = format!(
                     "expected whole milliseconds from 1 to {MAX_TIMEOUT_MILLISECONDS}, found \
-                     {value}; the default is used"
+                     {}; the default is used",
+                    shortened(value.as_str())
                 );
                 self.document.report(Severity::Warning, node, message);
                 None

@@ -98,7 +98,12 @@ impl Contents {
 
     fn wrapped(&self) -> Result<Vec<Content>, TranslateError> {
         let wrap = |(index, item): (usize, &Content)| {
-            Ok(Content::read(&item.as_spoken()?, || place(index))?)
+            // Only a part outside of any content may not be one inside: for its text.
+            let path = if self.single { "contents".to_owned() } else { place(index) };
+            let outside = |error: ShapeError| {
+                ShapeError::new(format!("{path}.text"), error.expected(), error.found())
+            };
+            Ok(Content::read(&item.as_spoken()?, String::new).map_err(outside)?)
         };
         self.items.iter().enumerate().map(wrap).collect()
     }

@@ -76,7 +76,7 @@ fn overlaid(base: &RawObject, given: &ToolConfig) -> Result<Option<RawObject>, S
         changed = true;
     } else if given.allowed_function_names.is_none() && given.mode.as_deref() == Some("NONE") {
         // The API refuses a list of names where no function may be called.
-        changed |= calling.remove("allowedFunctionNames").is_some();
+        changed |= calling.remove("allowedFunctionNames").is_some_and(|names| !names.is_null());
     }
     if !changed {
         return Ok(None);

@@ -5,7 +5,8 @@ use fancy_regex::Regex;
 use proptest::prelude::*;
 
 fn answers(source: &str, subject: &str) -> bool {
-    let pattern = to_rust_pattern(source).unwrap_or_else(|error| panic!("{source:?}: {error}"));
+    let translated = to_rust_pattern(source).unwrap_or_else(|error| panic!("{source:?}: {error}"));
+    let pattern = translated.pattern;
     let regex = Regex::new(&pattern).unwrap_or_else(|error| panic!("{pattern:?}: {error}"));
     regex.is_match(subject).unwrap_or_else(|error| panic!("{pattern:?}: {error}"))
 }
@@ -356,7 +357,7 @@ proptest! {
 
     #[test]
     fn every_translation_compiles(tokens in prop::collection::vec(prop::sample::select(TOKENS), 0..16)) {
-        if let Ok(pattern) = to_rust_pattern(&tokens.concat()) {
+        if let Ok(Translation { pattern, .. }) = to_rust_pattern(&tokens.concat()) {
             prop_assert!(Regex::new(&pattern).is_ok(), "{pattern:?}");
         }
     }

@@ -1,0 +1,259 @@
+//! The payloads of all events.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use hook_bus::{HookExecutionRequest, HookSystem};
+use hook_core::{FailureCode, HandlerHook, HookEventName, RawJson, RawObject};
+use proptest::prelude::*;
+use proptest::sample::select;
+
+use super::generate::{Tree, altered, example_requests, object, recorded_cases};
+use super::{LONGEST_MESSAGE, check, runtime};
+
+const WORDS: &[&str] = &[
+    "session_id",
+    "transcript_path",
+    "cwd",
+    "hook_event_name",
+    "timestamp",
+    "tool_name",
+    "tool_input",
+    "tool_response",
+    "mcp_context",
+    "server_name",
+    "server_uri",
+    "prompt",
+    "prompt_response",
+    "stop_hook_active",
+    "source",
+    "startup",
+    "reason",
+    "exit",
+    "trigger",
+    "auto",
+    "llm_request",
+    "llm_response",
+    "model_request",
+    "model_response",
+    "messages",
+    "contents",
+    "available_tools",
+    "message",
+    "notification_type",
+    "details",
+    "level",
+    "sdk",
+    "genai",
+    "stable",
+    "later",
+];
+
+/// What a field must be (protocol.md §2).
+enum Shape {
+    Any,
+    Text,
+    Bool,
+    Object,
+    Array,
+    /// A text that is not empty and at most so long.
+    Filled(usize),
+    /// A text of at most 4 KiB without NUL.
+    Variable,
+    Word(&'static [&'static str]),
+    /// An object of these fields.
+    Fields(&'static [Rule]),
+}
+
+/// A field's name, what it must be, and whether it must be there.
+type Rule = (&'static str, Shape, bool);
+
+const BASE: &[Rule] = &[
+    ("session_id", Shape::Variable, false),
+    ("cwd", Shape::Variable, false),
+    ("transcript_path", Shape::Text, false),
+    ("timestamp", Shape::Text, false),
+];
+
+const TOOL: Rule = ("tool_name", Shape::Filled(1024), true);
+const TOOL_INPUT: Rule = ("tool_input", Shape::Object, true);
+const MCP: Rule = (
+    "mcp_context",
+    Shape::Fields(&[("server_name", Shape::Text, true), ("server_uri", Shape::Text, false)]),
+    false,
+);
+const MODEL_REQUEST: Rule = ("llm_request", Shape::Object, true);
+
+fn rules(event: HookEventName) -> Vec<Rule> {
+    use HookEventName as E;
+    match event {
+        E::BeforeTool => vec![TOOL, TOOL_INPUT, MCP],
+        E::AfterTool => vec![TOOL, TOOL_INPUT, ("tool_response", Shape::Any, true), MCP],
+        E::BeforeAgent => vec![("prompt", Shape::Text, true)],
+        E::AfterAgent => vec![
+            ("prompt", Shape::Text, true),
+            ("prompt_response", Shape::Text, true),
+            ("stop_hook_active", Shape::Bool, true),
+        ],
+        E::SessionStart => {
+            vec![("source", Shape::Word(&["startup", "resume", "clear", "compress"]), true)]
+        }
+        E::SessionEnd => vec![(
+            "reason",
+            Shape::Word(&["exit", "clear", "logout", "prompt_input_exit", "other"]),
+            true,
+        )],
+        E::PreCompress => vec![("trigger", Shape::Word(&["manual", "auto"]), true)],
+        E::BeforeModel => vec![MODEL_REQUEST],
+        E::AfterModel => vec![MODEL_REQUEST, ("llm_response", Shape::Object, true)],
+        E::BeforeToolSelection => {
+            vec![MODEL_REQUEST, ("available_tools", Shape::Array, false)]
+        }
+        E::Notification => vec![
+            ("message", Shape::Filled(usize::MAX), true),
+            ("notification_type", Shape::Text, false),
+            ("details", Shape::Object, false),
+            ("level", Shape::Text, false),
+        ],
+        other => panic!("{other} has no rules here"),
+    }
+}
+
+fn is_model_event(event: HookEventName) -> bool {
+    rules(event).iter().any(|(name, ..)| *name == "llm_request")
+}
+
+fn fits(value: &Tree, shape: &Shape) -> bool {
+    let text = || RawJson::parse(value.to_string()).unwrap().to_text();
+    let leaf = value.to_string();
+    match shape {
+        Shape::Any => true,
+        Shape::Text => text().is_some(),
+        Shape::Bool => leaf == "true" || leaf == "false",
+        // An odd leaf may be an empty list or object.
+        Shape::Object => leaf.starts_with('{'),
+        Shape::Array => leaf.starts_with('['),
+        Shape::Filled(longest) => {
+            text().is_some_and(|text| !text.is_empty() && text.len() <= *longest)
+        }
+        Shape::Variable => text().is_some_and(|text| text.len() <= 4096 && !text.contains('\0')),
+        Shape::Word(words) => text().is_some_and(|text| words.contains(&text.as_str())),
+        Shape::Fields(rules) => leaf.starts_with('{') && follows(value, rules),
+    }
+}
+
+/// Whether an object follows rules; `null` is absence, except where any value may be.
+fn follows(object: &Tree, rules: &[Rule]) -> bool {
+    rules.iter().all(|(name, shape, required)| match object.get(name) {
+        None => !required,
+        Some(null) if null.to_string() == "null" => matches!(shape, Shape::Any) || !required,
+        Some(value) => fits(value, shape),
+    })
+}
+
+/// The input with older names of fields as the newer ones that they stand for.
+fn canonical(event: HookEventName, mut input: Tree) -> Tree {
+    let aliases = [("model_request", "llm_request"), ("model_response", "llm_response")];
+    for (older, name) in aliases.into_iter().filter(|_| is_model_event(event)) {
+        let absent = input.get(name).is_none_or(|value| value.to_string() == "null");
+        if let (true, Some(value)) = (absent, input.get(older).cloned())
+            && let Tree::Object(fields) = &mut input
+        {
+            fields.retain(|(own, _)| own != older);
+            fields.push((name.to_owned(), value));
+        }
+    }
+    input
+}
+
+/// An event and an input that was right for it or for another, or may be anything.
+fn events() -> impl Strategy<Value = (HookEventName, Tree)> {
+    let requests = example_requests().into_iter().map(|mut request| request["input"].take());
+    let recorded = recorded_cases().into_iter().map(|mut case| case["input"].take());
+    let inputs: Vec<Tree> = requests.chain(recorded).map(|input| (&input).into()).collect();
+    let all: Vec<HookEventName> = HookEventName::all().collect();
+    // Inputs by the events that they are right for, so that each event has its share.
+    let right: HashMap<HookEventName, Vec<Tree>> = all
+        .iter()
+        .map(|event| {
+            let fitting = inputs.iter().filter(|input| follows(input, &rules(*event)));
+            (*event, fitting.cloned().collect())
+        })
+        .collect();
+    select(all).prop_flat_map(move |event| {
+        let input = prop_oneof![1 => object(WORDS), 3 => altered(right[&event].clone(), WORDS)];
+        (Just(event), input)
+    })
+}
+
+#[test]
+fn an_input_is_accepted_exactly_if_it_follows_the_protocol_and_unknown_fields_pass() {
+    let told = Arc::new(Mutex::new(None));
+    let builder = HookEventName::all().fold(HookSystem::builder("."), |builder, event| {
+        let told = Arc::clone(&told);
+        builder.handler(HandlerHook::inline(event, "listens", move |input| {
+            *told.lock().unwrap() = Some(input.to_raw().clone());
+            Ok(None)
+        }))
+    });
+    let system = builder.build().unwrap();
+    let runtime = runtime();
+    check(1_500, events(), |(event, input)| {
+        let text = RawJson::parse(input.to_string()).unwrap();
+        let request = HookExecutionRequest::unchecked(event.as_str(), text);
+        *told.lock().unwrap() = None;
+        let response = runtime.block_on(system.bus().request(request));
+        let told: Option<RawObject> = told.lock().unwrap().take();
+
+        let input = canonical(event, input);
+        let rules = rules(event);
+        let is_right = follows(&input, BASE) && follows(&input, &rules);
+        match response.error() {
+            None => {}
+            Some(failure) if failure.code == FailureCode::TranslationFailed => {
+                prop_assert!(is_model_event(event) && is_right);
+                prop_assert!(told.is_none());
+                return Ok(());
+            }
+            Some(failure) => {
+                prop_assert_eq!(failure.code, FailureCode::InvalidPayload, "{}", failure);
+                let field = failure.details.get("field").and_then(RawJson::to_text).unwrap();
+                prop_assert!(failure.message.len() < LONGEST_MESSAGE, "{failure}");
+                let names = field.split('.').next().unwrap();
+                prop_assert!(BASE.iter().chain(&rules).any(|(name, ..)| *name == names), "{field}");
+            }
+        }
+        prop_assert_eq!(response.success(), is_right, "{:?}", response.error());
+        prop_assert_eq!(told.is_some(), is_right);
+        let Some(told) = told else { return Ok(()) };
+
+        let told = told.fields();
+        let translated = ["llm_request", "llm_response", "sdk"];
+        for (name, _) in input.fields() {
+            let given = input.get(name).unwrap().to_string();
+            let known = BASE.iter().chain(&rules).find(|(known, ..)| known == name);
+            let passes = match known {
+                // A field of the engine's own, or what a model's payload says of itself.
+                None => {
+                    name != "hook_event_name"
+                        && !(is_model_event(event) && translated.contains(&name.as_str()))
+                }
+                Some((_, Shape::Object | Shape::Array | Shape::Any, _)) => {
+                    !translated.contains(&name.as_str()) && given != "null"
+                }
+                Some(_) => false,
+            };
+            if passes {
+                prop_assert_eq!(
+                    told.get(name).map(RawJson::as_str),
+                    Some(given.as_str()),
+                    "{}",
+                    name
+                );
+            }
+        }
+        let own = told.get("hook_event_name").and_then(RawJson::to_text);
+        prop_assert_eq!(own.as_deref(), Some(event.as_str()));
+        Ok(())
+    });
+}

@@ -1,0 +1,172 @@
+//! The trust store.
+
+use std::fs;
+use std::path::Path;
+
+use hook_core::settings::{HookEntry, parse};
+use hook_core::trust::{Grant, TrustStoreError, fingerprint};
+use hook_core::{HookSource, SettingsSource, TrustPolicy, TrustStore};
+use hook_tests::Project;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::generate::{Bytes, Tree, altered, bytes, damaged};
+use super::{VERY_DEEP, check, runtime};
+
+const WORDS: &[&str] =
+    &["version", "projects", "fingerprint", "event", "name", "command", "BeforeTool", "guard", "/"];
+
+/// A project with one hook, and a place for a store.
+struct Fixture {
+    project: Project,
+    store: TrustStore,
+    entry: HookEntry,
+}
+
+impl Fixture {
+    fn new() -> Self {
+        let project = Project::with_settings(&json!({"hooks": {"BeforeTool": [{"hooks": [
+            {"type": "command", "name": "guard", "command": "exit 2"}]}]}}));
+        let text = project.read("settings.json");
+        let entry = parse(&text, HookSource::Project, None).hooks.remove(0);
+        fs::create_dir(project.path().join("store")).unwrap();
+        let store = TrustStore::new(project.path().join("store/trust.json"));
+        Self { project, store, entry }
+    }
+
+    /// What the store holds once the hook is trusted.
+    fn valid(&self) -> Vec<u8> {
+        self.store.grant(&self.project.path(), std::slice::from_ref(&self.entry)).unwrap();
+        fs::read(self.store.path()).unwrap()
+    }
+
+    fn fill(&self, bytes: &[u8]) {
+        let folder = self.store.path().parent().unwrap();
+        fs::remove_dir_all(folder).unwrap();
+        fs::create_dir(folder).unwrap();
+        fs::write(self.store.path(), bytes).unwrap();
+    }
+
+    /// What stands in files that were set aside.
+    fn aside(&self) -> Vec<Vec<u8>> {
+        let folder = fs::read_dir(self.store.path().parent().unwrap()).unwrap();
+        let paths = folder.map(|entry| entry.unwrap().path());
+        let aside = paths.filter(|path| path.to_string_lossy().contains("damaged"));
+        aside.map(|path| fs::read(path).unwrap()).collect()
+    }
+
+    /// Whether the bytes say that the hook is trusted, by another reader than the engine's.
+    fn is_granted_in(&self, bytes: &[u8]) -> bool {
+        let Ok(contents) = serde_json::from_slice::<Value>(bytes) else { return false };
+        let grants = &contents["projects"][self.project.path().to_string_lossy().as_ref()];
+        let is_this = |grant: &Value| {
+            grant["fingerprint"] == fingerprint(&self.entry, &self.project.path())
+                && grant["event"] == "BeforeTool"
+                && grant["name"] == "guard"
+                && grant["command"] == "exit 2"
+        };
+        grants.as_array().is_some_and(|grants| grants.iter().any(is_this))
+    }
+
+    /// Whether the hook may run, as a hook system on the store says it.
+    fn is_trusted(&self) -> bool {
+        let source = SettingsSource::optional(HookSource::Project, self.project.settings());
+        let policy = TrustPolicy::Store(self.store.clone());
+        let system = hook_bus::HookSystem::builder(self.project.path()).settings(source);
+        let system = system.trust(policy).build().unwrap();
+        runtime().block_on(system.initialize()).unwrap();
+        system.hooks().unwrap()[0].trusted
+    }
+}
+
+fn any_store(valid: Vec<u8>) -> impl Strategy<Value = Bytes> {
+    let tree = Tree::from(&serde_json::from_slice::<Value>(&valid).unwrap());
+    let altered = altered(vec![tree], WORDS);
+    prop_oneof![
+        1 => bytes(WORDS),
+        2 => altered.prop_map(|tree| Bytes(tree.to_string().into_bytes())),
+        2 => damaged(vec![valid]),
+    ]
+}
+
+#[test]
+fn whatever_is_in_the_store_nothing_is_lost_and_nothing_else_is_trusted() {
+    let fixture = Fixture::new();
+    let project = fixture.project.path();
+    check(200, any_store(fixture.valid()), |bytes| {
+        fixture.fill(&bytes.0);
+        match fixture.store.granted(&project) {
+            Ok(_) => prop_assert_eq!(fs::read(fixture.store.path()).unwrap(), bytes.0.clone()),
+            Err(TrustStoreError::Damaged { aside, .. }) => {
+                prop_assert_eq!(fs::read(aside).unwrap(), bytes.0.clone());
+                prop_assert!(!fixture.store.path().exists());
+            }
+            Err(TrustStoreError::Newer { version, .. }) => {
+                prop_assert!(version > 1);
+                prop_assert_eq!(fs::read(fixture.store.path()).unwrap(), bytes.0.clone());
+            }
+            Err(error) => prop_assert!(false, "{error}"),
+        }
+        fixture.fill(&bytes.0);
+        if fixture.is_trusted() {
+            prop_assert!(fixture.is_granted_in(&bytes.0));
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn a_damaged_store_takes_new_decisions_and_a_later_version_s_is_left_alone() {
+    let fixture = Fixture::new();
+    let project = fixture.project.path();
+    check(100, any_store(fixture.valid()), |bytes| {
+        fixture.fill(&bytes.0);
+        let before = fixture.store.granted(&project);
+        fixture.fill(&bytes.0);
+        let granted = fixture.store.grant(&project, std::slice::from_ref(&fixture.entry));
+        match before {
+            Err(TrustStoreError::Newer { .. }) => {
+                let refused = matches!(granted, Err(TrustStoreError::Newer { .. }));
+                prop_assert!(refused);
+                prop_assert_eq!(fs::read(fixture.store.path()).unwrap(), bytes.0.clone());
+                return Ok(());
+            }
+            Err(TrustStoreError::Damaged { .. }) => {
+                prop_assert_eq!(fixture.aside(), [bytes.0.clone()]);
+            }
+            Err(error) => prop_assert!(false, "{error}"),
+            Ok(earlier) => {
+                let now = fixture.store.granted(&project).unwrap();
+                let same =
+                    |grant: &Grant| now.iter().any(|kept| kept.fingerprint == grant.fingerprint);
+                prop_assert!(earlier.iter().all(same), "a decision was lost");
+            }
+        }
+        granted.unwrap();
+        prop_assert!(fixture.is_trusted());
+        fixture.store.revoke(&project).unwrap();
+        prop_assert!(!fixture.is_trusted());
+        Ok(())
+    });
+}
+
+#[test]
+fn each_damaged_store_is_set_aside_beside_the_ones_before() {
+    let fixture = Fixture::new();
+    let valid = fixture.valid();
+    let deep = "[".repeat(VERY_DEEP).into_bytes();
+    // Cut off anywhere, as by a full disk, and nested deeper than anybody reads.
+    let damaged: Vec<&[u8]> =
+        (0..valid.len() - 2).step_by(17).map(|end| &valid[..end]).chain([&deep[..]]).collect();
+    for (count, bytes) in damaged.iter().enumerate() {
+        fs::write(fixture.store.path(), bytes).unwrap();
+        let error = fixture.store.granted(Path::new("/")).unwrap_err();
+        assert!(matches!(error, TrustStoreError::Damaged { .. }), "{error}");
+        assert_eq!(fixture.aside().len(), count + 1);
+    }
+    let mut aside = fixture.aside();
+    aside.sort();
+    let mut expected: Vec<Vec<u8>> = damaged.iter().map(|bytes| bytes.to_vec()).collect();
+    expected.sort();
+    assert_eq!(aside, expected);
+}
