@@ -11,6 +11,7 @@
 mod object;
 mod raw;
 mod read;
+mod scan;
 mod write;
 
 pub use object::JsonObject;

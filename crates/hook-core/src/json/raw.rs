@@ -92,6 +92,19 @@ impl RawJson {
         Self::from_checked_text("null")
     }
 
+    /// An array of values, each as it is written.
+    pub fn from_items<'a>(items: impl IntoIterator<Item = &'a RawJson>) -> Self {
+        let mut text = String::from("[");
+        for (index, item) in items.into_iter().enumerate() {
+            if index > 0 {
+                text.push(',');
+            }
+            text.push_str(item.as_str());
+        }
+        text.push(']');
+        Self::from_checked_text(text)
+    }
+
     /// `true` or `false`.
     pub fn from_bool(value: bool) -> Self {
         Self::from_checked_text(if value { "true" } else { "false" })
@@ -165,7 +178,7 @@ impl RawJson {
     /// The string, if this is one; a lone surrogate in it becomes U+FFFD.
     pub fn to_text(&self) -> Option<String> {
         match self.kind() {
-            JsonKind::String => read_string(self.as_str()).ok(),
+            JsonKind::String => Some(read_string(self.as_str())),
             _ => None,
         }
     }
@@ -197,7 +210,7 @@ impl RawJson {
         if self.kind() != JsonKind::Array {
             return None;
         }
-        let ranges = locate_items(self.as_str()).ok()?;
+        let ranges = locate_items(self.as_str())?;
         Some(ranges.into_iter().map(|range| self.slice(range)).collect())
     }
 
