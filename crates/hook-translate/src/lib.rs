@@ -16,8 +16,8 @@
 //!
 //! # fn object(text: &str) -> RawObject { RawObject::try_from(RawJson::parse(text).unwrap()).unwrap() }
 //! let call = object(
-//!     r#"{"model":"gemini-2.5-pro","contents":[
-//!         {"role":"user","parts":[{"text":"my key is 1234"},{"inlineData":{"data":"AAAA"}}]}]}"#,
+//!     r#"{"model":"gemini-2.5-pro","contents":[{"role":"user","parts":[
+//!         {"text":"my key is 1234"},{"inlineData":{"data":"AAAA"}}]}]}"#,
 //! );
 //!
 //! let sdk = Sdk::of_request(None, &call)?;
@@ -48,6 +48,9 @@
 //! - [`Translated`] is a result with its [`Warning`]s, [`TranslateError`] what went wrong instead.
 //! - `genai` holds the rules of Google's GenAI SDK, v1, and `anthropic` those of Anthropic's
 //!   messages. Another SDK is another module like them.
+//! - `stable` and `chunk` do for streams what no SDK has of its own, `joined` puts strings that
+//!   came in pieces together.
+//! - `rewritten` puts the entries of a conversation back into a request, byte for byte around them.
 //! - `align` and `spread` compare what a hook answered with what it was shown: which messages are
 //!   new, edited or gone, and to which part of a message a changed text belongs.
 //!
@@ -67,6 +70,7 @@ mod genai;
 mod joined;
 mod json;
 mod parts;
+mod rewritten;
 mod sdk;
 mod spread;
 mod stable;

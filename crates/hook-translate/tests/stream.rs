@@ -146,7 +146,7 @@ fn a_stream_that_broke_off_is_what_came() {
             "field `chunks[1].error`: the stream broke off with this error; the response is what came before it"
         ],
     );
-    assert_eq!(joined(Sdk::Anthropic, &[error.clone()]), (error, vec![]));
+    assert_eq!(joined(Sdk::Anthropic, std::slice::from_ref(&error)), (error, vec![]));
 }
 
 #[test]

@@ -93,7 +93,9 @@ impl JsonObject {
 
     /// This object as text.
     pub fn to_raw(&self) -> RawObject {
-        let mut out = Vec::new();
+        let length: usize =
+            self.iter().map(|(name, value)| name.len() + value.as_str().len() + 4).sum();
+        let mut out = Vec::with_capacity(length + 2);
         let mut object = ObjectWriter::begin(&mut out);
         object.fields(self);
         object.end();

@@ -41,12 +41,34 @@ pub(super) struct Scanner<'t> {
 impl<'t> Scanner<'t> {
     /// Starts within the brackets of `text`, of which the first must be `open`.
     pub(super) fn within(text: &'t str, open: u8) -> Option<Self> {
-        let mut scanner = Self { text, at: 0 };
-        scanner.skip_blanks();
+        let mut scanner = Self::new(text);
         (scanner.peek()? == open).then(|| {
-            scanner.at += 1;
+            scanner.enter();
             scanner
         })
+    }
+
+    /// Starts before a value.
+    pub(super) fn new(text: &'t str) -> Self {
+        let mut scanner = Self { text, at: 0 };
+        scanner.skip_blanks();
+        scanner
+    }
+
+    /// How far it is.
+    pub(super) fn at(&self) -> usize {
+        self.at
+    }
+
+    /// Steps over the opening bracket ahead.
+    pub(super) fn enter(&mut self) {
+        self.at += 1;
+    }
+
+    /// Steps over the closing bracket ahead.
+    pub(super) fn leave(&mut self) {
+        self.skip_blanks();
+        self.at = self.text.len().min(self.at + 1);
     }
 
     /// The place of the next array element.
@@ -57,16 +79,21 @@ impl<'t> Scanner<'t> {
 
     /// The places of the next object entry: its key, with the quotes, and its value.
     pub(super) fn next_entry(&mut self) -> Option<(Range<usize>, Range<usize>)> {
+        Some((self.next_key()?, self.value()?))
+    }
+
+    /// The place of the next object entry's key, with the quotes; the value is then ahead.
+    pub(super) fn next_key(&mut self) -> Option<Range<usize>> {
         self.skip_to_entry()?;
         let key = self.value()?;
         self.skip_blanks();
         // The colon.
         self.at += 1;
         self.skip_blanks();
-        Some((key, self.value()?))
+        Some(key)
     }
 
-    fn peek(&self) -> Option<u8> {
+    pub(super) fn peek(&self) -> Option<u8> {
         self.text.as_bytes().get(self.at).copied()
     }
 
@@ -77,7 +104,7 @@ impl<'t> Scanner<'t> {
     }
 
     /// Steps over what stands before an entry; nothing if there is no other.
-    fn skip_to_entry(&mut self) -> Option<()> {
+    pub(super) fn skip_to_entry(&mut self) -> Option<()> {
         while let Some(b' ' | b'\n' | b'\r' | b'\t' | b',') = self.peek() {
             self.at += 1;
         }
@@ -85,7 +112,7 @@ impl<'t> Scanner<'t> {
     }
 
     /// Steps over a value.
-    fn value(&mut self) -> Option<Range<usize>> {
+    pub(super) fn value(&mut self) -> Option<Range<usize>> {
         let start = self.at;
         match self.peek()? {
             b'"' => self.string()?,

@@ -1,12 +1,12 @@
 //! The conversation of a request, and laying the messages that a hook gave over it.
 
-use hook_core::RawJson;
 use hook_core::model::{LlmMessage, LlmRole};
 use hook_core::shape::ShapeError;
+use hook_core::{JsonKind, RawJson};
 
 use super::message::Message;
 use crate::conversation::{Entry, Plan, place_between};
-use crate::json;
+use crate::rewritten::Rewritten;
 use crate::{TranslateError, Warning};
 
 /// The `messages` of a request.
@@ -21,11 +21,15 @@ impl Messages {
         let Some(value) = messages.filter(|messages| !messages.is_null()) else {
             return Ok(Self::default());
         };
-        let items = value
-            .to_items()
-            .ok_or_else(|| ShapeError::new("messages", "an array", value.kind()))?;
-        let read = |(index, item)| Message::read(item, || place(index));
-        Ok(Self { items: items.iter().enumerate().map(read).collect::<Result<_, _>>()? })
+        if value.kind() != JsonKind::Array {
+            return Err(ShapeError::new("messages", "an array", value.kind()));
+        }
+        let mut items = Vec::new();
+        value.walk().items(|walk, index| {
+            items.push(Message::read(walk).map_err(|error| error.within(&place(index)))?);
+            Ok(())
+        })?;
+        Ok(Self { items })
     }
 
     /// What hooks see of them: one message for each with text.
@@ -38,7 +42,7 @@ impl Messages {
         &self,
         given: &[LlmMessage],
         warnings: &mut Vec<Warning>,
-    ) -> Result<Option<RawJson>, TranslateError> {
+    ) -> Result<Option<Rewritten>, TranslateError> {
         let place_between = |before, after| {
             place_between(self.items.len(), (before, after), |item| {
                 self.items[item].answers_a_call()
@@ -47,7 +51,7 @@ impl Messages {
         let Some(plan) = Plan::of(&self.items, given, place_between) else { return Ok(None) };
         let new = |message: &LlmMessage| Ok(Message::of_hook(message));
         let written = plan.written(&self.items, place, new, warnings)?;
-        json::array("messages", &written).map(Some)
+        Ok(Some(Rewritten::of("messages", self.items.iter().map(Entry::raw), written)))
     }
 
     /// Whether one of them is by `system`, as only the top level of a request is otherwise.

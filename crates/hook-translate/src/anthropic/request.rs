@@ -9,6 +9,7 @@ use hook_core::{JsonObject, RawJson, RawObject};
 use super::messages::Messages;
 use super::{system, tool_choice};
 use crate::json;
+use crate::rewritten::Rewritten;
 use crate::{TranslateError, Translated, Warning};
 
 /// The generation settings that are shown to hooks: the stable name and Anthropic's.
@@ -58,17 +59,18 @@ pub(crate) fn from_stable_request(
     }
 
     let messages = Messages::read(fields.get("messages"))?;
+    let mut rewritten = None;
     if let Some(given) = given.messages.as_deref() {
         let (system, conversation) = divided(given, messages.have_system());
-        if let Some(messages) = messages.overlaid(&conversation, &mut warnings)? {
-            changes.insert("messages", messages);
-        }
+        rewritten = messages.overlaid(&conversation, &mut warnings)?;
         if !system.is_empty() {
             changes.insert("system", system::appended(fields.get("system"), &system)?);
         }
     }
-    if base.is_none() && changes.get("messages").is_none() {
-        changes.insert("messages", json::array("messages", [])?);
+    if base.is_none() {
+        let list =
+            rewritten.as_ref().map_or_else(|| json::array("messages", []), Rewritten::list)?;
+        changes.insert("messages", list);
     }
 
     settings(&given, &fields, &mut changes, &mut warnings);
@@ -84,7 +86,11 @@ pub(crate) fn from_stable_request(
             changes.insert("tool_choice", choice);
         }
     }
-    let value = base.map_or_else(|| changes.to_raw(), |base| base.overlaid(&changes));
+    let value = match (base, rewritten) {
+        (Some(base), Some(messages)) => messages.laid_over(base, changes)?,
+        (Some(base), None) => base.overlaid(&changes),
+        (None, _) => changes.to_raw(),
+    };
     Ok(Translated { value, warnings })
 }
 

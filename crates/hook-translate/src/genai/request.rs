@@ -4,9 +4,10 @@ use hook_core::model::LlmRequest;
 use hook_core::shape::FieldReader;
 use hook_core::{JsonObject, RawJson, RawObject};
 
-use super::contents::Contents;
+use super::contents::{Contents, Overlaid};
 use super::tool_config;
 use crate::json;
+use crate::rewritten::Rewritten;
 use crate::{TranslateError, Translated, Warning};
 
 /// The generation settings that are shown to hooks.
@@ -51,10 +52,18 @@ pub(crate) fn from_stable_request(
 
     let contents = Contents::read(fields.any("contents").as_ref())?;
     let messages = given.messages.as_deref().map(|new| contents.overlaid(new, &mut warnings));
-    match messages.transpose()?.flatten() {
-        Some(contents) => changes.insert("contents", contents),
-        None if base.is_none() => changes.insert("contents", json::array("contents", [])?),
-        None => {}
+    let rewritten = match messages.transpose()?.flatten() {
+        Some(Overlaid::Value(contents)) => {
+            changes.insert("contents", contents);
+            None
+        }
+        Some(Overlaid::Items(items)) => Some(items),
+        None => None,
+    };
+    if base.is_none() && changes.get("contents").is_none() {
+        let list =
+            rewritten.as_ref().map_or_else(|| json::array("contents", []), Rewritten::list)?;
+        changes.insert("contents", list);
     }
 
     let base_config = fields.object("config")?;
@@ -65,7 +74,11 @@ pub(crate) fn from_stable_request(
         }
         None => {}
     }
-    let value = base.map_or_else(|| changes.to_raw(), |base| base.overlaid(&changes));
+    let value = match (base, rewritten) {
+        (Some(base), Some(contents)) => contents.laid_over(base, changes)?,
+        (Some(base), None) => base.overlaid(&changes),
+        (None, _) => changes.to_raw(),
+    };
     Ok(Translated { value, warnings })
 }
 
