@@ -50,7 +50,8 @@
 //!   messages. Another SDK is another module like them.
 //! - `stable` and `chunk` do for streams what no SDK has of its own, `joined` puts strings that
 //!   came in pieces together.
-//! - `rewritten` puts the entries of a conversation back into a request, byte for byte around them.
+//! - `reading` reads a request in one pass, `rewritten` puts the entries of its conversation back,
+//!   byte for byte around them.
 //! - `align` and `spread` compare what a hook answered with what it was shown: which messages are
 //!   new, edited or gone, and to which part of a message a changed text belongs.
 //!
@@ -70,6 +71,7 @@ mod genai;
 mod joined;
 mod json;
 mod parts;
+mod reading;
 mod rewritten;
 mod sdk;
 mod spread;

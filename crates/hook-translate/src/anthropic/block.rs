@@ -7,6 +7,7 @@ use hook_core::shape::{ShapeError, read_text};
 use hook_core::{JsonKind, JsonWalk, RawJson};
 
 use crate::parts::Part;
+use crate::reading::each;
 use crate::spread::{Piece, Portion};
 use crate::{Warning, json, parts};
 
@@ -38,22 +39,15 @@ enum Kind {
 impl Blocks {
     /// Reads the blocks of the `content` ahead.
     pub(super) fn read(walk: &mut JsonWalk<'_>) -> Result<Self, ShapeError> {
-        let mut blocks = Vec::new();
-        let mut wrong = Ok(());
-        let content = walk.items(|walk, index| {
-            match Block::read(walk) {
-                Ok(block) => blocks.push(block),
-                // The walk goes on, to what comes behind the content.
-                Err(error) if wrong.is_ok() => wrong = Err(error.within(&place(index))),
-                Err(_) => {}
+        match walk.kind() {
+            JsonKind::Array => Ok(Self { blocks: each(walk, Block::read)? }),
+            kind => {
+                walk.value();
+                match kind {
+                    JsonKind::Null => Ok(Self::default()),
+                    other => Err(ShapeError::new("", "an array", other)),
+                }
             }
-            Ok::<_, Infallible>(())
-        });
-        let Ok(content) = content;
-        match content.kind() {
-            JsonKind::Array => wrong.map(|()| Self { blocks }),
-            JsonKind::Null => Ok(Self::default()),
-            other => Err(ShapeError::new("", "an array", other)),
         }
     }
 

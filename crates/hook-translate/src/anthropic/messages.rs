@@ -2,10 +2,11 @@
 
 use hook_core::model::{LlmMessage, LlmRole};
 use hook_core::shape::ShapeError;
-use hook_core::{JsonKind, RawJson};
+use hook_core::{JsonKind, JsonWalk};
 
 use super::message::Message;
 use crate::conversation::{Entry, Plan, place_between};
+use crate::reading::each;
 use crate::rewritten::Rewritten;
 use crate::{TranslateError, Warning};
 
@@ -16,20 +17,18 @@ pub(super) struct Messages {
 }
 
 impl Messages {
-    /// Reads `messages`, if there are any.
-    pub(super) fn read(messages: Option<&RawJson>) -> Result<Self, ShapeError> {
-        let Some(value) = messages.filter(|messages| !messages.is_null()) else {
-            return Ok(Self::default());
-        };
-        if value.kind() != JsonKind::Array {
-            return Err(ShapeError::new("messages", "an array", value.kind()));
+    /// Reads the `messages` ahead.
+    pub(super) fn read(walk: &mut JsonWalk<'_>) -> Result<Self, ShapeError> {
+        match walk.kind() {
+            JsonKind::Array => Ok(Self { items: each(walk, Message::read)? }),
+            kind => {
+                walk.value();
+                match kind {
+                    JsonKind::Null => Ok(Self::default()),
+                    other => Err(ShapeError::new("", "an array", other)),
+                }
+            }
         }
-        let mut items = Vec::new();
-        value.walk().items(|walk, index| {
-            items.push(Message::read(walk).map_err(|error| error.within(&place(index)))?);
-            Ok(())
-        })?;
-        Ok(Self { items })
     }
 
     /// What hooks see of them: one message for each with text.

@@ -9,6 +9,7 @@ use hook_core::{JsonObject, RawJson, RawObject};
 use super::messages::Messages;
 use super::{system, tool_choice};
 use crate::json;
+use crate::reading::fields_and;
 use crate::rewritten::Rewritten;
 use crate::{TranslateError, Translated, Warning};
 
@@ -25,8 +26,8 @@ const STOP_SEQUENCES: (&str, &str) = ("stopSequences", "stop_sequences");
 
 /// A request as hooks see it.
 pub(crate) fn to_stable_request(request: &RawObject) -> Result<RawObject, TranslateError> {
-    let fields = request.fields();
-    let messages = Messages::read(fields.get("messages"))?;
+    let (fields, messages) = fields_and(request, "messages", Messages::read);
+    let messages = messages.transpose()?.unwrap_or_default();
     let config = SHOWN_SETTINGS
         .into_iter()
         .filter_map(|(name, own)| Some((name.to_owned(), json::given(&fields, own)?.clone())))
@@ -49,7 +50,8 @@ pub(crate) fn from_stable_request(
 ) -> Result<Translated, TranslateError> {
     let given = LlmRequest::read(request)?;
     let mut warnings = Warning::unknown_in_request(&given.extra);
-    let fields = base.map(RawObject::fields).unwrap_or_default();
+    let own = base.map(|base| fields_and(base, "messages", Messages::read));
+    let (fields, messages) = own.unwrap_or_default();
     let mut reader = FieldReader::new(fields.clone());
     let mut changes = JsonObject::new();
 
@@ -58,7 +60,7 @@ pub(crate) fn from_stable_request(
         changes.insert("model", RawJson::from_text(new));
     }
 
-    let messages = Messages::read(fields.get("messages"))?;
+    let messages = messages.transpose()?.unwrap_or_default();
     let mut rewritten = None;
     if let Some(given) = given.messages.as_deref() {
         let (system, conversation) = divided(given, messages.have_system());

@@ -2,11 +2,12 @@
 
 use hook_core::model::{LlmMessage, LlmRole};
 use hook_core::shape::ShapeError;
-use hook_core::{JsonKind, RawJson};
+use hook_core::{JsonKind, JsonWalk, RawJson};
 
 use super::content::Content;
 use crate::conversation::{Entry, Plan, place_between};
 use crate::json;
+use crate::reading::each;
 use crate::rewritten::Rewritten;
 use crate::{TranslateError, Warning};
 
@@ -40,26 +41,20 @@ pub(super) enum Overlaid {
 }
 
 impl Contents {
-    /// Reads `contents`: nothing, a string, one content, or a list of either.
-    pub(super) fn read(contents: Option<&RawJson>) -> Result<Self, ShapeError> {
-        let Some(value) = contents.filter(|contents| !contents.is_null()) else {
-            return Ok(Self::default());
-        };
-        match value.kind() {
-            JsonKind::Array => {
-                let mut items = Vec::new();
-                value.walk().items(|walk, index| {
-                    items.push(Content::read(walk).map_err(|error| error.within(&place(index)))?);
-                    Ok(())
-                })?;
-                Ok(Self { items, single: false })
-            }
+    /// Reads the `contents` ahead: nothing, a string, one content, or a list of either.
+    pub(super) fn read(walk: &mut JsonWalk<'_>) -> Result<Self, ShapeError> {
+        match walk.kind() {
+            JsonKind::Array => Ok(Self { items: each(walk, Content::read)?, single: false }),
             JsonKind::String | JsonKind::Object => {
-                let item = Content::read(&mut value.walk());
-                let item = item.map_err(|error| error.within("contents"))?;
-                Ok(Self { items: vec![item], single: true })
+                Ok(Self { items: vec![Content::read(walk)?], single: true })
             }
-            other => Err(ShapeError::new("contents", "a string, an object or an array", other)),
+            kind => {
+                walk.value();
+                match kind {
+                    JsonKind::Null => Ok(Self::default()),
+                    other => Err(ShapeError::new("", "a string, an object or an array", other)),
+                }
+            }
         }
     }
 

@@ -7,6 +7,7 @@ use hook_core::{JsonKind, JsonWalk, RawJson};
 
 use crate::json;
 use crate::parts;
+use crate::reading::each;
 use crate::spread::{Piece, Portion};
 use crate::{TranslateError, Warning};
 
@@ -38,23 +39,7 @@ impl Parts {
                 Ok(Self::default())
             }
             JsonKind::Object => Ok(Self { parts: vec![Part::read(walk)?], single: true }),
-            JsonKind::Array => {
-                let mut parts = Vec::new();
-                let mut wrong = Ok(());
-                let read = walk.items(|walk, index| {
-                    match Part::read(walk) {
-                        Ok(part) => parts.push(part),
-                        // The walk goes on, to what comes behind the parts.
-                        Err(error) if wrong.is_ok() => {
-                            wrong = Err(error.within(&format!("[{index}]")));
-                        }
-                        Err(_) => {}
-                    }
-                    Ok::<_, Infallible>(())
-                });
-                let Ok(_) = read;
-                wrong.map(|()| Self { parts, single: false })
-            }
+            JsonKind::Array => Ok(Self { parts: each(walk, Part::read)?, single: false }),
             other => {
                 walk.value();
                 Err(ShapeError::new("", "an array or an object", other))
