@@ -4,9 +4,11 @@
 //! They are deliberately text only. Every field is optional on the way in, since a hook answers
 //! with only what it wants to change. Unknown fields are kept in `extra`; numbers stay as written.
 
-use crate::json::{JsonObject, ObjectWriter, RawJson, RawObject};
+use std::convert::Infallible;
+
+use crate::json::{JsonKind, JsonObject, JsonWalk, ObjectWriter, RawJson, RawObject};
 use crate::nearest::shortened;
-use crate::shape::{FieldReader, Required, ShapeError};
+use crate::shape::{FieldReader, Required, ShapeError, read_text};
 
 /// A request to a language model.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -123,10 +125,8 @@ impl LlmRequest {
     /// Names the field that does not have its shape.
     pub fn read(request: &RawObject) -> Result<Self, ShapeError> {
         let mut fields = FieldReader::new(request.fields());
-        let messages = match fields.items("messages")? {
-            None => None,
-            Some(items) => Some(read_each("messages", &items, LlmMessage::read)?),
-        };
+        let messages = fields.of_kind("messages", JsonKind::Array, "an array")?;
+        let messages = messages.as_ref().map(read_messages).transpose()?;
         Ok(Self {
             model: fields.text("model")?,
             messages,
@@ -158,16 +158,40 @@ impl LlmRequest {
 }
 
 impl LlmMessage {
-    fn read(message: JsonObject) -> Result<Self, ShapeError> {
-        let mut fields = FieldReader::new(message);
-        let role = fields.text("role").required("role", "user, model or system")?;
+    /// Reads the message ahead.
+    fn read(walk: &mut JsonWalk<'_>) -> Result<Self, ShapeError> {
+        let (mut role, mut content) = (None, None);
+        let message = walk.entries(|walk, name| {
+            match name {
+                "role" => role = Some(walk.value()),
+                "content" => content = Some(walk.value()),
+                _ => {}
+            }
+            Ok::<_, Infallible>(())
+        });
+        let Ok(message) = message;
+        if message.kind() != JsonKind::Object {
+            return Err(ShapeError::new("", "an object", message.kind()));
+        }
+        let role = read_text("role", role.as_ref()).required("role", "user, model or system")?;
         Ok(Self {
             role: LlmRole::from_name(&role).ok_or_else(|| {
                 ShapeError::new("role", "user, model or system", shortened(&role))
             })?,
-            content: fields.text("content").required("content", "a string")?,
+            content: read_text("content", content.as_ref()).required("content", "a string")?,
         })
     }
+}
+
+/// All messages of a list, which may be long, in one pass.
+fn read_messages(list: &RawJson) -> Result<Vec<LlmMessage>, ShapeError> {
+    let mut messages = Vec::new();
+    list.walk().items(|walk, index| {
+        let message = LlmMessage::read(walk);
+        messages.push(message.map_err(|error| error.within(&format!("messages[{index}]")))?);
+        Ok(())
+    })?;
+    Ok(messages)
 }
 
 impl ToolConfig {

@@ -36,9 +36,10 @@ impl ShapeError {
         &self.found
     }
 
-    /// The same error, seen from the value that holds the one it was found in.
+    /// The same error, seen from the value that holds the one it was found in. An error about that
+    /// value itself has no path before.
     pub fn within(mut self, parent: &str) -> Self {
-        let joint = if self.path.starts_with('[') { "" } else { "." };
+        let joint = if self.path.is_empty() || self.path.starts_with('[') { "" } else { "." };
         self.path = format!("{parent}{joint}{}", self.path);
         self
     }
@@ -157,6 +158,20 @@ impl FieldReader {
                 .ok_or_else(|| ShapeError::new(format!("{name}[{index}]"), "a string", item.kind()))
         };
         items.iter().enumerate().map(text).collect::<Result<_, _>>().map(Some)
+    }
+}
+
+/// The string that a field holds, if there is one.
+///
+/// # Errors
+/// When the field is something else.
+pub fn read_text(name: &str, value: Option<&RawJson>) -> Result<Option<String>, ShapeError> {
+    match value.filter(|value| !value.is_null()) {
+        None => Ok(None),
+        Some(value) => match value.to_text() {
+            Some(text) => Ok(Some(text)),
+            None => Err(ShapeError::new(name, "a string", value.kind())),
+        },
     }
 }
 

@@ -39,12 +39,36 @@ pub(crate) fn align<K: Eq + Hash>(
     new: &[K],
     likeness: impl Fn(usize, usize) -> Option<u32>,
 ) -> Vec<Step> {
+    // Most lists share their beginning and their end, and what is known to be equal need not be
+    // hashed.
+    let shorter = old.len().min(new.len());
+    let start = old.iter().zip(new).take_while(|(old, new)| old == new).count();
+    let ends = old.iter().rev().zip(new.iter().rev());
+    let end = ends.take(shorter - start).take_while(|(old, new)| old == new).count();
+    let (old_end, new_end) = (old.len() - end, new.len() - end);
+
+    let mut steps: Vec<Step> = (0..start).map(|both| Step::Keep { old: both, new: both }).collect();
     let mut numbers = HashMap::new();
     let mut numbered = |entries| number(entries, &mut numbers);
-    let (old, new) = (numbered(old), numbered(new));
+    let (old, new) = (numbered(&old[start..old_end]), numbered(&new[start..new_end]));
+    let likeness = |old: usize, new: usize| likeness(start + old, start + new);
     let mut aligner = Aligner { old: &old, new: &new, likeness, steps: Vec::new() };
-    aligner.span(0..old.len(), 0..new.len(), true);
-    aligner.steps
+    aligner.difference(0..old.len(), 0..new.len(), true);
+    steps.extend(aligner.steps.into_iter().map(|step| step.moved(start)));
+    steps.extend((0..end).map(|both| Step::Keep { old: old_end + both, new: new_end + both }));
+    steps
+}
+
+impl Step {
+    /// The same step so many places further on in both lists.
+    fn moved(self, places: usize) -> Self {
+        match self {
+            Self::Keep { old, new } => Self::Keep { old: old + places, new: new + places },
+            Self::Edit { old, new } => Self::Edit { old: old + places, new: new + places },
+            Self::Insert { new } => Self::Insert { new: new + places },
+            Self::Remove { old } => Self::Remove { old: old + places },
+        }
+    }
 }
 
 /// How much alike two texts are that stand for one another, from 1 to 101.

@@ -16,8 +16,8 @@
 //!
 //! # fn object(text: &str) -> RawObject { RawObject::try_from(RawJson::parse(text).unwrap()).unwrap() }
 //! let call = object(
-//!     r#"{"model":"gemini-2.5-pro","contents":[
-//!         {"role":"user","parts":[{"text":"my key is 1234"},{"inlineData":{"data":"AAAA"}}]}]}"#,
+//!     r#"{"model":"gemini-2.5-pro","contents":[{"role":"user","parts":[
+//!         {"text":"my key is 1234"},{"inlineData":{"data":"AAAA"}}]}]}"#,
 //! );
 //!
 //! let sdk = Sdk::of_request(None, &call)?;
@@ -48,6 +48,10 @@
 //! - [`Translated`] is a result with its [`Warning`]s, [`TranslateError`] what went wrong instead.
 //! - `genai` holds the rules of Google's GenAI SDK, v1, `openai` those of OpenAI's two APIs,
 //!   `anthropic` those of Anthropic's messages. Another SDK is another module like them.
+//! - `stable` and `chunk` do for streams what no SDK has of its own, `joined` puts strings that
+//!   came in pieces together.
+//! - `reading` reads a request in one pass, `rewritten` puts the entries of its conversation back,
+//!   byte for byte around them.
 //! - `align` and `spread` compare what a hook answered with what it was shown: which messages are
 //!   new, edited or gone, and to which part of a message a changed text belongs.
 //! - `conversation`, `parts`, `alternatives` and `usage` lay the result over what every SDK has in a
@@ -71,6 +75,8 @@ mod joined;
 mod json;
 mod openai;
 mod parts;
+mod reading;
+mod rewritten;
 mod sdk;
 mod spread;
 mod stable;

@@ -11,11 +11,14 @@
 mod object;
 mod raw;
 mod read;
+mod scan;
+mod walk;
 mod write;
 
 pub use object::JsonObject;
 pub use raw::{JsonKind, RawJson, RawObject};
 pub use read::JsonError;
+pub use walk::JsonWalk;
 pub use write::ObjectWriter;
 
 pub(crate) use read::locate_entries;

@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use serde::{Serialize, Serializer};
 
-use super::read::locate_entries;
+use super::read::read_entries;
 use super::{JsonError, JsonKind, ObjectWriter, RawJson, RawObject};
 
 /// A JSON object one level deep: its fields in order, their values as text.
@@ -25,11 +25,10 @@ impl JsonObject {
         if value.kind() != JsonKind::Object {
             return Err(JsonError::new(format!("expected an object, found {}", value.kind())));
         }
-        let entries = locate_entries(value.as_str())?;
-        let mut fields = IndexMap::with_capacity(entries.len());
-        for entry in entries {
-            fields.insert(entry.key, value.slice(entry.value));
-        }
+        let mut fields = IndexMap::new();
+        read_entries(value.as_str(), |name, range| {
+            fields.insert(name, value.slice(range));
+        });
         Ok(Self::of(fields))
     }
 
@@ -94,7 +93,9 @@ impl JsonObject {
 
     /// This object as text.
     pub fn to_raw(&self) -> RawObject {
-        let mut out = Vec::new();
+        let length: usize =
+            self.iter().map(|(name, value)| name.len() + value.as_str().len() + 4).sum();
+        let mut out = Vec::with_capacity(length + 2);
         let mut object = ObjectWriter::begin(&mut out);
         object.fields(self);
         object.end();

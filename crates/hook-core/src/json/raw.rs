@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use super::read::{locate_items, locate_value, read_string};
-use super::{JsonError, JsonObject};
+use super::{JsonError, JsonObject, JsonWalk};
 
 /// How deep a value built in process may nest: serializing one recurses, so it is checked first.
 const MAX_VALUE_DEPTH: usize = 1_000;
@@ -27,6 +27,20 @@ pub enum JsonKind {
     Array,
     /// An object
     Object,
+}
+
+impl JsonKind {
+    /// The kind of the value that begins with this byte.
+    pub(super) fn of_first_byte(byte: u8) -> Self {
+        match byte {
+            b'{' => Self::Object,
+            b'[' => Self::Array,
+            b'"' => Self::String,
+            b't' | b'f' => Self::Bool,
+            b'n' => Self::Null,
+            _ => Self::Number,
+        }
+    }
 }
 
 impl fmt::Display for JsonKind {
@@ -92,6 +106,22 @@ impl RawJson {
         Self::from_checked_text("null")
     }
 
+    /// An array of values, each as it is written.
+    pub fn from_items<'a>(items: impl IntoIterator<Item = &'a RawJson>) -> Self {
+        let items: Vec<&RawJson> = items.into_iter().collect();
+        let length: usize = items.iter().map(|item| item.as_str().len() + 1).sum();
+        let mut text = String::with_capacity(length + 2);
+        text.push('[');
+        for (index, item) in items.into_iter().enumerate() {
+            if index > 0 {
+                text.push(',');
+            }
+            text.push_str(item.as_str());
+        }
+        text.push(']');
+        Self::from_checked_text(text)
+    }
+
     /// `true` or `false`.
     pub fn from_bool(value: bool) -> Self {
         Self::from_checked_text(if value { "true" } else { "false" })
@@ -107,19 +137,6 @@ impl RawJson {
         let mut out = Vec::with_capacity(text.len() + 2);
         super::write::write_string(&mut out, text);
         Self::from_written(out)
-    }
-
-    /// An array of values, which are copied as they are.
-    pub fn from_items<'a>(items: impl IntoIterator<Item = &'a RawJson>) -> Self {
-        let mut text = String::from("[");
-        for item in items {
-            if text.len() > 1 {
-                text.push(',');
-            }
-            text.push_str(item.as_str());
-        }
-        text.push(']');
-        Self::from_checked_text(text)
     }
 
     /// Text that this crate wrote itself.
@@ -160,14 +177,7 @@ impl RawJson {
 
     /// The kind of value, known from its first byte.
     pub fn kind(&self) -> JsonKind {
-        match self.as_str().as_bytes().first() {
-            Some(b'{') => JsonKind::Object,
-            Some(b'[') => JsonKind::Array,
-            Some(b'"') => JsonKind::String,
-            Some(b't' | b'f') => JsonKind::Bool,
-            Some(b'n') | None => JsonKind::Null,
-            Some(_) => JsonKind::Number,
-        }
+        self.as_str().bytes().next().map_or(JsonKind::Null, JsonKind::of_first_byte)
     }
 
     /// Whether this is `null`, which everywhere in the protocol means absence.
@@ -178,7 +188,7 @@ impl RawJson {
     /// The string, if this is one; a lone surrogate in it becomes U+FFFD.
     pub fn to_text(&self) -> Option<String> {
         match self.kind() {
-            JsonKind::String => read_string(self.as_str()).ok(),
+            JsonKind::String => Some(read_string(self.as_str())),
             _ => None,
         }
     }
@@ -210,8 +220,13 @@ impl RawJson {
         if self.kind() != JsonKind::Array {
             return None;
         }
-        let ranges = locate_items(self.as_str()).ok()?;
+        let ranges = locate_items(self.as_str())?;
         Some(ranges.into_iter().map(|range| self.slice(range)).collect())
+    }
+
+    /// A way through this value, for reading several levels in one pass.
+    pub fn walk(&self) -> JsonWalk<'_> {
+        JsonWalk::new(self)
     }
 
     /// Reads an object one level deep.
@@ -298,6 +313,25 @@ impl RawObject {
         self.0.to_object().unwrap_or_default()
     }
 
+    /// This object with values in it replaced, at whatever depth, and every other byte as it is.
+    /// Nothing, unless all that is replaced was read from this very text and comes in its order.
+    pub fn replaced(&self, values: &[(&RawJson, RawJson)]) -> Option<Self> {
+        let whole = &self.0;
+        let length: usize = values.iter().map(|(_, new)| new.as_str().len()).sum();
+        let mut text = String::with_capacity(whole.as_str().len() + length);
+        let mut at = whole.start;
+        for (old, new) in values {
+            if !Arc::ptr_eq(&old.buffer, &whole.buffer) || old.end > whole.end {
+                return None;
+            }
+            text.push_str(whole.buffer.get(at..old.start)?);
+            text.push_str(new.as_str());
+            at = old.end;
+        }
+        text.push_str(whole.buffer.get(at..whole.end)?);
+        Some(Self(RawJson::from_checked_text(text)))
+    }
+
     /// This object with the fields of `changes` laid over it, one level deep; an object that
     /// changes nothing gives back the same text.
     pub fn overlaid(&self, changes: &JsonObject) -> Self {
@@ -363,6 +397,19 @@ mod tests {
         assert_eq!(value.as_str(), text);
         assert_eq!(serde_json::to_string(&value).unwrap(), text);
         assert_eq!(value.to_object().unwrap().get("a").unwrap().as_str(), "[ 1 ,2]");
+    }
+
+    #[test]
+    fn what_is_replaced_leaves_all_other_bytes() {
+        let text = "{ \"a\" : [ 1 ,{\"b\":2 }, 3] }";
+        let whole = RawObject::try_from(RawJson::parse(text).unwrap()).unwrap();
+        let items = whole.fields().get("a").unwrap().to_items().unwrap();
+        let new = || RawJson::from_text("new");
+        let replaced = whole.replaced(&[(&items[0], new()), (&items[2], new())]).unwrap();
+        assert_eq!(replaced.as_str(), "{ \"a\" : [ \"new\" ,{\"b\":2 }, \"new\"] }");
+        assert_eq!(whole.replaced(&[]).unwrap(), whole);
+        assert_eq!(whole.replaced(&[(&items[2], new()), (&items[0], new())]), None);
+        assert_eq!(whole.replaced(&[(&RawJson::null(), new())]), None);
     }
 
     #[test]

@@ -1,11 +1,10 @@
 //! Reading one level of JSON with the places of what was found.
 
-use std::fmt;
 use std::ops::Range;
 
-use serde::Deserializer as _;
-use serde::de::{DeserializeSeed, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
+
+use super::scan::{Scanner, plain_length};
 
 /// A text that is not the JSON it was expected to be.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -51,7 +50,7 @@ impl From<serde_json::Error> for JsonError {
 #[derive(Debug, Clone)]
 pub(crate) struct Located {
     pub(crate) key: String,
-    /// Absent for a key written with escapes, whose place the reader does not tell.
+    /// Absent for a key written with escapes, in which a place is none in the name.
     pub(crate) key_at: Option<usize>,
     pub(crate) value: Range<usize>,
 }
@@ -62,28 +61,85 @@ pub(super) fn locate_value(text: &str) -> Result<Range<usize>, JsonError> {
     Ok(range_in(text, value.get()))
 }
 
-/// Reads an object one level deep. Duplicate keys are all reported, in order.
+/// Finds the entries of an object, one level deep, in text that is known to be JSON. Duplicate keys
+/// are all reported, in order.
 pub(crate) fn locate_entries(text: &str) -> Result<Vec<Located>, JsonError> {
-    let mut reader = serde_json::Deserializer::from_str(text);
-    let entries = reader.deserialize_map(Entries { text })?;
-    reader.end()?;
+    let mut scanner = Scanner::within(text, b'{')
+        .ok_or_else(|| JsonError::new("expected an object, found something else"))?;
+    let mut entries = Vec::new();
+    while let Some((key, value)) = scanner.next_entry() {
+        let written = text.get(key.clone()).unwrap_or_default();
+        let key_at = (!written.contains('\\')).then_some(key.start);
+        entries.push(Located { key: read_string(written), key_at, value });
+    }
     Ok(entries)
 }
 
-/// Reads an array one level deep.
-pub(super) fn locate_items(text: &str) -> Result<Vec<Range<usize>>, JsonError> {
-    let mut reader = serde_json::Deserializer::from_str(text);
-    let items = reader.deserialize_seq(Items { text })?;
-    reader.end()?;
-    Ok(items)
+/// Hands over the name and the place of the value of each entry of an object, in order.
+pub(super) fn read_entries(text: &str, mut take: impl FnMut(String, Range<usize>)) {
+    let Some(mut scanner) = Scanner::within(text, b'{') else { return };
+    while let Some((key, value)) = scanner.next_entry() {
+        take(read_string(text.get(key).unwrap_or_default()), value);
+    }
 }
 
-/// Reads a JSON string, with U+FFFD for a lone surrogate.
-pub(super) fn read_string(text: &str) -> Result<String, JsonError> {
-    let mut reader = serde_json::Deserializer::from_str(text);
-    let (string, _) = reader.deserialize_bytes(LossyString { text })?;
-    reader.end()?;
-    Ok(string)
+/// Finds the elements of an array, one level deep, in text that is known to be JSON.
+pub(super) fn locate_items(text: &str) -> Option<Vec<Range<usize>>> {
+    let mut scanner = Scanner::within(text, b'[')?;
+    let mut items = Vec::new();
+    while let Some(item) = scanner.next_item() {
+        items.push(item);
+    }
+    Some(items)
+}
+
+/// Reads a JSON string, quotes and all, with U+FFFD for a lone surrogate.
+pub(super) fn read_string(text: &str) -> String {
+    let mut rest = text.strip_prefix('"').unwrap_or(text);
+    rest = rest.strip_suffix('"').unwrap_or(rest);
+    let mut string = String::with_capacity(rest.len());
+    loop {
+        let (plain, escaped) =
+            rest.split_at_checked(plain_length(rest.as_bytes())).unwrap_or((rest, ""));
+        string.push_str(plain);
+        let mut escape = escaped.chars();
+        // The backslash, and what it is about.
+        let (Some(_), Some(about)) = (escape.next(), escape.next()) else { return string };
+        rest = escape.as_str();
+        string.push(match about {
+            'b' => '\u{8}',
+            'f' => '\u{c}',
+            'n' => '\n',
+            'r' => '\r',
+            't' => '\t',
+            'u' => {
+                let (character, after) = read_unicode(rest);
+                rest = after;
+                character
+            }
+            itself => itself,
+        });
+    }
+}
+
+/// The character whose four digits `text` begins with, and what comes after; two such escapes, if
+/// they are the halves of one character.
+fn read_unicode(text: &str) -> (char, &str) {
+    let number = |text: &str| {
+        text.get(..4).and_then(|digits| u32::from_str_radix(digits, 16).ok()).unwrap_or(0xFFFD)
+    };
+    let after = |text: &'_ str| text.len().min(4);
+    let first = number(text);
+    let rest = text.get(after(text)..).unwrap_or_default();
+    if let 0xD800..=0xDBFF = first
+        && let Some(second_text) = rest.strip_prefix("\\u")
+        && let second @ 0xDC00..=0xDFFF = number(second_text)
+    {
+        let both = 0x1_0000 + ((first - 0xD800) << 10) + (second - 0xDC00);
+        let rest = second_text.get(after(second_text)..).unwrap_or_default();
+        return (char::from_u32(both).unwrap_or(char::REPLACEMENT_CHARACTER), rest);
+    }
+    (char::from_u32(first).unwrap_or(char::REPLACEMENT_CHARACTER), rest)
 }
 
 /// The range of `part`, which borrows from `text`, within it.
@@ -92,101 +148,11 @@ fn range_in(text: &str, part: &str) -> Range<usize> {
     start..start + part.len()
 }
 
-struct Entries<'t> {
-    text: &'t str,
-}
-
-impl<'t> Visitor<'t> for Entries<'t> {
-    type Value = Vec<Located>;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'t>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut entries = Vec::new();
-        while let Some((key, key_at)) = map.next_key_seed(LossyString { text: self.text })? {
-            let value: &'t RawValue = map.next_value()?;
-            entries.push(Located { key, key_at, value: range_in(self.text, value.get()) });
-        }
-        Ok(entries)
-    }
-}
-
-struct Items<'t> {
-    text: &'t str,
-}
-
-impl<'t> Visitor<'t> for Items<'t> {
-    type Value = Vec<Range<usize>>;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("an array")
-    }
-
-    fn visit_seq<A: SeqAccess<'t>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-        let mut items = Vec::new();
-        while let Some(item) = seq.next_element::<&'t RawValue>()? {
-            items.push(range_in(self.text, item.get()));
-        }
-        Ok(items)
-    }
-}
-
-/// Reads a string as bytes, which is how serde_json hands over lone surrogates (as WTF-8) that a
-/// Rust string cannot hold.
-struct LossyString<'t> {
-    text: &'t str,
-}
-
-impl<'t> DeserializeSeed<'t> for LossyString<'t> {
-    type Value = (String, Option<usize>);
-
-    fn deserialize<D: serde::Deserializer<'t>>(self, reader: D) -> Result<Self::Value, D::Error> {
-        reader.deserialize_bytes(self)
-    }
-}
-
-impl<'t> Visitor<'t> for LossyString<'t> {
-    type Value = (String, Option<usize>);
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("a string")
-    }
-
-    fn visit_borrowed_bytes<E>(self, bytes: &'t [u8]) -> Result<Self::Value, E> {
-        let at = (bytes.as_ptr() as usize).checked_sub(self.text.as_ptr() as usize);
-        // The borrowed bytes begin after the opening quote.
-        Ok((from_wtf8(bytes), at.map(|at| at.saturating_sub(1))))
-    }
-
-    fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Self::Value, E> {
-        Ok((from_wtf8(bytes), None))
-    }
-}
-
-fn from_wtf8(mut bytes: &[u8]) -> String {
-    let mut string = String::with_capacity(bytes.len());
-    loop {
-        match std::str::from_utf8(bytes) {
-            Ok(valid) => {
-                string.push_str(valid);
-                return string;
-            }
-            Err(error) => {
-                let (valid, rest) = bytes.split_at(error.valid_up_to());
-                string.push_str(&String::from_utf8_lossy(valid));
-                string.push(char::REPLACEMENT_CHARACTER);
-                // A surrogate takes three bytes in WTF-8; nothing else can be invalid here.
-                bytes = rest.get(3..).unwrap_or_default();
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
 
     #[test]
     fn lone_surrogates_are_replaced_and_pairs_are_kept() {
@@ -196,7 +162,7 @@ mod tests {
             (r#""\ud83d\ude00""#, "😀"),
             (r#""plain""#, "plain"),
         ] {
-            assert_eq!(read_string(text).unwrap(), expected, "{text}");
+            assert_eq!(read_string(text), expected, "{text}");
         }
     }
 
@@ -215,5 +181,47 @@ mod tests {
         let deep = format!("{{\"a\":{}{}}}", "[".repeat(100_000), "]".repeat(100_000));
         assert_eq!(locate_entries(&deep).unwrap().len(), 1);
         assert!(locate_value(&deep).is_ok());
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn what_serde_json_writes_is_read_as_it_reads_it(
+            entries in prop::collection::vec((any::<String>(), any::<String>()), 0..5), blanks in " {0,9}",
+        ) {
+            let written: Vec<String> = entries
+                .iter()
+                .map(|(key, value)| format!("{}:{blanks}[{}]", json!(key), json!(value)))
+                .collect();
+            let text = format!("{blanks}{{{}{blanks}}}", written.join(&format!("{blanks},")));
+            let found: Vec<(String, String)> = locate_entries(&text)
+                .unwrap()
+                .into_iter()
+                .map(|entry| {
+                    let value = &text[entry.value];
+                    (entry.key, read_string(&value[locate_items(value).unwrap()[0].clone()]))
+                })
+                .collect();
+            prop_assert_eq!(found, entries);
+        }
+
+        #[test]
+        fn escapes_are_read_as_serde_json_reads_them(
+            pieces in prop::collection::vec("\\\\[nrtbf/\"\\\\]|\\\\u[0-9a-cA-Cef][0-9a-fA-F]{3}|[a-z\u{e0}]{1,9}", 0..9),
+        ) {
+            let text = format!("\"{}\"", pieces.concat());
+            let expected: String = serde_json::from_str(&text).unwrap();
+            prop_assert_eq!(read_string(&text), expected);
+        }
+
+        #[test]
+        fn any_text_gives_places_within_it(text in "\\PC{0,40}|[\\[{\"\\\\:,a \\]}]{0,40}") {
+            let _ = read_string(&text);
+            let _ = locate_items(&text);
+            for entry in locate_entries(&text).unwrap_or_default() {
+                prop_assert!(entry.value.end <= text.len());
+            }
+        }
     }
 }

@@ -1,11 +1,13 @@
 //! The blocks of a message, and putting text back into them.
 
 use std::collections::HashSet;
+use std::convert::Infallible;
 
-use hook_core::shape::{FieldReader, ShapeError};
-use hook_core::{JsonObject, RawJson};
+use hook_core::shape::{ShapeError, read_text};
+use hook_core::{JsonKind, JsonWalk, RawJson};
 
 use crate::parts::Part;
+use crate::reading::each;
 use crate::spread::{Piece, Portion};
 use crate::{Warning, json, parts};
 
@@ -35,10 +37,18 @@ enum Kind {
 }
 
 impl Blocks {
-    /// Reads the blocks of a `content`.
-    pub(super) fn read(items: &[RawJson]) -> Result<Self, ShapeError> {
-        let read = |(index, raw)| Block::read(raw, || place(index));
-        Ok(Self { blocks: items.iter().enumerate().map(read).collect::<Result<_, _>>()? })
+    /// Reads the blocks of the `content` ahead.
+    pub(super) fn read(walk: &mut JsonWalk<'_>) -> Result<Self, ShapeError> {
+        match walk.kind() {
+            JsonKind::Array => Ok(Self { blocks: each(walk, Block::read)? }),
+            kind => {
+                walk.value();
+                match kind {
+                    JsonKind::Null => Ok(Self::default()),
+                    other => Err(ShapeError::new("", "an array", other)),
+                }
+            }
+        }
     }
 
     /// The blocks that have text, in order.
@@ -117,16 +127,23 @@ fn without_empty_text(portion: Portion) -> Portion {
 }
 
 impl Block {
-    /// Reads a block. `path` is where it stands.
-    fn read(raw: &RawJson, path: impl Fn() -> String) -> Result<Self, ShapeError> {
-        let fields =
-            raw.to_object().map_err(|_| ShapeError::new(path(), "an object", raw.kind()))?;
-        let plain =
-            fields.iter().all(|(name, value)| matches!(name, "type" | "text") || value.is_null());
-        let mut reader = FieldReader::new(fields);
-        let mut text = |name| reader.text(name).map_err(|error| error.within(&path()));
-        let kind = match text("type")?.as_deref() {
-            Some("text") => match text("text")? {
+    /// Reads the block ahead.
+    fn read(walk: &mut JsonWalk<'_>) -> Result<Self, ShapeError> {
+        let (mut kind, mut text, mut plain) = (None, None, true);
+        let raw = walk.entries(|walk, name| {
+            match name {
+                "type" => kind = Some(walk.value()),
+                "text" => text = Some(walk.value()),
+                _ => plain &= walk.value().is_null(),
+            }
+            Ok::<_, Infallible>(())
+        });
+        let Ok(raw) = raw;
+        if raw.kind() != JsonKind::Object {
+            return Err(ShapeError::new("", "an object", raw.kind()));
+        }
+        let kind = match read_text("type", kind.as_ref())?.as_deref() {
+            Some("text") => match read_text("text", text.as_ref())? {
                 Some(text) => Kind::Text { text, plain },
                 None => Kind::Other,
             },
@@ -134,7 +151,7 @@ impl Block {
             Some("thinking" | "redacted_thinking") => Kind::Thinking,
             _ => Kind::Other,
         };
-        Ok(Self { raw: raw.clone(), kind })
+        Ok(Self { raw, kind })
     }
 
     fn text(&self) -> Option<&str> {
@@ -182,12 +199,4 @@ pub(super) fn text_block_of(text: RawJson) -> RawJson {
 
 fn place(index: usize) -> String {
     format!("[{index}]")
-}
-
-/// The blocks of an object's `content`, if there are any.
-pub(super) fn read_content(fields: &JsonObject) -> Result<Option<Blocks>, ShapeError> {
-    let Some(content) = json::given(fields, "content") else { return Ok(None) };
-    let items =
-        content.to_items().ok_or_else(|| ShapeError::new("content", "an array", content.kind()))?;
-    Blocks::read(&items).map(Some).map_err(|error| error.within("content"))
 }

@@ -1,10 +1,12 @@
 //! One message of a conversation: who speaks, and what is said.
 
-use hook_core::model::{LlmMessage, LlmRole};
-use hook_core::shape::{FieldReader, ShapeError};
-use hook_core::{JsonKind, RawJson};
+use std::convert::Infallible;
 
-use super::block::{Blocks, read_content};
+use hook_core::model::{LlmMessage, LlmRole};
+use hook_core::shape::{ShapeError, read_text};
+use hook_core::{JsonKind, JsonWalk, RawJson};
+
+use super::block::Blocks;
 use crate::conversation::Entry;
 use crate::json;
 use crate::spread::spread;
@@ -24,30 +26,44 @@ enum Content {
     Blocks(Blocks),
 }
 
+impl Content {
+    /// Reads the `content` ahead.
+    fn read(walk: &mut JsonWalk<'_>) -> Result<Self, ShapeError> {
+        match walk.kind() {
+            JsonKind::String => Ok(Self::Text(walk.value().to_text().unwrap_or_default())),
+            JsonKind::Array | JsonKind::Null => Blocks::read(walk).map(Self::Blocks),
+            other => {
+                walk.value();
+                Err(ShapeError::new("", "a string or an array", other))
+            }
+        }
+    }
+}
+
 impl Message {
-    /// Reads an element of `messages`. `path` is where it stands.
-    pub(super) fn read(raw: &RawJson, path: impl Fn() -> String) -> Result<Self, ShapeError> {
-        let fields =
-            raw.to_object().map_err(|_| ShapeError::new(path(), "an object", raw.kind()))?;
-        let content = match json::given(&fields, "content").map(|content| (content, content.kind()))
-        {
-            Some((text, JsonKind::String)) => Content::Text(text.to_text().unwrap_or_default()),
-            Some((_, JsonKind::Array)) | None => {
-                let blocks = read_content(&fields).map_err(|error| error.within(&path()))?;
-                Content::Blocks(blocks.unwrap_or_default())
+    /// Reads the element of `messages` ahead.
+    pub(super) fn read(walk: &mut JsonWalk<'_>) -> Result<Self, ShapeError> {
+        let mut role = None;
+        let mut content = Ok(Content::Blocks(Blocks::default()));
+        let raw = walk.entries(|walk, name| {
+            match name {
+                "role" => role = Some(walk.value()),
+                "content" => content = Content::read(walk),
+                _ => {}
             }
-            Some((_, other)) => {
-                let error = ShapeError::new("content", "a string or an array", other);
-                return Err(error.within(&path()));
-            }
-        };
-        let role = FieldReader::new(fields).text("role").map_err(|error| error.within(&path()))?;
-        let role = match role.as_deref() {
+            Ok::<_, Infallible>(())
+        });
+        let Ok(raw) = raw;
+        if raw.kind() != JsonKind::Object {
+            return Err(ShapeError::new("", "an object", raw.kind()));
+        }
+        let role = match read_text("role", role.as_ref())?.as_deref() {
             Some("assistant") => LlmRole::Model,
             Some("system") => LlmRole::System,
             _ => LlmRole::User,
         };
-        Ok(Self { raw: raw.clone(), role, content })
+        let content = content.map_err(|error| error.within("content"))?;
+        Ok(Self { raw, role, content })
     }
 
     /// A message that says what a hook's one does.

@@ -1,12 +1,13 @@
 //! The conversation of a request, and laying the messages that a hook gave over it.
 
-use hook_core::RawJson;
 use hook_core::model::{LlmMessage, LlmRole};
 use hook_core::shape::ShapeError;
+use hook_core::{JsonKind, JsonWalk};
 
 use super::message::Message;
 use crate::conversation::{Entry, Plan, place_between};
-use crate::json;
+use crate::reading::each;
+use crate::rewritten::Rewritten;
 use crate::{TranslateError, Warning};
 
 /// The `messages` of a request.
@@ -16,16 +17,18 @@ pub(super) struct Messages {
 }
 
 impl Messages {
-    /// Reads `messages`, if there are any.
-    pub(super) fn read(messages: Option<&RawJson>) -> Result<Self, ShapeError> {
-        let Some(value) = messages.filter(|messages| !messages.is_null()) else {
-            return Ok(Self::default());
-        };
-        let items = value
-            .to_items()
-            .ok_or_else(|| ShapeError::new("messages", "an array", value.kind()))?;
-        let read = |(index, item)| Message::read(item, || place(index));
-        Ok(Self { items: items.iter().enumerate().map(read).collect::<Result<_, _>>()? })
+    /// Reads the `messages` ahead.
+    pub(super) fn read(walk: &mut JsonWalk<'_>) -> Result<Self, ShapeError> {
+        match walk.kind() {
+            JsonKind::Array => Ok(Self { items: each(walk, Message::read)? }),
+            kind => {
+                walk.value();
+                match kind {
+                    JsonKind::Null => Ok(Self::default()),
+                    other => Err(ShapeError::new("", "an array", other)),
+                }
+            }
+        }
     }
 
     /// What hooks see of them: one message for each with text.
@@ -38,7 +41,7 @@ impl Messages {
         &self,
         given: &[LlmMessage],
         warnings: &mut Vec<Warning>,
-    ) -> Result<Option<RawJson>, TranslateError> {
+    ) -> Result<Option<Rewritten>, TranslateError> {
         let place_between = |before, after| {
             place_between(self.items.len(), (before, after), |item| {
                 self.items[item].answers_a_call()
@@ -47,7 +50,7 @@ impl Messages {
         let Some(plan) = Plan::of(&self.items, given, place_between) else { return Ok(None) };
         let new = |message: &LlmMessage| Ok(Message::of_hook(message));
         let written = plan.written(&self.items, place, new, warnings)?;
-        json::array("messages", &written).map(Some)
+        Ok(Some(Rewritten::of("messages", self.items.iter().map(Entry::raw), written)))
     }
 
     /// Whether one of them is by `system`, as only the top level of a request is otherwise.

@@ -9,6 +9,8 @@ use hook_core::{JsonObject, RawJson, RawObject};
 use super::messages::Messages;
 use super::{system, tool_choice};
 use crate::json;
+use crate::reading::fields_and;
+use crate::rewritten::Rewritten;
 use crate::{TranslateError, Translated, Warning};
 
 /// The generation settings that are shown to hooks: the stable name and Anthropic's.
@@ -24,8 +26,8 @@ const STOP_SEQUENCES: (&str, &str) = ("stopSequences", "stop_sequences");
 
 /// A request as hooks see it.
 pub(crate) fn to_stable_request(request: &RawObject) -> Result<RawObject, TranslateError> {
-    let fields = request.fields();
-    let messages = Messages::read(fields.get("messages"))?;
+    let (fields, messages) = fields_and(request, "messages", Messages::read);
+    let messages = messages.transpose()?.unwrap_or_default();
     let config = SHOWN_SETTINGS
         .into_iter()
         .filter_map(|(name, own)| Some((name.to_owned(), json::given(&fields, own)?.clone())))
@@ -48,7 +50,8 @@ pub(crate) fn from_stable_request(
 ) -> Result<Translated, TranslateError> {
     let given = LlmRequest::read(request)?;
     let mut warnings = Warning::unknown_in_request(&given.extra);
-    let fields = base.map(RawObject::fields).unwrap_or_default();
+    let own = base.map(|base| fields_and(base, "messages", Messages::read));
+    let (fields, messages) = own.unwrap_or_default();
     let mut reader = FieldReader::new(fields.clone());
     let mut changes = JsonObject::new();
 
@@ -57,18 +60,19 @@ pub(crate) fn from_stable_request(
         changes.insert("model", RawJson::from_text(new));
     }
 
-    let messages = Messages::read(fields.get("messages"))?;
+    let messages = messages.transpose()?.unwrap_or_default();
+    let mut rewritten = None;
     if let Some(given) = given.messages.as_deref() {
         let (system, conversation) = divided(given, messages.have_system());
-        if let Some(messages) = messages.overlaid(&conversation, &mut warnings)? {
-            changes.insert("messages", messages);
-        }
+        rewritten = messages.overlaid(&conversation, &mut warnings)?;
         if !system.is_empty() {
             changes.insert("system", system::appended(fields.get("system"), &system)?);
         }
     }
-    if base.is_none() && changes.get("messages").is_none() {
-        changes.insert("messages", json::array("messages", [])?);
+    if base.is_none() {
+        let list =
+            rewritten.as_ref().map_or_else(|| json::array("messages", []), Rewritten::list)?;
+        changes.insert("messages", list);
     }
 
     settings(&given, &fields, &mut changes, &mut warnings);
@@ -84,7 +88,11 @@ pub(crate) fn from_stable_request(
             changes.insert("tool_choice", choice);
         }
     }
-    let value = base.map_or_else(|| changes.to_raw(), |base| base.overlaid(&changes));
+    let value = match (base, rewritten) {
+        (Some(base), Some(messages)) => messages.laid_over(base, changes)?,
+        (Some(base), None) => base.overlaid(&changes),
+        (None, _) => changes.to_raw(),
+    };
     Ok(Translated { value, warnings })
 }
 

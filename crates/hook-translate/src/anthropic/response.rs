@@ -4,7 +4,7 @@ use hook_core::model::{LlmCandidate, LlmResponse};
 use hook_core::shape::{FieldReader, ShapeError};
 use hook_core::{JsonObject, RawJson, RawObject};
 
-use super::block::{Blocks, read_content};
+use super::block::Blocks;
 use super::usage::Usage;
 use super::{stop_reason, synthetic};
 use crate::json;
@@ -85,7 +85,9 @@ struct Response {
 impl Response {
     fn read(response: &RawObject) -> Result<Self, ShapeError> {
         let fields = response.fields();
-        let blocks = read_content(&fields)?;
+        let content = json::given(&fields, "content");
+        let blocks = content.map(|content| Blocks::read(&mut content.walk())).transpose();
+        let blocks = blocks.map_err(|error| error.within("content"))?;
         let mut reader = FieldReader::new(fields);
         Ok(Self {
             has_content: blocks.is_some(),

@@ -31,7 +31,8 @@ impl Candidate {
     fn read_fields(fields: JsonObject) -> Result<Self, ShapeError> {
         let mut reader = FieldReader::new(fields.clone());
         let content = reader.object("content")?.map(|content| content.fields()).unwrap_or_default();
-        let parts = Parts::read(content.get("parts")).map_err(|error| error.within("content"))?;
+        let parts = content.get("parts").map(|parts| Parts::read(&mut parts.walk())).transpose();
+        let parts = parts.map_err(|error| error.within("content.parts"))?.unwrap_or_default();
         let (ratings, shown_ratings) = match reader.items("safetyRatings")? {
             Some(ratings) => read_ratings(&ratings).map(|(all, shown)| (all, Some(shown)))?,
             None => (Vec::new(), None),

@@ -1,8 +1,10 @@
 //! One content of a conversation: who speaks, and what is said.
 
+use std::convert::Infallible;
+
 use hook_core::model::{LlmMessage, LlmRole};
-use hook_core::shape::{FieldReader, ShapeError};
-use hook_core::{JsonKind, JsonObject, RawJson};
+use hook_core::shape::{ShapeError, read_text};
+use hook_core::{JsonKind, JsonWalk, RawJson};
 
 use super::parts::{Parts, text_part};
 use crate::conversation::Entry;
@@ -22,34 +24,47 @@ enum Form {
     /// A string, which the user says.
     Text(String),
     /// A role and parts.
-    Spoken { fields: JsonObject, role: LlmRole, parts: Parts },
+    Spoken { role: LlmRole, parts: Parts },
     /// Something without parts, such as a part that stands outside of any content. It has no
     /// message.
     Bare,
 }
 
 impl Content {
-    /// Reads an element of `contents`. `path` is where it stands.
-    pub(super) fn read(raw: &RawJson, path: impl Fn() -> String) -> Result<Self, ShapeError> {
-        let form = match raw.kind() {
-            JsonKind::String => Form::Text(raw.to_text().unwrap_or_default()),
-            JsonKind::Null => Form::Bare,
-            JsonKind::Object => Self::read_object(raw).map_err(|error| error.within(&path()))?,
-            other => return Err(ShapeError::new(path(), "a string or an object", other)),
-        };
-        Ok(Self { raw: raw.clone(), form })
+    /// Reads the element of `contents` ahead.
+    pub(super) fn read(walk: &mut JsonWalk<'_>) -> Result<Self, ShapeError> {
+        match walk.kind() {
+            JsonKind::Object => Self::read_object(walk),
+            JsonKind::String => {
+                let raw = walk.value();
+                let form = Form::Text(raw.to_text().unwrap_or_default());
+                Ok(Self { raw, form })
+            }
+            JsonKind::Null => Ok(Self { raw: walk.value(), form: Form::Bare }),
+            other => {
+                walk.value();
+                Err(ShapeError::new("", "a string or an object", other))
+            }
+        }
     }
 
-    fn read_object(raw: &RawJson) -> Result<Form, ShapeError> {
-        let fields = raw.to_object().unwrap_or_default();
-        if fields.get("parts").is_none() {
-            return Ok(Form::Bare);
-        }
-        let parts = Parts::read(fields.get("parts"))?;
-        let role = FieldReader::new(fields.clone()).text("role")?;
+    fn read_object(walk: &mut JsonWalk<'_>) -> Result<Self, ShapeError> {
+        let (mut role, mut parts) = (None, None);
+        let raw = walk.entries(|walk, name| {
+            match name {
+                "role" => role = Some(walk.value()),
+                "parts" => parts = Some(Parts::read(walk)),
+                _ => {}
+            }
+            Ok::<_, Infallible>(())
+        });
+        let Ok(raw) = raw;
+        let Some(parts) = parts else { return Ok(Self { raw, form: Form::Bare }) };
+        let parts = parts.map_err(|error| error.within("parts"))?;
+        let role = read_text("role", role.as_ref())?;
         // Every other role is one on the user's side, such as `function`.
         let role = role.and_then(|role| LlmRole::from_name(&role)).unwrap_or(LlmRole::User);
-        Ok(Form::Spoken { fields, role, parts })
+        Ok(Self { raw, form: Form::Spoken { role, parts } })
     }
 
     /// A content that says what a message does.
@@ -100,13 +115,13 @@ impl Entry for Content {
         match &self.form {
             Form::Text(_) => Ok((!text.is_empty()).then(|| RawJson::from_text(text))),
             Form::Bare => Ok(Some(self.raw.clone())),
-            Form::Spoken { fields, parts, .. } => {
+            Form::Spoken { parts, .. } => {
                 let portions = spread(&parts.pieces(), text);
                 let path = format!("{path}.parts");
                 let Some(parts) = parts.rewritten(portions, &path, warnings)? else {
                     return Ok(None);
                 };
-                let mut fields = fields.clone();
+                let mut fields = self.raw.to_object().unwrap_or_default();
                 fields.insert("parts", parts);
                 Ok(Some(fields.to_raw().into()))
             }

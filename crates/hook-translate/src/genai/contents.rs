@@ -2,11 +2,13 @@
 
 use hook_core::model::{LlmMessage, LlmRole};
 use hook_core::shape::ShapeError;
-use hook_core::{JsonKind, RawJson};
+use hook_core::{JsonKind, JsonWalk, RawJson};
 
 use super::content::Content;
 use crate::conversation::{Entry, Plan, place_between};
 use crate::json;
+use crate::reading::each;
+use crate::rewritten::Rewritten;
 use crate::{TranslateError, Warning};
 
 /// The `contents` of a request.
@@ -29,24 +31,29 @@ enum Form {
     WrapAll,
 }
 
+/// What a hook's messages make of the contents.
+#[derive(Debug)]
+pub(super) enum Overlaid {
+    /// Another value in their place.
+    Value(RawJson),
+    /// Other items of the list.
+    Items(Rewritten),
+}
+
 impl Contents {
-    /// Reads `contents`: nothing, a string, one content, or a list of either.
-    pub(super) fn read(contents: Option<&RawJson>) -> Result<Self, ShapeError> {
-        let Some(value) = contents.filter(|contents| !contents.is_null()) else {
-            return Ok(Self::default());
-        };
-        match value.to_items() {
-            Some(items) => {
-                let read = |(index, item)| Content::read(item, || place(index));
-                let items = items.iter().enumerate().map(read).collect::<Result<_, _>>()?;
-                Ok(Self { items, single: false })
+    /// Reads the `contents` ahead: nothing, a string, one content, or a list of either.
+    pub(super) fn read(walk: &mut JsonWalk<'_>) -> Result<Self, ShapeError> {
+        match walk.kind() {
+            JsonKind::Array => Ok(Self { items: each(walk, Content::read)?, single: false }),
+            JsonKind::String | JsonKind::Object => {
+                Ok(Self { items: vec![Content::read(walk)?], single: true })
             }
-            None if matches!(value.kind(), JsonKind::String | JsonKind::Object) => {
-                let item = Content::read(value, || "contents".to_owned())?;
-                Ok(Self { items: vec![item], single: true })
-            }
-            None => {
-                Err(ShapeError::new("contents", "a string, an object or an array", value.kind()))
+            kind => {
+                walk.value();
+                match kind {
+                    JsonKind::Null => Ok(Self::default()),
+                    other => Err(ShapeError::new("", "a string, an object or an array", other)),
+                }
             }
         }
     }
@@ -61,7 +68,7 @@ impl Contents {
         &self,
         messages: &[LlmMessage],
         warnings: &mut Vec<Warning>,
-    ) -> Result<Option<RawJson>, TranslateError> {
+    ) -> Result<Option<Overlaid>, TranslateError> {
         let place_between = |before, after| {
             place_between(self.items.len(), (before, after), |item| {
                 self.items[item].answers_a_call()
@@ -79,10 +86,15 @@ impl Contents {
             Form::Content | Form::WrapAll => Content::of_message(message),
         };
         let written = plan.written(items, path, new, warnings)?;
-        match written.as_slice() {
-            [item] if self.single => Ok(Some(item.clone())),
-            items => json::array("contents", items).map(Some),
-        }
+        Ok(Some(match written.as_slice() {
+            [item] if self.single => Overlaid::Value(item.clone()),
+            items if self.single => Overlaid::Value(json::array("contents", items)?),
+            _ => Overlaid::Items(Rewritten::of(
+                "contents",
+                self.items.iter().map(Entry::raw),
+                written,
+            )),
+        }))
     }
 
     /// The form that new contents have, so that the SDK accepts them beside the others.
@@ -103,7 +115,7 @@ impl Contents {
             let outside = |error: ShapeError| {
                 ShapeError::new(format!("{path}.text"), error.expected(), error.found())
             };
-            Ok(Content::read(&item.as_spoken()?, String::new).map_err(outside)?)
+            Ok(Content::read(&mut item.as_spoken()?.walk()).map_err(outside)?)
         };
         self.items.iter().enumerate().map(wrap).collect()
     }

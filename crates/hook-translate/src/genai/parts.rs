@@ -1,10 +1,13 @@
 //! The parts of a content, and putting text back into them.
 
-use hook_core::shape::{FieldReader, ShapeError};
-use hook_core::{JsonKind, JsonObject, RawJson};
+use std::convert::Infallible;
+
+use hook_core::shape::{ShapeError, read_text};
+use hook_core::{JsonKind, JsonWalk, RawJson};
 
 use crate::json;
 use crate::parts;
+use crate::reading::each;
 use crate::spread::{Piece, Portion};
 use crate::{TranslateError, Warning};
 
@@ -19,28 +22,29 @@ pub(super) struct Parts {
 #[derive(Debug)]
 struct Part {
     raw: RawJson,
-    fields: JsonObject,
     text: Option<String>,
+    thought: bool,
+    /// Whether it holds the response of a function.
+    answers: bool,
+    /// Whether there is a field beside the text.
+    says_more: bool,
 }
 
 impl Parts {
     /// Reads the `parts` of a content: a list, or one part alone.
-    pub(super) fn read(parts: Option<&RawJson>) -> Result<Self, ShapeError> {
-        let Some(value) = parts.filter(|parts| !parts.is_null()) else {
-            return Ok(Self::default());
-        };
-        if value.kind() == JsonKind::Object {
-            return Ok(Self {
-                parts: vec![Part::read(value, || "parts".to_owned())?],
-                single: true,
-            });
+    pub(super) fn read(walk: &mut JsonWalk<'_>) -> Result<Self, ShapeError> {
+        match walk.kind() {
+            JsonKind::Null => {
+                walk.value();
+                Ok(Self::default())
+            }
+            JsonKind::Object => Ok(Self { parts: vec![Part::read(walk)?], single: true }),
+            JsonKind::Array => Ok(Self { parts: each(walk, Part::read)?, single: false }),
+            other => {
+                walk.value();
+                Err(ShapeError::new("", "an array or an object", other))
+            }
         }
-        let items = value
-            .to_items()
-            .ok_or_else(|| ShapeError::new("parts", "an array or an object", value.kind()))?;
-        let read = |(index, part)| Part::read(part, || format!("parts[{index}]"));
-        let parts = items.iter().enumerate().map(read).collect::<Result<_, _>>()?;
-        Ok(Self { parts, single: false })
     }
 
     /// The parts that have text, in order.
@@ -55,7 +59,7 @@ impl Parts {
 
     /// Whether a part answers a function call; it must directly follow the content that calls.
     pub(super) fn answer_a_call(&self) -> bool {
-        self.parts.iter().any(|part| json::given(&part.fields, "functionResponse").is_some())
+        self.parts.iter().any(|part| part.answers)
     }
 
     /// Whether there is a part without text.
@@ -82,14 +86,25 @@ impl Parts {
 }
 
 impl Part {
-    fn read(raw: &RawJson, path: impl Fn() -> String) -> Result<Self, ShapeError> {
-        let fields = match raw.kind() {
-            JsonKind::Null => JsonObject::new(),
-            _ => raw.to_object().map_err(|_| ShapeError::new(path(), "an object", raw.kind()))?,
-        };
-        let text = FieldReader::new(fields.clone()).text("text");
-        let text = text.map_err(|error| error.within(&path()))?;
-        Ok(Self { raw: raw.clone(), fields, text })
+    /// Reads the part ahead.
+    fn read(walk: &mut JsonWalk<'_>) -> Result<Self, ShapeError> {
+        let mut text = None;
+        let (mut thought, mut answers, mut says_more) = (false, false, false);
+        let raw = walk.entries(|walk, name| {
+            says_more |= name != "text";
+            match name {
+                "text" => text = Some(walk.value()),
+                "thought" => thought = walk.value().to_bool() == Some(true),
+                "functionResponse" => answers = !walk.value().is_null(),
+                _ => {}
+            }
+            Ok::<_, Infallible>(())
+        });
+        let Ok(raw) = raw;
+        if !matches!(raw.kind(), JsonKind::Object | JsonKind::Null) {
+            return Err(ShapeError::new("", "an object", raw.kind()));
+        }
+        Ok(Self { raw, text: read_text("text", text.as_ref())?, thought, answers, says_more })
     }
 }
 
@@ -99,16 +114,15 @@ impl parts::Part for Part {
     }
 
     fn piece(&self) -> Option<Piece<'_>> {
-        let thought = self.fields.get("thought").and_then(RawJson::to_bool);
-        Some(Piece { text: self.text.as_deref()?, thought: thought == Some(true) })
+        Some(Piece { text: self.text.as_deref()?, thought: self.thought })
     }
 
     fn says_more(&self) -> bool {
-        self.fields.len() > 1
+        self.says_more
     }
 
     fn with_text(&self, text: &str) -> RawJson {
-        let mut fields = self.fields.clone();
+        let mut fields = self.raw.to_object().unwrap_or_default();
         fields.insert("text", RawJson::from_text(text));
         fields.to_raw().into()
     }

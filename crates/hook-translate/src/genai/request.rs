@@ -4,9 +4,11 @@ use hook_core::model::LlmRequest;
 use hook_core::shape::FieldReader;
 use hook_core::{JsonObject, RawJson, RawObject};
 
-use super::contents::Contents;
+use super::contents::{Contents, Overlaid};
 use super::tool_config;
 use crate::json;
+use crate::reading::fields_and;
+use crate::rewritten::Rewritten;
 use crate::{TranslateError, Translated, Warning};
 
 /// The generation settings that are shown to hooks.
@@ -17,9 +19,10 @@ const NO_SETTINGS: [&str; 4] = ["systemInstruction", "tools", "toolConfig", "saf
 
 /// A request as hooks see it.
 pub(crate) fn to_stable_request(request: &RawObject) -> Result<RawObject, TranslateError> {
-    let mut fields = FieldReader::new(request.fields());
+    let (fields, contents) = fields_and(request, "contents", Contents::read);
+    let mut fields = FieldReader::new(fields);
     let model = fields.text("model")?;
-    let contents = Contents::read(fields.any("contents").as_ref())?;
+    let contents = contents.transpose()?.unwrap_or_default();
     let config = fields.object("config")?.map(|config| config.fields()).unwrap_or_default();
     let shown = SHOWN_SETTINGS
         .into_iter()
@@ -42,19 +45,29 @@ pub(crate) fn from_stable_request(
     let given = LlmRequest::read(request)?;
     let mut warnings = Warning::unknown_in_request(&given.extra);
 
-    let mut fields = FieldReader::new(base.map(RawObject::fields).unwrap_or_default());
+    let own = base.map(|base| fields_and(base, "contents", Contents::read));
+    let (fields, contents) = own.unwrap_or_default();
+    let mut fields = FieldReader::new(fields);
     let mut changes = JsonObject::new();
     let model = fields.text("model")?;
     if let Some(new) = given.model.as_ref().filter(|new| Some(*new) != model.as_ref()) {
         changes.insert("model", RawJson::from_text(new));
     }
 
-    let contents = Contents::read(fields.any("contents").as_ref())?;
+    let contents = contents.transpose()?.unwrap_or_default();
     let messages = given.messages.as_deref().map(|new| contents.overlaid(new, &mut warnings));
-    match messages.transpose()?.flatten() {
-        Some(contents) => changes.insert("contents", contents),
-        None if base.is_none() => changes.insert("contents", json::array("contents", [])?),
-        None => {}
+    let rewritten = match messages.transpose()?.flatten() {
+        Some(Overlaid::Value(contents)) => {
+            changes.insert("contents", contents);
+            None
+        }
+        Some(Overlaid::Items(items)) => Some(items),
+        None => None,
+    };
+    if base.is_none() && changes.get("contents").is_none() {
+        let list =
+            rewritten.as_ref().map_or_else(|| json::array("contents", []), Rewritten::list)?;
+        changes.insert("contents", list);
     }
 
     let base_config = fields.object("config")?;
@@ -65,7 +78,11 @@ pub(crate) fn from_stable_request(
         }
         None => {}
     }
-    let value = base.map_or_else(|| changes.to_raw(), |base| base.overlaid(&changes));
+    let value = match (base, rewritten) {
+        (Some(base), Some(contents)) => contents.laid_over(base, changes)?,
+        (Some(base), None) => base.overlaid(&changes),
+        (None, _) => changes.to_raw(),
+    };
     Ok(Translated { value, warnings })
 }
 

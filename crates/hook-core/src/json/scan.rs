@@ -1,0 +1,161 @@
+//! Finding one's way in text that is known to be JSON.
+//!
+//! Every [`RawJson`](super::RawJson) was checked when it was made. Whoever looks into one need not
+//! check again, and can step over a string as fast as its end is found. Text that is no JSON after
+//! all gives nothing, or places within the text, and never a panic.
+
+use std::ops::Range;
+
+/// How many bytes of a string are looked at together.
+const STEP: usize = 8;
+
+/// A byte in each byte of a word.
+const fn repeated(byte: u8) -> u64 {
+    u64::from_ne_bytes([byte; STEP])
+}
+
+/// How many bytes come before the first quote or backslash, or all if there is neither.
+pub(super) fn plain_length(bytes: &[u8]) -> usize {
+    let (words, rest) = bytes.as_chunks::<STEP>();
+    // Exact for the first byte that is zero, which is the one that counts.
+    let zeros = |word: u64| word.wrapping_sub(repeated(0x01)) & !word & repeated(0x80);
+    for (index, word) in words.iter().enumerate() {
+        let word = u64::from_le_bytes(*word);
+        let found = zeros(word ^ repeated(b'"')) | zeros(word ^ repeated(b'\\'));
+        if found != 0 {
+            return index * STEP + found.trailing_zeros() as usize / 8;
+        }
+    }
+    let rest_at = words.len() * STEP;
+    let found = rest.iter().position(|byte| matches!(byte, b'"' | b'\\'));
+    rest_at + found.unwrap_or(rest.len())
+}
+
+/// Steps through the entries of one array or object.
+#[derive(Debug)]
+pub(super) struct Scanner<'t> {
+    text: &'t str,
+    at: usize,
+}
+
+impl<'t> Scanner<'t> {
+    /// Starts within the brackets of `text`, of which the first must be `open`.
+    pub(super) fn within(text: &'t str, open: u8) -> Option<Self> {
+        let mut scanner = Self::new(text);
+        (scanner.peek()? == open).then(|| {
+            scanner.enter();
+            scanner
+        })
+    }
+
+    /// Starts before a value.
+    pub(super) fn new(text: &'t str) -> Self {
+        let mut scanner = Self { text, at: 0 };
+        scanner.skip_blanks();
+        scanner
+    }
+
+    /// How far it is.
+    pub(super) fn at(&self) -> usize {
+        self.at
+    }
+
+    /// Steps over the opening bracket ahead.
+    pub(super) fn enter(&mut self) {
+        self.at += 1;
+    }
+
+    /// Steps over the closing bracket ahead.
+    pub(super) fn leave(&mut self) {
+        self.skip_blanks();
+        self.at = self.text.len().min(self.at + 1);
+    }
+
+    /// The place of the next array element.
+    pub(super) fn next_item(&mut self) -> Option<Range<usize>> {
+        self.skip_to_entry()?;
+        self.value()
+    }
+
+    /// The places of the next object entry: its key, with the quotes, and its value.
+    pub(super) fn next_entry(&mut self) -> Option<(Range<usize>, Range<usize>)> {
+        Some((self.next_key()?, self.value()?))
+    }
+
+    /// The place of the next object entry's key, with the quotes; the value is then ahead.
+    pub(super) fn next_key(&mut self) -> Option<Range<usize>> {
+        self.skip_to_entry()?;
+        let key = self.value()?;
+        self.skip_blanks();
+        // The colon.
+        self.at += 1;
+        self.skip_blanks();
+        Some(key)
+    }
+
+    pub(super) fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn skip_blanks(&mut self) {
+        while let Some(b' ' | b'\n' | b'\r' | b'\t') = self.peek() {
+            self.at += 1;
+        }
+    }
+
+    /// Steps over what stands before an entry; nothing if there is no other.
+    pub(super) fn skip_to_entry(&mut self) -> Option<()> {
+        while let Some(b' ' | b'\n' | b'\r' | b'\t' | b',') = self.peek() {
+            self.at += 1;
+        }
+        (!matches!(self.peek()?, b']' | b'}')).then_some(())
+    }
+
+    /// Steps over a value.
+    pub(super) fn value(&mut self) -> Option<Range<usize>> {
+        let start = self.at;
+        match self.peek()? {
+            b'"' => self.string()?,
+            b'{' | b'[' => self.nested()?,
+            _ => {
+                let is_end = |byte: &u8| matches!(byte, b',' | b']' | b'}' | b':') || *byte <= b' ';
+                let rest = self.text.as_bytes().get(start..)?;
+                self.at += rest.iter().position(is_end).unwrap_or(rest.len());
+            }
+        }
+        // Without an advance there would be no end to the entries.
+        (self.at > start).then_some(start..self.at)
+    }
+
+    fn string(&mut self) -> Option<()> {
+        self.at += 1;
+        loop {
+            self.at += plain_length(self.text.as_bytes().get(self.at..)?);
+            match self.peek()? {
+                b'"' => break,
+                _ => self.at += 2,
+            }
+        }
+        self.at += 1;
+        Some(())
+    }
+
+    fn nested(&mut self) -> Option<()> {
+        let mut depth = 0_usize;
+        loop {
+            match self.peek()? {
+                b'"' => {
+                    self.string()?;
+                    continue;
+                }
+                b'{' | b'[' => depth += 1,
+                b'}' | b']' => depth -= 1,
+                _ => {}
+            }
+            self.at += 1;
+            if depth == 0 {
+                return Some(());
+            }
+        }
+    }
+}

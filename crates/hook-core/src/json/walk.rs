@@ -1,0 +1,143 @@
+//! Reading several levels of a value in one pass.
+
+use super::read::read_string;
+use super::scan::Scanner;
+use super::{JsonKind, RawJson};
+
+/// A way through a value, at first before the value itself.
+///
+/// [`RawJson::to_object`] and [`RawJson::to_items`] read one level and step over what is in it; to
+/// look into that, they read it again. Where a form is known several levels deep, a walk reads all
+/// of it once.
+#[derive(Debug)]
+pub struct JsonWalk<'v> {
+    value: &'v RawJson,
+    scanner: Scanner<'v>,
+}
+
+impl<'v> JsonWalk<'v> {
+    pub(super) fn new(value: &'v RawJson) -> Self {
+        Self { value, scanner: Scanner::new(value.as_str()) }
+    }
+
+    /// The kind of the value ahead.
+    pub fn kind(&self) -> JsonKind {
+        self.scanner.peek().map_or(JsonKind::Null, JsonKind::of_first_byte)
+    }
+
+    /// Steps over the value ahead.
+    pub fn value(&mut self) -> RawJson {
+        let start = self.scanner.at();
+        let range = self.scanner.value().unwrap_or(start..start);
+        self.value.slice(range)
+    }
+
+    /// Steps through the object ahead: `take` is given each name and stands before its value, which
+    /// it may step over or through. Of any other value, there are no entries.
+    ///
+    /// # Errors
+    /// The first one of `take`, where the walk ends.
+    pub fn entries<E>(
+        &mut self,
+        mut take: impl FnMut(&mut Self, &str) -> Result<(), E>,
+    ) -> Result<RawJson, E> {
+        if self.kind() != JsonKind::Object {
+            return Ok(self.value());
+        }
+        let start = self.scanner.at();
+        self.scanner.enter();
+        while let Some(key) = self.scanner.next_key() {
+            let ahead = self.scanner.at();
+            let name = read_string(self.value.as_str().get(key).unwrap_or_default());
+            take(self, &name)?;
+            if !self.is_past(ahead) {
+                break;
+            }
+        }
+        Ok(self.left(start))
+    }
+
+    /// Steps through the array ahead: `take` is given each position and stands before the element.
+    /// Of any other value, there are no elements.
+    ///
+    /// # Errors
+    /// The first one of `take`, where the walk ends.
+    pub fn items<E>(
+        &mut self,
+        mut take: impl FnMut(&mut Self, usize) -> Result<(), E>,
+    ) -> Result<RawJson, E> {
+        if self.kind() != JsonKind::Array {
+            return Ok(self.value());
+        }
+        let start = self.scanner.at();
+        self.scanner.enter();
+        for position in 0.. {
+            if self.scanner.skip_to_entry().is_none() {
+                break;
+            }
+            let ahead = self.scanner.at();
+            take(self, position)?;
+            if !self.is_past(ahead) {
+                break;
+            }
+        }
+        Ok(self.left(start))
+    }
+
+    /// Makes sure that the value ahead is behind; nothing is, where there is no JSON.
+    fn is_past(&mut self, ahead: usize) -> bool {
+        self.scanner.at() > ahead || self.scanner.value().is_some()
+    }
+
+    /// Leaves the array or object that began at `start`.
+    fn left(&mut self, start: usize) -> RawJson {
+        self.scanner.leave();
+        self.value.slice(start..self.scanner.at())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::convert::Infallible;
+
+    #[test]
+    fn a_walk_sees_what_reading_level_by_level_sees() {
+        let text = "{ \"a\" : [ {\"b\\u0063\": \"]\"} , 1.50, [] ],\"d\":{ },\"e\" :null }";
+        let value = RawJson::parse(text).unwrap();
+        let mut seen = Vec::new();
+        let whole = value.walk().entries(|walk, name| {
+            seen.push(name.to_owned());
+            if name == "a" {
+                let list = walk.items(|walk, position| {
+                    seen.push(format!("{position} {}", walk.kind()));
+                    let item = walk.entries(|_, name| {
+                        seen.push(name.to_owned());
+                        Ok::<_, Infallible>(())
+                    })?;
+                    seen.push(item.to_string());
+                    Ok::<_, Infallible>(())
+                })?;
+                seen.push(list.to_string());
+            }
+            Ok::<_, Infallible>(())
+        });
+        assert_eq!(whole.unwrap().as_str(), text);
+        assert_eq!(
+            seen,
+            [
+                "a",
+                "0 an object",
+                "bc",
+                "{\"b\\u0063\": \"]\"}",
+                "1 a number",
+                "1.50",
+                "2 an array",
+                "[]",
+                "[ {\"b\\u0063\": \"]\"} , 1.50, [] ]",
+                "d",
+                "e",
+            ],
+        );
+    }
+}

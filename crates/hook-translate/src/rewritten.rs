@@ -1,0 +1,55 @@
+//! Putting the entries of a conversation back into their request.
+
+use hook_core::{JsonObject, RawJson, RawObject};
+
+use crate::TranslateError;
+use crate::json;
+
+/// The entries of a list after an edit.
+#[derive(Debug)]
+pub(crate) struct Rewritten {
+    /// The field that holds them.
+    field: &'static str,
+    /// What takes the place of what, if no entry came or went.
+    replaced: Option<Vec<(RawJson, RawJson)>>,
+    entries: Vec<RawJson>,
+}
+
+impl Rewritten {
+    /// What became of the `old` entries of a field.
+    pub(crate) fn of<'o>(
+        field: &'static str,
+        old: impl ExactSizeIterator<Item = &'o RawJson>,
+        entries: Vec<RawJson>,
+    ) -> Self {
+        let replaced = (old.len() == entries.len()).then(|| {
+            let pairs = old.zip(&entries).filter(|(old, new)| old != new);
+            pairs.map(|(old, new)| (old.clone(), new.clone())).collect()
+        });
+        Self { field, replaced, entries }
+    }
+
+    /// The entries as a list.
+    pub(crate) fn list(&self) -> Result<RawJson, TranslateError> {
+        json::array(self.field, &self.entries)
+    }
+
+    /// The request with these entries and with `changes` laid over it. Where entries only took the
+    /// place of others, all else is copied as a whole: a conversation may be long.
+    pub(crate) fn laid_over(
+        &self,
+        base: &RawObject,
+        mut changes: JsonObject,
+    ) -> Result<RawObject, TranslateError> {
+        let pairs = self.replaced.as_ref().map(|replaced| {
+            replaced.iter().map(|(old, new)| (old, new.clone())).collect::<Vec<_>>()
+        });
+        match pairs.and_then(|pairs| base.replaced(&pairs)) {
+            Some(replaced) => Ok(replaced.overlaid(&changes)),
+            None => {
+                changes.insert(self.field, self.list()?);
+                Ok(base.overlaid(&changes))
+            }
+        }
+    }
+}
