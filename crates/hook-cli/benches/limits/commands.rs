@@ -77,9 +77,9 @@ fn compare(criterion: &mut Criterion, name: &str, commands: &[String], input: &R
     group.finish();
 }
 
-/// As many threads as the `hook` command has: its own and one worker.
+/// What `hook fire` runs on.
 fn runtime() -> Runtime {
-    tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap()
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
 }
 
 /// What a hook reads on its standard input for that event.

@@ -5,6 +5,8 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 
 use super::executor::Captured;
 
+/// How much is asked for at once: little at first, since most hooks say little.
+const FIRST_READ: usize = 4 * 1024;
 const READ_SIZE: usize = 64 * 1024;
 
 /// One of a hook's outputs on its way in.
@@ -36,7 +38,7 @@ impl<P: AsyncRead + Unpin> Capture<P> {
         let kept = &mut self.captured.bytes;
         let room = self.limit - kept.len();
         let read = if room > 0 {
-            kept.reserve(room.min(READ_SIZE));
+            kept.reserve(kept.len().clamp(FIRST_READ, READ_SIZE).min(room));
             pipe.take(room as u64).read_buf(kept).await
         } else {
             self.surplus.clear();
