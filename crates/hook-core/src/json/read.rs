@@ -93,31 +93,36 @@ pub(super) fn locate_items(text: &str) -> Option<Vec<Range<usize>>> {
     Some(items)
 }
 
+/// What a JSON string says, if it is written without any escape.
+pub(super) fn plain_string(text: &str) -> Option<&str> {
+    let inner = text.strip_prefix('"')?.strip_suffix('"')?;
+    (plain_length(inner.as_bytes()) == inner.len()).then_some(inner)
+}
+
 /// Reads a JSON string, quotes and all, with U+FFFD for a lone surrogate.
 pub(super) fn read_string(text: &str) -> String {
     let mut rest = text.strip_prefix('"').unwrap_or(text);
     rest = rest.strip_suffix('"').unwrap_or(rest);
     let mut string = String::with_capacity(rest.len());
     loop {
-        let (plain, escaped) =
-            rest.split_at_checked(plain_length(rest.as_bytes())).unwrap_or((rest, ""));
-        string.push_str(plain);
-        let mut escape = escaped.chars();
+        let bytes = rest.as_bytes();
+        let plain = plain_length(bytes);
+        string.push_str(rest.get(..plain).unwrap_or_default());
         // The backslash, and what it is about.
-        let (Some(_), Some(about)) = (escape.next(), escape.next()) else { return string };
-        rest = escape.as_str();
+        let Some(about) = bytes.get(plain + 1) else { return string };
+        rest = rest.get(plain + 2..).unwrap_or_default();
         string.push(match about {
-            'b' => '\u{8}',
-            'f' => '\u{c}',
-            'n' => '\n',
-            'r' => '\r',
-            't' => '\t',
-            'u' => {
+            b'b' => '\u{8}',
+            b'f' => '\u{c}',
+            b'n' => '\n',
+            b'r' => '\r',
+            b't' => '\t',
+            b'u' => {
                 let (character, after) = read_unicode(rest);
                 rest = after;
                 character
             }
-            itself => itself,
+            itself => char::from(*itself),
         });
     }
 }

@@ -1,6 +1,6 @@
 //! Reading several levels of a value in one pass.
 
-use super::read::read_string;
+use super::read::{plain_string, read_string};
 use super::scan::Scanner;
 use super::{JsonKind, RawJson};
 
@@ -48,8 +48,11 @@ impl<'v> JsonWalk<'v> {
         self.scanner.enter();
         while let Some(key) = self.scanner.next_key() {
             let ahead = self.scanner.at();
-            let name = read_string(self.value.as_str().get(key).unwrap_or_default());
-            take(self, &name)?;
+            let written = self.value.as_str().get(key).unwrap_or_default();
+            match plain_string(written) {
+                Some(name) => take(self, name)?,
+                None => take(self, &read_string(written))?,
+            }
             if !self.is_past(ahead) {
                 break;
             }

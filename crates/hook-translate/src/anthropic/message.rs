@@ -77,6 +77,16 @@ impl Message {
         json::object([("role", RawJson::from_text(role)), ("content", content)]).into()
     }
 
+    /// What hooks see of it, if it has text.
+    pub(super) fn into_message(self) -> Option<LlmMessage> {
+        match self {
+            Self { role, content: Content::Text(content), .. } => {
+                (!content.is_empty()).then_some(LlmMessage { role, content })
+            }
+            message => message.message(),
+        }
+    }
+
     /// Who speaks.
     pub(super) fn role(&self) -> LlmRole {
         self.role

@@ -32,8 +32,8 @@ impl Messages {
     }
 
     /// What hooks see of them: one message for each with text.
-    pub(super) fn shown(&self) -> Vec<LlmMessage> {
-        self.items.iter().filter_map(Message::message).collect()
+    pub(super) fn into_shown(self) -> Vec<LlmMessage> {
+        self.items.into_iter().filter_map(Message::into_message).collect()
     }
 
     /// These messages with a hook's over them, or nothing if that changes nothing.

@@ -35,7 +35,7 @@ pub(crate) fn to_stable_request(request: &RawObject) -> Result<RawObject, Transl
     let mut reader = FieldReader::new(fields);
     let stable = LlmRequest {
         model: reader.text("model")?,
-        messages: Some(messages.shown()),
+        messages: Some(messages.into_shown()),
         config: Some(config),
         tool_config: tool_choice::shown_in(&mut reader)?,
         extra: JsonObject::new(),
