@@ -179,6 +179,12 @@ struct Contents {
     projects: BTreeMap<String, Vec<Grant>>,
 }
 
+/// What every version of the format has, whatever else a later one changes.
+#[derive(Debug, Deserialize)]
+struct Versioned {
+    version: u32,
+}
+
 impl TrustStore {
     /// The store in that file, which need not exist yet.
     pub fn new(path: impl Into<PathBuf>) -> Self {
@@ -236,17 +242,18 @@ impl TrustStore {
             }
             Err(source) => return Err(self.io("read", source)),
         };
-        let contents: Contents = serde_json::from_slice(&text).map_err(|source| {
+        if let Ok(Versioned { version }) = serde_json::from_slice(&text)
+            && version > VERSION
+        {
+            return Err(TrustStoreError::Newer { path: self.path.clone(), version });
+        }
+        serde_json::from_slice(&text).map_err(|source| {
             let aside = self.free_place_aside();
             match fs::rename(&self.path, &aside) {
                 Ok(()) => TrustStoreError::Damaged { path: self.path.clone(), aside, source },
                 Err(source) => self.io("set aside", source),
             }
-        })?;
-        match contents.version {
-            0..=VERSION => Ok(contents),
-            version => Err(TrustStoreError::Newer { path: self.path.clone(), version }),
-        }
+        })
     }
 
     /// Where no earlier damaged store was set aside.

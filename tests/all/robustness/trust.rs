@@ -68,6 +68,15 @@ impl Fixture {
         grants.as_array().is_some_and(|grants| grants.iter().any(is_this))
     }
 
+    /// Whether a later version of the engine says that it wrote the bytes, in a format of its own.
+    fn is_newer(bytes: &[u8]) -> bool {
+        let Ok(contents) = serde_json::from_slice::<Value>(bytes) else { return false };
+        let version = contents["version"].as_u64();
+        // What says it twice is no store of any version.
+        let said = String::from_utf8_lossy(bytes).matches("\"version\"").count();
+        said == 1 && version.is_some_and(|version| (2..=u32::MAX.into()).contains(&version))
+    }
+
     /// Whether the hook may run, as a hook system on the store says it.
     fn is_trusted(&self) -> bool {
         let source = SettingsSource::optional(HookSource::Project, self.project.settings());
@@ -80,8 +89,10 @@ impl Fixture {
 }
 
 fn any_store(valid: Vec<u8>) -> impl Strategy<Value = Bytes> {
-    let tree = Tree::from(&serde_json::from_slice::<Value>(&valid).unwrap());
-    let altered = altered(vec![tree], WORDS);
+    let mut contents: Value = serde_json::from_slice(&valid).unwrap();
+    let own = Tree::from(&contents);
+    contents["version"] = json!(2);
+    let altered = altered(vec![own.clone(), own, Tree::from(&contents)], WORDS);
     prop_oneof![
         1 => bytes(WORDS),
         2 => altered.prop_map(|tree| Bytes(tree.to_string().into_bytes())),
@@ -98,6 +109,7 @@ fn whatever_is_in_the_store_nothing_is_lost_and_nothing_else_is_trusted() {
         match fixture.store.granted(&project) {
             Ok(_) => prop_assert_eq!(fs::read(fixture.store.path()).unwrap(), bytes.0.clone()),
             Err(TrustStoreError::Damaged { aside, .. }) => {
+                prop_assert!(!Fixture::is_newer(&bytes.0));
                 prop_assert_eq!(fs::read(aside).unwrap(), bytes.0.clone());
                 prop_assert!(!fixture.store.path().exists());
             }
