@@ -70,7 +70,7 @@ impl fmt::Display for JsonKind {
 /// ```
 #[derive(Clone)]
 pub struct RawJson {
-    buffer: Arc<str>,
+    buffer: Arc<String>,
     start: usize,
     end: usize,
 }
@@ -80,8 +80,8 @@ impl RawJson {
     ///
     /// # Errors
     /// Says where the text stops being JSON.
-    pub fn parse(text: impl Into<Arc<str>>) -> Result<Self, JsonError> {
-        let buffer = text.into();
+    pub fn parse(text: impl Into<String>) -> Result<Self, JsonError> {
+        let buffer = Arc::new(text.into());
         let range = locate_value(&buffer)?;
         Ok(Self { buffer, start: range.start, end: range.end })
     }
@@ -140,8 +140,8 @@ impl RawJson {
     }
 
     /// Text that this crate wrote itself.
-    pub(crate) fn from_checked_text(text: impl Into<Arc<str>>) -> Self {
-        let buffer = text.into();
+    pub(crate) fn from_checked_text(text: impl Into<String>) -> Self {
+        let buffer = Arc::new(text.into());
         let end = buffer.len();
         Self { buffer, start: 0, end }
     }

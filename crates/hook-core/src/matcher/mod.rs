@@ -8,11 +8,9 @@ use crate::event::Matching;
 use crate::input::MAX_TOOL_NAME;
 use crate::nearest::shortened;
 
-/// How many steps one match may take before it is given up and counted as a match.
-const BACKTRACKING_LIMIT: usize = 1_000_000;
-
-/// How much work these steps may be. A step that looks around may try each copy of what is repeated
-/// at each byte of the name, so a pattern with many copies has fewer steps.
+/// How much work one match may be before it is given up and counted as a match. A step that looks
+/// around may try each copy of what is repeated at each byte of the name, so a pattern with many
+/// copies has fewer steps; one without has some 200,000.
 const WORK_LIMIT: usize = 200_000_000;
 
 /// A matcher, compiled once when settings are loaded.
@@ -109,7 +107,7 @@ fn compile_pattern(source: &str) -> Result<Regex, String> {
     // There are at most some ten thousand copies, and so always some steps.
     let steps = WORK_LIMIT / MAX_TOOL_NAME / translated.copies.max(1);
     RegexBuilder::new(&translated.pattern)
-        .backtrack_limit(if translated.copies > 0 { steps } else { BACKTRACKING_LIMIT })
+        .backtrack_limit(steps)
         .build()
         .map_err(|error| error.to_string())
 }

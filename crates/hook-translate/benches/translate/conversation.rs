@@ -70,6 +70,41 @@ pub(crate) fn genai(turns: &[Turn]) -> Value {
     })
 }
 
+pub(crate) fn openai_chat(turns: &[Turn]) -> Value {
+    let message = |turn: &Turn| match turn {
+        Turn::Question(text) => json!({ "role": "user", "content": text }),
+        Turn::Call { id, text, path } => json!({ "role": "assistant", "content": text,
+        "tool_calls": [{ "id": id, "type": "function", "function": {
+            "name": "read", "arguments": json!({ "path": path, "limit": 100 }).to_string(),
+        } }] }),
+        Turn::Result { id, text } => json!({ "role": "tool", "tool_call_id": id, "content": text }),
+        Turn::Answer(text) => json!({ "role": "assistant", "content": text }),
+    };
+    let mut messages = vec![json!({ "role": "developer", "content": prose(0, 4_000) })];
+    messages.extend(turns.iter().map(message));
+    json!({ "model": "gpt-5", "temperature": 0.2, "messages": messages })
+}
+
+pub(crate) fn openai_responses(turns: &[Turn]) -> Value {
+    let says = |role: &str, kind: &str, text: &str| json!({ "type": "message", "role": role, "content": [{ "type": kind, "text": text }] });
+    let items = |turn: &Turn| match turn {
+        Turn::Question(text) => vec![says("user", "input_text", text)],
+        Turn::Call { id, text, path } => vec![
+            says("assistant", "output_text", text),
+            json!({ "type": "function_call", "call_id": id, "name": "read",
+                "arguments": json!({ "path": path, "limit": 100 }).to_string() }),
+        ],
+        Turn::Result { id, text } => {
+            vec![json!({ "type": "function_call_output", "call_id": id, "output": text })]
+        }
+        Turn::Answer(text) => vec![says("assistant", "output_text", text)],
+    };
+    json!({
+        "model": "gpt-5", "temperature": 0.2, "instructions": prose(0, 4_000),
+        "input": turns.iter().flat_map(items).collect::<Vec<_>>(),
+    })
+}
+
 pub(crate) fn anthropic(turns: &[Turn]) -> Value {
     let message = |turn: &Turn| match turn {
         Turn::Question(text) => {

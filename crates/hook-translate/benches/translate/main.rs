@@ -21,8 +21,12 @@ use serde_json::{Value, json};
 /// An SDK and how it writes a conversation.
 type Writer = (Sdk, fn(&[Turn]) -> Value);
 
-const SDKS: [Writer; 2] =
-    [(Sdk::GenAi, conversation::genai), (Sdk::Anthropic, conversation::anthropic)];
+const SDKS: [Writer; 4] = [
+    (Sdk::GenAi, conversation::genai),
+    (Sdk::OpenAiChat, conversation::openai_chat),
+    (Sdk::OpenAiResponses, conversation::openai_responses),
+    (Sdk::Anthropic, conversation::anthropic),
+];
 
 fn object(value: &Value) -> RawObject {
     RawObject::try_from(RawJson::parse(value.to_string()).unwrap()).unwrap()
