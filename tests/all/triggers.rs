@@ -14,8 +14,8 @@ use hook_bus::triggers::{
 };
 use hook_bus::{AgentHost, HookExecutionResponse, HookSystem, MessageBus, Sdk};
 use hook_core::{
-    NotificationInput, PreCompressTrigger, RawJson, RawObject, SessionEndReason,
-    SessionStartSource, ToolName,
+    NotificationInput, PreCompressTrigger, RawObject, SessionEndReason, SessionStartSource,
+    ToolName,
 };
 use hook_tests::{Project, object, value};
 use serde_json::{Value, json};
@@ -418,7 +418,13 @@ fn streams() -> Vec<(Sdk, Value, Vec<Value>)> {
         json!({"type": "content_block_delta", "index": 0,
             "delta": {"type": "text_delta", "text": text}})
     };
+    let stable = |text: &str| json!({"candidates": [{"content": {"role": "model", "parts": [text]}, "index": 0}]});
     vec![
+        (
+            Sdk::Stable,
+            json!({"model": "m", "messages": messages, "config": {"topP": 1}}),
+            vec![stable("key "), stable("1234")],
+        ),
         (
             Sdk::GenAi,
             json!({"model": "m", "contents": "Hi"}),
@@ -488,8 +494,12 @@ async fn the_streams_of_every_sdk_are_redacted_chunk_by_chunk_and_as_a_whole() {
             let displayed = Value::from(displayed).to_string();
             match hooks {
                 ChunkHooks::Complete => assert_eq!(displayed, json!(chunks).to_string()),
-                // What repeats the whole answer at its end displays nothing.
-                ChunkHooks::Each => assert!(displayed.contains("****"), "{displayed}"),
+                ChunkHooks::Each => {
+                    assert!(
+                        displayed.contains("****") && !displayed.contains("1234"),
+                        "{displayed}"
+                    );
+                }
             }
         }
     }
@@ -498,19 +508,82 @@ async fn the_streams_of_every_sdk_are_redacted_chunk_by_chunk_and_as_a_whole() {
 #[tokio::test]
 async fn requests_of_every_sdk_get_what_hooks_say() {
     for (sdk, request, _) in streams() {
-        let output = json!({"decision": "block", "reason": "no"});
+        let output = json!({"decision": "block", "reason": "not today"});
         let (_project, host) = saying("BeforeModel", &output);
         let call = ModelCall::new(sdk, object(request.clone()));
         let before = fire_before_model_hook(&host, &call).await;
         let BeforeModelDecision::Block { response, .. } = before.decision else { panic!("{sdk}") };
-        assert!(response.as_str().contains("no"), "{response:?}");
+        assert!(response.as_str().contains("not today"), "{response:?}");
 
         let (_project, host) = saying("BeforeModel", &json!({"systemMessage": "be brief"}));
         let before = fire_before_model_hook(&host, &call).await;
         let BeforeModelDecision::Call { request } = before.decision else { panic!("{sdk}") };
         let said = request.as_str();
         assert!(said.contains("Hi") && said.contains("[System] be brief"), "{said}");
+        assert!(said.contains(r#""model":"m""#), "{said}");
     }
+}
+
+#[tokio::test]
+async fn a_call_that_does_not_stream_is_a_stream_of_one() {
+    let text = "key 1234";
+    for (sdk, response) in [
+        (Sdk::GenAi, value(says(text).as_raw())),
+        (
+            Sdk::OpenAiChat,
+            json!({"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": [
+                {"index": 0, "message": {"role": "assistant", "content": text},
+                    "finish_reason": "stop"}]}),
+        ),
+        (
+            Sdk::OpenAiResponses,
+            json!({"id": "r", "object": "response", "status": "completed", "output": [
+                {"type": "message", "id": "i", "role": "assistant", "status": "completed",
+                    "content": [{"type": "output_text", "text": text, "annotations": []}]}]}),
+        ),
+        (
+            Sdk::Anthropic,
+            json!({"id": "a", "type": "message", "role": "assistant", "model": "m",
+                "content": [{"type": "text", "text": text}], "stop_reason": "end_turn",
+                "usage": {"input_tokens": 1, "output_tokens": 1}}),
+        ),
+    ] {
+        let (_, request, _) = streams().into_iter().find(|stream| stream.0 == sdk).unwrap();
+        let (_project, host) = doing("AfterModel", REDACT);
+        let call = ModelCall::new(sdk, object(request));
+        let chunks = stream::iter([Ok::<_, String>(object(response.clone()))]);
+        let mut answer = call_model_with_hooks(&host, call, ChunkHooks::Each, |_| chunks).await;
+        let Some(Ok(ModelChunk::Chunk(displayed))) = answer.next().await else { panic!("{sdk}") };
+        let expected = response.to_string().replace("1234", "****");
+        assert_eq!(displayed.as_str(), expected);
+        assert_eq!(answer.finish().await.unwrap().response.unwrap().as_str(), expected);
+    }
+}
+
+#[tokio::test]
+async fn a_redaction_may_be_text_alone_and_survives_what_later_hooks_say() {
+    let hook = |output: Value| json!({"type": "command", "command": format!("echo '{output}'")});
+    let project = Project::with_settings(&json!({"hooks": {"AfterModel": [{"hooks": [
+        hook(json!({"hookSpecificOutput": {"llm_response": {"text": "the key is ****"}}})),
+        hook(json!({"hookSpecificOutput": {"llm_response": {
+            "usageMetadata": {"totalTokenCount": 3}}}}))]}]}}));
+    let (_, result, _) = run_model(&AgentHost::new(project.builder()), ChunkHooks::Complete).await;
+    assert_eq!(text_of(&result.response.unwrap()), "the key is ****");
+}
+
+#[tokio::test]
+async fn a_selection_guard_that_cannot_run_keeps_the_model_from_being_called() {
+    let project = Project::with_settings(&json!({"hooks": {"BeforeToolSelection": [{"hooks": [
+        {"type": "command", "command": "true", "failBehavior": "block"}]}]}}));
+    let host = AgentHost::new(project.builder());
+    let body =
+        object(json!({"model": "m", "contents": [{"role": "user", "parts": [{"text": 7}]}]}));
+    let call = ModelCall::new(Sdk::GenAi, body);
+    let answer = call_model_with_hooks(&host, call, ChunkHooks::Complete, |_request| {
+        stream::iter([Ok::<_, String>(says("never"))])
+    });
+    let result = answer.await.finish().await.unwrap();
+    assert!(matches!(result.verdict, ModelVerdict::Blocked { called: false, .. }), "{result:?}");
 }
 
 #[tokio::test]
@@ -576,6 +649,13 @@ async fn what_a_hook_makes_of_a_request_and_cannot_be_used_changes_nothing() {
     let before = fire_before_model_hook(&host, &model_call()).await;
     assert_eq!(before.decision, BeforeModelDecision::Call { request: genai() });
     assert!(before.warnings[0].contains("messages"), "{:?}", before.warnings);
+    let (_project, host) = saying(
+        "BeforeModel",
+        &json!({"hookSpecificOutput": {"llm_response": {"candidates": "not a list"}}}),
+    );
+    let before = fire_before_model_hook(&host, &model_call()).await;
+    assert_eq!(before.decision, BeforeModelDecision::Call { request: genai() });
+    assert!(before.warnings[0].contains("candidates"), "{:?}", before.warnings);
 }
 
 #[tokio::test]
@@ -617,8 +697,8 @@ async fn no_hook_makes_an_agent_go_on_for_ever() {
     {
         assert_eq!(fire_after_agent_hook(&host, "p", "r").await.end, expected);
         assert_eq!(told(&project)["stop_hook_active"], active);
-        // What the agent goes on with is no prompt of the user's.
-        fire_before_agent_hook(&host, "do the rest").await;
+        // What the agent goes on with is no prompt of the user's, in whatever words.
+        fire_before_agent_hook(&host, "A hook says: do the rest").await;
     }
     // A prompt of the user's is.
     fire_before_agent_hook(&host, "something else").await;
@@ -673,7 +753,7 @@ async fn hosts_that_share_a_bus_do_not_share_hooks() {
     let first = AgentHost::new(project.builder().bus(bus.clone()));
     let second = AgentHost::new(HookSystem::builder(".").bus(bus));
     assert_eq!(run_tool(&first).await.1, 0);
-    assert!(second.hook_system().is_none(), "the bus has its handler");
+    assert!(second.build().is_err(), "the bus has its handler");
     assert_eq!(run_tool(&second).await.1, 1);
 }
 
@@ -694,5 +774,4 @@ async fn trigger_functions_run_on_tasks_of_their_own() {
         answer.finish().await.unwrap()
     });
     assert_eq!(answer.await.unwrap().verdict, ModelVerdict::Called);
-    let _ = RawJson::from_bool(true);
 }

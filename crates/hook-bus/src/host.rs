@@ -9,6 +9,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use hook_core::{HookEventName, PolicyDecision, ProcessedHookResult, RawJson, RequestInput};
 
+use crate::bus::AlreadyServed;
 use crate::system::{HookSystem, HookSystemBuilder};
 use crate::triggers::Continuations;
 
@@ -42,7 +43,7 @@ pub struct AgentHost {
     hooks: HookSystemBuilder,
     enabled: bool,
     /// Built when it is first asked for; `None` for good where hooks are off.
-    system: OnceLock<Option<HookSystem>>,
+    system: OnceLock<Result<Option<HookSystem>, AlreadyServed>>,
     approver: Option<Arc<Approver>>,
     pub(crate) continuations: Continuations,
 }
@@ -90,15 +91,26 @@ impl AgentHost {
 
     /// The hook system: built on first use, once, and absent where hooks are off.
     pub fn hook_system(&self) -> Option<&HookSystem> {
+        self.build().unwrap_or_default()
+    }
+
+    /// [`hook_system`](Self::hook_system), built now: for a host that must not go on without its
+    /// hooks.
+    ///
+    /// # Errors
+    /// When another system serves the bus already. It stays so, and this host has no hooks.
+    pub fn build(&self) -> Result<Option<&HookSystem>, AlreadyServed> {
         let build = || {
             if !self.enabled {
-                return None;
+                return Ok(None);
             }
             let built = self.hooks.clone().build();
-            // Two hosts on one bus: the other one's hooks are not this one's.
-            built.map_err(|error| tracing::error!(target: "hook::event", "{error}")).ok()
+            if let Err(error) = &built {
+                tracing::error!(target: "hook::event", "this agent runs without hooks: {error}");
+            }
+            built.map(Some)
         };
-        self.system.get_or_init(build).as_ref()
+        self.system.get_or_init(build).as_ref().map(Option::as_ref).map_err(|error| *error)
     }
 
     /// The session that events belong to.
@@ -130,16 +142,27 @@ impl AgentHost {
         decision: PolicyDecision,
         request: ApprovalRequest,
     ) -> (PolicyDecision, String) {
-        let reason = request.reason.clone();
         if decision != PolicyDecision::Ask {
-            return (decision, reason);
+            return (decision, request.reason);
         }
+        match self.confirm(request).await {
+            Ok(()) => (PolicyDecision::Proceed, String::new()),
+            Err(reason) => (PolicyDecision::Block, reason),
+        }
+    }
+
+    /// Asks whoever may confirm.
+    ///
+    /// # Errors
+    /// Why not, for the model: the answer was no, or nobody is there to ask.
+    pub async fn confirm(&self, request: ApprovalRequest) -> Result<(), String> {
+        let reason = request.reason.clone();
         let Some(approver) = &self.approver else {
-            return (PolicyDecision::Block, format!("needs confirmation: {reason}"));
+            return Err(format!("needs confirmation: {reason}"));
         };
         match approver(request).await {
-            true => (PolicyDecision::Proceed, reason),
-            false => (PolicyDecision::Block, format!("not confirmed: {reason}")),
+            true => Ok(()),
+            false => Err(format!("not confirmed: {reason}")),
         }
     }
 }

@@ -3,7 +3,10 @@
 use hook_core::RawObject;
 
 use crate::openai::{chat, responses};
-use crate::{Sdk, TranslateError, Translated, anthropic, chunk, genai, stable};
+use crate::{
+    Sdk, TranslateError, Translated, anthropic, chunk, from_stable_response, genai, json, stable,
+    to_stable_response,
+};
 
 /// The complete, non-streaming response that the chunks (or events) of a stream make together, in
 /// their order.
@@ -14,6 +17,11 @@ use crate::{Sdk, TranslateError, Translated, anthropic, chunk, genai, stable};
 /// [`Shape`](TranslateError::Shape) names the field that does not have its shape, such as
 /// `chunks[3].choices`.
 pub fn join_chunks(sdk: Sdk, chunks: &[RawObject]) -> Result<Translated, TranslateError> {
+    if let [only] = chunks
+        && is_complete(sdk, only)
+    {
+        return Ok(Translated::complete(only.clone()));
+    }
     match sdk {
         Sdk::GenAi => genai::join_chunks(chunks).map(Translated::complete),
         Sdk::Anthropic => anthropic::join_chunks(chunks),
@@ -29,6 +37,9 @@ pub fn join_chunks(sdk: Sdk, chunks: &[RawObject]) -> Result<Translated, Transla
 /// # Errors
 /// As [`join_chunks`], for the chunk.
 pub fn to_stable_chunk(sdk: Sdk, chunk: &RawObject) -> Result<Option<Translated>, TranslateError> {
+    if is_complete(sdk, chunk) {
+        return to_stable_response(sdk, chunk).map(Some);
+    }
     let shown = match sdk {
         Sdk::GenAi => chunk::with_text(genai::to_stable_response(chunk)?)?,
         Sdk::Anthropic => anthropic::to_stable_chunk(chunk)?,
@@ -50,6 +61,9 @@ pub fn from_stable_chunk(
     answer: &RawObject,
     chunk: &RawObject,
 ) -> Result<Translated, TranslateError> {
+    if is_complete(sdk, chunk) {
+        return from_stable_response(sdk, answer, Some(chunk));
+    }
     let lay: fn(&_, &_) -> _ = match sdk {
         Sdk::GenAi => {
             |answer: &RawObject, chunk: &RawObject| genai::from_stable_response(answer, Some(chunk))
@@ -67,4 +81,25 @@ pub fn from_stable_chunk(
     };
     laid.warnings.splice(..0, warnings);
     Ok(laid)
+}
+
+/// Whether a chunk is a whole response: a call that does not stream is a stream of one.
+fn is_complete(sdk: Sdk, chunk: &RawObject) -> bool {
+    let (name, word) = match sdk {
+        Sdk::OpenAiChat => ("object", "chat.completion"),
+        Sdk::OpenAiResponses => ("object", "response"),
+        Sdk::Anthropic => ("type", "message"),
+        // Their chunks have the form of responses anyway.
+        Sdk::GenAi | Sdk::Stable => return false,
+    };
+    json::given(&chunk.fields(), name).and_then(|value| value.to_text()).as_deref() == Some(word)
+}
+
+/// Whether a chunk only repeats text that other chunks have shown: nothing that displays those
+/// needs it.
+pub fn repeats_text(sdk: Sdk, chunk: &RawObject) -> bool {
+    const WHOLE: [&str; 3] = ["response.completed", "response.incomplete", "response.failed"];
+    let kind = json::given(&chunk.fields(), "type").and_then(|value| value.to_text());
+    let kind = kind.unwrap_or_default();
+    sdk == Sdk::OpenAiResponses && (kind.ends_with(".done") || WHOLE.contains(&kind.as_str()))
 }

@@ -4,7 +4,7 @@ use hook_core::RawObject;
 use hook_core::model::{LlmRequest, LlmResponse, ToolConfig};
 
 use crate::openai::{chat, responses};
-use crate::{Sdk, TranslateError, Translated, anthropic, genai};
+use crate::{Sdk, TranslateError, Translated, anthropic, genai, stable};
 
 /// A request to a model, as hooks are shown it.
 ///
@@ -27,8 +27,8 @@ pub fn to_stable_request(sdk: Sdk, request: &RawObject) -> Result<Translated, Tr
 ///
 /// `request` may be a whole stable request or only the fields that a hook gave. One that
 /// changes nothing gives back `base` byte for byte. Without a base, a request is built from
-/// what there is. For [`Stable`](Sdk::Stable) `request` is checked and given back as it is;
-/// laying stable fields over one another is `hook-core`'s work.
+/// what there is. For [`Stable`](Sdk::Stable) `request` is laid over it field by field, and
+/// `config` one level deeper.
 ///
 /// Warnings name what a hook gave and the SDK's request cannot take, and thoughts that an
 /// edit leaves out.
@@ -45,7 +45,7 @@ pub fn from_stable_request(
         Sdk::Anthropic => anthropic::from_stable_request(request, base),
         Sdk::OpenAiChat => chat::from_stable_request(request, base),
         Sdk::OpenAiResponses => responses::from_stable_request(request, base),
-        Sdk::Stable => checked_request(request),
+        Sdk::Stable => stable::laid_over(checked_request(request)?, base),
     }
 }
 
@@ -69,7 +69,7 @@ pub fn to_stable_response(sdk: Sdk, response: &RawObject) -> Result<Translated, 
 /// one; without one (a hook's synthetic response) it is built from what there is.
 ///
 /// A response that changes nothing gives back `original` byte for byte. For
-/// [`Stable`](Sdk::Stable) `response` is checked and given back as it is.
+/// [`Stable`](Sdk::Stable) `response` is laid over it field by field.
 ///
 /// # Errors
 /// As [`to_stable_request`], for the response and for the original.
@@ -83,7 +83,7 @@ pub fn from_stable_response(
         Sdk::Anthropic => anthropic::from_stable_response(response, original),
         Sdk::OpenAiChat => chat::from_stable_response(response, original),
         Sdk::OpenAiResponses => responses::from_stable_response(response, original),
-        Sdk::Stable => checked_response(response),
+        Sdk::Stable => stable::laid_over(checked_response(response)?, original),
     }
 }
 
@@ -105,7 +105,7 @@ pub fn to_stable_tool_config(sdk: Sdk, config: &RawObject) -> Result<Translated,
 
 /// A stable tool config, as the SDK wants it, laid onto the SDK's own where there is one.
 ///
-/// For [`Stable`](Sdk::Stable) `config` is checked and given back as it is.
+/// For [`Stable`](Sdk::Stable) `config` is laid over it field by field.
 ///
 /// # Errors
 /// As [`to_stable_request`], for the config and for the base.
@@ -119,7 +119,7 @@ pub fn from_stable_tool_config(
         Sdk::Anthropic => anthropic::from_stable_tool_config(config, base),
         Sdk::OpenAiChat => chat::from_stable_tool_config(config, base),
         Sdk::OpenAiResponses => responses::from_stable_tool_config(config, base),
-        Sdk::Stable => checked_tool_config(config),
+        Sdk::Stable => stable::laid_over(checked_tool_config(config)?, base),
     }
 }
 

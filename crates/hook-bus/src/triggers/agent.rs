@@ -41,10 +41,11 @@ pub struct BeforeAgentHookResult {
     pub advice: HookAdvice,
 }
 
-/// Shows the BeforeAgent hooks a prompt that the user has submitted. An ask goes to the host's
+/// Shows the BeforeAgent hooks a prompt that the user has submitted, or that the agent goes on with
+/// after [`TurnEnd::GoOn`]: the first prompt after that is taken for it. An ask goes to the host's
 /// approver, and is a refusal where there is none.
 pub async fn fire_before_agent_hook(host: &AgentHost, prompt: &str) -> BeforeAgentHookResult {
-    host.continuations.begin(prompt);
+    host.continuations.begin();
     let mut prompt = prompt.to_owned();
     let Some(processed) = host.fire(BeforeAgentInput { prompt: prompt.clone() }).await else {
         let decision = BeforeAgentDecision::Proceed { prompt };
@@ -71,7 +72,8 @@ pub async fn fire_before_agent_hook(host: &AgentHost, prompt: &str) -> BeforeAge
 pub enum TurnEnd {
     /// The turn is over.
     Done,
-    /// The agent goes on working, with this as its prompt.
+    /// The agent goes on working, with this as its prompt, which may be shown to BeforeAgent hooks
+    /// or not.
     GoOn {
         /// What a hook wants done.
         prompt: String,
@@ -143,8 +145,8 @@ pub(crate) struct Continuations {
 #[derive(Debug, Default)]
 struct InARow {
     count: u32,
-    /// The prompt that the agent goes on with; it begins no row of its own.
-    prompt: Option<String>,
+    /// Whether the next prompt is the one that a hook made the agent go on with, in whatever words.
+    goes_on: bool,
 }
 
 impl Default for Continuations {
@@ -167,9 +169,9 @@ impl Continuations {
     }
 
     /// A prompt of the user's begins anew.
-    fn begin(&self, prompt: &str) {
+    fn begin(&self) {
         let mut state = self.state();
-        if state.prompt.as_deref() != Some(prompt) {
+        if !std::mem::take(&mut state.goes_on) {
             *state = InARow::default();
         }
     }
@@ -182,7 +184,7 @@ impl Continuations {
             return TurnEnd::CapReached { reason, continuations };
         }
         state.count += 1;
-        state.prompt = Some(reason.clone());
+        state.goes_on = true;
         TurnEnd::GoOn { prompt: reason }
     }
 

@@ -36,7 +36,7 @@ impl ModelCall {
         Sdk::of_request(self.sdk.map(Sdk::as_str), &self.request)
     }
 
-    fn input(&self, payload: impl Into<EventPayload>) -> RequestInput {
+    pub(super) fn input(&self, payload: impl Into<EventPayload>) -> RequestInput {
         let mut input = RequestInput::from(payload);
         if let Some(sdk) = self.sdk {
             input.extra.insert("sdk", RawJson::from_text(sdk.as_str()));
@@ -53,16 +53,24 @@ fn translated(
     otherwise: impl FnOnce() -> RawObject,
     warnings: &mut Vec<String>,
 ) -> RawObject {
+    usable(what, result, warnings).unwrap_or_else(otherwise)
+}
+
+fn usable(
+    what: &'static str,
+    result: Result<Translated, TranslateError>,
+    warnings: &mut Vec<String>,
+) -> Option<RawObject> {
     let said = match result {
         Ok(translated) => {
             warnings.extend(translated.warnings.iter().map(ToString::to_string));
-            return translated.value;
+            return Some(translated.value);
         }
         Err(error) => format!("what hooks made of the {what} could not be used: {error}"),
     };
     tracing::warn!(target: "hook::event", "{said}");
     warnings.push(said);
-    otherwise()
+    None
 }
 
 fn approval(event: HookEventName, body: &RawObject, reason: String) -> ApprovalRequest {
@@ -85,7 +93,9 @@ pub struct BeforeToolSelectionHookResult {
     pub tool_config: Option<ToolConfig>,
     /// Why the agent is to stop, if it is.
     pub stop: Option<String>,
-    /// What they say beside it.
+    /// Why the call must not be made: no tool may be called, and the request could not be told so.
+    pub block: Option<String>,
+    /// What they say beside it; what is for the model is in the request already.
     pub advice: HookAdvice,
     /// What they gave that the SDK's request cannot take.
     pub warnings: Vec<String>,
@@ -100,6 +110,7 @@ pub async fn fire_before_tool_selection_hook(
         request: call.request.clone(),
         tool_config: None,
         stop: None,
+        block: None,
         advice: HookAdvice::default(),
         warnings: Vec::new(),
     };
@@ -110,7 +121,9 @@ pub async fn fire_before_tool_selection_hook(
     let Some(processed) = fired.await else { return result };
     let (reason, advice) = HookAdvice::with_reason(&processed);
     result.advice = advice;
-    result.stop = (processed.decision == PolicyDecision::Stop).then_some(reason);
+    let approval = approval(HookEventName::BeforeToolSelection, &call.request, reason);
+    let (decision, reason) = host.confirmed(processed.decision, approval).await;
+    result.stop = (decision == PolicyDecision::Stop).then(|| reason.clone());
     if let (Some(text), Ok(sdk)) = (&result.advice.for_model, call.sdk()) {
         let told = with_message(sdk, &call.request, text);
         result.request = translated("message", told, || call.request.clone(), &mut result.warnings);
@@ -121,7 +134,7 @@ pub async fn fire_before_tool_selection_hook(
         let sdk = call.sdk()?;
         let base = LlmRequest::read(&to_stable_request(sdk, &request)?.value)?;
         // A hook that blocks for its failure said nothing, and means no tools, too.
-        let narrowed = match processed.is_blocking_decision() {
+        let narrowed = match decision == PolicyDecision::Block {
             true => Some(ToolConfig { mode: Some("NONE".to_owned()), ..ToolConfig::default() }),
             false => output.tool_config(&base.tool_config.unwrap_or_default()),
         };
@@ -132,6 +145,10 @@ pub async fn fire_before_tool_selection_hook(
     let (changed, config) = match narrowed() {
         Ok(Some((changed, config))) => (Ok(changed), Some(config)),
         Ok(None) => return result,
+        Err(_) if decision == PolicyDecision::Block => {
+            result.block = Some(reason);
+            return result;
+        }
         // Without a hook that said something, there is nothing that was lost.
         Err(_) if processed.aggregated.all_outputs.is_empty() => return result,
         Err(error) => (Err(error), None),
@@ -175,7 +192,8 @@ pub enum BeforeModelDecision {
 pub struct BeforeModelHookResult {
     /// Whether and with what the model is called.
     pub decision: BeforeModelDecision,
-    /// What they say beside it; what is for the model is in the request already.
+    /// What they say beside it. What is for the model is in the request already, where there is one
+    /// to be made; else it belongs into the next.
     pub advice: HookAdvice,
     /// What they gave that the SDK's request or response cannot take.
     pub warnings: Vec<String>,
@@ -200,9 +218,9 @@ pub async fn fire_before_model_hook(host: &AgentHost, call: &ModelCall) -> Befor
     let mut warnings = Vec::new();
     let output = BeforeModelOutput::new(&processed.aggregated);
     let refused = |reason: &str| error_response(call.sdk(), reason);
-    let synthetic = output.synthetic_response().map(|response| {
+    let synthetic = output.synthetic_response().and_then(|response| {
         let response = call.sdk().and_then(|sdk| from_stable_response(sdk, &response, None));
-        translated("response", response, || refused(&reason), &mut warnings)
+        usable("response", response, &mut warnings)
     });
     let approval = approval(HookEventName::BeforeModel, &request, reason);
     let decision = match (host.confirmed(processed.decision, approval).await, synthetic) {

@@ -7,7 +7,9 @@
 
 use futures::stream::{BoxStream, Stream, StreamExt};
 use hook_core::{AfterModelInput, RawJson, RawObject, RequestInput};
-use hook_translate::{from_stable_chunk, join_chunks, to_stable_chunk, to_stable_request};
+use hook_translate::{
+    from_stable_chunk, join_chunks, repeats_text, to_stable_chunk, to_stable_request,
+};
 
 use super::model::{
     AfterModelDecision, AfterModelHookResult, BeforeModelDecision, ModelCall, error_response,
@@ -23,7 +25,8 @@ pub enum ChunkHooks {
     #[default]
     Complete,
     /// Each chunk that shows text before it is passed on, and then the complete answer. Hooks
-    /// tell a chunk by the field `chunk_index` of their input.
+    /// tell a chunk by the field `chunk_index` of their input. Events that only repeat text (some SDKs
+    /// end with them) are not passed on; what they hold is in the complete answer.
     Each,
 }
 
@@ -57,7 +60,8 @@ pub enum ModelVerdict {
         /// Whether the model was called before.
         called: bool,
     },
-    /// The stream broke off; its error was passed on.
+    /// The stream broke off (its error was passed on), or its chunks made no response: no hook has
+    /// seen the whole of it.
     Interrupted,
 }
 
@@ -69,7 +73,7 @@ pub struct ModelCallResult {
     pub response: Option<RawObject>,
     /// What hooks made of it.
     pub verdict: ModelVerdict,
-    /// What AfterModel hooks say to the model; it belongs into the next request.
+    /// What hooks say to the model and this request did not; it belongs into the next.
     pub for_next_request: Option<String>,
     /// What hooks say to the user.
     pub for_user: Option<String>,
@@ -155,9 +159,18 @@ where
         chunks: Vec::new(),
         result: ModelCallResult { response: Some(response), verdict, ..result },
     };
-    if let Some(reason) = selected.stop {
+    let verdict = match (selected.stop, selected.block) {
+        (Some(reason), _) => {
+            Some((ModelVerdict::Stopped { reason: reason.clone(), called: false }, reason))
+        }
+        (None, Some(reason)) => {
+            Some((ModelVerdict::Blocked { reason: reason.clone(), called: false }, reason))
+        }
+        (None, None) => None,
+    };
+    if let Some((verdict, reason)) = verdict {
         let response = error_response(call.sdk(), &reason);
-        let verdict = ModelVerdict::Stopped { reason, called: false };
+        add(&mut result.for_next_request, selected.advice.for_model);
         return answered(response, verdict, result, call);
     }
     let before = fire_before_model_hook(host, &call).await;
@@ -176,58 +189,79 @@ where
             (response, ModelVerdict::Stopped { reason, called: false })
         }
     };
+    for text in [selected.advice.for_model, before.advice.for_model] {
+        add(&mut result.for_next_request, text);
+    }
     answered(response, verdict, result, call)
+}
+
+/// Adds what a hook says, unless it was said already: hooks of chunks repeat themselves.
+fn add(said: &mut Option<String>, more: Option<String>) {
+    let Some(more) = more else { return };
+    match said {
+        Some(said) if said.split("\n\n").any(|earlier| earlier == more) => {}
+        Some(said) => {
+            said.push_str("\n\n");
+            said.push_str(&more);
+        }
+        None => *said = Some(more),
+    }
 }
 
 impl ModelCallResult {
     fn hear(&mut self, for_user: Option<String>, suppress_output: bool, warnings: Vec<String>) {
-        if let Some(said) = for_user {
-            let earlier = self.for_user.take();
-            self.for_user =
-                Some(earlier.map_or(said.clone(), |earlier| format!("{earlier}\n\n{said}")));
-        }
+        add(&mut self.for_user, for_user);
         self.suppress_output |= suppress_output;
-        self.warnings.extend(warnings);
+        let known = |said: &String| self.warnings.contains(said);
+        let new: Vec<String> = warnings.into_iter().filter(|said| !known(said)).collect();
+        self.warnings.extend(new);
     }
 }
 
 impl<E> ModelAnswer<'_, E> {
     /// The next piece for the display; `None` at the end of the answer.
     ///
+    /// # Cancellation
+    /// Dropping the future loses the chunk that hooks were looking at.
+    ///
     /// # Errors
     /// What the stream gave as an error; it is over then.
     pub async fn next(&mut self) -> Option<Result<ModelChunk, E>> {
-        let chunk = match &mut self.source {
-            Source::Stream(stream) => stream.next().await,
-            Source::Whole(_) => {
-                let Source::Whole(response) = std::mem::replace(&mut self.source, Source::Over)
-                else {
-                    return None;
-                };
-                return Some(Ok(ModelChunk::Whole(response)));
-            }
-            Source::Over => return None,
-        };
-        match chunk {
-            Some(Ok(chunk)) => {
-                let chunk = match self.hooks {
-                    ChunkHooks::Complete => ModelChunk::Chunk(chunk),
-                    ChunkHooks::Each => self.shown_to_hooks(chunk).await,
-                };
-                if let ModelChunk::Chunk(chunk) = &chunk {
-                    self.chunks.push(chunk.clone());
+        loop {
+            let next = match &mut self.source {
+                Source::Stream(stream) => stream.next().await,
+                Source::Whole(response) => {
+                    let response = response.clone();
+                    self.source = Source::Over;
+                    return Some(Ok(ModelChunk::Whole(response)));
                 }
-                Some(Ok(chunk))
+                Source::Over => return None,
+            };
+            let chunk = match next {
+                Some(Ok(chunk)) => chunk,
+                Some(Err(error)) => {
+                    self.source = Source::Over;
+                    self.result.verdict = ModelVerdict::Interrupted;
+                    return Some(Err(error));
+                }
+                None => {
+                    self.source = Source::Over;
+                    return None;
+                }
+            };
+            if self.hooks == ChunkHooks::Complete {
+                self.chunks.push(chunk.clone());
+                return Some(Ok(ModelChunk::Chunk(chunk)));
             }
-            Some(Err(error)) => {
-                self.source = Source::Over;
-                self.result.verdict = ModelVerdict::Interrupted;
-                Some(Err(error))
+            if self.call.sdk().is_ok_and(|sdk| repeats_text(sdk, &chunk)) {
+                self.chunks.push(chunk);
+                continue;
             }
-            None => {
-                self.source = Source::Over;
-                None
+            let chunk = self.shown_to_hooks(chunk).await;
+            if let ModelChunk::Chunk(chunk) = &chunk {
+                self.chunks.push(chunk.clone());
             }
+            return Some(Ok(chunk));
         }
     }
 
@@ -236,25 +270,26 @@ impl<E> ModelAnswer<'_, E> {
         let sdk = self.call.sdk();
         let shown = sdk.clone().and_then(|sdk| {
             let Some(response) = to_stable_chunk(sdk, &chunk)? else { return Ok(None) };
-            let request = to_stable_request(sdk, &self.call.request)?;
-            Ok(Some((sdk, request.value, response.value)))
+            Ok(Some((to_stable_request(sdk, &self.call.request)?.value, response.value)))
         });
-        let (sdk, llm_request, llm_response) = match shown {
-            Ok(Some(shown)) => shown,
+        let mut input = match shown {
             // There is nothing in it that would be displayed.
             Ok(None) => return ModelChunk::Chunk(chunk),
-            Err(error) => {
-                let said = format!("a chunk could not be shown to hooks: {error}");
-                tracing::warn!(target: "hook::event", "{said}");
-                self.result.warnings.push(said);
-                return ModelChunk::Chunk(chunk);
+            Ok(Some((llm_request, llm_response))) => {
+                let mut input = RequestInput::from(AfterModelInput { llm_request, llm_response });
+                input.extra.insert("sdk", RawJson::from_text("stable"));
+                input
+            }
+            // The engine finds the same error, says so on the bus, and blocks where a hook's
+            // `failBehavior` says so.
+            Err(_) => {
+                let (llm_request, llm_response) = (self.call.request.clone(), chunk.clone());
+                self.call.input(AfterModelInput { llm_request, llm_response })
             }
         };
-        let mut input = RequestInput::from(AfterModelInput { llm_request, llm_response });
-        input.extra.insert("sdk", RawJson::from_text("stable"));
         input.extra.insert("chunk_index", RawJson::from_integer(self.chunks.len() as u64));
-        let lay = |answer: &RawObject| from_stable_chunk(sdk, answer, &chunk);
-        let refuse = |reason: &str| error_response(Ok(sdk), reason);
+        let lay = |answer: &RawObject| from_stable_chunk(sdk.clone()?, answer, &chunk);
+        let refuse = |reason: &str| error_response(sdk.clone(), reason);
         let after = fire_on_response(self.host, input, &chunk, lay, refuse).await;
         let blocked = matches!(after.decision, AfterModelDecision::Block { .. });
         let response = self.settle(after);
@@ -271,15 +306,17 @@ impl<E> ModelAnswer<'_, E> {
     fn settle(&mut self, after: AfterModelHookResult) -> RawObject {
         let AfterModelHookResult { decision, response, advice, warnings } = after;
         self.result.hear(advice.for_user, advice.suppress_output, warnings);
-        if advice.for_model.is_some() {
-            self.result.for_next_request = advice.for_model;
-        }
+        add(&mut self.result.for_next_request, advice.for_model);
+        let stopped = matches!(self.result.verdict, ModelVerdict::Stopped { .. });
         let verdict = match decision {
             AfterModelDecision::Use => return response,
             AfterModelDecision::Block { reason } => ModelVerdict::Blocked { reason, called: true },
             AfterModelDecision::Stop { reason } => ModelVerdict::Stopped { reason, called: true },
         };
-        self.result.verdict = verdict;
+        // Nothing is stronger than a stop.
+        if !stopped {
+            self.result.verdict = verdict;
+        }
         self.source = Source::Over;
         response
     }
@@ -312,6 +349,7 @@ impl<E> ModelAnswer<'_, E> {
                 let said = format!("the chunks of an answer made no response for hooks: {error}");
                 tracing::warn!(target: "hook::event", "{said}");
                 self.result.warnings.push(said);
+                self.result.verdict = ModelVerdict::Interrupted;
             }
             // Nobody was to see it.
             Err(_) => {}

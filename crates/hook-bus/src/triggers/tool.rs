@@ -157,7 +157,10 @@ impl ToolResult {
             self.llm_content.append(&text);
         }
         self.suppress_display |= advice.suppress_output;
-        self.message_for_user = advice.for_user;
+        self.message_for_user = match (self.message_for_user.take(), advice.for_user) {
+            (Some(own), Some(more)) => Some(format!("{own}\n\n{more}")),
+            (own, more) => own.or(more),
+        };
         self
     }
 
@@ -344,7 +347,9 @@ where
         AfterToolDecision::Keep => {}
         AfterToolDecision::Replace { reason } => {
             result.llm_content = ToolContent::Text(reason.clone());
-            result.return_display = None;
+            // What is not to be seen is not to be seen elsewhere, either.
+            (result.return_display, result.metadata) = (None, None);
+            result.error = Some(reason.clone());
             result.verdict = ToolVerdict::Replaced { reason };
         }
         AfterToolDecision::Stop { reason } => return ToolResult::stopped(reason, true, advice),

@@ -102,13 +102,15 @@ impl BeforeModelOutput<'_> {
 }
 
 impl AfterModelOutput<'_> {
-    /// A stable response that replaces the model's, if its first candidate has content.
+    /// A stable response that replaces the model's: every hook's `llm_response` laid over each
+    /// other, shallow, in plan order. `None` unless it has text, or its first candidate has content.
     pub fn modified_response(&self) -> Option<RawObject> {
-        let response = self.aggregated.final_output.as_ref()?.specific_object("llm_response")?;
-        let candidates = response.fields().get("candidates")?.to_items()?;
-        let content = candidates.first()?.to_object().ok()?;
-        content.get("content").filter(|content| !content.is_null())?;
-        Some(response)
+        let response = changes(self.outputs(), "llm_response")?;
+        let has_text = response.get("text").is_some_and(|text| text.to_text().is_some());
+        let first = response.get("candidates").and_then(|candidates| candidates.to_items());
+        let first = first.and_then(|candidates| candidates.first()?.to_object().ok());
+        let content = first.as_ref().and_then(|first| first.get("content"));
+        (has_text || content.is_some_and(|content| !content.is_null())).then(|| response.to_raw())
     }
 }
 
