@@ -565,3 +565,30 @@ async fn a_trusted_source_may_allow_itself_more_than_the_engine_would() {
     assert!(response.processed.aggregated.success);
     assert_eq!(response.hooks.len(), COUNT);
 }
+
+#[tokio::test]
+async fn a_plain_command_starts_without_a_shell() {
+    let host = || [("PATH".into(), std::env::var_os("PATH").unwrap())];
+    // What bash adds to an environment that had none.
+    for (command, through_bash) in [("env", false), ("env; true", true)] {
+        let project = Project::with_hook("BeforeAgent", command);
+        let system = project.builder().environment(host()).build().unwrap();
+        let response = fire(&system, "BeforeAgent", json!({"prompt": ""})).await;
+        let environment = response.processed.system_message.unwrap();
+        assert_eq!(environment.contains("SHLVL="), through_bash, "{environment}");
+        assert!(environment.contains(&format!("PWD={}", project.path().display())));
+    }
+}
+
+#[tokio::test]
+async fn what_a_hook_had_printed_counts_at_the_deadline_of_its_request() {
+    let denial = r#"echo '{"decision":"deny","reason":"no"}'; sleep 1000"#;
+    let project = Project::with_hook("BeforeAgent", denial);
+    let request = HookExecutionRequest::new("BeforeAgent", fields(json!({"prompt": ""})))
+        .with_deadline(Duration::from_secs(2));
+    let response = project.system().bus().request(request).await;
+    assert_eq!(response.error().unwrap().code.as_str(), "deadline_exceeded");
+    assert!(response.processed.is_blocking_decision());
+    assert_eq!(response.processed.reason.as_deref(), Some("no"));
+    project.assert_nothing_runs().await;
+}

@@ -1,6 +1,7 @@
 //! An agent whose blocking handler never returns: another event is served meanwhile, and the
 //! process ends all the same (reliability.md, fault 20).
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use hook_bus::HookSystem;
@@ -22,10 +23,17 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .handler(stuck.timeout(Duration::from_secs(1)))
         .handler(quick)
         .build()?;
-    let stuck = system.fire_before_agent(BeforeAgentInput { prompt: String::new() });
-    let quick =
-        async { system.fire_session_end(SessionEndInput { reason: SessionEndReason::Exit }).await };
-    let (stuck, quick) = tokio::join!(stuck, quick);
+    let system = Arc::new(system);
+    let fired = Arc::clone(&system);
+    let stuck = tokio::spawn(async move {
+        fired.fire_before_agent(BeforeAgentInput { prompt: String::new() }).await
+    });
+    while system.status().in_flight == 0 {
+        tokio::task::yield_now().await;
+    }
+    let quick = system.fire_session_end(SessionEndInput { reason: SessionEndReason::Exit }).await;
+    assert!(!stuck.is_finished(), "the other handler has not returned yet");
+    let stuck = stuck.await?;
     let said = quick.system_message.unwrap_or_default();
     let errors: Vec<_> = stuck.aggregated.errors.iter().map(|error| &error.message).collect();
     let threads = system.status().abandoned_threads;

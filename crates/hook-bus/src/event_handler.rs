@@ -1,5 +1,6 @@
 //! What serves the requests of a bus: the nine stages of architecture.md, "Data flow".
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -328,6 +329,9 @@ impl Door<'_> {
     }
 }
 
+/// How long hooks that were cut off may take to say what they had said: they need no time for it.
+const LAST_WORD: Duration = Duration::from_secs(1);
+
 /// A plan that must be waited for.
 struct Run {
     engine: Arc<Engine>,
@@ -343,12 +347,20 @@ impl Run {
         let door = Door { engine: &self.engine, id: self.id };
         let pipeline = &self.engine.pipeline;
         let mut finished = FinishedHooks::default();
-        // Whichever is first drops the other, and a run that is dropped ends its hooks. Being cut
-        // off goes first: hooks that were cancelled with their request are no result.
-        let run = tokio::select! {
-            biased;
-            failure = self.cut_off.reached() => Err(failure),
-            run = pipeline.run_into(&self.plan, self.input, &self.scope, &mut finished) => run,
+        let run = {
+            let run = pipeline.run_into(&self.plan, self.input, &self.scope, &mut finished);
+            let mut run = pin!(run);
+            tokio::select! {
+                biased;
+                failure = self.cut_off.reached() => {
+                    // Hooks that are cancelled answer at once, and what they had printed by then
+                    // counts where it forbids.
+                    self.scope.cancel.cancel();
+                    let _ = tokio::time::timeout(LAST_WORD, run).await;
+                    Err(failure)
+                }
+                run = &mut run => run,
+            }
         };
         let outcome = pipeline.settle(&self.plan, finished);
         match (run, outcome) {

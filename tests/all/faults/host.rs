@@ -27,11 +27,17 @@ async fn fault_12_without_its_directory_a_hook_runs_in_the_project_and_then_fail
     for command in ["pwd", "/bin/pwd"] {
         let project = project(command);
         let system = project.system();
-        let lost = json!({"cwd": project.path().join("lost")});
-        let response = prompt_with(&system, lost.clone()).await;
         let folder = project.path().display().to_string();
-        assert_eq!(response.processed.system_message.as_deref(), Some(&*folder));
-        assert!(response.hooks[0].warnings[0].contains("lost"), "{:?}", response.hooks[0].warnings);
+        std::os::unix::fs::symlink("loop", project.path().join("loop")).unwrap();
+        project.write("file", "");
+        for lost in ["lost", "loop", "file", &"x".repeat(300)] {
+            let lost = json!({"cwd": project.path().join(lost)});
+            let response = prompt_with(&system, lost).await;
+            assert_eq!(response.processed.system_message.as_deref(), Some(&*folder));
+            let warning = &response.hooks[0].warnings[0];
+            assert!(warning.contains("cannot be entered"), "{warning}");
+        }
+        let lost = json!({"cwd": project.path().join("lost")});
 
         std::fs::remove_dir_all(project.path()).unwrap();
         let response = prompt_with(&system, lost).await;
@@ -76,7 +82,7 @@ const RAN: &str = r#"echo '{"systemMessage":"ran"}'; exit 0"#;
 
 #[tokio::test]
 async fn fault_26_without_descriptors_hooks_fail_and_the_engine_recovers() {
-    let project = project_with(&[json!({"command": RAN, "timeout": 60_000})]);
+    let project = project_with(&[json!({"command": RAN})]);
     let mut served = Served::start(&project).await;
     served.ask(&request("SessionEnd", &json!({"reason": "exit"}), "warm")).await;
     // Fewer than a hook's pipes take.
@@ -86,12 +92,14 @@ async fn fault_26_without_descriptors_hooks_fail_and_the_engine_recovers() {
 
 #[tokio::test]
 async fn fault_26_without_processes_hooks_fail_and_the_engine_recovers() {
-    let project = project_with(&[json!({"command": RAN, "timeout": 60_000})]);
+    let project = project_with(&[json!({"command": RAN})]);
     // The limit does not hold for root. Another user, who has no other processes, cannot come by
     // the binary where it was built.
     let user = getuid().is_root().then_some(54_321);
     let binary = project.path().join("hook");
-    std::fs::copy(hook_binary(), &binary).unwrap();
+    // By another process: what was open for writing in this one may not be executed at once.
+    let copied = std::process::Command::new("cp").arg(hook_binary()).arg(&binary).status();
+    assert!(copied.unwrap().success());
     for folder in [project.path().parent().unwrap(), &project.path()] {
         let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
         std::fs::set_permissions(folder, open).unwrap();
@@ -157,6 +165,7 @@ fn fault_30_what_a_hostile_host_tells_bash_has_no_effect() {
     let evil = evil.display().to_string();
     let fired = ["fire", "BeforeAgent", "--settings=settings.json", "--json", "--input"];
     let fired = [&fired[..], &[r#"{"prompt":"p"}"#]].concat();
+    std::fs::write(project.home().join(".bashrc"), "echo EVIL; exit 2").unwrap();
     let quiet = Hook::new(&project, &fired).run();
     let mut hostile = Hook::new(&project, &fired);
     for (name, value) in [
@@ -165,6 +174,9 @@ fn fault_30_what_a_hostile_host_tells_bash_has_no_effect() {
         ("SHELLOPTS", "xtrace:noexec"),
         ("BASHOPTS", "extdebug"),
         ("PS4", "EVIL $(touch evil) "),
+        // What comes over ssh gets the user's own files from some builds of bash.
+        ("SSH_CLIENT", "::1 1 2"),
+        ("SHLVL", "0"),
         ("BASH_FUNC_cat%%", "() { echo EVIL; exit 2; }"),
         ("BASH_FUNC_echo%%", "() { printf EVIL; }"),
     ] {

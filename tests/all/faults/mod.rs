@@ -18,15 +18,20 @@ use serde_json::{Value, json};
 /// How long a verdict may take that does not wait for what it must not wait for.
 const PROMPT: Duration = Duration::from_secs(20);
 
-/// A project whose one hook, for `BeforeAgent`, has a timeout of a second.
+/// A project with one hook, for `BeforeAgent`, that is to end by itself.
 fn project(command: &str) -> Project {
     project_with(&[json!({"command": command})])
 }
 
-/// A project with several such hooks, run at once.
+/// A project with one hook that is to be ended by its timeout of a second.
+fn hanging(command: &str) -> Project {
+    project_with(&[json!({"command": command, "timeout": 1_000})])
+}
+
+/// A project with several hooks, run at once.
 fn project_with(hooks: &[Value]) -> Project {
     let hooks = hooks.iter().map(|hook| {
-        let mut entry = json!({"type": "command", "timeout": 1_000});
+        let mut entry = json!({"type": "command", "timeout": 60_000});
         for (name, value) in hook.as_object().into_iter().flatten() {
             entry[name] = value.clone();
         }

@@ -20,7 +20,7 @@ async fn fault_16_a_hundred_thousand_levels_overflow_no_stack() {
         (r#"{"decision":"deny","reason":"r","deep":"#, "}", (true, Some("r"), None)),
         (r#"noise\n{"decision":"deny","reason":"r","deep":"#, "} noise", (true, Some("r"), None)),
     ] {
-        let project = project_with(&[json!({"command": "python3 deep.py", "timeout": 60_000})]);
+        let project = project_with(&[json!({"command": "python3 deep.py"})]);
         project.write("deep.py", &print_deep(before, after));
         assert_eq!(answer(&prompt(&project.system()).await), expected, "{before}");
     }
@@ -28,7 +28,7 @@ async fn fault_16_a_hundred_thousand_levels_overflow_no_stack() {
 
 #[tokio::test]
 async fn fault_16_a_request_of_a_hundred_thousand_levels_reaches_its_hook_unchanged() {
-    let project = project_with(&[json!({"command": "cat > told", "timeout": 60_000})]);
+    let project = project_with(&[json!({"command": "cat > told"})]);
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
     let text = format!(
         r#"{{"type":"hook-execution-request","eventName":"BeforeAgent","input":{{"prompt":"p","deep":{deep}}}}}"#
@@ -104,7 +104,7 @@ async fn fault_29_a_mebibyte_of_braces_is_read_in_linear_time() {
     // Read again from each brace, this would take hours; `prompt` does not wait that long.
     for braces in ["{", "{\\n", "{\"a\":"] {
         let command = format!("python3 -c \"print('{braces}' * 1048576)\" | head -c 1048576");
-        let project = project_with(&[json!({"command": command, "timeout": 60_000})]);
+        let project = project_with(&[json!({"command": command})]);
         let response = prompt(&project.system()).await;
         assert!(response.hooks[0].success && !response.processed.is_blocking_decision());
     }

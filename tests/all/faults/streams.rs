@@ -13,7 +13,7 @@ async fn run(command: &str) -> HookExecutionResult {
 
 /// Runs a hook that leaves something behind, which holds its stdout open and is to be left alone.
 async fn assert_leaks(command: &str) {
-    let project = project_with(&[json!({"command": command, "timeout": 60_000})]);
+    let project = project_with(&[json!({"command": command})]);
     // A verdict at the end of file, or at the timeout, comes after a minute.
     let response = prompt(&patient(&project)).await;
     assert_eq!(answer(&response), (false, None, Some("done")));
@@ -41,7 +41,7 @@ async fn fault_05_a_flood_is_too_large_and_costs_little_memory() {
     // Plain text, what looks like objects, and bytes that are no text at all.
     for flood in ["yes", "yes '{'", "tr '\\0' '\\377' < /dev/zero"] {
         let command = format!("{flood} | head -c 300000000");
-        let project = project_with(&[json!({"command": command, "timeout": 60_000})]);
+        let project = project_with(&[json!({"command": command})]);
         let mut served = Served::start(&project).await;
         served.ask(&request("SessionEnd", &json!({"reason": "exit"}), "warm")).await;
         let before = served.holdings().resident;
@@ -65,7 +65,7 @@ async fn fault_06_a_hook_that_never_reads_a_large_stdin_succeeds() {
 async fn fault_07_a_hook_that_writes_a_lot_before_it_reads_a_lot_succeeds() {
     for stream in ["/dev/stdout", "/dev/stderr"] {
         let command = format!("head -c 1000000 /dev/zero > {stream}; wc -c > read");
-        let project = project_with(&[json!({"command": command, "timeout": 60_000})]);
+        let project = project_with(&[json!({"command": command})]);
         let response =
             prompt_with(&project.system(), json!({"prompt": "x".repeat(5_000_000)})).await;
         let result = &response.hooks[0];

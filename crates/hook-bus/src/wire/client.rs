@@ -31,6 +31,14 @@ const PROTOCOL_VERSION: u64 = 1;
 /// How many bytes may be ready for a client that does not read.
 const MAX_UNREAD: usize = 64 * 1024 * 1024;
 
+/// How many requests of a client that is behind with reading may be in flight, and from how many
+/// bytes on it is: each of them may answer with megabytes.
+const IN_FLIGHT_BEHIND: usize = 16;
+const BEHIND: usize = 1024 * 1024;
+
+/// How many requests of one client may be in flight.
+const IN_FLIGHT: usize = 128;
+
 /// How a client's connection ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClientEnd {
@@ -120,6 +128,8 @@ where
     let (mut reading, mut failed) = (true, Ok(ClientEnd::Finished));
     while reading || client.is_busy() {
         let unread = client.outbox.bytes >= MAX_UNREAD;
+        let most = if client.outbox.bytes > BEHIND { IN_FLIGHT_BEHIND } else { IN_FLIGHT };
+        let may_publish = !unread && client.running.len() < most;
         let may_read = reading && !unread && client.inbox.bytes < MAX_UNREAD;
         tokio::select! {
             () = stop.cancelled(), if reading => reading = false,
@@ -129,7 +139,9 @@ where
                 // What was asked before is still answered.
                 Err(error) => (reading, failed) = (false, Err(error)),
             },
-            published = client.inbox.publish(system.bus()) => client.published(published),
+            published = client.inbox.publish(system.bus()), if may_publish => {
+                client.published(published);
+            }
             // What is done waits where it is while the client does not read.
             Some(finished) = client.running.next(), if !unread => client.finished(finished),
             progress = next_progress(&mut client.progress), if !unread => {

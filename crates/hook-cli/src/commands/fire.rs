@@ -55,7 +55,7 @@ fn with_tool(input: RawJson, tool: Option<&str>) -> RawJson {
 
 async fn read_input(given: &str) -> Result<String, CommandError> {
     let bytes = match given.strip_prefix('@') {
-        Some(path) => std::fs::read(path).map_err(|source| CommandError::Read {
+        Some(path) => tokio::fs::read(path).await.map_err(|source| CommandError::Read {
             what: "the input",
             path: path.into(),
             source,

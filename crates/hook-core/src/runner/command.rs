@@ -130,7 +130,7 @@ impl Program {
             Ok(tree) => return Ok(tree),
             Err(error) => error,
         };
-        let Some(reason) = cannot_enter(directory, &error) else {
+        let Some(reason) = cannot_enter(directory) else {
             return Err(self.not_started(error));
         };
         warnings.push(format!(
@@ -139,7 +139,7 @@ impl Program {
             directory.display(),
             project.display()
         ));
-        self.start_in(project, input).map_err(|error| match cannot_enter(project, &error) {
+        self.start_in(project, input).map_err(|error| match cannot_enter(project) {
             Some(reason) => {
                 HookFailure::Directory { directory: project.clone(), source: reason.into() }
             }
@@ -151,10 +151,11 @@ impl Program {
     fn start_in(&self, directory: &Path, input: &HookInput) -> io::Result<ProcessTree> {
         let variables = || self.context.environment.variables(input, &self.env);
         let direct = self.direct.as_ref().and_then(|direct| direct.process(directory, variables()));
-        if let Some(process) = direct
-            && let Ok(tree) = ProcessTree::spawn(process)
-        {
-            return Ok(tree);
+        match direct.map(ProcessTree::spawn) {
+            Some(Ok(tree)) => return Ok(tree),
+            // Nothing was wrong with the program: it may even have been started.
+            Some(Err(error)) if is_starved(&error) => return Err(error),
+            Some(Err(_)) | None => {}
         }
         let shell = &self.context.shell;
         let mut process = Command::new(&shell.program);
@@ -170,10 +171,17 @@ impl Program {
 }
 
 /// Why a directory cannot be entered, if that is what kept the process from starting.
-fn cannot_enter(directory: &Path, error: &io::Error) -> Option<io::Error> {
-    use io::ErrorKind::{InvalidInput, NotADirectory, NotFound, PermissionDenied};
-    if !matches!(error.kind(), NotFound | NotADirectory | PermissionDenied | InvalidInput) {
-        return None;
-    }
-    std::fs::read_dir(directory).err()
+fn cannot_enter(directory: &Path) -> Option<io::Error> {
+    // Looking at what is in it takes the same right as going there.
+    directory.join(".").metadata().err()
+}
+
+/// Whether a program could not be started for want of something that bash would want, too.
+fn is_starved(error: &io::Error) -> bool {
+    const EAGAIN: i32 = 11;
+    const ENOMEM: i32 = 12;
+    const ENFILE: i32 = 23;
+    const EMFILE: i32 = 24;
+    const ENOSPC: i32 = 28;
+    matches!(error.raw_os_error(), Some(EAGAIN | ENOMEM | ENFILE | EMFILE | ENOSPC))
 }

@@ -100,7 +100,7 @@ const SHELL_WORDS: [&str; 77] = [
 
 /// Variables, beside all that begin with `BASH`, by which bash works differently or whose value it
 /// changes before it starts a program.
-const SHELL_VARIABLES: [&str; 20] = [
+const SHELL_VARIABLES: [&str; 21] = [
     "COMP_WORDBREAKS",
     "DIRSTACK",
     "EPOCHREALTIME",
@@ -115,6 +115,7 @@ const SHELL_VARIABLES: [&str; 20] = [
     "OPTERR",
     "OPTIND",
     "POSIXLY_CORRECT",
+    "POSIX_PEDANTIC",
     "PPID",
     "PS4",
     "RANDOM",

@@ -133,8 +133,9 @@ impl Shell {
         #[cfg(windows)]
         const SHELL: (&str, &str, &[&str]) =
             ("PowerShell", "powershell.exe", &["-NoProfile", "-NonInteractive", "-Command"]);
+        // Some builds of bash read the user's files for any command that comes over ssh.
         #[cfg(not(windows))]
-        const SHELL: (&str, &str, &[&str]) = ("bash", "bash", &["-c"]);
+        const SHELL: (&str, &str, &[&str]) = ("bash", "bash", &["--norc", "-c"]);
 
         let (program, file, arguments) = SHELL;
         std::env::split_paths(path.unwrap_or_default())

@@ -211,6 +211,7 @@ async fn run_async(function: Arc<Async>, call: HookCall) -> Run {
     // The handler may panic before it returns its future, too.
     let handler = AssertUnwindSafe(async move { function(call.input).await }).catch_unwind();
     tokio::select! {
+        biased;
         finished = handler => answer(finished),
         failure = expired(call.timeout, &call.cancel) => Answer::failed(failure).into(),
     }
@@ -238,6 +239,7 @@ async fn run_blocking(function: Arc<Inline>, abandoned: AbandonedThreads, call: 
         return Answer::failed(failure).into();
     }
     tokio::select! {
+        biased;
         finished = receiver => match finished {
             Ok(finished) => answer(finished),
             Err(_) => Answer::failed(HookFailure::Panicked {

@@ -245,10 +245,6 @@ impl Runner {
         scope: &RunScope,
     ) -> StartedHook {
         let started = Instant::now();
-        if let Err(failure) = hook.check_trust(&input) {
-            let run = Answer::failed(failure).into();
-            return StartedHook::Done(finish(hook, run, Timing::default(), scope));
-        }
         if hook.kind() == HookKind::Inline {
             if let Some(observer) = &scope.observer {
                 observer.hook_started(hook);
@@ -363,10 +359,16 @@ async fn supervise(
         Slots { of_source, of_engine }
     };
     let slots = tokio::select! {
-        slots = places => slots,
-        () = scope.cancel.cancelled() => {
+        biased;
+        () = scope.cancel.cancelled() => Err(HookFailure::Cancelled),
+        // Only now: what runs may have changed while the hook waited.
+        slots = places => hook.check_trust(&input).map(|()| slots),
+    };
+    let slots = match slots {
+        Ok(slots) => slots,
+        Err(failure) => {
             let timing = Timing { queued: queued_at.elapsed(), ..Timing::default() };
-            return finish(&hook, Answer::failed(HookFailure::Cancelled).into(), timing, &scope);
+            return finish(&hook, Answer::failed(failure).into(), timing, &scope);
         }
     };
     let started_at = Instant::now();

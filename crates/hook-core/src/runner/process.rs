@@ -50,6 +50,11 @@ pub(super) async fn run(mut tree: ProcessTree, call: ProcessCall<'_>) -> (Ending
         }
     };
     drop(stdin);
+    // An engine that was held up itself finds that both have happened: then the hook was in time.
+    let verdict = match verdict {
+        Verdict::Ended(status) => Verdict::Ended(status),
+        late => tree.try_wait().map_or(late, Verdict::Ended),
+    };
 
     let mut report = ProcessReport::default();
     let mut still_running = None;
@@ -65,6 +70,8 @@ pub(super) async fn run(mut tree: ProcessTree, call: ProcessCall<'_>) -> (Ending
                     () = stderr.fill() => {}
                 }
             }
+            stdout.fill_with_what_is_there();
+            stderr.fill_with_what_is_there();
             report.leaked = stdout.is_open() || stderr.is_open();
             ended(status, &mut report)
         }

@@ -31,6 +31,9 @@ impl EndSignal {
     const ALL: [Self; 4] = [Self::Terminate, Self::Interrupt, Self::Quit, Self::HangUp];
 }
 
+/// How long a killed process may take to be gone.
+const AFTER_KILL: Duration = Duration::from_secs(1);
+
 /// A hook that got its verdict while it ran.
 pub(super) struct Leaving {
     pub(super) tree: ProcessTree,
@@ -90,8 +93,9 @@ impl EngineTasks {
             }
             // Also when all seem gone: looking is not atomic, and this hits no stranger.
             tree.kill();
-            // Whatever waiting says, there is nothing left to do.
-            let _ = tree.wait().await;
+            // What cannot be killed (another user's, stuck in the kernel) is not waited for: dropped,
+            // it is reaped by the runtime when it ends.
+            let _ = tokio::time::timeout(AFTER_KILL, tree.wait()).await;
         });
     }
 }

@@ -65,6 +65,11 @@ impl ProcessTree {
         self.leader.wait().await
     }
 
+    /// The leader's status, if it has ended by now; as [`wait`](Self::wait).
+    pub(super) fn try_wait(&mut self) -> Option<io::Result<ExitStatus>> {
+        self.leader.try_wait().transpose()
+    }
+
     /// Tells every process of the tree to end.
     pub(super) fn tell_to_end(&self, signal: EndSignal) {
         self.group.tell_to_end(&self.leader, signal);

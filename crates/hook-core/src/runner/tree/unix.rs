@@ -57,7 +57,11 @@ fn id(leader: &Child) -> Option<Pid> {
 }
 
 fn signal(leader: &Child, signal: Signal) {
-    if let Some(leader) = id(leader) {
+    // A host that reaps every child may have reaped this one.
+    let look = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+    if let Some(leader) = id(leader)
+        && waitid(WaitId::Pid(leader), look).is_ok()
+    {
         // A group that is gone already is what was wanted.
         let _ = kill_process_group(leader, signal);
     }
