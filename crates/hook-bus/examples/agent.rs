@@ -12,7 +12,7 @@ use std::process::Command;
 use futures::stream::{self, StreamExt};
 use hook_bus::triggers::{
     BeforeAgentDecision, ChunkHooks, ModelCall, ModelVerdict, ToolCall, ToolContent, ToolResult,
-    TurnEnd, call_model_with_hooks, execute_tool_with_hooks, fire_after_agent_hook,
+    ToolVerdict, TurnEnd, call_model_with_hooks, execute_tool_with_hooks, fire_after_agent_hook,
     fire_before_agent_hook, fire_session_end_hook, fire_session_start_hook,
 };
 use hook_bus::{AgentHost, HookExecutionResponse, HookSystem, Sdk, Subscription};
@@ -34,14 +34,16 @@ async fn main() -> Result<()> {
         false
     });
     let system = host.hook_system().ok_or("hooks are off")?;
+    let heard = system.bus().subscribe();
+    let start = fire_session_start_hook(&host, SessionStartSource::Startup).await;
     let mut agent = Agent {
         host: &host,
         project,
         contents: Vec::new(),
+        next: start.advice.for_model.into_iter().map(|text| json!({"text": text})).collect(),
         script: script().into_iter(),
-        heard: system.bus().subscribe(),
+        heard,
     };
-    fire_session_start_hook(&host, SessionStartSource::Startup).await;
     agent.work("Plan the work in src/. My settings: api_key=FAKE-KEY-0000-NOT-A-REAL-KEY").await?;
     fire_session_end_hook(&host, SessionEndReason::Exit).await;
     agent.show_hooks();
@@ -73,6 +75,8 @@ struct Agent<'a> {
     project: PathBuf,
     /// The conversation, as the SDK has it.
     contents: Vec<Value>,
+    /// What hooks want the model to know, to be said with the next message.
+    next: Vec<Value>,
     script: std::vec::IntoIter<Vec<Value>>,
     /// Every response on the bus, to show what each hook did.
     heard: Subscription<HookExecutionResponse>,
@@ -91,7 +95,7 @@ impl Agent<'_> {
                 return Ok(());
             };
             self.say("user", vec![json!({"text": text})]);
-            let answer = self.turn().await?;
+            let Some(answer) = self.turn().await? else { return Ok(()) };
             let after = fire_after_agent_hook(self.host, &prompt, &answer).await;
             self.show_hooks();
             match after.end {
@@ -107,8 +111,9 @@ impl Agent<'_> {
         }
     }
 
-    /// Calls the model, and the tools that it wants, until it wants none.
-    async fn turn(&mut self) -> Result<String> {
+    /// Calls the model, and the tools that it wants, until it wants none; its answer, unless a hook
+    /// stops the agent.
+    async fn turn(&mut self) -> Result<Option<String>> {
         loop {
             let request =
                 RawObject::try_from(&json!({"model": "scripted", "contents": self.contents}))?;
@@ -129,9 +134,17 @@ impl Agent<'_> {
             }
             let result = answer.finish().await?;
             self.show_hooks();
-            if result.verdict != ModelVerdict::Called {
-                println!("  the model's answer goes no further: {:?}", result.verdict);
-                return Ok(String::new());
+            match result.verdict {
+                ModelVerdict::Called | ModelVerdict::Answered => {}
+                ModelVerdict::Blocked { .. } => println!("  a hook answers for the model"),
+                stopped => {
+                    println!("  the agent stops: {stopped:?}");
+                    return Ok(None);
+                }
+            }
+            // What hooks want the model to know next time.
+            if let Some(text) = result.for_next_request {
+                self.next.push(json!({"text": text}));
             }
             let response = result.response.ok_or("the model said nothing")?;
             let response: Value = serde_json::from_str(response.as_str())?;
@@ -145,18 +158,19 @@ impl Agent<'_> {
             let calls: Vec<&Value> = parts.iter().map(|part| &part["functionCall"]).collect();
             let calls: Vec<&Value> = calls.into_iter().filter(|call| call.is_object()).collect();
             if calls.is_empty() {
-                return Ok(text);
+                return Ok(Some(text));
             }
             let mut results = Vec::new();
             for call in calls {
-                results.push(self.call_tool(call).await?);
+                let Some(result) = self.call_tool(call).await? else { return Ok(None) };
+                results.push(result);
             }
             self.say("user", results);
         }
     }
 
-    /// Calls a tool as the model wants it, or as hooks let it.
-    async fn call_tool(&mut self, call: &Value) -> Result<Value> {
+    /// Calls a tool as the model wants it, or as hooks let it; nothing if a hook stops the agent.
+    async fn call_tool(&mut self, call: &Value) -> Result<Option<Value>> {
         let name = call["name"].as_str().unwrap_or_default();
         println!("Model calls {name}: {}", call["args"]);
         let tool = ToolCall::new(ToolName::new(name)?, RawObject::try_from(&call["args"])?);
@@ -170,11 +184,18 @@ impl Agent<'_> {
             ToolContent::Text(text) => text.trim_end().replace('\n', "\n    "),
             ToolContent::Parts(parts) => format!("{parts:?}"),
         };
+        if let ToolVerdict::Stopped { reason, .. } = &result.verdict {
+            println!("  the agent stops: {reason}");
+            return Ok(None);
+        }
         println!("  the model gets: {text}");
-        Ok(json!({"functionResponse": {"name": name, "response": {"output": text}}}))
+        Ok(Some(json!({"functionResponse": {"name": name, "response": {"output": text}}})))
     }
 
-    fn say(&mut self, role: &str, parts: Vec<Value>) {
+    fn say(&mut self, role: &str, mut parts: Vec<Value>) {
+        if role == "user" {
+            parts.append(&mut self.next);
+        }
         self.contents.push(json!({"role": role, "parts": parts}));
     }
 

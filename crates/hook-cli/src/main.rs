@@ -75,8 +75,8 @@ fn keep_inherited_descriptors_from_hooks() {
 #[cfg(not(unix))]
 fn keep_inherited_descriptors_from_hooks() {}
 
-/// A server keeps its deadlines on a thread of its own, whatever its main thread does; what is over
-/// in a moment does not pay for one.
+/// A server serves its client on one thread and runs hooks on another; what is over in a moment does
+/// not pay for a second.
 fn runtime(command: &args::Command) -> std::io::Result<tokio::runtime::Runtime> {
     let mut builder = match command {
         args::Command::Fire(_) | args::Command::List(_) => Builder::new_current_thread(),
