@@ -5,6 +5,15 @@ use hook_core::{JsonObject, RawJson, RawObject};
 use crate::TranslateError;
 use crate::json;
 
+/// What a hook's messages make of a conversation.
+#[derive(Debug)]
+pub(crate) enum Overlaid {
+    /// Another value in its place.
+    Value(RawJson),
+    /// Other entries of the list.
+    Items(Rewritten),
+}
+
 /// The entries of a list after an edit.
 #[derive(Debug)]
 pub(crate) struct Rewritten {
