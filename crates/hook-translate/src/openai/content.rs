@@ -1,5 +1,6 @@
 //! What is said in a message: a string, or a list of parts.
 
+use std::borrow::Cow;
 use std::convert::Infallible;
 
 use hook_core::shape::{ShapeError, read_text};
@@ -102,11 +103,13 @@ impl Content {
     }
 
     /// All that is said.
-    pub(super) fn text(&self) -> String {
+    pub(super) fn text(&self) -> Cow<'_, str> {
         match self {
-            Self::Nothing => String::new(),
-            Self::Text(text) => text.clone(),
-            Self::Parts(parts) => parts.iter().filter_map(|part| part.text.as_deref()).collect(),
+            Self::Nothing => Cow::default(),
+            Self::Text(text) => Cow::Borrowed(text),
+            Self::Parts(parts) => {
+                parts::joined(parts.iter().filter_map(|part| part.text.as_deref()))
+            }
         }
     }
 
@@ -117,7 +120,7 @@ impl Content {
             Self::Parts(mut parts) if parts.len() == 1 => {
                 parts.pop().and_then(|part| part.text).unwrap_or_default()
             }
-            content => content.text(),
+            content => content.text().into_owned(),
         }
     }
 

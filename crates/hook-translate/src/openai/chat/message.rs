@@ -1,5 +1,7 @@
 //! One message of a chat.
 
+use std::borrow::Cow;
+
 use hook_core::model::{LlmMessage, LlmRole};
 use hook_core::shape::{ShapeError, read_text};
 use hook_core::{JsonObject, JsonWalk, RawJson};
@@ -96,10 +98,8 @@ impl Entry for Message {
         &self.raw
     }
 
-    fn message(&self) -> Option<LlmMessage> {
-        let role = self.speaker?;
-        let content = self.content.text();
-        (!content.is_empty()).then_some(LlmMessage { role, content })
+    fn said(&self) -> Option<(LlmRole, Cow<'_, str>)> {
+        Some((self.speaker?, self.content.text()))
     }
 
     fn with_text(

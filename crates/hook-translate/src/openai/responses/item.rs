@@ -1,5 +1,7 @@
 //! One item of an input or an output.
 
+use std::borrow::Cow;
+
 use hook_core::model::{LlmMessage, LlmRole};
 use hook_core::shape::{ShapeError, read_text};
 use hook_core::{JsonKind, JsonObject, JsonWalk, RawJson};
@@ -222,13 +224,12 @@ impl Entry for Item {
         &self.raw
     }
 
-    fn message(&self) -> Option<LlmMessage> {
-        let (role, content) = match &self.form {
-            Form::Text(text) => (LlmRole::User, text.clone()),
-            Form::Message(message) => (message.speaker?, message.content.text()),
-            Form::Other { .. } => return None,
-        };
-        (!content.is_empty()).then_some(LlmMessage { role, content })
+    fn said(&self) -> Option<(LlmRole, Cow<'_, str>)> {
+        match &self.form {
+            Form::Text(text) => Some((LlmRole::User, Cow::Borrowed(text))),
+            Form::Message(message) => Some((message.speaker?, message.content.text())),
+            Form::Other { .. } => None,
+        }
     }
 
     fn with_text(
