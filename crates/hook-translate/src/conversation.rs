@@ -1,7 +1,9 @@
 //! Laying the messages that a hook gave over an SDK's own conversation.
 
+use std::borrow::Cow;
+
 use hook_core::RawJson;
-use hook_core::model::LlmMessage;
+use hook_core::model::{LlmMessage, LlmRole};
 
 use crate::align::{Step, align, likeness};
 use crate::{TranslateError, Warning};
@@ -11,8 +13,14 @@ pub(crate) trait Entry {
     /// The JSON as it was read.
     fn raw(&self) -> &RawJson;
 
+    /// Who speaks, and what is said, if hooks see that. There may be no text.
+    fn said(&self) -> Option<(LlmRole, Cow<'_, str>)>;
+
     /// What hooks see of it, if it has text.
-    fn message(&self) -> Option<LlmMessage>;
+    fn message(&self) -> Option<LlmMessage> {
+        let (role, content) = self.said().filter(|(_, content)| !content.is_empty())?;
+        Some(LlmMessage { role, content: content.into_owned() })
+    }
 
     /// What this is with another text, or, with none, what is left of it. `path` is where it
     /// stands.
@@ -34,8 +42,9 @@ pub(crate) struct Plan<'m> {
 }
 
 /// A message that the conversation has, and the entry that it is shown of.
-struct Shown {
-    message: LlmMessage,
+struct Shown<'e> {
+    role: LlmRole,
+    content: Cow<'e, str>,
     entry: usize,
 }
 
@@ -52,8 +61,12 @@ impl<'m> Plan<'m> {
     ) -> Option<Self> {
         let given: Vec<&LlmMessage> =
             messages.iter().filter(|message| !message.content.is_empty()).collect();
-        let shown = |(entry, read): (usize, &E)| Some(Shown { message: read.message()?, entry });
-        let shown: Vec<Shown> = entries.iter().enumerate().filter_map(shown).collect();
+        let mut shown = Vec::with_capacity(given.len());
+        for (entry, read) in entries.iter().enumerate() {
+            if let Some((role, content)) = read.said().filter(|(_, said)| !said.is_empty()) {
+                shown.push(Shown { role, content, entry });
+            }
+        }
         let steps = steps(&shown, &given);
         if steps.iter().all(|step| matches!(step, Step::Keep { .. })) {
             return None;
@@ -103,7 +116,7 @@ impl<'m> Plan<'m> {
 /// and the others where `place_between` says.
 fn inserts<'m>(
     steps: &[Step],
-    shown: &[Shown],
+    shown: &[Shown<'_>],
     given: &[&'m LlmMessage],
     place_between: impl Fn(Option<usize>, Option<usize>) -> usize,
 ) -> Vec<(usize, &'m LlmMessage)> {
@@ -132,15 +145,13 @@ fn inserts<'m>(
     inserts
 }
 
-fn steps(shown: &[Shown], given: &[&LlmMessage]) -> Vec<Step> {
-    let old: Vec<(&str, &str)> = shown.iter().map(|shown| key(&shown.message)).collect();
-    let new: Vec<(&str, &str)> = given.iter().map(|message| key(message)).collect();
+fn steps(shown: &[Shown<'_>], given: &[&LlmMessage]) -> Vec<Step> {
+    let old: Vec<(&str, &str)> =
+        shown.iter().map(|shown| (shown.role.as_str(), &*shown.content)).collect();
+    let new: Vec<(&str, &str)> =
+        given.iter().map(|given| (given.role.as_str(), given.content.as_str())).collect();
     // A message of another role is another message: nothing of a model's content is a user's.
     align(&old, &new, |i, j| (old[i].0 == new[j].0).then(|| likeness(old[i].1, new[j].1)))
-}
-
-fn key(message: &LlmMessage) -> (&str, &str) {
-    (message.role.as_str(), &message.content)
 }
 
 /// Before which entry a new message goes, given the entries of the messages before and after it:

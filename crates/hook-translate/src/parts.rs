@@ -1,5 +1,7 @@
 //! Putting text back into the parts that it came from.
 
+use std::borrow::Cow;
+
 use hook_core::RawJson;
 
 use crate::Warning;
@@ -23,6 +25,15 @@ pub(crate) trait Part {
 /// The parts that have text, in order.
 pub(crate) fn pieces<P: Part>(parts: &[P]) -> Vec<Piece<'_>> {
     parts.iter().filter_map(Part::piece).collect()
+}
+
+/// These texts as one, without a copy where there is only one.
+pub(crate) fn joined<'t>(mut texts: impl Iterator<Item = &'t str>) -> Cow<'t, str> {
+    let first = texts.next().unwrap_or_default();
+    match texts.next() {
+        None => Cow::Borrowed(first),
+        Some(second) => Cow::Owned([first, second].into_iter().chain(texts).collect()),
+    }
 }
 
 /// The parts with other texts. Parts without text stay where they are; so does what else a part

@@ -5,6 +5,15 @@ use hook_core::{JsonObject, RawJson, RawObject};
 use crate::TranslateError;
 use crate::json;
 
+/// What a hook's messages make of a conversation.
+#[derive(Debug)]
+pub(crate) enum Overlaid {
+    /// Another value in its place.
+    Value(RawJson),
+    /// Other entries of the list.
+    Items(Rewritten),
+}
+
 /// The entries of a list after an edit.
 #[derive(Debug)]
 pub(crate) struct Rewritten {
@@ -23,7 +32,11 @@ impl Rewritten {
         entries: Vec<RawJson>,
     ) -> Self {
         let replaced = (old.len() == entries.len()).then(|| {
-            let pairs = old.zip(&entries).filter(|(old, new)| old != new);
+            // Most entries are still the same text at the same place, which tells without a look.
+            let is_same = |old: &RawJson, new: &RawJson| {
+                std::ptr::eq(old.as_str(), new.as_str()) || old == new
+            };
+            let pairs = old.zip(&entries).filter(|(old, new)| !is_same(old, new));
             pairs.map(|(old, new)| (old.clone(), new.clone())).collect()
         });
         Self { field, replaced, entries }

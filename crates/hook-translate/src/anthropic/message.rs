@@ -1,5 +1,6 @@
 //! One message of a conversation: who speaks, and what is said.
 
+use std::borrow::Cow;
 use std::convert::Infallible;
 
 use hook_core::model::{LlmMessage, LlmRole};
@@ -9,6 +10,7 @@ use hook_core::{JsonKind, JsonWalk, RawJson};
 use super::block::Blocks;
 use crate::conversation::Entry;
 use crate::json;
+use crate::parts;
 use crate::spread::spread;
 use crate::{TranslateError, Warning};
 
@@ -103,12 +105,12 @@ impl Entry for Message {
         &self.raw
     }
 
-    fn message(&self) -> Option<LlmMessage> {
+    fn said(&self) -> Option<(LlmRole, Cow<'_, str>)> {
         let content = match &self.content {
-            Content::Text(text) => text.clone(),
-            Content::Blocks(blocks) => blocks.texts().collect(),
+            Content::Text(text) => Cow::Borrowed(text.as_str()),
+            Content::Blocks(blocks) => parts::joined(blocks.texts()),
         };
-        (!content.is_empty()).then_some(LlmMessage { role: self.role, content })
+        Some((self.role, content))
     }
 
     fn with_text(

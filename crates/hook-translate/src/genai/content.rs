@@ -1,5 +1,6 @@
 //! One content of a conversation: who speaks, and what is said.
 
+use std::borrow::Cow;
 use std::convert::Infallible;
 
 use hook_core::model::{LlmMessage, LlmRole};
@@ -97,13 +98,12 @@ impl Entry for Content {
         &self.raw
     }
 
-    fn message(&self) -> Option<LlmMessage> {
-        let (role, content) = match &self.form {
-            Form::Text(text) => (LlmRole::User, text.clone()),
-            Form::Spoken { role, parts, .. } => (*role, parts.texts().concat()),
-            Form::Bare => return None,
-        };
-        (!content.is_empty()).then_some(LlmMessage { role, content })
+    fn said(&self) -> Option<(LlmRole, Cow<'_, str>)> {
+        match &self.form {
+            Form::Text(text) => Some((LlmRole::User, Cow::Borrowed(text))),
+            Form::Spoken { role, parts, .. } => Some((*role, parts.text())),
+            Form::Bare => None,
+        }
     }
 
     fn with_text(

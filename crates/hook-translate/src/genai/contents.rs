@@ -8,7 +8,7 @@ use super::content::Content;
 use crate::conversation::{Entry, Plan, place_between};
 use crate::json;
 use crate::reading::each;
-use crate::rewritten::Rewritten;
+use crate::rewritten::{Overlaid, Rewritten};
 use crate::{TranslateError, Warning};
 
 /// The `contents` of a request.
@@ -29,15 +29,6 @@ enum Form {
     String,
     /// A content, as the others must become: they are strings, but somebody else speaks, too.
     WrapAll,
-}
-
-/// What a hook's messages make of the contents.
-#[derive(Debug)]
-pub(super) enum Overlaid {
-    /// Another value in their place.
-    Value(RawJson),
-    /// Other items of the list.
-    Items(Rewritten),
 }
 
 impl Contents {

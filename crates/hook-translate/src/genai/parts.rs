@@ -1,5 +1,6 @@
 //! The parts of a content, and putting text back into them.
 
+use std::borrow::Cow;
 use std::convert::Infallible;
 
 use hook_core::shape::{ShapeError, read_text};
@@ -55,6 +56,11 @@ impl Parts {
     /// The texts of the parts that have one.
     pub(super) fn texts(&self) -> Vec<String> {
         self.parts.iter().filter_map(|part| part.text.clone()).collect()
+    }
+
+    /// All that is said.
+    pub(super) fn text(&self) -> Cow<'_, str> {
+        parts::joined(self.parts.iter().filter_map(|part| part.text.as_deref()))
     }
 
     /// Whether a part answers a function call; it must directly follow the content that calls.

@@ -4,11 +4,11 @@ use hook_core::model::LlmRequest;
 use hook_core::shape::FieldReader;
 use hook_core::{JsonObject, RawJson, RawObject};
 
-use super::contents::{Contents, Overlaid};
+use super::contents::Contents;
 use super::tool_config;
 use crate::json;
 use crate::reading::fields_and;
-use crate::rewritten::Rewritten;
+use crate::rewritten::{Overlaid, Rewritten};
 use crate::{TranslateError, Translated, Warning};
 
 /// The generation settings that are shown to hooks.

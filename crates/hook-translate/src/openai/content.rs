@@ -1,10 +1,14 @@
 //! What is said in a message: a string, or a list of parts.
 
-use hook_core::shape::{FieldReader, ShapeError};
-use hook_core::{JsonKind, JsonObject, RawJson};
+use std::borrow::Cow;
+use std::convert::Infallible;
+
+use hook_core::shape::{ShapeError, read_text};
+use hook_core::{JsonKind, JsonObject, JsonWalk, RawJson};
 
 use crate::json;
 use crate::parts;
+use crate::reading::each;
 use crate::spread::{Piece, Portion};
 use crate::{TranslateError, Warning};
 
@@ -28,24 +32,60 @@ pub(super) enum Content {
 #[derive(Debug)]
 pub(super) struct Part {
     raw: RawJson,
-    fields: JsonObject,
     text: Option<String>,
 }
 
-impl Content {
-    /// Reads a `content`.
-    pub(super) fn read(content: Option<&RawJson>) -> Result<Self, ShapeError> {
-        let Some(value) = content.filter(|content| !content.is_null()) else {
-            return Ok(Self::Nothing);
+/// The `content` of something that is not read to its end, and may turn out to be no message of
+/// anybody.
+#[derive(Debug)]
+pub(super) enum Found {
+    /// What it says.
+    Read(Result<Content, ShapeError>),
+    /// It is most likely of no interest.
+    Left(RawJson),
+}
+
+impl Default for Found {
+    fn default() -> Self {
+        Self::Read(Ok(Content::Nothing))
+    }
+}
+
+impl Found {
+    /// Steps over the `content` ahead, and reads it on the way if it is `likely` a message's.
+    pub(super) fn ahead(walk: &mut JsonWalk<'_>, likely: bool) -> Self {
+        if likely { Self::Read(Content::read(walk)) } else { Self::Left(walk.value()) }
+    }
+
+    /// What it says, now that this is known to be a message's.
+    pub(super) fn content(self) -> Result<Content, ShapeError> {
+        let content = match self {
+            Self::Read(content) => content,
+            Self::Left(raw) => Content::read(&mut raw.walk()),
         };
-        if let Some(text) = value.to_text() {
-            return Ok(Self::Text(text));
+        content.map_err(|error| error.within("content"))
+    }
+}
+
+impl Content {
+    /// Reads the `content` of these fields.
+    pub(super) fn of(fields: &JsonObject) -> Result<Self, ShapeError> {
+        fields.get("content").map_or_else(Found::default, |raw| Found::Left(raw.clone())).content()
+    }
+
+    /// Reads the `content` ahead.
+    fn read(walk: &mut JsonWalk<'_>) -> Result<Self, ShapeError> {
+        match walk.kind() {
+            JsonKind::Array => each(walk, Part::read).map(Self::Parts),
+            kind => {
+                let value = walk.value();
+                match kind {
+                    JsonKind::Null => Ok(Self::Nothing),
+                    JsonKind::String => Ok(Self::Text(value.to_text().unwrap_or_default())),
+                    other => Err(ShapeError::new("", "a string or an array", other)),
+                }
+            }
         }
-        let items = value
-            .to_items()
-            .ok_or_else(|| ShapeError::new("content", "a string or an array", value.kind()))?;
-        let read = |(index, part)| Part::read(part, || format!("content[{index}]"));
-        items.iter().enumerate().map(read).collect::<Result<_, _>>().map(Self::Parts)
     }
 
     /// What has text, in order.
@@ -60,6 +100,28 @@ impl Content {
     /// The texts, in order.
     pub(super) fn texts(&self) -> Vec<String> {
         self.pieces().into_iter().map(|piece| piece.text.to_owned()).collect()
+    }
+
+    /// All that is said.
+    pub(super) fn text(&self) -> Cow<'_, str> {
+        match self {
+            Self::Nothing => Cow::default(),
+            Self::Text(text) => Cow::Borrowed(text),
+            Self::Parts(parts) => {
+                parts::joined(parts.iter().filter_map(|part| part.text.as_deref()))
+            }
+        }
+    }
+
+    /// All that is said, without a copy where there is only one text.
+    pub(super) fn into_text(self) -> String {
+        match self {
+            Self::Text(text) => text,
+            Self::Parts(mut parts) if parts.len() == 1 => {
+                parts.pop().and_then(|part| part.text).unwrap_or_default()
+            }
+            content => content.text().into_owned(),
+        }
     }
 
     /// Whether there is a part without text.
@@ -110,13 +172,41 @@ impl Content {
 }
 
 impl Part {
-    fn read(raw: &RawJson, path: impl Fn() -> String) -> Result<Self, ShapeError> {
-        let fields = match raw.kind() {
-            JsonKind::Null => JsonObject::new(),
-            kind => raw.to_object().map_err(|_| ShapeError::new(path(), "an object", kind))?,
+    /// Reads the part ahead. It has a text if it is of a type that is text; one without a type is,
+    /// too.
+    fn read(walk: &mut JsonWalk<'_>) -> Result<Self, ShapeError> {
+        let (mut kind, mut text) = (None, None);
+        let raw = object_or_null(walk, |walk, name| match name {
+            "type" => kind = Some(walk.value()),
+            "text" => text = Some(walk.value()),
+            _ => {}
+        })?;
+        let text = match read_text("type", kind.as_ref())? {
+            Some(other) if !TEXT_TYPES.contains(&other.as_str()) => None,
+            _ => read_text("text", text.as_ref())?,
         };
-        let text = text_of(&fields).map_err(|error| error.within(&path()))?;
-        Ok(Self { raw: raw.clone(), fields, text })
+        Ok(Self { raw, text })
+    }
+
+    /// All that it says. Read where an edit needs it, which is seldom.
+    fn fields(&self) -> JsonObject {
+        self.raw.to_object().unwrap_or_default()
+    }
+}
+
+/// Steps through the object ahead, or over `null`, which counts as one without fields.
+pub(super) fn object_or_null(
+    walk: &mut JsonWalk<'_>,
+    mut take: impl FnMut(&mut JsonWalk<'_>, &str),
+) -> Result<RawJson, ShapeError> {
+    let raw = walk.entries(|walk, name| {
+        take(walk, name);
+        Ok::<_, Infallible>(())
+    });
+    let Ok(raw) = raw;
+    match raw.kind() {
+        JsonKind::Object | JsonKind::Null => Ok(raw),
+        other => Err(ShapeError::new("", "an object", other)),
     }
 }
 
@@ -130,22 +220,13 @@ impl parts::Part for Part {
     }
 
     fn says_more(&self) -> bool {
-        says_more(&self.fields, &["type", "text"])
+        says_more(&self.fields(), &["type", "text"])
     }
 
     fn with_text(&self, text: &str) -> RawJson {
-        let mut fields = self.fields.clone();
+        let mut fields = self.fields();
         fields.insert("text", RawJson::from_text(text));
         fields.to_raw().into()
-    }
-}
-
-/// The text of a part, if it is of a type that is text; one without a type is, too.
-fn text_of(part: &JsonObject) -> Result<Option<String>, ShapeError> {
-    let mut reader = FieldReader::new(part.clone());
-    match reader.text("type")? {
-        Some(other) if !TEXT_TYPES.contains(&other.as_str()) => Ok(None),
-        _ => reader.text("text"),
     }
 }
 

@@ -30,7 +30,8 @@ pub(super) struct Places {
 
 impl Places {
     /// Finds the places between entries with these ties.
-    pub(super) fn of(ties: &[Tie]) -> Self {
+    pub(super) fn of(ties: impl Iterator<Item = Tie>) -> Self {
+        let ties: Vec<Tie> = ties.collect();
         let end = ties.len();
         // How many spans that must not be parted begin and end at each place.
         let (mut begins, mut ends) = (vec![0_usize; end + 1], vec![0_usize; end + 1]);
@@ -106,9 +107,8 @@ mod tests {
             ("l", _) => Tie::Leads,
             _ => Tie::Free,
         };
-        let ties: Vec<Tie> = written.split_whitespace().map(tie).collect();
-        let places = Places::of(&ties);
-        (0..=ties.len()).filter(|&place| places.next_open[place] == place).collect()
+        let places = Places::of(written.split_whitespace().map(tie));
+        (0..places.next_open.len()).filter(|&place| places.next_open[place] == place).collect()
     }
 
     #[test]

@@ -1,15 +1,17 @@
 //! What the requests of both APIs have in common.
 
 use hook_core::model::{LlmMessage, LlmRequest};
-use hook_core::shape::FieldReader;
-use hook_core::{JsonObject, RawJson, RawObject};
+use hook_core::shape::{FieldReader, ShapeError};
+use hook_core::{JsonObject, JsonWalk, RawJson, RawObject};
 
 use super::settings::{self, Setting};
 use super::tool_choice::{self, Nesting};
+use crate::reading::fields_and;
+use crate::rewritten::{Overlaid, Rewritten};
 use crate::{TranslateError, Translated, Warning, json};
 
 /// A conversation of one of the APIs.
-pub(super) trait Conversation: Sized {
+pub(super) trait Conversation: Default {
     /// The field that holds it.
     const FIELD: &'static str;
     /// The settings that stand beside it.
@@ -17,27 +19,27 @@ pub(super) trait Conversation: Sized {
     /// How a `tool_choice` beside it is written.
     const NESTING: Nesting;
 
-    /// Reads the field.
-    fn read(conversation: Option<&RawJson>) -> Result<Self, TranslateError>;
+    /// Reads the field ahead. An error has no path before.
+    fn read(walk: &mut JsonWalk<'_>) -> Result<Self, ShapeError>;
 
     /// What hooks see of it.
-    fn messages(&self) -> Vec<LlmMessage>;
+    fn into_messages(self) -> Vec<LlmMessage>;
 
     /// This with `messages` laid over it, or nothing if that changes nothing.
     fn overlaid(
         &self,
         messages: &[LlmMessage],
         warnings: &mut Vec<Warning>,
-    ) -> Result<Option<RawJson>, TranslateError>;
+    ) -> Result<Option<Overlaid>, TranslateError>;
 }
 
 /// A request as hooks see it.
 pub(super) fn to_stable<C: Conversation>(request: &RawObject) -> Result<RawObject, TranslateError> {
-    let fields = request.fields();
+    let (fields, conversation) = fields_and(request, C::FIELD, C::read);
     let model = FieldReader::new(fields.clone()).text("model")?;
     let stable = LlmRequest {
         model,
-        messages: Some(C::read(fields.get(C::FIELD))?.messages()),
+        messages: Some(conversation.transpose()?.unwrap_or_default().into_messages()),
         config: Some(settings::shown(C::SETTINGS, &fields)),
         tool_config: tool_choice::shown(C::NESTING, &fields)?,
         extra: JsonObject::new(),
@@ -56,18 +58,26 @@ pub(super) fn from_stable<C: Conversation>(
         warnings.push(Warning::new(name, "not a field of a stable request; it is ignored"));
     }
 
-    let fields = base.map(RawObject::fields).unwrap_or_default();
+    let own = base.map(|base| fields_and(base, C::FIELD, C::read));
+    let (fields, conversation) = own.unwrap_or_default();
     let mut changes = JsonObject::new();
     let model = FieldReader::new(fields.clone()).text("model")?;
     if let Some(new) = given.model.as_ref().filter(|new| Some(*new) != model.as_ref()) {
         changes.insert("model", RawJson::from_text(new));
     }
-    let conversation = C::read(fields.get(C::FIELD))?;
+    let conversation = conversation.transpose()?.unwrap_or_default();
     let laid = given.messages.as_deref().map(|new| conversation.overlaid(new, &mut warnings));
-    match laid.transpose()?.flatten() {
-        Some(conversation) => changes.insert(C::FIELD, conversation),
-        None if base.is_none() => changes.insert(C::FIELD, json::array(C::FIELD, [])?),
-        None => {}
+    let rewritten = match laid.transpose()?.flatten() {
+        Some(Overlaid::Value(conversation)) => {
+            changes.insert(C::FIELD, conversation);
+            None
+        }
+        Some(Overlaid::Items(items)) => Some(items),
+        None => None,
+    };
+    if base.is_none() && changes.get(C::FIELD).is_none() {
+        let list = rewritten.as_ref().map_or_else(|| json::array(C::FIELD, []), Rewritten::list)?;
+        changes.insert(C::FIELD, list);
     }
     if let Some(config) = &given.config {
         changes.overlay(&settings::changes(C::SETTINGS, config, &fields, &mut warnings));
@@ -76,6 +86,10 @@ pub(super) fn from_stable<C: Conversation>(
     let tool_config = given.tool_config.unwrap_or_default();
     let path = "toolConfig.mode";
     changes.overlay(&tool_choice::changes(C::NESTING, &tool_config, path, &fields, &mut warnings)?);
-    let value = base.map_or_else(|| changes.to_raw(), |base| base.overlaid(&changes));
+    let value = match (base, rewritten) {
+        (Some(base), Some(items)) => items.laid_over(base, changes)?,
+        (Some(base), None) => base.overlaid(&changes),
+        (None, _) => changes.to_raw(),
+    };
     Ok(Translated { value, warnings })
 }

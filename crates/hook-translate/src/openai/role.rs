@@ -1,5 +1,6 @@
 //! Who speaks.
 
+use hook_core::RawJson;
 use hook_core::model::LlmRole;
 
 /// The roles whose messages are results of tools. What a tool gave is no text that somebody says,
@@ -15,6 +16,12 @@ pub(super) fn shown(role: Option<&str>) -> Option<LlmRole> {
         // As GenAI has it, every other role is one on the user's side.
         _ => Some(LlmRole::User),
     }
+}
+
+/// Whether hooks may see what somebody of this role says, as far as is known: that of a message
+/// which is not read to its end.
+pub(super) fn may_be_shown(role: Option<&RawJson>) -> bool {
+    shown(role.and_then(RawJson::to_text).as_deref()).is_some()
 }
 
 /// What the SDK calls a role. Models take instructions by `system` or by `developer`, but not by

@@ -55,8 +55,7 @@ impl Choice {
         let mut reader = FieldReader::new(fields.clone());
         let message = reader.object(holder.field())?;
         let message = message.map(|message| message.fields()).unwrap_or_default();
-        let content =
-            Content::read(message.get("content")).map_err(|error| error.within(holder.field()))?;
+        let content = Content::of(&message).map_err(|error| error.within(holder.field()))?;
         let reason = reader.text("finish_reason")?;
         let shown = LlmCandidate {
             parts: Some(content.texts()),

@@ -1,11 +1,13 @@
 //! One message of a chat.
 
+use std::borrow::Cow;
+
 use hook_core::model::{LlmMessage, LlmRole};
-use hook_core::shape::{FieldReader, ShapeError};
-use hook_core::{JsonKind, JsonObject, RawJson};
+use hook_core::shape::{ShapeError, read_text};
+use hook_core::{JsonObject, JsonWalk, RawJson};
 
 use crate::conversation::Entry;
-use crate::openai::content::{Content, says_more};
+use crate::openai::content::{Content, Found, object_or_null, says_more};
 use crate::openai::pairing::Tie;
 use crate::openai::role;
 use crate::spread::spread;
@@ -15,31 +17,43 @@ use crate::{TranslateError, Warning, json};
 #[derive(Debug)]
 pub(super) struct Message {
     raw: RawJson,
-    fields: JsonObject,
     role: Option<String>,
     /// The role that hooks see, unless a tool speaks.
     speaker: Option<LlmRole>,
     content: Content,
+    calls: Calls,
+}
+
+/// What a message says about calls of tools, as it is written.
+#[derive(Debug, Default)]
+struct Calls {
+    /// The calls that it makes.
+    made: Option<RawJson>,
+    /// The one call that it makes, in the older form.
+    function: Option<RawJson>,
+    /// The id of the call that it answers.
+    answered: Option<RawJson>,
 }
 
 impl Message {
-    /// Reads an element of `messages`. `path` is where it stands.
-    pub(super) fn read(raw: &RawJson, path: impl Fn() -> String) -> Result<Self, ShapeError> {
-        let fields = match raw.kind() {
-            JsonKind::Null => JsonObject::new(),
-            kind => raw.to_object().map_err(|_| ShapeError::new(path(), "an object", kind))?,
-        };
-        Self::read_fields(raw, fields).map_err(|error| error.within(&path()))
-    }
-
-    fn read_fields(raw: &RawJson, fields: JsonObject) -> Result<Self, ShapeError> {
-        let role = FieldReader::new(fields.clone()).text("role")?;
+    /// Reads the element of `messages` ahead.
+    pub(super) fn read(walk: &mut JsonWalk<'_>) -> Result<Self, ShapeError> {
+        let (mut role, mut content, mut calls) = (None, Found::default(), Calls::default());
+        let raw = object_or_null(walk, |walk, name| match name {
+            "role" => role = Some(walk.value()),
+            "content" => content = Found::ahead(walk, role::may_be_shown(role.as_ref())),
+            "tool_calls" => calls.made = Some(walk.value()),
+            "function_call" => calls.function = Some(walk.value()),
+            "tool_call_id" => calls.answered = Some(walk.value()),
+            _ => {}
+        })?;
+        let role = read_text("role", role.as_ref())?;
         let speaker = role::shown(role.as_deref());
         let content = match speaker {
-            Some(_) => Content::read(fields.get("content"))?,
+            Some(_) => content.content()?,
             None => Content::Nothing,
         };
-        Ok(Self { raw: raw.clone(), fields, role, speaker, content })
+        Ok(Self { raw, role, speaker, content, calls })
     }
 
     /// A message that says what a hook's one does.
@@ -60,19 +74,22 @@ impl Message {
             return Tie::Free;
         }
         let id = |call: &RawJson| call.to_object().ok()?.get("id")?.to_text();
-        let calls = json::given(&self.fields, "tool_calls").and_then(RawJson::to_items);
+        let calls = self.calls.made.as_ref().and_then(RawJson::to_items);
         let calls = calls.filter(|calls| !calls.is_empty());
+        let calls_function = self.calls.function.as_ref().is_some_and(|call| !call.is_null());
         match (self.speaker, calls) {
-            (None, _) => Tie::Answers(self.fields.get("tool_call_id").and_then(RawJson::to_text)),
+            (None, _) => Tie::Answers(self.calls.answered.as_ref().and_then(RawJson::to_text)),
             (_, Some(calls)) => Tie::Calls(calls.iter().filter_map(id).collect()),
-            _ if json::given(&self.fields, "function_call").is_some() => Tie::Calls(Vec::new()),
+            _ if calls_function => Tie::Calls(Vec::new()),
             _ => Tie::Free,
         }
     }
 
-    /// Whether this is more than somebody who says something.
-    fn holds_more(&self) -> bool {
-        says_more(&self.fields, &["role", "content", "name"])
+    /// What hooks see of it, if it has text.
+    pub(super) fn into_message(self) -> Option<LlmMessage> {
+        let role = self.speaker?;
+        let content = self.content.into_text();
+        (!content.is_empty()).then_some(LlmMessage { role, content })
     }
 }
 
@@ -81,10 +98,8 @@ impl Entry for Message {
         &self.raw
     }
 
-    fn message(&self) -> Option<LlmMessage> {
-        let role = self.speaker?;
-        let content = self.content.texts().concat();
-        (!content.is_empty()).then_some(LlmMessage { role, content })
+    fn said(&self) -> Option<(LlmRole, Cow<'_, str>)> {
+        Some((self.speaker?, self.content.text()))
     }
 
     fn with_text(
@@ -95,12 +110,15 @@ impl Entry for Message {
     ) -> Result<Option<RawJson>, TranslateError> {
         let portions = spread(&self.content.pieces(), text);
         let path = format!("{path}.content");
+        let mut fields = self.raw.to_object().unwrap_or_default();
         let content = match self.content.rewritten(portions, &path, text_part, warnings)? {
             Some(content) => content,
-            None if self.holds_more() => without_text(&self.fields, &self.content)?,
+            // This is more than somebody who says something.
+            None if says_more(&fields, &["role", "content", "name"]) => {
+                without_text(&fields, &self.content)?
+            }
             None => return Ok(None),
         };
-        let mut fields = self.fields.clone();
         fields.insert("content", content);
         Ok(Some(fields.to_raw().into()))
     }

@@ -1,17 +1,21 @@
 //! Requests.
 
+use std::cell::LazyCell;
+
 use hook_core::model::LlmMessage;
 use hook_core::shape::ShapeError;
-use hook_core::{RawJson, RawObject};
+use hook_core::{JsonKind, JsonWalk, RawObject};
 
 use super::message::Message;
 use crate::conversation::{Entry, Plan};
-use crate::openai::pairing::{Places, Tie};
+use crate::openai::pairing::Places;
 use crate::openai::request::{self, Conversation};
 use crate::openai::role;
 use crate::openai::settings::Setting;
 use crate::openai::tool_choice::Nesting;
-use crate::{TranslateError, Translated, Warning, json};
+use crate::reading::each;
+use crate::rewritten::{Overlaid, Rewritten};
+use crate::{TranslateError, Translated, Warning};
 
 /// A request as hooks see it.
 pub(crate) fn to_stable_request(request: &RawObject) -> Result<RawObject, TranslateError> {
@@ -27,7 +31,7 @@ pub(crate) fn from_stable_request(
 }
 
 /// The `messages` of a request.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Messages(Vec<Message>);
 
 impl Conversation for Messages {
@@ -48,34 +52,37 @@ impl Conversation for Messages {
 
     const NESTING: Nesting = Nesting::ByType;
 
-    fn read(messages: Option<&RawJson>) -> Result<Self, TranslateError> {
-        let Some(value) = messages.filter(|messages| !messages.is_null()) else {
-            return Ok(Self(Vec::new()));
-        };
-        let items = value
-            .to_items()
-            .ok_or_else(|| ShapeError::new(Self::FIELD, "an array", value.kind()))?;
-        let read = |(index, item)| Message::read(item, || place(index));
-        Ok(Self(items.iter().enumerate().map(read).collect::<Result<_, _>>()?))
+    fn read(walk: &mut JsonWalk<'_>) -> Result<Self, ShapeError> {
+        match walk.kind() {
+            JsonKind::Array => each(walk, Message::read).map(Self),
+            kind => {
+                walk.value();
+                match kind {
+                    JsonKind::Null => Ok(Self::default()),
+                    other => Err(ShapeError::new("", "an array", other)),
+                }
+            }
+        }
     }
 
-    fn messages(&self) -> Vec<LlmMessage> {
-        self.0.iter().filter_map(Message::message).collect()
+    fn into_messages(self) -> Vec<LlmMessage> {
+        self.0.into_iter().filter_map(Message::into_message).collect()
     }
 
     fn overlaid(
         &self,
         messages: &[LlmMessage],
         warnings: &mut Vec<Warning>,
-    ) -> Result<Option<RawJson>, TranslateError> {
-        let ties: Vec<Tie> = self.0.iter().map(Message::tie).collect();
-        let places = Places::of(&ties);
+    ) -> Result<Option<Overlaid>, TranslateError> {
+        // Most hooks insert nothing.
+        let places = LazyCell::new(|| Places::of(self.0.iter().map(Message::tie)));
         let between = |before, after| places.between(before, after);
         let Some(plan) = Plan::of(&self.0, messages, between) else { return Ok(None) };
         let system = role::of_system(self.0.iter().filter_map(Message::role));
         let new = |message: &LlmMessage| Ok(Message::of_hook(message, system));
         let written = plan.written(&self.0, place, new, warnings)?;
-        json::array(Self::FIELD, &written).map(Some)
+        let old = self.0.iter().map(Entry::raw);
+        Ok(Some(Overlaid::Items(Rewritten::of(Self::FIELD, old, written))))
     }
 }
 

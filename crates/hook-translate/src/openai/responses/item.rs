@@ -1,18 +1,24 @@
 //! One item of an input or an output.
 
+use std::borrow::Cow;
+
 use hook_core::model::{LlmMessage, LlmRole};
-use hook_core::shape::{FieldReader, ShapeError};
-use hook_core::{JsonKind, JsonObject, RawJson};
+use hook_core::shape::{ShapeError, read_text};
+use hook_core::{JsonKind, JsonObject, JsonWalk, RawJson};
 
 use crate::conversation::Entry;
-use crate::openai::content::{Content, says_more};
+use crate::openai::content::{Content, Found, object_or_null, says_more};
 use crate::openai::pairing::Tie;
 use crate::openai::role;
+use crate::reading::each;
 use crate::spread::{Portion, spread};
 use crate::{TranslateError, Warning, json};
 
 /// What a message has beside its text and is not lost with it.
 const LABELS: [&str; 7] = ["type", "role", "content", "id", "status", "phase", "name"];
+
+const MESSAGE: &str = "message";
+const REASONING: &str = "reasoning";
 
 /// An element of an `input` or an `output`.
 #[derive(Debug)]
@@ -30,38 +36,79 @@ enum Form {
     /// A message.
     Message(Message),
     /// Anything else: calls of tools and their results, reasoning, references.
-    Other { kind: Option<String>, fields: JsonObject },
+    Other { kind: Option<String>, ids: Ids },
 }
 
 #[derive(Debug)]
 struct Message {
-    fields: JsonObject,
     role: Option<String>,
     /// The role that hooks see, unless a tool speaks.
     speaker: Option<LlmRole>,
     content: Content,
 }
 
+/// The ids that an item has, as they are written.
+#[derive(Debug, Default)]
+struct Ids {
+    /// Its own.
+    own: Option<RawJson>,
+    /// That of the call that it makes or answers.
+    call: Option<RawJson>,
+    /// That of the request that it approves or not.
+    request: Option<RawJson>,
+}
+
 impl Item {
-    /// Reads the elements of a list. `field` is its name.
-    pub(super) fn read_all(field: &str, items: &[RawJson]) -> Result<Vec<Self>, ShapeError> {
-        let mut read: Vec<Self> = Vec::with_capacity(items.len());
-        for (index, raw) in items.iter().enumerate() {
-            let path = || format!("{field}[{index}]");
-            let fields = match raw.kind() {
-                JsonKind::Null => JsonObject::new(),
-                kind => raw.to_object().map_err(|_| ShapeError::new(path(), "an object", kind))?,
-            };
-            let form = Form::read(fields).map_err(|error| error.within(&path()))?;
-            let needed = read.last().is_some_and(Self::leads);
-            read.push(Self { raw: raw.clone(), form, needed });
+    /// Reads the elements of the list ahead.
+    pub(super) fn read_list(walk: &mut JsonWalk<'_>) -> Result<Vec<Self>, ShapeError> {
+        let mut items = each(walk, Self::read)?;
+        let mut needed = false;
+        for item in &mut items {
+            item.needed = needed;
+            needed = item.leads();
         }
-        Ok(read)
+        Ok(items)
+    }
+
+    /// Reads the element ahead.
+    fn read(walk: &mut JsonWalk<'_>) -> Result<Self, ShapeError> {
+        let (mut kind, mut role) = (None, None);
+        let (mut content, mut ids) = (Found::default(), Ids::default());
+        // What a message is told by, if it has no type.
+        let (mut has_role, mut has_content) = (false, false);
+        let raw = object_or_null(walk, |walk, name| match name {
+            "type" => kind = Some(walk.value()),
+            "role" => {
+                let value = walk.value();
+                has_role = !value.is_null();
+                role = Some(value);
+            }
+            "content" => {
+                has_content = walk.kind() != JsonKind::Null;
+                let likely = may_be_message(kind.as_ref()) && role::may_be_shown(role.as_ref());
+                content = Found::ahead(walk, likely);
+            }
+            "id" => ids.own = Some(walk.value()),
+            "call_id" => ids.call = Some(walk.value()),
+            "approval_request_id" => ids.request = Some(walk.value()),
+            _ => {}
+        })?;
+        let kind = read_text("type", kind.as_ref())?;
+        let is_message = match &kind {
+            Some(kind) => kind == MESSAGE,
+            None => has_role || has_content,
+        };
+        let form = match is_message {
+            true => Form::Message(Message::read(role.as_ref(), content)?),
+            false => Form::Other { kind, ids },
+        };
+        Ok(Self { raw, form, needed: false })
     }
 
     /// A whole input that is a string.
-    pub(super) fn of_text(raw: &RawJson, text: String) -> Self {
-        Self { raw: raw.clone(), form: Form::Text(text), needed: false }
+    pub(super) fn of_text(raw: RawJson) -> Self {
+        let text = raw.to_text().unwrap_or_default();
+        Self { raw, form: Form::Text(text), needed: false }
     }
 
     /// A message that says what a hook's one does.
@@ -72,6 +119,16 @@ impl Item {
             ("content", RawJson::from_text(&message.content)),
         ])
         .into()
+    }
+
+    /// What hooks see of it, if it has text.
+    pub(super) fn into_message(self) -> Option<LlmMessage> {
+        let (role, content) = match self.form {
+            Form::Text(text) => (LlmRole::User, text),
+            Form::Message(message) => (message.speaker?, message.content.into_text()),
+            Form::Other { .. } => return None,
+        };
+        (!content.is_empty()).then_some(LlmMessage { role, content })
     }
 
     /// Who speaks, as it is written.
@@ -92,27 +149,28 @@ impl Item {
 
     /// What this has to do with the items around it.
     pub(super) fn tie(&self) -> Tie {
-        let Form::Other { kind, fields } = &self.form else { return Tie::Free };
-        let id = |name: &str| fields.get(name).and_then(RawJson::to_text);
+        let Form::Other { kind, ids } = &self.form else { return Tie::Free };
+        let text = |id: &Option<RawJson>| id.as_ref().and_then(RawJson::to_text);
+        let (own, call) = (|| text(&ids.own), || text(&ids.call));
         match kind.as_deref() {
-            Some("reasoning") => Tie::Leads,
+            Some(REASONING) => Tie::Leads,
             // A reference needs no type.
             Some("item_reference") => Tie::Refers,
-            None if fields.get("id").is_some() => Tie::Refers,
-            Some("mcp_approval_request") => Tie::Calls(id("id").into_iter().collect()),
-            Some("mcp_approval_response") => Tie::Answers(id("approval_request_id")),
-            Some(kind) if kind.ends_with("_output") => Tie::Answers(id("call_id").or(id("id"))),
+            None if ids.own.is_some() => Tie::Refers,
+            Some("mcp_approval_request") => Tie::Calls(own().into_iter().collect()),
+            Some("mcp_approval_response") => Tie::Answers(text(&ids.request)),
+            Some(kind) if kind.ends_with("_output") => Tie::Answers(call().or_else(own)),
             Some(kind) if kind.ends_with("_call") => {
                 // Calls of hosted tools, such as `web_search_call`, hold their results, and are
                 // found by no answer.
-                Tie::Calls([id("call_id"), id("id")].into_iter().flatten().collect())
+                Tie::Calls([call(), own()].into_iter().flatten().collect())
             }
             _ => Tie::Free,
         }
     }
 
     fn leads(&self) -> bool {
-        matches!(self.tie(), Tie::Leads)
+        matches!(&self.form, Form::Other { kind: Some(kind), .. } if kind == REASONING)
     }
 
     /// A message with other texts. What it says may be nothing afterwards, but it stays. `path` is
@@ -126,32 +184,26 @@ impl Item {
         let Form::Message(message) = &self.form else { return Ok(self.raw.clone()) };
         let content = message.rewritten(portions, path, warnings)?;
         let content = content.map_or_else(|| message.content.emptied(), Ok)?;
-        Ok(message.with_content(content))
+        Ok(with_content(self.fields(), content))
     }
-}
 
-impl Form {
-    fn read(fields: JsonObject) -> Result<Self, ShapeError> {
-        let mut reader = FieldReader::new(fields.clone());
-        let kind = reader.text("type")?;
-        let is_message = match &kind {
-            Some(kind) => kind == "message",
-            None => ["role", "content"].iter().any(|name| json::given(&fields, name).is_some()),
-        };
-        if !is_message {
-            return Ok(Self::Other { kind, fields });
-        }
-        let role = reader.text("role")?;
-        let speaker = role::shown(role.as_deref());
-        let content = match speaker {
-            Some(_) => Content::read(fields.get("content"))?,
-            None => Content::Nothing,
-        };
-        Ok(Self::Message(Message { fields, role, speaker, content }))
+    /// All that it says. Read where an edit needs it, which is seldom.
+    fn fields(&self) -> JsonObject {
+        self.raw.to_object().unwrap_or_default()
     }
 }
 
 impl Message {
+    fn read(role: Option<&RawJson>, content: Found) -> Result<Self, ShapeError> {
+        let role = read_text("role", role)?;
+        let speaker = role::shown(role.as_deref());
+        let content = match speaker {
+            Some(_) => content.content()?,
+            None => Content::Nothing,
+        };
+        Ok(Self { role, speaker, content })
+    }
+
     fn rewritten(
         &self,
         portions: Vec<Portion>,
@@ -165,12 +217,6 @@ impl Message {
         };
         self.content.rewritten(portions, &format!("{path}.content"), new, warnings)
     }
-
-    fn with_content(&self, content: RawJson) -> RawJson {
-        let mut fields = self.fields.clone();
-        fields.insert("content", content);
-        fields.to_raw().into()
-    }
 }
 
 impl Entry for Item {
@@ -178,13 +224,12 @@ impl Entry for Item {
         &self.raw
     }
 
-    fn message(&self) -> Option<LlmMessage> {
-        let (role, content) = match &self.form {
-            Form::Text(text) => (LlmRole::User, text.clone()),
-            Form::Message(message) => (message.speaker?, message.content.texts().concat()),
-            Form::Other { .. } => return None,
-        };
-        (!content.is_empty()).then_some(LlmMessage { role, content })
+    fn said(&self) -> Option<(LlmRole, Cow<'_, str>)> {
+        match &self.form {
+            Form::Text(text) => Some((LlmRole::User, Cow::Borrowed(text))),
+            Form::Message(message) => Some((message.speaker?, message.content.text())),
+            Form::Other { .. } => None,
+        }
     }
 
     fn with_text(
@@ -201,13 +246,23 @@ impl Entry for Item {
         let portions = spread(&message.content.pieces(), text);
         let content = match message.rewritten(portions, path, warnings)? {
             Some(content) => content,
-            None if self.needed || says_more(&message.fields, &LABELS) => {
+            None if self.needed || says_more(&self.fields(), &LABELS) => {
                 message.content.emptied()?
             }
             None => return Ok(None),
         };
-        Ok(Some(message.with_content(content)))
+        Ok(Some(with_content(self.fields(), content)))
     }
+}
+
+/// Whether an item may be a message, as far as is known of one that is not read to its end.
+fn may_be_message(kind: Option<&RawJson>) -> bool {
+    kind.and_then(RawJson::to_text).is_none_or(|kind| kind == MESSAGE)
+}
+
+fn with_content(mut message: JsonObject, content: RawJson) -> RawJson {
+    message.insert("content", content);
+    message.to_raw().into()
 }
 
 fn input_text(text: &str) -> RawJson {

@@ -1,16 +1,19 @@
 //! Requests.
 
-use hook_core::model::LlmMessage;
+use std::cell::LazyCell;
+
+use hook_core::model::{LlmMessage, LlmRole};
 use hook_core::shape::ShapeError;
-use hook_core::{RawJson, RawObject};
+use hook_core::{JsonKind, JsonWalk, RawJson, RawObject};
 
 use super::item::Item;
 use crate::conversation::{Entry, Plan};
-use crate::openai::pairing::{Places, Tie};
+use crate::openai::pairing::Places;
 use crate::openai::request::{self, Conversation};
 use crate::openai::role;
 use crate::openai::settings::Setting;
 use crate::openai::tool_choice::Nesting;
+use crate::rewritten::{Overlaid, Rewritten};
 use crate::{TranslateError, Translated, Warning, json};
 
 /// A request as hooks see it.
@@ -27,7 +30,7 @@ pub(crate) fn from_stable_request(
 }
 
 /// The `input` of a request.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Input {
     items: Vec<Item>,
     /// Whether there was a string instead of a list.
@@ -51,30 +54,33 @@ impl Conversation for Input {
 
     const NESTING: Nesting = Nesting::Flat;
 
-    fn read(input: Option<&RawJson>) -> Result<Self, TranslateError> {
-        let Some(value) = input.filter(|input| !input.is_null()) else {
-            return Ok(Self { items: Vec::new(), single: false });
-        };
-        if let Some(text) = value.to_text() {
-            return Ok(Self { items: vec![Item::of_text(value, text)], single: true });
+    fn read(walk: &mut JsonWalk<'_>) -> Result<Self, ShapeError> {
+        match walk.kind() {
+            JsonKind::Array => Ok(Self { items: Item::read_list(walk)?, single: false }),
+            kind => {
+                let value = walk.value();
+                match kind {
+                    JsonKind::Null => Ok(Self::default()),
+                    JsonKind::String => {
+                        Ok(Self { items: vec![Item::of_text(value)], single: true })
+                    }
+                    other => Err(ShapeError::new("", "a string or an array", other)),
+                }
+            }
         }
-        let items = value
-            .to_items()
-            .ok_or_else(|| ShapeError::new(Self::FIELD, "a string or an array", value.kind()))?;
-        Ok(Self { items: Item::read_all(Self::FIELD, &items)?, single: false })
     }
 
-    fn messages(&self) -> Vec<LlmMessage> {
-        self.items.iter().filter_map(Item::message).collect()
+    fn into_messages(self) -> Vec<LlmMessage> {
+        self.items.into_iter().filter_map(Item::into_message).collect()
     }
 
     fn overlaid(
         &self,
         messages: &[LlmMessage],
         warnings: &mut Vec<Warning>,
-    ) -> Result<Option<RawJson>, TranslateError> {
-        let ties: Vec<Tie> = self.items.iter().map(Item::tie).collect();
-        let places = Places::of(&ties);
+    ) -> Result<Option<Overlaid>, TranslateError> {
+        // Most hooks insert nothing.
+        let places = LazyCell::new(|| Places::of(self.items.iter().map(Item::tie)));
         let between = |before, after| places.between(before, after);
         let Some(plan) = Plan::of(&self.items, messages, between) else { return Ok(None) };
         let system = role::of_system(self.items.iter().filter_map(Item::role));
@@ -84,23 +90,22 @@ impl Conversation for Input {
             false => format!("{}[{index}]", Self::FIELD),
         };
         let written = plan.written(&self.items, path, new, warnings)?;
-        match written.as_slice() {
-            [text] if self.single && text.to_text().is_some() => Ok(Some(text.clone())),
-            items => self.list(items, system).map(Some),
+        if !self.single {
+            let old = self.items.iter().map(Entry::raw);
+            return Ok(Some(Overlaid::Items(Rewritten::of(Self::FIELD, old, written))));
         }
+        Ok(Some(Overlaid::Value(match written.as_slice() {
+            [text] if text.kind() == JsonKind::String => text.clone(),
+            items => list(items, system)?,
+        })))
     }
 }
 
-impl Input {
-    /// A list of items. A string among them is what the whole input was: a list cannot have it.
-    fn list(&self, items: &[RawJson], system: &'static str) -> Result<RawJson, TranslateError> {
-        let item = |item: &RawJson| match item.to_text().filter(|_| self.single) {
-            Some(content) => {
-                let role = hook_core::model::LlmRole::User;
-                Item::of_hook(&LlmMessage { role, content }, system)
-            }
-            None => item.clone(),
-        };
-        json::array(Self::FIELD, &items.iter().map(item).collect::<Vec<_>>())
-    }
+/// A list of items. A string among them is what the whole input was: a list cannot have it.
+fn list(items: &[RawJson], system: &'static str) -> Result<RawJson, TranslateError> {
+    let item = |item: &RawJson| match item.to_text() {
+        Some(content) => Item::of_hook(&LlmMessage { role: LlmRole::User, content }, system),
+        None => item.clone(),
+    };
+    json::array(Input::FIELD, &items.iter().map(item).collect::<Vec<_>>())
 }

@@ -1,8 +1,8 @@
 //! Responses. One has a single alternative: all that its output says.
 
 use hook_core::model::{LlmCandidate, LlmResponse};
-use hook_core::shape::FieldReader;
-use hook_core::{JsonObject, RawJson, RawObject};
+use hook_core::shape::{FieldReader, ShapeError};
+use hook_core::{JsonKind, JsonObject, RawJson, RawObject};
 
 use super::item::{Item, output_text};
 use crate::conversation::Entry;
@@ -50,13 +50,13 @@ pub(crate) fn from_stable_response(
         _ => None,
     };
     if let Some(portions) = portions {
-        let output = base.rewritten(portions, &mut warnings)?;
+        let output = json::array(OUTPUT, &base.rewritten(portions, &mut warnings)?)?;
         // An SDK of the API writes the text a second time, for convenience.
         if json::given(&original.fields(), "output_text").is_some() {
             let text = Response::read_output(&output)?.text().unwrap_or_default();
             changes.insert("output_text", RawJson::from_text(&text));
         }
-        changes.insert(OUTPUT, json::array(OUTPUT, &output)?);
+        changes.insert(OUTPUT, output);
     }
     if let Some(usage) = given.usage_metadata.and_then(|usage| base.usage.overlaid(&usage)) {
         changes.insert(USAGE.field, usage);
@@ -127,10 +127,14 @@ struct Response {
     finish_reason: Option<String>,
 }
 
+fn read_items(output: &RawJson) -> Result<Vec<Item>, ShapeError> {
+    Item::read_list(&mut output.walk()).map_err(|error| error.within(OUTPUT))
+}
+
 impl Response {
     fn read(response: &RawObject) -> Result<Self, TranslateError> {
         let mut reader = FieldReader::new(response.fields());
-        let items = reader.items(OUTPUT)?.unwrap_or_default();
+        let items = reader.of_kind(OUTPUT, JsonKind::Array, "an array")?;
         let usage = Usage::read(&USAGE, &mut reader)?;
         let status = reader.text("status")?;
         let details = reader.object("incomplete_details")?.map(|details| details.fields());
@@ -141,16 +145,16 @@ impl Response {
             .flatten();
         let reason = reason.filter(|_| status.as_deref() == Some("incomplete")).or(status);
         Ok(Self {
-            items: Item::read_all(OUTPUT, &items)?,
+            items: items.as_ref().map(read_items).transpose()?.unwrap_or_default(),
             usage,
             finish_reason: reason.map(|reason| finish::shown(&reason).to_owned()),
         })
     }
 
     /// A response of nothing but these items.
-    fn read_output(items: &[RawJson]) -> Result<Self, TranslateError> {
+    fn read_output(items: &RawJson) -> Result<Self, TranslateError> {
         let usage = Usage::read(&USAGE, &mut FieldReader::new(JsonObject::new()))?;
-        Ok(Self { items: Item::read_all(OUTPUT, items)?, usage, finish_reason: None })
+        Ok(Self { items: read_items(items)?, usage, finish_reason: None })
     }
 
     fn pieces(&self) -> Vec<Piece<'_>> {
