@@ -6,7 +6,6 @@ use std::convert::Infallible;
 use hook_core::shape::{ShapeError, read_text};
 use hook_core::{JsonKind, JsonObject, JsonWalk, RawJson};
 
-use crate::json;
 use crate::parts;
 use crate::reading::each;
 use crate::spread::{Piece, Portion};
@@ -147,7 +146,7 @@ impl Content {
         if written.is_empty() {
             return Ok(None);
         }
-        json::array("content", &written).map(Some)
+        Ok(Some(RawJson::from_items(&written)))
     }
 
     /// The same content without any words, for a message that has to stay although all of its
@@ -158,7 +157,7 @@ impl Content {
             Self::Parts(parts) => parts.iter().find(|part| part.text.is_some()),
         };
         let part = part.map(|part| parts::Part::with_text(part, ""));
-        json::array("content", &part)
+        Ok(RawJson::from_items(&part))
     }
 
     /// The text that a string has after an edit.

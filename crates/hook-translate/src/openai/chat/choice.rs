@@ -78,12 +78,12 @@ impl Choice {
         let mut message = JsonObject::new();
         message.insert("role", RawJson::from_text("assistant"));
         message.insert("content", RawJson::from_text(&text));
-        message.insert("refusal", json::null("refusal")?);
+        message.insert("refusal", RawJson::null());
         let reason = given.finish_reason.as_deref().map_or("stop", finish::of_choice);
         let choice = json::object([
             ("index", index),
             (holder.field(), message.to_raw().into()),
-            ("logprobs", json::null("logprobs")?),
+            ("logprobs", RawJson::null()),
             ("finish_reason", RawJson::from_text(reason)),
         ]);
         Ok(choice.into())

@@ -137,7 +137,7 @@ pub(super) fn without_text(
 ) -> Result<RawJson, TranslateError> {
     let says = |name: &str| json::given(message, name).is_some();
     if ["tool_calls", "function_call", "audio", "refusal"].into_iter().any(says) {
-        return json::null("content");
+        return Ok(RawJson::null());
     }
     content.emptied()
 }

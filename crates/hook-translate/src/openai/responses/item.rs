@@ -210,7 +210,7 @@ impl Message {
         path: &str,
         warnings: &mut Vec<Warning>,
     ) -> Result<Option<RawJson>, TranslateError> {
-        let none = json::array("annotations", [])?;
+        let none = RawJson::from_items([]);
         let new = |text: &str| match self.speaker {
             Some(LlmRole::Model) => output_text(text, &none),
             _ => input_text(text),

@@ -14,7 +14,7 @@ use crate::openai::role;
 use crate::openai::settings::Setting;
 use crate::openai::tool_choice::Nesting;
 use crate::rewritten::{Overlaid, Rewritten};
-use crate::{TranslateError, Translated, Warning, json};
+use crate::{TranslateError, Translated, Warning};
 
 /// A request as hooks see it.
 pub(crate) fn to_stable_request(request: &RawObject) -> Result<RawObject, TranslateError> {
@@ -107,5 +107,5 @@ fn list(items: &[RawJson], system: &'static str) -> Result<RawJson, TranslateErr
         Some(content) => Item::of_hook(&LlmMessage { role: LlmRole::User, content }, system),
         None => item.clone(),
     };
-    json::array(Input::FIELD, &items.iter().map(item).collect::<Vec<_>>())
+    Ok(RawJson::from_items(&items.iter().map(item).collect::<Vec<_>>()))
 }
