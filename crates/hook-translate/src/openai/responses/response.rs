@@ -78,11 +78,11 @@ fn synthetic(given: &LlmResponse) -> Result<RawObject, TranslateError> {
         ("created_at", RawJson::from_integer(0)),
         ("status", RawJson::from_text(status)),
         ("error", null()),
-        ("incomplete_details", incomplete_details(incomplete)?),
+        ("incomplete_details", incomplete_details(incomplete)),
         ("instructions", null()),
         ("max_output_tokens", null()),
         ("model", RawJson::from_text("hook")),
-        (OUTPUT, RawJson::from_items([&message(&text.unwrap_or_default(), status)?])),
+        (OUTPUT, RawJson::from_items([&message(&text.unwrap_or_default(), status)])),
         ("parallel_tool_calls", RawJson::from_bool(true)),
         ("previous_response_id", null()),
         ("temperature", null()),
@@ -99,23 +99,23 @@ fn synthetic(given: &LlmResponse) -> Result<RawObject, TranslateError> {
 }
 
 /// A message of the output that a hook has said.
-fn message(text: &str, status: &str) -> Result<RawJson, TranslateError> {
+fn message(text: &str, status: &str) -> RawJson {
     let status = if status == "incomplete" { status } else { "completed" };
     let none = RawJson::from_items([]);
-    Ok(json::object([
+    json::object([
         ("id", RawJson::from_text("msg_hook")),
         ("type", RawJson::from_text("message")),
         ("status", RawJson::from_text(status)),
         ("role", RawJson::from_text("assistant")),
         ("content", RawJson::from_items([&output_text(text, &none)])),
     ])
-    .into())
+    .into()
 }
 
-fn incomplete_details(reason: Option<&str>) -> Result<RawJson, TranslateError> {
+fn incomplete_details(reason: Option<&str>) -> RawJson {
     match reason {
-        Some(reason) => Ok(json::object([("reason", RawJson::from_text(reason))]).into()),
-        None => Ok(RawJson::null()),
+        Some(reason) => json::object([("reason", RawJson::from_text(reason))]).into(),
+        None => RawJson::null(),
     }
 }
 
@@ -190,7 +190,7 @@ impl Response {
         if let Some(reason) = given.filter(|reason| Some(*reason) != self.finish_reason.as_ref()) {
             let (status, incomplete) = finish::of_response(reason);
             changes.insert("status", RawJson::from_text(status));
-            changes.insert("incomplete_details", incomplete_details(incomplete)?);
+            changes.insert("incomplete_details", incomplete_details(incomplete));
         }
         Ok(changes)
     }
@@ -219,7 +219,7 @@ impl Response {
             }
             if own.iter().any(|portion| !matches!(portion, Portion::Keep(_))) {
                 let path = format!("{OUTPUT}[{index}]");
-                written[index] = self.items[index].rewritten(own, &path, warnings)?;
+                written[index] = self.items[index].rewritten(own, &path, warnings);
             }
             first += count;
         }
@@ -230,7 +230,7 @@ impl Response {
             })
             .collect();
         if !rest.is_empty() {
-            written.push(message(&rest, "completed")?);
+            written.push(message(&rest, "completed"));
         }
         Ok(written)
     }
