@@ -2,9 +2,6 @@
 
 use hook_core::{JsonObject, RawJson, RawObject};
 
-use crate::TranslateError;
-use crate::json;
-
 /// What a hook's messages make of a conversation.
 #[derive(Debug)]
 pub(crate) enum Overlaid {
@@ -43,25 +40,21 @@ impl Rewritten {
     }
 
     /// The entries as a list.
-    pub(crate) fn list(&self) -> Result<RawJson, TranslateError> {
-        json::array(self.field, &self.entries)
+    pub(crate) fn list(&self) -> RawJson {
+        RawJson::from_items(&self.entries)
     }
 
     /// The request with these entries and with `changes` laid over it. Where entries only took the
     /// place of others, all else is copied as a whole: a conversation may be long.
-    pub(crate) fn laid_over(
-        &self,
-        base: &RawObject,
-        mut changes: JsonObject,
-    ) -> Result<RawObject, TranslateError> {
+    pub(crate) fn laid_over(&self, base: &RawObject, mut changes: JsonObject) -> RawObject {
         let pairs = self.replaced.as_ref().map(|replaced| {
             replaced.iter().map(|(old, new)| (old, new.clone())).collect::<Vec<_>>()
         });
         match pairs.and_then(|pairs| base.replaced(&pairs)) {
-            Some(replaced) => Ok(replaced.overlaid(&changes)),
+            Some(replaced) => replaced.overlaid(&changes),
             None => {
-                changes.insert(self.field, self.list()?);
-                Ok(base.overlaid(&changes))
+                changes.insert(self.field, self.list());
+                base.overlaid(&changes)
             }
         }
     }

@@ -92,7 +92,7 @@ pub(crate) fn from_stable_chunk(
         changed = true;
     }
     if changed {
-        changes.insert("candidates", json::array("candidates", &candidates)?);
+        changes.insert("candidates", RawJson::from_items(&candidates));
     }
     if let Some(text) = text.filter(|text| shown.text.as_ref().is_some_and(|shown| shown != text)) {
         changes.insert("text", RawJson::from_text(&text));
@@ -107,7 +107,7 @@ fn with_parts(candidate: &RawJson, parts: &[String]) -> Result<RawJson, Translat
     let mut fields = object(candidate)?;
     let mut content = fields.get("content").map(object).transpose()?.unwrap_or_default();
     let texts: Vec<RawJson> = parts.iter().map(|part| RawJson::from_text(part)).collect();
-    content.insert("parts", json::array("parts", &texts)?);
+    content.insert("parts", RawJson::from_items(&texts));
     fields.insert("content", content.to_raw());
     Ok(fields.to_raw().into())
 }

@@ -133,7 +133,7 @@ impl Stream {
             self.warnings.extend(remark.map(|remark| Warning::new(place(), remark)));
             blocks.push(block);
         }
-        message.insert("content", json::array("content", &blocks)?);
+        message.insert("content", RawJson::from_items(&blocks));
         Ok(Translated { value: message.to_raw(), warnings: self.warnings })
     }
 }
@@ -199,7 +199,7 @@ impl Block {
             let mut all =
                 json::given(&fields, "citations").and_then(RawJson::to_items).unwrap_or_default();
             all.extend(self.citations);
-            fields.insert("citations", json::array("citations", &all)?);
+            fields.insert("citations", RawJson::from_items(&all));
         }
         if let Some(input) = self.input {
             let text = input.to_raw("input")?.to_text().unwrap_or_default();

@@ -137,7 +137,7 @@ impl Entry for Message {
                 if written.is_empty() {
                     return Ok(None);
                 }
-                json::array("content", &written)?
+                RawJson::from_items(&written)
             }
         };
         let mut fields = self.raw.to_object().unwrap_or_default();

@@ -70,8 +70,7 @@ pub(crate) fn from_stable_request(
         }
     }
     if base.is_none() {
-        let list =
-            rewritten.as_ref().map_or_else(|| json::array("messages", []), Rewritten::list)?;
+        let list = rewritten.as_ref().map_or_else(|| RawJson::from_items([]), Rewritten::list);
         changes.insert("messages", list);
     }
 
@@ -89,7 +88,7 @@ pub(crate) fn from_stable_request(
         }
     }
     let value = match (base, rewritten) {
-        (Some(base), Some(messages)) => messages.laid_over(base, changes)?,
+        (Some(base), Some(messages)) => messages.laid_over(base, changes),
         (Some(base), None) => base.overlaid(&changes),
         (None, _) => changes.to_raw(),
     };

@@ -35,7 +35,7 @@ pub(crate) fn from_stable_response(
     let has_candidates = json::given(&response.fields(), "candidates").is_some();
     if let Some(portions) = base.portions(&given, has_candidates) {
         let written = base.blocks.rewritten(portions, "content", &mut warnings);
-        changes.insert("content", json::array("content", &written)?);
+        changes.insert("content", RawJson::from_items(&written));
     }
     let reason = given.candidates.first().and_then(|candidate| candidate.finish_reason.as_deref());
     let shown = base.stop_reason.as_deref().map(stop_reason::shown);

@@ -37,7 +37,7 @@ pub(super) fn response(given: &LlmResponse) -> Result<RawObject, TranslateError>
         ("type", text("message")),
         ("role", text("assistant")),
         model,
-        ("content", json::array("content", &blocks)?),
+        ("content", RawJson::from_items(&blocks)),
         ("stop_reason", text(reason)),
         ("stop_sequence", RawJson::null()),
         ("usage", usage.into()),

@@ -5,7 +5,6 @@ use hook_core::{JsonKind, RawJson};
 
 use super::block::{text_block, text_block_of};
 use crate::TranslateError;
-use crate::json;
 
 /// A `system` with these texts behind it, each as a block of its own: what is there stays as it is.
 pub(super) fn appended(
@@ -23,5 +22,5 @@ pub(super) fn appended(
         }
     };
     blocks.extend(texts.iter().map(|text| text_block(text)));
-    json::array("system", &blocks)
+    Ok(RawJson::from_items(&blocks))
 }

@@ -56,7 +56,7 @@ impl Candidate {
                 &mut Vec::new(),
             )?;
             let role = RawJson::from_text(LlmRole::Model.as_str());
-            let parts = parts.map_or_else(|| json::array("parts", []), Ok)?;
+            let parts = parts.unwrap_or_else(|| RawJson::from_items([]));
             fields.insert("content", json::object([("role", role), ("parts", parts)]));
         }
         let rest = LlmCandidate { parts: None, ..given.clone() };
@@ -85,7 +85,7 @@ impl Candidate {
         if json::given(&content, "role").is_none() {
             content.insert("role", RawJson::from_text(LlmRole::Model.as_str()));
         }
-        content.insert("parts", parts.map_or_else(|| json::array("parts", []), Ok)?);
+        content.insert("parts", parts.unwrap_or_else(|| RawJson::from_items([])));
         Ok(content.to_raw())
     }
 
@@ -110,7 +110,7 @@ impl Candidate {
                 .enumerate()
                 .map(|(index, rating)| overlaid_rating(self.ratings.get(index), rating))
                 .collect();
-            changes.insert("safetyRatings", json::array("safetyRatings", &ratings)?);
+            changes.insert("safetyRatings", RawJson::from_items(&ratings));
         }
         Ok(changes)
     }

@@ -130,6 +130,6 @@ impl Entry for Content {
 }
 
 fn spoken(role: LlmRole, part: &RawJson) -> Result<RawJson, TranslateError> {
-    let parts = json::array("parts", [part])?;
+    let parts = RawJson::from_items([part]);
     Ok(json::object([("role", RawJson::from_text(role.as_str())), ("parts", parts)]).into())
 }

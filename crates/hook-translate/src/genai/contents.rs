@@ -6,7 +6,6 @@ use hook_core::{JsonKind, JsonWalk, RawJson};
 
 use super::content::Content;
 use crate::conversation::{Entry, Plan, place_between};
-use crate::json;
 use crate::reading::each;
 use crate::rewritten::{Overlaid, Rewritten};
 use crate::{TranslateError, Warning};
@@ -79,7 +78,7 @@ impl Contents {
         let written = plan.written(items, path, new, warnings)?;
         Ok(Some(match written.as_slice() {
             [item] if self.single => Overlaid::Value(item.clone()),
-            items if self.single => Overlaid::Value(json::array("contents", items)?),
+            items if self.single => Overlaid::Value(RawJson::from_items(items)),
             _ => Overlaid::Items(Rewritten::of(
                 "contents",
                 self.items.iter().map(Entry::raw),

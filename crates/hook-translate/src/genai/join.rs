@@ -83,7 +83,7 @@ impl Response {
         if self.fields.get("candidates").is_some() {
             let candidates: Vec<RawJson> =
                 self.candidates.into_iter().map(Candidate::complete).collect::<Result<_, _>>()?;
-            self.fields.insert("candidates", json::array("candidates", &candidates)?);
+            self.fields.insert("candidates", RawJson::from_items(&candidates));
         }
         Ok(self.fields.to_raw())
     }
@@ -132,7 +132,7 @@ impl Candidate {
         if let Some(mut content) = self.content {
             let parts: Vec<RawJson> =
                 self.parts.into_iter().map(Part::complete).collect::<Result<_, _>>()?;
-            content.insert("parts", json::array("parts", &parts)?);
+            content.insert("parts", RawJson::from_items(&parts));
             self.fields.insert("content", content.to_raw());
         }
         Ok(self.fields.to_raw().into())

@@ -86,7 +86,7 @@ impl Parts {
         match written.as_slice() {
             [] => Ok(None),
             [part] if self.single => Ok(Some(part.clone())),
-            parts => json::array("parts", parts).map(Some),
+            parts => Ok(Some(RawJson::from_items(parts))),
         }
     }
 }

@@ -65,8 +65,7 @@ pub(crate) fn from_stable_request(
         None => None,
     };
     if base.is_none() && changes.get("contents").is_none() {
-        let list =
-            rewritten.as_ref().map_or_else(|| json::array("contents", []), Rewritten::list)?;
+        let list = rewritten.as_ref().map_or_else(|| RawJson::from_items([]), Rewritten::list);
         changes.insert("contents", list);
     }
 
@@ -79,7 +78,7 @@ pub(crate) fn from_stable_request(
         None => {}
     }
     let value = match (base, rewritten) {
-        (Some(base), Some(contents)) => contents.laid_over(base, changes)?,
+        (Some(base), Some(contents)) => contents.laid_over(base, changes),
         (Some(base), None) => base.overlaid(&changes),
         (None, _) => changes.to_raw(),
     };

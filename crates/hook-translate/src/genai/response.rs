@@ -46,12 +46,12 @@ pub(crate) fn from_stable_response(
             changes.insert("text", RawJson::from_text(text));
         }
         let candidates = candidates.unwrap_or_default();
-        changes.insert("candidates", json::array("candidates", &candidates)?);
+        changes.insert("candidates", RawJson::from_items(&candidates));
     } else if let Some(candidates) = candidates {
         if json::given(&base.fields, "text").is_some() {
             changes.insert("text", RawJson::from_text(&text_of(&candidates)?));
         }
-        changes.insert("candidates", json::array("candidates", &candidates)?);
+        changes.insert("candidates", RawJson::from_items(&candidates));
     }
     if let Some(given) = &given.usage_metadata {
         match base.usage.overlaid(given) {

@@ -6,11 +6,10 @@ use std::convert::Infallible;
 use hook_core::shape::{ShapeError, read_text};
 use hook_core::{JsonKind, JsonObject, JsonWalk, RawJson};
 
-use crate::json;
+use crate::Warning;
 use crate::parts;
 use crate::reading::each;
 use crate::spread::{Piece, Portion};
-use crate::{TranslateError, Warning};
 
 /// The types of parts that are text: chat's, and those of the responses API for what is put in
 /// and out.
@@ -137,28 +136,25 @@ impl Content {
         path: &str,
         new: impl Fn(&str) -> RawJson,
         warnings: &mut Vec<Warning>,
-    ) -> Result<Option<RawJson>, TranslateError> {
+    ) -> Option<RawJson> {
         let Self::Parts(parts) = self else {
             let text: String = portions.into_iter().map(|portion| self.after(portion)).collect();
-            return Ok((!text.is_empty()).then(|| RawJson::from_text(&text)));
+            return (!text.is_empty()).then(|| RawJson::from_text(&text));
         };
         let place = |index| format!("{path}[{index}]");
         let written = parts::rewritten(parts, portions, place, new, warnings);
-        if written.is_empty() {
-            return Ok(None);
-        }
-        json::array("content", &written).map(Some)
+        (!written.is_empty()).then(|| RawJson::from_items(&written))
     }
 
     /// The same content without any words, for a message that has to stay although all of its
     /// text is gone. A list that had a text keeps one: not everybody takes a list without parts.
-    pub(super) fn emptied(&self) -> Result<RawJson, TranslateError> {
+    pub(super) fn emptied(&self) -> RawJson {
         let part = match self {
-            Self::Nothing | Self::Text(_) => return Ok(RawJson::from_text("")),
+            Self::Nothing | Self::Text(_) => return RawJson::from_text(""),
             Self::Parts(parts) => parts.iter().find(|part| part.text.is_some()),
         };
         let part = part.map(|part| parts::Part::with_text(part, ""));
-        json::array("content", &part)
+        RawJson::from_items(&part)
     }
 
     /// The text that a string has after an edit.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use hook_core::{JsonKind, JsonObject, RawJson};
 
-use crate::{TranslateError, json};
+use crate::TranslateError;
 
 /// Deeper than a chunk's fields grow, so that no nesting is too deep.
 const MAX_DEPTH: usize = 8;
@@ -159,7 +159,7 @@ impl Items {
             Item::Whole(item) => Ok(item),
         };
         let items = self.items.into_iter().map(item).collect::<Result<Vec<_>, TranslateError>>()?;
-        json::array("chunks", &items)
+        Ok(RawJson::from_items(&items))
     }
 }
 

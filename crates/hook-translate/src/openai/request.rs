@@ -8,7 +8,7 @@ use super::settings::{self, Setting};
 use super::tool_choice::{self, Nesting};
 use crate::reading::fields_and;
 use crate::rewritten::{Overlaid, Rewritten};
-use crate::{TranslateError, Translated, Warning, json};
+use crate::{TranslateError, Translated, Warning};
 
 /// A conversation of one of the APIs.
 pub(super) trait Conversation: Default {
@@ -76,7 +76,7 @@ pub(super) fn from_stable<C: Conversation>(
         None => None,
     };
     if base.is_none() && changes.get(C::FIELD).is_none() {
-        let list = rewritten.as_ref().map_or_else(|| json::array(C::FIELD, []), Rewritten::list)?;
+        let list = rewritten.as_ref().map_or_else(|| RawJson::from_items([]), Rewritten::list);
         changes.insert(C::FIELD, list);
     }
     if let Some(config) = &given.config {
@@ -87,7 +87,7 @@ pub(super) fn from_stable<C: Conversation>(
     let path = "toolConfig.mode";
     changes.overlay(&tool_choice::changes(C::NESTING, &tool_config, path, &fields, &mut warnings)?);
     let value = match (base, rewritten) {
-        (Some(base), Some(items)) => items.laid_over(base, changes)?,
+        (Some(base), Some(items)) => items.laid_over(base, changes),
         (Some(base), None) => base.overlaid(&changes),
         (None, _) => changes.to_raw(),
     };

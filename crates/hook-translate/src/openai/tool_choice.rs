@@ -226,7 +226,7 @@ impl Nesting {
         }
         let mut inner = JsonObject::new();
         inner.insert("mode", RawJson::from_text(word.unwrap_or("auto")));
-        inner.insert("tools", json::array(FIELD, &tools)?);
+        inner.insert("tools", RawJson::from_items(&tools));
         fields.insert("type", RawJson::from_text(ALLOWED));
         Ok(self.with_inner(fields, ALLOWED, &inner)?.to_raw().into())
     }

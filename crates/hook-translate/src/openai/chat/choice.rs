@@ -78,12 +78,12 @@ impl Choice {
         let mut message = JsonObject::new();
         message.insert("role", RawJson::from_text("assistant"));
         message.insert("content", RawJson::from_text(&text));
-        message.insert("refusal", json::null("refusal")?);
+        message.insert("refusal", RawJson::null());
         let reason = given.finish_reason.as_deref().map_or("stop", finish::of_choice);
         let choice = json::object([
             ("index", index),
             (holder.field(), message.to_raw().into()),
-            ("logprobs", json::null("logprobs")?),
+            ("logprobs", RawJson::null()),
             ("finish_reason", RawJson::from_text(reason)),
         ]);
         Ok(choice.into())
@@ -105,12 +105,12 @@ impl Choice {
         warnings: &mut Vec<Warning>,
     ) -> Result<RawObject, TranslateError> {
         let place = format!("{path}.{}.content", self.holder.field());
-        let content = self.content.rewritten(portions, &place, text_part, warnings)?;
+        let content = self.content.rewritten(portions, &place, text_part, warnings);
         let mut message = self.message.clone();
         if self.holder == Holder::Message && json::given(&message, "role").is_none() {
             message.insert("role", RawJson::from_text("assistant"));
         }
-        let content = content.map_or_else(|| without_text(&message, &self.content), Ok)?;
+        let content = content.unwrap_or_else(|| without_text(&message, &self.content));
         message.insert("content", content);
         if json::given(&self.fields, "logprobs").is_some() {
             let message =

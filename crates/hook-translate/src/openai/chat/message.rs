@@ -111,11 +111,11 @@ impl Entry for Message {
         let portions = spread(&self.content.pieces(), text);
         let path = format!("{path}.content");
         let mut fields = self.raw.to_object().unwrap_or_default();
-        let content = match self.content.rewritten(portions, &path, text_part, warnings)? {
+        let content = match self.content.rewritten(portions, &path, text_part, warnings) {
             Some(content) => content,
             // This is more than somebody who says something.
             None if says_more(&fields, &["role", "content", "name"]) => {
-                without_text(&fields, &self.content)?
+                without_text(&fields, &self.content)
             }
             None => return Ok(None),
         };
@@ -131,13 +131,10 @@ pub(super) fn text_part(text: &str) -> RawJson {
 
 /// The content of a message that stays although all of its text is gone. Beside calls of tools the
 /// API wants none.
-pub(super) fn without_text(
-    message: &JsonObject,
-    content: &Content,
-) -> Result<RawJson, TranslateError> {
+pub(super) fn without_text(message: &JsonObject, content: &Content) -> RawJson {
     let says = |name: &str| json::given(message, name).is_some();
     if ["tool_calls", "function_call", "audio", "refusal"].into_iter().any(says) {
-        return json::null("content");
+        return RawJson::null();
     }
     content.emptied()
 }

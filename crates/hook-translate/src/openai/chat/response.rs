@@ -52,7 +52,7 @@ pub(super) fn overlaid(
     };
     let mut changes = JsonObject::new();
     if let Some(choices) = choices {
-        changes.insert(CHOICES, json::array(CHOICES, &choices)?);
+        changes.insert(CHOICES, RawJson::from_items(&choices));
     }
     if let Some(usage) = given.usage_metadata.and_then(|usage| base.usage.overlaid(&usage)) {
         changes.insert(USAGE.field, usage);
@@ -80,7 +80,7 @@ fn synthetic(response: &RawObject) -> Result<Translated, TranslateError> {
         ("object", RawJson::from_text("chat.completion")),
         ("created", RawJson::from_integer(0)),
         ("model", RawJson::from_text("hook")),
-        (CHOICES, json::array(CHOICES, &choices)?),
+        (CHOICES, RawJson::from_items(&choices)),
     ])
     .fields();
     if let Some(usage) = &given.usage_metadata {

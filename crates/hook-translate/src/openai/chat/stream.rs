@@ -34,7 +34,7 @@ pub(crate) fn join_chunks(chunks: &[RawObject]) -> Result<Translated, TranslateE
     joined.insert("object", RawJson::from_text("chat.completion"));
     let choices = json::given(&joined, CHOICES).and_then(RawJson::to_items).unwrap_or_default();
     let choices = choices.iter().map(complete).collect::<Result<Vec<_>, _>>()?;
-    joined.insert(CHOICES, json::array(CHOICES, &choices)?);
+    joined.insert(CHOICES, RawJson::from_items(&choices));
     let value = joined.to_raw();
     let shown = Response::read(&value, Holder::Message)?.shown();
     let unfinished = |(_, choice): &(usize, &LlmCandidate)| choice.finish_reason.is_none();
@@ -57,7 +57,7 @@ fn complete(choice: &RawJson) -> Result<RawJson, TranslateError> {
     }
     for name in ["content", "refusal"] {
         if message.get(name).is_none() {
-            message.insert(name, json::null(name)?);
+            message.insert(name, RawJson::null());
         }
     }
     if let Some(calls) = json::given(&message, "tool_calls").and_then(RawJson::to_items) {
@@ -68,7 +68,7 @@ fn complete(choice: &RawJson) -> Result<RawJson, TranslateError> {
             RawJson::from(fields.to_raw())
         };
         let calls: Vec<RawJson> = calls.iter().map(call).collect();
-        message.insert("tool_calls", json::array("tool_calls", &calls)?);
+        message.insert("tool_calls", RawJson::from_items(&calls));
     }
     let mut complete: JsonObject = fields
         .iter()

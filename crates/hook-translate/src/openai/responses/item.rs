@@ -180,11 +180,11 @@ impl Item {
         portions: Vec<Portion>,
         path: &str,
         warnings: &mut Vec<Warning>,
-    ) -> Result<RawJson, TranslateError> {
-        let Form::Message(message) = &self.form else { return Ok(self.raw.clone()) };
-        let content = message.rewritten(portions, path, warnings)?;
-        let content = content.map_or_else(|| message.content.emptied(), Ok)?;
-        Ok(with_content(self.fields(), content))
+    ) -> RawJson {
+        let Form::Message(message) = &self.form else { return self.raw.clone() };
+        let content = message.rewritten(portions, path, warnings);
+        let content = content.unwrap_or_else(|| message.content.emptied());
+        with_content(self.fields(), content)
     }
 
     /// All that it says. Read where an edit needs it, which is seldom.
@@ -209,8 +209,8 @@ impl Message {
         portions: Vec<Portion>,
         path: &str,
         warnings: &mut Vec<Warning>,
-    ) -> Result<Option<RawJson>, TranslateError> {
-        let none = json::array("annotations", [])?;
+    ) -> Option<RawJson> {
+        let none = RawJson::from_items([]);
         let new = |text: &str| match self.speaker {
             Some(LlmRole::Model) => output_text(text, &none),
             _ => input_text(text),
@@ -244,11 +244,9 @@ impl Entry for Item {
             Form::Other { .. } => return Ok(Some(self.raw.clone())),
         };
         let portions = spread(&message.content.pieces(), text);
-        let content = match message.rewritten(portions, path, warnings)? {
+        let content = match message.rewritten(portions, path, warnings) {
             Some(content) => content,
-            None if self.needed || says_more(&self.fields(), &LABELS) => {
-                message.content.emptied()?
-            }
+            None if self.needed || says_more(&self.fields(), &LABELS) => message.content.emptied(),
             None => return Ok(None),
         };
         Ok(Some(with_content(self.fields(), content)))

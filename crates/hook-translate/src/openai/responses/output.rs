@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use hook_core::shape::{FieldReader, ShapeError};
 use hook_core::{JsonKind, JsonObject, RawJson, RawObject};
 
-use crate::{TranslateError, json};
+use crate::TranslateError;
 
 /// A text that grows.
 struct Growth {
@@ -124,7 +124,7 @@ impl Output {
     /// All of it.
     pub(super) fn joined(self) -> Result<RawJson, TranslateError> {
         let items = self.items.into_values().map(Item::joined);
-        json::array("output", &items.collect::<Result<Vec<_>, _>>()?)
+        Ok(RawJson::from_items(&items.collect::<Result<Vec<_>, _>>()?))
     }
 }
 
@@ -134,7 +134,7 @@ impl Item {
         for (list, elements) in self.lists {
             let elements: Vec<RawJson> =
                 elements.into_values().map(|element| element.joined().to_raw().into()).collect();
-            fields.insert(list, json::array("output", &elements)?);
+            fields.insert(list, RawJson::from_items(&elements));
         }
         Ok(fields.to_raw().into())
     }

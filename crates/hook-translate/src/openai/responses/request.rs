@@ -14,7 +14,7 @@ use crate::openai::role;
 use crate::openai::settings::Setting;
 use crate::openai::tool_choice::Nesting;
 use crate::rewritten::{Overlaid, Rewritten};
-use crate::{TranslateError, Translated, Warning, json};
+use crate::{TranslateError, Translated, Warning};
 
 /// A request as hooks see it.
 pub(crate) fn to_stable_request(request: &RawObject) -> Result<RawObject, TranslateError> {
@@ -96,16 +96,16 @@ impl Conversation for Input {
         }
         Ok(Some(Overlaid::Value(match written.as_slice() {
             [text] if text.kind() == JsonKind::String => text.clone(),
-            items => list(items, system)?,
+            items => list(items, system),
         })))
     }
 }
 
 /// A list of items. A string among them is what the whole input was: a list cannot have it.
-fn list(items: &[RawJson], system: &'static str) -> Result<RawJson, TranslateError> {
+fn list(items: &[RawJson], system: &'static str) -> RawJson {
     let item = |item: &RawJson| match item.to_text() {
         Some(content) => Item::of_hook(&LlmMessage { role: LlmRole::User, content }, system),
         None => item.clone(),
     };
-    json::array(Input::FIELD, &items.iter().map(item).collect::<Vec<_>>())
+    RawJson::from_items(&items.iter().map(item).collect::<Vec<_>>())
 }

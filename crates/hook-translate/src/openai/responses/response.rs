@@ -50,7 +50,7 @@ pub(crate) fn from_stable_response(
         _ => None,
     };
     if let Some(portions) = portions {
-        let output = json::array(OUTPUT, &base.rewritten(portions, &mut warnings)?)?;
+        let output = RawJson::from_items(&base.rewritten(portions, &mut warnings)?);
         // An SDK of the API writes the text a second time, for convenience.
         if json::given(&original.fields(), "output_text").is_some() {
             let text = Response::read_output(&output)?.text().unwrap_or_default();
@@ -71,24 +71,24 @@ fn synthetic(given: &LlmResponse) -> Result<RawObject, TranslateError> {
     let text = texts.map(|texts| texts.concat()).or_else(|| given.text.clone());
     let reason = candidate.and_then(|candidate| candidate.finish_reason.as_deref());
     let (status, incomplete) = finish::of_response(reason.unwrap_or("STOP"));
-    let null = || json::null(OUTPUT);
+    let null = RawJson::null;
     let mut fields = json::object([
         ("id", RawJson::from_text("resp_hook")),
         ("object", RawJson::from_text("response")),
         ("created_at", RawJson::from_integer(0)),
         ("status", RawJson::from_text(status)),
-        ("error", null()?),
-        ("incomplete_details", incomplete_details(incomplete)?),
-        ("instructions", null()?),
-        ("max_output_tokens", null()?),
+        ("error", null()),
+        ("incomplete_details", incomplete_details(incomplete)),
+        ("instructions", null()),
+        ("max_output_tokens", null()),
         ("model", RawJson::from_text("hook")),
-        (OUTPUT, json::array(OUTPUT, [&message(&text.unwrap_or_default(), status)?])?),
+        (OUTPUT, RawJson::from_items([&message(&text.unwrap_or_default(), status)])),
         ("parallel_tool_calls", RawJson::from_bool(true)),
-        ("previous_response_id", null()?),
-        ("temperature", null()?),
+        ("previous_response_id", null()),
+        ("temperature", null()),
         ("tool_choice", RawJson::from_text("auto")),
-        ("tools", json::array("tools", [])?),
-        ("top_p", null()?),
+        ("tools", RawJson::from_items([])),
+        ("top_p", null()),
         ("metadata", RawObject::empty().into()),
     ])
     .fields();
@@ -99,23 +99,23 @@ fn synthetic(given: &LlmResponse) -> Result<RawObject, TranslateError> {
 }
 
 /// A message of the output that a hook has said.
-fn message(text: &str, status: &str) -> Result<RawJson, TranslateError> {
+fn message(text: &str, status: &str) -> RawJson {
     let status = if status == "incomplete" { status } else { "completed" };
-    let none = json::array("annotations", [])?;
-    Ok(json::object([
+    let none = RawJson::from_items([]);
+    json::object([
         ("id", RawJson::from_text("msg_hook")),
         ("type", RawJson::from_text("message")),
         ("status", RawJson::from_text(status)),
         ("role", RawJson::from_text("assistant")),
-        ("content", json::array("content", [&output_text(text, &none)])?),
+        ("content", RawJson::from_items([&output_text(text, &none)])),
     ])
-    .into())
+    .into()
 }
 
-fn incomplete_details(reason: Option<&str>) -> Result<RawJson, TranslateError> {
+fn incomplete_details(reason: Option<&str>) -> RawJson {
     match reason {
-        Some(reason) => Ok(json::object([("reason", RawJson::from_text(reason))]).into()),
-        None => json::null("incomplete_details"),
+        Some(reason) => json::object([("reason", RawJson::from_text(reason))]).into(),
+        None => RawJson::null(),
     }
 }
 
@@ -190,7 +190,7 @@ impl Response {
         if let Some(reason) = given.filter(|reason| Some(*reason) != self.finish_reason.as_ref()) {
             let (status, incomplete) = finish::of_response(reason);
             changes.insert("status", RawJson::from_text(status));
-            changes.insert("incomplete_details", incomplete_details(incomplete)?);
+            changes.insert("incomplete_details", incomplete_details(incomplete));
         }
         Ok(changes)
     }
@@ -219,7 +219,7 @@ impl Response {
             }
             if own.iter().any(|portion| !matches!(portion, Portion::Keep(_))) {
                 let path = format!("{OUTPUT}[{index}]");
-                written[index] = self.items[index].rewritten(own, &path, warnings)?;
+                written[index] = self.items[index].rewritten(own, &path, warnings);
             }
             first += count;
         }
@@ -230,7 +230,7 @@ impl Response {
             })
             .collect();
         if !rest.is_empty() {
-            written.push(message(&rest, "completed")?);
+            written.push(message(&rest, "completed"));
         }
         Ok(written)
     }
