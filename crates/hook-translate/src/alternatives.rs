@@ -2,10 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use hook_core::RawJson;
 use hook_core::model::LlmCandidate;
 use hook_core::shape::ShapeError;
+use hook_core::{JsonObject, RawJson, RawObject};
 
+use crate::spread::{Piece, Portion, spread, spread_list};
 use crate::{TranslateError, Warning};
 
 /// One alternative of an SDK's response.
@@ -16,6 +17,23 @@ pub(crate) trait Alternative {
     /// Whether it holds what hooks do not see.
     fn holds_more_than_text(&self) -> bool;
 
+    /// Its fields, as they were read.
+    fn fields(&self) -> &JsonObject;
+
+    /// Its parts that have text.
+    fn pieces(&self) -> Vec<Piece<'_>>;
+
+    /// The fields, other than the one that holds its text, that `given` changes.
+    fn changes(&self, given: &LlmCandidate) -> JsonObject;
+
+    /// The field that holds its text, and what is in it once the text is spread over the parts.
+    fn rewritten(
+        &self,
+        portions: Vec<Portion>,
+        path: &str,
+        warnings: &mut Vec<Warning>,
+    ) -> Result<(&'static str, RawObject), TranslateError>;
+
     /// This with what a hook gave over it, or nothing if that changes nothing. `path` is where
     /// it stands.
     fn overlaid(
@@ -23,7 +41,11 @@ pub(crate) trait Alternative {
         given: &LlmCandidate,
         path: &str,
         warnings: &mut Vec<Warning>,
-    ) -> Result<Option<RawJson>, TranslateError>;
+    ) -> Result<Option<RawJson>, TranslateError> {
+        let texts = given.parts.as_ref().filter(|_| given.parts != self.shown().parts);
+        let portions = texts.map(|texts| spread_list(&self.pieces(), texts));
+        self.changed(given, portions, path, warnings)
+    }
 
     /// As [`overlaid`](Self::overlaid), where the hook gave `text` for all text together.
     fn overlaid_with_text(
@@ -32,7 +54,30 @@ pub(crate) trait Alternative {
         text: &str,
         path: &str,
         warnings: &mut Vec<Warning>,
-    ) -> Result<Option<RawJson>, TranslateError>;
+    ) -> Result<Option<RawJson>, TranslateError> {
+        self.changed(given, Some(spread(&self.pieces(), text)), path, warnings)
+    }
+
+    /// This with other fields, and with another text where there are portions of one.
+    fn changed(
+        &self,
+        given: &LlmCandidate,
+        portions: Option<Vec<Portion>>,
+        path: &str,
+        warnings: &mut Vec<Warning>,
+    ) -> Result<Option<RawJson>, TranslateError> {
+        let mut changes = self.changes(given);
+        if let Some(portions) = portions {
+            let (field, value) = self.rewritten(portions, path, warnings)?;
+            changes.insert(field, value);
+        }
+        if changes.is_empty() {
+            return Ok(None);
+        }
+        let mut fields = self.fields().clone();
+        fields.overlay(&changes);
+        Ok(Some(fields.to_raw().into()))
+    }
 
     /// All its text, if it has any part with text.
     fn text(&self) -> Option<String> {

@@ -124,6 +124,10 @@ pub async fn fire_before_tool_selection_hook(
     let approval = approval(HookEventName::BeforeToolSelection, &call.request, reason);
     let (decision, reason) = host.confirmed(processed.decision, approval).await;
     result.stop = (decision == PolicyDecision::Stop).then(|| reason.clone());
+    if processed.aggregated.all_outputs.is_empty() && decision != PolicyDecision::Block {
+        // Nobody said anything: the request need not be read.
+        return result;
+    }
     if let (Some(text), Ok(sdk)) = (&result.advice.for_model, call.sdk()) {
         let told = with_message(sdk, &call.request, text);
         result.request = translated("message", told, || call.request.clone(), &mut result.warnings);
@@ -149,8 +153,6 @@ pub async fn fire_before_tool_selection_hook(
             result.block = Some(reason);
             return result;
         }
-        // Without a hook that said something, there is nothing that was lost.
-        Err(_) if processed.aggregated.all_outputs.is_empty() => return result,
         Err(error) => (Err(error), None),
     };
     result.tool_config = config;

@@ -91,6 +91,8 @@ pub struct ModelAnswer<'a, E> {
     call: ModelCall,
     hooks: ChunkHooks,
     source: Source<'a, E>,
+    /// The request as hooks of chunks see it, read for the first of them.
+    shown_request: Option<RawObject>,
     chunks: Vec<RawObject>,
     result: ModelCallResult,
 }
@@ -156,6 +158,7 @@ where
         call,
         hooks,
         source: Source::Whole(response.clone()),
+        shown_request: None,
         chunks: Vec::new(),
         result: ModelCallResult { response: Some(response), verdict, ..result },
     };
@@ -179,7 +182,8 @@ where
         BeforeModelDecision::Call { request } => {
             call.request = request.clone();
             let source = Source::Stream(call_model(request).boxed());
-            return ModelAnswer { host, call, hooks, source, chunks: Vec::new(), result };
+            let (shown_request, chunks) = (None, Vec::new());
+            return ModelAnswer { host, call, hooks, source, shown_request, chunks, result };
         }
         BeforeModelDecision::Answer { response } => (response, ModelVerdict::Answered),
         BeforeModelDecision::Block { reason, response } => {
@@ -270,12 +274,17 @@ impl<E> ModelAnswer<'_, E> {
         let sdk = self.call.sdk();
         let shown = sdk.clone().and_then(|sdk| {
             let Some(response) = to_stable_chunk(sdk, &chunk)? else { return Ok(None) };
-            Ok(Some((to_stable_request(sdk, &self.call.request)?.value, response.value)))
+            let request = match &self.shown_request {
+                Some(request) => request.clone(),
+                None => to_stable_request(sdk, &self.call.request)?.value,
+            };
+            Ok(Some((request, response.value)))
         });
         let mut input = match shown {
             // There is nothing in it that would be displayed.
             Ok(None) => return ModelChunk::Chunk(chunk),
             Ok(Some((llm_request, llm_response))) => {
+                self.shown_request = Some(llm_request.clone());
                 let mut input = RequestInput::from(AfterModelInput { llm_request, llm_response });
                 input.extra.insert("sdk", RawJson::from_text("stable"));
                 input

@@ -7,7 +7,7 @@ use hook_core::{JsonObject, RawJson, RawObject};
 use super::parts::Parts;
 use crate::alternatives::Alternative;
 use crate::json;
-use crate::spread::{Portion, spread, spread_list};
+use crate::spread::{Piece, Portion};
 use crate::{TranslateError, Warning};
 
 /// One element of a response's `candidates`.
@@ -60,37 +60,29 @@ impl Candidate {
             fields.insert("content", json::object([("role", role), ("parts", parts)]));
         }
         let rest = LlmCandidate { parts: None, ..given.clone() };
-        fields.overlay(&Self::default().changes(&rest)?);
+        fields.overlay(&Self::default().changes(&rest));
         Ok(fields.to_raw().into())
     }
+}
 
-    fn changed(&self, changes: &JsonObject) -> Option<RawJson> {
-        if changes.is_empty() {
-            return None;
-        }
-        let mut fields = self.fields.clone();
-        fields.overlay(changes);
-        Some(fields.to_raw().into())
+impl Alternative for Candidate {
+    fn shown(&self) -> &LlmCandidate {
+        &self.shown
     }
 
-    fn rewritten(
-        &self,
-        portions: Vec<Portion>,
-        path: &str,
-        warnings: &mut Vec<Warning>,
-    ) -> Result<RawObject, TranslateError> {
-        let path = format!("{path}.content.parts");
-        let parts = self.parts.rewritten(portions, &path, warnings)?;
-        let mut content = self.content.clone();
-        if json::given(&content, "role").is_none() {
-            content.insert("role", RawJson::from_text(LlmRole::Model.as_str()));
-        }
-        content.insert("parts", parts.unwrap_or_else(|| RawJson::from_items([])));
-        Ok(content.to_raw())
+    fn holds_more_than_text(&self) -> bool {
+        self.parts.hold_more_than_text()
     }
 
-    /// The fields, other than the content, that `given` changes.
-    fn changes(&self, given: &LlmCandidate) -> Result<JsonObject, TranslateError> {
+    fn fields(&self) -> &JsonObject {
+        &self.fields
+    }
+
+    fn pieces(&self) -> Vec<Piece<'_>> {
+        self.parts.pieces()
+    }
+
+    fn changes(&self, given: &LlmCandidate) -> JsonObject {
         let mut changes = JsonObject::new();
         if let Some(reason) = &given.finish_reason
             && given.finish_reason != self.shown.finish_reason
@@ -112,44 +104,23 @@ impl Candidate {
                 .collect();
             changes.insert("safetyRatings", RawJson::from_items(&ratings));
         }
-        Ok(changes)
-    }
-}
-
-impl Alternative for Candidate {
-    fn shown(&self) -> &LlmCandidate {
-        &self.shown
+        changes
     }
 
-    fn holds_more_than_text(&self) -> bool {
-        self.parts.hold_more_than_text()
-    }
-
-    fn overlaid(
+    fn rewritten(
         &self,
-        given: &LlmCandidate,
+        portions: Vec<Portion>,
         path: &str,
         warnings: &mut Vec<Warning>,
-    ) -> Result<Option<RawJson>, TranslateError> {
-        let mut changes = self.changes(given)?;
-        if let Some(texts) = given.parts.as_ref().filter(|_| given.parts != self.shown.parts) {
-            let portions = spread_list(&self.parts.pieces(), texts);
-            changes.insert("content", self.rewritten(portions, path, warnings)?);
+    ) -> Result<(&'static str, RawObject), TranslateError> {
+        let path = format!("{path}.content.parts");
+        let parts = self.parts.rewritten(portions, &path, warnings)?;
+        let mut content = self.content.clone();
+        if json::given(&content, "role").is_none() {
+            content.insert("role", RawJson::from_text(LlmRole::Model.as_str()));
         }
-        Ok(self.changed(&changes))
-    }
-
-    fn overlaid_with_text(
-        &self,
-        given: &LlmCandidate,
-        text: &str,
-        path: &str,
-        warnings: &mut Vec<Warning>,
-    ) -> Result<Option<RawJson>, TranslateError> {
-        let mut changes = self.changes(given)?;
-        let portions = spread(&self.parts.pieces(), text);
-        changes.insert("content", self.rewritten(portions, path, warnings)?);
-        Ok(self.changed(&changes))
+        content.insert("parts", parts.unwrap_or_else(|| RawJson::from_items([])));
+        Ok(("content", content.to_raw()))
     }
 }
 

@@ -3,7 +3,9 @@
 //! Out of reach are processes that left the group (`setsid`), that changed their user, or that are
 //! stuck in the kernel.
 
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus, kill_process_group, waitid,
+};
 use tokio::process::{Child, Command};
 
 use super::EndSignal;
@@ -40,8 +42,7 @@ impl Group {
 
     pub(super) fn leader_runs(&self, leader: &Child) -> bool {
         let Some(leader) = id(leader) else { return false };
-        let look = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
-        matches!(waitid(WaitId::Pid(leader), look), Ok(None))
+        matches!(look(leader), Ok(None))
     }
 
     /// Whether a process of the group is neither ended nor about to be reaped.
@@ -56,11 +57,16 @@ fn id(leader: &Child) -> Option<Pid> {
     leader.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw)
 }
 
+/// Whether a child has ended, without reaping it; an error where it is no child any more.
+fn look(leader: Pid) -> rustix::io::Result<Option<WaitIdStatus>> {
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+    waitid(WaitId::Pid(leader), options)
+}
+
 fn signal(leader: &Child, signal: Signal) {
     // A host that reaps every child may have reaped this one.
-    let look = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
     if let Some(leader) = id(leader)
-        && waitid(WaitId::Pid(leader), look).is_ok()
+        && look(leader).is_ok()
     {
         // A group that is gone already is what was wanted.
         let _ = kill_process_group(leader, signal);

@@ -8,7 +8,7 @@ use super::message::{text_part, without_text};
 use crate::alternatives::Alternative;
 use crate::openai::content::{Content, says_more};
 use crate::openai::finish;
-use crate::spread::{Portion, spread, spread_list};
+use crate::spread::{Piece, Portion};
 use crate::{TranslateError, Warning, json};
 
 /// Where a choice has what the model says.
@@ -88,39 +88,25 @@ impl Choice {
         ]);
         Ok(choice.into())
     }
+}
 
-    fn changed(&self, changes: &JsonObject) -> Option<RawJson> {
-        if changes.is_empty() {
-            return None;
-        }
-        let mut fields = self.fields.clone();
-        fields.overlay(changes);
-        Some(fields.to_raw().into())
+impl Alternative for Choice {
+    fn shown(&self) -> &LlmCandidate {
+        &self.shown
     }
 
-    fn rewritten(
-        &self,
-        portions: Vec<Portion>,
-        path: &str,
-        warnings: &mut Vec<Warning>,
-    ) -> Result<RawObject, TranslateError> {
-        let place = format!("{path}.{}.content", self.holder.field());
-        let content = self.content.rewritten(portions, &place, text_part, warnings);
-        let mut message = self.message.clone();
-        if self.holder == Holder::Message && json::given(&message, "role").is_none() {
-            message.insert("role", RawJson::from_text("assistant"));
-        }
-        let content = content.unwrap_or_else(|| without_text(&message, &self.content));
-        message.insert("content", content);
-        if json::given(&self.fields, "logprobs").is_some() {
-            let message =
-                "the hook changed the text; the log probabilities still spell the old one";
-            warnings.push(Warning::new(format!("{path}.logprobs"), message));
-        }
-        Ok(message.to_raw())
+    fn holds_more_than_text(&self) -> bool {
+        self.content.holds_more_than_text() || says_more(&self.message, &["role", "content"])
     }
 
-    /// The fields, other than the message, that `given` changes.
+    fn fields(&self) -> &JsonObject {
+        &self.fields
+    }
+
+    fn pieces(&self) -> Vec<Piece<'_>> {
+        self.content.pieces()
+    }
+
     fn changes(&self, given: &LlmCandidate) -> JsonObject {
         let mut changes = JsonObject::new();
         if let Some(reason) = &given.finish_reason
@@ -135,41 +121,26 @@ impl Choice {
         }
         changes
     }
-}
 
-impl Alternative for Choice {
-    fn shown(&self) -> &LlmCandidate {
-        &self.shown
-    }
-
-    fn holds_more_than_text(&self) -> bool {
-        self.content.holds_more_than_text() || says_more(&self.message, &["role", "content"])
-    }
-
-    fn overlaid(
+    fn rewritten(
         &self,
-        given: &LlmCandidate,
+        portions: Vec<Portion>,
         path: &str,
         warnings: &mut Vec<Warning>,
-    ) -> Result<Option<RawJson>, TranslateError> {
-        let mut changes = self.changes(given);
-        if let Some(texts) = given.parts.as_ref().filter(|_| given.parts != self.shown.parts) {
-            let portions = spread_list(&self.content.pieces(), texts);
-            changes.insert(self.holder.field(), self.rewritten(portions, path, warnings)?);
+    ) -> Result<(&'static str, RawObject), TranslateError> {
+        let place = format!("{path}.{}.content", self.holder.field());
+        let content = self.content.rewritten(portions, &place, text_part, warnings);
+        let mut message = self.message.clone();
+        if self.holder == Holder::Message && json::given(&message, "role").is_none() {
+            message.insert("role", RawJson::from_text("assistant"));
         }
-        Ok(self.changed(&changes))
-    }
-
-    fn overlaid_with_text(
-        &self,
-        given: &LlmCandidate,
-        text: &str,
-        path: &str,
-        warnings: &mut Vec<Warning>,
-    ) -> Result<Option<RawJson>, TranslateError> {
-        let mut changes = self.changes(given);
-        let portions = spread(&self.content.pieces(), text);
-        changes.insert(self.holder.field(), self.rewritten(portions, path, warnings)?);
-        Ok(self.changed(&changes))
+        let content = content.unwrap_or_else(|| without_text(&message, &self.content));
+        message.insert("content", content);
+        if json::given(&self.fields, "logprobs").is_some() {
+            let message =
+                "the hook changed the text; the log probabilities still spell the old one";
+            warnings.push(Warning::new(format!("{path}.logprobs"), message));
+        }
+        Ok((self.holder.field(), message.to_raw()))
     }
 }
