@@ -13,7 +13,6 @@ mod example;
 mod faults;
 mod hooks;
 mod invariants;
-mod logging;
 mod parity;
 mod requirements;
 mod robustness;

@@ -52,7 +52,8 @@ impl Project {
 
     /// The home of its user.
     pub fn home(&self) -> PathBuf {
-        self.folder.path().join("home")
+        let folder = fs::canonicalize(self.folder.path());
+        folder.unwrap_or_else(|_| self.folder.path().to_path_buf()).join("home")
     }
 
     /// The settings file that [`with_settings`](Self::with_settings) wrote.

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::commands::{fire, list, run, serve, test};
+
 /// Hooks for AI agents: try them, test them, serve them.
 #[derive(Debug, Parser)]
 #[command(name = "hook", version, arg_required_else_help = true, after_help = EXIT_CODES)]
@@ -22,6 +24,7 @@ Exit codes:
   64  wrong usage";
 
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Common options")]
 pub(crate) struct Common {
     /// The project; the nearest parent with .hooks/settings.json by default, else here
     #[arg(long, global = true, value_name = "DIR")]
@@ -59,86 +62,13 @@ pub(crate) enum Color {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Fire one event and show what its hooks answer
-    Fire(Fire),
+    Fire(fire::Arguments),
     /// Play a script of request messages and print the responses
-    Run(Run),
+    Run(run::Arguments),
     /// Serve hooks to an agent: requests in, responses out, one JSON object a line
-    Serve(Serve),
+    Serve(serve::Arguments),
     /// Play scenarios and compare the responses with what is expected
-    Test(Test),
+    Test(test::Arguments),
     /// List every hook that is found
-    List(List),
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  hook fire BeforeTool --tool write_file --input '{\"tool_input\": {\"path\": \"a.txt\"}}'
-  hook fire SessionStart --input '{\"source\": \"startup\"}' --json
-  hook fire BeforeAgent --input @prompt.json")]
-pub(crate) struct Fire {
-    /// The event: BeforeTool, AfterTool, BeforeAgent, AfterAgent, SessionStart, SessionEnd,
-    /// PreCompress, BeforeModel, AfterModel, BeforeToolSelection or Notification
-    pub(crate) event: String,
-    /// The tool, for events about one; its input is {} unless given
-    #[arg(long, value_name = "NAME")]
-    pub(crate) tool: Option<String>,
-    /// The event's input as JSON, @FILE, or - for standard input
-    #[arg(long, value_name = "JSON", allow_hyphen_values = true)]
-    pub(crate) input: Option<String>,
-    /// Print the final output and, on stderr, the reason: to be a hook oneself
-    #[arg(long, conflicts_with = "json")]
-    pub(crate) as_hook: bool,
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  hook run session.jsonl
-  hook run --concurrent 8 - < session.jsonl | jq .processed.decision")]
-pub(crate) struct Run {
-    /// The script, one request message a line; - is standard input
-    pub(crate) script: PathBuf,
-    /// How many requests may be in flight at once
-    #[arg(long, value_name = "N", default_value_t = std::num::NonZeroUsize::MIN)]
-    pub(crate) concurrent: std::num::NonZeroUsize,
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Example:
-  hook serve --stdio --project ~/code/thing
-
-Beside requests a client may send:
-  {\"type\":\"hook-subscribe\"}                        be told when its hooks start and finish
-  {\"type\":\"hook-cancel\",\"correlationId\":\"c-1\"}    end a request's hooks
-  {\"type\":\"hook-reload\"}                           read the settings anew (as SIGHUP does)")]
-pub(crate) struct Serve {
-    /// Talk over standard input and output
-    #[arg(long, required = true)]
-    pub(crate) stdio: bool,
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Example:
-  hook test tests/hooks.toml
-
-A scenario is TOML:
-  [[test]]
-  name = \"rm -rf is blocked\"
-  event = \"BeforeTool\"
-  input = { tool_name = \"run_shell_command\", tool_input = { command = \"rm -rf /\" } }
-  expect = { decision = \"block\", reason = \"/destructive/\" }")]
-pub(crate) struct Test {
-    /// The scenarios
-    #[arg(required = true, value_name = "FILE")]
-    pub(crate) scenarios: Vec<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct List {
-    /// Only hooks of this event
-    #[arg(long)]
-    pub(crate) event: Option<String>,
+    List(list::Arguments),
 }

@@ -4,7 +4,8 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use hook_bus::HookSystem;
+use hook_bus::{HookSystem, HookSystemBuilder};
+use hook_core::settings::discover;
 use hook_core::{SettingsSource, TrustPolicy, TrustStore};
 
 use crate::args::Common;
@@ -13,53 +14,101 @@ use crate::output::Printer;
 
 const SETTINGS: &str = ".hooks/settings.json";
 
-/// Builds and initializes the hook system, and says what is wrong with its settings.
-pub(crate) async fn hook_system(
-    common: &Common,
-    printer: &mut Printer,
-) -> Result<HookSystem, CommandError> {
-    let cwd = std::env::current_dir().map_err(CommandError::WorkingDirectory)?;
-    let project = match &common.project {
-        Some(project) => existing_directory(project, &cwd)?,
-        None => nearest_project(&cwd),
-    };
-    let config_home = config_home();
-    let mut builder = HookSystem::builder(&project).session_id(common.session_id.as_str());
-    if common.project.is_none() {
-        // Whoever stands in a folder of the project means that folder.
-        builder = builder.working_directory(&cwd);
+/// Where a command stands: resolved once, before it does anything.
+#[derive(Debug)]
+pub(crate) struct Context {
+    common: Common,
+    cwd: PathBuf,
+    project: PathBuf,
+    config_home: Option<PathBuf>,
+}
+
+impl Context {
+    pub(crate) fn new(common: Common) -> Result<Self, CommandError> {
+        let cwd = std::env::current_dir().map_err(CommandError::WorkingDirectory)?;
+        let project = match &common.project {
+            Some(project) => existing_directory(project, &cwd)?,
+            None => nearest_project(&cwd),
+        };
+        Ok(Self { common, cwd, project, config_home: config_home() })
     }
-    if let Some(timeout) = common.timeout {
-        builder = builder.deadline(Duration::from_millis(timeout));
+
+    /// Whether JSON was asked for.
+    pub(crate) fn json(&self) -> bool {
+        self.common.json
     }
-    if common.settings.is_empty() {
-        let user = config_home.as_deref().filter(|_| !common.no_user);
-        builder = builder.native_settings(user);
+
+    /// The project's folder.
+    pub(crate) fn project(&self) -> &Path {
+        &self.project
     }
-    for path in &common.settings {
-        if let Err(source) = std::fs::metadata(path) {
-            let what = "the settings file";
-            return Err(CommandError::Read { what, path: path.clone(), source });
+
+    /// Where the user's own files are, if there is a home.
+    pub(crate) fn config_home(&self) -> Option<&Path> {
+        self.config_home.as_deref()
+    }
+
+    /// The settings files that count, in run order.
+    pub(crate) fn sources(&self) -> Vec<SettingsSource> {
+        if self.common.settings.is_empty() {
+            let user = self.config_home().filter(|_| !self.common.no_user);
+            return discover(&self.project, user);
         }
-        builder = builder.settings(SettingsSource::explicit(path));
+        self.common.settings.iter().map(SettingsSource::explicit).collect()
     }
-    if let Some(config_home) = &config_home {
-        let store = TrustStore::new(config_home.join("hooks/trust.json"));
-        builder = builder.trust(TrustPolicy::Store(store));
+
+    /// Where the user's decisions are kept, if there is a home.
+    pub(crate) fn trust_store(&self) -> Option<TrustStore> {
+        Some(TrustStore::new(self.config_home()?.join("hooks/trust.json")))
     }
-    let system = builder.build()?;
-    system.initialize().await?;
-    show_settings_problems(&system, printer);
-    let untrusted = system.hooks()?.iter().filter(|listing| !listing.trusted).count();
-    if untrusted > 0 {
-        let hooks = if untrusted == 1 { "hook does" } else { "hooks do" };
-        printer.warning(&format!(
-            "{untrusted} {hooks} not run, since the project {} is not trusted; name its settings \
-             with --settings to run them",
-            project.display()
-        ));
+
+    /// What may run.
+    pub(crate) fn trust_policy(&self) -> TrustPolicy {
+        self.trust_store().map_or(TrustPolicy::Nothing, TrustPolicy::Store)
     }
-    Ok(system)
+
+    /// A hook system that is not initialized yet.
+    pub(crate) fn builder(&self) -> Result<HookSystemBuilder, CommandError> {
+        let mut builder =
+            HookSystem::builder(&self.project).session_id(self.common.session_id.as_str());
+        if self.common.project.is_none() {
+            // Whoever stands in a folder of the project means that folder.
+            builder = builder.working_directory(&self.cwd);
+        }
+        if let Some(timeout) = self.common.timeout {
+            builder = builder.deadline(Duration::from_millis(timeout));
+        }
+        for path in &self.common.settings {
+            if let Err(source) = std::fs::metadata(path) {
+                let what = "the settings file";
+                return Err(CommandError::Read { what, path: path.clone(), source });
+            }
+        }
+        for source in self.sources() {
+            builder = builder.settings(source);
+        }
+        Ok(builder.trust(self.trust_policy()))
+    }
+
+    /// Builds and initializes the hook system, and says what is wrong with its settings.
+    pub(crate) async fn hook_system(
+        &self,
+        printer: &mut Printer,
+    ) -> Result<HookSystem, CommandError> {
+        let system = self.builder()?.build()?;
+        system.initialize().await?;
+        show_settings_problems(&system, printer);
+        let untrusted = system.hooks()?.iter().filter(|listing| !listing.trusted).count();
+        if untrusted > 0 {
+            let hooks = if untrusted == 1 { "hook is" } else { "hooks are" };
+            printer.warning(&format!(
+                "{untrusted} {hooks} not trusted and will not run, in the project {}; \
+                 `hook trust` shows what would run and asks",
+                self.project().display()
+            ));
+        }
+        Ok(system)
+    }
 }
 
 /// Says everything that is wrong with the settings.

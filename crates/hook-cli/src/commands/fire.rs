@@ -1,32 +1,66 @@
 //! `hook fire`: publish one request, show the response.
 
+use clap::Args;
 use hook_bus::{HookExecutionRequest, HookExecutionResponse, HookSystem};
 use hook_core::{JsonObject, PolicyDecision, RawJson};
 use tokio::io::AsyncReadExt;
 use tokio_util::sync::CancellationToken;
 
-use crate::args::{Common, Fire};
+use crate::context::Context;
 use crate::error::CommandError;
 use crate::exit_code::{self, Status};
 use crate::output::Printer;
 use crate::render;
+use crate::signals::{Hangup, until_signalled};
 
-pub(crate) async fn fire(
-    fire: &Fire,
-    common: &Common,
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  hook fire BeforeTool --tool write_file --input '{\"tool_input\": {\"path\": \"a.txt\"}}'
+  hook fire SessionStart --input '{\"source\": \"startup\"}' --json
+  hook fire BeforeAgent --input @prompt.json")]
+pub(crate) struct Arguments {
+    /// The event: BeforeTool, AfterTool, BeforeAgent, AfterAgent, SessionStart, SessionEnd,
+    /// PreCompress, BeforeModel, AfterModel, BeforeToolSelection or Notification
+    event: String,
+    /// The tool, for events about one; its input is {} unless given
+    #[arg(long, value_name = "NAME")]
+    tool: Option<String>,
+    /// The event's input as JSON, @FILE, or - for standard input
+    #[arg(long, value_name = "JSON", allow_hyphen_values = true)]
+    input: Option<String>,
+    /// Print the final output and, on stderr, the reason: to be a hook oneself
+    #[arg(long, conflicts_with = "json")]
+    as_hook: bool,
+}
+
+pub(crate) async fn run(
+    arguments: &Arguments,
+    context: &Context,
+    printer: &mut Printer,
+) -> Result<Status, CommandError> {
+    let system = &context.hook_system(printer).await?;
+    let stop = &CancellationToken::new();
+    let work = fire(arguments, context, system, stop, printer);
+    until_signalled(system, Hangup::Ends, stop, work).await
+}
+
+async fn fire(
+    arguments: &Arguments,
+    context: &Context,
     system: &HookSystem,
     stop: &CancellationToken,
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
     let request = tokio::select! {
-        request = request(fire) => request?,
+        request = request(arguments) => request?,
         // Whoever was to give the input will not.
         () = stop.cancelled() => return Ok(exit_code::FAILURE),
     };
     let response = system.bus().request(request).await;
-    if common.json {
+    if context.json() {
         printer.message(&response.to_json()).await?;
-    } else if fire.as_hook {
+    } else if arguments.as_hook {
         print_as_hook(&response, printer).await?;
     } else {
         printer.text(&render::response(&response, printer)).await?;
@@ -34,12 +68,15 @@ pub(crate) async fn fire(
     Ok(status(&response))
 }
 
-async fn request(fire: &Fire) -> Result<HookExecutionRequest, CommandError> {
-    let input = match fire.input.as_deref() {
+async fn request(arguments: &Arguments) -> Result<HookExecutionRequest, CommandError> {
+    let input = match arguments.input.as_deref() {
         None => RawJson::from(JsonObject::new().to_raw()),
         Some(given) => RawJson::parse(read_input(given).await?).map_err(CommandError::NotJson)?,
     };
-    Ok(HookExecutionRequest::unchecked(&fire.event, with_tool(input, fire.tool.as_deref())))
+    Ok(HookExecutionRequest::unchecked(
+        &arguments.event,
+        with_tool(input, arguments.tool.as_deref()),
+    ))
 }
 
 /// Names the tool, with empty arguments where there are none. What is not an object stays as it

@@ -1,24 +1,30 @@
 //! `hook list`: every hook that is found, and whether it runs.
 
-use hook_bus::HookSystem;
+use clap::Args;
 use hook_core::HookEventName;
 
-use crate::args::{Common, List};
+use crate::context::Context;
 use crate::error::CommandError;
 use crate::exit_code::{self, Status};
 use crate::output::Printer;
 use crate::render;
 
-pub(crate) async fn list(
-    list: &List,
-    common: &Common,
-    system: &HookSystem,
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// Only hooks of this event
+    #[arg(long)]
+    event: Option<String>,
+}
+
+pub(crate) async fn run(
+    arguments: &Arguments,
+    context: &Context,
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
-    let event = list.event.as_deref().map(known_event).transpose()?;
-    let mut listings = system.hooks()?;
+    let event = arguments.event.as_deref().map(known_event).transpose()?;
+    let mut listings = context.hook_system(printer).await?.hooks()?;
     listings.retain(|listing| event.is_none_or(|event| listing.hook.event == event));
-    if common.json {
+    if context.json() {
         for listing in &listings {
             printer.message(&render::listing_json(listing)).await?;
         }

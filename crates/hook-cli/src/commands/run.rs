@@ -1,37 +1,63 @@
 //! `hook run`: play a script of messages, print the responses.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::pin::pin;
 
+use clap::Args;
 use futures::StreamExt;
 use hook_bus::HookSystem;
 use hook_bus::script::play;
 use tokio::io::AsyncRead;
 use tokio_util::sync::CancellationToken;
 
-use crate::args::{Common, Run};
+use crate::context::Context;
 use crate::error::CommandError;
 use crate::exit_code::{self, Status};
 use crate::output::Printer;
 use crate::render;
+use crate::signals::{Hangup, until_signalled};
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  hook run session.jsonl
+  hook run --concurrent 8 - < session.jsonl | jq .processed.decision")]
+pub(crate) struct Arguments {
+    /// The script, one request message a line; - is standard input
+    script: PathBuf,
+    /// How many requests may be in flight at once
+    #[arg(long, value_name = "N", default_value_t = std::num::NonZeroUsize::MIN)]
+    concurrent: std::num::NonZeroUsize,
+}
 
 pub(crate) async fn run(
-    run: &Run,
-    common: &Common,
+    arguments: &Arguments,
+    context: &Context,
+    printer: &mut Printer,
+) -> Result<Status, CommandError> {
+    let system = &context.hook_system(printer).await?;
+    let stop = &CancellationToken::new();
+    let work = play_script(arguments, context, system, stop, printer);
+    until_signalled(system, Hangup::Ends, stop, work).await
+}
+
+async fn play_script(
+    arguments: &Arguments,
+    context: &Context,
     system: &HookSystem,
     stop: &CancellationToken,
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
-    let script: Box<dyn AsyncRead + Unpin> = if run.script == Path::new("-") {
+    let script: Box<dyn AsyncRead + Unpin> = if arguments.script == Path::new("-") {
         Box::new(tokio::io::stdin())
     } else {
-        let file = tokio::fs::File::open(&run.script).await;
-        Box::new(file.map_err(|source| unreadable(run, source))?)
+        let file = tokio::fs::File::open(&arguments.script).await;
+        Box::new(file.map_err(|source| unreadable(arguments, source))?)
     };
-    let as_messages = common.json || !printer.is_interactive();
-    let mut responses = pin!(play(system.bus(), script, run.concurrent.get(), stop));
+    let as_messages = context.json() || !printer.is_interactive();
+    let mut responses = pin!(play(system.bus(), script, arguments.concurrent.get(), stop));
     while let Some(response) = responses.next().await {
-        let response = response.map_err(|source| unreadable(run, source))?;
+        let response = response.map_err(|source| unreadable(arguments, source))?;
         if as_messages {
             printer.message(&response.to_json()).await?;
         } else {
@@ -41,6 +67,6 @@ pub(crate) async fn run(
     Ok(exit_code::PROCEED)
 }
 
-fn unreadable(run: &Run, source: std::io::Error) -> CommandError {
-    CommandError::Read { what: "the script", path: run.script.clone(), source }
+fn unreadable(arguments: &Arguments, source: std::io::Error) -> CommandError {
+    CommandError::Read { what: "the script", path: arguments.script.clone(), source }
 }

@@ -1,15 +1,43 @@
 //! `hook serve`: a long-lived engine for an agent in any language.
 
+use clap::Args;
 use hook_bus::HookSystem;
 use hook_bus::wire::serve_client;
 use tokio_util::sync::CancellationToken;
 
-use crate::context;
+use crate::context::{self, Context};
 use crate::error::CommandError;
 use crate::exit_code::{self, Status};
 use crate::output::Printer;
+use crate::signals::{Hangup, until_signalled};
 
-pub(crate) async fn serve(
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  hook serve --stdio --project ~/code/thing
+
+Beside requests a client may send:
+  {\"type\":\"hook-subscribe\"}                        be told when its hooks start and finish
+  {\"type\":\"hook-cancel\",\"correlationId\":\"c-1\"}    end a request's hooks
+  {\"type\":\"hook-reload\"}                           read the settings anew (as SIGHUP does)")]
+pub(crate) struct Arguments {
+    /// Talk over standard input and output
+    #[arg(long, required = true)]
+    stdio: bool,
+}
+
+pub(crate) async fn run(
+    _: &Arguments,
+    context: &Context,
+    printer: &mut Printer,
+) -> Result<Status, CommandError> {
+    let system = &context.hook_system(printer).await?;
+    let stop = &CancellationToken::new();
+    let work = serve(system, stop, printer);
+    until_signalled(system, Hangup::IsHeardElsewhere, stop, work).await
+}
+
+async fn serve(
     system: &HookSystem,
     stop: &CancellationToken,
     printer: &mut Printer,

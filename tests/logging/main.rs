@@ -1,4 +1,9 @@
 //! What is logged (requirements DELTA-HTEL-001 to -003).
+//!
+//! In a process of its own: `tracing` remembers of each place in the code whether anybody listened
+//! when it was first reached, and the other tests have no listener.
+
+#![allow(clippy::unwrap_used, reason = "in a test, what cannot go on should end it")]
 
 use std::io;
 use std::sync::{Arc, Mutex};
