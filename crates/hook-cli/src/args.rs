@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::commands::{fire, list, run, serve, test};
+use crate::commands::{explain, fire, list, run, serve, test};
 
 /// Hooks for AI agents: try them, test them, serve them.
 #[derive(Debug, Parser)]
@@ -71,4 +71,6 @@ pub(crate) enum Command {
     Test(test::Arguments),
     /// List every hook that is found
     List(list::Arguments),
+    /// Say which hooks would run for an event, in which order, and why each other one would not
+    Explain(explain::Arguments),
 }

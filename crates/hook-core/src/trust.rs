@@ -69,13 +69,13 @@ impl TrustedHooks {
         };
         let mut granted = grants.iter().filter(same_hook).peekable();
         if granted.peek().is_none() {
-            return Trust::Missing;
+            return Trust::Missing { changed: false };
         }
         let fingerprint = fingerprint(entry, project);
         if granted.any(|grant| grant.fingerprint == fingerprint) {
             Trust::Checked { entry: Box::new(entry.clone()), project: project.into(), fingerprint }
         } else {
-            Trust::Missing
+            Trust::Missing { changed: true }
         }
     }
 }
@@ -87,13 +87,13 @@ pub(crate) enum Trust {
     Given,
     /// It may, as long as nothing changes.
     Checked { entry: Box<HookEntry>, project: PathBuf, fingerprint: String },
-    /// It may not.
-    Missing,
+    /// It may not; either nobody agreed to it, or it is not any more what they agreed to.
+    Missing { changed: bool },
 }
 
 impl Trust {
     pub(crate) fn is_given(&self) -> bool {
-        !matches!(self, Self::Missing)
+        !matches!(self, Self::Missing { .. })
     }
 
     /// Whether the hook, run in that directory, is still the one that was agreed to.
@@ -105,7 +105,7 @@ impl Trust {
                 let directory = if directory.is_dir() { directory } else { project };
                 fingerprint_in(entry, project, directory) == *granted
             }
-            Self::Missing => false,
+            Self::Missing { .. } => false,
         }
     }
 }

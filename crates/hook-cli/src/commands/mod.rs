@@ -1,11 +1,15 @@
 //! One file for each command: what can be said to it, and how it takes that, calls a library and
 //! renders.
 
+pub(crate) mod explain;
 pub(crate) mod fire;
+mod input;
 pub(crate) mod list;
 pub(crate) mod run;
 pub(crate) mod serve;
 pub(crate) mod test;
+
+use hook_core::HookEventName;
 
 use crate::args::{Cli, Command};
 use crate::context::Context;
@@ -22,5 +26,11 @@ pub(crate) async fn dispatch(cli: Cli, printer: &mut Printer) -> Result<Status, 
         Command::Serve(arguments) => serve::run(arguments, context, printer).await,
         Command::Test(arguments) => test::run(arguments, context, printer).await,
         Command::List(arguments) => list::run(arguments, context, printer).await,
+        Command::Explain(arguments) => explain::run(arguments, context, printer).await,
     }
+}
+
+/// The event of a name that was given on the command line.
+fn known_event(name: &str) -> Result<HookEventName, CommandError> {
+    HookEventName::from_name(name).ok_or_else(|| CommandError::Usage(HookEventName::unknown(name)))
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::document::{Document, Field, Node};
 use super::{
     EnvironmentRules, FailBehavior, HookEntry, HookSource, HooksConfig, SettingsFile, Severity,
+    TimeoutOrigin,
 };
 use crate::event::HookEventName;
 use crate::nearest::{nearest, shortened};
@@ -218,6 +219,10 @@ impl Reader<'_> {
             description: None,
             command: String::new(),
             timeout: self.config.default_timeout,
+            timeout_origin: match self.config.default_timeout {
+                Some(_) => TimeoutOrigin::File,
+                None => TimeoutOrigin::Engine,
+            },
             fail_behavior: self.config.fail_behavior,
             env: Vec::new(),
             place: self.document.place(node),
@@ -229,7 +234,13 @@ impl Reader<'_> {
                 "command" => hook.command = self.text(&field.value, SKIPPED)?,
                 "name" => hook.name = self.text(&field.value, "it was ignored"),
                 "description" => hook.description = self.text(&field.value, "it was ignored"),
-                "timeout" => hook.timeout = self.timeout(&field.value),
+                "timeout" => {
+                    hook.timeout = self.timeout(&field.value);
+                    hook.timeout_origin = match hook.timeout {
+                        Some(_) => TimeoutOrigin::Hook,
+                        None => TimeoutOrigin::Engine,
+                    };
+                }
                 "failBehavior" => hook.fail_behavior = self.fail_behavior(&field.value),
                 "env" => hook.env = self.environment_of_hook(&field.value),
                 _ => self.unknown_key(field, HOOK_FIELDS),
