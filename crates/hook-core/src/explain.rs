@@ -5,8 +5,10 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::event::HookEventName;
+use crate::event::{HookEventName, Matching};
+use crate::matcher::MatchOutcome;
 use crate::nearest::shortened;
+use crate::planner::Selection;
 use crate::registry::Hook;
 use crate::settings::HookSource;
 
@@ -142,6 +144,88 @@ impl fmt::Display for NotRun {
             }
         }
     }
+}
+
+/// Explains what `on`, the event's hooks that are neither untrusted nor switched off, make of it;
+/// `obstacles` says of the others which of the two they are.
+pub(crate) fn explain(
+    all: &[Arc<Hook>],
+    on: &[Arc<Hook>],
+    obstacles: impl Fn(&Hook) -> Vec<NotRun>,
+    event: HookEventName,
+    subject: Option<&str>,
+) -> Explanation {
+    let selection = Selection::of(on, subject);
+    let mut selected = on.iter().zip(&selection.places).peekable();
+    let (of_event, others): (Vec<_>, Vec<_>) = all.iter().partition(|hook| hook.event == event);
+    let mut hooks: Vec<ExplainedHook> = Vec::with_capacity(all.len());
+    // Where in `hooks` the first copy of each planned hook stands.
+    let mut first = vec![None; selection.planned.len()];
+    for hook in of_event {
+        let mut explained = ExplainedHook {
+            hook: Arc::clone(hook),
+            place: None,
+            reasons: Vec::new(),
+            warnings: hook.warnings.clone(),
+            hint: hook.matcher.hint(event.row().matching),
+        };
+        let place = match selected.next_if(|(on, _)| Arc::ptr_eq(on, hook)) {
+            Some((_, place)) => *place,
+            None => {
+                explained.reasons = obstacles(hook);
+                None
+            }
+        };
+        match place.and_then(|place| Some((place, selection.planned.get(place)?))) {
+            None => explained.reasons.extend(not_matched(hook, subject)),
+            Some((place, planned)) => {
+                if let Some(first) = first.get_mut(place) {
+                    first.get_or_insert(hooks.len());
+                }
+                if Arc::ptr_eq(&planned.hook, hook) {
+                    explained.place = Some(place);
+                    explained.warnings.extend(planned.warning.clone());
+                } else {
+                    explained.reasons.push(NotRun::Duplicate { of: Arc::clone(&planned.hook) });
+                }
+            }
+        }
+        hooks.push(explained);
+    }
+    // The copy that runs takes the place of the first.
+    for index in 0..hooks.len() {
+        let first = hooks[index].place.and_then(|place| first.get(place).copied().flatten());
+        if let Some(first) = first.filter(|first| *first < index) {
+            hooks.swap(first, index);
+        }
+    }
+    hooks.extend(others.into_iter().map(|hook| ExplainedHook {
+        hook: Arc::clone(hook),
+        place: None,
+        reasons: vec![NotRun::OtherEvent { event: hook.event }],
+        warnings: hook.warnings.clone(),
+        hint: None,
+    }));
+    Explanation {
+        event,
+        subject: subject.map(str::to_owned),
+        sequential_because: selection.sequential,
+        hooks,
+    }
+}
+
+/// That a hook's matcher does not match, if it does not. Of a hook that is not trusted nobody
+/// knows.
+fn not_matched(hook: &Hook, subject: Option<&str>) -> Option<NotRun> {
+    let subject = subject.filter(|_| hook.is_trusted())?;
+    let matching = hook.event.row().matching;
+    let field = matching.field()?;
+    (hook.matcher.matches(Some(subject)) == MatchOutcome::No).then(|| NotRun::NotMatched {
+        matcher: hook.matcher.text().unwrap_or_default().to_owned(),
+        field,
+        subject: subject.to_owned(),
+        exactly: matches!(matching, Matching::Exact { .. }),
+    })
 }
 
 /// Who switched a hook off, and where that is written.

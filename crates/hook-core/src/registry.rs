@@ -9,12 +9,12 @@ use std::time::Duration;
 
 use tokio::sync::Semaphore;
 
-use crate::event::{HookEventName, Matching};
-use crate::explain::{ExplainedHook, Explanation, NotRun, Switch, SwitchedOff};
+use crate::event::HookEventName;
+use crate::explain::{Explanation, NotRun, Switch, SwitchedOff, explain};
 use crate::failure::HookFailure;
 use crate::input::EventInput;
-use crate::matcher::{MatchOutcome, Matcher};
-use crate::planner::{PlanTable, Selection};
+use crate::matcher::Matcher;
+use crate::planner::PlanTable;
 use crate::runner::{HandlerHook, HookExecutor, HookKind, HookStart, Runner};
 use crate::settings::{
     Diagnostic, FailBehavior, HookEntry, HookSource, Place, SettingsFile, Severity, TimeoutOrigin,
@@ -65,6 +65,10 @@ impl Hook {
     /// Whether somebody trusted it, and it or the file that it runs is not the same any more.
     pub fn changed_since_trusted(&self) -> bool {
         matches!(self.trust, Trust::Missing { changed: true })
+    }
+
+    pub(crate) fn is_trusted(&self) -> bool {
+        self.trust.is_given()
     }
 
     /// How it is started.
@@ -218,61 +222,8 @@ impl HookRegistry {
     pub fn explain(&self, event: HookEventName, subject: Option<&str>) -> Explanation {
         let switches = read(&self.switches);
         let on = switches.table.hooks(event);
-        let selection = Selection::of(on, subject);
-        let mut selected = on.iter().zip(&selection.places).peekable();
-        let (of_event, others): (Vec<_>, Vec<_>) =
-            self.hooks.iter().partition(|hook| hook.event == event);
-        let mut places = Vec::with_capacity(of_event.len());
-        let mut hooks: Vec<ExplainedHook> = Vec::with_capacity(self.hooks.len());
-        for hook in of_event {
-            let mut explained = ExplainedHook {
-                hook: Arc::clone(hook),
-                place: None,
-                reasons: Vec::new(),
-                warnings: hook.warnings.clone(),
-                hint: hook.matcher.hint(event.row().matching),
-            };
-            let place = match selected.next_if(|(on, _)| Arc::ptr_eq(on, hook)) {
-                Some((_, place)) => *place,
-                None => {
-                    explained.reasons = obstacles(hook, &switches.by_name);
-                    None
-                }
-            };
-            let planned = place.and_then(|place| selection.planned.get(place));
-            match planned {
-                Some(planned) if Arc::ptr_eq(&planned.hook, hook) => {
-                    explained.place = place;
-                    explained.warnings.extend(planned.warning.clone());
-                }
-                Some(planned) => {
-                    explained.reasons.push(NotRun::Duplicate { of: Arc::clone(&planned.hook) });
-                }
-                None => explained.reasons.extend(not_matched(hook, subject)),
-            }
-            places.push(place);
-            hooks.push(explained);
-        }
-        for place in 0..selection.planned.len() {
-            let first = places.iter().position(|own| *own == Some(place));
-            let runs = hooks.iter().position(|hook| hook.place == Some(place));
-            if let (Some(first), Some(runs)) = (first, runs) {
-                hooks.swap(first, runs);
-            }
-        }
-        hooks.extend(others.into_iter().map(|hook| ExplainedHook {
-            hook: Arc::clone(hook),
-            place: None,
-            reasons: vec![NotRun::OtherEvent { event: hook.event }],
-            warnings: hook.warnings.clone(),
-            hint: None,
-        }));
-        Explanation {
-            event,
-            subject: subject.map(str::to_owned),
-            sequential_because: selection.sequential,
-            hooks,
-        }
+        let obstacles = |hook: &Hook| obstacles(hook, &switches.by_name);
+        explain(&self.hooks, on, obstacles, event, subject)
     }
 
     /// Switches every hook of that name (or, where a hook has none, command) on or off, also those
@@ -440,20 +391,6 @@ fn obstacles(hook: &Hook, switches: &[(String, bool)]) -> Vec<NotRun> {
     };
     let disabled = disabled_by(hook, switches).map(NotRun::Disabled);
     untrusted.into_iter().chain(disabled).collect()
-}
-
-/// That a hook's matcher does not match, if it does not. Of a hook that is not trusted nobody
-/// knows.
-fn not_matched(hook: &Hook, subject: Option<&str>) -> Option<NotRun> {
-    let subject = subject.filter(|_| hook.trust.is_given())?;
-    let matching = hook.event.row().matching;
-    let field = matching.field()?;
-    (hook.matcher.matches(Some(subject)) == MatchOutcome::No).then(|| NotRun::NotMatched {
-        matcher: hook.matcher.text().unwrap_or_default().to_owned(),
-        field,
-        subject: subject.to_owned(),
-        exactly: matches!(matching, Matching::Exact { .. }),
-    })
 }
 
 fn running(hooks: &[Arc<Hook>], switches: &[(String, bool)]) -> Vec<Arc<Hook>> {

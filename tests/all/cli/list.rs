@@ -122,3 +122,14 @@ fn json_says_where_a_hook_was_switched_off() {
         json!(["`enabled: false` in the explicit settings", "all-off.json", enabled])
     );
 }
+
+#[test]
+fn colours_move_no_column() {
+    let project = project();
+    let list = ["list", "--settings=settings.json", "--color"];
+    let shown = |when| Hook::new(&project, &[&list[..], &[when]].concat()).run().stdout;
+    let coloured = shown("always");
+    assert!(coloured.contains("\u{1b}[32m✓"), "{coloured}");
+    let codes = fancy_regex::Regex::new("\u{1b}\\[[0-9;]*m").unwrap();
+    assert_eq!(codes.replace_all(&coloured, ""), shown("never"));
+}

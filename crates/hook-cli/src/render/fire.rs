@@ -9,7 +9,7 @@ use hook_core::{HookExecutionResult, HookFailure, HookInput, PolicyDecision, Raw
 
 use super::columns::{aligned, one_line};
 use super::json::pretty;
-use super::response::{answer_fields, duration, ending, tone};
+use super::response::{answer_fields, duration, ending, field, tone};
 use crate::output::{Printer, Tone, harmless};
 
 /// How many lines of what a hook wrote are shown, and how much of each.
@@ -40,6 +40,10 @@ pub(crate) fn fired(fired: &Fired<'_>, printer: &Printer) -> String {
     let response = fired.response;
     let mut out = headline(fired, printer);
     let shown = if fired.full { harmless } else { beginning };
+    if let Some(error) = response.error() {
+        let text = format!("{}: {}", error.code.as_str(), error.message);
+        field(&mut out, "error", &harmless(&text), printer);
+    }
     answer_fields(&mut out, response, shown, printer);
     if let Some(input) = fired.input
         && response.hooks.iter().all(|result| result.input.is_none())
@@ -139,8 +143,10 @@ impl Details<'_> {
     /// A name, and beside it a text that may have several lines.
     fn lines(&mut self, name: &str, tone: Tone, text: &str) {
         for (index, line) in text.lines().enumerate() {
-            let name = if index == 0 { name } else { "" };
-            let name = self.printer.paint(Tone::Quiet, &format!("{name:<7}"));
+            let name = match index {
+                0 => self.printer.paint(Tone::Quiet, &format!("{name:<7}")),
+                _ => " ".repeat(7),
+            };
             let line = self.printer.paint(tone, line);
             let line = format!("{:indent$}{name}  {line}", "", indent = self.indent);
             let _ = writeln!(self.out, "{}", line.trim_end());
@@ -163,14 +169,13 @@ impl Details<'_> {
 
 /// The beginning of a text, harmless, with a word about the rest.
 fn beginning(text: &str) -> String {
-    let text = harmless(text);
     let mut lines: Vec<String> = text.lines().take(LINES).map(beginning_of_line).collect();
     let more = text.lines().count().saturating_sub(LINES);
     if more > 0 {
         let word = if more == 1 { "line" } else { "lines" };
         lines.push(format!("… {more} more {word}; --full shows all"));
     }
-    lines.join("\n")
+    harmless(&lines.join("\n"))
 }
 
 fn beginning_of_line(line: &str) -> String {

@@ -18,6 +18,9 @@ pub(crate) fn response(response: &HookExecutionResponse, printer: &Printer) -> S
     };
     let id = printer.paint(Tone::Quiet, response.correlation_id.as_str());
     let mut out = format!("{} {decision} {id}\n", printer.paint(Tone::Strong, event));
+    if let Some(error) = response.error() {
+        field(&mut out, "error", &harmless(&error.message), printer);
+    }
     answer_fields(&mut out, response, harmless, printer);
     for result in &response.hooks {
         hook(&mut out, result, printer);
@@ -36,29 +39,33 @@ pub(super) fn answer_fields(
     printer: &Printer,
 ) {
     let processed = &response.processed;
-    let mut field = |name: &str, value: Option<&str>| {
+    for (name, value) in [
+        ("reason", &processed.reason),
+        ("message", &processed.system_message),
+        ("context", &processed.additional_context),
+    ] {
         if let Some(value) = value {
-            let value = shown(value).replace('\n', "\n    ");
-            let _ = writeln!(out, "  {}: {value}", printer.paint(Tone::Quiet, name));
+            field(out, name, &shown(value), printer);
         }
-    };
-    let error = response.error().map(|error| format!("{}: {}", error.code.as_str(), error.message));
-    field("error", error.as_deref());
-    field("reason", processed.reason.as_deref());
-    field("message", processed.system_message.as_deref());
-    field("context", processed.additional_context.as_deref());
+    }
     if let Some(output) = processed.aggregated.final_output.as_ref()
         && let Some(specific) = &output.hook_specific_output
     {
         for (name, value) in specific.iter() {
             if !matches!(name, "hookEventName" | "additionalContext") {
-                field(&harmless(name), Some(value.as_str()));
+                field(out, name, &shown(value.as_str()), printer);
             }
         }
     }
     for warning in &response.warnings {
-        field("warning", Some(warning));
+        field(out, "warning", &harmless(warning), printer);
     }
+}
+
+/// A name, and behind it a harmless text that may have several lines.
+pub(super) fn field(out: &mut String, name: &str, value: &str, printer: &Printer) {
+    let value = value.replace('\n', "\n    ");
+    let _ = writeln!(out, "  {}: {value}", printer.paint(Tone::Quiet, name));
 }
 
 fn hook(out: &mut String, result: &HookExecutionResult, printer: &Printer) {
