@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 use serde_json::Value;
 
 use crate::project::Project;
+use crate::terminal::Terminal;
 
 /// The workspace's folder.
 pub fn workspace() -> PathBuf {
@@ -116,6 +117,8 @@ impl Hook {
             .env_remove("XDG_CONFIG_HOME")
             .env_remove("HOOK_LOG")
             .env_remove("HOOK_DEPTH")
+            .env_remove("NO_COLOR")
+            .env("TERM", "xterm-256color")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
@@ -134,6 +137,11 @@ impl Hook {
     pub fn env(mut self, name: &str, value: &str) -> Self {
         self.command.env(name, value);
         self
+    }
+
+    /// Runs it on a terminal, which can show colours.
+    pub fn on_terminal(self) -> Terminal {
+        Terminal::start(self.command)
     }
 
     /// Runs it to its end.

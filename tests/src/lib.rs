@@ -7,12 +7,14 @@ mod holdings;
 mod processes;
 mod project;
 mod served;
+mod terminal;
 
 pub use binary::{Finished, Hook, example, hook_binary, workspace};
 pub use holdings::Holdings;
 pub use processes::HookProcess;
 pub use project::Project;
 pub use served::{Served, request};
+pub use terminal::Terminal;
 
 use hook_core::{JsonObject, RawJson, RawObject};
 use serde_json::Value;

@@ -87,7 +87,7 @@ pub use hook_translate::Sdk;
 pub use host::{AgentHost, ApprovalRequest};
 pub use message::{
     CorrelationId, HookExecutionRequest, HookExecutionResponse, HookFinished, HookProgress,
-    HookStarted,
+    HookStarted, RequestKey,
 };
 pub use subscription::{Lagged, Message, Subscription, SubscriptionLimits};
 pub use system::{HookSystem, HookSystemBuilder, HookSystemStatus, NotInitialized};

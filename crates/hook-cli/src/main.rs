@@ -9,6 +9,7 @@
 //! | `commands` | one file for each command |
 //! | `render` | results for people |
 //! | `output` | the one way to the terminal |
+//! | `progress` | which hooks take long, while they do |
 //! | `signals` | what a signal does |
 //! | `exit_code`, `error` | how it ends |
 
@@ -18,6 +19,7 @@ mod context;
 mod error;
 mod exit_code;
 mod output;
+mod progress;
 mod render;
 mod signals;
 

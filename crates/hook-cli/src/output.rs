@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal, Write};
 
 use anstyle::{AnsiColor, Style};
 use hook_core::settings::{Diagnostic, Severity};
+use indicatif::{MultiProgress, ProgressDrawTarget};
 use tokio::io::AsyncWriteExt;
 
 use crate::args::Color;
@@ -38,16 +39,36 @@ impl Tone {
 pub(crate) struct Printer {
     color: Color,
     stdout: tokio::io::Stdout,
+    /// Lines that come and go below everything else that is on the terminal.
+    progress: MultiProgress,
 }
 
 impl Printer {
     pub(crate) fn new(color: Color) -> Self {
-        Self { color, stdout: tokio::io::stdout() }
+        let progress = MultiProgress::with_draw_target(ProgressDrawTarget::hidden());
+        Self { color, stdout: tokio::io::stdout(), progress }
     }
 
     /// Whether a person reads the output.
     pub(crate) fn is_interactive(&self) -> bool {
         io::stdout().is_terminal()
+    }
+
+    /// Whether a person sees stderr, on a terminal that can take back what it shows.
+    pub(crate) fn shows_progress(&self) -> bool {
+        io::stderr().is_terminal() && is_capable_terminal()
+    }
+
+    /// Where progress is drawn; it makes room for everything else that is printed.
+    pub(crate) fn progress_lines(&self) -> MultiProgress {
+        self.progress.set_draw_target(ProgressDrawTarget::stderr());
+        self.progress.clone()
+    }
+
+    /// Takes progress from the terminal; it comes back by itself.
+    fn make_room(&self) {
+        // Nobody is left to tell when stderr is closed.
+        let _ = self.progress.clear();
     }
 
     /// Prints a message of the protocol: one line, flushed. Whoever does not read holds up nothing
@@ -62,6 +83,7 @@ impl Printer {
     }
 
     async fn write(&mut self, pieces: &[&[u8]]) -> Result<(), CommandError> {
+        self.make_room();
         let write = async {
             for piece in pieces {
                 self.stdout.write_all(piece).await?;
@@ -89,6 +111,7 @@ impl Printer {
             Severity::Hint => Tone::Quiet,
         };
         let text = paint(self.is_coloured(io::stderr().is_terminal()), tone, &problem.to_string());
+        self.make_room();
         let _ = writeln!(io::stderr(), "{text}");
     }
 
@@ -96,11 +119,13 @@ impl Printer {
     pub(crate) fn note(&mut self, text: &str) {
         // Nobody is left to tell when stderr is closed.
         let text = if io::stderr().is_terminal() { harmless(text) } else { text.to_owned() };
+        self.make_room();
         let _ = writeln!(io::stderr(), "{text}");
     }
 
     fn diagnostic(&mut self, word: &str, tone: Tone, text: &str) {
         let word = paint(self.is_coloured(io::stderr().is_terminal()), tone, word);
+        self.make_room();
         let _ = writeln!(io::stderr(), "{word}: {}", harmless(text));
     }
 
@@ -115,12 +140,14 @@ impl Printer {
             Color::Never => false,
             Color::Auto => {
                 let unset = |name| std::env::var_os(name).is_none_or(|value| value.is_empty());
-                terminal
-                    && unset("NO_COLOR")
-                    && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+                terminal && unset("NO_COLOR") && is_capable_terminal()
             }
         }
     }
+}
+
+fn is_capable_terminal() -> bool {
+    std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
 fn paint(coloured: bool, tone: Tone, text: &str) -> String {
