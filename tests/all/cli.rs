@@ -1,5 +1,6 @@
 //! The command line: fire, run, test, list, and what it says of bad input.
 
+mod doctor;
 mod terminal;
 
 use hook_tests::{Hook, Project};

@@ -66,7 +66,7 @@ impl Hook {
 
     /// Two command hooks of one event with the same identity are the same hook (protocol.md §1).
     /// Functions of the host are only ever themselves.
-    pub(crate) fn identity(&self) -> Option<(Option<&str>, &str)> {
+    pub fn identity(&self) -> Option<(Option<&str>, &str)> {
         match self.kind() {
             HookKind::Command => Some((self.name.as_deref(), self.executor.label())),
             _ => None,

@@ -207,6 +207,11 @@ impl Runner {
         }
     }
 
+    /// The shell that runs commands, as it was found.
+    pub fn shell(&self) -> &std::path::Path {
+        &self.shell.program
+    }
+
     pub(crate) fn limits(&self) -> &RunnerLimits {
         &self.host.limits
     }

@@ -8,6 +8,7 @@
 mod diagnostic;
 mod document;
 mod file;
+mod foreign;
 mod source;
 
 use std::path::PathBuf;
@@ -15,6 +16,7 @@ use std::time::Duration;
 
 pub use diagnostic::{Diagnostic, Place, Severity};
 pub use file::parse;
+pub use foreign::{ForeignFile, find_foreign};
 pub use source::{HookSource, SettingsSource, discover, load};
 
 use crate::event::HookEventName;
