@@ -69,28 +69,13 @@ pub struct Finished {
 }
 
 impl Finished {
-    /// Status, standard output and standard error as a snapshot holds them, without what differs
-    /// from run to run: the folders are `[PROJECT]` and `[HOME]`, times `[TIME]`, ids `[ID]`.
-    ///
-    /// # Panics
-    /// Never: the expressions are constant.
-    #[expect(clippy::expect_used, reason = "the expressions are constant")]
+    /// Status, standard output and standard error as a snapshot holds them: see [`stable`].
     pub fn shown(&self, project: &Project) -> String {
-        let mut text = format!(
+        let text = format!(
             "status: {}\n----- stdout -----\n{}----- stderr -----\n{}",
             self.status, self.stdout, self.stderr
         );
-        for (folder, word) in [(project.path(), "[PROJECT]"), (project.home(), "[HOME]")] {
-            text = text.replace(&folder.display().to_string(), word);
-        }
-        for (pattern, word) in [
-            (r"\b\d+(\.\d+)? ?(ms|µs|s)\b", "[TIME]"),
-            (r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", "[ID]"),
-        ] {
-            let pattern = fancy_regex::Regex::new(pattern).expect("the expression is correct");
-            text = pattern.replace_all(&text, word).into_owned();
-        }
-        text
+        stable(&text, project)
     }
 
     /// Standard output as JSON, one value a line.
@@ -104,6 +89,27 @@ impl Finished {
         };
         self.stdout.lines().map(parse).collect()
     }
+}
+
+/// A text without what differs from run to run: the folders are `[PROJECT]` and `[HOME]`, times
+/// `[TIME]`, ids `[ID]`.
+///
+/// # Panics
+/// Never: the expressions are constant.
+#[expect(clippy::expect_used, reason = "the expressions are constant")]
+pub fn stable(text: &str, project: &Project) -> String {
+    let mut text = text.to_owned();
+    for (folder, word) in [(project.path(), "[PROJECT]"), (project.home(), "[HOME]")] {
+        text = text.replace(&folder.display().to_string(), word);
+    }
+    for (pattern, word) in [
+        (r"\b\d+(\.\d+)? ?(ms|µs|s)\b", "[TIME]"),
+        (r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", "[ID]"),
+    ] {
+        let pattern = fancy_regex::Regex::new(pattern).expect("the expression is correct");
+        text = pattern.replace_all(&text, word).into_owned();
+    }
+    text
 }
 
 impl Hook {

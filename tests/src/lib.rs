@@ -9,7 +9,7 @@ mod project;
 mod served;
 mod terminal;
 
-pub use binary::{Finished, Hook, example, hook_binary, workspace};
+pub use binary::{Finished, Hook, example, hook_binary, stable, workspace};
 pub use holdings::Holdings;
 pub use processes::HookProcess;
 pub use project::Project;
