@@ -349,12 +349,13 @@ async fn the_model_sees_the_request_that_hooks_left_and_what_they_say() {
 async fn hooks_narrow_the_tools_that_a_model_may_call() {
     let any = json!({"hookSpecificOutput": {"toolConfig": {
         "mode": "ANY", "allowedFunctionNames": ["a"]}}});
-    for (output, expected) in [
-        (any, json!({"mode": "ANY", "allowedFunctionNames": ["a"]})),
-        (json!({"decision": "block", "reason": "no"}), json!({"mode": "NONE"})),
+    for (output, expected, withheld) in [
+        (any, json!({"mode": "ANY", "allowedFunctionNames": ["a"]}), None),
+        (json!({"decision": "block", "reason": "no"}), json!({"mode": "NONE"}), Some("no")),
     ] {
         let (_project, host) = saying("BeforeToolSelection", &output);
-        let (_, _, asked) = run_model(&host, ChunkHooks::Complete).await;
+        let (_, result, asked) = run_model(&host, ChunkHooks::Complete).await;
+        assert_eq!(result.tools_withheld.as_deref(), withheld);
         let config = &asked.unwrap()["config"];
         assert_eq!(config["toolConfig"]["functionCallingConfig"], expected);
         assert_eq!(config["tools"], value(genai().as_raw())["config"]["tools"]);

@@ -75,6 +75,8 @@ pub struct ModelCallResult {
     pub response: Option<RawObject>,
     /// What hooks made of it.
     pub verdict: ModelVerdict,
+    /// Why the model was allowed no tool, if a hook blocked the selection.
+    pub tools_withheld: Option<String>,
     /// What hooks say to the model and this request did not; it belongs into the next.
     pub for_next_request: Option<String>,
     /// What hooks say to the user.
@@ -152,6 +154,7 @@ where
     let mut result = ModelCallResult {
         response: None,
         verdict: ModelVerdict::Called,
+        tools_withheld: None,
         for_next_request: None,
         for_user: None,
         suppress_output: false,
@@ -160,6 +163,7 @@ where
     let selected = fire_before_tool_selection_hook(host, &call).await;
     result.hear(selected.advice.for_user, selected.advice.suppress_output, selected.warnings);
     call.request = selected.request;
+    result.tools_withheld = selected.withheld;
     let answered = |response: RawObject, verdict, result: ModelCallResult, call| ModelAnswer {
         host,
         call,
