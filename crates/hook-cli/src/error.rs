@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use hook_bus::script::ScenarioError;
+use hook_bus::script::{ScenarioError, ScenarioFilesError};
 use hook_bus::{AlreadyServed, InitializeError, NotInitialized};
 
 use crate::exit_code::{self, Status};
@@ -15,6 +15,8 @@ pub(crate) enum CommandError {
     Output(#[source] io::Error),
     #[error("failed to read {what} {}: {source}", path.display())]
     Read { what: &'static str, path: PathBuf, source: io::Error },
+    #[error("failed to write {what} {}: {source}", path.display())]
+    Write { what: &'static str, path: PathBuf, source: io::Error },
     #[error("failed to read standard input: {0}")]
     Input(#[source] io::Error),
     #[error("failed to determine the working directory: {0}")]
@@ -27,7 +29,9 @@ pub(crate) enum CommandError {
     Initialize(#[from] InitializeError),
     #[error(transparent)]
     NotInitialized(#[from] NotInitialized),
-    #[error("{}: {source}", path.display())]
+    #[error(transparent)]
+    ScenarioFiles(#[from] ScenarioFilesError),
+    #[error("{}:{source}", path.display())]
     Scenario { path: PathBuf, source: ScenarioError },
     #[error("--input is not JSON: {0}; give an object, @FILE, or - for standard input")]
     NotJson(#[source] hook_core::JsonError),

@@ -61,6 +61,7 @@
 //! | [`aggregator`], [`processed`] | one answer out of many |
 //! | [`pipeline`] | all of it in order |
 //! | [`failure`] | what can go wrong |
+//! | [`replace`] | replacing a file as a whole |
 
 pub mod aggregator;
 mod chain;
@@ -76,6 +77,7 @@ pub mod pipeline;
 pub mod planner;
 pub mod processed;
 pub mod registry;
+pub mod replace;
 pub mod runner;
 pub mod settings;
 pub mod shape;
