@@ -1,11 +1,8 @@
 //! The command line: fire, run, test, list, and what it says of bad input.
 
-<<<<<<< HEAD
 mod doctor;
 mod terminal;
-=======
 mod test;
->>>>>>> cli-test
 
 use hook_tests::{Hook, Project};
 use serde_json::json;
