@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::commands::{fire, list, run, serve, test};
+use crate::commands::{fire, list, replay, run, serve, test, trace};
 
 /// Hooks for AI agents: try them, test them, serve them.
 #[derive(Debug, Parser)]
@@ -71,4 +71,8 @@ pub(crate) enum Command {
     Test(test::Arguments),
     /// List every hook that is found
     List(list::Arguments),
+    /// Fire a recording's requests again and show what changed
+    Replay(replay::Arguments),
+    /// Show a recording as a timeline: in the terminal, for Perfetto, or as a page
+    Trace(trace::Arguments),
 }

@@ -3,9 +3,11 @@
 
 pub(crate) mod fire;
 pub(crate) mod list;
+pub(crate) mod replay;
 pub(crate) mod run;
 pub(crate) mod serve;
 pub(crate) mod test;
+pub(crate) mod trace;
 
 use crate::args::{Cli, Command};
 use crate::context::Context;
@@ -22,5 +24,7 @@ pub(crate) async fn dispatch(cli: Cli, printer: &mut Printer) -> Result<Status, 
         Command::Serve(arguments) => serve::run(arguments, context, printer).await,
         Command::Test(arguments) => test::run(arguments, context, printer).await,
         Command::List(arguments) => list::run(arguments, context, printer).await,
+        Command::Replay(arguments) => replay::run(arguments, context, printer).await,
+        Command::Trace(arguments) => trace::run(arguments, context, printer).await,
     }
 }
