@@ -143,6 +143,9 @@ impl Recording {
             }
         }
         for request in &mut recording.requests {
+            let asked = || request.message.as_ref()?.get("eventName")?.to_text();
+            let answered = request.answered(&["eventName"]).and_then(|name| name.to_text());
+            request.event_name = answered.or_else(asked);
             request.settle_hooks();
         }
         Ok(recording)
@@ -179,6 +182,7 @@ impl Recording {
             self.requests.push(RecordedRequest {
                 number,
                 at,
+                event_name: None,
                 message: None,
                 hooks: Vec::new(),
                 response: None,

@@ -12,6 +12,8 @@ pub struct RecordedRequest {
     pub number: u64,
     /// When it was accepted.
     pub at: Duration,
+    /// The event's name: as the response says it, else as the request did.
+    pub event_name: Option<String>,
     /// The request message; absent where the recorder missed it.
     pub message: Option<JsonObject>,
     /// Its hooks: in plan order where there is a response that names them, else as they started.
@@ -95,16 +97,9 @@ impl From<PolicyDecision> for RecordedOutcome {
 }
 
 impl RecordedRequest {
-    /// The event's name: as the response says it, else as the request did.
-    pub fn event_name(&self) -> Option<String> {
-        let own = |message: &JsonObject| message.get("eventName")?.to_text();
-        let answered = self.response_fields().as_ref().and_then(own);
-        answered.or_else(|| own(self.message.as_ref()?))
-    }
-
     /// The event, if its name is known.
     pub fn event(&self) -> Option<HookEventName> {
-        HookEventName::from_name(&self.event_name()?)
+        HookEventName::from_name(self.event_name.as_deref()?)
     }
 
     /// The event's input.
@@ -121,11 +116,6 @@ impl RecordedRequest {
             Matching::Exact { field, .. } => field,
         };
         self.input()?.to_object().ok()?.get(field)?.to_text()
-    }
-
-    /// The response's fields.
-    pub fn response_fields(&self) -> Option<JsonObject> {
-        self.response.as_ref()?.message.to_object().ok()
     }
 
     /// A value of the response, such as `["processed", "reason"]`.

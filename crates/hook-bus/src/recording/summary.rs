@@ -67,8 +67,8 @@ impl Recording {
         let mut events: IndexMap<String, EventTotals> = IndexMap::new();
         let mut spans = Vec::new();
         for (index, request) in self.requests.iter().enumerate() {
-            let (event, name) = (request.event(), request.event_name());
-            let name = name.unwrap_or_else(|| "?".to_owned());
+            let event = request.event();
+            let name = request.event_name.clone().unwrap_or_else(|| "?".to_owned());
             let totals = events.entry(name.clone()).or_default();
             totals.event = name;
             totals.requests += 1;

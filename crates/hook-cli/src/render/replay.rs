@@ -125,7 +125,7 @@ pub(crate) fn replayed_json(
     object.integer("request", request.number.into());
     let id = request.message.as_ref().and_then(|message| message.get("correlationId")?.to_text());
     object.optional_text("correlationId", id.as_deref());
-    object.optional_text("eventName", request.event_name().as_deref());
+    object.optional_text("eventName", request.event_name.as_deref());
     object.optional_text("subject", request.subject().as_deref());
     match replayed {
         Ok(replay) => {

@@ -32,7 +32,7 @@ pub(super) fn request(out: &mut ObjectWriter<'_>, request: &RecordedRequest, tex
     out.integer("request", request.number.into());
     let own = |name: &str| request.message.as_ref()?.get(name)?.to_text();
     out.optional_text("correlationId", own("correlationId").as_deref());
-    out.optional_text("eventName", request.event_name().as_deref());
+    out.optional_text("eventName", request.event_name.as_deref());
     out.optional_text("subject", request.subject().as_deref());
     out.text("outcome", request.outcome().as_str());
     out.integer("start", microseconds(request.at));

@@ -22,7 +22,7 @@ pub(crate) enum Scale {
 }
 
 /// Columns of the offset, of the outcome and of the duration, with the blanks between them.
-const OFFSET: usize = 11;
+const OFFSET: usize = 12;
 const OUTCOME: usize = 13;
 const DURATION: usize = 9;
 /// The names take what they need, within these.
@@ -94,7 +94,7 @@ impl<'r> Page<'r> {
 
     fn gap(&mut self, at: Duration, missed: u64) {
         let messages = if missed == 1 { "message" } else { "messages" };
-        let text = format!("{:>9}  {missed} {messages} missed", offset(at));
+        let text = format!("{:>10}  {missed} {messages} missed", offset(at));
         let _ = writeln!(self.out, "{}", self.paint(Tone::Odd, &text));
     }
 
@@ -162,7 +162,7 @@ impl<'r> Page<'r> {
         let took = line.took.map(time).unwrap_or_default();
         let mut out = format!(
             "{}  {} {}{:blanks$}{}",
-            self.paint(Tone::Quiet, &format!("{offset:>9}")),
+            self.paint(Tone::Quiet, &format!("{offset:>10}")),
             line.name,
             self.paint(tone, &said),
             "",
@@ -212,7 +212,7 @@ impl<'r> Page<'r> {
             let (name, left) = fitted(&one_line(&hook.name), 24);
             let _ = writeln!(
                 self.out,
-                "{:>9}  {}{:left$}  {}",
+                "{:>10}  {}{:left$}  {}",
                 time(slow.duration),
                 self.paint(Tone::Plain, &name),
                 "",
@@ -308,7 +308,12 @@ fn counted(count: usize, what: &str) -> String {
 }
 
 fn offset(at: Duration) -> String {
-    format!("+{:.3} s", at.as_secs_f64())
+    let (seconds, millis) = (at.as_secs(), at.subsec_millis());
+    match seconds {
+        0..60 => format!("+{seconds}.{millis:03} s"),
+        60..3_600 => format!("+{}:{:02}.{millis:03}", seconds / 60, seconds % 60),
+        _ => format!("+{}:{:02}:{:02}", seconds / 3_600, seconds / 60 % 60, seconds % 60),
+    }
 }
 
 /// A duration with three digits or so.
