@@ -55,6 +55,7 @@
 //! | `engine`, `system`, `fire` | the engine on the bus, and its host's side |
 //! | [`triggers`], `host` | what an agent does with the answers, and what it says of itself |
 //! | [`wire`] | JSON lines: reading, and serving a client |
+//! | [`recording`] | what an engine did, read from its recording, and replayed |
 //! | [`script`] | driving the bus with scripted messages, and testing hooks with them |
 //!
 //! # Why no queue between caller and handler
@@ -73,6 +74,7 @@ mod log;
 pub mod message;
 mod places;
 mod progress;
+pub mod recording;
 pub mod script;
 mod subscription;
 mod system;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::commands::{doctor, fire, list, run, serve, test};
+use crate::commands;
 
 /// Hooks for AI agents: try them, test them, serve them.
 #[derive(Debug, Parser)]
@@ -62,15 +62,19 @@ pub(crate) enum Color {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Fire one event and show what its hooks answer
-    Fire(fire::Arguments),
+    Fire(commands::fire::Arguments),
     /// Play a script of request messages and print the responses
-    Run(run::Arguments),
+    Run(commands::run::Arguments),
     /// Serve hooks to an agent: requests in, responses out, one JSON object a line
-    Serve(serve::Arguments),
+    Serve(commands::serve::Arguments),
     /// Play scenarios and compare the responses with what is expected
-    Test(test::Arguments),
+    Test(commands::test::Arguments),
     /// List every hook that is found
-    List(list::Arguments),
+    List(commands::list::Arguments),
     /// Look whether everything that hooks need is there
-    Doctor(doctor::Arguments),
+    Doctor(commands::doctor::Arguments),
+    /// Fire a recording's requests again and show what changed
+    Replay(commands::replay::Arguments),
+    /// Show a recording as a timeline: in the terminal, for Perfetto, or as a page
+    Trace(commands::trace::Arguments),
 }

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use hook_bus::recording::RecordingError;
 use hook_bus::script::{ScenarioError, ScenarioFilesError};
 use hook_bus::{AlreadyServed, InitializeError, NotInitialized};
 
@@ -31,6 +32,10 @@ pub(crate) enum CommandError {
     NotInitialized(#[from] NotInitialized),
     #[error(transparent)]
     ScenarioFiles(#[from] ScenarioFilesError),
+    #[error("failed to write {what} to {}: {source}", path.display())]
+    Write { what: &'static str, path: PathBuf, source: io::Error },
+    #[error("{}: {source}", path.display())]
+    Recording { path: PathBuf, source: RecordingError },
     #[error("{}:{source}", path.display())]
     Scenario { path: PathBuf, source: ScenarioError },
     #[error("--input is not JSON: {0}; give an object, @FILE, or - for standard input")]

@@ -34,6 +34,9 @@ impl Tone {
     }
 }
 
+/// How wide text is where no terminal says so.
+const DEFAULT_WIDTH: usize = 100;
+
 /// Prints.
 #[derive(Debug)]
 pub(crate) struct Printer {
@@ -47,6 +50,23 @@ impl Printer {
     pub(crate) fn new(color: Color) -> Self {
         let progress = MultiProgress::with_draw_target(ProgressDrawTarget::hidden());
         Self { color, stdout: tokio::io::stdout(), progress }
+    }
+
+    /// What paints text that goes to a file: nobody's terminal.
+    pub(crate) fn for_file(&self) -> Self {
+        let color = match self.color {
+            Color::Always => Color::Always,
+            Color::Auto | Color::Never => Color::Never,
+        };
+        Self::new(color)
+    }
+
+    /// How many columns text may take: those of `COLUMNS` or of the terminal, else 100.
+    pub(crate) fn width(&self) -> usize {
+        let given = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+        let terminal = || terminal_size::terminal_size_of(io::stdout());
+        let columns = given.or_else(|| Some(terminal()?.0.0.into()));
+        columns.filter(|columns| *columns > 0).unwrap_or(DEFAULT_WIDTH)
     }
 
     /// Whether a person reads the output.

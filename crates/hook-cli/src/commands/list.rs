@@ -34,6 +34,6 @@ pub(crate) async fn run(
     Ok(exit_code::PROCEED)
 }
 
-fn known_event(name: &str) -> Result<HookEventName, CommandError> {
+pub(super) fn known_event(name: &str) -> Result<HookEventName, CommandError> {
     HookEventName::from_name(name).ok_or_else(|| CommandError::Usage(HookEventName::unknown(name)))
 }

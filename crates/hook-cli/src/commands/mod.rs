@@ -4,9 +4,11 @@
 pub(crate) mod doctor;
 pub(crate) mod fire;
 pub(crate) mod list;
+pub(crate) mod replay;
 pub(crate) mod run;
 pub(crate) mod serve;
 pub(crate) mod test;
+pub(crate) mod trace;
 
 use crate::args::{Cli, Command};
 use crate::context::Context;
@@ -24,5 +26,7 @@ pub(crate) async fn dispatch(cli: Cli, printer: &mut Printer) -> Result<Status, 
         Command::Test(arguments) => test::run(arguments, context, printer).await,
         Command::List(arguments) => list::run(arguments, context, printer).await,
         Command::Doctor(arguments) => doctor::run(arguments, context, printer).await,
+        Command::Replay(arguments) => replay::run(arguments, context, printer).await,
+        Command::Trace(arguments) => trace::run(arguments, context, printer).await,
     }
 }

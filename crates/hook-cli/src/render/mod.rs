@@ -4,8 +4,10 @@ mod doctor;
 mod hooks;
 mod junit;
 mod mismatches;
+mod replay;
 mod response;
 mod tests;
+mod trace;
 
 pub(crate) use doctor::{diagnosis, section, section_json};
 pub(crate) use hooks::{listing_json, listings};
@@ -16,3 +18,5 @@ pub(crate) use tests::{
     TestOutcome, TestRun, listed_test, listed_test_json, test_header, test_json, test_label,
     test_outcome, test_summary,
 };
+pub(crate) use replay::{ReplayTotals, replay_summary, replayed, replayed_json};
+pub(crate) use trace::{Scale, trace_chrome, trace_json, trace_page, trace_text};
