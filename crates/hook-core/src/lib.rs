@@ -63,6 +63,7 @@
 //! | [`failure`] | what can go wrong |
 
 pub mod aggregator;
+mod atomic;
 mod chain;
 pub mod event;
 pub mod failure;
