@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::commands::{fire, list, run, serve, test};
+use crate::commands::{disable, enable, fire, init, list, run, serve, test, trust};
 
 /// Hooks for AI agents: try them, test them, serve them.
 #[derive(Debug, Parser)]
@@ -71,4 +71,12 @@ pub(crate) enum Command {
     Test(test::Arguments),
     /// List every hook that is found
     List(list::Arguments),
+    /// Write a starter settings file and a working example hook
+    Init(init::Arguments),
+    /// Switch a hook on, in the settings
+    Enable(enable::Arguments),
+    /// Switch a hook off, in the settings
+    Disable(disable::Arguments),
+    /// Review the project's hooks and trust them
+    Trust(trust::Arguments),
 }

@@ -253,7 +253,8 @@ mod tests {
     fn what_somebody_else_wrote_in_between_is_not_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("settings.json");
-        for (before, now) in [(None, Some("new")), (Some("old"), Some("new")), (Some("old"), None)] {
+        for (before, now) in [(None, Some("new")), (Some("old"), Some("new")), (Some("old"), None)]
+        {
             let _ = fs::remove_file(&path);
             if let Some(text) = before {
                 fs::write(&path, text).unwrap();

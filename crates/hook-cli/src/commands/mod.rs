@@ -1,11 +1,18 @@
 //! One file for each command: what can be said to it, and how it takes that, calls a library and
 //! renders.
 
+pub(crate) mod disable;
+pub(crate) mod enable;
 pub(crate) mod fire;
+pub(crate) mod init;
 pub(crate) mod list;
 pub(crate) mod run;
 pub(crate) mod serve;
+mod switching;
 pub(crate) mod test;
+pub(crate) mod trust;
+
+pub(crate) use switching::{Because, Edited, Outcome, Remaining};
 
 use crate::args::{Cli, Command};
 use crate::context::Context;
@@ -22,5 +29,9 @@ pub(crate) async fn dispatch(cli: Cli, printer: &mut Printer) -> Result<Status, 
         Command::Serve(arguments) => serve::run(arguments, context, printer).await,
         Command::Test(arguments) => test::run(arguments, context, printer).await,
         Command::List(arguments) => list::run(arguments, context, printer).await,
+        Command::Init(arguments) => init::run(arguments, context, printer).await,
+        Command::Enable(arguments) => enable::run(arguments, context, printer).await,
+        Command::Disable(arguments) => disable::run(arguments, context, printer).await,
+        Command::Trust(arguments) => trust::run(arguments, context, printer).await,
     }
 }

@@ -27,7 +27,7 @@ pub enum EditError {
     #[error(transparent)]
     NotEditable(Box<NotEditable>),
     /// It could not be read or written.
-    #[error("failed to {attempt} the settings file {}: {source}", path.display())]
+    #[error("failed to {attempt} the settings file {}: {source}{}", path.display(), advice(source))]
     Io {
         /// What was attempted.
         attempt: &'static str,
@@ -42,6 +42,13 @@ pub enum EditError {
          nothing does", .0.display()
     )]
     Contested(PathBuf),
+}
+
+fn advice(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::PermissionDenied => "; whoever may write there can do it",
+        _ => "",
+    }
 }
 
 /// What in a settings text keeps it from being edited.
@@ -148,8 +155,7 @@ fn read_and_switch(
     enabled: bool,
     absent: AbsentFile,
 ) -> Result<(Option<Vec<u8>>, FileChange), EditError> {
-    let failed =
-        |source| EditError::Io { attempt: "read", path: path.to_path_buf(), source };
+    let failed = |source| EditError::Io { attempt: "read", path: path.to_path_buf(), source };
     let bytes = match absent {
         AbsentFile::Made => absent_is_none(read_regular_file(real)),
         AbsentFile::Refused => read_regular_file(real).map(Some),
@@ -168,7 +174,12 @@ fn read_and_switch(
         Err(error) => {
             let valid = bytes.get(..error.utf8_error().valid_up_to()).unwrap_or_default();
             let line = valid.iter().filter(|byte| **byte == b'\n').count() + 1;
-            let place = Place { file: Some(path.to_path_buf().into()), line, column: 1, ..Place::default() };
+            let place = Place {
+                file: Some(path.to_path_buf().into()),
+                line,
+                column: 1,
+                ..Place::default()
+            };
             let message = "the line is not UTF-8 text".to_owned();
             return Err(EditError::NotEditable(Box::new(NotEditable { place, message })));
         }
@@ -240,7 +251,9 @@ impl<'t> Settings<'t> {
     }
 
     fn find(&self) -> Result<Found, Box<NotEditable>> {
-        let Some(config) = self.member(&self.root, "hooksConfig") else { return Ok(Found::Nothing) };
+        let Some(config) = self.member(&self.root, "hooksConfig") else {
+            return Ok(Found::Nothing);
+        };
         if config.is_null() {
             return Ok(Found::NullConfig(config));
         }
@@ -367,9 +380,7 @@ impl<'t> Settings<'t> {
         let config = match gap.rsplit_once('\n') {
             Some((line, indent)) => {
                 let line = if line.ends_with('\r') { "\r\n" } else { "\n" };
-                format!(
-                    "{{{line}{indent}{indent}\"disabled\"{colon}{list}{line}{indent}}}"
-                )
+                format!("{{{line}{indent}{indent}\"disabled\"{colon}{list}{line}{indent}}}")
             }
             None => format!("{{\"disabled\"{colon}{list}}}"),
         };
@@ -498,7 +509,11 @@ mod tests {
             ("{\n  // guards\n}", "settings:2:3", "a comment is not JSON"),
             ("{\n  \"hooks\": {,}\n}", "settings:2:13", "it is not JSON: key must be a string"),
             ("[]", "settings:1:1", "expected an object, found an array"),
-            ("{\"hooksConfig\":7}", "settings:1:16", "hooksConfig: expected an object, found a number"),
+            (
+                "{\"hooksConfig\":7}",
+                "settings:1:16",
+                "hooksConfig: expected an object, found a number",
+            ),
             (
                 "{\"hooksConfig\":{\"disabled\":\"x\"}}",
                 "settings:1:28",
@@ -528,21 +543,34 @@ mod tests {
                 .prop_map(move |(a, b, c)| (format!("{a}\"{name}\"{b}:{c}"), String::new()))
         };
         let numbers = proptest::collection::vec((blanks(), "[1-9][0-9]{0,30}"), 0..3);
-        (member("hooksConfig"), member("disabled"), list, numbers, blanks(), any::<(bool, bool, bool)>())
-            .prop_map(|((config, _), (disabled, _), list, numbers, blank, (has, first, null))| {
-                let mut members: Vec<String> = numbers
-                    .iter()
-                    .map(|(blank, number)| format!("{blank}\"maxConcurrent\":{number}"))
-                    .collect();
-                let items = list.len();
-                if has {
-                    let at = if first { 0 } else { members.len() };
-                    let value = if null { "null".to_owned() } else { format!("[{}]", list.join(",")) };
-                    members.insert(at, format!("{disabled}{value}{blank}"));
-                }
-                let text = format!("{blank}{{{config}{{{}}},{blank}\"hooks\":{{}} }}", members.join(","));
-                (text, if has && !null { items } else { 0 })
-            })
+        (
+            member("hooksConfig"),
+            member("disabled"),
+            list,
+            numbers,
+            blanks(),
+            any::<(bool, bool, bool)>(),
+        )
+            .prop_map(
+                |((config, _), (disabled, _), list, numbers, blank, (has, first, null))| {
+                    let mut members: Vec<String> = numbers
+                        .iter()
+                        .map(|(blank, number)| format!("{blank}\"maxConcurrent\":{number}"))
+                        .collect();
+                    let items = list.len();
+                    if has {
+                        let at = if first { 0 } else { members.len() };
+                        let value =
+                            if null { "null".to_owned() } else { format!("[{}]", list.join(",")) };
+                        members.insert(at, format!("{disabled}{value}{blank}"));
+                    }
+                    let text = format!(
+                        "{blank}{{{config}{{{}}},{blank}\"hooks\":{{}} }}",
+                        members.join(",")
+                    );
+                    (text, if has && !null { items } else { 0 })
+                },
+            )
     }
 
     proptest! {

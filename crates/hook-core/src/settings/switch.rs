@@ -18,9 +18,8 @@ pub struct Switches<'f> {
 impl<'f> Switches<'f> {
     /// Looks for a name, which is a hook's display name.
     pub fn of(name: &str, files: &'f [SettingsFile]) -> Self {
-        let has_it = |file: &&SettingsFile| {
-            file.hooks.iter().any(|entry| entry.display_name() == name)
-        };
+        let has_it =
+            |file: &&SettingsFile| file.hooks.iter().any(|entry| entry.display_name() == name);
         let holders: Vec<&SettingsFile> = files.iter().filter(has_it).collect();
         let lists = |file: &SettingsFile| file.config.disabled.iter().any(|known| known == name);
         let off_by = files

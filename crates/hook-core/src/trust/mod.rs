@@ -2,16 +2,23 @@
 //!
 //! A decision is bound to a fingerprint of the hook's event, matcher, name, command and variables,
 //! and of the file that the command runs if that file is in the project. A change of any of them asks again.
+//!
+//! [`TrustStore`] keeps the decisions. [`TrustStore::review`] says what would run and what changed since
+//! it was trusted, and [`TrustStore::grant_reviewed`] trusts exactly what was shown.
 
-use std::collections::BTreeMap;
-use std::fs;
-use std::io::{self, Write};
-use std::path::{Component, Path, PathBuf};
+mod fingerprint;
+mod review;
+mod store;
 
-use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+pub use fingerprint::fingerprint;
+pub use review::{Change, Review, ReviewedScript, Standing};
+pub use store::{Grant, Seen, SeenScript, TrustStore, TrustStoreError};
 
 use crate::settings::{Diagnostic, HookEntry, Place, Severity};
+use fingerprint::fingerprint_in;
 
 /// Which hooks of a project may run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,21 +35,21 @@ impl TrustPolicy {
     /// Reads what is trusted, with what was wrong with the store.
     pub(crate) fn open(&self, project: &Path) -> (TrustedHooks, Vec<Diagnostic>) {
         match self {
-            Self::Nothing => (TrustedHooks::Only(Vec::new()), Vec::new()),
+            Self::Nothing => (TrustedHooks::Only(HashMap::new()), Vec::new()),
             Self::Everything => (TrustedHooks::All, Vec::new()),
-            Self::Store(store) => match store.read() {
-                Ok(mut contents) => {
-                    let granted = contents.projects.remove(&key(project)).unwrap_or_default();
-                    (TrustedHooks::Only(granted), Vec::new())
-                }
+            Self::Store(store) => match store.granted(project) {
+                Ok(granted) => (TrustedHooks::only(granted), Vec::new()),
                 Err(error) => {
                     let diagnostic = Diagnostic {
                         severity: Severity::Error,
-                        place: Place { file: Some(store.path.clone().into()), ..Place::default() },
+                        place: Place {
+                            file: Some(store.path().to_path_buf().into()),
+                            ..Place::default()
+                        },
                         message: error.to_string(),
                         suggestion: None,
                     };
-                    (TrustedHooks::Only(Vec::new()), vec![diagnostic])
+                    (TrustedHooks::Only(HashMap::new()), vec![diagnostic])
                 }
             },
         }
@@ -52,8 +59,12 @@ impl TrustPolicy {
 /// What a project's user agreed to.
 pub(crate) enum TrustedHooks {
     All,
-    Only(Vec<Grant>),
+    /// The fingerprints, by what tells hooks apart without looking at a file.
+    Only(HashMap<Identity, Vec<String>>),
 }
+
+/// Event, name and command.
+type Identity = (String, Option<String>, String);
 
 impl TrustedHooks {
     pub(crate) fn decide(&self, entry: &HookEntry, project: &Path) -> Trust {
@@ -62,21 +73,23 @@ impl TrustedHooks {
             Self::Only(grants) => grants,
         };
         // Nothing is hashed for hooks that nobody agreed to anyway.
-        let same_hook = |grant: &&Grant| {
-            grant.event == entry.event.as_str()
-                && grant.name == entry.name
-                && grant.command == entry.command
-        };
-        let mut granted = grants.iter().filter(same_hook).peekable();
-        if granted.peek().is_none() {
-            return Trust::Missing;
-        }
+        let identity = (entry.event.as_str().to_owned(), entry.name.clone(), entry.command.clone());
+        let Some(granted) = grants.get(&identity) else { return Trust::Missing };
         let fingerprint = fingerprint(entry, project);
-        if granted.any(|grant| grant.fingerprint == fingerprint) {
+        if granted.contains(&fingerprint) {
             Trust::Checked { entry: Box::new(entry.clone()), project: project.into(), fingerprint }
         } else {
             Trust::Missing
         }
+    }
+
+    fn only(granted: Vec<Grant>) -> Self {
+        let mut grants: HashMap<Identity, Vec<String>> = HashMap::new();
+        for grant in granted {
+            let identity = (grant.event, grant.name, grant.command);
+            grants.entry(identity).or_default().push(grant.fingerprint);
+        }
+        Self::Only(grants)
     }
 }
 
@@ -110,283 +123,10 @@ impl Trust {
     }
 }
 
-/// The trust store could not be used.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum TrustStoreError {
-    /// It could not be read or written.
-    #[error("failed to {attempt} the trust store {}: {source}", path.display())]
-    Io {
-        /// What was attempted.
-        attempt: &'static str,
-        /// The store.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// A later version of the engine wrote it.
-    #[error(
-        "the trust store {} has version {version}, which this version of the engine does not \
-         know; use the later one, or another store", path.display()
-    )]
-    Newer {
-        /// The store.
-        path: PathBuf,
-        /// Its version.
-        version: u32,
-    },
-    /// It is not a trust store.
-    #[error(
-        "the trust store {} is damaged ({source}); it was set aside as {}, and project hooks must \
-         be trusted again", path.display(), aside.display()
-    )]
-    Damaged {
-        /// The store.
-        path: PathBuf,
-        /// Where its contents are now.
-        aside: PathBuf,
-        /// What is wrong with it.
-        source: serde_json::Error,
-    },
-}
-
-/// The version of the store's format.
-const VERSION: u32 = 1;
-
-/// The file in which a user's decisions are kept, for all projects.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TrustStore {
-    path: PathBuf,
-}
-
-/// One decision, with what it was made about.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Grant {
-    /// The fingerprint of the hook.
-    pub fingerprint: String,
-    /// Its event.
-    pub event: String,
-    /// Its name.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
-    /// Its command.
-    pub command: String,
-}
-
-#[derive(Debug, Default, Serialize, Deserialize)]
-struct Contents {
-    version: u32,
-    projects: BTreeMap<String, Vec<Grant>>,
-}
-
-/// What every version of the format has, whatever else a later one changes.
-#[derive(Debug, Deserialize)]
-struct Versioned {
-    version: u32,
-}
-
-impl TrustStore {
-    /// The store in that file, which need not exist yet.
-    pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self { path: path.into() }
-    }
-
-    /// The store's file.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// What is trusted in a project.
-    ///
-    /// # Errors
-    /// When the store cannot be read, or is damaged (it is set aside then, not destroyed).
-    pub fn granted(&self, project: &Path) -> Result<Vec<Grant>, TrustStoreError> {
-        Ok(self.read()?.projects.remove(&key(project)).unwrap_or_default())
-    }
-
-    /// Trusts hooks of a project as they are now.
-    ///
-    /// # Errors
-    /// When the store cannot be read or written.
-    pub fn grant(&self, project: &Path, entries: &[HookEntry]) -> Result<(), TrustStoreError> {
-        self.change(|contents| {
-            let granted = contents.projects.entry(key(project)).or_default();
-            for entry in entries {
-                let fingerprint = fingerprint(entry, project);
-                granted.retain(|grant| grant.fingerprint != fingerprint);
-                granted.push(Grant {
-                    fingerprint,
-                    event: entry.event.as_str().to_owned(),
-                    name: entry.name.clone(),
-                    command: entry.command.clone(),
-                });
-            }
-        })
-    }
-
-    /// Takes back everything that was trusted in a project.
-    ///
-    /// # Errors
-    /// When the store cannot be read or written.
-    pub fn revoke(&self, project: &Path) -> Result<(), TrustStoreError> {
-        self.change(|contents| {
-            contents.projects.remove(&key(project));
-        })
-    }
-
-    fn read(&self) -> Result<Contents, TrustStoreError> {
-        let text = match fs::read(&self.path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Ok(Contents::default());
-            }
-            Err(source) => return Err(self.io("read", source)),
-        };
-        if let Ok(Versioned { version }) = serde_json::from_slice(&text)
-            && version > VERSION
-        {
-            return Err(TrustStoreError::Newer { path: self.path.clone(), version });
-        }
-        serde_json::from_slice(&text).map_err(|source| {
-            let aside = self.free_place_aside();
-            match fs::rename(&self.path, &aside) {
-                Ok(()) => TrustStoreError::Damaged { path: self.path.clone(), aside, source },
-                Err(source) => self.io("set aside", source),
-            }
-        })
-    }
-
-    /// Where no earlier damaged store was set aside.
-    fn free_place_aside(&self) -> PathBuf {
-        let place = |number: u32| self.path.with_extension(format!("damaged-{number}.json"));
-        (1..).map(place).find(|place| !place.exists()).unwrap_or_else(|| place(0))
-    }
-
-    /// Changes the store as a whole: under a lock, to a new file that then takes its place.
-    fn change(&self, change: impl FnOnce(&mut Contents)) -> Result<(), TrustStoreError> {
-        let directory = self.path.parent().unwrap_or(Path::new("."));
-        fs::create_dir_all(directory).map_err(|source| self.io("make the folder of", source))?;
-        let lock_path = self.path.with_extension("lock");
-        let lock = fs::File::create(&lock_path).map_err(|source| self.io("lock", source))?;
-        lock.lock().map_err(|source| self.io("lock", source))?;
-        let mut contents = match self.read() {
-            Err(TrustStoreError::Damaged { .. }) => Contents::default(),
-            read => read?,
-        };
-        contents.version = VERSION;
-        change(&mut contents);
-        let write = || -> io::Result<()> {
-            let mut file = tempfile::NamedTempFile::new_in(directory)?;
-            serde_json::to_writer_pretty(&mut file, &contents)?;
-            file.write_all(b"\n")?;
-            file.as_file().sync_all()?;
-            file.persist(&self.path)?;
-            Ok(())
-        };
-        write().map_err(|source| self.io("write", source))
-    }
-
-    fn io(&self, attempt: &'static str, source: io::Error) -> TrustStoreError {
-        TrustStoreError::Io { attempt, path: self.path.clone(), source }
-    }
-}
-
-/// A project by its real path, so that a link to it is the same project.
-fn key(project: &Path) -> String {
-    let real = fs::canonicalize(project).unwrap_or_else(|_| project.to_path_buf());
-    real.to_string_lossy().into_owned()
-}
-
-/// What a decision is bound to: every field by itself, so that no text can be moved from one to
-/// another, and the content of the file that is run.
-pub fn fingerprint(entry: &HookEntry, project: &Path) -> String {
-    fingerprint_in(entry, project, project)
-}
-
-/// The fingerprint of a hook that runs in `directory`, where a relative command may be another
-/// file than in the project.
-fn fingerprint_in(entry: &HookEntry, project: &Path, directory: &Path) -> String {
-    let mut hash = Sha256::new();
-    let mut field = |value: Option<&[u8]>| match value {
-        None => hash.update([0]),
-        Some(bytes) => {
-            hash.update([1]);
-            hash.update((bytes.len() as u64).to_le_bytes());
-            hash.update(bytes);
-        }
-    };
-    field(Some(entry.event.as_str().as_bytes()));
-    field(entry.matcher.as_deref().map(str::as_bytes));
-    field(entry.name.as_deref().map(str::as_bytes));
-    field(Some(entry.command.as_bytes()));
-    // Variables can make a trusted command do anything (PATH, LD_PRELOAD).
-    for (name, value) in &entry.env {
-        field(Some(name.as_bytes()));
-        field(Some(value.as_bytes()));
-    }
-    if let Some(program) = program_in_project(&entry.command, project, directory) {
-        // Where it leads and what is there.
-        let target = fs::canonicalize(&program).unwrap_or_else(|_| program.clone());
-        field(Some(target.to_string_lossy().as_bytes()));
-        field(fs::read(&program).ok().as_deref());
-    }
-    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// The file that a command's first word names, if the name is one in the project.
-fn program_in_project(command: &str, project: &Path, directory: &Path) -> Option<PathBuf> {
-    let first = first_word(command)?;
-    let of_project = ["HOOK", "LLXPRT", "GEMINI", "CLAUDE"].iter().find_map(|engine| {
-        let plain = format!("${engine}_PROJECT_DIR/");
-        let braced = format!("${{{engine}_PROJECT_DIR}}/");
-        first.strip_prefix(&plain).or_else(|| first.strip_prefix(&braced))
-    });
-    let named = match of_project {
-        Some(relative) => project.join(relative),
-        None => directory.join(&first),
-    };
-    // By its name, not by where a link leads: what a link of the project leads to is the project's
-    // choice, and may change.
-    let inside = without_dots(&named).starts_with(without_dots(project))
-        || fs::canonicalize(&named).ok()?.starts_with(fs::canonicalize(project).ok()?);
-    (inside && named.is_file()).then_some(named)
-}
-
-/// A path without `.` and `..`, as it is written.
-fn without_dots(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
-    for component in path.components() {
-        match component {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                plain.pop();
-            }
-            other => plain.push(other),
-        }
-    }
-    plain
-}
-
-/// The first word of a shell command, without its quotes.
-fn first_word(command: &str) -> Option<String> {
-    let mut word = String::new();
-    let mut quote = None;
-    let mut characters = command.trim_start().chars();
-    while let Some(character) = characters.next() {
-        match (quote, character) {
-            (None, '\'' | '"') => quote = Some(character),
-            (Some(open), _) if open == character => quote = None,
-            (None | Some('"'), '\\') => word.extend(characters.next()),
-            (None, ';' | '|' | '&' | '<' | '>' | '(' | ')') => break,
-            (None, character) if character.is_whitespace() => break,
-            _ => word.push(character),
-        }
-    }
-    (!word.is_empty()).then_some(word)
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use crate::settings::{HookSource, parse};
 
@@ -435,5 +175,145 @@ mod tests {
         assert_eq!(problems.len(), 1);
         let aside = fs::read_to_string(folder.path().join("trust.damaged-1.json")).unwrap();
         assert!(aside.ends_with("proj"));
+    }
+
+    /// A hook as it was reviewed, with what its script says.
+    fn reviewed(store: &TrustStore, project: &Path, entry: &HookEntry) -> Review {
+        store.review(project, std::slice::from_ref(entry)).unwrap().remove(0)
+    }
+
+    #[test]
+    fn what_changed_between_review_and_decision_is_not_trusted() {
+        let project = tempfile::tempdir().unwrap();
+        let script = project.path().join("guard.sh");
+        fs::write(&script, "exit 0").unwrap();
+        let store = TrustStore::new(project.path().join("trust.json"));
+        let entry = entry("./guard.sh");
+        let review = reviewed(&store, project.path(), &entry);
+        fs::write(&script, "rm -rf ~").unwrap();
+        store.grant_reviewed(project.path(), [&review]).unwrap();
+        let trust = TrustPolicy::Store(store.clone()).open(project.path()).0;
+        assert!(!trust.decide(&entry, project.path()).is_given());
+        let now = reviewed(&store, project.path(), &entry);
+        assert_eq!(
+            now.changes(),
+            [Change::Script { before: Some("exit 0".into()), after: Some("rm -rf ~".into()) }]
+        );
+        fs::write(&script, "exit 0").unwrap();
+        assert!(trust.decide(&entry, project.path()).is_given());
+    }
+
+    #[test]
+    fn every_change_since_the_decision_is_named() {
+        let project = tempfile::tempdir().unwrap();
+        let path = project.path();
+        for (name, text) in [("a.sh", "a"), ("b.sh", "b"), ("lib.sh", "c"), ("binary", "\0")] {
+            fs::write(path.join(name), text).unwrap();
+        }
+        let before = HookEntry {
+            matcher: Some("shell".into()),
+            env: vec![("A".into(), "1".into()), ("B".into(), "2".into())],
+            ..entry("./a.sh ./lib.sh")
+        };
+        let changed = |entry: HookEntry| {
+            let store = TrustStore::new(path.join("trust.json"));
+            let _ = fs::remove_file(store.path());
+            store.grant(path, std::slice::from_ref(&before)).unwrap();
+            let review = reviewed(&store, path, &entry);
+            assert!(matches!(review.standing, Standing::Changed(_)), "{review:?}");
+            let said = |change: Change| match change {
+                Change::Field { name, before, after } => {
+                    let or_none = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+                    format!("{name}: {} > {}", or_none(before), or_none(after))
+                }
+                other => format!("{other:?}"),
+            };
+            review.changes().into_iter().map(said).collect::<Vec<_>>()
+        };
+        let with = |change: fn(&mut HookEntry)| {
+            let mut entry = before.clone();
+            change(&mut entry);
+            changed(entry)
+        };
+        assert_eq!(with(|it| it.matcher = None), ["matcher: shell > -"]);
+        assert_eq!(with(|it| it.name = None), ["name: guard > -"]);
+        assert_eq!(
+            with(|it| it.event = crate::HookEventName::AfterTool),
+            ["event: BeforeTool > AfterTool"]
+        );
+        assert_eq!(with(|it| it.env[1].1 = "3".into()), ["env.B: 2 > 3"]);
+        assert_eq!(with(|it| it.env = Vec::new()), ["env.A: 1 > -", "env.B: 2 > -"]);
+        assert_eq!(with(|it| it.env.reverse()), ["Unknown"]);
+        assert_eq!(
+            with(|it| it.command = "./b.sh".into()),
+            [
+                "command: ./a.sh ./lib.sh > ./b.sh",
+                "script: a.sh > b.sh",
+                "Script { before: Some(\"a\"), after: Some(\"b\") }",
+            ]
+        );
+        assert_eq!(
+            with(|it| it.command = "./binary".into())[2],
+            "Script { before: Some(\"a\"), after: None }"
+        );
+    }
+
+    #[test]
+    fn files_that_no_decision_covers_are_named() {
+        let project = tempfile::tempdir().unwrap();
+        for name in ["guard.py", "a b.txt", "rules"] {
+            fs::write(project.path().join(name), "").unwrap();
+        }
+        let store = TrustStore::new(project.path().join("trust.json"));
+        for (command, uncovered) in [
+            ("python3 guard.py", vec!["guard.py"]),
+            ("./guard.py --rules=rules", vec!["rules"]),
+            ("cat $HOOK_PROJECT_DIR/rules|./guard.py", vec!["rules", "guard.py"]),
+            ("./guard.py", vec![]),
+            ("echo no files", vec![]),
+        ] {
+            let review = reviewed(&store, project.path(), &entry(command));
+            let found: Vec<_> = review.uncovered.iter().map(|it| it.to_str().unwrap()).collect();
+            assert_eq!(found, uncovered, "{command}");
+        }
+    }
+
+    #[test]
+    fn a_store_without_what_was_seen_is_read_and_keeps_its_decisions() {
+        let project = tempfile::tempdir().unwrap();
+        let (old, new) = (entry("./old"), entry("./new"));
+        let fingerprint = fingerprint(&old, project.path());
+        let real = fs::canonicalize(project.path()).unwrap();
+        let contents = serde_json::json!({"version": 1, "projects": {real.to_str().unwrap(): [
+            {"fingerprint": fingerprint, "event": "BeforeTool", "name": "guard", "command": "./old"},
+        ]}});
+        let store = TrustStore::new(project.path().join("trust.json"));
+        fs::write(store.path(), contents.to_string()).unwrap();
+        assert_eq!(reviewed(&store, project.path(), &old).standing, Standing::Trusted);
+        let changes = reviewed(&store, project.path(), &new).changes();
+        assert!(matches!(&changes[0], Change::Field { name, .. } if name == "command"));
+        assert_eq!(changes[1], Change::Unknown);
+        store.grant(project.path(), std::slice::from_ref(&new)).unwrap();
+        let granted = store.granted(project.path()).unwrap();
+        assert_eq!(granted.iter().map(|it| &*it.command).collect::<Vec<_>>(), ["./old", "./new"]);
+        store.revoke_grants(project.path(), &[fingerprint]).unwrap();
+        assert_eq!(store.granted(project.path()).unwrap(), granted[1..]);
+    }
+
+    #[test]
+    fn only_the_latest_decision_keeps_the_script() {
+        let project = tempfile::tempdir().unwrap();
+        let store = TrustStore::new(project.path().join("trust.json"));
+        let entry = entry("./guard.sh");
+        for text in ["one", "two", "three", "x".repeat(64 * 1024 + 1).as_str()] {
+            fs::write(project.path().join("guard.sh"), text).unwrap();
+            store.grant(project.path(), std::slice::from_ref(&entry)).unwrap();
+            let granted = store.granted(project.path()).unwrap();
+            let script = |grant: &Grant| grant.seen.clone().unwrap().script.unwrap();
+            let kept: Vec<_> = granted.iter().filter_map(|it| script(it).content).collect();
+            let expected: &[&str] = if text.len() > 5 { &[] } else { &[text] };
+            assert_eq!(kept, expected);
+        }
+        assert_eq!(store.granted(project.path()).unwrap().len(), 4);
     }
 }
