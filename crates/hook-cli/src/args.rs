@@ -77,4 +77,13 @@ pub(crate) enum Command {
     Replay(commands::replay::Arguments),
     /// Show a recording as a timeline: in the terminal, for Perfetto, or as a page
     Trace(commands::trace::Arguments),
+    List(commands::list::Arguments),
+    /// Write a starter settings file and a working example hook
+    Init(commands::init::Arguments),
+    /// Switch a hook on, in the settings
+    Enable(commands::enable::Arguments),
+    /// Switch a hook off, in the settings
+    Disable(commands::disable::Arguments),
+    /// Review the project's hooks and trust them
+    Trust(commands::trust::Arguments),
 }

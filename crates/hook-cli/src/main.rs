@@ -81,10 +81,11 @@ fn keep_inherited_descriptors_from_hooks() {}
 /// not pay for a second.
 fn runtime(command: &args::Command) -> std::io::Result<tokio::runtime::Runtime> {
     let mut builder = match command {
-        args::Command::Fire(_) | args::Command::List(_) | args::Command::Trace(_) => {
-            Builder::new_current_thread()
-        }
-        _ => Builder::new_multi_thread(),
+        args::Command::Run(_)
+        | args::Command::Serve(_)
+        | args::Command::Test(_)
+        | args::Command::Replay(_) => Builder::new_multi_thread(),
+        _ => Builder::new_current_thread(),
     };
     // Standard input and output take one thread each, settings and files another. More come and go
     // with every line, and each keeps its memory.

@@ -181,16 +181,47 @@ fn paint(coloured: bool, tone: Tone, text: &str) -> String {
     }
 }
 
-/// What hooks and files say must not move the cursor, change colours or ring the bell.
+/// What hooks and files say must not move the cursor, change colours, ring the bell, or look like
+/// something else than it is: who reads a command must see what it says.
 pub(crate) fn harmless(text: &str) -> String {
-    text.chars()
-        .flat_map(|character| match character {
-            '\n' | '\t' => vec![character],
-            '\r' => Vec::new(),
-            character if character.is_control() => character.escape_unicode().collect(),
-            character => vec![character],
-        })
-        .collect()
+    let mut shown = String::with_capacity(text.len());
+    let mut characters = text.chars().peekable();
+    while let Some(character) = characters.next() {
+        match character {
+            '\n' | '\t' => shown.push(character),
+            '\r' if characters.peek() == Some(&'\n') => {}
+            character if character.is_control() || is_unseen(character) => {
+                shown.extend(character.escape_unicode());
+            }
+            character => shown.push(character),
+        }
+    }
+    shown
+}
+
+/// Characters that are not seen, or that change the order in which others are: soft hyphens, blanks
+/// without width, joiners, directions, line separators, fillers, and what can hide a text in a text.
+fn is_unseen(character: char) -> bool {
+    matches!(
+        character,
+        '\u{ad}'
+            | '\u{34f}'
+            | '\u{61c}'
+            | '\u{115f}'..='\u{1160}'
+            | '\u{17b4}'..='\u{17b5}'
+            | '\u{180b}'..='\u{180f}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{3164}'
+            // The last two of these only choose between a sign as text and as a picture.
+            | '\u{fe00}'..='\u{fe0d}'
+            | '\u{feff}'
+            | '\u{ffa0}'
+            | '\u{fff9}'..='\u{fffb}'
+            | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e0fff}'
+    )
 }
 
 #[cfg(test)]
@@ -200,5 +231,20 @@ mod tests {
     #[test]
     fn control_sequences_are_shown_and_not_obeyed() {
         assert_eq!(harmless("a\u{1b}[31mb\u{7}\r\n\tc\u{9b}"), "a\\u{1b}[31mb\\u{7}\n\tc\\u{9b}");
+        assert_eq!(harmless("rm x\rls  "), "rm x\\u{d}ls  ");
+    }
+
+    #[test]
+    fn what_is_not_seen_is_shown() {
+        for character in
+            "\u{202a}\u{202e}\u{2066}\u{2069}\u{200b}\u{200d}\u{feff}\u{ad}\u{e0041}\u{2028}"
+                .chars()
+        {
+            let text = format!("a{character}b");
+            assert_eq!(harmless(&text), format!("a{}b", character.escape_unicode()));
+        }
+        for text in ["naïve ⚠\u{fe0f} שלום 日本", " "] {
+            assert_eq!(harmless(text), text);
+        }
     }
 }

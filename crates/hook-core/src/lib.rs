@@ -64,6 +64,7 @@
 //! | [`replace`] | replacing a file as a whole |
 
 pub mod aggregator;
+mod atomic;
 mod chain;
 pub mod event;
 pub mod failure;

@@ -312,13 +312,10 @@ fn switched_off_by(
     if !own.config.enabled {
         return Some(format!("`enabled: false` in the {} settings", own.source));
     }
-    let name = entry.name.as_ref().unwrap_or(&entry.command).as_str();
+    let name = entry.display_name();
     disabled
         .iter()
-        .find(|Disabled { file, names }| {
-            let may = std::ptr::eq(*file, own) || file.source.may_disable(&own.source);
-            may && names.contains(name)
-        })
+        .find(|Disabled { file, names }| file.governs(own) && names.contains(name))
         .map(|disabled| format!("`disabled` in the {} settings", disabled.file.source))
 }
 

@@ -2,13 +2,20 @@
 //! renders.
 
 pub(crate) mod doctor;
+pub(crate) mod disable;
+pub(crate) mod enable;
 pub(crate) mod fire;
+pub(crate) mod init;
 pub(crate) mod list;
 pub(crate) mod replay;
 pub(crate) mod run;
 pub(crate) mod serve;
+mod switching;
 pub(crate) mod test;
 pub(crate) mod trace;
+pub(crate) mod trust;
+
+pub(crate) use switching::{Because, Edited, Outcome, Remaining};
 
 use crate::args::{Cli, Command};
 use crate::context::Context;
@@ -28,5 +35,9 @@ pub(crate) async fn dispatch(cli: Cli, printer: &mut Printer) -> Result<Status, 
         Command::Doctor(arguments) => doctor::run(arguments, context, printer).await,
         Command::Replay(arguments) => replay::run(arguments, context, printer).await,
         Command::Trace(arguments) => trace::run(arguments, context, printer).await,
+        Command::Init(arguments) => init::run(arguments, context, printer).await,
+        Command::Enable(arguments) => enable::run(arguments, context, printer).await,
+        Command::Disable(arguments) => disable::run(arguments, context, printer).await,
+        Command::Trust(arguments) => trust::run(arguments, context, printer).await,
     }
 }

@@ -5,9 +5,14 @@ mod hooks;
 mod junit;
 mod mismatches;
 mod replay;
+mod diff;
+mod hooks;
+mod init;
 mod response;
+mod switching;
 mod tests;
 mod trace;
+mod trust;
 
 pub(crate) use doctor::{diagnosis, section, section_json};
 pub(crate) use hooks::{listing_json, listings};
@@ -20,3 +25,10 @@ pub(crate) use tests::{
 };
 pub(crate) use replay::{ReplayTotals, replay_summary, replayed, replayed_json};
 pub(crate) use trace::{Scale, trace_chrome, trace_json, trace_page, trace_text};
+pub(crate) use init::{init, init_json};
+pub(crate) use response::response;
+pub(crate) use switching::{remaining, switched, switched_json};
+pub(crate) use tests::{test_report, test_report_json, test_summary};
+pub(crate) use trust::{
+    grant_json, grants, nothing_to_trust, review, review_json, revoked, trusted,
+};

@@ -109,7 +109,7 @@ impl<'t> Document<'t> {
         self.place_at(node.value.start(), node.path.clone())
     }
 
-    fn place_at(&self, offset: usize, path: String) -> Place {
+    pub(super) fn place_at(&self, offset: usize, path: String) -> Place {
         let line = self.lines.partition_point(|start| *start <= offset);
         let start = self.lines.get(line.saturating_sub(1)).copied().unwrap_or_default();
         // With the character that the offset is in, so that it need not be where one begins.

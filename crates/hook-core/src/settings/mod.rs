@@ -3,13 +3,17 @@
 //!
 //! [`SettingsSource`] says where to look, [`load`] reads every source and [`parse`] turns one
 //! text into a [`SettingsFile`]. All problems of a file are reported together; a broken entry
-//! never costs another one.
+//! never costs another one. [`edit`] switches hooks on and off where that is written down, and
+//! [`starter`] is what a first settings file looks like.
 
 mod diagnostic;
 mod document;
+pub mod edit;
 mod file;
 mod foreign;
 mod source;
+pub mod starter;
+mod switch;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -18,6 +22,7 @@ pub use diagnostic::{Diagnostic, Place, Severity};
 pub use file::parse;
 pub use foreign::{ForeignFile, find_foreign};
 pub use source::{HookSource, SettingsSource, discover, load};
+pub use switch::Switches;
 
 use crate::event::HookEventName;
 
@@ -109,6 +114,13 @@ pub struct HookEntry {
     pub env: Vec<(String, String)>,
     /// Where the entry stands.
     pub place: Place,
+}
+
+impl HookEntry {
+    /// What the hook is shown as, and what it is switched off by: its name, else its command.
+    pub fn display_name(&self) -> &str {
+        self.name.as_deref().unwrap_or(&self.command)
+    }
 }
 
 /// What was read from one settings file.

@@ -97,15 +97,20 @@ impl SettingsSource {
     }
 }
 
+/// Where a project's own settings are, below its folder.
+pub(super) const IN_PROJECT: &str = ".hooks/settings.json";
+
+/// Where the user's own settings are, below `$XDG_CONFIG_HOME`.
+pub(super) const IN_CONFIG_HOME: &str = "hooks/settings.json";
+
 /// The native files in run order: project, user, system (protocol.md §1).
 ///
 /// `config_home` is `$XDG_CONFIG_HOME` or its default; `None` leaves the user's file out.
 pub fn discover(project: &Path, config_home: Option<&Path>) -> Vec<SettingsSource> {
-    let project = project.join(".hooks/settings.json");
+    let project = project.join(IN_PROJECT);
     let mut sources = vec![SettingsSource::optional(HookSource::Project, project)];
     if let Some(config_home) = config_home {
-        let user = config_home.join("hooks/settings.json");
-        sources.push(SettingsSource::optional(HookSource::User, user));
+        sources.push(SettingsSource::optional(HookSource::User, config_home.join(IN_CONFIG_HOME)));
     }
     sources.push(SettingsSource::optional(HookSource::System, "/etc/hooks/settings.json"));
     sources
@@ -127,7 +132,7 @@ pub fn load(source: &SettingsSource) -> Option<SettingsFile> {
 
 /// Reads a file that may come with a project nobody has looked at yet: not a device or a pipe that
 /// never ends, and not more than anybody writes.
-fn read_regular_file(path: &Path) -> io::Result<Vec<u8>> {
+pub(super) fn read_regular_file(path: &Path) -> io::Result<Vec<u8>> {
     let too_much = |what: String| io::Error::new(io::ErrorKind::InvalidInput, what);
     let metadata = std::fs::metadata(path)?;
     if !metadata.is_file() {
