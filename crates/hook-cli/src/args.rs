@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::commands::{fire, list, run, serve, test};
+use crate::commands::{fire, list, run, serve, tail, test};
 
 /// Hooks for AI agents: try them, test them, serve them.
 #[derive(Debug, Parser)]
@@ -65,8 +65,10 @@ pub(crate) enum Command {
     Fire(fire::Arguments),
     /// Play a script of request messages and print the responses
     Run(run::Arguments),
-    /// Serve hooks to an agent: requests in, responses out, one JSON object a line
+    /// Serve hooks to agents: requests in, responses out, one JSON object a line
     Serve(serve::Arguments),
+    /// Follow what happens in a running `hook serve`
+    Tail(tail::Arguments),
     /// Play scenarios and compare the responses with what is expected
     Test(test::Arguments),
     /// List every hook that is found

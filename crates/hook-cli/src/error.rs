@@ -3,7 +3,9 @@
 use std::io;
 use std::path::PathBuf;
 
+use hook_bus::recording::RecorderError;
 use hook_bus::script::ScenarioError;
+use hook_bus::wire::TailError;
 use hook_bus::{AlreadyServed, InitializeError, NotInitialized};
 
 use crate::exit_code::{self, Status};
@@ -31,11 +33,23 @@ pub(crate) enum CommandError {
     Scenario { path: PathBuf, source: ScenarioError },
     #[error("--input is not JSON: {0}; give an object, @FILE, or - for standard input")]
     NotJson(#[source] hook_core::JsonError),
+    #[error(transparent)]
+    Recorder(#[from] RecorderError),
+    #[cfg(unix)]
+    #[error(transparent)]
+    Socket(#[from] hook_bus::wire::SocketError),
+    #[error(transparent)]
+    Tail(#[from] TailError),
     #[error("{0}")]
     Usage(String),
 }
 
 impl CommandError {
+    #[cfg(not(unix))]
+    pub(crate) fn no_sockets() -> Self {
+        Self::Usage("--socket needs Unix sockets, which this system has not; use --stdio".into())
+    }
+
     pub(crate) fn exit_code(&self) -> Status {
         match self {
             Self::NotJson(_) | Self::Usage(_) => exit_code::USAGE,

@@ -5,6 +5,7 @@ pub(crate) mod fire;
 pub(crate) mod list;
 pub(crate) mod run;
 pub(crate) mod serve;
+pub(crate) mod tail;
 pub(crate) mod test;
 
 use crate::args::{Cli, Command};
@@ -20,6 +21,7 @@ pub(crate) async fn dispatch(cli: Cli, printer: &mut Printer) -> Result<Status, 
         Command::Fire(arguments) => fire::run(arguments, context, printer).await,
         Command::Run(arguments) => run::run(arguments, context, printer).await,
         Command::Serve(arguments) => serve::run(arguments, context, printer).await,
+        Command::Tail(arguments) => tail::run(arguments, context, printer).await,
         Command::Test(arguments) => test::run(arguments, context, printer).await,
         Command::List(arguments) => list::run(arguments, context, printer).await,
     }
