@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::commands;
+use crate::commands::{fire, list, run, serve, tail, test};
 
 /// Hooks for AI agents: try them, test them, serve them.
 #[derive(Debug, Parser)]
@@ -67,6 +68,11 @@ pub(crate) enum Command {
     Run(commands::run::Arguments),
     /// Serve hooks to an agent: requests in, responses out, one JSON object a line
     Serve(commands::serve::Arguments),
+    Run(run::Arguments),
+    /// Serve hooks to agents: requests in, responses out, one JSON object a line
+    Serve(serve::Arguments),
+    /// Follow what happens in a running `hook serve`
+    Tail(tail::Arguments),
     /// Play scenarios and compare the responses with what is expected
     Test(commands::test::Arguments),
     /// List every hook that is found

@@ -4,8 +4,9 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-use hook_bus::recording::RecordingError;
+use hook_bus::recording::{RecorderError, RecordingError};
 use hook_bus::script::{ScenarioError, ScenarioFilesError};
+use hook_bus::wire::TailError;
 use hook_bus::{AlreadyServed, InitializeError, NotInitialized};
 use hook_core::nearest::{nearest, shortened};
 use hook_core::settings::edit::EditError;
@@ -57,6 +58,12 @@ pub(crate) enum CommandError {
         "failed to find the user's settings: neither HOME nor XDG_CONFIG_HOME names a folder; set one"
     )]
     NoHome,
+    Recorder(#[from] RecorderError),
+    #[cfg(unix)]
+    #[error(transparent)]
+    Socket(#[from] hook_bus::wire::SocketError),
+    #[error(transparent)]
+    Tail(#[from] TailError),
     #[error("{0}")]
     Usage(String),
 }
@@ -104,6 +111,11 @@ impl fmt::Display for UnknownHook {
 impl std::error::Error for UnknownHook {}
 
 impl CommandError {
+    #[cfg(not(unix))]
+    pub(crate) fn no_sockets() -> Self {
+        Self::Usage("--socket needs Unix sockets, which this system has not; use --stdio".into())
+    }
+
     pub(crate) fn exit_code(&self) -> Status {
         match self {
             Self::NotJson(_) | Self::Usage(_) => exit_code::USAGE,

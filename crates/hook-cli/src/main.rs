@@ -10,6 +10,7 @@
 //! | `render` | results for people |
 //! | `output` | the one way to the terminal |
 //! | `progress` | which hooks take long, while they do |
+//! | `recording` | a recording that is made meanwhile |
 //! | `signals` | what a signal does |
 //! | `exit_code`, `error` | how it ends |
 
@@ -20,6 +21,7 @@ mod error;
 mod exit_code;
 mod output;
 mod progress;
+mod recording;
 mod render;
 mod signals;
 
@@ -87,9 +89,14 @@ fn runtime(command: &args::Command) -> std::io::Result<tokio::runtime::Runtime> 
         | args::Command::Replay(_) => Builder::new_multi_thread(),
         _ => Builder::new_current_thread(),
     };
+    let workers = match command {
+        // Clients are served on those, beside hooks.
+        args::Command::Serve(arguments) if arguments.has_many_clients() => 2,
+        _ => 1,
+    };
     // Standard input and output take one thread each, settings and files another. More come and go
     // with every line, and each keeps its memory.
-    builder.worker_threads(1).max_blocking_threads(4).enable_all().build()
+    builder.worker_threads(workers).max_blocking_threads(4).enable_all().build()
 }
 
 /// Diagnostics go to stderr: `HOOK_LOG` filters, `-v` raises.

@@ -93,7 +93,7 @@ pub use input::{
     BeforeModelInput, BeforeToolInput, BeforeToolSelectionInput, EventInput, EventPayload,
     HostContext, McpContext, NotificationInput, PayloadError, PreCompressInput, PreCompressTrigger,
     RequestInput, SessionEndInput, SessionEndReason, SessionStartInput, SessionStartSource,
-    ToolName,
+    ToolName, timestamp,
 };
 pub use json::{JsonError, JsonKind, JsonObject, JsonWalk, ObjectWriter, RawJson, RawObject};
 pub use model::{LlmRequest, LlmResponse, ToolConfig};
@@ -103,8 +103,8 @@ pub use planner::{Plan, Planner};
 pub use processed::{ProcessedHookResult, StageFailure};
 pub use registry::{Hook, HookListing, HookRegistry};
 pub use runner::{
-    EndSignal, HandlerHook, HandlerResult, HookExecutionResult, HookInput, HookKind, RunObserver,
-    RunScope, Runner, RunnerHost, RunnerLimits,
+    EndSignal, HandlerHook, HandlerResult, HookExecutionResult, HookInput, HookKind, RunLane,
+    RunObserver, RunScope, Runner, RunnerHost, RunnerLimits,
 };
 pub use settings::{FailBehavior, HookSource, SettingsSource};
 pub use shape::ShapeError;

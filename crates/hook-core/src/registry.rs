@@ -7,14 +7,12 @@ use std::path::Path;
 use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
-use tokio::sync::Semaphore;
-
 use crate::event::HookEventName;
 use crate::failure::HookFailure;
 use crate::input::EventInput;
 use crate::matcher::Matcher;
 use crate::planner::PlanTable;
-use crate::runner::{HandlerHook, HookExecutor, HookKind, Runner};
+use crate::runner::{HandlerHook, HookExecutor, HookKind, Runner, SlotQueue};
 use crate::settings::{
     Diagnostic, FailBehavior, HookEntry, HookSource, Place, SettingsFile, Severity,
 };
@@ -42,7 +40,7 @@ pub struct Hook {
     pub fail_behavior: FailBehavior,
     /// What its author should know at every run, such as a matcher that does not compile.
     pub warnings: Vec<String>,
-    pub(crate) slots: Option<Arc<Semaphore>>,
+    pub(crate) slots: Option<Arc<SlotQueue>>,
     trust: Trust,
     switched_off_by: Option<String>,
     executor: Arc<dyn HookExecutor>,

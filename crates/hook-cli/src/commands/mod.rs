@@ -11,6 +11,7 @@ pub(crate) mod replay;
 pub(crate) mod run;
 pub(crate) mod serve;
 mod switching;
+pub(crate) mod tail;
 pub(crate) mod test;
 pub(crate) mod trace;
 pub(crate) mod trust;
@@ -30,6 +31,7 @@ pub(crate) async fn dispatch(cli: Cli, printer: &mut Printer) -> Result<Status, 
         Command::Fire(arguments) => fire::run(arguments, context, printer).await,
         Command::Run(arguments) => run::run(arguments, context, printer).await,
         Command::Serve(arguments) => serve::run(arguments, context, printer).await,
+        Command::Tail(arguments) => tail::run(arguments, context, printer).await,
         Command::Test(arguments) => test::run(arguments, context, printer).await,
         Command::List(arguments) => list::run(arguments, context, printer).await,
         Command::Doctor(arguments) => doctor::run(arguments, context, printer).await,

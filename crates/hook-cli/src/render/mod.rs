@@ -10,6 +10,7 @@ mod hooks;
 mod init;
 mod response;
 mod switching;
+mod tail;
 mod tests;
 mod trace;
 mod trust;
@@ -28,6 +29,7 @@ pub(crate) use trace::{Scale, trace_chrome, trace_json, trace_page, trace_text};
 pub(crate) use init::{init, init_json};
 pub(crate) use response::response;
 pub(crate) use switching::{remaining, switched, switched_json};
+pub(crate) use tail::TailLines;
 pub(crate) use tests::{test_report, test_report_json, test_summary};
 pub(crate) use trust::{
     grant_json, grants, nothing_to_trust, review, review_json, revoked, trusted,

@@ -98,7 +98,7 @@ fn tone(decision: PolicyDecision) -> Tone {
     }
 }
 
-fn milliseconds(duration: Duration) -> String {
+pub(super) fn milliseconds(duration: Duration) -> String {
     match duration.as_millis() {
         0 => format!("{} µs", duration.as_micros()),
         milliseconds => format!("{milliseconds} ms"),
