@@ -64,6 +64,7 @@
 
 pub mod aggregator;
 mod chain;
+mod command_line;
 pub mod event;
 pub mod failure;
 pub mod input;

@@ -11,7 +11,8 @@ use std::path::{Component, Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::settings::{Diagnostic, HookEntry, Place, Severity};
+use crate::command_line::{first_word, in_project_directory};
+use crate::settings::{Diagnostic, HookEntry, Place, Rule};
 
 /// Which hooks of a project may run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,12 +37,8 @@ impl TrustPolicy {
                     (TrustedHooks::Only(granted), Vec::new())
                 }
                 Err(error) => {
-                    let diagnostic = Diagnostic {
-                        severity: Severity::Error,
-                        place: Place { file: Some(store.path.clone().into()), ..Place::default() },
-                        message: error.to_string(),
-                        suggestion: None,
-                    };
+                    let place = Place::of_file(&store.path);
+                    let diagnostic = Diagnostic::new(Rule::TrustStore, place, error.to_string());
                     (TrustedHooks::Only(Vec::new()), vec![diagnostic])
                 }
             },
@@ -336,12 +333,7 @@ fn fingerprint_in(entry: &HookEntry, project: &Path, directory: &Path) -> String
 /// The file that a command's first word names, if the name is one in the project.
 fn program_in_project(command: &str, project: &Path, directory: &Path) -> Option<PathBuf> {
     let first = first_word(command)?;
-    let of_project = ["HOOK", "LLXPRT", "GEMINI", "CLAUDE"].iter().find_map(|engine| {
-        let plain = format!("${engine}_PROJECT_DIR/");
-        let braced = format!("${{{engine}_PROJECT_DIR}}/");
-        first.strip_prefix(&plain).or_else(|| first.strip_prefix(&braced))
-    });
-    let named = match of_project {
+    let named = match in_project_directory(&first) {
         Some(relative) => project.join(relative),
         None => directory.join(&first),
     };
@@ -365,24 +357,6 @@ fn without_dots(path: &Path) -> PathBuf {
         }
     }
     plain
-}
-
-/// The first word of a shell command, without its quotes.
-fn first_word(command: &str) -> Option<String> {
-    let mut word = String::new();
-    let mut quote = None;
-    let mut characters = command.trim_start().chars();
-    while let Some(character) = characters.next() {
-        match (quote, character) {
-            (None, '\'' | '"') => quote = Some(character),
-            (Some(open), _) if open == character => quote = None,
-            (None | Some('"'), '\\') => word.extend(characters.next()),
-            (None, ';' | '|' | '&' | '<' | '>' | '(' | ')') => break,
-            (None, character) if character.is_whitespace() => break,
-            _ => word.push(character),
-        }
-    }
-    (!word.is_empty()).then_some(word)
 }
 
 #[cfg(test)]
