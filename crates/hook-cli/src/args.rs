@@ -66,23 +66,17 @@ pub(crate) enum Command {
     Fire(commands::fire::Arguments),
     /// Play a script of request messages and print the responses
     Run(commands::run::Arguments),
-    /// Serve hooks to an agent: requests in, responses out, one JSON object a line
-    Serve(commands::serve::Arguments),
-    Run(run::Arguments),
-    /// Serve hooks to agents: requests in, responses out, one JSON object a line
-    Serve(serve::Arguments),
-    /// Follow what happens in a running `hook serve`
-    Tail(tail::Arguments),
     /// Play scenarios and compare the responses with what is expected
     Test(commands::test::Arguments),
-    /// List every hook that is found
-    List(commands::list::Arguments),
-    /// Look whether everything that hooks need is there
-    Doctor(commands::doctor::Arguments),
+    /// Serve hooks to agents: requests in, responses out, one JSON object a line
+    Serve(commands::serve::Arguments),
+    /// Follow what happens in a running `hook serve`
+    Tail(commands::tail::Arguments),
     /// Fire a recording's requests again and show what changed
     Replay(commands::replay::Arguments),
     /// Show a recording as a timeline: in the terminal, for Perfetto, or as a page
     Trace(commands::trace::Arguments),
+    /// List every hook that is found
     List(commands::list::Arguments),
     /// Write a starter settings file and a working example hook
     Init(commands::init::Arguments),
@@ -92,4 +86,6 @@ pub(crate) enum Command {
     Disable(commands::disable::Arguments),
     /// Review the project's hooks and trust them
     Trust(commands::trust::Arguments),
+    /// Look whether everything that hooks need is there
+    Doctor(commands::doctor::Arguments),
 }

@@ -38,8 +38,6 @@ pub(crate) enum CommandError {
     NotInitialized(#[from] NotInitialized),
     #[error(transparent)]
     ScenarioFiles(#[from] ScenarioFilesError),
-    #[error("failed to write {what} to {}: {source}", path.display())]
-    Write { what: &'static str, path: PathBuf, source: io::Error },
     #[error("{}: {source}", path.display())]
     Recording { path: PathBuf, source: RecordingError },
     #[error("{}:{source}", path.display())]
@@ -58,6 +56,7 @@ pub(crate) enum CommandError {
         "failed to find the user's settings: neither HOME nor XDG_CONFIG_HOME names a folder; set one"
     )]
     NoHome,
+    #[error(transparent)]
     Recorder(#[from] RecorderError),
     #[cfg(unix)]
     #[error(transparent)]

@@ -66,6 +66,7 @@
 pub mod aggregator;
 mod atomic;
 mod chain;
+mod command_line;
 pub mod event;
 pub mod failure;
 pub mod input;

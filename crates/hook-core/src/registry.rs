@@ -7,14 +7,14 @@ use std::path::Path;
 use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
-use crate::event::HookEventName;
+use crate::event::{HookEventName, Matching};
 use crate::failure::HookFailure;
 use crate::input::EventInput;
 use crate::matcher::Matcher;
 use crate::planner::PlanTable;
 use crate::runner::{HandlerHook, HookExecutor, HookKind, Runner, SlotQueue};
 use crate::settings::{
-    Diagnostic, FailBehavior, HookEntry, HookSource, Place, SettingsFile, Severity,
+    Diagnostic, FailBehavior, HookEntry, HookSource, Place, Rule, SettingsFile, Severity,
 };
 use crate::trust::{Trust, TrustPolicy};
 
@@ -281,12 +281,11 @@ fn losses(diagnostics: &[Diagnostic]) -> Vec<String> {
 }
 
 fn matcher_diagnostic(entry: &HookEntry, problem: &str) -> Diagnostic {
-    Diagnostic {
-        severity: Severity::Warning,
-        place: entry.place.clone(),
-        message: problem.to_owned(),
-        suggestion: None,
-    }
+    let rule = match entry.event.row().matching {
+        Matching::Pattern => Rule::InvalidPattern,
+        Matching::Exact { .. } | Matching::Always => Rule::MatcherNeverMatches,
+    };
+    Diagnostic::new(rule, entry.place.clone(), problem)
 }
 
 /// The names that a file switches off, to be looked up for every hook.

@@ -1,13 +1,12 @@
 //! Results for people.
 
+mod diff;
 mod doctor;
 mod hooks;
+mod init;
 mod junit;
 mod mismatches;
 mod replay;
-mod diff;
-mod hooks;
-mod init;
 mod response;
 mod switching;
 mod tail;
@@ -17,20 +16,18 @@ mod trust;
 
 pub(crate) use doctor::{diagnosis, section, section_json};
 pub(crate) use hooks::{listing_json, listings};
+pub(crate) use init::{init, init_json};
 pub(crate) use junit::junit;
 pub(crate) use mismatches::scenario_error;
+pub(crate) use replay::{ReplayTotals, replay_summary, replayed, replayed_json};
 pub(crate) use response::response;
+pub(crate) use switching::{remaining, switched, switched_json};
+pub(crate) use tail::TailLines;
 pub(crate) use tests::{
     TestOutcome, TestRun, listed_test, listed_test_json, test_header, test_json, test_label,
     test_outcome, test_summary,
 };
-pub(crate) use replay::{ReplayTotals, replay_summary, replayed, replayed_json};
 pub(crate) use trace::{Scale, trace_chrome, trace_json, trace_page, trace_text};
-pub(crate) use init::{init, init_json};
-pub(crate) use response::response;
-pub(crate) use switching::{remaining, switched, switched_json};
-pub(crate) use tail::TailLines;
-pub(crate) use tests::{test_report, test_report_json, test_summary};
 pub(crate) use trust::{
     grant_json, grants, nothing_to_trust, review, review_json, revoked, trusted,
 };

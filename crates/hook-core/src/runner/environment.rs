@@ -3,6 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
+use crate::command_line::PROJECT_DIRECTORY;
 use crate::input::EventInput;
 use crate::settings::EnvironmentRules;
 
@@ -13,10 +14,6 @@ const SHELL_INJECTIONS: [&str; 5] = ["BASH_ENV", "ENV", "SHELLOPTS", "BASHOPTS",
 pub(super) const MAX_DEPTH: u32 = 8;
 
 const DEPTH: &str = "HOOK_DEPTH";
-
-/// Variables that hold the project directory; all but the first for scripts written elsewhere.
-pub(super) const PROJECT_DIRECTORY: [&str; 4] =
-    ["HOOK_PROJECT_DIR", "LLXPRT_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR"];
 
 /// The engine's side of a hook's environment, settled once when settings are loaded.
 #[derive(Debug, Clone)]

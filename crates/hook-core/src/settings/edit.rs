@@ -283,7 +283,7 @@ impl<'t> Settings<'t> {
         if value.kind() == kind {
             return Ok(());
         }
-        let place = self.document.place_at(value.start(), path.to_owned());
+        let place = self.document.place_at(value.range(), path.to_owned());
         let name = if path.is_empty() { String::new() } else { format!("{path}: ") };
         let message = format!("{name}expected {expected}, found {}", value.kind());
         Err(Box::new(NotEditable { place, message }))

@@ -5,6 +5,7 @@ use std::path::{Component, Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
+use crate::command_line::{first_word, in_project_directory};
 use crate::settings::HookEntry;
 
 /// What a decision is bound to: every field by itself, so that no text can be moved from one to
@@ -99,12 +100,7 @@ pub(super) fn files_beside_program(command: &str, project: &Path) -> Vec<PathBuf
 
 /// The file that a word of a command names, if the name is one in the project.
 fn file_in_project(word: &str, project: &Path, directory: &Path) -> Option<PathBuf> {
-    let of_project = ["HOOK", "LLXPRT", "GEMINI", "CLAUDE"].iter().find_map(|engine| {
-        let plain = format!("${engine}_PROJECT_DIR/");
-        let braced = format!("${{{engine}_PROJECT_DIR}}/");
-        word.strip_prefix(&plain).or_else(|| word.strip_prefix(&braced))
-    });
-    let named = match of_project {
+    let named = match in_project_directory(word) {
         Some(relative) => project.join(relative),
         None => directory.join(word),
     };
@@ -128,22 +124,4 @@ pub(super) fn without_dots(path: &Path) -> PathBuf {
         }
     }
     plain
-}
-
-/// The first word of a shell command, without its quotes.
-fn first_word(command: &str) -> Option<String> {
-    let mut word = String::new();
-    let mut quote = None;
-    let mut characters = command.trim_start().chars();
-    while let Some(character) = characters.next() {
-        match (quote, character) {
-            (None, '\'' | '"') => quote = Some(character),
-            (Some(open), _) if open == character => quote = None,
-            (None | Some('"'), '\\') => word.extend(characters.next()),
-            (None, ';' | '|' | '&' | '<' | '>' | '(' | ')') => break,
-            (None, character) if character.is_whitespace() => break,
-            _ => word.push(character),
-        }
-    }
-    (!word.is_empty()).then_some(word)
 }

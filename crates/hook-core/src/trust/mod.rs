@@ -17,7 +17,7 @@ pub use fingerprint::fingerprint;
 pub use review::{Change, Review, ReviewedScript, Standing};
 pub use store::{Grant, Seen, SeenScript, TrustStore, TrustStoreError};
 
-use crate::settings::{Diagnostic, HookEntry, Place, Severity};
+use crate::settings::{Diagnostic, HookEntry, Place, Rule};
 use fingerprint::fingerprint_in;
 
 /// Which hooks of a project may run.
@@ -40,15 +40,8 @@ impl TrustPolicy {
             Self::Store(store) => match store.granted(project) {
                 Ok(granted) => (TrustedHooks::only(granted), Vec::new()),
                 Err(error) => {
-                    let diagnostic = Diagnostic {
-                        severity: Severity::Error,
-                        place: Place {
-                            file: Some(store.path().to_path_buf().into()),
-                            ..Place::default()
-                        },
-                        message: error.to_string(),
-                        suggestion: None,
-                    };
+                    let place = Place::of_file(store.path());
+                    let diagnostic = Diagnostic::new(Rule::TrustStore, place, error.to_string());
                     (TrustedHooks::Only(HashMap::new()), vec![diagnostic])
                 }
             },
