@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-use hook_tests::{Hook, Project};
+use hook_tests::{Hook, Project, workspace};
 use serde_json::json;
 
 /// A project whose PATH has a shell, and what else is named.
@@ -145,4 +145,22 @@ Settings of other agents
 bad: 1, odd: 0
 ----- stderr -----
 "#);
+}
+
+#[test]
+fn the_slowest_hooks_of_a_recording_are_named() {
+    let project = project(&["bash"]);
+    let recording = workspace().join("docs/examples/agent-session/session.hookrec");
+    let lines = doctor(&project, &["--json", "--recording", recording.to_str().unwrap()]).lines();
+    let slow: Vec<_> = lines
+        .iter()
+        .filter(|line| line["section"] == "Slowest hooks of the recording")
+        .map(|line| line["detail"].as_str().unwrap())
+        .collect();
+    assert_eq!(slow.len(), 5);
+    let took = |detail: &str| detail.split_once(" ms for ").unwrap().0.parse::<u32>().unwrap();
+    assert!(slow.is_sorted_by_key(|detail| std::cmp::Reverse(took(detail))), "{slow:?}");
+    let missing = doctor(&project, &["--recording", "none.hookrec"]);
+    assert_eq!(missing.status, 1);
+    assert!(missing.stderr.contains("failed to read the recording none.hookrec"), "{missing:?}");
 }

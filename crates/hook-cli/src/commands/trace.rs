@@ -73,7 +73,7 @@ pub(crate) async fn run(
 }
 
 /// Reads a recording, and says what is missing in it.
-pub(super) async fn read_recording(
+pub(crate) async fn read_recording(
     path: &Path,
     printer: &mut Printer,
 ) -> Result<Recording, CommandError> {

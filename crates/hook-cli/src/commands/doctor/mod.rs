@@ -3,8 +3,11 @@
 mod finding;
 mod foreign;
 mod programs;
+mod recording;
 mod settings;
 mod trust;
+
+use std::path::PathBuf;
 
 use clap::Args;
 
@@ -21,25 +24,33 @@ use crate::render;
 Examples:
   hook doctor
   hook doctor --json | jq 'select(.health == \"bad\")'
+  hook doctor --recording session.hookrec
 
 The exit code is 1 when something is bad: something that keeps hooks from running as they are
 written down.")]
-pub(crate) struct Arguments {}
+pub(crate) struct Arguments {
+    /// Name the hooks that took longest in this recording, too
+    #[arg(long, value_name = "FILE")]
+    recording: Option<PathBuf>,
+}
 
 pub(crate) async fn run(
-    _: &Arguments,
+    arguments: &Arguments,
     context: &Context,
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
     let system = context.builder()?.build()?;
     let initialized = system.initialize().await;
-    let sections = [
+    let mut sections = vec![
         programs::section(&system, initialized.as_ref().err()),
         settings::section(context, &system),
         trust::section(context, &system),
         settings::duplicates(&system),
         foreign::section(context),
     ];
+    if let Some(path) = &arguments.recording {
+        sections.push(recording::section(path, printer).await?);
+    }
     for section in &sections {
         if context.json() {
             for line in render::section_json(section) {

@@ -51,7 +51,7 @@ fn store(context: &Context) -> Finding {
     }
     match store.granted(context.project()) {
         Ok(granted) => {
-            let detail = format!("{} of this project trusted", count(granted.len(), "hook"));
+            let detail = format!("{} about this project", count(granted.len(), "decision"));
             Finding::new(Health::Good, subject, detail)
         }
         Err(error) => Finding::new(Health::Bad, subject, error.to_string()),
