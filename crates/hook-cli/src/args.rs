@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::commands::{fire, list, run, serve, test};
+use crate::commands::{check, fire, list, run, serve, test};
 
 /// Hooks for AI agents: try them, test them, serve them.
 #[derive(Debug, Parser)]
@@ -71,4 +71,6 @@ pub(crate) enum Command {
     Test(test::Arguments),
     /// List every hook that is found
     List(list::Arguments),
+    /// Check settings: every problem of every file, and how to mend it
+    Check(check::Arguments),
 }

@@ -76,6 +76,7 @@ pub mod output;
 pub mod pipeline;
 pub mod planner;
 pub mod processed;
+mod program;
 pub mod registry;
 pub mod runner;
 pub mod settings;

@@ -1,6 +1,7 @@
 //! One file for each command: what can be said to it, and how it takes that, calls a library and
 //! renders.
 
+pub(crate) mod check;
 pub(crate) mod fire;
 pub(crate) mod list;
 pub(crate) mod run;
@@ -22,5 +23,6 @@ pub(crate) async fn dispatch(cli: Cli, printer: &mut Printer) -> Result<Status, 
         Command::Serve(arguments) => serve::run(arguments, context, printer).await,
         Command::Test(arguments) => test::run(arguments, context, printer).await,
         Command::List(arguments) => list::run(arguments, context, printer).await,
+        Command::Check(arguments) => check::run(arguments, context, printer).await,
     }
 }

@@ -1,7 +1,9 @@
 //! Results for people.
 
+pub(crate) mod check;
 mod hooks;
 mod response;
+pub(crate) mod sarif;
 mod tests;
 
 pub(crate) use hooks::{listing_json, listings};

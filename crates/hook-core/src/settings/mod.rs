@@ -3,8 +3,9 @@
 //!
 //! [`SettingsSource`] says where to look, [`load`] reads every source and [`parse`] turns one
 //! text into a [`SettingsFile`]. All problems of a file are reported together; a broken entry
-//! never costs another one.
+//! never costs another one. [`check`] looks at the world around them as well.
 
+mod check;
 mod diagnostic;
 mod document;
 mod file;
@@ -15,6 +16,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::time::Duration;
 
+pub use check::{CheckedFile, Surroundings, check};
 pub use diagnostic::{Diagnostic, Place, Severity};
 pub use file::parse;
 pub use rule::Rule;

@@ -9,6 +9,9 @@ use super::{Diagnostic, FileSpans, HooksConfig, Place, Rule, SettingsFile, parse
 /// How long a settings file may be, in bytes: 16 MiB.
 const MAX_SETTINGS: u64 = 16 * 1024 * 1024;
 
+/// Where a project keeps its settings.
+pub(super) const PROJECT_SETTINGS: &str = ".hooks/settings.json";
+
 /// What a hook's origin is to the engine.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum HookSource {
@@ -101,7 +104,7 @@ impl SettingsSource {
 ///
 /// `config_home` is `$XDG_CONFIG_HOME` or its default; `None` leaves the user's file out.
 pub fn discover(project: &Path, config_home: Option<&Path>) -> Vec<SettingsSource> {
-    let project = project.join(".hooks/settings.json");
+    let project = project.join(PROJECT_SETTINGS);
     let mut sources = vec![SettingsSource::optional(HookSource::Project, project)];
     if let Some(config_home) = config_home {
         let user = config_home.join("hooks/settings.json");
