@@ -1,5 +1,6 @@
 //! The command line: fire, run, test, list, and what it says of bad input.
 
+mod check;
 mod doctor;
 mod terminal;
 mod test;

@@ -63,10 +63,14 @@ pub(crate) enum Color {
 pub(crate) enum Command {
     /// Fire one event and show what its hooks answer
     Fire(commands::fire::Arguments),
-    /// Play a script of request messages and print the responses
-    Run(commands::run::Arguments),
+    /// List every hook that is found
+    List(commands::list::Arguments),
+    /// Check settings: every problem of every file, and how to mend it
+    Check(commands::check::Arguments),
     /// Play scenarios and compare the responses with what is expected
     Test(commands::test::Arguments),
+    /// Play a script of request messages and print the responses
+    Run(commands::run::Arguments),
     /// Serve hooks to agents: requests in, responses out, one JSON object a line
     Serve(commands::serve::Arguments),
     /// Follow what happens in a running `hook serve`
@@ -75,8 +79,6 @@ pub(crate) enum Command {
     Replay(commands::replay::Arguments),
     /// Show a recording as a timeline: in the terminal, for Perfetto, or as a page
     Trace(commands::trace::Arguments),
-    /// List every hook that is found
-    List(commands::list::Arguments),
     /// Write a starter settings file and a working example hook
     Init(commands::init::Arguments),
     /// Switch a hook on, in the settings

@@ -38,6 +38,11 @@ impl Context {
         self.common.json
     }
 
+    /// Where the command was started.
+    pub(crate) fn cwd(&self) -> &Path {
+        &self.cwd
+    }
+
     /// The project's folder.
     pub(crate) fn project(&self) -> &Path {
         &self.project

@@ -154,6 +154,11 @@ impl Printer {
         paint(self.is_coloured(io::stdout().is_terminal()), tone, text)
     }
 
+    /// Whether text for stdout is styled.
+    pub(crate) fn colours_stdout(&self) -> bool {
+        self.is_coloured(io::stdout().is_terminal())
+    }
+
     fn is_coloured(&self, terminal: bool) -> bool {
         match self.color {
             Color::Always => true,

@@ -78,6 +78,7 @@ pub mod output;
 pub mod pipeline;
 pub mod planner;
 pub mod processed;
+mod program;
 pub mod registry;
 pub mod replace;
 pub mod runner;

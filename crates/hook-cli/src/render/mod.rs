@@ -1,5 +1,6 @@
 //! Results for people.
 
+pub(crate) mod check;
 mod diff;
 mod doctor;
 mod hooks;
@@ -8,6 +9,7 @@ mod junit;
 mod mismatches;
 mod replay;
 mod response;
+pub(crate) mod sarif;
 mod switching;
 mod tail;
 mod tests;

@@ -14,8 +14,8 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::environment::is_executable;
 use crate::command_line::plain_words;
+use crate::program;
 
 /// Variables, beside all that begin with `BASH`, by which bash works differently or whose value it
 /// changes before it starts a program.
@@ -117,11 +117,7 @@ impl DirectCommand {
         if name.contains('/') {
             return Some(name.into());
         }
-        std::env::split_paths(self.search_path.as_ref()?)
-            // What is relative or begins with a tilde is bash's to make sense of.
-            .take_while(|folder| folder.is_absolute())
-            .map(|folder| folder.join(name))
-            .find(|candidate| is_executable(candidate))
+        program::find(self.search_path.as_ref()?, name)
     }
 
     /// `PWD` as bash sets it: what it was if that is the directory, which keeps the way through

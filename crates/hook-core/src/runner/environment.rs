@@ -1,10 +1,11 @@
 //! What a hook's process finds around it: shell, variables, directories (protocol.md §3).
 
 use std::ffi::{OsStr, OsString};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::command_line::PROJECT_DIRECTORY;
 use crate::input::EventInput;
+use crate::program::is_executable;
 use crate::settings::EnvironmentRules;
 
 /// Variables that make a shell run code or change its ways before the hook does.
@@ -143,18 +144,6 @@ impl Shell {
             .map(|program| Self { program, arguments })
             .ok_or(RunnerError::ShellNotFound { program })
     }
-}
-
-#[cfg(unix)]
-pub(super) fn is_executable(path: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    path.metadata()
-        .is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
-}
-
-#[cfg(not(unix))]
-pub(super) fn is_executable(path: &Path) -> bool {
-    path.is_file()
 }
 
 #[cfg(test)]

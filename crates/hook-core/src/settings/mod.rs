@@ -3,9 +3,11 @@
 //!
 //! [`SettingsSource`] says where to look, [`load`] reads every source and [`parse`] turns one
 //! text into a [`SettingsFile`]. All problems of a file are reported together; a broken entry
-//! never costs another one. [`edit`] switches hooks on and off where that is written down, and
-//! [`starter`] is what a first settings file looks like.
+//! never costs another one. [`check`](check()) looks at the world around them as well, [`edit`]
+//! switches hooks on and off where that is written down, and [`starter`] is what a first settings
+//! file looks like.
 
+mod check;
 mod diagnostic;
 mod document;
 pub mod edit;
@@ -20,6 +22,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::time::Duration;
 
+pub use check::{CheckedFile, Surroundings, check};
 pub use diagnostic::{Diagnostic, Place, Severity};
 pub use file::parse;
 pub use foreign::{ForeignFile, find_foreign};
