@@ -69,7 +69,8 @@ pub struct Finished {
 
 impl Finished {
     /// Status, standard output and standard error as a snapshot holds them, without what differs
-    /// from run to run: the folders are `[PROJECT]` and `[HOME]`, times `[TIME]`, ids `[ID]`.
+    /// from run to run: the folders are `[PROJECT]` and `[HOME]`, times `[TIME]`, instants
+    /// `[INSTANT]`, ids `[ID]`.
     ///
     /// # Panics
     /// Never: the expressions are constant.
@@ -83,6 +84,7 @@ impl Finished {
             text = text.replace(&folder.display().to_string(), word);
         }
         for (pattern, word) in [
+            (r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", "[INSTANT]"),
             (r"\b\d+(\.\d+)? ?(ms|µs|s)\b", "[TIME]"),
             (r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", "[ID]"),
         ] {
