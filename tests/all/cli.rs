@@ -2,8 +2,11 @@
 
 mod check;
 mod doctor;
+mod enable;
+mod init;
 mod terminal;
 mod test;
+mod trust;
 
 use hook_tests::{Hook, Project};
 use serde_json::json;

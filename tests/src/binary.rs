@@ -92,7 +92,7 @@ impl Finished {
 }
 
 /// A text without what differs from run to run: the folders are `[PROJECT]` and `[HOME]`, times
-/// `[TIME]`, ids `[ID]`.
+/// `[TIME]`, instants `[INSTANT]`, ids `[ID]`.
 ///
 /// # Panics
 /// Never: the expressions are constant.
@@ -103,6 +103,7 @@ pub fn stable(text: &str, project: &Project) -> String {
         text = text.replace(&folder.display().to_string(), word);
     }
     for (pattern, word) in [
+        (r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", "[INSTANT]"),
         (r"\b\d+(\.\d+)? ?(ms|µs|s)\b", "[TIME]"),
         (r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", "[ID]"),
     ] {

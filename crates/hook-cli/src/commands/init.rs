@@ -47,9 +47,15 @@ pub(crate) async fn run(
         printer.text(&render::init(&starter, arguments.user, trusted, printer)).await?;
     }
     if !trusted {
-        printer.warning(
-            "the hook is not trusted yet and will not run; `hook trust` shows it and asks",
-        );
+        printer.warning(match context.trust_store() {
+            Some(_) => {
+                "the hook is not trusted yet and will not run; `hook trust` shows it and asks"
+            }
+            None => {
+                "the hook will not run: there is no folder to keep trust in; set HOME or \
+                 XDG_CONFIG_HOME, then call `hook trust`"
+            }
+        });
     }
     Ok(exit_code::PROCEED)
 }

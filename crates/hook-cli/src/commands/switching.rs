@@ -91,7 +91,15 @@ pub(super) async fn run(
         }
         edited.push(Edited { source: place.source, path: place.path, result });
     }
-    let remaining = remaining(&Switches::of(&target.name, &files), enabled);
+    let switches = Switches::of(&target.name, &files);
+    // Where an edit failed, its error says why the hook is still on.
+    let remaining = match !enabled && edited.iter().any(|edited| edited.result.is_err()) {
+        true => Vec::new(),
+        false => remaining(&switches, enabled),
+    };
+    if switches.holders.is_empty() {
+        printer.warning(&format!("no hook is named `{}` now", target.name));
+    }
     let outcome =
         Outcome { name: &target.name, enabled, dry_run: target.dry_run, edited, remaining };
     if context.json() {
@@ -139,10 +147,7 @@ fn remaining(switches: &Switches<'_>, enabled: bool) -> Vec<Remaining> {
         let listed = switches.off_by.iter().map(remaining(Because::Listed));
         return listed.chain(switches.all_off.iter().map(remaining(Because::AllOff))).collect();
     }
-    let is_on = |holder: &&&SettingsFile| {
-        holder.config.enabled && !switches.off_by.iter().any(|file| file.governs(holder))
-    };
-    switches.holders.iter().filter(is_on).map(remaining(Because::OutOfReach)).collect()
+    switches.still_on().map(|file| remaining(Because::OutOfReach)(&file)).collect()
 }
 
 /// Says what did not work.

@@ -83,8 +83,8 @@ pub(crate) fn remaining(name: &str, remaining: &Remaining) -> String {
              which switches off all hooks of that file; change it there"
         ),
         Because::OutOfReach => format!(
-            "`{name}` is still on: the {source} settings {file} have a hook of that name, which only \
-             they or a source that is trusted more can switch off"
+            "`{name}` is still on in the {source} settings {file}: only they, or a source that is \
+             trusted more, can switch it off"
         ),
     }
 }

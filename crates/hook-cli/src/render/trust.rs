@@ -1,5 +1,6 @@
 //! Hooks of a project before they are trusted, and what is trusted.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use hook_core::trust::{Change, Grant, Review, ReviewedScript, Standing};
@@ -211,8 +212,8 @@ pub(crate) fn trusted(agreed: &[&Review], left: usize, printer: &Printer) -> Str
 pub(crate) fn nothing_to_trust(trusted: usize) -> String {
     match trusted {
         0 => "the project has no hooks\n".to_owned(),
-        1 => "the project's hook is trusted\n".to_owned(),
-        count => format!("all {count} hooks are trusted\n"),
+        1 => "the hook is trusted already\n".to_owned(),
+        count => format!("all {count} hooks are trusted already\n"),
     }
 }
 
@@ -250,11 +251,16 @@ pub(crate) fn revoked(grants: &[Grant], printer: &Printer) -> String {
     if grants.is_empty() {
         return "nothing was trusted in this project\n".to_owned();
     }
-    let line = |grant: &Grant| {
-        let name = printer.paint(Tone::Strong, &on_one_line(grant.display_name()));
-        format!("revoked {} {name}\n", harmless(&grant.event))
+    let mut counts: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    for grant in grants {
+        *counts.entry((&grant.event, grant.display_name())).or_default() += 1;
+    }
+    let line = |((event, name), count): ((&str, &str), usize)| {
+        let name = printer.paint(Tone::Strong, &on_one_line(name));
+        let several = if count > 1 { format!(" ({count} decisions)") } else { String::new() };
+        format!("revoked {} {name}{several}\n", harmless(event))
     };
-    grants.iter().map(line).collect()
+    counts.into_iter().map(line).collect()
 }
 
 /// A decision as JSON, with what is to be said of it.

@@ -30,11 +30,68 @@ impl<'f> Switches<'f> {
         let all_off = holders.iter().copied().filter(|file| !file.config.enabled).collect();
         Self { holders, off_by, all_off }
     }
+
+    /// The files whose hooks of that name run.
+    pub fn still_on(&self) -> impl Iterator<Item = &'f SettingsFile> + '_ {
+        let is_on = |holder: &&SettingsFile| {
+            holder.config.enabled && !self.off_by.iter().any(|file| file.governs(holder))
+        };
+        self.holders.iter().copied().filter(is_on)
+    }
 }
 
 impl SettingsFile {
     /// Whether this file's `disabled` counts for hooks of the other file.
     pub fn governs(&self, other: &Self) -> bool {
         std::ptr::eq(self, other) || self.source.may_disable(&other.source)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::{HookSource, parse};
+
+    /// Files of these sources, each with a hook, and what each says in its `hooksConfig`.
+    fn files(configs: &[(HookSource, &str)]) -> Vec<SettingsFile> {
+        let file = |(source, config): &(HookSource, &str)| {
+            let text = format!(
+                r#"{{"hooksConfig":{config},"hooks":{{"SessionEnd":[{{"hooks":[
+                    {{"type":"command","name":"guard","command":"true"}}]}}]}}}}"#
+            );
+            parse(&text, source.clone(), Some(source.as_str().into()))
+        };
+        configs.iter().map(file).collect()
+    }
+
+    fn sources<'f>(files: impl IntoIterator<Item = &'f SettingsFile>) -> Vec<&'f str> {
+        files.into_iter().map(|file| file.source.as_str()).collect()
+    }
+
+    #[test]
+    fn a_list_counts_for_its_own_hooks_and_those_of_sources_trusted_less() {
+        const OFF: &str = r#"{"disabled":["guard"]}"#;
+        use HookSource::{Explicit, Project, System, User};
+        for (configs, off_by, still_on) in [
+            (
+                vec![(Project, OFF), (User, "{}"), (System, "{}")],
+                vec!["project"],
+                vec!["user", "system"],
+            ),
+            (vec![(Project, "{}"), (User, OFF), (System, "{}")], vec!["user"], vec!["system"]),
+            (vec![(Project, "{}"), (User, "{}"), (System, OFF)], vec!["system"], vec![]),
+            (vec![(Explicit, OFF), (Explicit, "{}")], vec!["explicit"], vec!["explicit"]),
+        ] {
+            let files = files(&configs);
+            let switches = Switches::of("guard", &files);
+            assert_eq!(sources(switches.off_by.iter().copied()), off_by);
+            assert_eq!(sources(switches.still_on()), still_on);
+            assert!(Switches::of("other", &files).holders.is_empty());
+        }
+        let files = files(&[(Project, r#"{"enabled":false,"disabled":["gone"]}"#)]);
+        let switches = Switches::of("guard", &files);
+        assert_eq!(sources(switches.all_off.iter().copied()), ["project"]);
+        assert_eq!(switches.still_on().count(), 0);
+        assert_eq!(sources(Switches::of("gone", &files).off_by), ["project"]);
     }
 }

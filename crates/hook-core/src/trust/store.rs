@@ -284,7 +284,7 @@ impl TrustStore {
             change(&mut contents);
             let mut text = serde_json::to_vec_pretty(&contents)
                 .map_err(|error| self.io("write", error.into()))?;
-            text.push(b'\n');
+            text.extend_from_slice(b"\n");
             match file.replace(before.as_deref(), &text, NewFile::Private).map_err(io)? {
                 Replaced::Done => return Ok(()),
                 // Somebody wrote it without the lock.
