@@ -9,12 +9,12 @@ mod junit;
 mod mismatches;
 mod replay;
 mod response;
-pub(crate) mod sarif;
 mod switching;
 mod tail;
 mod tests;
 mod trace;
 mod trust;
+pub(crate) mod sarif;
 
 pub(crate) use doctor::{diagnosis, section, section_json};
 pub(crate) use hooks::{listing_json, listings};
