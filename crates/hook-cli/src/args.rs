@@ -63,6 +63,8 @@ pub(crate) enum Color {
 pub(crate) enum Command {
     /// Fire one event and show what its hooks answer
     Fire(commands::fire::Arguments),
+    /// Say which hooks an event runs, and why each other one does not run
+    Explain(commands::explain::Arguments),
     /// List every hook that is found
     List(commands::list::Arguments),
     /// Check settings: every problem of every file, and how to mend it

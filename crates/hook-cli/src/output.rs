@@ -123,6 +123,11 @@ impl Printer {
         self.diagnostic("warning", Tone::Odd, text);
     }
 
+    /// Says what is worth knowing, on stderr.
+    pub(crate) fn remark(&mut self, text: &str) {
+        self.diagnostic("note", Tone::Quiet, text);
+    }
+
     /// Says what is wrong with the settings, on stderr.
     pub(crate) fn settings_problem(&mut self, problem: &Diagnostic) {
         let tone = match problem.severity {

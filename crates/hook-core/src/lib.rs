@@ -57,6 +57,7 @@
 //! | [`json`], [`shape`] | JSON that is carried as text, and reading it into types |
 //! | [`settings`], [`trust`] | which hooks there are and which may run |
 //! | [`registry`], [`matcher`], [`planner`] | which of them an event runs |
+//! | [`explain`] | why it runs them, and why not the others |
 //! | [`runner`] | running them: processes, futures, threads, functions |
 //! | [`aggregator`], [`processed`] | one answer out of many |
 //! | [`pipeline`] | all of it in order |
@@ -68,6 +69,7 @@ mod atomic;
 mod chain;
 mod command_line;
 pub mod event;
+pub mod explain;
 pub mod failure;
 pub mod input;
 pub mod json;
@@ -89,6 +91,7 @@ pub mod trust;
 
 pub use aggregator::{AggregatedHookResult, Aggregator, ErrorReport};
 pub use event::HookEventName;
+pub use explain::{ExplainedHook, Explanation, NotRun};
 pub use failure::{FailureCode, HookFailure};
 pub use input::{
     AfterAgentInput, AfterModelInput, AfterToolInput, BaseOverrides, BeforeAgentInput,
@@ -105,8 +108,8 @@ pub use planner::{Plan, Planner};
 pub use processed::{ProcessedHookResult, StageFailure};
 pub use registry::{Hook, HookListing, HookRegistry};
 pub use runner::{
-    EndSignal, HandlerHook, HandlerResult, HookExecutionResult, HookInput, HookKind, RunLane,
-    RunObserver, RunScope, Runner, RunnerHost, RunnerLimits,
+    EndSignal, HandlerHook, HandlerResult, HookExecutionResult, HookInput, HookKind, HookStart,
+    RunLane, RunObserver, RunScope, Runner, RunnerHost, RunnerLimits,
 };
 pub use settings::{FailBehavior, HookSource, SettingsSource};
 pub use shape::ShapeError;

@@ -8,13 +8,15 @@ use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
 use crate::event::{HookEventName, Matching};
+use crate::explain::{ExplainedHook, Explanation, NotRun, Switch, SwitchedOff};
 use crate::failure::HookFailure;
 use crate::input::EventInput;
-use crate::matcher::Matcher;
-use crate::planner::PlanTable;
-use crate::runner::{HandlerHook, HookExecutor, HookKind, Runner, SlotQueue};
+use crate::matcher::{MatchOutcome, Matcher};
+use crate::planner::{PlanTable, Selection};
+use crate::runner::{HandlerHook, HookExecutor, HookKind, HookStart, Runner, SlotQueue};
 use crate::settings::{
     Diagnostic, FailBehavior, HookEntry, HookSource, Place, Rule, SettingsFile, Severity,
+    TimeoutOrigin,
 };
 use crate::trust::{Trust, TrustPolicy};
 
@@ -36,13 +38,15 @@ pub struct Hook {
     pub sequential: bool,
     /// How long it may run.
     pub timeout: Duration,
+    /// Who says how long.
+    pub timeout_origin: TimeoutOrigin,
     /// What its failure means.
     pub fail_behavior: FailBehavior,
     /// What its author should know at every run, such as a matcher that does not compile.
     pub warnings: Vec<String>,
     pub(crate) slots: Option<Arc<SlotQueue>>,
     trust: Trust,
-    switched_off_by: Option<String>,
+    switched_off: Option<SwitchedOff>,
     executor: Arc<dyn HookExecutor>,
 }
 
@@ -55,6 +59,16 @@ impl Hook {
     /// The command, or the handler's name.
     pub fn command(&self) -> &str {
         self.executor.label()
+    }
+
+    /// Whether somebody trusted it, and it or the file that it runs is not the same any more.
+    pub fn changed_since_trusted(&self) -> bool {
+        matches!(self.trust, Trust::Missing { changed: true })
+    }
+
+    /// How it is started.
+    pub fn start(&self) -> HookStart<'_> {
+        self.executor.start()
     }
 
     /// What the hook is shown as, and what it is switched off by: its name, else its command.
@@ -106,7 +120,7 @@ pub struct HookListing {
     /// Whether it may run at all; only hooks of a project can be untrusted.
     pub trusted: bool,
     /// Who switched it off.
-    pub disabled_by: Option<String>,
+    pub disabled_by: Option<SwitchedOff>,
 }
 
 /// All hooks, and which of them are on.
@@ -168,11 +182,12 @@ impl HookRegistry {
                     matcher,
                     sequential: entry.sequential,
                     timeout: entry.timeout.unwrap_or(default_timeout),
+                    timeout_origin: entry.timeout_origin,
                     fail_behavior: entry.fail_behavior,
                     warnings: problem.into_iter().collect(),
                     slots: commands.slots.clone(),
                     trust,
-                    switched_off_by: switched_off_by(entry, file, &disabled),
+                    switched_off: switched_off(entry, file, &disabled),
                     executor: commands.executor(entry),
                 }));
             }
@@ -190,14 +205,73 @@ impl HookRegistry {
         let listing = |hook: &Arc<Hook>| HookListing {
             enabled: is_on(hook, &switches.by_name),
             trusted: hook.trust.is_given(),
-            disabled_by: match switch_of(hook, &switches.by_name) {
-                Some(true) => None,
-                Some(false) => Some("the host, at run time".to_owned()),
-                None => hook.switched_off_by.clone(),
-            },
+            disabled_by: disabled_by(hook, &switches.by_name),
             hook: Arc::clone(hook),
         };
         self.hooks.iter().map(listing).collect()
+    }
+
+    /// Says of every hook whether it would run for an event, in which order, and why not. `subject`
+    /// is what the payload's matchers are compared with
+    /// ([`EventPayload::match_subject`](crate::EventPayload::match_subject)).
+    pub fn explain(&self, event: HookEventName, subject: Option<&str>) -> Explanation {
+        let switches = read(&self.switches);
+        let on = switches.table.hooks(event);
+        let selection = Selection::of(on, subject);
+        let mut selected = on.iter().zip(&selection.places).peekable();
+        let (of_event, others): (Vec<_>, Vec<_>) =
+            self.hooks.iter().partition(|hook| hook.event == event);
+        let mut places = Vec::with_capacity(of_event.len());
+        let mut hooks: Vec<ExplainedHook> = Vec::with_capacity(self.hooks.len());
+        for hook in of_event {
+            let mut explained = ExplainedHook {
+                hook: Arc::clone(hook),
+                place: None,
+                reasons: Vec::new(),
+                warnings: hook.warnings.clone(),
+                hint: hook.matcher.hint(event.row().matching),
+            };
+            let place = match selected.next_if(|(on, _)| Arc::ptr_eq(on, hook)) {
+                Some((_, place)) => *place,
+                None => {
+                    explained.reasons = obstacles(hook, &switches.by_name);
+                    None
+                }
+            };
+            let planned = place.and_then(|place| selection.planned.get(place));
+            match planned {
+                Some(planned) if Arc::ptr_eq(&planned.hook, hook) => {
+                    explained.place = place;
+                    explained.warnings.extend(planned.warning.clone());
+                }
+                Some(planned) => {
+                    explained.reasons.push(NotRun::Duplicate { of: Arc::clone(&planned.hook) });
+                }
+                None => explained.reasons.extend(not_matched(hook, subject)),
+            }
+            places.push(place);
+            hooks.push(explained);
+        }
+        for place in 0..selection.planned.len() {
+            let first = places.iter().position(|own| *own == Some(place));
+            let runs = hooks.iter().position(|hook| hook.place == Some(place));
+            if let (Some(first), Some(runs)) = (first, runs) {
+                hooks.swap(first, runs);
+            }
+        }
+        hooks.extend(others.into_iter().map(|hook| ExplainedHook {
+            hook: Arc::clone(hook),
+            place: None,
+            reasons: vec![NotRun::OtherEvent { event: hook.event }],
+            warnings: hook.warnings.clone(),
+            hint: None,
+        }));
+        Explanation {
+            event,
+            subject: subject.map(str::to_owned),
+            sequential_because: selection.sequential,
+            hooks,
+        }
     }
 
     /// Switches every hook of that name (or, where a hook has none, command) on or off, also those
@@ -259,11 +333,15 @@ fn of_handler(handler: &HandlerHook, runner: &Runner) -> Hook {
         matcher,
         sequential: handler.sequential,
         timeout: handler.timeout.unwrap_or(runner.limits().timeout),
+        timeout_origin: match handler.timeout {
+            Some(_) => TimeoutOrigin::Hook,
+            None => TimeoutOrigin::Engine,
+        },
         fail_behavior: handler.fail_behavior,
         warnings: problem.into_iter().collect(),
         slots: None,
         trust: Trust::Given,
-        switched_off_by: None,
+        switched_off: None,
         executor: runner.handler(handler),
     }
 }
@@ -301,19 +379,24 @@ impl<'f> Disabled<'f> {
 }
 
 /// Who says that the hook does not run: its own source, or one that is trusted more.
-fn switched_off_by(
+fn switched_off(
     entry: &HookEntry,
     own: &SettingsFile,
     disabled: &[Disabled<'_>],
-) -> Option<String> {
+) -> Option<SwitchedOff> {
+    let by = |switch, file: &SettingsFile| SwitchedOff {
+        switch,
+        source: file.source.clone(),
+        file: file.path.clone(),
+    };
     if !own.config.enabled {
-        return Some(format!("`enabled: false` in the {} settings", own.source));
+        return Some(by(Switch::Enabled, own));
     }
     let name = entry.display_name();
     disabled
         .iter()
         .find(|Disabled { file, names }| file.governs(own) && names.contains(name))
-        .map(|disabled| format!("`disabled` in the {} settings", disabled.file.source))
+        .map(|disabled| by(Switch::Disabled, disabled.file))
 }
 
 fn switch_of(hook: &Hook, switches: &[(String, bool)]) -> Option<bool> {
@@ -321,7 +404,17 @@ fn switch_of(hook: &Hook, switches: &[(String, bool)]) -> Option<bool> {
 }
 
 fn is_on(hook: &Hook, switches: &[(String, bool)]) -> bool {
-    switch_of(hook, switches).unwrap_or(hook.switched_off_by.is_none())
+    switch_of(hook, switches).unwrap_or(hook.switched_off.is_none())
+}
+
+fn disabled_by(hook: &Hook, switches: &[(String, bool)]) -> Option<SwitchedOff> {
+    match switch_of(hook, switches) {
+        Some(true) => None,
+        Some(false) => {
+            Some(SwitchedOff { switch: Switch::Host, source: HookSource::InProcess, file: None })
+        }
+        None => hook.switched_off.clone(),
+    }
 }
 
 fn untrusted(hooks: &[Arc<Hook>]) -> [Option<String>; HookEventName::COUNT] {
@@ -332,6 +425,30 @@ fn untrusted(hooks: &[Arc<Hook>]) -> [Option<String>; HookEventName::COUNT] {
     let notice =
         |count: usize| format!("hooks of the project that are not trusted and do not run: {count}");
     counts.map(|count| (count > 0).then(|| notice(count)))
+}
+
+/// What keeps a hook from running whatever the event is about.
+fn obstacles(hook: &Hook, switches: &[(String, bool)]) -> Vec<NotRun> {
+    let untrusted = match hook.trust {
+        Trust::Missing { changed } => Some(NotRun::Untrusted { changed }),
+        _ => None,
+    };
+    let disabled = disabled_by(hook, switches).map(NotRun::Disabled);
+    untrusted.into_iter().chain(disabled).collect()
+}
+
+/// That a hook's matcher does not match, if it does not. Of a hook that is not trusted nobody
+/// knows.
+fn not_matched(hook: &Hook, subject: Option<&str>) -> Option<NotRun> {
+    let subject = subject.filter(|_| hook.trust.is_given())?;
+    let matching = hook.event.row().matching;
+    let field = matching.field()?;
+    (hook.matcher.matches(Some(subject)) == MatchOutcome::No).then(|| NotRun::NotMatched {
+        matcher: hook.matcher.text().unwrap_or_default().to_owned(),
+        field,
+        subject: subject.to_owned(),
+        exactly: matches!(matching, Matching::Exact { .. }),
+    })
 }
 
 fn running(hooks: &[Arc<Hook>], switches: &[(String, bool)]) -> Vec<Arc<Hook>> {

@@ -5,8 +5,10 @@ pub(crate) mod check;
 pub(crate) mod disable;
 pub(crate) mod doctor;
 pub(crate) mod enable;
+pub(crate) mod explain;
 pub(crate) mod fire;
 pub(crate) mod init;
+mod input;
 pub(crate) mod list;
 pub(crate) mod replay;
 pub(crate) mod run;
@@ -19,6 +21,8 @@ pub(crate) mod trust;
 
 pub(crate) use switching::{Because, Edited, Outcome, Remaining};
 
+use hook_core::HookEventName;
+
 use crate::args::{Cli, Command};
 use crate::context::Context;
 use crate::error::CommandError;
@@ -30,6 +34,7 @@ pub(crate) async fn dispatch(cli: Cli, printer: &mut Printer) -> Result<Status, 
     let context = &Context::new(cli.common)?;
     match &cli.command {
         Command::Fire(arguments) => fire::run(arguments, context, printer).await,
+        Command::Explain(arguments) => explain::run(arguments, context, printer).await,
         Command::List(arguments) => list::run(arguments, context, printer).await,
         Command::Check(arguments) => check::run(arguments, context, printer).await,
         Command::Test(arguments) => test::run(arguments, context, printer).await,
@@ -44,4 +49,9 @@ pub(crate) async fn dispatch(cli: Cli, printer: &mut Printer) -> Result<Status, 
         Command::Trust(arguments) => trust::run(arguments, context, printer).await,
         Command::Doctor(arguments) => doctor::run(arguments, context, printer).await,
     }
+}
+
+/// The event of a name that was given on the command line.
+fn known_event(name: &str) -> Result<HookEventName, CommandError> {
+    HookEventName::from_name(name).ok_or_else(|| CommandError::Usage(HookEventName::unknown(name)))
 }

@@ -40,7 +40,7 @@ pub(crate) async fn run(
     context: &Context,
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
-    let filter = arguments.filter.as_deref().map(super::list::known_event).transpose()?;
+    let filter = arguments.filter.as_deref().map(super::known_event).transpose()?;
     let recording = read_recording(&arguments.recording, printer).await?;
     let mut requests = recording.requests;
     requests.retain(|request| filter.is_none_or(|event| request.event() == Some(event)));

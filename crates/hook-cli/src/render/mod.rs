@@ -1,22 +1,28 @@
 //! Results for people.
 
 pub(crate) mod check;
+mod columns;
 mod diff;
 mod doctor;
+mod explain;
+mod fire;
 mod hooks;
 mod init;
+mod json;
 mod junit;
 mod mismatches;
 mod replay;
 mod response;
+pub(crate) mod sarif;
 mod switching;
 mod tail;
 mod tests;
 mod trace;
 mod trust;
-pub(crate) mod sarif;
 
 pub(crate) use doctor::{diagnosis, section, section_json};
+pub(crate) use explain::{Explained, explained, explained_json, nothing_found};
+pub(crate) use fire::{Fired, fired};
 pub(crate) use hooks::{listing_json, listings};
 pub(crate) use init::{init, init_json};
 pub(crate) use junit::junit;

@@ -18,13 +18,32 @@ pub(crate) fn response(response: &HookExecutionResponse, printer: &Printer) -> S
     };
     let id = printer.paint(Tone::Quiet, response.correlation_id.as_str());
     let mut out = format!("{} {decision} {id}\n", printer.paint(Tone::Strong, event));
+    answer_fields(&mut out, response, harmless, printer);
+    for result in &response.hooks {
+        hook(&mut out, result, printer);
+    }
+    if response.success() && response.hooks.is_empty() {
+        let _ = writeln!(out, "  {}", printer.paint(Tone::Quiet, "no hook matches"));
+    }
+    out
+}
+
+/// What came of all hooks together, field by field, each as `shown`, which makes it harmless.
+pub(super) fn answer_fields(
+    out: &mut String,
+    response: &HookExecutionResponse,
+    shown: fn(&str) -> String,
+    printer: &Printer,
+) {
+    let processed = &response.processed;
     let mut field = |name: &str, value: Option<&str>| {
         if let Some(value) = value {
-            let value = harmless(value).replace('\n', "\n    ");
+            let value = shown(value).replace('\n', "\n    ");
             let _ = writeln!(out, "  {}: {value}", printer.paint(Tone::Quiet, name));
         }
     };
-    field("error", response.error().map(|error| error.message.as_str()));
+    let error = response.error().map(|error| format!("{}: {}", error.code.as_str(), error.message));
+    field("error", error.as_deref());
     field("reason", processed.reason.as_deref());
     field("message", processed.system_message.as_deref());
     field("context", processed.additional_context.as_deref());
@@ -33,20 +52,13 @@ pub(crate) fn response(response: &HookExecutionResponse, printer: &Printer) -> S
     {
         for (name, value) in specific.iter() {
             if !matches!(name, "hookEventName" | "additionalContext") {
-                field(name, Some(value.as_str()));
+                field(&harmless(name), Some(value.as_str()));
             }
         }
     }
     for warning in &response.warnings {
         field("warning", Some(warning));
     }
-    for result in &response.hooks {
-        hook(&mut out, result, printer);
-    }
-    if response.success() && response.hooks.is_empty() {
-        let _ = writeln!(out, "  {}", printer.paint(Tone::Quiet, "no hook matches"));
-    }
-    out
 }
 
 fn hook(out: &mut String, result: &HookExecutionResult, printer: &Printer) {
@@ -57,15 +69,14 @@ fn hook(out: &mut String, result: &HookExecutionResult, printer: &Printer) {
         (Some(PolicyDecision::Ask), None) => ("?", Tone::Odd),
         _ => ("✓", Tone::Good),
     };
-    let ended = match (result.process.exit_code, result.process.signal) {
-        (Some(code), _) => format!(" exit {code}"),
-        (None, Some(signal)) => format!(" {}", hook_core::failure::signal_name(signal)),
-        (None, None) => String::new(),
-    };
+    let mut ended = ending(result);
+    if !ended.is_empty() {
+        ended.insert(0, ' ');
+    }
     let details = format!(
         "{} {}{ended} {}",
         result.hook.source,
-        milliseconds(result.duration),
+        duration(result.duration),
         said.map_or("said nothing", PolicyDecision::as_str),
     );
     let _ = writeln!(
@@ -90,7 +101,16 @@ fn hook(out: &mut String, result: &HookExecutionResult, printer: &Printer) {
     }
 }
 
-fn tone(decision: PolicyDecision) -> Tone {
+/// How a hook's process ended; nothing where it has none, or did not.
+pub(super) fn ending(result: &HookExecutionResult) -> String {
+    match (result.process.exit_code, result.process.signal) {
+        (Some(code), _) => format!("exit {code}"),
+        (None, Some(signal)) => hook_core::failure::signal_name(signal),
+        (None, None) => String::new(),
+    }
+}
+
+pub(super) fn tone(decision: PolicyDecision) -> Tone {
     match decision {
         PolicyDecision::Proceed => Tone::Good,
         PolicyDecision::Ask => Tone::Odd,
@@ -98,9 +118,10 @@ fn tone(decision: PolicyDecision) -> Tone {
     }
 }
 
-pub(super) fn milliseconds(duration: Duration) -> String {
+pub(super) fn duration(duration: Duration) -> String {
     match duration.as_millis() {
         0 => format!("{} µs", duration.as_micros()),
-        milliseconds => format!("{milliseconds} ms"),
+        milliseconds @ 1..10_000 => format!("{milliseconds} ms"),
+        milliseconds => format!("{}.{} s", milliseconds / 1_000, milliseconds / 100 % 10),
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::document::{Document, Field, Node};
 use super::{
     EnvironmentRules, FailBehavior, FileSpans, HookEntry, HookSource, HookSpans, HooksConfig, Rule,
-    SettingsFile,
+    SettingsFile, TimeoutOrigin,
 };
 use crate::event::HookEventName;
 use crate::nearest::{nearest, shortened};
@@ -236,6 +236,10 @@ impl Reader<'_> {
             description: None,
             command: String::new(),
             timeout: self.config.default_timeout,
+            timeout_origin: match self.config.default_timeout {
+                Some(_) => TimeoutOrigin::File,
+                None => TimeoutOrigin::Engine,
+            },
             fail_behavior: self.config.fail_behavior,
             env: Vec::new(),
             place: self.document.place(node),
@@ -254,6 +258,10 @@ impl Reader<'_> {
                 "timeout" => {
                     hook.timeout = self.timeout(&field.value);
                     hook.spans.timeout = Some(field.value.value.range());
+                    hook.timeout_origin = match hook.timeout {
+                        Some(_) => TimeoutOrigin::Hook,
+                        None => TimeoutOrigin::Engine,
+                    };
                 }
                 "failBehavior" => hook.fail_behavior = self.fail_behavior(&field.value),
                 "env" => hook.env = self.environment_of_hook(&field.value),

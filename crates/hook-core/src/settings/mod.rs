@@ -52,6 +52,36 @@ impl FailBehavior {
             _ => None,
         }
     }
+
+    /// The word in settings and messages.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Continue => "continue",
+            Self::Block => "block",
+        }
+    }
+}
+
+/// Who says how long a hook may run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TimeoutOrigin {
+    /// The hook itself.
+    Hook,
+    /// `defaultTimeout` of its file.
+    File,
+    /// The engine's own default.
+    Engine,
+}
+
+impl TimeoutOrigin {
+    /// The word in messages.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Hook => "hook",
+            Self::File => "file",
+            Self::Engine => "engine",
+        }
+    }
 }
 
 /// `hooksConfig`: what holds for all hooks of one source.
@@ -114,6 +144,8 @@ pub struct HookEntry {
     pub command: String,
     /// How long it may run; the engine's default where neither it nor its file says.
     pub timeout: Option<Duration>,
+    /// Who says so.
+    pub timeout_origin: TimeoutOrigin,
     /// What its failure means.
     pub fail_behavior: FailBehavior,
     /// Variables added to its environment.

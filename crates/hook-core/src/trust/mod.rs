@@ -67,12 +67,14 @@ impl TrustedHooks {
         };
         // Nothing is hashed for hooks that nobody agreed to anyway.
         let identity = (entry.event.as_str().to_owned(), entry.name.clone(), entry.command.clone());
-        let Some(granted) = grants.get(&identity) else { return Trust::Missing };
+        let Some(granted) = grants.get(&identity) else {
+            return Trust::Missing { changed: false };
+        };
         let fingerprint = fingerprint(entry, project);
         if granted.contains(&fingerprint) {
             Trust::Checked { entry: Box::new(entry.clone()), project: project.into(), fingerprint }
         } else {
-            Trust::Missing
+            Trust::Missing { changed: true }
         }
     }
 
@@ -93,13 +95,13 @@ pub(crate) enum Trust {
     Given,
     /// It may, as long as nothing changes.
     Checked { entry: Box<HookEntry>, project: PathBuf, fingerprint: String },
-    /// It may not.
-    Missing,
+    /// It may not; either nobody agreed to it, or it is not any more what they agreed to.
+    Missing { changed: bool },
 }
 
 impl Trust {
     pub(crate) fn is_given(&self) -> bool {
-        !matches!(self, Self::Missing)
+        !matches!(self, Self::Missing { .. })
     }
 
     /// Whether the hook, run in that directory, is still the one that was agreed to.
@@ -111,7 +113,7 @@ impl Trust {
                 let directory = if directory.is_dir() { directory } else { project };
                 fingerprint_in(entry, project, directory) == *granted
             }
-            Self::Missing => false,
+            Self::Missing { .. } => false,
         }
     }
 }
