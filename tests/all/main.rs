@@ -17,4 +17,6 @@ mod parity;
 mod requirements;
 mod robustness;
 mod serve;
+#[cfg(unix)]
+mod serve_socket;
 mod triggers;

@@ -8,16 +8,20 @@ use std::time::Instant;
 
 use futures::FutureExt;
 use hook_core::failure::panic_message;
-use hook_core::{FailureCode, HookEventName, StageFailure};
+use hook_core::{FailureCode, HookEventName, RunLane, StageFailure};
 use tokio_util::sync::CancellationToken;
 
 use crate::bus::{MessageBus, RequestControl, RequestHandler, Served};
-use crate::message::{CorrelationId, HookExecutionRequest, HookExecutionResponse, RequestKey};
+use crate::message::{
+    CorrelationId, HookExecutionRequest, HookExecutionResponse, JournalEntry, JournalMessage,
+    RequestKey,
+};
 
 /// An accepted request that must be answered.
 pub(crate) struct Accepted {
     bus: MessageBus,
     key: RequestKey,
+    lane: RunLane,
     /// Counted from the acceptance.
     deadline: Option<Instant>,
     correlation_id: CorrelationId,
@@ -31,12 +35,19 @@ pub(crate) struct Accepted {
 }
 
 impl Accepted {
-    pub(crate) fn new(bus: &MessageBus, request: &HookExecutionRequest, key: RequestKey) -> Self {
+    pub(crate) fn new(
+        bus: &MessageBus,
+        request: &HookExecutionRequest,
+        key: RequestKey,
+        lane: RunLane,
+    ) -> Self {
+        bus.record(key, || JournalMessage::Request(Arc::new(request.clone())));
         let handler = bus.handler();
         let refusal = handler.as_ref().and_then(|handler| handler.accept().err());
         Self {
             bus: bus.clone(),
             key,
+            lane,
             deadline: request.deadline().and_then(|after| Instant::now().checked_add(after)),
             correlation_id: request.correlation_id().clone(),
             event: request.event(),
@@ -78,7 +89,8 @@ impl Accepted {
                            disposed of";
             return Served::Done(self.failed(StageFailure::new(FailureCode::NoHandler, message)));
         };
-        let control = RequestControl { key: self.key, cancel, deadline: self.deadline };
+        let control =
+            RequestControl { key: self.key, cancel, deadline: self.deadline, lane: self.lane };
         catch_unwind(AssertUnwindSafe(|| Arc::clone(handler).serve(request, control)))
             .unwrap_or_else(|panic| Served::Done(self.panicked(panic.as_ref())))
     }
@@ -87,12 +99,19 @@ impl Accepted {
     fn answer(mut self, mut response: Box<HookExecutionResponse>) -> Box<HookExecutionResponse> {
         self.answered = true;
         response.streams = self.streams;
-        if !self.bus.has_subscribers::<HookExecutionResponse>() {
+        let is_heard = self.bus.has_subscribers::<HookExecutionResponse>()
+            || self.bus.has_subscribers::<JournalEntry>();
+        if !is_heard {
             return response;
         }
         let response = Arc::new(*response);
-        self.bus.publish_message(&response);
+        self.publish(&response);
         Box::new(Arc::unwrap_or_clone(response))
+    }
+
+    fn publish(&self, response: &Arc<HookExecutionResponse>) {
+        self.bus.publish_message(response);
+        self.bus.record(self.key, || JournalMessage::Response(Arc::clone(response)));
     }
 
     fn panicked(&self, panic: &(dyn Any + Send)) -> Box<HookExecutionResponse> {
@@ -116,7 +135,7 @@ impl Drop for Accepted {
             let message = "whoever asked does not wait for the answer any more";
             let failure = StageFailure::new(FailureCode::Cancelled, message);
             let response = Arc::new(*self.failed(failure));
-            self.bus.publish_message(&response);
+            self.publish(&response);
         }
         if let (Some(handler), None) = (&self.handler, &self.refusal) {
             handler.release();

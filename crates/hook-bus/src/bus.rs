@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Instant;
 
 use futures::future::BoxFuture;
-use hook_core::{FailureCode, HookEventName, StageFailure};
+use hook_core::{FailureCode, HookEventName, RunLane, StageFailure};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::task::JoinError;
@@ -14,7 +14,10 @@ use tracing::Instrument;
 use tracing::instrument::WithSubscriber;
 
 use crate::accepted::Accepted;
-use crate::message::{CorrelationId, HookExecutionRequest, HookExecutionResponse, RequestKey};
+use crate::message::{
+    CorrelationId, HookExecutionRequest, HookExecutionResponse, JournalEntry, JournalMessage,
+    RequestKey,
+};
 use crate::places::{Place, Places};
 use crate::subscription::{Message, Subscription, SubscriptionLimits, Topics};
 
@@ -70,6 +73,25 @@ pub(crate) struct RequestControl {
     pub(crate) cancel: Option<CancellationToken>,
     /// When the answer must be there.
     pub(crate) deadline: Option<Instant>,
+    /// On whose behalf its hooks run.
+    pub(crate) lane: RunLane,
+}
+
+/// What is settled of a request before it is published.
+pub(crate) struct Publication {
+    /// Tells it apart.
+    pub(crate) key: RequestKey,
+    /// Ends it.
+    pub(crate) cancel: CancellationToken,
+    /// On whose behalf its hooks run.
+    pub(crate) lane: RunLane,
+}
+
+impl Publication {
+    /// A request of nobody in particular.
+    pub(crate) fn new() -> Self {
+        Self { key: RequestKey::next(), cancel: CancellationToken::new(), lane: RunLane::default() }
+    }
 }
 
 /// A request that is answered already, or one that must be driven to its answer.
@@ -194,7 +216,7 @@ impl MessageBus {
     pub(crate) async fn serve(&self, request: HookExecutionRequest) -> Box<HookExecutionResponse> {
         // Nothing of a request that is answered at once is carried through the future.
         let (id, event) = (request.correlation_id().clone(), request.event());
-        let accepted = Accepted::new(self, &request, RequestKey::next());
+        let accepted = Accepted::new(self, &request, RequestKey::next(), RunLane::default());
         match accepted.begin(request, None) {
             Served::Done(response) => response,
             Served::Running { running, cancel } => match drive(running, cancel).await {
@@ -215,18 +237,17 @@ impl MessageBus {
         &self,
         request: HookExecutionRequest,
     ) -> Result<PublishedRequest, PublishError> {
-        self.publish_as(request, RequestKey::next(), CancellationToken::new()).await
+        self.publish_as(request, Publication::new()).await
     }
 
     /// [`publish`](Self::publish), with what tells the request apart and ends it settled before.
     pub(crate) async fn publish_as(
         &self,
         request: HookExecutionRequest,
-        key: RequestKey,
-        cancel: CancellationToken,
+        publication: Publication,
     ) -> Result<PublishedRequest, PublishError> {
         let place = self.inner.places.enter(&request).await?;
-        self.publish_in(place, request, key, cancel)
+        self.publish_in(place, request, publication)
     }
 
     /// Publishes a request if there is room for it now.
@@ -238,22 +259,22 @@ impl MessageBus {
         request: HookExecutionRequest,
     ) -> Result<PublishedRequest, PublishError> {
         let place = self.inner.places.try_enter(&request)?;
-        self.publish_in(place, request, RequestKey::next(), CancellationToken::new())
+        self.publish_in(place, request, Publication::new())
     }
 
     fn publish_in(
         &self,
         place: Place,
         request: HookExecutionRequest,
-        key: RequestKey,
-        cancel: CancellationToken,
+        publication: Publication,
     ) -> Result<PublishedRequest, PublishError> {
+        let Publication { key, cancel, lane } = publication;
         let runtime = Handle::try_current().map_err(|_| PublishError::NoRuntime)?;
         let correlation_id = request.correlation_id().clone();
         let (sender, response) = oneshot::channel();
         // Accepted from here on, also if the task never gets to run. The task ends with its
         // answer, which its handler gives in any case.
-        let accepted = Accepted::new(self, &request, key);
+        let accepted = Accepted::new(self, &request, key, lane);
         let cancelled = cancel.clone();
         runtime.spawn(logged_as_here(async move {
             let response = match accepted.begin(request, Some(cancelled)) {
@@ -292,6 +313,13 @@ impl MessageBus {
 
     pub(crate) fn publish_message<M: Message>(&self, message: &Arc<M>) {
         M::topic(&self.inner.topics).publish(message);
+    }
+
+    /// Tells those who want to know everything; the message is made only for them.
+    pub(crate) fn record(&self, request: RequestKey, message: impl FnOnce() -> JournalMessage) {
+        if self.has_subscribers::<JournalEntry>() {
+            self.publish_message(&JournalEntry::now(request, message()));
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! The engine behind a hook system: built once, on first use, and again on reload.
 
+use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use hook_core::runner::RunnerError;
@@ -87,6 +88,10 @@ pub(crate) struct EngineSlot {
 impl EngineSlot {
     pub(crate) fn new(options: EngineOptions) -> Self {
         Self { options, current: RwLock::default(), reloading: Semaphore::new(1) }
+    }
+
+    pub(crate) fn project(&self) -> &Path {
+        &self.options.host.project
     }
 
     /// The engine or why there is none; `None` before it was first needed.

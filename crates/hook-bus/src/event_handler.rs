@@ -17,7 +17,7 @@ use crate::engine::{Engine, EngineSlot, InitializeError};
 use crate::in_flight::InFlight;
 use crate::log;
 use crate::message::{
-    Body, CorrelationId, HookExecutionRequest, HookExecutionResponse, Invalid, Named, RequestKey,
+    Body, CorrelationId, HookExecutionRequest, HookExecutionResponse, Invalid, Named,
 };
 use crate::progress::Progress;
 use crate::translation::translate;
@@ -109,7 +109,8 @@ impl HookEventHandler {
         let input = input.complete(&self.host);
         if plan.is_inline() {
             // Done before anybody could cancel it.
-            let scope = RunScope { cancel: self.ended.clone(), observer, keeps_inputs };
+            let scope =
+                RunScope { cancel: self.ended.clone(), observer, lane: control.lane, keeps_inputs };
             let run = engine.pipeline.run(&plan, input, &scope).now_or_never();
             let run = run.unwrap_or_else(|| {
                 let message = "an inline plan did not finish at once";
@@ -126,7 +127,7 @@ impl HookEventHandler {
             id: door.id,
             plan,
             input,
-            scope: RunScope { cancel: cancel.clone(), observer, keeps_inputs },
+            scope: RunScope { cancel: cancel.clone(), observer, lane: control.lane, keeps_inputs },
             cut_off: self.cut_off(&cancel, control.deadline),
         };
         Served::Running { running: run.finish().boxed(), cancel }
@@ -137,18 +138,18 @@ impl HookEventHandler {
         self: Arc<Self>,
         request: HookExecutionRequest,
         cancel: CancellationToken,
-        key: RequestKey,
-        deadline: Option<Instant>,
+        control: RequestControl,
     ) -> Box<HookExecutionResponse> {
         let (id, event) = (request.correlation_id().clone(), request.event());
-        let cut_off = self.cut_off(&cancel, deadline);
+        let cut_off = self.cut_off(&cancel, control.deadline);
         let built = tokio::select! {
             biased;
             failure = cut_off.reached() => Err(failure),
             built = self.engine.initialize() => built.map_err(|error| not_initialized(&error)),
         };
         // One deadline for the whole of it.
-        let control = RequestControl { key, cancel: Some(cancel), deadline: cut_off.deadline };
+        let deadline = cut_off.deadline;
+        let control = RequestControl { cancel: Some(cancel), deadline, ..control };
         match built.map(|engine| self.serve_with(&engine, request, &control)) {
             Ok(Served::Done(response)) => response,
             Ok(Served::Running { running, .. }) => running.await,
@@ -183,9 +184,8 @@ impl RequestHandler for HookEventHandler {
                 Served::Done(self.failed(id, event, not_initialized(&error)))
             }
             None => {
-                let RequestControl { key, cancel, deadline } = control;
-                let cancel = cancel.unwrap_or_default();
-                let running = self.initialize_and_serve(request, cancel.clone(), key, deadline);
+                let cancel = control.cancel.clone().unwrap_or_default();
+                let running = self.initialize_and_serve(request, cancel.clone(), control);
                 Served::Running { running: running.boxed(), cancel }
             }
         }

@@ -5,7 +5,10 @@ use std::sync::Arc;
 use hook_core::{Hook, HookEventName, HookExecutionResult, RunObserver};
 
 use crate::bus::MessageBus;
-use crate::message::{CorrelationId, HookFinished, HookProgress, HookStarted, RequestKey};
+use crate::message::{
+    CorrelationId, HookFinished, HookProgress, HookStarted, JournalEntry, JournalMessage,
+    RequestKey,
+};
 
 /// Publishes the starts and finishes of one request's hooks.
 pub(crate) struct Progress {
@@ -16,14 +19,14 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// An observer, if anybody subscribed to progress.
+    /// An observer, if anybody subscribed to progress or to everything.
     pub(crate) fn observe(
         bus: &MessageBus,
         request: RequestKey,
         correlation_id: &CorrelationId,
         event: HookEventName,
     ) -> Option<Arc<dyn RunObserver>> {
-        if !bus.has_subscribers::<HookProgress>() {
+        if !bus.has_subscribers::<HookProgress>() && !bus.has_subscribers::<JournalEntry>() {
             return None;
         }
         Some(Arc::new(Self {
@@ -33,24 +36,30 @@ impl Progress {
             event,
         }))
     }
+
+    fn publish(&self, progress: HookProgress) {
+        let progress = Arc::new(progress);
+        self.bus.publish_message(&progress);
+        self.bus.record(self.request, || JournalMessage::Progress(progress));
+    }
 }
 
 impl RunObserver for Progress {
     fn hook_started(&self, hook: &Arc<Hook>) {
-        self.bus.publish_message(&Arc::new(HookProgress::Started(HookStarted {
+        self.publish(HookProgress::Started(HookStarted {
             request: self.request,
             correlation_id: self.correlation_id.clone(),
             event: self.event,
             hook: Arc::clone(hook),
-        })));
+        }));
     }
 
     fn hook_finished(&self, result: &HookExecutionResult) {
-        self.bus.publish_message(&Arc::new(HookProgress::Finished(Box::new(HookFinished {
+        self.publish(HookProgress::Finished(Box::new(HookFinished {
             request: self.request,
             correlation_id: self.correlation_id.clone(),
             event: self.event,
             result: result.clone(),
-        }))));
+        })));
     }
 }

@@ -9,7 +9,7 @@ use std::task::{Context, Poll, Waker};
 
 use tokio_stream::Stream;
 
-use crate::message::{HookExecutionRequest, HookExecutionResponse, HookProgress};
+use crate::message::{HookExecutionRequest, HookExecutionResponse, HookProgress, JournalEntry};
 
 /// How much one subscriber may leave unread. Beyond it, the oldest messages are dropped and
 /// counted.
@@ -62,6 +62,7 @@ pub struct Topics {
     requests: Topic<HookExecutionRequest>,
     responses: Topic<HookExecutionResponse>,
     progress: Topic<HookProgress>,
+    journal: Topic<JournalEntry>,
 }
 
 macro_rules! topic {
@@ -81,6 +82,7 @@ macro_rules! topic {
 topic!(HookExecutionRequest, requests, HookExecutionRequest::weight);
 topic!(HookExecutionResponse, responses, HookExecutionResponse::weight);
 topic!(HookProgress, progress, HookProgress::weight);
+topic!(JournalEntry, journal, JournalEntry::weight);
 
 /// All subscribers to one type of message.
 #[derive(Debug)]

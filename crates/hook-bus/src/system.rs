@@ -1,7 +1,7 @@
 //! A hook system: one engine on one bus, with everything a host needs to drive it.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -61,7 +61,7 @@ impl HookSystemBuilder {
 
     /// Adds the native files: project, user, system (protocol.md §1). `config_home` is
     /// `$XDG_CONFIG_HOME` or its default.
-    pub fn native_settings(mut self, config_home: Option<&std::path::Path>) -> Self {
+    pub fn native_settings(mut self, config_home: Option<&Path>) -> Self {
         self.options.sources.extend(discover(&self.options.host.project, config_home));
         self
     }
@@ -236,6 +236,11 @@ impl HookSystem {
         &self.bus
     }
 
+    /// The project's directory.
+    pub fn project(&self) -> &Path {
+        self.engine.project()
+    }
+
     /// What serves the bus.
     ///
     /// # Errors
@@ -250,6 +255,14 @@ impl HookSystem {
     /// Before [`initialize`](Self::initialize), or when that failed.
     pub fn registry(&self) -> Result<Arc<HookRegistry>, NotInitialized> {
         self.ready().map(|engine| Arc::clone(&engine.registry))
+    }
+
+    /// The shell that runs commands.
+    ///
+    /// # Errors
+    /// Before [`initialize`](Self::initialize), or when that failed.
+    pub fn shell(&self) -> Result<PathBuf, NotInitialized> {
+        Ok(self.ready()?.pipeline.runner().shell().to_path_buf())
     }
 
     /// Every hook in run order, with whether it runs.

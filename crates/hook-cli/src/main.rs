@@ -9,6 +9,8 @@
 //! | `commands` | one file for each command |
 //! | `render` | results for people |
 //! | `output` | the one way to the terminal |
+//! | `progress` | which hooks take long, while they do |
+//! | `recording` | a recording that is made meanwhile |
 //! | `signals` | what a signal does |
 //! | `exit_code`, `error` | how it ends |
 
@@ -18,6 +20,8 @@ mod context;
 mod error;
 mod exit_code;
 mod output;
+mod progress;
+mod recording;
 mod render;
 mod signals;
 
@@ -79,14 +83,20 @@ fn keep_inherited_descriptors_from_hooks() {}
 /// not pay for a second.
 fn runtime(command: &args::Command) -> std::io::Result<tokio::runtime::Runtime> {
     let mut builder = match command {
-        args::Command::Fire(_) | args::Command::List(_) | args::Command::Explain(_) => {
-            Builder::new_current_thread()
-        }
-        _ => Builder::new_multi_thread(),
+        args::Command::Run(_)
+        | args::Command::Serve(_)
+        | args::Command::Test(_)
+        | args::Command::Replay(_) => Builder::new_multi_thread(),
+        _ => Builder::new_current_thread(),
+    };
+    let workers = match command {
+        // Clients are served on those, beside hooks.
+        args::Command::Serve(arguments) if arguments.has_many_clients() => 2,
+        _ => 1,
     };
     // Standard input and output take one thread each, settings and files another. More come and go
     // with every line, and each keeps its memory.
-    builder.worker_threads(1).max_blocking_threads(4).enable_all().build()
+    builder.worker_threads(workers).max_blocking_threads(4).enable_all().build()
 }
 
 /// Diagnostics go to stderr: `HOOK_LOG` filters, `-v` raises.

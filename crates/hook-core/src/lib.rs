@@ -62,9 +62,12 @@
 //! | [`aggregator`], [`processed`] | one answer out of many |
 //! | [`pipeline`] | all of it in order |
 //! | [`failure`] | what can go wrong |
+//! | [`replace`] | replacing a file as a whole |
 
 pub mod aggregator;
+mod atomic;
 mod chain;
+mod command_line;
 pub mod event;
 pub mod explain;
 pub mod failure;
@@ -77,7 +80,9 @@ pub mod output;
 pub mod pipeline;
 pub mod planner;
 pub mod processed;
+mod program;
 pub mod registry;
+pub mod replace;
 pub mod runner;
 pub mod settings;
 pub mod shape;
@@ -93,7 +98,7 @@ pub use input::{
     BeforeModelInput, BeforeToolInput, BeforeToolSelectionInput, EventInput, EventPayload,
     HostContext, McpContext, NotificationInput, PayloadError, PreCompressInput, PreCompressTrigger,
     RequestInput, SessionEndInput, SessionEndReason, SessionStartInput, SessionStartSource,
-    ToolName,
+    ToolName, timestamp,
 };
 pub use json::{JsonError, JsonKind, JsonObject, JsonWalk, ObjectWriter, RawJson, RawObject};
 pub use model::{LlmRequest, LlmResponse, ToolConfig};
@@ -104,7 +109,7 @@ pub use processed::{ProcessedHookResult, StageFailure};
 pub use registry::{Hook, HookListing, HookRegistry};
 pub use runner::{
     EndSignal, HandlerHook, HandlerResult, HookExecutionResult, HookInput, HookKind, HookStart,
-    RunObserver, RunScope, Runner, RunnerHost, RunnerLimits,
+    RunLane, RunObserver, RunScope, Runner, RunnerHost, RunnerLimits,
 };
 pub use settings::{FailBehavior, HookSource, SettingsSource};
 pub use shape::ShapeError;

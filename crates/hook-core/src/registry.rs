@@ -7,17 +7,16 @@ use std::path::Path;
 use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
-use tokio::sync::Semaphore;
-
-use crate::event::HookEventName;
+use crate::event::{HookEventName, Matching};
 use crate::explain::{Explanation, NotRun, Switch, SwitchedOff, explain};
 use crate::failure::HookFailure;
 use crate::input::EventInput;
 use crate::matcher::Matcher;
 use crate::planner::PlanTable;
-use crate::runner::{HandlerHook, HookExecutor, HookKind, HookStart, Runner};
+use crate::runner::{HandlerHook, HookExecutor, HookKind, HookStart, Runner, SlotQueue};
 use crate::settings::{
-    Diagnostic, FailBehavior, HookEntry, HookSource, Place, SettingsFile, Severity, TimeoutOrigin,
+    Diagnostic, FailBehavior, HookEntry, HookSource, Place, Rule, SettingsFile, Severity,
+    TimeoutOrigin,
 };
 use crate::trust::{Trust, TrustPolicy};
 
@@ -45,7 +44,7 @@ pub struct Hook {
     pub fail_behavior: FailBehavior,
     /// What its author should know at every run, such as a matcher that does not compile.
     pub warnings: Vec<String>,
-    pub(crate) slots: Option<Arc<Semaphore>>,
+    pub(crate) slots: Option<Arc<SlotQueue>>,
     trust: Trust,
     switched_off: Option<SwitchedOff>,
     executor: Arc<dyn HookExecutor>,
@@ -83,7 +82,7 @@ impl Hook {
 
     /// Two command hooks of one event with the same identity are the same hook (protocol.md §1).
     /// Functions of the host are only ever themselves.
-    pub(crate) fn identity(&self) -> Option<(Option<&str>, &str)> {
+    pub fn identity(&self) -> Option<(Option<&str>, &str)> {
         match self.kind() {
             HookKind::Command => Some((self.name.as_deref(), self.executor.label())),
             _ => None,
@@ -311,12 +310,11 @@ fn losses(diagnostics: &[Diagnostic]) -> Vec<String> {
 }
 
 fn matcher_diagnostic(entry: &HookEntry, problem: &str) -> Diagnostic {
-    Diagnostic {
-        severity: Severity::Warning,
-        place: entry.place.clone(),
-        message: problem.to_owned(),
-        suggestion: None,
-    }
+    let rule = match entry.event.row().matching {
+        Matching::Pattern => Rule::InvalidPattern,
+        Matching::Exact { .. } | Matching::Always => Rule::MatcherNeverMatches,
+    };
+    Diagnostic::new(rule, entry.place.clone(), problem)
 }
 
 /// The names that a file switches off, to be looked up for every hook.
@@ -345,13 +343,10 @@ fn switched_off(
     if !own.config.enabled {
         return Some(by(Switch::Enabled, own));
     }
-    let name = entry.name.as_ref().unwrap_or(&entry.command).as_str();
+    let name = entry.display_name();
     disabled
         .iter()
-        .find(|Disabled { file, names }| {
-            let may = std::ptr::eq(*file, own) || file.source.may_disable(&own.source);
-            may && names.contains(name)
-        })
+        .find(|Disabled { file, names }| file.governs(own) && names.contains(name))
         .map(|disabled| by(Switch::Disabled, disabled.file))
 }
 

@@ -251,7 +251,7 @@ fn in_a_chain_each_hook_shows_what_it_was_told_itself() {
                      "transcript_path": "",
                      "cwd": "[PROJECT]",
                      "hook_event_name": "BeforeTool",
-                     "timestamp": "2026-01-01T00:00:00.000Z",
+                     "timestamp": "[INSTANT]",
                      "tool_name": "edit",
                      "tool_input": {
                        "path": "a.txt",
@@ -270,7 +270,7 @@ fn in_a_chain_each_hook_shows_what_it_was_told_itself() {
                      "transcript_path": "",
                      "cwd": "[PROJECT]",
                      "hook_event_name": "BeforeTool",
-                     "timestamp": "2026-01-01T00:00:00.000Z",
+                     "timestamp": "[INSTANT]",
                      "tool_name": "edit",
                      "tool_input": {
                        "path": "b.txt",

@@ -1,11 +1,13 @@
 //! The messages on the bus and their JSON form (protocol.md §6).
 
 mod correlation;
+mod journal;
 mod progress;
 mod request;
 mod response;
 
 pub use correlation::{CorrelationId, CorrelationIdTooLong};
+pub use journal::{JournalEntry, JournalMessage};
 pub use progress::{HookFinished, HookProgress, HookStarted};
 pub use request::HookExecutionRequest;
 pub(crate) use request::{Body, Invalid, Named};
@@ -31,5 +33,10 @@ impl RequestKey {
     pub(crate) fn next() -> Self {
         static NEXT: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
         Self(NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed))
+    }
+
+    /// A number that no other request of this process has.
+    pub fn number(self) -> u64 {
+        self.0
     }
 }

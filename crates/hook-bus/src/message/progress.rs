@@ -33,6 +33,14 @@ impl HookProgress {
         }
     }
 
+    /// [`to_json`](Self::to_json) with what a hook that is over wrote to stdout and stderr.
+    pub fn to_json_with_streams(&self) -> Vec<u8> {
+        match self {
+            Self::Started(started) => started.to_json(),
+            Self::Finished(finished) => finished.write(true),
+        }
+    }
+
     /// About how many bytes the message holds in memory.
     pub(crate) fn weight(&self) -> usize {
         match self {
@@ -81,8 +89,12 @@ impl HookStarted {
 impl HookFinished {
     /// The message as one line of JSON, without the line's end.
     pub fn to_json(&self) -> Vec<u8> {
+        self.write(false)
+    }
+
+    fn write(&self, streams: bool) -> Vec<u8> {
         message(kind::FINISHED, &self.correlation_id, self.event, |out| {
-            write_hook(out, &self.result, false);
+            write_hook(out, &self.result, streams);
         })
     }
 }

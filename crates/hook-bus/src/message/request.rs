@@ -186,6 +186,11 @@ impl HookExecutionRequest {
         }
     }
 
+    /// Whether it was read as a request, whatever may be wrong with it further on.
+    pub(crate) fn is_envelope(&self) -> bool {
+        !matches!(self.body, Body::Invalid(_))
+    }
+
     pub(crate) fn asks_for_streams(&self) -> bool {
         self.streams
     }

@@ -78,6 +78,16 @@ impl HookExecutionResponse {
 
     /// The response as one line of JSON, without the line's end.
     pub fn to_json(&self) -> Vec<u8> {
+        self.write(self.streams)
+    }
+
+    /// [`to_json`](Self::to_json) with what each hook wrote to stdout and stderr, whether the
+    /// request asked for it or not.
+    pub fn to_json_with_streams(&self) -> Vec<u8> {
+        self.write(true)
+    }
+
+    fn write(&self, streams: bool) -> Vec<u8> {
         let mut out = Vec::with_capacity(512);
         let mut object = ObjectWriter::begin(&mut out);
         object.text("type", kind::RESPONSE);
@@ -89,7 +99,7 @@ impl HookExecutionResponse {
                 object.object("output", |out| self.processed.aggregated.write(out));
                 object.object("processed", |out| self.processed.write(out));
                 object.objects("hooks", &self.hooks, |out, hook| {
-                    write_hook(out, hook, self.streams);
+                    write_hook(out, hook, streams);
                     if let Some(input) = &hook.input {
                         out.raw("input", input.to_raw().as_raw());
                     }

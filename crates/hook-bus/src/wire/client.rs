@@ -4,29 +4,29 @@
 //! reads anything. What is ready and not yet written is bounded; beyond it nothing more is read
 //! until the client reads.
 
+use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::collections::{HashMap, VecDeque};
 use std::io;
+use std::pin::pin;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
-use hook_core::nearest::shortened;
-use hook_core::{ObjectWriter, RawJson};
-use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
+use hook_core::RunLane;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
-use super::{Line, LineReader, invalid, parse, request_from};
-use crate::bus::{MessageBus, PublishError, PublishedRequest};
+use super::LineReader;
+use super::message::{ClientMessage, hello, lagged, reload};
+use super::queues::{Inbox, Outbox};
+use crate::bus::{Publication, PublishError, PublishedRequest};
 use crate::message::{
-    CorrelationId, HookExecutionRequest, HookExecutionResponse, HookProgress, RequestKey, kind,
+    CorrelationId, HookExecutionResponse, HookProgress, JournalEntry, RequestKey,
 };
+use crate::recording::RecordingLines;
 use crate::subscription::{Lagged, Subscription};
 use crate::system::HookSystem;
-
-/// The version of the line protocol, as the hello says it.
-const PROTOCOL_VERSION: u64 = 1;
 
 /// How many bytes may be ready for a client that does not read.
 const MAX_UNREAD: usize = 64 * 1024 * 1024;
@@ -48,56 +48,6 @@ pub enum ClientEnd {
     Gone,
 }
 
-/// What a client's line asks for.
-#[derive(Debug)]
-pub enum ClientMessage {
-    /// To run an event's hooks, or nothing that is understood, which is answered likewise.
-    Request(Box<HookExecutionRequest>),
-    /// To be told when hooks of its own requests start and finish.
-    Subscribe,
-    /// To end the hooks of its own requests with that id.
-    Cancel(CorrelationId),
-    /// To read the settings anew.
-    Reload,
-}
-
-impl ClientMessage {
-    /// Reads a line. There is no line that is no message: what is not understood is a request that
-    /// will be answered `invalid_request`.
-    pub fn read(line: Line) -> Self {
-        let number = line.number();
-        let fields = match parse(line) {
-            Ok(fields) => fields,
-            Err(request) => return Self::Request(request),
-        };
-        match fields.get("type").and_then(RawJson::to_text).as_deref() {
-            Some("hook-subscribe") => Self::Subscribe,
-            Some("hook-reload") => Self::Reload,
-            Some("hook-cancel") => {
-                let id = fields.get("correlationId").and_then(RawJson::to_text);
-                match id.and_then(|id| CorrelationId::new(id).ok()) {
-                    Some(id) => Self::Cancel(id),
-                    None => {
-                        let message =
-                            "hook-cancel needs the correlationId of the request to cancel";
-                        Self::Request(Box::new(invalid(number, message)))
-                    }
-                }
-            }
-            Some(other) if other != kind::REQUEST => {
-                let message = format!(
-                    "field `type`: there is no message {:?}; a client sends {}, hook-subscribe, \
-                     hook-cancel or hook-reload",
-                    shortened(other),
-                    kind::REQUEST
-                );
-                Self::Request(Box::new(invalid(number, message)))
-            }
-            _ => Self::Request(Box::new(request_from(number, fields))),
-        }
-    }
-}
-
 /// Serves a client until its input has ended and everything it asked is answered, or until it is
 /// gone. Each message is flushed by itself. Once `stop` is cancelled nothing more is read.
 ///
@@ -113,12 +63,30 @@ where
     R: AsyncRead + Unpin,
     W: AsyncWrite + Unpin,
 {
+    serve_until_gone(system, reader, writer, stop, std::future::pending()).await
+}
+
+/// [`serve_client`] for a client that can be seen to be gone before anything is written to it.
+pub(super) async fn serve_until_gone<R, W>(
+    system: &HookSystem,
+    reader: R,
+    writer: W,
+    stop: &CancellationToken,
+    gone: impl Future<Output = ()>,
+) -> io::Result<ClientEnd>
+where
+    R: AsyncRead + Unpin,
+    W: AsyncWrite + Unpin,
+{
+    let mut gone = pin!(gone);
     let mut lines = LineReader::new(reader);
     let mut client = Client {
         system,
-        outbox: Outbox { writer, lines: VecDeque::new(), bytes: 0, written: 0 },
+        lane: RunLane::own(),
+        outbox: Outbox::new(writer),
         inbox: Inbox::default(),
         progress: None,
+        tail: None,
         running: FuturesUnordered::new(),
         requests: HashMap::new(),
         cancels: HashMap::new(),
@@ -147,10 +115,17 @@ where
             progress = next_progress(&mut client.progress), if !unread => {
                 client.push_progress(progress);
             }
+            // Told what happens only as fast as it reads, so that this holds little for it.
+            line = next_line(&mut client.tail), if client.outbox.bytes <= BEHIND => {
+                client.outbox.push(line);
+            }
             written = client.outbox.write() => if written.is_err() {
-                client.cancel_everything();
                 return Ok(ClientEnd::Gone);
             },
+            () = &mut gone => return Ok(ClientEnd::Gone),
+        }
+        if !reading && !client.is_busy() {
+            client.push_last_lines();
         }
     }
     failed
@@ -164,15 +139,24 @@ enum Finished {
 
 struct Client<'s, W> {
     system: &'s HookSystem,
+    /// Its own, so that it has no more than its share where places are few.
+    lane: RunLane,
     outbox: Outbox<W>,
     inbox: Inbox,
     progress: Option<Subscription<HookProgress>>,
+    tail: Option<Tail>,
     running: FuturesUnordered<BoxFuture<'s, Finished>>,
     /// This client's requests that are not answered yet.
     requests: HashMap<RequestKey, CorrelationId>,
     /// What ends them. Ids are per client, and not even there unique.
     cancels: HashMap<CorrelationId, HashMap<RequestKey, CancellationToken>>,
     reloads: Reloads,
+}
+
+/// Everything that happens, as the lines of a recording.
+struct Tail {
+    journal: Subscription<JournalEntry>,
+    lines: RecordingLines,
 }
 
 /// Reloads that were asked for. Any number that come while one runs are done by one after it.
@@ -184,7 +168,7 @@ struct Reloads {
 
 impl<W: AsyncWrite + Unpin> Client<'_, W> {
     fn is_busy(&self) -> bool {
-        !self.inbox.is_empty() || !self.running.is_empty() || !self.outbox.lines.is_empty()
+        !self.inbox.is_empty() || !self.running.is_empty() || !self.outbox.is_empty()
     }
 
     fn take(&mut self, message: ClientMessage) {
@@ -194,11 +178,12 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
                 let id = request.correlation_id().clone();
                 self.cancels.entry(id.clone()).or_default().insert(key, cancel.clone());
                 self.requests.insert(key, id);
-                self.inbox.push(Waiting { request: *request, key, cancel });
+                self.inbox.push(*request, Publication { key, cancel, lane: self.lane });
             }
             ClientMessage::Subscribe => {
                 self.progress.get_or_insert_with(|| self.system.bus().subscribe());
             }
+            ClientMessage::Tail => self.follow(),
             ClientMessage::Cancel(id) => {
                 let cancels = self.cancels.remove(&id).unwrap_or_default();
                 cancels.values().for_each(CancellationToken::cancel);
@@ -207,6 +192,24 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
                 self.reloads.waiting += 1;
                 self.reload();
             }
+        }
+    }
+
+    fn follow(&mut self) {
+        if self.tail.is_none() {
+            let journal = self.system.bus().subscribe();
+            let (lines, first) = RecordingLines::begin(self.system.project());
+            self.outbox.push(first);
+            self.tail = Some(Tail { journal, lines });
+        }
+    }
+
+    /// What has happened by the end is still told, as far as there is room for it.
+    fn push_last_lines(&mut self) {
+        while self.outbox.bytes <= BEHIND
+            && let Some(line) = next_line(&mut self.tail).now_or_never()
+        {
+            self.outbox.push(line);
         }
     }
 
@@ -264,7 +267,7 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
             }
             // Another client's.
             Ok(_) => {}
-            Err(lagged) => self.outbox.push(lagged_message(lagged)),
+            Err(missed) => self.outbox.push(lagged(missed)),
         }
     }
 
@@ -277,85 +280,14 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
             }
         }
     }
+}
 
-    fn cancel_everything(&self) {
+impl<W> Drop for Client<'_, W> {
+    /// Nobody is there any more to read what was not answered.
+    fn drop(&mut self) {
         let cancels = self.cancels.values().flat_map(HashMap::values);
         cancels.for_each(CancellationToken::cancel);
     }
-}
-
-/// Requests that were read and not accepted yet: the bus takes them one by one as it has room,
-/// while what comes behind them (a cancellation, say) is read on.
-#[derive(Default)]
-struct Inbox {
-    waiting: VecDeque<Waiting>,
-    bytes: usize,
-    /// The first of them, on its way into the bus, with its weight.
-    publishing: Option<(BoxFuture<'static, Result<PublishedRequest, PublishError>>, usize)>,
-}
-
-struct Waiting {
-    request: HookExecutionRequest,
-    key: RequestKey,
-    cancel: CancellationToken,
-}
-
-impl Inbox {
-    fn is_empty(&self) -> bool {
-        self.publishing.is_none() && self.waiting.is_empty()
-    }
-
-    fn push(&mut self, waiting: Waiting) {
-        self.bytes += waiting.request.weight();
-        self.waiting.push_back(waiting);
-    }
-
-    /// Publishes the next request; never done while there is none.
-    ///
-    /// # Cancellation
-    /// Dropping the future loses nothing.
-    async fn publish(&mut self, bus: &MessageBus) -> Result<PublishedRequest, PublishError> {
-        if self.publishing.is_none()
-            && let Some(Waiting { request, key, cancel }) = self.waiting.pop_front()
-        {
-            let (bus, weight) = (bus.clone(), request.weight());
-            let publish = async move { bus.publish_as(request, key, cancel).await };
-            self.publishing = Some((publish.boxed(), weight));
-        }
-        let Some((publish, weight)) = &mut self.publishing else {
-            return std::future::pending().await;
-        };
-        let published = publish.await;
-        self.bytes -= *weight;
-        self.publishing = None;
-        published
-    }
-}
-
-async fn reload(system: &HookSystem) -> Vec<u8> {
-    let reloaded = system.reload().await;
-    let mut out = Vec::new();
-    let mut object = ObjectWriter::begin(&mut out);
-    object.text("type", "hook-reloaded");
-    object.bool("success", reloaded.is_ok());
-    object.integer("totalHooks", system.status().total_hooks as i128);
-    let mut warnings: Vec<String> =
-        system.diagnostics().unwrap_or_default().iter().map(ToString::to_string).collect();
-    warnings.extend(reloaded.err().map(|error| error.to_string()));
-    object.texts("warnings", &warnings);
-    object.end();
-    out
-}
-
-fn hello() -> Vec<u8> {
-    let mut out = Vec::new();
-    let mut object = ObjectWriter::begin(&mut out);
-    object.text("type", "hook-hello");
-    object.text("engine", "hook");
-    object.text("version", env!("CARGO_PKG_VERSION"));
-    object.integer("protocol", PROTOCOL_VERSION.into());
-    object.end();
-    out
 }
 
 /// The next message of progress, of whichever request; never done while nobody asked for it.
@@ -369,48 +301,13 @@ async fn next_progress(
     }
 }
 
-fn lagged_message(lagged: Lagged) -> Vec<u8> {
-    let mut out = Vec::new();
-    let mut object = ObjectWriter::begin(&mut out);
-    object.text("type", "hook-lagged");
-    object.integer("missed", lagged.missed().into());
-    object.end();
-    out
-}
-
-/// Lines that are ready for the client.
-struct Outbox<W> {
-    writer: W,
-    lines: VecDeque<Vec<u8>>,
-    bytes: usize,
-    /// How much of the first line is written.
-    written: usize,
-}
-
-impl<W: AsyncWrite + Unpin> Outbox<W> {
-    fn push(&mut self, mut line: Vec<u8>) {
-        line.push(b'\n');
-        self.bytes += line.len();
-        self.lines.push_back(line);
-    }
-
-    /// Writes a piece of what is ready; never done while nothing is.
-    async fn write(&mut self) -> io::Result<()> {
-        let Some(line) = self.lines.front() else { return std::future::pending().await };
-        let rest = line.get(self.written..).unwrap_or_default();
-        if rest.is_empty() {
-            self.writer.flush().await?;
-            self.bytes -= line.len();
-            self.written = 0;
-            self.lines.pop_front();
-            return Ok(());
-        }
-        match self.writer.write(rest).await? {
-            0 => Err(io::ErrorKind::WriteZero.into()),
-            written => {
-                self.written += written;
-                Ok(())
-            }
+/// The next line for a client that follows everything; never done for another.
+async fn next_line(tail: &mut Option<Tail>) -> Vec<u8> {
+    let Some(Tail { journal, lines }) = tail else { return std::future::pending().await };
+    loop {
+        let Some(entry) = journal.next().await else { return std::future::pending().await };
+        if let Some(line) = lines.line(entry.as_deref().map_err(|missed| *missed)) {
+            return line;
         }
     }
 }

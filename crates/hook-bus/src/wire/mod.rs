@@ -2,9 +2,18 @@
 
 mod client;
 mod lines;
+mod message;
+mod queues;
+#[cfg(unix)]
+mod socket;
+mod tail;
 
-pub use client::{ClientEnd, ClientMessage, serve_client};
+pub use client::{ClientEnd, serve_client};
 pub use lines::{Line, LineReader, MAX_LINE};
+pub use message::ClientMessage;
+#[cfg(unix)]
+pub use socket::{MAX_CLIENTS, SocketError, SocketServer, connect};
+pub use tail::{Tail, TailError};
 
 use hook_core::{FailureCode, JsonObject, RawJson};
 

@@ -1,73 +1,177 @@
-//! `hook serve`: a long-lived engine for an agent in any language.
+//! `hook serve`: a long-lived engine for agents in any language.
+
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::Args;
 use hook_bus::HookSystem;
-use hook_bus::wire::serve_client;
+use hook_bus::wire::{ClientEnd, serve_client};
 use tokio_util::sync::CancellationToken;
 
 use crate::context::{self, Context};
 use crate::error::CommandError;
 use crate::exit_code::{self, Status};
 use crate::output::Printer;
+use crate::recording::{self, Recording};
 use crate::signals::{Hangup, until_signalled};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Example:
+Examples:
   hook serve --stdio --project ~/code/thing
+  hook serve --socket $XDG_RUNTIME_DIR/hook.sock --record session.jsonl
 
 Beside requests a client may send:
   {\"type\":\"hook-subscribe\"}                        be told when its hooks start and finish
+  {\"type\":\"hook-tail\"}                             be told everything that happens (as `hook tail`)
   {\"type\":\"hook-cancel\",\"correlationId\":\"c-1\"}    end a request's hooks
   {\"type\":\"hook-reload\"}                           read the settings anew (as SIGHUP does)")]
 pub(crate) struct Arguments {
     /// Talk over standard input and output
-    #[arg(long, required = true)]
+    #[arg(long, required_unless_present = "socket")]
     stdio: bool,
+    /// Serve many clients at once over a Unix socket, which is made there for this user alone
+    #[arg(long, value_name = "PATH")]
+    socket: Option<PathBuf>,
+    /// Write everything that happens into this file, which must not be there yet
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
 }
 
-pub(crate) async fn run(
-    _: &Arguments,
-    context: &Context,
-    printer: &mut Printer,
-) -> Result<Status, CommandError> {
-    let system = &context.hook_system(printer).await?;
-    let stop = &CancellationToken::new();
-    let work = serve(system, stop, printer);
-    until_signalled(system, Hangup::IsHeardElsewhere, stop, work).await
-}
-
-async fn serve(
-    system: &HookSystem,
-    stop: &CancellationToken,
-    printer: &mut Printer,
-) -> Result<Status, CommandError> {
-    let client = serve_client(system, tokio::io::stdin(), tokio::io::stdout(), stop);
-    tokio::select! {
-        // A client that is gone is the ordinary end of an agent that was killed.
-        ended = client => ended.map(|_| exit_code::PROCEED).map_err(CommandError::Input),
-        error = reload_on_hangup(system, printer) => Err(error),
+impl Arguments {
+    /// Whether there may be more clients than one.
+    pub(crate) fn has_many_clients(&self) -> bool {
+        self.socket.is_some()
     }
 }
 
-#[cfg(unix)]
-async fn reload_on_hangup(system: &HookSystem, printer: &mut Printer) -> CommandError {
-    use tokio::signal::unix::{SignalKind, signal};
-    let mut hangup = match signal(SignalKind::hangup()) {
-        Ok(hangup) => hangup,
+pub(crate) async fn run(
+    arguments: &Arguments,
+    context: &Context,
+    printer: &mut Printer,
+) -> Result<Status, CommandError> {
+    let system = &Arc::new(context.hook_system(printer).await?);
+    let socket = match &arguments.socket {
+        Some(path) => Some(Socket::bind(path).await?),
+        None => None,
+    };
+    let mut recording = match &arguments.record {
+        Some(path) => Some(Recording::begin(path, system)?),
+        None => None,
+    };
+    if let Some(path) = &arguments.socket {
+        printer.note(&format!("listening on {}", path.display()));
+    }
+    let stop = &CancellationToken::new();
+    let work = async {
+        let served = serve(arguments.stdio, socket, system, stop);
+        tokio::select! {
+            ended = served => ended,
+            error = look_after(system, &mut recording, printer) => Err(error),
+        }
+    };
+    let ended = until_signalled(system, Hangup::IsHeardElsewhere, stop, work).await;
+    // Only now, so that what ended with the command is in it.
+    if let Some(recording) = recording {
+        recording.end(printer).await;
+    }
+    ended
+}
+
+/// Serves over standard input and output, over a socket, or both.
+async fn serve(
+    stdio: bool,
+    socket: Option<Socket>,
+    system: &Arc<HookSystem>,
+    stop: &CancellationToken,
+) -> Result<Status, CommandError> {
+    let over_stdio = async {
+        let ended = match stdio {
+            true => serve_client(system, tokio::io::stdin(), tokio::io::stdout(), stop).await,
+            false => {
+                stop.cancelled().await;
+                Ok(ClientEnd::Finished)
+            }
+        };
+        // Whoever started the command has ended; what others asked is still answered.
+        stop.cancel();
+        ended
+    };
+    let over_socket = async {
+        if let Some(socket) = socket {
+            socket.serve(system, stop).await;
+        }
+    };
+    let (ended, ()) = tokio::join!(over_stdio, over_socket);
+    // A client that is gone is the ordinary end of an agent that was killed.
+    ended.map(|_| exit_code::PROCEED).map_err(CommandError::Input)
+}
+
+/// Does what has to be done meanwhile: reloads, and says that the recording is broken.
+async fn look_after(
+    system: &HookSystem,
+    recording: &mut Option<Recording>,
+    printer: &mut Printer,
+) -> CommandError {
+    let mut hangups = match Hangups::listen() {
+        Ok(hangups) => hangups,
         Err(error) => return CommandError::Signals(error),
     };
     loop {
-        hangup.recv().await;
-        match system.reload().await {
-            Ok(()) => context::show_settings_problems(system, printer),
-            // A system that worked goes on with what it had.
-            Err(error) => printer.problem(&error.to_string()),
+        tokio::select! {
+            () = hangups.next() => match system.reload().await {
+                Ok(()) => context::show_settings_problems(system, printer),
+                // A system that worked goes on with what it had.
+                Err(error) => printer.problem(&error.to_string()),
+            },
+            problem = recording::broken(recording) => printer.problem(&problem),
         }
     }
 }
 
+#[cfg(unix)]
+struct Hangups(tokio::signal::unix::Signal);
+
+#[cfg(unix)]
+impl Hangups {
+    fn listen() -> std::io::Result<Self> {
+        use tokio::signal::unix::{SignalKind, signal};
+        signal(SignalKind::hangup()).map(Self)
+    }
+
+    async fn next(&mut self) {
+        self.0.recv().await;
+    }
+}
+
 #[cfg(not(unix))]
-async fn reload_on_hangup(_: &HookSystem, _: &mut Printer) -> CommandError {
-    std::future::pending().await
+struct Hangups;
+
+#[cfg(not(unix))]
+impl Hangups {
+    fn listen() -> std::io::Result<Self> {
+        Ok(Self)
+    }
+
+    async fn next(&mut self) {
+        std::future::pending().await
+    }
+}
+
+#[cfg(unix)]
+type Socket = hook_bus::wire::SocketServer;
+
+/// There is none here.
+#[cfg(not(unix))]
+enum Socket {}
+
+#[cfg(not(unix))]
+impl Socket {
+    async fn bind(_: &std::path::Path) -> Result<Self, CommandError> {
+        Err(CommandError::no_sockets())
+    }
+
+    async fn serve(self, _: &Arc<HookSystem>, _: &CancellationToken) {
+        match self {}
+    }
 }

@@ -154,7 +154,7 @@ impl RequestInput {
                 .transcript_path
                 .unwrap_or_else(|| Arc::clone(&host.transcript_path)),
             cwd: base.cwd.unwrap_or_else(|| Arc::clone(&host.cwd)),
-            timestamp: base.timestamp.unwrap_or_else(now),
+            timestamp: base.timestamp.unwrap_or_else(timestamp),
             payload: self.payload,
             extra: self.extra,
         }
@@ -199,7 +199,8 @@ fn fits_environment(name: &str, value: &str) -> Result<(), ShapeError> {
     Ok(())
 }
 
-fn now() -> Arc<str> {
+/// The time it is, as messages say it: ISO 8601 in UTC, with milliseconds.
+pub fn timestamp() -> Arc<str> {
     // Always three digits of milliseconds, as JavaScript's toISOString writes them.
     format!("{:.3}", jiff::Timestamp::now()).into()
 }

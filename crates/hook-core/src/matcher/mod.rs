@@ -1,6 +1,7 @@
 //! Matchers: which tools or triggers a hook is for (protocol.md §2).
 
 mod javascript;
+mod reach;
 
 use fancy_regex::{Regex, RegexBuilder};
 
@@ -134,6 +135,11 @@ impl Matcher {
     pub fn text(&self) -> Option<&str> {
         self.text.as_deref()
     }
+}
+
+/// Why a pattern, although it compiles, can match no tool's name; `None` where it may.
+pub(crate) fn unreachable(pattern: &str) -> Option<&'static str> {
+    reach::unreachable(&javascript::to_rust_pattern(pattern.trim()).ok()?.pattern)
 }
 
 fn compile_pattern(source: &str) -> Result<Regex, String> {

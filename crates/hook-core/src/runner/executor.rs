@@ -7,10 +7,10 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use futures::future::BoxFuture;
-use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::sync::CancellationToken;
 
 use super::answer::Answer;
+use super::slots::Slot;
 use crate::input::EventInput;
 
 /// One event's input, shared by all hooks that get the same; a clone is a handle.
@@ -116,9 +116,9 @@ pub(crate) struct HookCall {
 #[expect(dead_code, reason = "they are held, and given back by being dropped")]
 pub(crate) struct Slots {
     /// Of the hook's source.
-    pub(crate) of_source: Option<OwnedSemaphorePermit>,
+    pub(crate) of_source: Option<Slot>,
     /// Of the engine.
-    pub(crate) of_engine: Option<OwnedSemaphorePermit>,
+    pub(crate) of_engine: Option<Slot>,
 }
 
 /// What came of one run.

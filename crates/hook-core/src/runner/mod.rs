@@ -7,6 +7,7 @@
 //! | `command` | a command: which program, where, with what around it |
 //! | `direct`, `environment`, `quoting` | what that program is and finds: shell or none, variables, directories |
 //! | `process`, `capture` | one process from start to verdict, and what it wrote |
+//! | `slots` | places among the running processes, and who waits for one |
 //! | `tree`, `termination` | all that a process started, and its end after the verdict |
 //! | `answer`, `noise` | what a finished command means |
 //! | `handler` | functions of the host |
@@ -22,6 +23,7 @@ mod handler;
 mod noise;
 mod process;
 mod quoting;
+mod slots;
 mod termination;
 mod tree;
 
@@ -32,7 +34,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures::FutureExt;
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::oneshot;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
@@ -50,6 +52,8 @@ use command::{CommandContext, CommandExecutor};
 use environment::{HostEnvironment, Shell};
 use executor::{Execution, HookCall, Slots};
 use handler::AbandonedThreads;
+pub use slots::RunLane;
+pub(crate) use slots::SlotQueue;
 pub use termination::EndSignal;
 use termination::EngineTasks;
 
@@ -91,7 +95,7 @@ impl RunnerLimits {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         match self.max_concurrent {
             0 => (4 * cores).max(8),
-            given => given.min(Semaphore::MAX_PERMITS),
+            given => given,
         }
     }
 }
@@ -123,6 +127,8 @@ pub struct RunScope {
     pub cancel: CancellationToken,
     /// Who wants to know of starts and finishes.
     pub observer: Option<Arc<dyn RunObserver>>,
+    /// On whose behalf they run.
+    pub lane: RunLane,
     /// Whether each result says what its hook was told.
     pub keeps_inputs: bool,
 }
@@ -174,7 +180,7 @@ impl HookExecutionResult {
 pub struct Runner {
     shell: Shell,
     host: RunnerHost,
-    slots: Arc<Semaphore>,
+    slots: Arc<SlotQueue>,
     tasks: EngineTasks,
     abandoned: AbandonedThreads,
 }
@@ -190,7 +196,7 @@ impl Runner {
         }
         let path = host.environment.iter().find(|(name, _)| name == "PATH");
         let shell = Shell::find(path.map(|(_, value)| value.as_os_str()))?;
-        let slots = Arc::new(Semaphore::new(host.limits.slots()));
+        let slots = SlotQueue::new(host.limits.slots());
         let tasks = EngineTasks::new();
         Ok(Self { shell, host, slots, tasks, abandoned: AbandonedThreads::default() })
     }
@@ -204,7 +210,7 @@ impl Runner {
         );
         let slots = match max_concurrent {
             0 => None,
-            limit => Some(Arc::new(Semaphore::new(limit.min(Semaphore::MAX_PERMITS)))),
+            limit => Some(SlotQueue::new(limit)),
         };
         CommandMaker {
             context: Arc::new(CommandContext {
@@ -215,6 +221,11 @@ impl Runner {
             }),
             slots,
         }
+    }
+
+    /// The shell that runs commands, as it was found.
+    pub fn shell(&self) -> &std::path::Path {
+        &self.shell.program
     }
 
     pub(crate) fn limits(&self) -> &RunnerLimits {
@@ -294,7 +305,7 @@ impl Runner {
 #[derive(Debug)]
 pub(crate) struct CommandMaker {
     context: Arc<CommandContext>,
-    pub(crate) slots: Option<Arc<Semaphore>>,
+    pub(crate) slots: Option<Arc<SlotQueue>>,
 }
 
 impl CommandMaker {
@@ -350,7 +361,7 @@ async fn supervise(
     hook: Arc<Hook>,
     input: HookInput,
     scope: RunScope,
-    slots: Arc<Semaphore>,
+    slots: Arc<SlotQueue>,
 ) -> HookExecutionResult {
     let queued_at = Instant::now();
     let places = async {
@@ -359,13 +370,13 @@ async fn supervise(
         }
         // The narrower queue first, so that a source at its limit does not fill the engine's.
         let of_source = match &hook.slots {
-            Some(own) => Arc::clone(own).acquire_owned().await.ok(),
+            Some(own) => own.acquire(scope.lane).await,
             None => None,
         };
         // A source that is trusted to say how many may run has said so; the others share.
         let of_engine = match of_source.is_some() && hook.source.may_raise_limits() {
             true => None,
-            false => slots.acquire_owned().await.ok(),
+            false => slots.acquire(scope.lane).await,
         };
         Slots { of_source, of_engine }
     };

@@ -1,0 +1,118 @@
+//! What a client may say beside requests, and what the server says beside responses.
+
+use hook_core::nearest::shortened;
+use hook_core::{ObjectWriter, RawJson};
+
+use super::{Line, invalid, parse, request_from};
+use crate::message::{CorrelationId, HookExecutionRequest, kind};
+use crate::subscription::Lagged;
+use crate::system::HookSystem;
+
+/// The version of the line protocol, as the hello says it.
+pub(super) const PROTOCOL_VERSION: u64 = 1;
+
+pub(super) const HELLO: &str = "hook-hello";
+pub(super) const REFUSED: &str = "hook-refused";
+pub(super) const TAIL: &str = "hook-tail";
+
+/// What a client's line asks for.
+#[derive(Debug)]
+pub enum ClientMessage {
+    /// To run an event's hooks, or nothing that is understood, which is answered likewise.
+    Request(Box<HookExecutionRequest>),
+    /// To be told when hooks of its own requests start and finish.
+    Subscribe,
+    /// To be told everything that happens, whoever asked for it.
+    Tail,
+    /// To end the hooks of its own requests with that id.
+    Cancel(CorrelationId),
+    /// To read the settings anew.
+    Reload,
+}
+
+impl ClientMessage {
+    /// Reads a line. There is no line that is no message: what is not understood is a request that
+    /// will be answered `invalid_request`.
+    pub fn read(line: Line) -> Self {
+        let number = line.number();
+        let fields = match parse(line) {
+            Ok(fields) => fields,
+            Err(request) => return Self::Request(request),
+        };
+        match fields.get("type").and_then(RawJson::to_text).as_deref() {
+            Some("hook-subscribe") => Self::Subscribe,
+            Some(TAIL) => Self::Tail,
+            Some("hook-reload") => Self::Reload,
+            Some("hook-cancel") => {
+                let id = fields.get("correlationId").and_then(RawJson::to_text);
+                match id.and_then(|id| CorrelationId::new(id).ok()) {
+                    Some(id) => Self::Cancel(id),
+                    None => {
+                        let message =
+                            "hook-cancel needs the correlationId of the request to cancel";
+                        Self::Request(Box::new(invalid(number, message)))
+                    }
+                }
+            }
+            Some(other) if other != kind::REQUEST => {
+                let message = format!(
+                    "field `type`: there is no message {:?}; a client sends {}, hook-subscribe, \
+                     hook-tail, hook-cancel or hook-reload",
+                    shortened(other),
+                    kind::REQUEST
+                );
+                Self::Request(Box::new(invalid(number, message)))
+            }
+            _ => Self::Request(Box::new(request_from(number, fields))),
+        }
+    }
+}
+
+/// What the server says first.
+pub(super) fn hello() -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut object = ObjectWriter::begin(&mut out);
+    object.text("type", HELLO);
+    object.text("engine", "hook");
+    object.text("version", env!("CARGO_PKG_VERSION"));
+    object.integer("protocol", PROTOCOL_VERSION.into());
+    object.end();
+    out
+}
+
+/// What the server says instead, to whom it does not serve.
+#[cfg_attr(not(unix), expect(dead_code, reason = "there is no socket to refuse anybody on"))]
+pub(super) fn refused(message: &str) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut object = ObjectWriter::begin(&mut out);
+    object.text("type", REFUSED);
+    object.text("message", message);
+    object.end();
+    out
+}
+
+/// How many messages a client did not read in time.
+pub(super) fn lagged(lagged: Lagged) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut object = ObjectWriter::begin(&mut out);
+    object.text("type", "hook-lagged");
+    object.integer("missed", lagged.missed().into());
+    object.end();
+    out
+}
+
+/// Reads the settings anew; how that went.
+pub(super) async fn reload(system: &HookSystem) -> Vec<u8> {
+    let reloaded = system.reload().await;
+    let mut out = Vec::new();
+    let mut object = ObjectWriter::begin(&mut out);
+    object.text("type", "hook-reloaded");
+    object.bool("success", reloaded.is_ok());
+    object.integer("totalHooks", system.status().total_hooks as i128);
+    let mut warnings: Vec<String> =
+        system.diagnostics().unwrap_or_default().iter().map(ToString::to_string).collect();
+    warnings.extend(reloaded.err().map(|error| error.to_string()));
+    object.texts("warnings", &warnings);
+    object.end();
+    out
+}

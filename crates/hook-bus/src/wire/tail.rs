@@ -1,0 +1,116 @@
+//! Following a server: everything that happens there, whoever asked for it.
+
+use std::io;
+
+use hook_core::RawJson;
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
+
+use super::message::{HELLO, PROTOCOL_VERSION, REFUSED, TAIL};
+use super::{Line, LineReader};
+
+/// How a response begins.
+const RESPONSE: &str = "{\"type\":\"hook-execution-response\"";
+
+/// A server cannot be followed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TailError {
+    /// What is there is no hook server.
+    #[error("failed to follow: what answers is no hook server (it did not say {HELLO})")]
+    NotAServer,
+    /// The server speaks another protocol.
+    #[error(
+        "failed to follow: the server speaks version {version} of the protocol, this is version \
+         {PROTOCOL_VERSION}; use the hook command that the server was started with"
+    )]
+    OtherVersion {
+        /// Its version.
+        version: String,
+    },
+    /// The server will not have it, in its own words.
+    #[error("the server refused: {0}")]
+    Refused(String),
+    /// The connection broke.
+    #[error("failed to read from the server: {0}")]
+    Read(#[source] io::Error),
+    /// The connection broke.
+    #[error("failed to write to the server: {0}")]
+    Write(#[source] io::Error),
+}
+
+/// What happens on a server, as the lines of a recording.
+///
+/// The server does not wait for whoever follows it; what is not read in time is a line that says
+/// how much was missed.
+#[derive(Debug)]
+pub struct Tail<R, W> {
+    lines: LineReader<R>,
+    /// Kept open: a client that closes it wants no more.
+    _writer: W,
+}
+
+impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Tail<R, W> {
+    /// Greets the server and asks to be told everything from now on.
+    ///
+    /// # Errors
+    /// When there is no server on the other end, or it refuses.
+    pub async fn begin(reader: R, mut writer: W) -> Result<Self, TailError> {
+        let mut lines = LineReader::new(reader);
+        let greeting = lines.next().await.map_err(TailError::Read)?;
+        let Some(Line::Text { text, .. }) = greeting else { return Err(TailError::NotAServer) };
+        let greeting = Message::read(text);
+        match greeting.kind.as_deref() {
+            Some(HELLO) => {}
+            Some(REFUSED) => return Err(TailError::Refused(greeting.said)),
+            _ => return Err(TailError::NotAServer),
+        }
+        if greeting.protocol != PROTOCOL_VERSION.to_string() {
+            return Err(TailError::OtherVersion { version: greeting.protocol });
+        }
+        let ask = format!("{{\"type\":\"{TAIL}\"}}\n");
+        writer.write_all(ask.as_bytes()).await.map_err(TailError::Write)?;
+        writer.flush().await.map_err(TailError::Write)?;
+        Ok(Self { lines, _writer: writer })
+    }
+
+    /// The next line, first that which begins the recording; `None` when the server has ended.
+    ///
+    /// # Cancellation
+    /// Dropping the future loses nothing.
+    ///
+    /// # Errors
+    /// When the connection broke, or the server is too old to be followed.
+    pub async fn next(&mut self) -> Result<Option<Line>, TailError> {
+        match self.lines.next().await.map_err(TailError::Read)? {
+            // Nothing was asked to be run, so an answer is a complaint.
+            Some(Line::Text { text, .. }) if text.starts_with(RESPONSE) => {
+                Err(TailError::Refused(Message::read(text).said))
+            }
+            line => Ok(line),
+        }
+    }
+}
+
+/// What there is to know of a message that is not a line of the recording.
+struct Message {
+    kind: Option<String>,
+    protocol: String,
+    said: String,
+}
+
+impl Message {
+    fn read(text: String) -> Self {
+        let fields = RawJson::parse(text).and_then(|value| value.to_object()).unwrap_or_default();
+        let text = |name: &str| fields.get(name).and_then(RawJson::to_text);
+        let error = fields.get("error").and_then(|error| error.to_object().ok());
+        let said = match error {
+            Some(error) => error.get("message").and_then(RawJson::to_text),
+            None => text("message"),
+        };
+        Self {
+            kind: text("type"),
+            protocol: fields.get("protocol").map(ToString::to_string).unwrap_or_default(),
+            said: said.unwrap_or_default(),
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! `hook tail`: follow a running `hook serve`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use hook_bus::wire::{Line, Tail};
+
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::exit_code::{self, Status};
+use crate::output::Printer;
+use crate::render;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  hook tail
+  hook tail --socket /run/user/1000/hook.sock
+  hook tail --json > session.jsonl")]
+pub(crate) struct Arguments {
+    /// The socket of the server; $XDG_RUNTIME_DIR/hook.sock by default
+    #[arg(long, value_name = "PATH")]
+    socket: Option<PathBuf>,
+}
+
+pub(crate) async fn run(
+    arguments: &Arguments,
+    context: &Context,
+    printer: &mut Printer,
+) -> Result<Status, CommandError> {
+    let socket = match &arguments.socket {
+        Some(socket) => socket.clone(),
+        None => default_socket()?,
+    };
+    let (reader, writer) = connect(socket).await?;
+    let mut tail = Tail::begin(reader, writer).await?;
+    let mut lines = render::TailLines::default();
+    while let Some(line) = tail.next().await? {
+        let text = match line {
+            Line::Text { text, .. } => text,
+            Line::TooLong { length, .. } => {
+                printer.warning(&format!("a line of {length} bytes is left out"));
+                continue;
+            }
+        };
+        if context.json() {
+            printer.message(text.as_bytes()).await?;
+        } else if let Some(line) = lines.line(text, printer) {
+            printer.text(&line).await?;
+        }
+    }
+    printer.note("the server has ended");
+    Ok(exit_code::PROCEED)
+}
+
+fn default_socket() -> Result<PathBuf, CommandError> {
+    let directory = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
+    match directory.filter(|directory| directory.is_absolute()) {
+        Some(directory) => Ok(directory.join("hook.sock")),
+        None => Err(CommandError::Usage(
+            "XDG_RUNTIME_DIR is not set, so there is no default socket; name the server's with \
+             --socket PATH"
+                .to_owned(),
+        )),
+    }
+}
+
+#[cfg(unix)]
+async fn connect(
+    socket: PathBuf,
+) -> Result<(tokio::net::unix::OwnedReadHalf, tokio::net::unix::OwnedWriteHalf), CommandError> {
+    Ok(hook_bus::wire::connect(socket).await?.into_split())
+}
+
+#[cfg(not(unix))]
+async fn connect(_: PathBuf) -> Result<(tokio::io::Empty, tokio::io::Empty), CommandError> {
+    Err(CommandError::no_sockets())
+}

@@ -1,0 +1,66 @@
+//! A recording that is made while a command does its work.
+
+use std::path::Path;
+use std::time::Duration;
+
+use hook_bus::HookSystem;
+use hook_bus::recording::{Recorded, Recorder, RecorderError};
+use tokio::task::{JoinError, JoinHandle};
+use tokio_util::sync::CancellationToken;
+
+use crate::error::CommandError;
+use crate::output::Printer;
+
+/// How long the last lines may take: a disk that hangs must not keep the command.
+const LAST_LINES: Duration = Duration::from_secs(5);
+
+/// A recording, on a task of its own.
+pub(crate) struct Recording {
+    stop: CancellationToken,
+    task: JoinHandle<Result<Recorded, RecorderError>>,
+}
+
+impl Recording {
+    pub(crate) fn begin(path: &Path, system: &HookSystem) -> Result<Self, CommandError> {
+        let recorder = Recorder::create(path, system)?;
+        let stop = CancellationToken::new();
+        let stopped = stop.clone();
+        let task = tokio::spawn(async move { recorder.run(&stopped).await });
+        Ok(Self { stop, task })
+    }
+
+    /// Ends it once everything is written.
+    pub(crate) async fn end(mut self, printer: &mut Printer) {
+        self.stop.cancel();
+        match tokio::time::timeout(LAST_LINES, &mut self.task).await {
+            Ok(ended) => {
+                if let Some(problem) = problem(ended) {
+                    printer.problem(&problem);
+                }
+            }
+            Err(_) => {
+                self.task.abort();
+                printer.problem("the end of the recording could not be written in time");
+            }
+        }
+    }
+}
+
+/// Waits until it can go on no longer, and says why; never done while it can, or there is none.
+pub(crate) async fn broken(recording: &mut Option<Recording>) -> String {
+    let Some(running) = recording else { return std::future::pending().await };
+    let ended = (&mut running.task).await;
+    *recording = None;
+    problem(ended).unwrap_or_else(|| "the recording has ended".to_owned())
+}
+
+fn problem(ended: Result<Result<Recorded, RecorderError>, JoinError>) -> Option<String> {
+    match ended {
+        Ok(Ok(Recorded { missed: 0, .. })) => None,
+        Ok(Ok(Recorded { missed, .. })) => Some(format!(
+            "the recording lacks {missed} messages: they came faster than they could be written"
+        )),
+        Ok(Err(error)) => Some(error.to_string()),
+        Err(error) => Some(format!("the recording ended: {error}")),
+    }
+}

@@ -1,0 +1,158 @@
+//! What happens on a server, a line for each start, finish and response.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use hook_core::{JsonObject, RawJson};
+use jiff::{SignedDuration, Timestamp};
+
+use super::response::duration;
+use crate::output::{Printer, Tone};
+
+/// How much of a text is shown, in characters.
+const LONGEST: usize = 160;
+
+/// Makes lines for people out of the lines of a recording.
+#[derive(Debug, Default)]
+pub(crate) struct TailLines {
+    started: Option<Timestamp>,
+    /// When the requests that are not answered yet came, in microseconds.
+    asked: HashMap<u64, u64>,
+}
+
+impl TailLines {
+    /// The line for people, with its end; `None` where there is nothing to show.
+    pub(crate) fn line(&mut self, text: String, printer: &Printer) -> Option<String> {
+        let fields = RawJson::parse(text).and_then(|value| value.to_object()).ok()?;
+        if let Some(started) = self::text(&fields, "startedAt") {
+            self.started = started.parse().ok();
+            return None;
+        }
+        let at = number(&fields, "at")?;
+        let time = printer.paint(Tone::Quiet, &self.time(at));
+        if let Some(missed) = number(&fields, "missed") {
+            // Their answers may be among what is missing.
+            self.asked.clear();
+            let missed = printer.paint(Tone::Odd, &format!("{missed} messages missed"));
+            return Some(format!("{time} {missed}\n"));
+        }
+        let request = number(&fields, "request")?;
+        let message = object(&fields, "message")?;
+        let shown = match self::text(&message, "type")?.as_str() {
+            "hook-execution-request" => {
+                self.asked.insert(request, at);
+                return None;
+            }
+            "hook-started" => started(&message, printer)?,
+            "hook-finished" => finished(&message, printer)?,
+            "hook-execution-response" => {
+                let took = self.asked.remove(&request).map(|asked| at.saturating_sub(asked));
+                response(&message, took.map(Duration::from_micros), printer)
+            }
+            _ => return None,
+        };
+        let event = self::text(&message, "eventName").unwrap_or_else(|| "?".to_owned());
+        let event = printer.paint(Tone::Strong, &format!("{:<19}", one_line(&event)));
+        Some(format!("{time} {event} {shown}\n"))
+    }
+
+    /// The time of day in UTC.
+    fn time(&self, at: u64) -> String {
+        let since = SignedDuration::from_micros(i64::try_from(at).unwrap_or(i64::MAX));
+        let time = self.started.and_then(|started| started.checked_add(since).ok());
+        time.map_or_else(|| "--:--:--.---".to_owned(), |time| time.strftime("%T%.3f").to_string())
+    }
+}
+
+fn started(message: &JsonObject, printer: &Printer) -> Option<String> {
+    let hook = object(message, "hook")?;
+    Some(parts(&[&word(Tone::Quiet, "started", printer), &name(&hook, printer)]))
+}
+
+fn finished(message: &JsonObject, printer: &Printer) -> Option<String> {
+    let hook = object(message, "hook")?;
+    let error = text(&hook, "error");
+    let code = number(&hook, "exitCode");
+    let tone = match (&error, code) {
+        (Some(_), _) => Tone::Odd,
+        // A denial, which is what a guard is there for.
+        (None, Some(2)) => Tone::Bad,
+        (None, _) => Tone::Good,
+    };
+    let ended = match (code, text(&hook, "signal")) {
+        (Some(code), _) => format!("exit {code}"),
+        (None, signal) => signal.unwrap_or_default(),
+    };
+    let took = hook.get("duration").and_then(|duration| duration.as_str().parse::<f64>().ok());
+    let took = took.and_then(|took| Duration::try_from_secs_f64(took / 1e3).ok());
+    Some(parts(&[
+        &word(tone, "finished", printer),
+        &name(&hook, printer),
+        &painted(tone, &ended, printer),
+        &painted(Tone::Odd, &error.unwrap_or_default(), printer),
+        &painted(Tone::Quiet, &took.map(duration).unwrap_or_default(), printer),
+    ]))
+}
+
+fn response(message: &JsonObject, took: Option<Duration>, printer: &Printer) -> String {
+    let error = object(message, "error");
+    let processed = object(message, "processed");
+    let decision = processed.as_ref().and_then(|processed| text(processed, "decision"));
+    let reason = processed.as_ref().and_then(|processed| text(processed, "reason"));
+    let (tone, decided) = match (decision.as_deref(), &error) {
+        (Some("block" | "stop"), _) => (Tone::Bad, decision.unwrap_or_default()),
+        (Some("ask"), _) => (Tone::Odd, decision.unwrap_or_default()),
+        (_, Some(error)) => (Tone::Bad, text(error, "code").unwrap_or_default()),
+        _ => (Tone::Good, decision.unwrap_or_default()),
+    };
+    let why = reason.or_else(|| error.as_ref().and_then(|error| text(error, "message")));
+    parts(&[
+        &word(tone, &decided, printer),
+        &painted(Tone::Plain, &why.unwrap_or_default(), printer),
+        &painted(Tone::Quiet, &took.map(duration).unwrap_or_default(), printer),
+        &painted(Tone::Quiet, &text(message, "correlationId").unwrap_or_default(), printer),
+    ])
+}
+
+/// What happened, in a column.
+fn word(tone: Tone, word: &str, printer: &Printer) -> String {
+    printer.paint(tone, &format!("{:<8}", one_line(word)))
+}
+
+fn name(hook: &JsonObject, printer: &Printer) -> String {
+    painted(Tone::Plain, &text(hook, "name").unwrap_or_default(), printer)
+}
+
+/// A part of a line; nothing, also no colours, of what is empty.
+fn painted(tone: Tone, text: &str, printer: &Printer) -> String {
+    match one_line(text) {
+        text if text.is_empty() => text,
+        text => printer.paint(tone, &text),
+    }
+}
+
+fn parts(parts: &[&str]) -> String {
+    let parts: Vec<&str> = parts.iter().copied().filter(|part| !part.is_empty()).collect();
+    parts.join(" ").trim_end().to_owned()
+}
+
+/// Text of somebody else's that must not look like a line of its own.
+fn one_line(text: &str) -> String {
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text,
+    }
+}
+
+fn text(fields: &JsonObject, name: &str) -> Option<String> {
+    fields.get(name)?.to_text()
+}
+
+fn number(fields: &JsonObject, name: &str) -> Option<u64> {
+    fields.get(name)?.to_whole_number()
+}
+
+fn object(fields: &JsonObject, name: &str) -> Option<JsonObject> {
+    fields.get(name)?.to_object().ok()
+}
