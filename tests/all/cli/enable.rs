@@ -262,7 +262,10 @@ fn a_named_file_is_edited_and_laid_out_as_before() {
     assert_eq!(finished.stdout, "disabled n in odd.json (explicit)\n");
     let expected = odd.replace("\"a\"", "\"a\",\r\n\t\t\"n\"");
     assert_eq!(fs::read_to_string(&path).unwrap(), expected);
-    Hook::new(&project, &["enable", "n", "--settings=odd.json"]).run();
+    let twice = ["enable", "n", "--settings=odd.json", "--settings=odd.json"];
+    let finished = Hook::new(&project, &twice).run();
+    assert_eq!(finished.stdout, "enabled n in odd.json (explicit)\n");
+    assert_eq!((finished.status, finished.stderr.as_str()), (0, ""));
     assert_eq!(fs::read_to_string(&path).unwrap(), odd);
 }
 

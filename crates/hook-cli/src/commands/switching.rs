@@ -84,9 +84,13 @@ pub(super) async fn run(
                 place.source.clone(),
                 Some(place.path.clone()),
             );
-            match files.iter_mut().find(|file| file.path.as_ref() == Some(&place.path)) {
-                Some(file) => *file = now,
-                None => files.push(now),
+            let mut is_new = true;
+            for file in files.iter_mut().filter(|it| it.path.as_ref() == Some(&place.path)) {
+                *file = now.clone();
+                is_new = false;
+            }
+            if is_new {
+                files.push(now);
             }
         }
         edited.push(Edited { source: place.source, path: place.path, result });
@@ -132,7 +136,14 @@ fn places(
         let path = file.path.clone()?;
         Some(SettingsSource { source: file.source.clone(), path, required: true })
     };
-    Ok(chosen.into_iter().filter_map(place).collect())
+    let mut places: Vec<SettingsSource> = Vec::new();
+    for place in chosen.into_iter().filter_map(place) {
+        // A file may have been named twice.
+        if !places.contains(&place) {
+            places.push(place);
+        }
+    }
+    Ok(places)
 }
 
 fn remaining(switches: &Switches<'_>, enabled: bool) -> Vec<Remaining> {
