@@ -1,6 +1,7 @@
 //! The command line: fire, run, test, list, and what it says of bad input.
 
 mod check;
+mod schema;
 
 use hook_tests::{Hook, Project};
 use serde_json::json;

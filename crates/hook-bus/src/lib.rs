@@ -54,6 +54,7 @@
 //! | `event_handler` | the nine stages that a request goes through |
 //! | `engine`, `system`, `fire` | the engine on the bus, and its host's side |
 //! | [`triggers`], `host` | what an agent does with the answers, and what it says of itself |
+//! | [`schema`] | JSON Schema of the messages |
 //! | [`wire`] | JSON lines: reading, and serving a client |
 //! | [`script`] | driving the bus with scripted messages, and testing hooks with them |
 //!
@@ -73,6 +74,7 @@ mod log;
 pub mod message;
 mod places;
 mod progress;
+pub mod schema;
 pub mod script;
 mod subscription;
 mod system;

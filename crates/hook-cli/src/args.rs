@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::commands::{check, fire, list, run, serve, test};
+use crate::commands::{check, fire, list, run, schema, serve, test};
 
 /// Hooks for AI agents: try them, test them, serve them.
 #[derive(Debug, Parser)]
@@ -73,4 +73,6 @@ pub(crate) enum Command {
     List(list::Arguments),
     /// Check settings: every problem of every file, and how to mend it
     Check(check::Arguments),
+    /// Print JSON Schema: of settings for editors, of messages and payloads for programs
+    Schema(schema::Arguments),
 }

@@ -79,9 +79,10 @@ fn keep_inherited_descriptors_from_hooks() {}
 /// not pay for a second.
 fn runtime(command: &args::Command) -> std::io::Result<tokio::runtime::Runtime> {
     let mut builder = match command {
-        args::Command::Fire(_) | args::Command::List(_) | args::Command::Check(_) => {
-            Builder::new_current_thread()
-        }
+        args::Command::Fire(_)
+        | args::Command::List(_)
+        | args::Command::Check(_)
+        | args::Command::Schema(_) => Builder::new_current_thread(),
         _ => Builder::new_multi_thread(),
     };
     // Standard input and output take one thread each, settings and files another. More come and go

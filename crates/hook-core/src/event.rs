@@ -12,6 +12,7 @@ use crate::input::{
     PreCompressInput, PreCompressTrigger, SessionEndInput, SessionEndReason, SessionStartInput,
     SessionStartSource,
 };
+use crate::schema::Field;
 use crate::shape::{FieldReader, ShapeError};
 
 /// The name of an event that hooks can listen to (protocol.md §2).
@@ -101,8 +102,19 @@ pub struct EventRow {
     pub block_means: Option<&'static str>,
     /// Whether `hookSpecificOutput.permissionDecision` decides too.
     pub has_permission_decision: bool,
+    /// The fields of its payload.
+    pub(crate) fields: &'static [Field],
+    /// What of `hookSpecificOutput` it acts on, beside what every event does.
+    pub(crate) specific: &'static [&'static str],
     pub(crate) chain: Chain,
     pub(crate) read: fn(&mut FieldReader) -> Result<EventPayload, ShapeError>,
+}
+
+impl EventRow {
+    /// Whether the event acts on that field of `hookSpecificOutput`.
+    pub(crate) fn answers(&self, field: &str) -> bool {
+        matches!(field, "hookEventName" | "additionalContext") || self.specific.contains(&field)
+    }
 }
 
 fn read<P: Payload>(fields: &mut FieldReader) -> Result<EventPayload, ShapeError> {
@@ -119,6 +131,8 @@ static EVENTS: [EventRow; 11] = [
         model: ModelPayload::None,
         block_means: Some("the tool does not run"),
         has_permission_decision: true,
+        fields: BeforeToolInput::FIELDS,
+        specific: &["permissionDecision", "permissionDecisionReason", "tool_input"],
         chain: chain::overlay_tool_input,
         read: read::<BeforeToolInput>,
     },
@@ -131,6 +145,8 @@ static EVENTS: [EventRow; 11] = [
         model: ModelPayload::None,
         block_means: Some("the reason replaces the result's content"),
         has_permission_decision: false,
+        fields: AfterToolInput::FIELDS,
+        specific: &[],
         chain: chain::nothing,
         read: read::<AfterToolInput>,
     },
@@ -143,6 +159,8 @@ static EVENTS: [EventRow; 11] = [
         model: ModelPayload::None,
         block_means: Some("the prompt is refused"),
         has_permission_decision: false,
+        fields: BeforeAgentInput::FIELDS,
+        specific: &[],
         chain: chain::append_context_to_prompt,
         read: read::<BeforeAgentInput>,
     },
@@ -155,6 +173,8 @@ static EVENTS: [EventRow; 11] = [
         model: ModelPayload::None,
         block_means: Some("the agent goes on working, with the reason as prompt"),
         has_permission_decision: false,
+        fields: AfterAgentInput::FIELDS,
+        specific: &["clearContext"],
         chain: chain::nothing,
         read: read::<AfterAgentInput>,
     },
@@ -167,6 +187,8 @@ static EVENTS: [EventRow; 11] = [
         model: ModelPayload::None,
         block_means: None,
         has_permission_decision: false,
+        fields: SessionStartInput::FIELDS,
+        specific: &[],
         chain: chain::nothing,
         read: read::<SessionStartInput>,
     },
@@ -179,6 +201,8 @@ static EVENTS: [EventRow; 11] = [
         model: ModelPayload::None,
         block_means: None,
         has_permission_decision: false,
+        fields: SessionEndInput::FIELDS,
+        specific: &[],
         chain: chain::nothing,
         read: read::<SessionEndInput>,
     },
@@ -191,6 +215,8 @@ static EVENTS: [EventRow; 11] = [
         model: ModelPayload::None,
         block_means: None,
         has_permission_decision: false,
+        fields: PreCompressInput::FIELDS,
+        specific: &[],
         chain: chain::nothing,
         read: read::<PreCompressInput>,
     },
@@ -203,6 +229,8 @@ static EVENTS: [EventRow; 11] = [
         model: ModelPayload::Request,
         block_means: Some("the model is not called"),
         has_permission_decision: false,
+        fields: BeforeModelInput::FIELDS,
+        specific: &["llm_request", "llm_response"],
         chain: chain::overlay_llm_request,
         read: read::<BeforeModelInput>,
     },
@@ -215,6 +243,8 @@ static EVENTS: [EventRow; 11] = [
         model: ModelPayload::RequestAndResponse,
         block_means: Some("an error response takes the response's place"),
         has_permission_decision: false,
+        fields: AfterModelInput::FIELDS,
+        specific: &["llm_response"],
         chain: chain::overlay_llm_response,
         read: read::<AfterModelInput>,
     },
@@ -227,6 +257,8 @@ static EVENTS: [EventRow; 11] = [
         model: ModelPayload::Request,
         block_means: Some("no tools may be called (NONE)"),
         has_permission_decision: false,
+        fields: BeforeToolSelectionInput::FIELDS,
+        specific: &["toolConfig"],
         chain: chain::nothing,
         read: read::<BeforeToolSelectionInput>,
     },
@@ -239,6 +271,8 @@ static EVENTS: [EventRow; 11] = [
         model: ModelPayload::None,
         block_means: None,
         has_permission_decision: false,
+        fields: NotificationInput::FIELDS,
+        specific: &[],
         chain: chain::nothing,
         read: read::<NotificationInput>,
     },

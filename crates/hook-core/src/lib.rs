@@ -60,6 +60,7 @@
 //! | [`runner`] | running them: processes, futures, threads, functions |
 //! | [`aggregator`], [`processed`] | one answer out of many |
 //! | [`pipeline`] | all of it in order |
+//! | [`schema`] | JSON Schema of all that is read and written |
 //! | [`failure`] | what can go wrong |
 
 pub mod aggregator;
@@ -79,6 +80,7 @@ pub mod processed;
 mod program;
 pub mod registry;
 pub mod runner;
+pub mod schema;
 pub mod settings;
 pub mod shape;
 mod tool_mode;

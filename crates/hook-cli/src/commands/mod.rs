@@ -5,6 +5,7 @@ pub(crate) mod check;
 pub(crate) mod fire;
 pub(crate) mod list;
 pub(crate) mod run;
+pub(crate) mod schema;
 pub(crate) mod serve;
 pub(crate) mod test;
 
@@ -24,5 +25,6 @@ pub(crate) async fn dispatch(cli: Cli, printer: &mut Printer) -> Result<Status, 
         Command::Test(arguments) => test::run(arguments, context, printer).await,
         Command::List(arguments) => list::run(arguments, context, printer).await,
         Command::Check(arguments) => check::run(arguments, context, printer).await,
+        Command::Schema(arguments) => schema::run(arguments, printer).await,
     }
 }

@@ -3,9 +3,11 @@
 use std::fmt;
 
 use crate::event::HookEventName;
+use crate::input::fields;
 use crate::input::words::{PreCompressTrigger, SessionEndReason, SessionStartSource};
 use crate::json::{JsonKind, JsonObject, ObjectWriter, RawJson, RawObject};
 use crate::nearest::shortened;
+use crate::schema::{Field, Kind};
 use crate::shape::{FieldReader, Required, ShapeError};
 
 /// A tool's name is matched against patterns from settings, so its length is bounded.
@@ -15,8 +17,8 @@ pub(crate) const MAX_TOOL_NAME: usize = 1024;
 pub(crate) trait Payload: Sized + Into<EventPayload> {
     const EVENT: HookEventName;
 
-    /// The names of its fields.
-    const FIELDS: &'static [&'static str];
+    /// Its fields.
+    const FIELDS: &'static [Field];
 
     /// Takes the payload's fields, and is the check of them.
     fn read(fields: &mut FieldReader) -> Result<Self, ShapeError>;
@@ -82,8 +84,8 @@ macro_rules! payloads {
                 }
             }
 
-            /// The names of the payload's fields, whether they are there or not.
-            pub(crate) fn fields(&self) -> &'static [&'static str] {
+            /// The payload's fields, whether they are there or not.
+            pub(crate) fn fields(&self) -> &'static [Field] {
                 match self {
                     $(Self::$event(_) => <$payload as Payload>::FIELDS,)+
                 }
@@ -218,7 +220,7 @@ pub struct BeforeToolInput {
 
 impl Payload for BeforeToolInput {
     const EVENT: HookEventName = HookEventName::BeforeTool;
-    const FIELDS: &'static [&'static str] = &["tool_name", "tool_input", "mcp_context"];
+    const FIELDS: &'static [Field] = &fields::BEFORE_TOOL;
 
     fn read(fields: &mut FieldReader) -> Result<Self, ShapeError> {
         Ok(Self {
@@ -254,8 +256,7 @@ pub struct AfterToolInput {
 
 impl Payload for AfterToolInput {
     const EVENT: HookEventName = HookEventName::AfterTool;
-    const FIELDS: &'static [&'static str] =
-        &["tool_name", "tool_input", "tool_response", "mcp_context"];
+    const FIELDS: &'static [Field] = &fields::AFTER_TOOL;
 
     fn read(fields: &mut FieldReader) -> Result<Self, ShapeError> {
         Ok(Self {
@@ -288,7 +289,7 @@ pub struct BeforeAgentInput {
 
 impl Payload for BeforeAgentInput {
     const EVENT: HookEventName = HookEventName::BeforeAgent;
-    const FIELDS: &'static [&'static str] = &["prompt"];
+    const FIELDS: &'static [Field] = &fields::BEFORE_AGENT;
 
     fn read(fields: &mut FieldReader) -> Result<Self, ShapeError> {
         Ok(Self { prompt: fields.text("prompt").required("prompt", "a string")? })
@@ -312,7 +313,7 @@ pub struct AfterAgentInput {
 
 impl Payload for AfterAgentInput {
     const EVENT: HookEventName = HookEventName::AfterAgent;
-    const FIELDS: &'static [&'static str] = &["prompt", "prompt_response", "stop_hook_active"];
+    const FIELDS: &'static [Field] = &fields::AFTER_AGENT;
 
     fn read(fields: &mut FieldReader) -> Result<Self, ShapeError> {
         Ok(Self {
@@ -334,17 +335,21 @@ impl Payload for AfterAgentInput {
 }
 
 macro_rules! lifecycle_payload {
-    ($(#[$doc:meta])* $payload:ident of $event:ident: $(#[$field_doc:meta])* $field:ident: $words:ident) => {
+    ($(#[$doc:meta])* $payload:ident of $event:ident: $about:literal $field:ident: $words:ident) => {
         $(#[$doc])*
         #[derive(Debug, Clone, PartialEq, Eq)]
         pub struct $payload {
-            $(#[$field_doc])*
+            #[doc = $about]
             pub $field: $words,
         }
 
         impl Payload for $payload {
             const EVENT: HookEventName = HookEventName::$event;
-            const FIELDS: &'static [&'static str] = &[stringify!($field)];
+            const FIELDS: &'static [Field] = &[Field::required(
+                stringify!($field),
+                Kind::Words($words::WORDS),
+                $about,
+            )];
 
             fn read(fields: &mut FieldReader) -> Result<Self, ShapeError> {
                 const FIELD: &str = stringify!($field);
@@ -369,21 +374,21 @@ macro_rules! lifecycle_payload {
 lifecycle_payload! {
     /// A session begins.
     SessionStartInput of SessionStart:
-    /// Why it began.
+    "Why it began."
     source: SessionStartSource
 }
 
 lifecycle_payload! {
     /// A session ends.
     SessionEndInput of SessionEnd:
-    /// Why it ended.
+    "Why it ended."
     reason: SessionEndReason
 }
 
 lifecycle_payload! {
     /// The conversation is about to be compressed.
     PreCompressInput of PreCompress:
-    /// What asked for it.
+    "What asked for it."
     trigger: PreCompressTrigger
 }
 
@@ -396,7 +401,7 @@ pub struct BeforeModelInput {
 
 impl Payload for BeforeModelInput {
     const EVENT: HookEventName = HookEventName::BeforeModel;
-    const FIELDS: &'static [&'static str] = &["llm_request"];
+    const FIELDS: &'static [Field] = &fields::BEFORE_MODEL;
 
     fn read(fields: &mut FieldReader) -> Result<Self, ShapeError> {
         Ok(Self { llm_request: fields.object("llm_request").required("llm_request", "an object")? })
@@ -422,7 +427,7 @@ pub struct AfterModelInput {
 
 impl Payload for AfterModelInput {
     const EVENT: HookEventName = HookEventName::AfterModel;
-    const FIELDS: &'static [&'static str] = &["llm_request", "llm_response"];
+    const FIELDS: &'static [Field] = &fields::AFTER_MODEL;
 
     fn read(fields: &mut FieldReader) -> Result<Self, ShapeError> {
         Ok(Self {
@@ -455,7 +460,7 @@ pub struct BeforeToolSelectionInput {
 
 impl Payload for BeforeToolSelectionInput {
     const EVENT: HookEventName = HookEventName::BeforeToolSelection;
-    const FIELDS: &'static [&'static str] = &["llm_request", "available_tools"];
+    const FIELDS: &'static [Field] = &fields::BEFORE_TOOL_SELECTION;
 
     fn read(fields: &mut FieldReader) -> Result<Self, ShapeError> {
         Ok(Self {
@@ -504,7 +509,7 @@ impl NotificationInput {
 
 impl Payload for NotificationInput {
     const EVENT: HookEventName = HookEventName::Notification;
-    const FIELDS: &'static [&'static str] = &["message", "notification_type", "details", "level"];
+    const FIELDS: &'static [Field] = &fields::NOTIFICATION;
 
     fn read(fields: &mut FieldReader) -> Result<Self, ShapeError> {
         let message = fields.text("message").required("message", Self::MESSAGE)?;

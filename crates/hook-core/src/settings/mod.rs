@@ -8,6 +8,7 @@
 mod check;
 mod diagnostic;
 mod document;
+mod fields;
 mod file;
 mod rule;
 mod source;
@@ -18,6 +19,7 @@ use std::time::Duration;
 
 pub use check::{CheckedFile, Surroundings, check};
 pub use diagnostic::{Diagnostic, Place, Severity};
+pub(crate) use fields::{DEFINITION_FIELDS, HOOK_FIELDS, TOP_LEVEL};
 pub use file::parse;
 pub use rule::Rule;
 pub use source::{HookSource, SettingsSource, discover, load};
@@ -35,6 +37,9 @@ pub enum FailBehavior {
 }
 
 impl FailBehavior {
+    /// Both words.
+    pub(crate) const NAMES: [&'static str; 2] = ["continue", "block"];
+
     pub(crate) const WORDS: &'static str = "\"continue\" or \"block\"";
 
     pub(crate) fn from_word(word: &str) -> Option<Self> {
