@@ -7,6 +7,7 @@ mod explain;
 mod fire;
 mod init;
 mod list;
+mod schema;
 mod terminal;
 mod test;
 mod trust;

@@ -54,6 +54,7 @@
 //! | `event_handler` | the nine stages that a request goes through |
 //! | `engine`, `system`, `fire` | the engine on the bus, and its host's side |
 //! | [`triggers`], `host` | what an agent does with the answers, and what it says of itself |
+//! | [`schema`] | JSON Schema of the messages |
 //! | [`wire`] | JSON lines: reading, serving a client or, over a socket, many, and following what happens |
 //! | [`recording`] | everything that happens on a bus: written down, read again, and replayed |
 //! | [`script`] | driving the bus with scripted messages, and testing hooks with them |
@@ -75,6 +76,7 @@ pub mod message;
 mod places;
 mod progress;
 pub mod recording;
+pub mod schema;
 pub mod script;
 mod subscription;
 mod system;

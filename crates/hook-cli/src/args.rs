@@ -91,4 +91,6 @@ pub(crate) enum Command {
     Trust(commands::trust::Arguments),
     /// Look whether everything that hooks need is there
     Doctor(commands::doctor::Arguments),
+    /// Print the JSON Schema of settings, messages, or what hooks read and write
+    Schema(commands::schema::Arguments),
 }

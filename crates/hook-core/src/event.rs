@@ -13,6 +13,7 @@ use crate::input::{
     SessionStartSource,
 };
 use crate::json::RawObject;
+use crate::schema::Field;
 use crate::shape::{FieldReader, ShapeError};
 
 /// The name of an event that hooks can listen to (protocol.md §2).
@@ -115,8 +116,19 @@ pub struct EventRow {
     pub has_permission_decision: bool,
     /// An input as one might come, as JSON.
     pub(crate) sample: &'static str,
+    /// The fields of its payload.
+    pub(crate) fields: &'static [Field],
+    /// What of `hookSpecificOutput` it acts on, beside what every event does.
+    pub(crate) specific: &'static [&'static str],
     pub(crate) chain: Chain,
     pub(crate) read: fn(&mut FieldReader) -> Result<EventPayload, ShapeError>,
+}
+
+impl EventRow {
+    /// Whether the event acts on that field of `hookSpecificOutput`.
+    pub(crate) fn answers(&self, field: &str) -> bool {
+        matches!(field, "hookEventName" | "additionalContext") || self.specific.contains(&field)
+    }
 }
 
 fn read<P: Payload>(fields: &mut FieldReader) -> Result<EventPayload, ShapeError> {
@@ -134,6 +146,8 @@ static EVENTS: [EventRow; 11] = [
         block_means: Some("the tool does not run"),
         has_permission_decision: true,
         sample: BeforeToolInput::SAMPLE,
+        fields: BeforeToolInput::FIELDS,
+        specific: &["permissionDecision", "permissionDecisionReason", "tool_input"],
         chain: chain::overlay_tool_input,
         read: read::<BeforeToolInput>,
     },
@@ -147,6 +161,8 @@ static EVENTS: [EventRow; 11] = [
         block_means: Some("the reason replaces the result's content"),
         has_permission_decision: false,
         sample: AfterToolInput::SAMPLE,
+        fields: AfterToolInput::FIELDS,
+        specific: &[],
         chain: chain::nothing,
         read: read::<AfterToolInput>,
     },
@@ -160,6 +176,8 @@ static EVENTS: [EventRow; 11] = [
         block_means: Some("the prompt is refused"),
         has_permission_decision: false,
         sample: BeforeAgentInput::SAMPLE,
+        fields: BeforeAgentInput::FIELDS,
+        specific: &[],
         chain: chain::append_context_to_prompt,
         read: read::<BeforeAgentInput>,
     },
@@ -173,6 +191,8 @@ static EVENTS: [EventRow; 11] = [
         block_means: Some("the agent goes on working, with the reason as prompt"),
         has_permission_decision: false,
         sample: AfterAgentInput::SAMPLE,
+        fields: AfterAgentInput::FIELDS,
+        specific: &["clearContext"],
         chain: chain::nothing,
         read: read::<AfterAgentInput>,
     },
@@ -186,6 +206,8 @@ static EVENTS: [EventRow; 11] = [
         block_means: None,
         has_permission_decision: false,
         sample: SessionStartInput::SAMPLE,
+        fields: SessionStartInput::FIELDS,
+        specific: &[],
         chain: chain::nothing,
         read: read::<SessionStartInput>,
     },
@@ -199,6 +221,8 @@ static EVENTS: [EventRow; 11] = [
         block_means: None,
         has_permission_decision: false,
         sample: SessionEndInput::SAMPLE,
+        fields: SessionEndInput::FIELDS,
+        specific: &[],
         chain: chain::nothing,
         read: read::<SessionEndInput>,
     },
@@ -212,6 +236,8 @@ static EVENTS: [EventRow; 11] = [
         block_means: None,
         has_permission_decision: false,
         sample: PreCompressInput::SAMPLE,
+        fields: PreCompressInput::FIELDS,
+        specific: &[],
         chain: chain::nothing,
         read: read::<PreCompressInput>,
     },
@@ -225,6 +251,8 @@ static EVENTS: [EventRow; 11] = [
         block_means: Some("the model is not called"),
         has_permission_decision: false,
         sample: BeforeModelInput::SAMPLE,
+        fields: BeforeModelInput::FIELDS,
+        specific: &["llm_request", "llm_response"],
         chain: chain::overlay_llm_request,
         read: read::<BeforeModelInput>,
     },
@@ -238,6 +266,8 @@ static EVENTS: [EventRow; 11] = [
         block_means: Some("an error response takes the response's place"),
         has_permission_decision: false,
         sample: AfterModelInput::SAMPLE,
+        fields: AfterModelInput::FIELDS,
+        specific: &["llm_response"],
         chain: chain::overlay_llm_response,
         read: read::<AfterModelInput>,
     },
@@ -251,6 +281,8 @@ static EVENTS: [EventRow; 11] = [
         block_means: Some("no tools may be called (NONE)"),
         has_permission_decision: false,
         sample: BeforeToolSelectionInput::SAMPLE,
+        fields: BeforeToolSelectionInput::FIELDS,
+        specific: &["toolConfig"],
         chain: chain::nothing,
         read: read::<BeforeToolSelectionInput>,
     },
@@ -264,6 +296,8 @@ static EVENTS: [EventRow; 11] = [
         block_means: None,
         has_permission_decision: false,
         sample: NotificationInput::SAMPLE,
+        fields: NotificationInput::FIELDS,
+        specific: &[],
         chain: chain::nothing,
         read: read::<NotificationInput>,
     },

@@ -61,6 +61,7 @@
 //! | [`runner`] | running them: processes, futures, threads, functions |
 //! | [`aggregator`], [`processed`] | one answer out of many |
 //! | [`pipeline`] | all of it in order |
+//! | [`schema`] | JSON Schema of all that is read and written |
 //! | [`failure`] | what can go wrong |
 //! | [`replace`] | replacing a file as a whole |
 
@@ -84,6 +85,7 @@ mod program;
 pub mod registry;
 pub mod replace;
 pub mod runner;
+pub mod schema;
 pub mod settings;
 pub mod shape;
 mod tool_mode;

@@ -10,6 +10,13 @@ use crate::json::{JsonKind, JsonObject, JsonWalk, ObjectWriter, RawJson, RawObje
 use crate::nearest::shortened;
 use crate::shape::{FieldReader, Required, ShapeError, read_text};
 
+mod fields;
+
+pub(crate) use fields::{
+    OLDER_NAMES, REQUEST, REQUEST_FIELDS, RESPONSE, RESPONSE_FIELDS, TOOL_CONFIG,
+    TOOL_CONFIG_FIELDS,
+};
+
 /// A request to a language model.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LlmRequest {
@@ -54,6 +61,9 @@ impl LlmRole {
             Self::System => "system",
         }
     }
+
+    /// The words.
+    pub(crate) const WORDS: [&'static str; 3] = ["user", "model", "system"];
 
     /// The role of that word.
     pub fn from_name(name: &str) -> Option<Self> {

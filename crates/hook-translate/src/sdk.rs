@@ -24,7 +24,8 @@ pub enum Sdk {
 }
 
 impl Sdk {
-    const ALL: [Self; 5] =
+    /// Every form.
+    pub const ALL: [Self; 5] =
         [Self::GenAi, Self::OpenAiChat, Self::OpenAiResponses, Self::Anthropic, Self::Stable];
 
     /// The name that an input's `sdk` field has for it.

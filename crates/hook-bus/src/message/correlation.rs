@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use uuid::Uuid;
 
 /// How long an id from outside may be, in bytes.
-const MAX_LENGTH: usize = 256;
+pub(super) const MAX_LENGTH: usize = 256;
 
 /// An opaque id, echoed with the same value.
 #[derive(Clone)]

@@ -1,6 +1,7 @@
 //! The messages on the bus and their JSON form (protocol.md §6).
 
 mod correlation;
+pub(crate) mod fields;
 mod journal;
 mod progress;
 mod request;

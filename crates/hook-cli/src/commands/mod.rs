@@ -12,6 +12,7 @@ mod input;
 pub(crate) mod list;
 pub(crate) mod replay;
 pub(crate) mod run;
+pub(crate) mod schema;
 pub(crate) mod serve;
 mod switching;
 pub(crate) mod tail;
@@ -48,6 +49,7 @@ pub(crate) async fn dispatch(cli: Cli, printer: &mut Printer) -> Result<Status, 
         Command::Disable(arguments) => disable::run(arguments, context, printer).await,
         Command::Trust(arguments) => trust::run(arguments, context, printer).await,
         Command::Doctor(arguments) => doctor::run(arguments, context, printer).await,
+        Command::Schema(arguments) => schema::run(arguments, printer).await,
     }
 }
 

@@ -6,6 +6,7 @@
 //! [`EventInput`] that hooks see. Reading is the check: code that holds a payload type holds a
 //! valid payload.
 
+mod fields;
 mod payload;
 mod words;
 
@@ -14,6 +15,8 @@ use std::sync::Arc;
 
 use crate::event::{HookEventName, ModelPayload};
 use crate::json::{JsonObject, ObjectWriter, RawObject};
+use crate::model::OLDER_NAMES;
+use crate::schema::{self, Field, Kind};
 use crate::shape::{FieldReader, ShapeError};
 
 pub use payload::{
@@ -27,9 +30,26 @@ pub use words::{PreCompressTrigger, SessionEndReason, SessionStartSource};
 /// Request values that reach the environment of a process may be this long, in bytes.
 const MAX_ENVIRONMENT_VALUE: usize = 4 * 1024;
 
-/// The fields that every input has.
-const BASE_FIELDS: [&str; 5] =
-    ["session_id", "transcript_path", "cwd", "hook_event_name", "timestamp"];
+/// The fields that every input has. A request may bring its own, but for the event's name.
+pub(crate) static BASE_FIELDS: [Field; 5] = [
+    Field::optional(
+        "session_id",
+        Kind::ShortText(MAX_ENVIRONMENT_VALUE),
+        "Identifies the agent's session.",
+    ),
+    Field::optional(
+        "transcript_path",
+        Kind::Text,
+        "The file with the session's transcript; empty when there is none.",
+    ),
+    Field::optional(
+        "cwd",
+        Kind::ShortText(MAX_ENVIRONMENT_VALUE),
+        "The agent's working directory.",
+    ),
+    Field::optional("hook_event_name", Kind::Text, "The event."),
+    Field::optional("timestamp", Kind::Text, "When the event happened, ISO 8601."),
+];
 
 /// A payload that is not what its event requires.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -96,8 +116,9 @@ impl RequestInput {
         let mut fields = FieldReader::new(fields);
         let read = |fields: &mut FieldReader| -> Result<_, ShapeError> {
             if event.row().model != ModelPayload::None {
-                fields.alias("model_request", "llm_request");
-                fields.alias("model_response", "llm_response");
+                for (name, older) in OLDER_NAMES {
+                    fields.alias(older, name);
+                }
             }
             // The engine's own word on it wins (protocol.md §2).
             fields.any("hook_event_name");
@@ -137,7 +158,9 @@ impl RequestInput {
     fn forged_field(&self) -> Option<String> {
         let known = self.payload.fields();
         let mut names = self.extra.iter().map(|(name, _)| name);
-        names.find(|name| BASE_FIELDS.contains(name) || known.contains(name)).map(str::to_owned)
+        names
+            .find(|name| schema::has(&BASE_FIELDS, name) || schema::has(known, name))
+            .map(str::to_owned)
     }
 
     /// The event that the payload belongs to.

@@ -3,9 +3,11 @@
 use std::fmt;
 
 use crate::event::HookEventName;
+use crate::input::fields;
 use crate::input::words::{PreCompressTrigger, SessionEndReason, SessionStartSource};
 use crate::json::{JsonKind, JsonObject, ObjectWriter, RawJson, RawObject};
 use crate::nearest::shortened;
+use crate::schema::{Field, Kind};
 use crate::shape::{FieldReader, Required, ShapeError};
 
 /// A tool's name is matched against patterns from settings, so its length is bounded.
@@ -15,8 +17,8 @@ pub(crate) const MAX_TOOL_NAME: usize = 1024;
 pub(crate) trait Payload: Sized + Into<EventPayload> {
     const EVENT: HookEventName;
 
-    /// The names of its fields.
-    const FIELDS: &'static [&'static str];
+    /// Its fields.
+    const FIELDS: &'static [Field];
 
     /// A payload as one might come, as JSON without blanks.
     const SAMPLE: &'static str;
@@ -85,8 +87,8 @@ macro_rules! payloads {
                 }
             }
 
-            /// The names of the payload's fields, whether they are there or not.
-            pub(crate) fn fields(&self) -> &'static [&'static str] {
+            /// The payload's fields, whether they are there or not.
+            pub(crate) fn fields(&self) -> &'static [Field] {
                 match self {
                     $(Self::$event(_) => <$payload as Payload>::FIELDS,)+
                 }
@@ -221,7 +223,7 @@ pub struct BeforeToolInput {
 
 impl Payload for BeforeToolInput {
     const EVENT: HookEventName = HookEventName::BeforeTool;
-    const FIELDS: &'static [&'static str] = &["tool_name", "tool_input", "mcp_context"];
+    const FIELDS: &'static [Field] = &fields::BEFORE_TOOL;
     const SAMPLE: &'static str =
         r#"{"tool_name":"write_file","tool_input":{"path":"notes.txt","content":"Hello"}}"#;
 
@@ -259,8 +261,7 @@ pub struct AfterToolInput {
 
 impl Payload for AfterToolInput {
     const EVENT: HookEventName = HookEventName::AfterTool;
-    const FIELDS: &'static [&'static str] =
-        &["tool_name", "tool_input", "tool_response", "mcp_context"];
+    const FIELDS: &'static [Field] = &fields::AFTER_TOOL;
     const SAMPLE: &'static str = concat!(
         r#"{"tool_name":"write_file","tool_input":{"path":"notes.txt","content":"Hello"},"#,
         r#""tool_response":{"llmContent":"wrote 5 bytes to notes.txt"}}"#,
@@ -297,7 +298,7 @@ pub struct BeforeAgentInput {
 
 impl Payload for BeforeAgentInput {
     const EVENT: HookEventName = HookEventName::BeforeAgent;
-    const FIELDS: &'static [&'static str] = &["prompt"];
+    const FIELDS: &'static [Field] = &fields::BEFORE_AGENT;
     const SAMPLE: &'static str = r#"{"prompt":"Write a greeting to notes.txt"}"#;
 
     fn read(fields: &mut FieldReader) -> Result<Self, ShapeError> {
@@ -322,7 +323,7 @@ pub struct AfterAgentInput {
 
 impl Payload for AfterAgentInput {
     const EVENT: HookEventName = HookEventName::AfterAgent;
-    const FIELDS: &'static [&'static str] = &["prompt", "prompt_response", "stop_hook_active"];
+    const FIELDS: &'static [Field] = &fields::AFTER_AGENT;
     const SAMPLE: &'static str = concat!(
         r#"{"prompt":"Write a greeting to notes.txt","prompt_response":"It is written.","#,
         r#""stop_hook_active":false}"#,
@@ -348,17 +349,21 @@ impl Payload for AfterAgentInput {
 }
 
 macro_rules! lifecycle_payload {
-    ($(#[$doc:meta])* $payload:ident of $event:ident: $(#[$field_doc:meta])* $field:ident: $words:ident, such as $sample:literal) => {
+    ($(#[$doc:meta])* $payload:ident of $event:ident: $about:literal $field:ident: $words:ident, such as $sample:literal) => {
         $(#[$doc])*
         #[derive(Debug, Clone, PartialEq, Eq)]
         pub struct $payload {
-            $(#[$field_doc])*
+            #[doc = $about]
             pub $field: $words,
         }
 
         impl Payload for $payload {
             const EVENT: HookEventName = HookEventName::$event;
-            const FIELDS: &'static [&'static str] = &[stringify!($field)];
+            const FIELDS: &'static [Field] = &[Field::required(
+                stringify!($field),
+                Kind::Words($words::WORDS),
+                $about,
+            )];
             const SAMPLE: &'static str =
                 concat!("{\"", stringify!($field), "\":\"", $sample, "\"}");
 
@@ -385,21 +390,21 @@ macro_rules! lifecycle_payload {
 lifecycle_payload! {
     /// A session begins.
     SessionStartInput of SessionStart:
-    /// Why it began.
+    "Why it began."
     source: SessionStartSource, such as "startup"
 }
 
 lifecycle_payload! {
     /// A session ends.
     SessionEndInput of SessionEnd:
-    /// Why it ended.
+    "Why it ended."
     reason: SessionEndReason, such as "exit"
 }
 
 lifecycle_payload! {
     /// The conversation is about to be compressed.
     PreCompressInput of PreCompress:
-    /// What asked for it.
+    "What asked for it."
     trigger: PreCompressTrigger, such as "manual"
 }
 
@@ -412,7 +417,7 @@ pub struct BeforeModelInput {
 
 impl Payload for BeforeModelInput {
     const EVENT: HookEventName = HookEventName::BeforeModel;
-    const FIELDS: &'static [&'static str] = &["llm_request"];
+    const FIELDS: &'static [Field] = &fields::BEFORE_MODEL;
     const SAMPLE: &'static str = concat!(
         r#"{"llm_request":{"model":"sample-model","#,
         r#""messages":[{"role":"user","content":"Write a greeting to notes.txt"}]}}"#,
@@ -442,7 +447,7 @@ pub struct AfterModelInput {
 
 impl Payload for AfterModelInput {
     const EVENT: HookEventName = HookEventName::AfterModel;
-    const FIELDS: &'static [&'static str] = &["llm_request", "llm_response"];
+    const FIELDS: &'static [Field] = &fields::AFTER_MODEL;
     const SAMPLE: &'static str = concat!(
         r#"{"llm_request":{"model":"sample-model","#,
         r#""messages":[{"role":"user","content":"Write a greeting to notes.txt"}]},"#,
@@ -481,7 +486,7 @@ pub struct BeforeToolSelectionInput {
 
 impl Payload for BeforeToolSelectionInput {
     const EVENT: HookEventName = HookEventName::BeforeToolSelection;
-    const FIELDS: &'static [&'static str] = &["llm_request", "available_tools"];
+    const FIELDS: &'static [Field] = &fields::BEFORE_TOOL_SELECTION;
     const SAMPLE: &'static str = concat!(
         r#"{"llm_request":{"model":"sample-model","#,
         r#""messages":[{"role":"user","content":"Write a greeting to notes.txt"}],"#,
@@ -535,7 +540,7 @@ impl NotificationInput {
 
 impl Payload for NotificationInput {
     const EVENT: HookEventName = HookEventName::Notification;
-    const FIELDS: &'static [&'static str] = &["message", "notification_type", "details", "level"];
+    const FIELDS: &'static [Field] = &fields::NOTIFICATION;
     const SAMPLE: &'static str = concat!(
         r#"{"message":"The agent waits for your answer","notification_type":"other","#,
         r#""details":{}}"#,

@@ -28,6 +28,10 @@ const KNOWN: [(&str, Decision); 5] = [
 ];
 
 impl Decision {
+    /// The words that are known.
+    pub(crate) const WORDS: [&'static str; 5] =
+        [KNOWN[0].0, KNOWN[1].0, KNOWN[2].0, KNOWN[3].0, KNOWN[4].0];
+
     /// The decision of a word.
     pub fn from_word(word: &str) -> Self {
         KNOWN

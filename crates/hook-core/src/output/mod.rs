@@ -2,10 +2,12 @@
 //! (protocol.md §4).
 
 mod decision;
+mod fields;
 mod read;
 mod views;
 
 pub use decision::{Decision, PolicyDecision};
+pub(crate) use fields::{COMMON_FIELDS, SPECIFIC_FIELDS};
 pub use views::{
     AfterAgentOutput, AfterModelOutput, BeforeModelOutput, BeforeToolOutput,
     BeforeToolSelectionOutput,

@@ -1,21 +1,9 @@
 //! Reading an output: known fields by their type, the rest kept.
 
-use super::{Decision, HookOutput};
+use super::fields::json_kind;
+use super::{COMMON_FIELDS, Decision, HookOutput, SPECIFIC_FIELDS};
 use crate::json::{JsonKind, JsonObject, RawJson, RawObject};
 use crate::nearest::shortened;
-
-/// The fields of `hookSpecificOutput` that the engine or a caller acts on, with their kinds.
-const SPECIFIC: [(&str, JsonKind); 9] = [
-    ("hookEventName", JsonKind::String),
-    ("additionalContext", JsonKind::String),
-    ("permissionDecision", JsonKind::String),
-    ("permissionDecisionReason", JsonKind::String),
-    ("tool_input", JsonKind::Object),
-    ("llm_request", JsonKind::Object),
-    ("llm_response", JsonKind::Object),
-    ("toolConfig", JsonKind::Object),
-    ("clearContext", JsonKind::Bool),
-];
 
 impl HookOutput {
     /// Reads an output. Known fields of another type are dropped, unknown decision words kept,
@@ -23,18 +11,16 @@ impl HookOutput {
     pub fn read(fields: JsonObject, warnings: &mut Vec<String>) -> Self {
         let mut fields = Known { fields, warnings };
         let output = Self {
-            should_continue: fields.take("continue", JsonKind::Bool, RawJson::to_bool),
-            stop_reason: fields.take("stopReason", JsonKind::String, RawJson::to_text),
-            suppress_output: fields.take("suppressOutput", JsonKind::Bool, RawJson::to_bool),
-            system_message: fields.take("systemMessage", JsonKind::String, RawJson::to_text),
+            should_continue: fields.take("continue", RawJson::to_bool),
+            stop_reason: fields.take("stopReason", RawJson::to_text),
+            suppress_output: fields.take("suppressOutput", RawJson::to_bool),
+            system_message: fields.take("systemMessage", RawJson::to_text),
             decision: fields
-                .take("decision", JsonKind::String, RawJson::to_text)
+                .take("decision", RawJson::to_text)
                 .map(|word| Decision::from_word(&word)),
-            reason: fields.take("reason", JsonKind::String, RawJson::to_text),
+            reason: fields.take("reason", RawJson::to_text),
             hook_specific_output: fields
-                .take("hookSpecificOutput", JsonKind::Object, |value| {
-                    RawObject::try_from(value.clone()).ok()
-                })
+                .take("hookSpecificOutput", |value| RawObject::try_from(value.clone()).ok())
                 .map(|specific| fields.specific(specific.fields())),
             extra: fields.fields,
         };
@@ -59,22 +45,20 @@ struct Known<'w> {
 }
 
 impl Known<'_> {
-    fn take<T>(
-        &mut self,
-        name: &str,
-        expected: JsonKind,
-        read: impl FnOnce(&RawJson) -> Option<T>,
-    ) -> Option<T> {
+    fn take<T>(&mut self, name: &str, read: impl FnOnce(&RawJson) -> Option<T>) -> Option<T> {
         let value = self.fields.remove(name).filter(|value| !value.is_null())?;
         let read = read(&value);
-        if read.is_none() {
-            self.wrong_type(name, expected, value.kind());
+        if read.is_none()
+            && let Some(field) = COMMON_FIELDS.iter().find(|field| field.name == name)
+        {
+            self.wrong_type(name, json_kind(field), value.kind());
         }
         read
     }
 
     fn specific(&mut self, mut specific: JsonObject) -> JsonObject {
-        for (name, expected) in SPECIFIC {
+        for field in &SPECIFIC_FIELDS {
+            let (name, expected) = (field.name, json_kind(field));
             let Some(found) = specific.get(name).map(RawJson::kind) else { continue };
             if found != expected {
                 specific.remove(name);

@@ -5,24 +5,20 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::document::{Document, Field, Node};
+use super::fields::{
+    CONFIG_FIELDS, DEFINITION_FIELDS, ENVIRONMENT_FIELDS, HOOK_FIELDS, MAX_TIMEOUT_MILLISECONDS,
+    TOP_LEVEL,
+};
 use super::{
     EnvironmentRules, FailBehavior, FileSpans, HookEntry, HookSource, HookSpans, HooksConfig, Rule,
     SettingsFile, TimeoutOrigin,
 };
 use crate::event::HookEventName;
 use crate::nearest::{nearest, shortened};
+use crate::schema;
 
-/// What the engine reads of a file.
-const TOP_LEVEL: [&str; 2] = ["hooks", "hooksConfig"];
-/// Fields that are known under `hooksConfig`.
-const CONFIG_FIELDS: [&str; 6] =
-    ["enabled", "disabled", "defaultTimeout", "failBehavior", "maxConcurrent", "environment"];
 /// Words that people look for under `hooks` and that are not events.
 const MISPLACED: [&str; 3] = ["enabled", "disabled", "notifications"];
-const DEFINITION_FIELDS: [&str; 3] = ["matcher", "sequential", "hooks"];
-const HOOK_FIELDS: [&str; 7] =
-    ["type", "command", "name", "description", "timeout", "failBehavior", "env"];
-const MAX_TIMEOUT_MILLISECONDS: u64 = 86_400_000;
 
 /// Reads a settings text.
 ///
@@ -74,11 +70,12 @@ impl Reader<'_> {
             self.document.wrong_kind(&root, "an object", "the file was skipped");
             return;
         };
-        for field in fields.iter().filter(|field| !TOP_LEVEL.contains(&field.name.as_str())) {
+        for field in fields.iter().filter(|field| !schema::has(&TOP_LEVEL, &field.name)) {
             // Other names belong to the agent whose file it is, unless they are meant for us.
-            if nearest(&field.name, TOP_LEVEL).is_some() {
+            let known = || TOP_LEVEL.iter().map(|field| field.name);
+            if nearest(&field.name, known()).is_some() {
                 let message = format!("`{}` is not read", shortened(&field.name));
-                self.document.unknown_name(Rule::UnknownSection, field, message, TOP_LEVEL);
+                self.document.unknown_name(Rule::UnknownSection, field, message, known());
             }
         }
         // What holds for all hooks of the file is read before them, wherever it stands.
@@ -121,7 +118,7 @@ impl Reader<'_> {
                     }
                 },
                 "environment" => self.read_environment(&field.value),
-                _ => self.unknown_key(field, CONFIG_FIELDS),
+                _ => self.unknown_key(field, &CONFIG_FIELDS),
             }
         }
     }
@@ -136,7 +133,7 @@ impl Reader<'_> {
             match field.name.as_str() {
                 "allow" => rules.allow = self.texts(&field.value),
                 "deny" => rules.deny = self.texts(&field.value),
-                _ => self.unknown_key(field, ["allow", "deny"]),
+                _ => self.unknown_key(field, &ENVIRONMENT_FIELDS),
             }
         }
         self.config.environment = rules;
@@ -199,7 +196,7 @@ impl Reader<'_> {
                 },
                 "sequential" => definition.sequential = self.bool(&field.value).unwrap_or(false),
                 "hooks" => hooks = Some(field.value.clone()),
-                _ => self.unknown_key(field, DEFINITION_FIELDS),
+                _ => self.unknown_key(field, &DEFINITION_FIELDS),
             }
         }
         let Some(hooks) = hooks else {
@@ -265,7 +262,7 @@ impl Reader<'_> {
                 }
                 "failBehavior" => hook.fail_behavior = self.fail_behavior(&field.value),
                 "env" => hook.env = self.environment_of_hook(&field.value),
-                _ => self.unknown_key(field, HOOK_FIELDS),
+                _ => self.unknown_key(field, &HOOK_FIELDS),
             }
         }
         match kind {
@@ -311,8 +308,9 @@ impl Reader<'_> {
         env
     }
 
-    fn unknown_key<const N: usize>(&mut self, field: &Field, known: [&'static str; N]) {
+    fn unknown_key(&mut self, field: &Field, known: &'static [schema::Field]) {
         let message = format!("unknown key `{}`; it was ignored", shortened(&field.name));
+        let known = known.iter().map(|field| field.name);
         self.document.unknown_name(Rule::UnknownKey, field, message, known);
     }
 

@@ -11,6 +11,7 @@ mod check;
 mod diagnostic;
 mod document;
 pub mod edit;
+mod fields;
 mod file;
 mod foreign;
 mod rule;
@@ -24,6 +25,7 @@ use std::time::Duration;
 
 pub use check::{CheckedFile, Surroundings, check};
 pub use diagnostic::{Diagnostic, Place, Severity};
+pub(crate) use fields::{DEFINITION_FIELDS, HOOK_FIELDS, TOP_LEVEL};
 pub use file::parse;
 pub use foreign::{ForeignFile, find_foreign};
 pub use rule::Rule;
@@ -43,6 +45,9 @@ pub enum FailBehavior {
 }
 
 impl FailBehavior {
+    /// Both words.
+    pub(crate) const NAMES: [&'static str; 2] = ["continue", "block"];
+
     pub(crate) const WORDS: &'static str = "\"continue\" or \"block\"";
 
     pub(crate) fn from_word(word: &str) -> Option<Self> {

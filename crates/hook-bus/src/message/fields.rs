@@ -1,0 +1,214 @@
+//! The fields of each message, for their schema.
+
+use hook_core::schema::{Field, Kind};
+
+use super::correlation::MAX_LENGTH;
+use super::kind;
+
+/// What the schema defines by itself.
+pub(crate) mod defined {
+    /// The name of an event, in responses and progress.
+    pub(crate) const EVENT: &str = "event";
+    /// What a hook answered, as it was read or merged.
+    pub(crate) const OUTPUT: &str = "output";
+    /// Why a request could not be served.
+    pub(crate) const ERROR: &str = "error";
+}
+
+const CORRELATION_ID: Kind = Kind::TextUpTo(MAX_LENGTH);
+const EVENT_NAME: Field = Field::required("eventName", Kind::Defined(defined::EVENT), "The event.");
+const ECHOED_ID: Field = Field::required("correlationId", CORRELATION_ID, "The id of the request.");
+const WARNINGS: Field =
+    Field::required("warnings", Kind::ListOf(&Kind::Text), "Texts for the hook's author.");
+
+const fn type_of(word: &'static str) -> Field {
+    Field::required("type", Kind::Word(word), "What message it is.")
+}
+
+/// A request, but for `input`, which depends on the event.
+pub(crate) static REQUEST: [Field; 5] = [
+    type_of(kind::REQUEST),
+    Field::required("eventName", Kind::Text, "The event."),
+    Field::optional(
+        "correlationId",
+        CORRELATION_ID,
+        "An id that the response will have; without one, one is made.",
+    ),
+    Field::optional(
+        "deadlineMs",
+        Kind::Whole(0, None),
+        "How long after its acceptance the request must be answered, in milliseconds.",
+    ),
+    Field::optional(
+        "streams",
+        Kind::Bool,
+        "Asks for what each hook wrote to standard output and standard error.",
+    ),
+];
+
+/// What else a client sends, by name.
+pub(crate) static CONTROL: [(&str, &[Field]); 3] = [
+    ("subscribe", &[type_of("hook-subscribe")]),
+    (
+        "cancel",
+        &[
+            type_of("hook-cancel"),
+            Field::required("correlationId", CORRELATION_ID, "The id of the requests to cancel."),
+        ],
+    ),
+    ("reload", &[type_of("hook-reload")]),
+];
+
+/// A response.
+pub(crate) static RESPONSE: [Field; 9] = [
+    type_of(kind::RESPONSE),
+    ECHOED_ID,
+    Field::optional(
+        "eventName",
+        Kind::Defined(defined::EVENT),
+        "The event; absent if the request named none that is known.",
+    ),
+    Field::required(
+        "success",
+        Kind::Bool,
+        "Whether every stage was completed; what hooks did there does not matter.",
+    ),
+    Field::optional("output", Kind::Open(&AGGREGATED), "What the hooks answered, merged."),
+    Field::optional("processed", Kind::Open(&PROCESSED), "What the caller is to do."),
+    Field::optional("hooks", Kind::ListOf(&Kind::Open(&HOOK)), "What each hook did."),
+    Field::optional("error", Kind::Defined(defined::ERROR), "The stage that failed, if one did."),
+    Field::optional(
+        "warnings",
+        Kind::ListOf(&Kind::Text),
+        "What holds for every event at the moment, such as settings that cannot be read.",
+    ),
+];
+
+static AGGREGATED: [Field; 5] = [
+    Field::required("success", Kind::Bool, "Whether every hook succeeded."),
+    Field::optional(
+        "finalOutput",
+        Kind::Defined(defined::OUTPUT),
+        "The merged answer; absent if no hook gave one.",
+    ),
+    Field::required(
+        "allOutputs",
+        Kind::ListOf(&Kind::Defined(defined::OUTPUT)),
+        "All answers, in plan order.",
+    ),
+    Field::required("errors", Kind::ListOf(&Kind::Open(&ERROR_REPORT)), "What went wrong."),
+    Field::required("totalDuration", Kind::Number, "The sum of durations, in milliseconds."),
+];
+
+static ERROR_REPORT: [Field; 3] = [
+    Field::required("message", Kind::Text, "What went wrong."),
+    Field::optional("hook", Kind::Text, "The hook it happened to."),
+    Field::optional("stage", Kind::Text, "The stage it happened in."),
+];
+
+static PROCESSED: [Field; 8] = [
+    Field::required(
+        "decision",
+        Kind::Words(&["proceed", "ask", "block", "stop"]),
+        "The strongest of all answers.",
+    ),
+    Field::optional("reason", Kind::Text, "Why, unless it is `proceed`."),
+    Field::required("suppressOutput", Kind::Bool, "Whether to hide the event's output."),
+    Field::required("shouldStop", Kind::Bool, "Whether the agent should stop."),
+    Field::optional("stopReason", Kind::Text, "Why it should."),
+    Field::optional("systemMessage", Kind::Text, "A message for the display."),
+    Field::optional("modelMessage", Kind::Text, "The same message for the model."),
+    Field::optional("additionalContext", Kind::Text, "Text for the model."),
+];
+
+/// Why a request could not be served.
+pub(crate) static ERROR: [Field; 3] = [
+    Field::required("code", Kind::Text, "Which stage failed."),
+    Field::required("message", Kind::Text, "What went wrong, and how to mend it."),
+    Field::optional("details", Kind::AnyObject, "More about it."),
+];
+
+const HOOK_NAME: Field = Field::required("name", Kind::Text, "The hook's name, else its command.");
+const HOOK_TYPE: Field = Field::required(
+    "type",
+    Kind::Words(&["command", "inline", "async", "blocking"]),
+    "What the hook is run by.",
+);
+const HOOK_SOURCE: Field = Field::required(
+    "source",
+    Kind::Words(&["project", "user", "system", "extension", "explicit", "in-process"]),
+    "Where the hook comes from.",
+);
+
+/// What a hook did.
+static HOOK: [Field; 15] = [
+    HOOK_NAME,
+    HOOK_TYPE,
+    HOOK_SOURCE,
+    Field::required("success", Kind::Bool, "Whether it exited with 0, or returned no error."),
+    Field::optional("exitCode", Kind::Number, "How its process exited, if it did."),
+    Field::optional("signal", Kind::Text, "The signal that ended it, such as SIGKILL."),
+    Field::required("duration", Kind::Number, "How long it ran, in milliseconds."),
+    Field::required("queued", Kind::Number, "How long it waited for a place, in milliseconds."),
+    Field::optional("timedOut", Kind::Bool, "Present where its timeout ended it."),
+    Field::optional("leaked", Kind::Bool, "Present where what it started held its output open."),
+    Field::optional("truncated", Kind::Bool, "Present where it wrote more than is kept."),
+    WARNINGS,
+    Field::optional("error", Kind::Text, "Why it failed."),
+    Field::optional("stdout", Kind::Text, "What is kept of its standard output, if asked for."),
+    Field::optional("stderr", Kind::Text, "What is kept of its standard error, if asked for."),
+];
+
+static STARTED_HOOK: [Field; 4] = [
+    HOOK_NAME,
+    HOOK_TYPE,
+    HOOK_SOURCE,
+    Field::required("timeout", Kind::Number, "How long it may run, in milliseconds."),
+];
+
+/// What else an engine sends, by name.
+pub(crate) static NEWS: [(&str, &[Field]); 5] = [
+    (
+        "hello",
+        &[
+            type_of("hook-hello"),
+            Field::required("engine", Kind::Text, "Who speaks."),
+            Field::required("version", Kind::Text, "The engine's version."),
+            Field::required("protocol", Kind::Whole(1, None), "The version of these messages."),
+        ],
+    ),
+    (
+        "started",
+        &[
+            type_of(kind::STARTED),
+            ECHOED_ID,
+            EVENT_NAME,
+            Field::required("hook", Kind::Open(&STARTED_HOOK), "The hook that runs now."),
+        ],
+    ),
+    (
+        "finished",
+        &[
+            type_of(kind::FINISHED),
+            ECHOED_ID,
+            EVENT_NAME,
+            Field::required("hook", Kind::Open(&HOOK), "What became of it."),
+        ],
+    ),
+    (
+        "reloaded",
+        &[
+            type_of("hook-reloaded"),
+            Field::required("success", Kind::Bool, "Whether the engine could be built anew."),
+            Field::required("totalHooks", Kind::Whole(0, None), "How many hooks there are."),
+            Field::required("warnings", Kind::ListOf(&Kind::Text), "What is wrong with settings."),
+        ],
+    ),
+    (
+        "lagged",
+        &[
+            type_of("hook-lagged"),
+            Field::required("missed", Kind::Whole(0, None), "How many messages were dropped."),
+        ],
+    ),
+];

@@ -1,0 +1,119 @@
+//! JSON Schema of the messages (protocol.md §6). Those of settings and payloads are in
+//! [`hook_core::schema`].
+//!
+//! ```
+//! let schema = hook_bus::schema::messages();
+//! assert_eq!(schema["$defs"]["hello"]["properties"]["type"]["const"], "hook-hello");
+//! ```
+
+use hook_core::schema::{View, document, output, request_input};
+use hook_core::{FailureCode, HookEventName};
+use hook_translate::Sdk;
+use serde_json::{Map, Value, json};
+
+use crate::message::fields::{CONTROL, ERROR, NEWS, REQUEST, RESPONSE, defined};
+
+/// The schema of every message: what a client sends (`#/$defs/client`) and what it receives
+/// (`#/$defs/engine`).
+pub fn messages() -> Value {
+    let mut definitions = Map::new();
+    definitions.insert("request".to_owned(), request());
+    definitions.insert("response".to_owned(), response());
+    for (name, fields) in CONTROL {
+        definitions.insert(name.to_owned(), View::Read.object(fields, true));
+    }
+    for (name, fields) in NEWS {
+        definitions.insert(name.to_owned(), View::Written.object(fields, true));
+    }
+    let client = [&["request"][..], &CONTROL.map(|(name, _)| name)].concat();
+    let engine = [&["response"][..], &NEWS.map(|(name, _)| name)].concat();
+    for (name, members) in [("client", client), ("engine", engine)] {
+        definitions.insert(name.to_owned(), one_of(&members));
+    }
+    for event in HookEventName::all() {
+        definitions.insert(format!("{event}Input"), input(event));
+    }
+    definitions.insert(defined::EVENT.to_owned(), json!({"enum": names()}));
+    definitions.insert(defined::OUTPUT.to_owned(), output());
+    let mut error = View::Written.object(&ERROR, true);
+    error["properties"]["code"]["enum"] = json!(FailureCode::ALL.map(FailureCode::as_str));
+    definitions.insert(defined::ERROR.to_owned(), error);
+
+    let about = "One JSON object a line. What a client sends is #/$defs/client, what the engine \
+                 sends #/$defs/engine.";
+    let mut schema = document("messages", "Messages of the hook engine", about);
+    schema["oneOf"] = one_of(&["client", "engine"])["oneOf"].take();
+    schema["$defs"] = Value::Object(definitions);
+    schema
+}
+
+fn reference(name: &str) -> Value {
+    json!({"$ref": hook_core::schema::reference(name)})
+}
+
+fn one_of(names: &[&str]) -> Value {
+    json!({"oneOf": names.iter().map(|name| reference(name)).collect::<Vec<_>>()})
+}
+
+fn names() -> Vec<&'static str> {
+    HookEventName::all().map(HookEventName::as_str).collect()
+}
+
+/// A request: its input is that of its event, and may stand under its older name.
+fn request() -> Value {
+    let mut schema = View::Read.object(&REQUEST, true);
+    let with_aliases = |event: HookEventName| {
+        let row = event.row();
+        std::iter::once(row.name).chain(row.aliases.iter().copied())
+    };
+    let known: Vec<&str> = HookEventName::all().flat_map(with_aliases).collect();
+    schema["properties"]["eventName"]["enum"] = json!(known);
+    schema["properties"]["input"] = json!({
+        "description": "The event's input.",
+        "type": "object",
+    });
+    schema["properties"]["payload"] = json!({"description": "Stands for input.", "type": "object"});
+    schema["anyOf"] = json!([{"required": ["input"]}, {"required": ["payload"]}]);
+    let of_event = |event: HookEventName| {
+        let input = reference(&format!("{event}Input"));
+        json!({
+            "if": {"properties": {"eventName": {"enum": with_aliases(event).collect::<Vec<_>>()}}},
+            "then": {"properties": {"input": input, "payload": input}},
+        })
+    };
+    schema["allOf"] = HookEventName::all().map(of_event).collect();
+    schema
+}
+
+fn input(event: HookEventName) -> Value {
+    let mut schema = request_input(event);
+    if event.row().model != hook_core::event::ModelPayload::None {
+        schema["properties"]["sdk"] = json!({
+            "description": "Which SDK's form the model payload has; guessed without it.",
+            "enum": Sdk::ALL.map(|sdk| Some(sdk.as_str())).into_iter().chain([None]).collect::<Vec<_>>(),
+        });
+    }
+    schema
+}
+
+/// A response: with what hooks did, or with what kept them from it.
+fn response() -> Value {
+    let mut schema = View::Written.object(&RESPONSE, true);
+    schema["if"] = json!({"properties": {"success": {"const": true}}});
+    schema["then"] = json!({"required": ["output", "processed", "hooks"]});
+    schema["else"] = json!({"required": ["error"]});
+    schema
+}
+
+/// What [`named`] knows beside events.
+pub const NAMES: [&str; 3] = ["settings", "messages", "payloads"];
+
+/// The schema of that name: one of [`NAMES`], or an event's, whose payload it describes.
+pub fn named(name: &str) -> Option<Value> {
+    match name {
+        "settings" => Some(hook_core::schema::settings()),
+        "messages" => Some(messages()),
+        "payloads" => Some(hook_core::schema::payloads()),
+        event => HookEventName::from_name(event).map(hook_core::schema::event),
+    }
+}

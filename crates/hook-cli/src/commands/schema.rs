@@ -1,0 +1,39 @@
+//! `hook schema`: JSON Schema of what the engine reads and writes.
+
+use clap::Args;
+use hook_bus::schema::{NAMES, named};
+use hook_core::HookEventName;
+use hook_core::nearest::shortened;
+
+use crate::error::CommandError;
+use crate::exit_code::{self, Status};
+use crate::output::Printer;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  hook schema > .hooks/settings.schema.json     and in the settings: \"$schema\": \"./settings.schema.json\"
+  hook schema messages | jq '.[\"$defs\"].request'
+  hook schema BeforeTool")]
+pub(crate) struct Arguments {
+    /// What to describe: settings, messages (of hook serve), payloads (what hooks read and answer),
+    /// or an event, such as BeforeTool, for its payload alone
+    #[arg(value_name = "NAME", default_value = "settings")]
+    name: String,
+}
+
+pub(crate) async fn run(
+    arguments: &Arguments,
+    printer: &mut Printer,
+) -> Result<Status, CommandError> {
+    let Some(schema) = named(&arguments.name) else {
+        let hint = match HookEventName::nearest(&arguments.name) {
+            Some(event) => format!("did you mean {event}?"),
+            None => format!("name {} or an event", NAMES.join(", ")),
+        };
+        let name = shortened(&arguments.name);
+        return Err(CommandError::Usage(format!("there is no schema {name:?}; {hint}")));
+    };
+    printer.text(&format!("{schema:#}\n")).await?;
+    Ok(exit_code::PROCEED)
+}

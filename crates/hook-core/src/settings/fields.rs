@@ -1,0 +1,124 @@
+//! What is known in a settings file. Reader and schema both go by these tables.
+
+use super::FailBehavior;
+use crate::schema::{Field, Kind};
+
+/// The longest timeout, in milliseconds: a day.
+pub(super) const MAX_TIMEOUT_MILLISECONDS: u64 = 86_400_000;
+
+const MILLISECONDS: Kind = Kind::Whole(1, Some(MAX_TIMEOUT_MILLISECONDS));
+
+/// What the engine knows of a file.
+pub(crate) static TOP_LEVEL: [Field; 3] = [
+    Field::optional("$schema", Kind::Any, "The schema of this file, for editors; not read."),
+    Field::optional(
+        "hooksConfig",
+        Kind::Closed(&CONFIG_FIELDS),
+        "What holds for all hooks of this file.",
+    ),
+    Field::optional("hooks", Kind::Defined("events"), "The hooks, by the event they listen to."),
+];
+
+/// Fields of `hooksConfig`.
+pub(crate) static CONFIG_FIELDS: [Field; 6] = [
+    Field::with_default(
+        "enabled",
+        Kind::Bool,
+        "true",
+        "Whether the hooks of this file run at all.",
+    ),
+    Field::with_default(
+        "disabled",
+        Kind::ListOf(&Kind::Text),
+        "[]",
+        "Names (or commands, of hooks without a name) of hooks that do not run.",
+    ),
+    Field::with_default(
+        "defaultTimeout",
+        MILLISECONDS,
+        "60000",
+        "The timeout of hooks that set none, in milliseconds.",
+    ),
+    Field::with_default(
+        "failBehavior",
+        Kind::Words(&FailBehavior::NAMES),
+        "\"continue\"",
+        "What the failure of a hook means that does not say it itself: `block` makes it a denial.",
+    ),
+    Field::with_default(
+        "maxConcurrent",
+        Kind::Whole(0, None),
+        "0",
+        "How many processes of this file's hooks may run at once; 0 leaves it to the engine.",
+    ),
+    Field::optional(
+        "environment",
+        Kind::Closed(&ENVIRONMENT_FIELDS),
+        "Which variables of the host's environment hooks get. A name may end in `*`.",
+    ),
+];
+
+/// Fields of `hooksConfig.environment`.
+pub(crate) static ENVIRONMENT_FIELDS: [Field; 2] = [
+    Field::with_default(
+        "allow",
+        Kind::ListOf(&Kind::Text),
+        "[]",
+        "Variables that hooks get although `deny`, or the engine, removes them.",
+    ),
+    Field::with_default(
+        "deny",
+        Kind::ListOf(&Kind::Text),
+        "[]",
+        "Variables of the host that hooks do not get.",
+    ),
+];
+
+/// Fields of a definition.
+pub(crate) static DEFINITION_FIELDS: [Field; 3] = [
+    Field::optional(
+        "matcher",
+        Kind::Text,
+        "Which tools it is for: a regular expression that is looked for in the tool's name. Without \
+         one, or with `*`, for all.",
+    ),
+    Field::with_default(
+        "sequential",
+        Kind::Bool,
+        "false",
+        "Whether the event's hooks run one after the other, each with what the one before changed.",
+    ),
+    Field::required("hooks", Kind::ListOf(&Kind::Defined("hook")), "The hooks."),
+];
+
+/// Fields of a hook.
+pub(crate) static HOOK_FIELDS: [Field; 7] = [
+    Field::required("type", Kind::Word("command"), "What the hook is: a command."),
+    Field::required(
+        "command",
+        Kind::NotBlank,
+        "The shell command that is run. The event's input comes on its standard input; exit code 2 \
+         denies, and standard error says why.",
+    ),
+    Field::optional(
+        "name",
+        Kind::Text,
+        "What the hook is shown as and switched off by; without one, its command is.",
+    ),
+    Field::optional("description", Kind::Text, "What the hook is for."),
+    Field::optional(
+        "timeout",
+        MILLISECONDS,
+        "How long it may run, in milliseconds; `defaultTimeout` by default.",
+    ),
+    Field::optional(
+        "failBehavior",
+        Kind::Words(&FailBehavior::NAMES),
+        "What its failure means: `block` makes it a denial. That of the file by default.",
+    ),
+    Field::optional(
+        "env",
+        Kind::Variables,
+        "Variables that are added to its environment, over all others.",
+    ),
+];
