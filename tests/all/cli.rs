@@ -1,5 +1,9 @@
 //! The command line: fire, run, test, list, and what it says of bad input.
 
+mod recorded;
+mod replay;
+mod trace;
+
 use hook_tests::{Hook, Project};
 use serde_json::json;
 

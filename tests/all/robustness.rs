@@ -10,6 +10,7 @@ mod matchers;
 mod messages;
 mod outputs;
 mod payloads;
+mod recordings;
 mod scenarios;
 mod settings;
 mod translators;

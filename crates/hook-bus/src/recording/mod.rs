@@ -1,6 +1,6 @@
 //! Recordings: every message of an engine with the time at which it came.
 //!
-//! A recording is JSON lines (docs/cli/trace.md has the format). [`Recording`] reads one, says what
+//! A recording is JSON lines (protocol.md §6, "Recordings"). [`Recording`] reads one, says what
 //! each request's hooks did and when, and sends the requests again: [`RecordedRequest::replay`]
 //! compares what comes of them with what was recorded, by [`compare()`].
 

@@ -18,6 +18,9 @@
   function outcomeOf(word) {
     return Object.hasOwn(OUTCOMES, word) ? word : "failed";
   }
+  function nameOf(request) {
+    return request.eventName ?? (request.end === undefined ? "?" : "not a request");
+  }
   function sign(outcome) {
     const made = element("span", "sign " + outcome, OUTCOMES[outcome]);
     made.setAttribute("aria-hidden", "true");
@@ -271,7 +274,7 @@
     }
     const it = hook ?? request;
     const what = hook ? element("span", "what", hook.name)
-      : element("span", "what", request.eventName ?? "not a request", request.subject === undefined ? null : element("em", "", request.subject));
+      : element("span", "what", nameOf(request), request.subject === undefined ? null : element("em", "", request.subject));
     if (!hook && (request.reason || request.error)) what.append(element("span", "why", request.reason || request.error.message));
     what.title = what.textContent;
     const took = hook ? hookTook(hook) : request.end === undefined ? null : request.end - request.start;
@@ -406,7 +409,7 @@
     close.type = "button";
     close.setAttribute("aria-label", "Close details");
     close.addEventListener("click", () => { choose(chosen, false); $("rows").focus(); });
-    const name = hook ? [hook.name] : [request.eventName ?? "not a request", request.subject === undefined ? null : element("em", "", " " + request.subject)];
+    const name = hook ? [hook.name] : [nameOf(request), request.subject === undefined ? null : element("em", "", " " + request.subject)];
     const parts = [element("div", "top", element("h2", "", ...name), close)];
     if (hook) parts.push(...hookDetails(request, hook)); else parts.push(...requestDetails(request));
     panel.replaceChildren(...parts);
@@ -442,7 +445,7 @@
       ["Queued", hook.queued === undefined ? null : time(hook.queued * 1000)],
       ["Exit", hook.exitCode ?? hook.signal], ["Source", hook.source], ["Type", hook.type], ["Flags", flags.join(", ")],
     ]));
-    parts.push(element("h3", "", "Ran for"), link(request, null, [request.eventName ?? "?", request.subject].filter(Boolean).join(" "), request.outcome,
+    parts.push(element("h3", "", "Ran for"), link(request, null, [nameOf(request), request.subject].filter(Boolean).join(" "), request.outcome,
       request.end === undefined ? null : request.end - request.start));
     parts.push(...block("stdout", hook.stdout, hook.stdoutCut, "Nothing written."), ...block("stderr", hook.stderr, hook.stderrCut, "Nothing written."));
     if (request.input !== undefined) parts.push(...block("Input of the request", pretty(request.input), request.inputCut));
