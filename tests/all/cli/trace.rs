@@ -679,3 +679,35 @@ fn times_and_values_that_nobody_measured_are_traced_too() {
         assert_eq!(finished.status, 0, "{arguments:?}: {}", finished.stderr);
     }
 }
+
+/// The lines of a page's shell examples that begin with `hook`.
+fn examples(page: &str) -> Vec<String> {
+    let text = std::fs::read_to_string(workspace().join(page)).unwrap();
+    let blocks = text.split("```sh\n").skip(1).filter_map(|block| block.split("```").next());
+    blocks.flat_map(str::lines).map(str::to_owned).collect()
+}
+
+#[test]
+fn what_the_docs_say_can_be_pasted() {
+    let project = Project::new();
+    let folder = "docs/examples/agent-session";
+    let copied = Command::new("sh")
+        .args(["-c", "mkdir -p \"$2/docs/examples\" && cp -R \"$1\" \"$2/docs/examples\"", "sh"])
+        .args([workspace().join(folder), project.path()])
+        .status();
+    assert!(copied.unwrap().success());
+    for (page, count) in [("docs/cli/trace.md", 5), ("docs/cli/replay.md", 1)] {
+        let lines = examples(page);
+        assert_eq!(lines.len(), count, "{page}");
+        for line in lines {
+            let arguments: Vec<&str> = line.strip_prefix("hook ").unwrap().split(' ').collect();
+            let finished = Hook::new(&project, &arguments).run();
+            // What the hooks say of the repository they are in is another.
+            let expected = if arguments[0] == "replay" { 0..=1 } else { 0..=0 };
+            assert!(expected.contains(&finished.status), "{line}: {finished:?}");
+            assert_eq!(finished.stderr, "", "{line}");
+        }
+    }
+    assert!(project.read("trace.html").ends_with("</html>\n"));
+    assert!(project.read("trace.json").starts_with("{\"displayTimeUnit\""));
+}
