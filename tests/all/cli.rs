@@ -3,6 +3,7 @@
 mod recorded;
 mod replay;
 mod trace;
+mod trace_page;
 
 use hook_tests::{Hook, Project};
 use serde_json::json;
