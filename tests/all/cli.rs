@@ -11,6 +11,10 @@ mod schema;
 mod terminal;
 mod test;
 mod trust;
+mod recorded;
+mod replay;
+mod trace;
+mod trace_page;
 
 use hook_tests::{Hook, Project};
 use serde_json::json;

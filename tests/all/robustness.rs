@@ -11,6 +11,7 @@ mod matchers;
 mod messages;
 mod outputs;
 mod payloads;
+mod recordings;
 mod scenarios;
 mod settings;
 mod translators;

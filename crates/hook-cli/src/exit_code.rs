@@ -7,7 +7,8 @@ pub(crate) struct Status(u8);
 /// Things may go on.
 pub(crate) const PROCEED: Status = Status(0);
 
-/// The engine could not do its job, or a test of `hook test` failed.
+/// The engine could not do its job, a test of `hook test` failed, or `hook replay` found a
+/// change.
 pub(crate) const FAILURE: Status = Status(1);
 
 /// A hook blocked or stopped, or asked and nobody answered.

@@ -122,6 +122,7 @@ pub fn compare(before: &RawJson, now: &RawJson) -> Vec<Difference> {
         &mut merged,
     );
     merged.retain(|it| match it {
+        Difference::Value { path, before, now } if is_default(path, before, now) => false,
         Difference::Value { path, .. } => !READ_BY_PROCESSED.iter().any(|(field, reading)| {
             path.strip_prefix("finalOutput.") == Some(field) && is_decided(reading, &decided)
         }),
@@ -137,6 +138,17 @@ pub fn compare(before: &RawJson, now: &RawJson) -> Vec<Difference> {
     hooks(&before, &now, &mut differences);
     warnings("", &texts(before.get("warnings")), &texts(now.get("warnings")), &mut differences);
     differences
+}
+
+/// Whether one side says only what the other leaves unsaid.
+fn is_default(path: &str, before: &Option<RawJson>, now: &Option<RawJson>) -> bool {
+    let default = match path {
+        "finalOutput.continue" => true,
+        "finalOutput.suppressOutput" => false,
+        _ => return false,
+    };
+    let value = |side: &Option<RawJson>| side.as_ref().map_or(Some(default), RawJson::to_bool);
+    value(before) == value(now)
 }
 
 /// How the hooks of the one response differ from those of the other.
@@ -297,6 +309,11 @@ mod tests {
                 r#"{"output":{"finalOutput":{"decision":"allow"}},
                     "processed":{"decision":"proceed","shouldStop":false}}"#,
                 vec![r#"decision: "block" → "proceed""#, r#"reason: "no" → nothing"#],
+            ),
+            (
+                r#"{"output":{"finalOutput":{"continue":true,"suppressOutput":false,"x":1}}}"#,
+                r#"{"output":{}}"#,
+                vec!["finalOutput.x: 1 → nothing"],
             ),
             (
                 r#"{"output":{"finalOutput":{"decision":"approve"}},"processed":{"decision":"proceed"}}"#,

@@ -143,9 +143,10 @@ impl Recording {
             }
         }
         for request in &mut recording.requests {
-            let asked = || request.message.as_ref()?.get("eventName")?.to_text();
-            let answered = request.answered(&["eventName"]).and_then(|name| name.to_text());
-            request.event_name = answered.or_else(asked);
+            // A request may say its name as others spell it.
+            if let Some(name) = request.answered(&["eventName"]).and_then(|name| name.to_text()) {
+                request.event_name = Some(name);
+            }
             request.settle_hooks();
         }
         Ok(recording)
@@ -201,6 +202,9 @@ impl Recording {
 impl RecordedRequest {
     /// Takes one of its messages; false for one that means nothing here.
     fn take(&mut self, at: Duration, message: JsonObject) -> bool {
+        if self.event_name.is_none() {
+            self.event_name = message.get("eventName").and_then(RawJson::to_text);
+        }
         let message_type = message.get("type").and_then(RawJson::to_text).unwrap_or_default();
         let hook = || message.get("hook").and_then(|hook| hook.to_object().ok());
         match message_type.as_str() {

@@ -40,16 +40,19 @@ pub enum Unreplayable {
 impl RecordedRequest {
     /// Why it cannot be sent again, if it cannot.
     pub fn unreplayable(&self) -> Option<Unreplayable> {
-        if self.message.is_none() {
-            return Some(Unreplayable::NoRequest);
-        }
-        if self.input().is_none_or(|input| input.kind() != JsonKind::Object) {
-            return Some(Unreplayable::NotARequest);
+        let code = self.answered(&["error", "code"]).and_then(|code| code.to_text());
+        let input = self.input().filter(|input| input.kind() == JsonKind::Object);
+        match (&self.message, input, code.as_deref()) {
+            // Recorders leave out what is no envelope, which its answer tells.
+            (None, _, Some("invalid_request")) | (Some(_), None, _) => {
+                return Some(Unreplayable::NotARequest);
+            }
+            (None, ..) => return Some(Unreplayable::NoRequest),
+            _ => {}
         }
         if self.response.is_none() {
             return Some(Unreplayable::NoResponse);
         }
-        let code = self.answered(&["error", "code"]).and_then(|code| code.to_text());
         code.is_some_and(|code| CUT_OFF.contains(&code.as_str())).then_some(Unreplayable::CutOff)
     }
 

@@ -12,7 +12,7 @@ pub struct RecordedRequest {
     pub number: u64,
     /// When it was accepted.
     pub at: Duration,
-    /// The event's name: as the response says it, else as the request did.
+    /// The event's name: as the response says it, else as another of its messages does.
     pub event_name: Option<String>,
     /// The request message; absent where the recorder missed it.
     pub message: Option<JsonObject>,

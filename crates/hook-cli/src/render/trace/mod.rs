@@ -18,7 +18,8 @@ pub(crate) use text::{Scale, trace_text};
 
 /// A request's event as people call it, and what it is about.
 pub(super) fn title(request: &RecordedRequest) -> (String, Option<String>) {
-    let event = request.event_name.clone().unwrap_or_else(|| "not a request".to_owned());
+    let nameless = if request.response.is_some() { "not a request" } else { "?" };
+    let event = request.event_name.clone().unwrap_or_else(|| nameless.to_owned());
     (event, request.subject())
 }
 

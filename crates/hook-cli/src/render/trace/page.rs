@@ -13,7 +13,15 @@ use super::microseconds;
 
 const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
-const SCRIPT: &str = include_str!("page.js");
+/// One script in several files; the first line makes all of it strict.
+const SCRIPT: &str = concat!(
+    "\n\"use strict\";\n",
+    include_str!("page/recording.js"),
+    include_str!("page/scale.js"),
+    include_str!("page/rows.js"),
+    include_str!("page/details.js"),
+    include_str!("page/start.js"),
+);
 
 /// How much of each stream and value the page holds at most, and how much of each kind in all, in
 /// bytes: browsers have to hold it.

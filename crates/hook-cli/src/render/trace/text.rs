@@ -228,6 +228,8 @@ impl<'r> Page<'r> {
         }
         for totals in &summary.events {
             let (name, left) = fitted(&one_line(&totals.event), names);
+            let some = |it| if totals.hooks == 0 { "-".to_owned() } else { time(it) };
+            let (in_hooks, longest) = (some(totals.in_hooks), some(totals.longest));
             let _ = writeln!(
                 self.out,
                 "{}{:left$}  {:>8}  {:>7}  {:>5}  {:>6}  {:>9}  {:>9}",
@@ -237,8 +239,8 @@ impl<'r> Page<'r> {
                 totals.held_up,
                 totals.hooks,
                 totals.failed_hooks,
-                time(totals.in_hooks),
-                time(totals.longest),
+                in_hooks,
+                longest,
             );
         }
         let last = format!(
