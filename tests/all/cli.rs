@@ -1,5 +1,9 @@
 //! The command line: fire, run, test, list, and what it says of bad input.
 
+mod completions;
+mod exit_codes;
+mod help;
+mod man;
 mod test;
 
 use hook_tests::{Hook, Project};

@@ -4,11 +4,18 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::commands::{fire, list, run, serve, test};
+use crate::commands::{completions, fire, help, list, man, run, serve, test};
+use crate::exit_code;
 
 /// Hooks for AI agents: try them, test them, serve them.
 #[derive(Debug, Parser)]
-#[command(name = "hook", version, arg_required_else_help = true, after_help = EXIT_CODES)]
+#[command(
+    name = "hook",
+    version,
+    arg_required_else_help = true,
+    disable_help_subcommand = true,
+    after_help = after_help()
+)]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) common: Common,
@@ -16,12 +23,10 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
-const EXIT_CODES: &str = "\
-Exit codes:
-  0   things may go on
-  1   the engine could not do its job, or a test failed
-  2   a hook blocked or stopped, or asked and nobody answered
-  64  wrong usage";
+fn after_help() -> String {
+    let codes = exit_code::summary();
+    format!("{codes}\n\n`hook help protocol` says what a hook reads and writes.")
+}
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Common options")]
@@ -71,4 +76,10 @@ pub(crate) enum Command {
     Test(test::Arguments),
     /// List every hook that is found
     List(list::Arguments),
+    /// Print a script by which a shell completes the command
+    Completions(completions::Arguments),
+    /// Print manual pages
+    Man(man::Arguments),
+    /// Print the help of a command, or a page about a topic
+    Help(help::Arguments),
 }

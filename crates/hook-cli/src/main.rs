@@ -7,6 +7,7 @@
 //! | `args` | what can be said on the command line |
 //! | `context` | what it means: project, settings, trust, the hook system |
 //! | `commands` | one file for each command |
+//! | `complete` | what a shell is told that completes a command line |
 //! | `render` | results for people |
 //! | `output` | the one way to the terminal |
 //! | `signals` | what a signal does |
@@ -14,10 +15,15 @@
 
 mod args;
 mod commands;
+mod complete;
 mod context;
 mod error;
 mod exit_code;
+#[cfg(test)]
+mod generated;
 mod output;
+#[cfg(test)]
+mod reference;
 mod render;
 mod signals;
 
@@ -34,6 +40,9 @@ fn main() -> ExitCode {
 }
 
 fn run() -> exit_code::Status {
+    if let Some(answered) = complete::answer() {
+        return answered;
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
@@ -79,7 +88,11 @@ fn keep_inherited_descriptors_from_hooks() {}
 /// not pay for a second.
 fn runtime(command: &args::Command) -> std::io::Result<tokio::runtime::Runtime> {
     let mut builder = match command {
-        args::Command::Fire(_) | args::Command::List(_) => Builder::new_current_thread(),
+        args::Command::Fire(_)
+        | args::Command::List(_)
+        | args::Command::Completions(_)
+        | args::Command::Man(_)
+        | args::Command::Help(_) => Builder::new_current_thread(),
         _ => Builder::new_multi_thread(),
     };
     // Standard input and output take one thread each, settings and files another. More come and go

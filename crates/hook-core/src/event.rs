@@ -9,8 +9,8 @@ use crate::chain::{self, Chain};
 use crate::input::{
     AfterAgentInput, AfterModelInput, AfterToolInput, BeforeAgentInput, BeforeModelInput,
     BeforeToolInput, BeforeToolSelectionInput, EventPayload, NotificationInput, Payload,
-    PreCompressInput, PreCompressTrigger, SessionEndInput, SessionEndReason, SessionStartInput,
-    SessionStartSource,
+    PayloadField, PreCompressInput, PreCompressTrigger, SessionEndInput, SessionEndReason,
+    SessionStartInput, SessionStartSource,
 };
 use crate::shape::{FieldReader, ShapeError};
 
@@ -91,6 +91,10 @@ pub struct EventRow {
     pub name: &'static str,
     /// Other names that stand for it at the public doors.
     pub aliases: &'static [&'static str],
+    /// When it happens, in a few words.
+    pub moment: &'static str,
+    /// The fields of its payload.
+    pub fields: &'static [PayloadField],
     /// What its matchers are compared with.
     pub matching: Matching,
     /// How several outputs become one.
@@ -114,6 +118,8 @@ static EVENTS: [EventRow; 11] = [
         event: HookEventName::BeforeTool,
         name: "BeforeTool",
         aliases: &["before_tool"],
+        moment: "a tool is about to run",
+        fields: BeforeToolInput::FIELDS,
         matching: Matching::Pattern,
         merge: MergeStrategy::OrDecision,
         model: ModelPayload::None,
@@ -126,6 +132,8 @@ static EVENTS: [EventRow; 11] = [
         event: HookEventName::AfterTool,
         name: "AfterTool",
         aliases: &["after_tool"],
+        moment: "a tool ran",
+        fields: AfterToolInput::FIELDS,
         matching: Matching::Pattern,
         merge: MergeStrategy::OrDecision,
         model: ModelPayload::None,
@@ -138,6 +146,8 @@ static EVENTS: [EventRow; 11] = [
         event: HookEventName::BeforeAgent,
         name: "BeforeAgent",
         aliases: &["before_agent"],
+        moment: "a prompt was submitted",
+        fields: BeforeAgentInput::FIELDS,
         matching: Matching::Always,
         merge: MergeStrategy::OrDecision,
         model: ModelPayload::None,
@@ -150,6 +160,8 @@ static EVENTS: [EventRow; 11] = [
         event: HookEventName::AfterAgent,
         name: "AfterAgent",
         aliases: &["after_agent"],
+        moment: "the agent finished its turn",
+        fields: AfterAgentInput::FIELDS,
         matching: Matching::Always,
         merge: MergeStrategy::OrDecision,
         model: ModelPayload::None,
@@ -162,6 +174,8 @@ static EVENTS: [EventRow; 11] = [
         event: HookEventName::SessionStart,
         name: "SessionStart",
         aliases: &["session_start"],
+        moment: "a session begins",
+        fields: SessionStartInput::FIELDS,
         matching: Matching::Exact { field: "source", words: SessionStartSource::WORDS },
         merge: MergeStrategy::OrDecision,
         model: ModelPayload::None,
@@ -174,6 +188,8 @@ static EVENTS: [EventRow; 11] = [
         event: HookEventName::SessionEnd,
         name: "SessionEnd",
         aliases: &["session_end"],
+        moment: "a session ends",
+        fields: SessionEndInput::FIELDS,
         matching: Matching::Exact { field: "reason", words: SessionEndReason::WORDS },
         merge: MergeStrategy::Simple,
         model: ModelPayload::None,
@@ -186,6 +202,8 @@ static EVENTS: [EventRow; 11] = [
         event: HookEventName::PreCompress,
         name: "PreCompress",
         aliases: &["pre_compress"],
+        moment: "the conversation is about to be compressed",
+        fields: PreCompressInput::FIELDS,
         matching: Matching::Exact { field: "trigger", words: PreCompressTrigger::WORDS },
         merge: MergeStrategy::Simple,
         model: ModelPayload::None,
@@ -198,6 +216,8 @@ static EVENTS: [EventRow; 11] = [
         event: HookEventName::BeforeModel,
         name: "BeforeModel",
         aliases: &["before_model"],
+        moment: "the model is about to be called",
+        fields: BeforeModelInput::FIELDS,
         matching: Matching::Always,
         merge: MergeStrategy::FieldReplacement,
         model: ModelPayload::Request,
@@ -210,6 +230,8 @@ static EVENTS: [EventRow; 11] = [
         event: HookEventName::AfterModel,
         name: "AfterModel",
         aliases: &["after_model"],
+        moment: "the model answered",
+        fields: AfterModelInput::FIELDS,
         matching: Matching::Always,
         merge: MergeStrategy::FieldReplacement,
         model: ModelPayload::RequestAndResponse,
@@ -222,6 +244,8 @@ static EVENTS: [EventRow; 11] = [
         event: HookEventName::BeforeToolSelection,
         name: "BeforeToolSelection",
         aliases: &["before_tool_selection"],
+        moment: "the tools of a model call are about to be chosen",
+        fields: BeforeToolSelectionInput::FIELDS,
         matching: Matching::Always,
         merge: MergeStrategy::ToolSelection,
         model: ModelPayload::Request,
@@ -234,6 +258,8 @@ static EVENTS: [EventRow; 11] = [
         event: HookEventName::Notification,
         name: "Notification",
         aliases: &["notification"],
+        moment: "the agent tells the user something",
+        fields: NotificationInput::FIELDS,
         matching: Matching::Always,
         merge: MergeStrategy::Simple,
         model: ModelPayload::None,
@@ -298,6 +324,8 @@ impl fmt::Display for HookEventName {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::input::RequestInput;
+    use crate::json::{JsonKind, JsonObject, RawJson};
     use std::collections::HashSet;
 
     #[test]
@@ -317,6 +345,36 @@ mod tests {
             }
         }
         assert_eq!(HookEventName::from_name("beforetool"), None);
+    }
+
+    #[test]
+    fn the_fields_of_a_row_are_those_that_its_payload_reads() {
+        let sample = |field: &PayloadField, row: &EventRow| match (row.matching, field.kind) {
+            (Matching::Exact { field: name, words }, _) if name == field.name => {
+                RawJson::from_text(words[0])
+            }
+            (_, Some(JsonKind::String)) => RawJson::from_text("x"),
+            (_, Some(JsonKind::Bool)) => RawJson::from_bool(true),
+            (_, Some(JsonKind::Array)) => RawJson::parse("[]").unwrap(),
+            _ => RawJson::parse(r#"{"server_name":"x"}"#).unwrap(),
+        };
+        for row in &EVENTS {
+            let read = |fields: JsonObject| RequestInput::read(row.event, fields);
+            let mut all = JsonObject::new();
+            for field in row.fields {
+                all.insert(field.name, sample(field, row));
+            }
+            assert!(read(all.clone()).unwrap().extra.is_empty(), "{}", row.name);
+            for field in row.fields {
+                let mut without = all.clone();
+                without.remove(field.name);
+                let at = format!("{}: {}", row.name, field.name);
+                assert_eq!(read(without).is_err(), field.required, "{at}");
+                let mut wrong = all.clone();
+                wrong.insert(field.name, RawJson::parse("7").unwrap());
+                assert_eq!(read(wrong).is_err(), field.kind.is_some(), "{at}");
+            }
+        }
     }
 
     #[test]

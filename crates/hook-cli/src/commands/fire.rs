@@ -1,11 +1,13 @@
 //! `hook fire`: publish one request, show the response.
 
 use clap::Args;
+use clap_complete::engine::ArgValueCompleter;
 use hook_bus::{HookExecutionRequest, HookExecutionResponse, HookSystem};
 use hook_core::{JsonObject, PolicyDecision, RawJson};
 use tokio::io::AsyncReadExt;
 use tokio_util::sync::CancellationToken;
 
+use crate::complete;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::exit_code::{self, Status};
@@ -22,6 +24,7 @@ Examples:
 pub(crate) struct Arguments {
     /// The event: BeforeTool, AfterTool, BeforeAgent, AfterAgent, SessionStart, SessionEnd,
     /// PreCompress, BeforeModel, AfterModel, BeforeToolSelection or Notification
+    #[arg(add = ArgValueCompleter::new(complete::event_names))]
     event: String,
     /// The tool, for events about one; its input is {} unless given
     #[arg(long, value_name = "NAME")]

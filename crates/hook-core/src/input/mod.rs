@@ -19,7 +19,8 @@ use crate::shape::{FieldReader, ShapeError};
 pub use payload::{
     AfterAgentInput, AfterModelInput, AfterToolInput, BeforeAgentInput, BeforeModelInput,
     BeforeToolInput, BeforeToolSelectionInput, EventPayload, McpContext, ModelPayloads,
-    NotificationInput, PreCompressInput, SessionEndInput, SessionStartInput, ToolName,
+    NotificationInput, PayloadField, PreCompressInput, SessionEndInput, SessionStartInput,
+    ToolName,
 };
 pub(crate) use payload::{MAX_TOOL_NAME, Payload};
 pub use words::{PreCompressTrigger, SessionEndReason, SessionStartSource};
@@ -27,9 +28,14 @@ pub use words::{PreCompressTrigger, SessionEndReason, SessionStartSource};
 /// Request values that reach the environment of a process may be this long, in bytes.
 const MAX_ENVIRONMENT_VALUE: usize = 4 * 1024;
 
-/// The fields that every input has.
-const BASE_FIELDS: [&str; 5] =
-    ["session_id", "transcript_path", "cwd", "hook_event_name", "timestamp"];
+/// The fields that every input has, all of them strings, with what they say.
+pub const BASE_FIELDS: [(&str, &str); 5] = [
+    ("session_id", "the agent's session"),
+    ("transcript_path", "the session's transcript file, \"\" without one"),
+    ("cwd", "the agent's working directory"),
+    ("hook_event_name", "the event"),
+    ("timestamp", "when it happened: ISO 8601, UTC, milliseconds"),
+];
 
 /// A payload that is not what its event requires.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -137,7 +143,11 @@ impl RequestInput {
     fn forged_field(&self) -> Option<String> {
         let known = self.payload.fields();
         let mut names = self.extra.iter().map(|(name, _)| name);
-        names.find(|name| BASE_FIELDS.contains(name) || known.contains(name)).map(str::to_owned)
+        let is_known = |name: &&str| {
+            BASE_FIELDS.iter().any(|(base, _)| base == name)
+                || known.iter().any(|field| field.name == *name)
+        };
+        names.find(is_known).map(str::to_owned)
     }
 
     /// The event that the payload belongs to.

@@ -15,8 +15,8 @@ pub(crate) const MAX_TOOL_NAME: usize = 1024;
 pub(crate) trait Payload: Sized + Into<EventPayload> {
     const EVENT: HookEventName;
 
-    /// The names of its fields.
-    const FIELDS: &'static [&'static str];
+    /// Its fields.
+    const FIELDS: &'static [PayloadField];
 
     /// Takes the payload's fields, and is the check of them.
     fn read(fields: &mut FieldReader) -> Result<Self, ShapeError>;
@@ -37,6 +37,29 @@ pub(crate) trait Payload: Sized + Into<EventPayload> {
     fn model_payloads(&mut self) -> ModelPayloads<'_> {
         ModelPayloads::default()
     }
+}
+
+/// A field of an event's payload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PayloadField {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is; `None` where it may be any value.
+    pub kind: Option<JsonKind>,
+    /// Whether it must be there.
+    pub required: bool,
+}
+
+const fn required(name: &'static str, kind: JsonKind) -> PayloadField {
+    PayloadField { name, kind: Some(kind), required: true }
+}
+
+const fn optional(name: &'static str, kind: JsonKind) -> PayloadField {
+    PayloadField { name, kind: Some(kind), required: false }
+}
+
+const fn any(name: &'static str) -> PayloadField {
+    PayloadField { name, kind: None, required: true }
 }
 
 /// The parts of a payload that are a model SDK's.
@@ -82,8 +105,8 @@ macro_rules! payloads {
                 }
             }
 
-            /// The names of the payload's fields, whether they are there or not.
-            pub(crate) fn fields(&self) -> &'static [&'static str] {
+            /// The payload's fields, whether they are there or not.
+            pub(crate) fn fields(&self) -> &'static [PayloadField] {
                 match self {
                     $(Self::$event(_) => <$payload as Payload>::FIELDS,)+
                 }
@@ -218,7 +241,11 @@ pub struct BeforeToolInput {
 
 impl Payload for BeforeToolInput {
     const EVENT: HookEventName = HookEventName::BeforeTool;
-    const FIELDS: &'static [&'static str] = &["tool_name", "tool_input", "mcp_context"];
+    const FIELDS: &'static [PayloadField] = &[
+        required("tool_name", JsonKind::String),
+        required("tool_input", JsonKind::Object),
+        optional("mcp_context", JsonKind::Object),
+    ];
 
     fn read(fields: &mut FieldReader) -> Result<Self, ShapeError> {
         Ok(Self {
@@ -254,8 +281,12 @@ pub struct AfterToolInput {
 
 impl Payload for AfterToolInput {
     const EVENT: HookEventName = HookEventName::AfterTool;
-    const FIELDS: &'static [&'static str] =
-        &["tool_name", "tool_input", "tool_response", "mcp_context"];
+    const FIELDS: &'static [PayloadField] = &[
+        required("tool_name", JsonKind::String),
+        required("tool_input", JsonKind::Object),
+        any("tool_response"),
+        optional("mcp_context", JsonKind::Object),
+    ];
 
     fn read(fields: &mut FieldReader) -> Result<Self, ShapeError> {
         Ok(Self {
@@ -288,7 +319,7 @@ pub struct BeforeAgentInput {
 
 impl Payload for BeforeAgentInput {
     const EVENT: HookEventName = HookEventName::BeforeAgent;
-    const FIELDS: &'static [&'static str] = &["prompt"];
+    const FIELDS: &'static [PayloadField] = &[required("prompt", JsonKind::String)];
 
     fn read(fields: &mut FieldReader) -> Result<Self, ShapeError> {
         Ok(Self { prompt: fields.text("prompt").required("prompt", "a string")? })
@@ -312,7 +343,11 @@ pub struct AfterAgentInput {
 
 impl Payload for AfterAgentInput {
     const EVENT: HookEventName = HookEventName::AfterAgent;
-    const FIELDS: &'static [&'static str] = &["prompt", "prompt_response", "stop_hook_active"];
+    const FIELDS: &'static [PayloadField] = &[
+        required("prompt", JsonKind::String),
+        required("prompt_response", JsonKind::String),
+        required("stop_hook_active", JsonKind::Bool),
+    ];
 
     fn read(fields: &mut FieldReader) -> Result<Self, ShapeError> {
         Ok(Self {
@@ -344,7 +379,8 @@ macro_rules! lifecycle_payload {
 
         impl Payload for $payload {
             const EVENT: HookEventName = HookEventName::$event;
-            const FIELDS: &'static [&'static str] = &[stringify!($field)];
+            const FIELDS: &'static [PayloadField] =
+                &[required(stringify!($field), JsonKind::String)];
 
             fn read(fields: &mut FieldReader) -> Result<Self, ShapeError> {
                 const FIELD: &str = stringify!($field);
@@ -396,7 +432,7 @@ pub struct BeforeModelInput {
 
 impl Payload for BeforeModelInput {
     const EVENT: HookEventName = HookEventName::BeforeModel;
-    const FIELDS: &'static [&'static str] = &["llm_request"];
+    const FIELDS: &'static [PayloadField] = &[required("llm_request", JsonKind::Object)];
 
     fn read(fields: &mut FieldReader) -> Result<Self, ShapeError> {
         Ok(Self { llm_request: fields.object("llm_request").required("llm_request", "an object")? })
@@ -422,7 +458,8 @@ pub struct AfterModelInput {
 
 impl Payload for AfterModelInput {
     const EVENT: HookEventName = HookEventName::AfterModel;
-    const FIELDS: &'static [&'static str] = &["llm_request", "llm_response"];
+    const FIELDS: &'static [PayloadField] =
+        &[required("llm_request", JsonKind::Object), required("llm_response", JsonKind::Object)];
 
     fn read(fields: &mut FieldReader) -> Result<Self, ShapeError> {
         Ok(Self {
@@ -455,7 +492,8 @@ pub struct BeforeToolSelectionInput {
 
 impl Payload for BeforeToolSelectionInput {
     const EVENT: HookEventName = HookEventName::BeforeToolSelection;
-    const FIELDS: &'static [&'static str] = &["llm_request", "available_tools"];
+    const FIELDS: &'static [PayloadField] =
+        &[required("llm_request", JsonKind::Object), optional("available_tools", JsonKind::Array)];
 
     fn read(fields: &mut FieldReader) -> Result<Self, ShapeError> {
         Ok(Self {
@@ -504,7 +542,12 @@ impl NotificationInput {
 
 impl Payload for NotificationInput {
     const EVENT: HookEventName = HookEventName::Notification;
-    const FIELDS: &'static [&'static str] = &["message", "notification_type", "details", "level"];
+    const FIELDS: &'static [PayloadField] = &[
+        required("message", JsonKind::String),
+        optional("notification_type", JsonKind::String),
+        optional("details", JsonKind::Object),
+        optional("level", JsonKind::String),
+    ];
 
     fn read(fields: &mut FieldReader) -> Result<Self, ShapeError> {
         let message = fields.text("message").required("message", Self::MESSAGE)?;

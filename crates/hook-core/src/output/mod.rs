@@ -2,10 +2,12 @@
 //! (protocol.md §4).
 
 mod decision;
+mod field;
 mod read;
 mod views;
 
 pub use decision::{Decision, PolicyDecision};
+pub use field::{OUTPUT_FIELDS, OutputField, SPECIFIC_FIELDS};
 pub use views::{
     AfterAgentOutput, AfterModelOutput, BeforeModelOutput, BeforeToolOutput,
     BeforeToolSelectionOutput,

@@ -1,21 +1,8 @@
 //! Reading an output: known fields by their type, the rest kept.
 
-use super::{Decision, HookOutput};
+use super::{Decision, HookOutput, OutputField, SPECIFIC_FIELDS};
 use crate::json::{JsonKind, JsonObject, RawJson, RawObject};
 use crate::nearest::shortened;
-
-/// The fields of `hookSpecificOutput` that the engine or a caller acts on, with their kinds.
-const SPECIFIC: [(&str, JsonKind); 9] = [
-    ("hookEventName", JsonKind::String),
-    ("additionalContext", JsonKind::String),
-    ("permissionDecision", JsonKind::String),
-    ("permissionDecisionReason", JsonKind::String),
-    ("tool_input", JsonKind::Object),
-    ("llm_request", JsonKind::Object),
-    ("llm_response", JsonKind::Object),
-    ("toolConfig", JsonKind::Object),
-    ("clearContext", JsonKind::Bool),
-];
 
 impl HookOutput {
     /// Reads an output. Known fields of another type are dropped, unknown decision words kept,
@@ -74,7 +61,7 @@ impl Known<'_> {
     }
 
     fn specific(&mut self, mut specific: JsonObject) -> JsonObject {
-        for (name, expected) in SPECIFIC {
+        for OutputField { name, kind: expected, .. } in SPECIFIC_FIELDS {
             let Some(found) = specific.get(name).map(RawJson::kind) else { continue };
             if found != expected {
                 specific.remove(name);
@@ -94,6 +81,31 @@ impl Known<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::output::OUTPUT_FIELDS;
+
+    #[test]
+    fn every_field_of_the_tables_is_read_with_its_type_and_nothing_else_is() {
+        let warnings_of = |name: &str, specific: bool| {
+            let mut fields = JsonObject::new();
+            fields.insert(name, RawJson::parse("7").unwrap());
+            if specific {
+                let inner = fields.to_raw();
+                fields = JsonObject::new();
+                fields.insert("hookSpecificOutput", inner);
+            }
+            let mut warnings = Vec::new();
+            HookOutput::read(fields, &mut warnings);
+            warnings
+        };
+        for (fields, specific) in [(&OUTPUT_FIELDS[..], false), (&SPECIFIC_FIELDS[..], true)] {
+            for field in fields {
+                let warnings = warnings_of(field.name, specific);
+                let expected = format!("{} must be {}, found a number", field.name, field.kind);
+                assert!(warnings.iter().any(|it| it.contains(&expected)), "{warnings:?}");
+            }
+            assert_eq!(warnings_of("another", specific), [""; 0]);
+        }
+    }
 
     #[test]
     fn wrong_types_are_dropped_with_a_warning_and_the_rest_is_kept() {
