@@ -1,20 +1,24 @@
 //! The command line: fire, run, test, list, and what it says of bad input.
 
 mod check;
+mod completions;
 mod doctor;
 mod enable;
+mod exit_codes;
 mod explain;
 mod fire;
+mod help;
 mod init;
 mod list;
+mod man;
+mod recorded;
+mod replay;
 mod schema;
 mod terminal;
 mod test;
-mod trust;
-mod recorded;
-mod replay;
 mod trace;
 mod trace_page;
+mod trust;
 
 use hook_tests::{Hook, Project};
 use serde_json::json;

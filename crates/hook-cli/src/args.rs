@@ -5,10 +5,17 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::commands;
+use crate::exit_code;
 
 /// Hooks for AI agents: try them, test them, serve them.
 #[derive(Debug, Parser)]
-#[command(name = "hook", version, arg_required_else_help = true, after_help = EXIT_CODES)]
+#[command(
+    name = "hook",
+    version,
+    arg_required_else_help = true,
+    disable_help_subcommand = true,
+    after_help = after_help()
+)]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) common: Common,
@@ -16,12 +23,10 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
-const EXIT_CODES: &str = "\
-Exit codes:
-  0   things may go on
-  1   the engine could not do its job, or a test failed
-  2   a hook blocked or stopped, or asked and nobody answered
-  64  wrong usage";
+fn after_help() -> String {
+    let codes = exit_code::summary();
+    format!("{codes}\n\n`hook help protocol` says what a hook reads and writes.")
+}
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Common options")]
@@ -93,4 +98,10 @@ pub(crate) enum Command {
     Doctor(commands::doctor::Arguments),
     /// Print the JSON Schema of settings, messages, or what hooks read and write
     Schema(commands::schema::Arguments),
+    /// Print what makes a shell complete events, hooks and options
+    Completions(commands::completions::Arguments),
+    /// Print a manual page
+    Man(commands::man::Arguments),
+    /// Explain a command, or what exit codes and the protocol mean
+    Help(commands::help::Arguments),
 }

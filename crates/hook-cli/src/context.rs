@@ -166,12 +166,14 @@ fn existing_directory(project: &Path, cwd: &Path) -> Result<PathBuf, CommandErro
     }
 }
 
-fn nearest_project(cwd: &Path) -> PathBuf {
+/// The nearest parent with settings, else the folder itself.
+pub(crate) fn nearest_project(cwd: &Path) -> PathBuf {
     let project = cwd.ancestors().find(|directory| directory.join(SETTINGS).is_file());
     project.unwrap_or(cwd).to_path_buf()
 }
 
-fn config_home() -> Option<PathBuf> {
+/// Where the user's own files are, if there is a home.
+pub(crate) fn config_home() -> Option<PathBuf> {
     let absolute =
         |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     absolute("XDG_CONFIG_HOME").or_else(|| Some(absolute("HOME")?.join(".config")))

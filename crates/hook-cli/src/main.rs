@@ -7,6 +7,7 @@
 //! | `args` | what can be said on the command line |
 //! | `context` | what it means: project, settings, trust, the hook system |
 //! | `commands` | one file for each command |
+//! | `complete` | what a shell is told that completes a command line |
 //! | `render` | results for people |
 //! | `output` | the one way to the terminal |
 //! | `progress` | which hooks take long, while they do |
@@ -16,12 +17,17 @@
 
 mod args;
 mod commands;
+mod complete;
 mod context;
 mod error;
 mod exit_code;
+#[cfg(test)]
+mod generated;
 mod output;
 mod progress;
 mod recording;
+#[cfg(test)]
+mod reference;
 mod render;
 mod signals;
 
@@ -38,6 +44,9 @@ fn main() -> ExitCode {
 }
 
 fn run() -> exit_code::Status {
+    if let Some(answered) = complete::answer() {
+        return answered;
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {

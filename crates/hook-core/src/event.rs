@@ -104,6 +104,8 @@ pub struct EventRow {
     pub name: &'static str,
     /// Other names that stand for it at the public doors.
     pub aliases: &'static [&'static str],
+    /// When it happens, in a few words.
+    pub moment: &'static str,
     /// What its matchers are compared with.
     pub matching: Matching,
     /// How several outputs become one.
@@ -117,9 +119,9 @@ pub struct EventRow {
     /// An input as one might come, as JSON.
     pub(crate) sample: &'static str,
     /// The fields of its payload.
-    pub(crate) fields: &'static [Field],
+    pub fields: &'static [Field],
     /// What of `hookSpecificOutput` it acts on, beside what every event does.
-    pub(crate) specific: &'static [&'static str],
+    pub specific: &'static [&'static str],
     pub(crate) chain: Chain,
     pub(crate) read: fn(&mut FieldReader) -> Result<EventPayload, ShapeError>,
 }
@@ -140,6 +142,7 @@ static EVENTS: [EventRow; 11] = [
         event: HookEventName::BeforeTool,
         name: "BeforeTool",
         aliases: &["before_tool"],
+        moment: "a tool is about to run",
         matching: Matching::Pattern,
         merge: MergeStrategy::OrDecision,
         model: ModelPayload::None,
@@ -155,6 +158,7 @@ static EVENTS: [EventRow; 11] = [
         event: HookEventName::AfterTool,
         name: "AfterTool",
         aliases: &["after_tool"],
+        moment: "a tool ran",
         matching: Matching::Pattern,
         merge: MergeStrategy::OrDecision,
         model: ModelPayload::None,
@@ -170,6 +174,7 @@ static EVENTS: [EventRow; 11] = [
         event: HookEventName::BeforeAgent,
         name: "BeforeAgent",
         aliases: &["before_agent"],
+        moment: "a prompt was submitted",
         matching: Matching::Always,
         merge: MergeStrategy::OrDecision,
         model: ModelPayload::None,
@@ -185,6 +190,7 @@ static EVENTS: [EventRow; 11] = [
         event: HookEventName::AfterAgent,
         name: "AfterAgent",
         aliases: &["after_agent"],
+        moment: "the agent finished its turn",
         matching: Matching::Always,
         merge: MergeStrategy::OrDecision,
         model: ModelPayload::None,
@@ -200,6 +206,7 @@ static EVENTS: [EventRow; 11] = [
         event: HookEventName::SessionStart,
         name: "SessionStart",
         aliases: &["session_start"],
+        moment: "a session begins",
         matching: Matching::Exact { field: "source", words: SessionStartSource::WORDS },
         merge: MergeStrategy::OrDecision,
         model: ModelPayload::None,
@@ -215,6 +222,7 @@ static EVENTS: [EventRow; 11] = [
         event: HookEventName::SessionEnd,
         name: "SessionEnd",
         aliases: &["session_end"],
+        moment: "a session ends",
         matching: Matching::Exact { field: "reason", words: SessionEndReason::WORDS },
         merge: MergeStrategy::Simple,
         model: ModelPayload::None,
@@ -230,6 +238,7 @@ static EVENTS: [EventRow; 11] = [
         event: HookEventName::PreCompress,
         name: "PreCompress",
         aliases: &["pre_compress"],
+        moment: "the conversation is about to be compressed",
         matching: Matching::Exact { field: "trigger", words: PreCompressTrigger::WORDS },
         merge: MergeStrategy::Simple,
         model: ModelPayload::None,
@@ -245,6 +254,7 @@ static EVENTS: [EventRow; 11] = [
         event: HookEventName::BeforeModel,
         name: "BeforeModel",
         aliases: &["before_model"],
+        moment: "the model is about to be called",
         matching: Matching::Always,
         merge: MergeStrategy::FieldReplacement,
         model: ModelPayload::Request,
@@ -260,6 +270,7 @@ static EVENTS: [EventRow; 11] = [
         event: HookEventName::AfterModel,
         name: "AfterModel",
         aliases: &["after_model"],
+        moment: "the model answered",
         matching: Matching::Always,
         merge: MergeStrategy::FieldReplacement,
         model: ModelPayload::RequestAndResponse,
@@ -275,6 +286,7 @@ static EVENTS: [EventRow; 11] = [
         event: HookEventName::BeforeToolSelection,
         name: "BeforeToolSelection",
         aliases: &["before_tool_selection"],
+        moment: "the tools of a model call are about to be chosen",
         matching: Matching::Always,
         merge: MergeStrategy::ToolSelection,
         model: ModelPayload::Request,
@@ -290,6 +302,7 @@ static EVENTS: [EventRow; 11] = [
         event: HookEventName::Notification,
         name: "Notification",
         aliases: &["notification"],
+        moment: "the agent tells the user something",
         matching: Matching::Always,
         merge: MergeStrategy::Simple,
         model: ModelPayload::None,

@@ -382,6 +382,41 @@ fn an_update_keeps_line_ends_permissions_and_what_looks_like_an_expression_liter
 }
 
 #[test]
+fn an_update_writes_nothing_of_a_request_that_was_cut_off() {
+    let project = Project::with_hook("SessionEnd", "exec sleep 1000");
+    let text = "[[test]]\nname = 'a'\nevent = 'SessionEnd'\ninput.reason = 'exit'\n";
+    project.write("a.toml", text);
+    let finished = test(&project, &["a.toml", "--update", "--timeout", "200"]);
+    assert_eq!(finished.status, 1);
+    assert!(finished.stdout.contains("not updated: the request was cut off"), "{finished:?}");
+    assert_eq!(project.read("a.toml"), text);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_signal_ends_the_tests_and_no_file_is_touched() {
+    // The hook signals the command that runs it.
+    let project = Project::with_hook("SessionEnd", "kill -INT $PPID; exec sleep 1000");
+    let one = "[[test]]\nname = 'a'\nevent = 'SessionEnd'\ninput.reason = 'exit'\n";
+    project.write("a.toml", &one.repeat(3));
+    let finished = test(&project, &["a.toml", "--update"]);
+    assert_eq!(finished.status, 128 + 2, "{finished:?}");
+    assert!(
+        finished.stdout.contains("1/3 tests run: 0 passed, 1 failed, 2 skipped"),
+        "{finished:?}"
+    );
+    assert_eq!(project.read("a.toml"), one.repeat(3));
+}
+
+#[test]
+fn a_file_that_is_named_twice_is_played_once() {
+    let project = project();
+    let file = project.path().join("tests/good.toml");
+    let twice = test(&project, &["tests/good.toml", "./tests/good.toml", file.to_str().unwrap()]);
+    assert!(twice.stdout.contains("3 tests run"), "{twice:?}");
+}
+
+#[test]
 fn fail_fast_begins_no_test_after_a_failure() {
     let project = project();
     let fast = test(&project, &["tests/below/bad.toml", "--fail-fast"]);
@@ -507,7 +542,7 @@ fn every_broken_file_is_named_with_the_place_before_anything_is_played() {
     status: 1
     ----- stdout -----
     ----- stderr -----
-    error: tests/1-unknown.toml:4:12: not a scenario: unknown field `decison`, expected one of `decision`, `reason`, `stopReason`, `systemMessage`, `additionalContext`, `suppressOutput`, `error`, `healthy`, `hooks`, `output`, `response`
+    error: tests/1-unknown.toml:4:12: not a scenario: unknown key `decison`; did you mean `decision`?
        |
      4 | expect = { decison = 'x' }
        |            ^^^^^^^

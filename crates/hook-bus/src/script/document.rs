@@ -15,10 +15,8 @@ pub(super) struct Located<'t> {
 
 impl<'t> Located<'t> {
     pub(super) fn parse(text: &'t str) -> Result<Self, ScenarioError> {
-        let document = Document::parse(text).map_err(|error| {
-            let kind = ScenarioErrorKind::Toml(error.message().to_owned());
-            ScenarioError::new(kind, text, error.span())
-        })?;
+        let document = Document::parse(text)
+            .map_err(|error| ScenarioError::toml(error.message(), text, error.span()))?;
         Ok(Self { text, document })
     }
 

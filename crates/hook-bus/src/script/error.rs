@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use hook_core::nearest::shortened;
+use hook_core::nearest::{nearest, shortened};
 
 /// A text is no scenario.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -60,6 +60,21 @@ pub enum ScenarioErrorKind {
 }
 
 impl ScenarioError {
+    /// What a parser of TOML said.
+    pub(super) fn toml(message: &str, text: &str, span: Option<Range<usize>>) -> Self {
+        // Which keys there are is said only where none is like the one that was written.
+        let mut names = message.split('`').skip(1).step_by(2);
+        let hint = match names.next().filter(|_| message.starts_with("unknown field `")) {
+            Some(found) => nearest(found, names).map(|known| (shortened(found), known)),
+            None => None,
+        };
+        let message = match hint {
+            Some((found, known)) => format!("unknown key `{found}`; did you mean `{known}`?"),
+            None => message.to_owned(),
+        };
+        Self::new(ScenarioErrorKind::Toml(message), text, span)
+    }
+
     pub(super) fn new(kind: ScenarioErrorKind, text: &str, span: Option<Range<usize>>) -> Self {
         let span = span.unwrap_or_default();
         let before = text.get(..span.start).unwrap_or(text);

@@ -3,7 +3,7 @@
 //!
 //! [`play()`] sends the requests of a script, one JSON object a line, and gives their responses in
 //! the script's order. [`Scenario`] adds what is expected of each; [`play_tests`] plays the tests
-//! of several, and [`update`] writes what was found into the file that expected something else.
+//! of several, and [`update()`] writes what was found into the file that expected something else.
 
 mod document;
 mod error;

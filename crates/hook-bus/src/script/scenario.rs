@@ -85,10 +85,8 @@ impl Scenario {
     /// # Errors
     /// Says why the text is no scenario, and where.
     pub fn parse(text: &str) -> Result<Self, ScenarioError> {
-        let not_toml = |error: toml::de::Error| {
-            let kind = ScenarioErrorKind::Toml(error.message().to_owned());
-            ScenarioError::new(kind, text, error.span())
-        };
+        let not_toml =
+            |error: toml::de::Error| ScenarioError::toml(error.message(), text, error.span());
         let mut scenario: Self = toml::from_str(text).map_err(not_toml)?;
         if scenario.tests.is_empty() {
             return Err(ScenarioError::new(ScenarioErrorKind::Empty, text, None));

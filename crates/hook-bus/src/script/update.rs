@@ -2,10 +2,11 @@
 
 use std::fmt;
 
+use hook_core::FailureCode;
 use serde_json::Value as Json;
 use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, TableLike, Value};
 
-use super::error::{ScenarioError, ScenarioErrorKind};
+use super::error::ScenarioError;
 use super::expectation::{KeyStep, ScenarioKey, exactly, names_of_hooks};
 use super::scenario::{Scenario, TestReport};
 
@@ -50,6 +51,8 @@ pub struct NotUpdated {
 pub enum NotUpdatedReason {
     /// The request failed, and the test does not expect that.
     Failed,
+    /// The request was cut off, which says nothing of the next time.
+    CutOff,
     /// TOML has no form for what was found.
     NotToml,
     /// The key is not where it was.
@@ -63,6 +66,7 @@ impl fmt::Display for NotUpdatedReason {
                 "the request failed, which is seldom what a test should expect; \
                  if it is, write `error` by hand"
             }
+            Self::CutOff => "the request was cut off, which says nothing of the next time",
             Self::NotToml => "what was found has no form in TOML; write it by hand",
             Self::Missing => "the key is not where it was; write it by hand",
         })
@@ -79,15 +83,17 @@ impl fmt::Display for NotUpdatedReason {
 /// # Errors
 /// When the text is no scenario.
 pub fn update(text: &str, reports: &[(usize, &TestReport)]) -> Result<Updated, ScenarioError> {
-    let not_toml = |message: &str, text: &str| {
-        ScenarioError::new(ScenarioErrorKind::Toml(message.to_owned()), text, None)
-    };
-    let mut document: DocumentMut =
-        text.parse().map_err(|error: toml_edit::TomlError| not_toml(error.message(), text))?;
+    let not_toml =
+        |error: toml_edit::TomlError| ScenarioError::toml(error.message(), text, error.span());
+    let mut document: DocumentMut = text.parse().map_err(not_toml)?;
     let mut updated = Updated { text: text.to_owned(), changes: Vec::new(), left: Vec::new() };
     for &(test, report) in reports {
         let Some(node) = test_of(&mut document, test) else { continue };
-        if node.get("expect").is_none() {
+        if says_nothing_of_the_test(report) {
+            let key = "expect".to_owned();
+            let reason = NotUpdatedReason::CutOff;
+            updated.left.push(NotUpdated { test, key, reason });
+        } else if node.get("expect").is_none() {
             record(node, test, report, &mut updated);
         } else {
             correct(node, test, report, &mut updated);
@@ -99,6 +105,13 @@ pub fn update(text: &str, reports: &[(usize, &TestReport)]) -> Result<Updated, S
         updated.text = written;
     }
     Ok(updated)
+}
+
+/// Whether the response is about the moment, and not about what was asked.
+fn says_nothing_of_the_test(report: &TestReport) -> bool {
+    use FailureCode::{Cancelled, DeadlineExceeded, InternalError, NoHandler, ShuttingDown};
+    let moments = [Cancelled, DeadlineExceeded, InternalError, NoHandler, ShuttingDown];
+    report.response.error().is_some_and(|error| moments.contains(&error.code))
 }
 
 fn test_of(document: &mut DocumentMut, index: usize) -> Option<&mut dyn TableLike> {

@@ -1,9 +1,11 @@
 //! `hook explain`: which hooks would run for an event, and why each other one would not.
 
 use clap::Args;
+use clap_complete::engine::ArgValueCompleter;
 
 use super::input::InputArguments;
 use super::known_event;
+use crate::complete;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::exit_code::{self, Status};
@@ -21,6 +23,7 @@ Nothing is run. `hook fire EVENT` with the same arguments runs what this says.")
 pub(crate) struct Arguments {
     /// The event: BeforeTool, AfterTool, BeforeAgent, AfterAgent, SessionStart, SessionEnd,
     /// PreCompress, BeforeModel, AfterModel, BeforeToolSelection or Notification
+    #[arg(add = ArgValueCompleter::new(complete::event_names))]
     event: String,
     #[command(flatten)]
     input: InputArguments,

@@ -3,11 +3,13 @@
 use std::time::Instant;
 
 use clap::Args;
+use clap_complete::engine::ArgValueCompleter;
 use hook_bus::{HookExecutionRequest, HookExecutionResponse, HookSystem};
 use hook_core::{HookEventName, PolicyDecision};
 use tokio_util::sync::CancellationToken;
 
 use super::input::{Input, InputArguments};
+use crate::complete;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::exit_code::{self, Status};
@@ -29,6 +31,7 @@ Examples:
 pub(crate) struct Arguments {
     /// The event: BeforeTool, AfterTool, BeforeAgent, AfterAgent, SessionStart, SessionEnd,
     /// PreCompress, BeforeModel, AfterModel, BeforeToolSelection or Notification
+    #[arg(add = ArgValueCompleter::new(complete::event_names))]
     event: String,
     #[command(flatten)]
     input: InputArguments,

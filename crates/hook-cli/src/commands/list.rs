@@ -1,8 +1,10 @@
 //! `hook list`: every hook that is found, and whether it runs.
 
 use clap::Args;
+use clap_complete::engine::ArgValueCompleter;
 
 use super::known_event;
+use crate::complete;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::exit_code::{self, Status};
@@ -19,7 +21,7 @@ Examples:
 `hook explain EVENT` says which of them run for one event.")]
 pub(crate) struct Arguments {
     /// Only hooks of this event
-    #[arg(long)]
+    #[arg(long, add = ArgValueCompleter::new(complete::event_names))]
     event: Option<String>,
 }
 

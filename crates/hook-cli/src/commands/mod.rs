@@ -2,14 +2,17 @@
 //! renders.
 
 pub(crate) mod check;
+pub(crate) mod completions;
 pub(crate) mod disable;
 pub(crate) mod doctor;
 pub(crate) mod enable;
 pub(crate) mod explain;
 pub(crate) mod fire;
+pub(crate) mod help;
 pub(crate) mod init;
 mod input;
 pub(crate) mod list;
+pub(crate) mod man;
 pub(crate) mod replay;
 pub(crate) mod run;
 pub(crate) mod schema;
@@ -32,24 +35,30 @@ use crate::output::Printer;
 
 /// Runs the command that was asked for.
 pub(crate) async fn dispatch(cli: Cli, printer: &mut Printer) -> Result<Status, CommandError> {
-    let context = &Context::new(cli.common)?;
-    match &cli.command {
-        Command::Fire(arguments) => fire::run(arguments, context, printer).await,
-        Command::Explain(arguments) => explain::run(arguments, context, printer).await,
-        Command::List(arguments) => list::run(arguments, context, printer).await,
-        Command::Check(arguments) => check::run(arguments, context, printer).await,
-        Command::Test(arguments) => test::run(arguments, context, printer).await,
-        Command::Run(arguments) => run::run(arguments, context, printer).await,
-        Command::Serve(arguments) => serve::run(arguments, context, printer).await,
-        Command::Tail(arguments) => tail::run(arguments, context, printer).await,
-        Command::Replay(arguments) => replay::run(arguments, context, printer).await,
-        Command::Trace(arguments) => trace::run(arguments, context, printer).await,
-        Command::Init(arguments) => init::run(arguments, context, printer).await,
-        Command::Enable(arguments) => enable::run(arguments, context, printer).await,
-        Command::Disable(arguments) => disable::run(arguments, context, printer).await,
-        Command::Trust(arguments) => trust::run(arguments, context, printer).await,
-        Command::Doctor(arguments) => doctor::run(arguments, context, printer).await,
+    let Cli { common, command } = cli;
+    let json = common.json;
+    // What is said of the command itself needs no project.
+    let context = || Context::new(common);
+    match &command {
+        Command::Fire(arguments) => fire::run(arguments, &context()?, printer).await,
+        Command::Explain(arguments) => explain::run(arguments, &context()?, printer).await,
+        Command::List(arguments) => list::run(arguments, &context()?, printer).await,
+        Command::Check(arguments) => check::run(arguments, &context()?, printer).await,
+        Command::Test(arguments) => test::run(arguments, &context()?, printer).await,
+        Command::Run(arguments) => run::run(arguments, &context()?, printer).await,
+        Command::Serve(arguments) => serve::run(arguments, &context()?, printer).await,
+        Command::Tail(arguments) => tail::run(arguments, &context()?, printer).await,
+        Command::Replay(arguments) => replay::run(arguments, &context()?, printer).await,
+        Command::Trace(arguments) => trace::run(arguments, &context()?, printer).await,
+        Command::Init(arguments) => init::run(arguments, &context()?, printer).await,
+        Command::Enable(arguments) => enable::run(arguments, &context()?, printer).await,
+        Command::Disable(arguments) => disable::run(arguments, &context()?, printer).await,
+        Command::Trust(arguments) => trust::run(arguments, &context()?, printer).await,
+        Command::Doctor(arguments) => doctor::run(arguments, &context()?, printer).await,
         Command::Schema(arguments) => schema::run(arguments, printer).await,
+        Command::Completions(arguments) => completions::run(arguments, printer).await,
+        Command::Man(arguments) => man::run(arguments, json, printer).await,
+        Command::Help(arguments) => help::run(arguments, json, printer).await,
     }
 }
 

@@ -3,10 +3,12 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use clap_complete::engine::ArgValueCompleter;
 use hook_core::settings::edit::{AbsentFile, EditError, EditMode, FileChange, switch_in_file};
 use hook_core::settings::{HookEntry, SettingsFile, Severity, Switches, parse};
 use hook_core::{HookSource, SettingsSource};
 
+use crate::complete;
 use crate::context::Context;
 use crate::error::{CommandError, UnknownHook};
 use crate::exit_code::{self, Status};
@@ -16,6 +18,7 @@ use crate::render;
 #[derive(Debug, Args)]
 pub(crate) struct Target {
     /// The hook, by its name; by its command if it has none
+    #[arg(add = ArgValueCompleter::new(complete::hook_names))]
     name: String,
     /// Edit the user's own settings, whose `disabled` also counts for hooks of projects
     #[arg(long)]

@@ -1,6 +1,6 @@
 //! `hook test`: play scenarios, report like a test runner.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::pin::pin;
@@ -103,10 +103,12 @@ pub(crate) async fn run(
 /// said then.
 fn read(arguments: &Arguments, printer: &mut Printer) -> Result<Option<Vec<File>>, CommandError> {
     let mut paths: Vec<PathBuf> = Vec::new();
+    let mut known = HashSet::new();
     for path in &arguments.scenarios {
         for path in scenario_files(path)? {
-            // A file that was named, and is in a folder that was named too.
-            if !paths.contains(&path) {
+            // A file that was named, and is in a folder that was named too, is one file.
+            let real = std::fs::canonicalize(&path).unwrap_or_else(|_| path.clone());
+            if known.insert(real) {
                 paths.push(path);
             }
         }

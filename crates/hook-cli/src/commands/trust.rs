@@ -3,11 +3,13 @@
 use std::io::IsTerminal;
 
 use clap::Args;
+use clap_complete::engine::ArgValueCompleter;
 use hook_core::settings::{HookEntry, load};
 use hook_core::trust::{Grant, Review, Standing};
 use hook_core::{HookSource, TrustStore};
 use tokio::io::{AsyncBufReadExt, BufReader, Lines, Stdin};
 
+use crate::complete;
 use crate::context::Context;
 use crate::error::{CommandError, UnknownHook};
 use crate::exit_code::{self, Status};
@@ -28,7 +30,7 @@ Examples:
   hook trust --revoke guard")]
 pub(crate) struct Arguments {
     /// Only hooks of these names; by their commands, if they have none
-    #[arg(value_name = "NAME")]
+    #[arg(value_name = "NAME", add = ArgValueCompleter::new(complete::hook_names))]
     names: Vec<String>,
     /// List what is trusted in this project, and whether it is still there
     #[arg(long, conflicts_with_all = ["revoke", "yes", "show"])]

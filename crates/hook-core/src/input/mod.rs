@@ -31,7 +31,7 @@ pub use words::{PreCompressTrigger, SessionEndReason, SessionStartSource};
 const MAX_ENVIRONMENT_VALUE: usize = 4 * 1024;
 
 /// The fields that every input has. A request may bring its own, but for the event's name.
-pub(crate) static BASE_FIELDS: [Field; 5] = [
+pub static BASE_FIELDS: [Field; 5] = [
     Field::optional(
         "session_id",
         Kind::ShortText(MAX_ENVIRONMENT_VALUE),

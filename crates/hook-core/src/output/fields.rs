@@ -6,7 +6,7 @@ use crate::model;
 use crate::schema::{Field, Kind};
 
 /// The fields that every answer may have.
-pub(crate) static COMMON_FIELDS: [Field; 7] = [
+pub static COMMON_FIELDS: [Field; 7] = [
     Field::optional("continue", Kind::Bool, "`false` stops the agent."),
     Field::optional("stopReason", Kind::Text, "Why it stops."),
     Field::optional("suppressOutput", Kind::Bool, "`true` hides the message from the display."),
@@ -21,7 +21,7 @@ pub(crate) static COMMON_FIELDS: [Field; 7] = [
 ];
 
 /// The fields of `hookSpecificOutput` that the engine or a caller acts on.
-pub(crate) static SPECIFIC_FIELDS: [Field; 9] = [
+pub static SPECIFIC_FIELDS: [Field; 9] = [
     Field::optional("hookEventName", Kind::Text, "The event, for scripts that say it."),
     Field::optional("additionalContext", Kind::Text, "Text for the model."),
     Field::optional(

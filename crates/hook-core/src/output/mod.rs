@@ -7,7 +7,7 @@ mod read;
 mod views;
 
 pub use decision::{Decision, PolicyDecision};
-pub(crate) use fields::{COMMON_FIELDS, SPECIFIC_FIELDS};
+pub use fields::{COMMON_FIELDS, SPECIFIC_FIELDS};
 pub use views::{
     AfterAgentOutput, AfterModelOutput, BeforeModelOutput, BeforeToolOutput,
     BeforeToolSelectionOutput,

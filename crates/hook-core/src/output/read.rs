@@ -80,6 +80,30 @@ mod tests {
     use super::*;
 
     #[test]
+    fn every_field_of_the_tables_is_read_with_its_type_and_nothing_else_is() {
+        let warnings_of = |name: &str, specific: bool| {
+            let mut fields = JsonObject::new();
+            fields.insert(name, RawJson::parse("7").unwrap());
+            if specific {
+                let inner = fields.to_raw();
+                fields = JsonObject::new();
+                fields.insert("hookSpecificOutput", inner);
+            }
+            let mut warnings = Vec::new();
+            HookOutput::read(fields, &mut warnings);
+            warnings
+        };
+        for (fields, specific) in [(&COMMON_FIELDS[..], false), (&SPECIFIC_FIELDS[..], true)] {
+            for field in fields {
+                let warnings = warnings_of(field.name, specific);
+                let expected = format!("{} must be {}, found", field.name, json_kind(field));
+                assert!(warnings.iter().any(|it| it.contains(&expected)), "{warnings:?}");
+            }
+            assert_eq!(warnings_of("another", specific), [""; 0]);
+        }
+    }
+
+    #[test]
     fn wrong_types_are_dropped_with_a_warning_and_the_rest_is_kept() {
         let text = r#"{"continue":"no","decision":"blok","reason":null,"other":[1],
             "hookSpecificOutput":{"tool_input":"x","additionalContext":"kept","mine":1}}"#;

@@ -80,6 +80,31 @@ pub enum Kind {
     Model(&'static str),
 }
 
+impl Kind {
+    /// The kind of JSON, as a schema names it; `any` where it may be of several.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Any => "any",
+            Self::Text
+            | Self::TextUpTo(_)
+            | Self::ShortText(_)
+            | Self::NonEmpty(_)
+            | Self::NotBlank
+            | Self::Word(_)
+            | Self::Words(_) => "string",
+            Self::Bool => "boolean",
+            Self::Number | Self::Whole(..) => "number",
+            Self::List | Self::ListOf(_) => "array",
+            Self::AnyObject
+            | Self::Closed(_)
+            | Self::Open(_)
+            | Self::Variables
+            | Self::Defined(_)
+            | Self::Model(_) => "object",
+        }
+    }
+}
+
 /// Whether a table has a field of that name.
 pub(crate) fn has(fields: &[Field], name: &str) -> bool {
     fields.iter().any(|field| field.name == name)

@@ -1,0 +1,116 @@
+//! `hook help`: the help of a command, or a page about something that no command is about alone.
+
+use clap::{Args, Command, CommandFactory, Parser};
+use clap_complete::engine::ArgValueCompleter;
+use hook_core::nearest::{nearest, shortened};
+
+use crate::args::Cli;
+use crate::complete;
+use crate::error::CommandError;
+use crate::exit_code::{self, Status};
+use crate::output::Printer;
+use crate::render;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  hook help fire
+  hook help protocol
+  hook help exit-codes
+
+Topics:
+  exit-codes  how the command ends, and what that means
+  protocol    what a hook reads and writes")]
+pub(crate) struct Arguments {
+    /// The command or topic; hook itself by default
+    #[arg(value_name = "COMMAND", add = ArgValueCompleter::new(complete::topics))]
+    topic: Option<String>,
+}
+
+/// A page that is about no single command.
+struct Topic {
+    name: &'static str,
+    about: &'static str,
+    text: fn(&Printer) -> String,
+    json: fn() -> serde_json::Value,
+}
+
+const TOPICS: [Topic; 2] = [
+    Topic {
+        name: "exit-codes",
+        about: "how the command ends, and what that means",
+        text: render::exit_codes,
+        json: render::exit_codes_json,
+    },
+    Topic {
+        name: "protocol",
+        about: "what a hook reads and writes",
+        text: render::protocol,
+        json: render::protocol_json,
+    },
+];
+
+pub(crate) async fn run(
+    arguments: &Arguments,
+    json: bool,
+    printer: &mut Printer,
+) -> Result<Status, CommandError> {
+    let name = arguments.topic.as_deref();
+    let topic = TOPICS.iter().find(|topic| Some(topic.name) == name);
+    if let (Some(topic), true) = (topic, json) {
+        printer.message((topic.json)().to_string().as_bytes()).await?;
+        return Ok(exit_code::PROCEED);
+    }
+    let text = match (topic, name) {
+        (Some(topic), _) => (topic.text)(printer),
+        (None, None) => own_help(&["hook", "--help"]),
+        (None, Some(name)) => {
+            let known = command(name).ok_or_else(|| unknown(name, true))?;
+            own_help(&["hook", known.get_name(), "--help"])
+        }
+    };
+    printer.text(&text).await?;
+    Ok(exit_code::PROCEED)
+}
+
+/// What a command line that asks for help is answered.
+fn own_help(words: &[&str]) -> String {
+    Cli::try_parse_from(words).err().map_or_else(String::new, |help| help.render().to_string())
+}
+
+/// The names of the topics, and what each is about.
+pub(crate) fn topics() -> impl Iterator<Item = (&'static str, &'static str)> {
+    TOPICS.iter().map(|topic| (topic.name, topic.about))
+}
+
+/// A command as it is when it is run: with the options that all commands have.
+pub(crate) fn built(mut command: Command) -> Command {
+    command.build();
+    command
+}
+
+/// The command of that name, built.
+pub(crate) fn command(name: &str) -> Option<Command> {
+    let hook = built(Cli::command());
+    subcommands(&hook).find(|command| command.get_name() == name).cloned()
+}
+
+/// The commands that people are told of.
+pub(crate) fn subcommands(hook: &Command) -> impl Iterator<Item = &Command> {
+    hook.get_subcommands().filter(|command| !command.is_hide_set())
+}
+
+/// What to say of a name that no command has, nor, where they count, a topic.
+pub(crate) fn unknown(name: &str, or_topic: bool) -> CommandError {
+    let hook = Cli::command();
+    let mut names: Vec<&str> = subcommands(&hook).map(Command::get_name).collect();
+    if or_topic {
+        names.extend(TOPICS.iter().map(|topic| topic.name));
+    }
+    let what = if or_topic { "command or topic" } else { "command" };
+    let hint = match nearest(name, names.iter().copied()) {
+        Some(nearest) => format!("did you mean {nearest}?"),
+        None => format!("there are {}", names.join(", ")),
+    };
+    CommandError::Usage(format!("there is no {what} {:?}; {hint}", shortened(name)))
+}

@@ -1,0 +1,74 @@
+//! `hook man`: manual pages.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, CommandFactory};
+use clap_complete::engine::ArgValueCompleter;
+use serde_json::json;
+
+use crate::args::Cli;
+use crate::commands::help;
+use crate::complete;
+use crate::error::CommandError;
+use crate::exit_code::{self, Status};
+use crate::output::Printer;
+use crate::render;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  hook man | man -l -
+  hook man fire > hook-fire.1
+  hook man --output ~/.local/share/man/man1")]
+pub(crate) struct Arguments {
+    /// The command to print the page of; that of hook itself by default
+    #[arg(add = ArgValueCompleter::new(complete::command_names))]
+    command: Option<String>,
+    /// Write the page, or without COMMAND all of them, into this folder
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    output: Option<PathBuf>,
+}
+
+pub(crate) async fn run(
+    arguments: &Arguments,
+    json: bool,
+    printer: &mut Printer,
+) -> Result<Status, CommandError> {
+    let command = match &arguments.command {
+        Some(name) => help::command(name).ok_or_else(|| help::unknown(name, false))?,
+        None => help::built(Cli::command()),
+    };
+    let Some(folder) = &arguments.output else {
+        printer.text(&render::man_page(&command).map_err(CommandError::Output)?).await?;
+        return Ok(exit_code::PROCEED);
+    };
+    let mut commands = vec![command];
+    if arguments.command.is_none() {
+        let all = commands.first().map(|command| help::subcommands(command).cloned().collect());
+        commands.extend(all.unwrap_or_else(Vec::new));
+    }
+    for command in &commands {
+        let path = folder.join(render::man_file_name(command));
+        write(&path, command).map_err(|source| CommandError::Write {
+            what: "the page",
+            path: path.clone(),
+            source,
+        })?;
+        if json {
+            let line = json!({"file": path.to_string_lossy()}).to_string();
+            printer.message(line.as_bytes()).await?;
+        } else {
+            printer
+                .text(&format!("{}\n", crate::output::harmless(&path.display().to_string())))
+                .await?;
+        }
+    }
+    Ok(exit_code::PROCEED)
+}
+
+fn write(path: &Path, command: &clap::Command) -> std::io::Result<()> {
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    std::fs::write(path, render::man_page(command)?)
+}

@@ -1,0 +1,168 @@
+//! What a shell is told when somebody asks it to complete a command line.
+//!
+//! The script that `hook completions SHELL` prints calls the command itself, with [`VARIABLE`] set
+//! to the shell's name. Without that variable nothing of this is done.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use clap::CommandFactory;
+use clap_complete::CompleteEnv;
+use clap_complete::engine::CompletionCandidate;
+use hook_core::settings::{self, discover};
+use hook_core::{HookEventName, SettingsSource};
+
+use crate::args::Cli;
+use crate::commands::help;
+use crate::context;
+use crate::exit_code::{self, Status};
+
+/// What asks for completions. A name of its own: a variable that something else sets must not
+/// keep the engine from its work.
+pub(crate) const VARIABLE: &str = "HOOK_COMPLETE";
+
+/// Answers a shell that asks for completions. `None` when nobody does.
+pub(crate) fn answer() -> Option<Status> {
+    std::env::var_os(VARIABLE).filter(|shell| !shell.is_empty())?;
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    if arguments.is_empty() {
+        return None;
+    }
+    let cwd = std::env::current_dir().ok();
+    let asked = CompleteEnv::with_factory(Cli::command).var(VARIABLE).bin("hook");
+    match asked.try_complete(arguments, cwd.as_deref()) {
+        Ok(true) => Some(exit_code::PROCEED),
+        Ok(false) => None,
+        Err(error) => {
+            let _ = error.print();
+            Some(exit_code::USAGE)
+        }
+    }
+}
+
+/// The events, for an argument that names one.
+pub(crate) fn event_names(current: &OsStr) -> Vec<CompletionCandidate> {
+    let candidates = HookEventName::all().map(|event| (event.as_str(), event.row().moment));
+    beginning_with(current, candidates)
+}
+
+/// The hooks in the settings that the command line or the folder stands for, for an argument that
+/// names one. They are only read: nothing is run, and nobody has to trust them.
+pub(crate) fn hook_names(current: &OsStr) -> Vec<CompletionCandidate> {
+    let Ok(cwd) = std::env::current_dir() else { return Vec::new() };
+    let words: Vec<OsString> = std::env::args_os().collect();
+    let names = names_of_hooks(&sources(&words, &cwd));
+    beginning_with(current, names.iter().map(|(name, about)| (name.as_str(), about.as_str())))
+}
+
+/// The settings files that a command line means.
+fn sources(words: &[OsString], cwd: &Path) -> Vec<SettingsSource> {
+    let named = values_of("--settings", words);
+    if !named.is_empty() {
+        return named.iter().map(|path| SettingsSource::explicit(cwd.join(path))).collect();
+    }
+    let project = values_of("--project", words).pop().map(|project| cwd.join(project));
+    let project = project.unwrap_or_else(|| context::nearest_project(cwd));
+    discover(&project, context::config_home().as_deref())
+}
+
+/// The names of the hooks in settings files, with what to say of each.
+fn names_of_hooks(sources: &[SettingsSource]) -> BTreeMap<String, String> {
+    let mut names = BTreeMap::new();
+    for file in sources.iter().filter_map(settings::load) {
+        for hook in file.hooks {
+            let about = format!("{}, {}", hook.event, file.source);
+            let name = hook.name.unwrap_or(hook.command);
+            // Not every shell would quote it.
+            if !name.contains(char::is_whitespace) {
+                names.entry(name).or_insert(about);
+            }
+        }
+    }
+    names
+}
+
+/// The commands and topics, for an argument that names one.
+pub(crate) fn topics(current: &OsStr) -> Vec<CompletionCandidate> {
+    beginning_with(current, help::topics()).into_iter().chain(command_names(current)).collect()
+}
+
+/// The commands, for an argument that names one.
+pub(crate) fn command_names(current: &OsStr) -> Vec<CompletionCandidate> {
+    let command = Cli::command();
+    let about: Vec<(&str, String)> = command
+        .get_subcommands()
+        .filter(|command| !command.is_hide_set())
+        .map(|command| (command.get_name(), command.get_about().unwrap_or_default().to_string()))
+        .collect();
+    beginning_with(current, about.iter().map(|(name, about)| (*name, about.as_str())))
+}
+
+/// The candidates that begin with what is there, whatever the case of its letters.
+fn beginning_with<'c>(
+    current: &OsStr,
+    candidates: impl IntoIterator<Item = (&'c str, &'c str)>,
+) -> Vec<CompletionCandidate> {
+    let current = current.to_string_lossy().to_lowercase();
+    candidates
+        .into_iter()
+        .filter(|(name, _)| name.to_lowercase().starts_with(&current))
+        .map(|(name, about)| CompletionCandidate::new(name).help(Some(about.to_owned().into())))
+        .collect()
+}
+
+/// The values of an option in the command line that is being completed.
+fn values_of(option: &str, words: &[OsString]) -> Vec<PathBuf> {
+    let mut values = Vec::new();
+    for (index, word) in words.iter().enumerate() {
+        let word = word.to_string_lossy();
+        if word == option {
+            values.extend(words.get(index + 1).map(PathBuf::from));
+        } else if let Some(value) = word.strip_prefix(option).and_then(|it| it.strip_prefix('=')) {
+            values.push(PathBuf::from(value));
+        }
+    }
+    values
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_names_of_hooks_come_from_the_settings_that_the_command_line_means() {
+        let folder = tempfile::tempdir().unwrap();
+        let hooks =
+            |hooks: &str| format!(r#"{{"hooks": {{"BeforeTool": [{{"hooks": [{hooks}]}}]}}}}"#);
+        let named = r#"{"type": "command", "name": "guard", "command": "a b"}"#;
+        let nameless = r#"{"type": "command", "command": "./c"},
+            {"type": "command", "command": "d e"}"#;
+        std::fs::create_dir_all(folder.path().join("p/.hooks")).unwrap();
+        std::fs::write(folder.path().join("p/.hooks/settings.json"), hooks(named)).unwrap();
+        std::fs::write(folder.path().join("own.json"), hooks(nameless)).unwrap();
+        std::fs::write(folder.path().join("broken.json"), "nonsense").unwrap();
+        for (words, expected) in [
+            (vec!["hook", "--project", "p"], vec!["guard"]),
+            (vec!["hook", "--settings=own.json"], vec!["./c"]),
+            (vec!["hook", "--settings", "own.json", "--project=p"], vec!["./c"]),
+            (vec!["hook", "--settings", "broken.json"], vec![]),
+            (vec!["hook", "--settings", "none.json"], vec![]),
+        ] {
+            let words: Vec<OsString> = words.into_iter().map(OsString::from).collect();
+            let mut sources = sources(&words, folder.path());
+            // Only what belongs to the test.
+            sources.retain(|source| source.path.starts_with(folder.path()));
+            let names = names_of_hooks(&sources);
+            assert_eq!(names.keys().collect::<Vec<_>>(), expected, "{words:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_there_counts_whatever_its_case() {
+        let offered = event_names("before".as_ref());
+        assert_eq!(offered.len(), 4);
+        assert_eq!(event_names("".as_ref()).len(), HookEventName::COUNT);
+        assert!(event_names("x".as_ref()).is_empty());
+    }
+}

@@ -1,0 +1,249 @@
+//! Pages of `hook help` that are about no single command. They fit a terminal of 80 columns.
+
+use std::fmt::Write;
+
+use hook_core::HookEventName;
+use hook_core::event::{EventRow, Matching};
+use hook_core::input::BASE_FIELDS;
+use hook_core::output::{COMMON_FIELDS, SPECIFIC_FIELDS};
+use hook_core::schema::Field;
+use serde_json::{Value, json};
+
+use crate::exit_code;
+use crate::output::{Printer, Tone};
+
+/// How wide a page is.
+const WIDTH: usize = 80;
+
+/// How the command ends.
+pub(crate) fn exit_codes(printer: &Printer) -> String {
+    let mut page = Page::new(printer);
+    page.title("Exit codes of hook");
+    for row in &exit_code::TABLE {
+        page.entry(2, &row.code(), 9, &row.text());
+    }
+    page.paragraph(
+        "A closed output pipe is no failure. `hook COMMAND --help` says more where it \
+        differs, docs/exit-codes.md says it for each command.",
+    );
+    page.out
+}
+
+/// How the command ends, as JSON.
+pub(crate) fn exit_codes_json() -> Value {
+    let row = |row: &exit_code::Row| json!({"code": row.code(), "meaning": row.meaning});
+    json!({"exitCodes": exit_code::TABLE.iter().map(row).collect::<Vec<_>>()})
+}
+
+/// What a hook reads and writes.
+pub(crate) fn protocol(printer: &Printer) -> String {
+    let mut page = Page::new(printer);
+    page.title("What a hook reads");
+    page.paragraph("One JSON object on standard input, which it need not read. Every event has:");
+    for field in &BASE_FIELDS {
+        page.entry(2, field.name, 19, field.about);
+    }
+    page.paragraph(
+        "And it has fields of its own; ? marks what may be missing, () what is no string. \
+        Unknown fields are passed on.",
+    );
+    page.title("Events");
+    for event in HookEventName::all() {
+        event_entry(&mut page, event.row());
+    }
+    page.paragraph(
+        "A matcher is compared with one field, exactly or as a JavaScript regular \
+        expression that may match anywhere in it. Without one, or with *, a hook is for all.",
+    );
+    page.title("What its exit code means");
+    for (code, meaning) in ENDINGS {
+        page.entry(2, code, 9, meaning);
+    }
+    page.title("What it writes to standard output");
+    page.paragraph(
+        "Nothing, or one JSON object. All of it is optional. Anything else is a message \
+        to the user. Logs go to standard error.",
+    );
+    for field in &COMMON_FIELDS {
+        page.entry(2, &typed(field), 28, field.about);
+    }
+    page.paragraph("Fields of hookSpecificOutput:");
+    for field in &SPECIFIC_FIELDS {
+        page.entry(2, &typed(field), 28, &meaning(field));
+    }
+    page.title("Its environment");
+    for (name, meaning) in ENVIRONMENT {
+        page.entry(2, name, 19, meaning);
+    }
+    page.title("A hook in sh");
+    page.out.push_str(EXAMPLE);
+    page.paragraph("Try it with `hook fire`. docs/protocol.md has every detail.");
+    page.out
+}
+
+/// What the exit code of a hook means (protocol.md §3).
+const ENDINGS: [(&str, &str); 4] = [
+    ("0", "its standard output is its answer"),
+    ("2", "a denial; standard error is the reason"),
+    ("other", "it failed; standard error is shown as a warning, and things go on"),
+    ("none", "killed or too slow: it failed. With failBehavior block, a failure is a denial"),
+];
+
+/// What is set in the environment of a hook (protocol.md §3).
+const ENVIRONMENT: [(&str, &str); 4] = [
+    ("HOOK_PROJECT_DIR", "the project directory; also as CLAUDE_, GEMINI_ and LLXPRT_PROJECT_DIR"),
+    ("HOOK_EVENT_NAME", "the event"),
+    ("HOOK_SESSION_ID", "the session"),
+    ("HOOK_DEPTH", "1, and one more for each engine around this one"),
+];
+
+const EXAMPLE: &str = r#"
+  #!/bin/sh
+  # Keeps the agent out of /etc. Settings: "matcher": "write_file|edit"
+  grep -q '"path": *"/etc/' || exit 0
+  echo "/etc is off limits" >&2
+  exit 2
+"#;
+
+/// What a hook reads and writes, as JSON.
+pub(crate) fn protocol_json() -> Value {
+    let named = |field: &Field| json!({"name": field.name, "meaning": field.about});
+    let events = HookEventName::all().map(|event| {
+        let row = event.row();
+        let fields = row.fields.iter().map(|field| {
+            json!({"name": field.name, "type": field.kind.word(), "required": field.required,
+                "meaning": field.about})
+        });
+        json!({
+            "name": row.name,
+            "aliases": row.aliases,
+            "moment": row.moment,
+            "fields": fields.collect::<Vec<_>>(),
+            "matcher": matcher(row.matching).map(|(field, how)| json!({"field": field, "compared": how})),
+            "blockMeans": row.block_means,
+        })
+    });
+    let output = |fields: &[Field]| -> Vec<Value> {
+        let field = |field: &Field| {
+            json!({"name": field.name, "type": field.kind.word(), "events": events_of(field),
+                "meaning": field.about})
+        };
+        fields.iter().map(field).collect()
+    };
+    json!({
+        "baseFields": BASE_FIELDS.iter().map(named).collect::<Vec<_>>(),
+        "events": events.collect::<Vec<_>>(),
+        "output": output(&COMMON_FIELDS),
+        "hookSpecificOutput": output(&SPECIFIC_FIELDS),
+    })
+}
+
+fn event_entry(page: &mut Page<'_>, row: &EventRow) {
+    page.entry(2, row.name, 21, row.moment);
+    let fields: Vec<String> = row.fields.iter().map(|field| payload_field(field, row)).collect();
+    page.entry(4, "reads", 9, &fields.join(", "));
+    if let Some((field, how)) = matcher(row.matching) {
+        page.entry(4, "matcher", 9, &format!("{field}, {how}"));
+    }
+    page.entry(4, "block", 9, row.block_means.unwrap_or("means nothing"));
+}
+
+fn payload_field(field: &Field, row: &EventRow) -> String {
+    let kind = match (field.kind.word(), row.matching) {
+        (_, Matching::Exact { field: name, words }) if name == field.name => {
+            format!(" ({})", words.join(", "))
+        }
+        ("string", _) => String::new(),
+        (word, _) => format!(" ({word})"),
+    };
+    format!("{}{}{kind}", field.name, if field.required { "" } else { "?" })
+}
+
+/// The field that a matcher is compared with, and how.
+fn matcher(matching: Matching) -> Option<(&'static str, &'static str)> {
+    match matching {
+        Matching::Always => None,
+        Matching::Pattern => Some(("tool_name", "regular expression")),
+        Matching::Exact { field, .. } => Some((field, "exactly")),
+    }
+}
+
+fn typed(field: &Field) -> String {
+    match field.kind.word() {
+        "string" => field.name.to_owned(),
+        word => format!("{} ({word})", field.name),
+    }
+}
+
+fn meaning(field: &Field) -> String {
+    match &events_of(field)[..] {
+        [] => field.about.to_owned(),
+        events => format!("{}: {}", events.join(", "), field.about),
+    }
+}
+
+/// The events on which a field of `hookSpecificOutput` means something, if it is not all of them.
+fn events_of(field: &Field) -> Vec<&'static str> {
+    let acts_on = |event: &HookEventName| event.row().specific.contains(&field.name);
+    HookEventName::all().filter(acts_on).map(HookEventName::as_str).collect()
+}
+
+/// A page that is being written.
+struct Page<'p> {
+    printer: &'p Printer,
+    out: String,
+}
+
+impl<'p> Page<'p> {
+    fn new(printer: &'p Printer) -> Self {
+        Self { printer, out: String::new() }
+    }
+
+    fn title(&mut self, title: &str) {
+        if !self.out.is_empty() {
+            self.out.push('\n');
+        }
+        let _ = writeln!(self.out, "{}", self.printer.paint(Tone::Strong, title));
+    }
+
+    fn paragraph(&mut self, text: &str) {
+        if !self.out.ends_with(":\n")
+            && self.out.lines().last().is_some_and(|it| it.starts_with(' '))
+        {
+            self.out.push('\n');
+        }
+        for line in wrapped(text, WIDTH - 2) {
+            let _ = writeln!(self.out, "  {line}");
+        }
+    }
+
+    /// A word and what it means, in two columns.
+    fn entry(&mut self, indent: usize, word: &str, width: usize, text: &str) {
+        let start = indent + width;
+        let mut lines = wrapped(text, WIDTH - start).into_iter();
+        let first = lines.next().unwrap_or_default();
+        let gap = " ".repeat(width.saturating_sub(word.chars().count()));
+        let word = self.printer.paint(Tone::Good, word);
+        let _ = writeln!(self.out, "{:indent$}{word}{gap}{first}", "");
+        for line in lines {
+            let _ = writeln!(self.out, "{:start$}{line}", "");
+        }
+    }
+}
+
+/// A text in lines that are not longer than `width` characters, unless a word is.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let Some(line) = lines.last_mut() else { break };
+        if line.is_empty() {
+            line.push_str(word);
+        } else if line.chars().count() + 1 + word.chars().count() <= width {
+            line.push(' ');
+            line.push_str(word);
+        } else {
+            lines.push(word.to_owned());
+        }
+    }
+    lines
+}

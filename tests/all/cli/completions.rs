@@ -1,0 +1,85 @@
+//! `hook completions`, and what a shell is told that calls back.
+
+use std::process::Command;
+
+use hook_tests::{Finished, Hook, Project, hook_binary};
+use serde_json::json;
+
+/// What bash would offer for a line, by the script that is printed for it.
+fn offered(project: &Project, words: &[&str]) -> Vec<String> {
+    let script = r#"
+        source <(hook completions bash)
+        COMP_WORDS=(hook "$@"); COMP_CWORD=$#; COMP_TYPE=9
+        _clap_complete_hook hook "${!#}" ""
+        printf '%s\n' "${COMPREPLY[@]}""#;
+    let path = std::env::var("PATH").unwrap_or_default();
+    let folder = hook_binary().parent().unwrap().display();
+    let output = Command::new("bash")
+        .args(["--norc", "-c", script, "bash"])
+        .args(words)
+        .current_dir(project.path())
+        .env("HOME", project.home())
+        .env("PATH", format!("{folder}:{path}"))
+        .env_remove("XDG_CONFIG_HOME")
+        .output()
+        .unwrap();
+    let offered = String::from_utf8(output.stdout).unwrap();
+    offered.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect()
+}
+
+#[test]
+fn bash_offers_events_commands_topics_and_options() {
+    let project = Project::new();
+    let before = ["BeforeTool", "BeforeAgent", "BeforeModel", "BeforeToolSelection"];
+    for (words, expected) in [
+        (vec!["fire", "Befo"], before.to_vec()),
+        (vec!["fire", "befo"], before.to_vec()),
+        (vec!["list", "--event", "Session"], vec!["SessionStart", "SessionEnd"]),
+        (vec!["comp"], vec!["completions"]),
+        (vec!["completions", "z"], vec!["zsh"]),
+        (vec!["help", "exi"], vec!["exit-codes"]),
+        (vec!["man", "fi"], vec!["fire"]),
+        (vec!["fire", "--as"], vec!["--as-hook"]),
+        (vec!["fire", "Lunch"], vec![]),
+    ] {
+        assert_eq!(offered(&project, &words), expected, "{words:?}");
+    }
+}
+
+#[test]
+fn every_shell_has_a_script_that_asks_the_command() {
+    let project = Project::new();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let finished = Hook::new(&project, &["completions", shell]).run();
+        assert_eq!((finished.status, finished.stderr.as_str()), (0, ""), "{shell}");
+        assert!(finished.stdout.contains("HOOK_COMPLETE"), "{shell}: {}", finished.stdout);
+    }
+    let unknown = Hook::new(&project, &["completions", "tcsh"]).run();
+    insta::assert_snapshot!(unknown.shown(&project), @r"
+    status: 64
+    ----- stdout -----
+    ----- stderr -----
+    error: invalid value 'tcsh' for '<SHELL>'
+      [possible values: bash, zsh, fish, elvish, powershell]
+
+      tip: a similar value exists: 'zsh'
+
+    For more information, try '--help'.
+    ");
+}
+
+#[test]
+fn only_the_variable_of_the_command_asks_for_completions() {
+    let project = Project::with_hook("SessionEnd", "exit 2");
+    let fire = |name: &str, value: &str| -> Finished {
+        let fire = ["fire", "SessionEnd", "--settings=settings.json", "--input"];
+        let input = json!({"reason": "exit"}).to_string();
+        Hook::new(&project, &[&fire[..], &[&input]].concat()).env(name, value).run()
+    };
+    assert_eq!(fire("COMPLETE", "bash").status, 2);
+    assert_eq!(fire("HOOK_COMPLETE", "").status, 2);
+    assert_eq!(fire("HOOK_COMPLETE", "0").status, 2);
+    let unknown = fire("HOOK_COMPLETE", "tcsh");
+    assert_eq!(unknown.status, 64);
+    assert!(unknown.stderr.contains("unknown shell `tcsh`"), "{unknown:?}");
+}

@@ -1,0 +1,60 @@
+//! How the command ends: each code of docs/exit-codes.md, by the binary.
+
+use hook_tests::{Hook, Project};
+use serde_json::json;
+
+#[test]
+fn each_code_is_the_one_that_is_documented() {
+    let project = Project::with_settings(&json!({"hooks": {"BeforeTool": [
+        {"matcher": "shell", "hooks": [{"type": "command", "command": "exit 2"}]},
+        {"matcher": "write", "hooks": [{"type": "command", "command":
+            "echo '{\"decision\":\"ask\"}'"}]},
+        {"matcher": "stop", "hooks": [{"type": "command", "command":
+            "echo '{\"continue\":false}'"}]},
+    ]}}));
+    project.write(
+        "failing.toml",
+        "[[test]]\nname = 'a'\nmessage = 'nonsense'\nexpect.decision = 'block'\n",
+    );
+    let settings = "--settings=settings.json";
+    for (arguments, status) in [
+        // Things may go on; the work was done.
+        (vec!["fire", "BeforeTool", "--tool", "read", settings], 0),
+        (vec!["list", settings], 0),
+        (vec!["--version"], 0),
+        // The engine could not do its job, or a test failed.
+        (vec!["fire", "BeforeTool", settings], 1),
+        (vec!["run", "no-such-file", settings], 1),
+        (vec!["test", "failing.toml", settings], 1),
+        (vec!["fire", "BeforeTool", "--settings=no-such-file"], 1),
+        // A hook blocked or stopped, or asked and nobody answered.
+        (vec!["fire", "BeforeTool", "--tool", "shell", settings], 2),
+        (vec!["fire", "BeforeTool", "--tool", "write", settings], 2),
+        (vec!["fire", "BeforeTool", "--tool", "stop", settings], 2),
+        // Wrong usage.
+        (vec!["no-such-command"], 64),
+        (vec!["fire", "BeforeTool", "--no-such-flag"], 64),
+        (vec!["fire"], 64),
+        (vec!["list", "--event", "BeforeLunch", settings], 64),
+        (vec!["fire", "BeforeTool", "--input", "nonsense", settings], 64),
+        (vec!["list", "--project", "settings.json"], 64),
+        (vec!["help", "no-such-topic"], 64),
+        (vec!["man", "no-such-command"], 64),
+    ] {
+        let finished = Hook::new(&project, &arguments).run();
+        assert_eq!(finished.status, status, "{arguments:?}: {finished:?}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn the_code_of_a_signal_is_128_and_its_number() {
+    let fire =
+        ["fire", "SessionEnd", "--input", r#"{"reason":"exit"}"#, "--settings=settings.json"];
+    for (name, number) in [("HUP", 1), ("INT", 2), ("QUIT", 3), ("TERM", 15)] {
+        // The hook signals the command that runs it.
+        let project = Project::with_hook("SessionEnd", &format!("kill -{name} $PPID; sleep 100"));
+        let finished = Hook::new(&project, &fire).run();
+        assert_eq!(finished.status, 128 + number, "{name}: {finished:?}");
+    }
+}

@@ -1,0 +1,227 @@
+//! `hook help`.
+
+use hook_core::HookEventName;
+use hook_tests::{Hook, Project};
+use serde_json::json;
+
+fn help(arguments: &[&str]) -> String {
+    let project = Project::new();
+    Hook::new(&project, &[&["help"], arguments].concat()).run().shown(&project)
+}
+
+#[test]
+fn help_of_a_command_is_what_the_command_says_itself() {
+    let project = Project::new();
+    for command in ["fire", "test", "help"] {
+        let asked = Hook::new(&project, &["help", command]).run();
+        let itself = Hook::new(&project, &[command, "--help"]).run();
+        assert_eq!(asked, itself);
+    }
+    let asked = Hook::new(&project, &["help"]).run();
+    assert_eq!(asked, Hook::new(&project, &["--help"]).run());
+}
+
+#[test]
+fn exit_codes_are_a_table() {
+    insta::assert_snapshot!(help(&["exit-codes"]), @r"
+    status: 0
+    ----- stdout -----
+    Exit codes of hook
+      0        things may go on; the work was done
+      1        the engine could not do its job, or a test failed
+      2        a hook blocked or stopped, or asked and nobody answered
+      64       wrong usage: an unknown command, flag, event filter or help topic, a
+               missing argument, `--input` that is not JSON, `--project` that is a
+               file (1 if there is nothing)
+      128 + n  ended by signal n: 129 for SIGHUP, 130 for SIGINT, 131 for SIGQUIT,
+               143 for SIGTERM
+
+      A closed output pipe is no failure. `hook COMMAND --help` says more where it
+      differs, docs/exit-codes.md says it for each command.
+    ----- stderr -----
+    ");
+    insta::assert_snapshot!(help(&["exit-codes", "--json"]), @r#"
+    status: 0
+    ----- stdout -----
+    {"exitCodes":[{"code":"0","meaning":"things may go on; the work was done"},{"code":"1","meaning":"the engine could not do its job, or a test failed"},{"code":"2","meaning":"a hook blocked or stopped, or asked and nobody answered"},{"code":"64","meaning":"wrong usage"},{"code":"128 + n","meaning":"ended by signal n"}]}
+    ----- stderr -----
+    "#);
+}
+
+#[test]
+fn the_protocol_fits_a_narrow_terminal_and_names_every_event_and_field() {
+    let page = help(&["protocol"]);
+    insta::assert_snapshot!(page, @r#"
+    status: 0
+    ----- stdout -----
+    What a hook reads
+      One JSON object on standard input, which it need not read. Every event has:
+      session_id         the agent's session
+      transcript_path    the session's transcript file, "" without one
+      cwd                the agent's working directory
+      hook_event_name    the event
+      timestamp          when it happened: ISO 8601, UTC, milliseconds
+
+      And it has fields of its own; ? marks what may be missing, () what is no
+      string. Unknown fields are passed on.
+
+    Events
+      BeforeTool           a tool is about to run
+        reads    tool_name, tool_input (object), mcp_context? (object)
+        matcher  tool_name, regular expression
+        block    the tool does not run
+      AfterTool            a tool ran
+        reads    tool_name, tool_input (object), tool_response (any), mcp_context?
+                 (object)
+        matcher  tool_name, regular expression
+        block    the reason replaces the result's content
+      BeforeAgent          a prompt was submitted
+        reads    prompt
+        block    the prompt is refused
+      AfterAgent           the agent finished its turn
+        reads    prompt, prompt_response, stop_hook_active (boolean)
+        block    the agent goes on working, with the reason as prompt
+      SessionStart         a session begins
+        reads    source (startup, resume, clear, compress)
+        matcher  source, exactly
+        block    means nothing
+      SessionEnd           a session ends
+        reads    reason (exit, clear, logout, prompt_input_exit, other)
+        matcher  reason, exactly
+        block    means nothing
+      PreCompress          the conversation is about to be compressed
+        reads    trigger (manual, auto)
+        matcher  trigger, exactly
+        block    means nothing
+      BeforeModel          the model is about to be called
+        reads    llm_request (object)
+        block    the model is not called
+      AfterModel           the model answered
+        reads    llm_request (object), llm_response (object)
+        block    an error response takes the response's place
+      BeforeToolSelection  the tools of a model call are about to be chosen
+        reads    llm_request (object), available_tools? (array)
+        block    no tools may be called (NONE)
+      Notification         the agent tells the user something
+        reads    message, notification_type?, details? (object), level?
+        block    means nothing
+
+      A matcher is compared with one field, exactly or as a JavaScript regular
+      expression that may match anywhere in it. Without one, or with *, a hook is
+      for all.
+
+    What its exit code means
+      0        its standard output is its answer
+      2        a denial; standard error is the reason
+      other    it failed; standard error is shown as a warning, and things go on
+      none     killed or too slow: it failed. With failBehavior block, a failure is
+               a denial
+
+    What it writes to standard output
+      Nothing, or one JSON object. All of it is optional. Anything else is a message
+      to the user. Logs go to standard error.
+      decision                    block or deny forbids, ask asks the user, allow or
+                                  approve lets it happen
+      reason                      why
+      continue (boolean)          false stops the agent
+      stopReason                  why it stops
+      systemMessage               a message for the user and the model
+      suppressOutput (boolean)    true hides the message from the display
+      hookSpecificOutput (object) what only some events know
+
+      Fields of hookSpecificOutput:
+      hookEventName               the event, for scripts that say it
+      additionalContext           text for the model
+      permissionDecision          BeforeTool: counts like decision; the stronger of
+                                  both wins
+      permissionDecisionReason    BeforeTool: why permissionDecision
+      tool_input (object)         BeforeTool: fields that replace those of the
+                                  tool's input
+      llm_request (object)        BeforeModel: fields that replace those of the
+                                  request
+      llm_response (object)       BeforeModel, AfterModel: a response instead of the
+                                  model's
+      toolConfig (object)         BeforeToolSelection: which tools may be called:
+                                  {mode, allowedFunctionNames}
+      clearContext (boolean)      AfterAgent: true asks for the conversation to be
+                                  cleared
+
+    Its environment
+      HOOK_PROJECT_DIR   the project directory; also as CLAUDE_, GEMINI_ and
+                         LLXPRT_PROJECT_DIR
+      HOOK_EVENT_NAME    the event
+      HOOK_SESSION_ID    the session
+      HOOK_DEPTH         1, and one more for each engine around this one
+
+    A hook in sh
+
+      #!/bin/sh
+      # Keeps the agent out of /etc. Settings: "matcher": "write_file|edit"
+      grep -q '"path": *"/etc/' || exit 0
+      echo "/etc is off limits" >&2
+      exit 2
+
+      Try it with `hook fire`. docs/protocol.md has every detail.
+    ----- stderr -----
+    "#);
+    assert!(page.lines().all(|line| line.chars().count() <= 80));
+    for event in HookEventName::all() {
+        for name in event.row().fields.iter().map(|field| field.name).chain([event.as_str()]) {
+            assert!(page.contains(name), "{name}");
+        }
+    }
+    let project = Project::new();
+    let json = Hook::new(&project, &["help", "protocol", "--json"]).run().lines();
+    assert_eq!(json[0]["events"].as_array().unwrap().len(), HookEventName::COUNT);
+    assert_eq!(
+        json[0]["events"][0],
+        json!({"name": "BeforeTool", "aliases": ["before_tool"], "moment": "a tool is about to run",
+            "fields": [{"name": "tool_name", "type": "string", "required": true},
+                {"name": "tool_input", "type": "object", "required": true},
+                {"name": "mcp_context", "type": "object", "required": false}],
+            "matcher": {"field": "tool_name", "compared": "regular expression"},
+            "blockMeans": "the tool does not run"})
+    );
+}
+
+#[test]
+fn the_hook_on_the_page_of_the_protocol_works() {
+    let page = help(&["protocol"]);
+    let from = page.find("#!/bin/sh").unwrap();
+    let script: String = page[from..]
+        .lines()
+        .take_while(|line| !line.is_empty())
+        .fold(String::new(), |script, line| script + line.trim_start() + "\n");
+    let project = Project::with_hook("BeforeTool", "sh ./guard.sh");
+    project.write("guard.sh", &script);
+    for (path, status) in [("/etc/motd", 2), ("notes.txt", 0)] {
+        let input = json!({"tool_name": "write_file", "tool_input": {"path": path}}).to_string();
+        let fire = ["fire", "BeforeTool", "--settings=settings.json", "--input", &input];
+        let finished = Hook::new(&project, &fire).run();
+        assert_eq!(finished.status, status, "{path}: {finished:?}\n{script}");
+    }
+}
+
+#[test]
+fn an_unknown_topic_has_a_suggestion() {
+    insta::assert_snapshot!(help(&["protocoll"]), @r#"
+    status: 64
+    ----- stdout -----
+    ----- stderr -----
+    error: there is no command or topic "protocoll"; did you mean protocol?
+    "#);
+    insta::assert_snapshot!(help(&["fier"]), @r#"
+    status: 64
+    ----- stdout -----
+    ----- stderr -----
+    error: there is no command or topic "fier"; did you mean fire?
+    "#);
+    assert!(help(&["xyzzy"]).contains("there are fire, "), "{}", help(&["xyzzy"]));
+}
+
+#[test]
+fn help_needs_no_project() {
+    let project = Project::new();
+    let finished = Hook::new(&project, &["help", "protocol", "--project", "no-such-folder"]).run();
+    assert_eq!(finished.status, 0, "{finished:?}");
+}
