@@ -3,7 +3,7 @@
 //!
 //! [`SettingsSource`] says where to look, [`load`] reads every source and [`parse`] turns one
 //! text into a [`SettingsFile`]. All problems of a file are reported together; a broken entry
-//! never costs another one. [`check`] looks at the world around them as well.
+//! never costs another one. [`check()`] looks at the world around them as well.
 
 mod check;
 mod diagnostic;
@@ -137,6 +137,8 @@ pub(crate) struct FileSpans {
     pub(crate) disabled: Vec<Range<usize>>,
     /// Of each empty list of hooks, with its JSON path.
     pub(crate) empty: Vec<(Range<usize>, String)>,
+    /// How many problems of the file are only counted.
+    pub(crate) unreported: usize,
 }
 
 /// What was read from one settings file.
