@@ -504,6 +504,21 @@ fn each_rule_finds_its_problem_and_marks_it() {
 }
 
 #[test]
+fn what_is_too_much_is_counted() {
+    let keys: Vec<String> = (0..120).map(|number| format!("\"x{number}\":0")).collect();
+    let disabled: Vec<String> = (0..30).map(|number| format!("\"d{number}\"")).collect();
+    let project = project(&format!(
+        r#"{{"hooksConfig":{{{},"disabled":[{}]}}}}"#,
+        keys.join(","),
+        disabled.join(",")
+    ));
+    let lines = checked(&project, &["--json"]).lines();
+    assert_eq!(lines.len(), 101);
+    assert_eq!(lines[100]["message"], "50 more problems are not listed");
+    assert_eq!((&lines[100]["rule"], lines[100].get("line")), (&json!("too-many-problems"), None));
+}
+
+#[test]
 fn every_rule_is_in_the_reference() {
     let reference = fs::read_to_string(hook_tests::workspace().join("docs/cli/check.md")).unwrap();
     for rule in Rule::ALL.iter().filter(|rule| **rule != Rule::TrustStore) {

@@ -169,7 +169,7 @@ impl<'t> Document<'t> {
     ) {
         let place = self.place_at(field.name_at.clone(), field.value.path.clone());
         // Looked for only as long as somebody is told.
-        let listed = self.diagnostics.len() < MAX_DIAGNOSTICS;
+        let listed = !self.is_full();
         let suggestion = listed.then(|| nearest(&field.name, known)).flatten().map(str::to_owned);
         self.push(Diagnostic { suggestion, ..Diagnostic::new(rule, place, message) });
     }
@@ -188,11 +188,27 @@ impl<'t> Document<'t> {
     }
 
     pub(super) fn push(&mut self, diagnostic: Diagnostic) {
-        if self.diagnostics.len() < MAX_DIAGNOSTICS {
-            self.diagnostics.push(diagnostic);
-        } else {
-            self.unreported += 1;
+        match self.is_full() {
+            true => self.unreported += 1,
+            false => self.diagnostics.push(diagnostic),
         }
+    }
+
+    /// Whether what is reported from now on is only counted.
+    pub(super) fn is_full(&self) -> bool {
+        self.diagnostics.len() >= MAX_DIAGNOSTICS
+    }
+
+    /// How many problems are only counted.
+    pub(super) fn unreported(&self) -> usize {
+        self.unreported
+    }
+
+    /// Goes on from what an earlier look at the same text has found.
+    pub(super) fn found_before(&mut self, diagnostics: &[Diagnostic], unreported: usize) {
+        let listed = diagnostics.iter().filter(|it| it.rule != Rule::TooManyProblems);
+        self.diagnostics.extend(listed.cloned());
+        self.unreported += unreported;
     }
 
     /// All problems, and how many more there are.

@@ -32,6 +32,7 @@ pub fn parse(text: &str, source: HookSource, path: Option<PathBuf>) -> SettingsF
         spans: FileSpans::default(),
     };
     reader.read();
+    reader.spans.unreported = reader.document.unreported();
     SettingsFile {
         source,
         path,

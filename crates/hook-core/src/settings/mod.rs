@@ -3,9 +3,9 @@
 //!
 //! [`SettingsSource`] says where to look, [`load`] reads every source and [`parse`] turns one
 //! text into a [`SettingsFile`]. All problems of a file are reported together; a broken entry
-//! never costs another one. [`check`](check()) looks at the world around them as well, [`edit`]
-//! switches hooks on and off where that is written down, and [`starter`] is what a first settings
-//! file looks like.
+//! never costs another one. [`check()`] looks at the world around them as well, [`edit`] switches
+//! hooks on and off where that is written down, and [`starter`] is what a first settings file
+//! looks like.
 
 mod check;
 mod diagnostic;
@@ -177,6 +177,8 @@ pub(crate) struct FileSpans {
     pub(crate) disabled: Vec<Range<usize>>,
     /// Of each empty list of hooks, with its JSON path.
     pub(crate) empty: Vec<(Range<usize>, String)>,
+    /// How many problems of the file are only counted.
+    pub(crate) unreported: usize,
 }
 
 impl HookEntry {

@@ -123,15 +123,18 @@ impl<'f> Findings<'f> {
     fn of(checked: &'f CheckedFile) -> Self {
         let file = &checked.file;
         let mut document = Document::new(&checked.text, file.path.clone());
-        for diagnostic in &file.diagnostics {
-            document.push(diagnostic.clone());
-        }
+        document.found_before(&file.diagnostics, file.spans.unreported);
         Self { document }
     }
 
     fn add(&mut self, finding: Finding) {
         let place = self.document.place_at(finding.range, finding.path);
         self.document.push(Diagnostic { place, ..finding.diagnostic });
+    }
+
+    /// Whether what is added from now on is only counted.
+    fn is_full(&self) -> bool {
+        self.document.is_full()
     }
 
     fn into_diagnostics(self) -> Vec<Diagnostic> {

@@ -1,6 +1,6 @@
 //! Hooks by their names: those in `disabled`, and those that stand twice.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
 use super::{CheckedFile, Finding, Findings};
@@ -10,10 +10,13 @@ use crate::settings::{HookEntry, HookSource, Rule, SettingsFile, Severity};
 
 pub(super) fn check(files: &[CheckedFile], index: usize, findings: &mut Findings<'_>) {
     let Some(CheckedFile { file, .. }) = files.get(index) else { return };
+    let names = Names::seen_from(file, files);
     for (position, (name, range)) in
         file.config.disabled.iter().zip(&file.spans.disabled).enumerate()
     {
-        look_at_disabled(files, file, name, (range, position), findings);
+        if !names.within_reach.contains(name.as_str()) {
+            findings.add(names.unknown(file, name, (range, position), findings.is_full()));
+        }
     }
     look_for_duplicates(files, index, findings);
 }
@@ -23,43 +26,58 @@ fn name_of(entry: &HookEntry) -> &str {
     entry.name.as_deref().unwrap_or(&entry.command)
 }
 
-fn look_at_disabled(
-    files: &[CheckedFile],
-    own: &SettingsFile,
-    name: &str,
-    (range, position): (&Range<usize>, usize),
-    findings: &mut Findings<'_>,
-) {
-    let reaches =
-        |other: &SettingsFile| std::ptr::eq(own, other) || own.source.may_disable(&other.source);
-    let hooks = || {
-        let files = files.iter().map(|checked| &checked.file);
-        files.flat_map(|file| file.hooks.iter().map(move |entry| (file, entry)))
-    };
-    if hooks().any(|(file, entry)| reaches(file) && name_of(entry) == name) {
-        return;
+/// The names of hooks, as one file may speak of them.
+struct Names<'f> {
+    /// Of hooks that it may switch off, in no order that means anything.
+    within_reach: BTreeSet<&'f str>,
+    /// Of hooks that it may not, with where they come from.
+    out_of_reach: HashMap<&'f str, &'f HookSource>,
+}
+
+impl<'f> Names<'f> {
+    fn seen_from(own: &SettingsFile, files: &'f [CheckedFile]) -> Self {
+        let mut names = Self { within_reach: BTreeSet::new(), out_of_reach: HashMap::new() };
+        for CheckedFile { file, .. } in files {
+            let reaches = std::ptr::eq(own, file) || own.source.may_disable(&file.source);
+            for entry in &file.hooks {
+                match reaches {
+                    true => drop(names.within_reach.insert(name_of(entry))),
+                    false => drop(names.out_of_reach.insert(name_of(entry), &file.source)),
+                }
+            }
+        }
+        names
     }
-    let shown = shortened(name);
-    let path = format!("hooksConfig.disabled[{position}]");
-    let finding = |message| Finding::new(Rule::DisabledUnknown, range, path, message);
-    if let Some((file, _)) = hooks().find(|(_, entry)| name_of(entry) == name) {
-        let message = format!(
-            "`{shown}` is a hook of the {} settings, which {} settings cannot switch off",
-            file.source, own.source
-        );
-        let remedy = format!("switch it off in the {} settings themselves", file.source);
-        findings.add(finding(message).remedy(remedy));
-        return;
+
+    /// What to say of a name that no hook within reach has. What nobody will see has no suggestion.
+    fn unknown(
+        &self,
+        own: &SettingsFile,
+        name: &str,
+        (range, position): (&Range<usize>, usize),
+        unseen: bool,
+    ) -> Finding {
+        let shown = shortened(name);
+        let path = format!("hooksConfig.disabled[{position}]");
+        let finding = |message| Finding::new(Rule::DisabledUnknown, range, path, message);
+        if let Some(source) = self.out_of_reach.get(name) {
+            let message = format!(
+                "`{shown}` is a hook of the {source} settings, which {} settings cannot switch off",
+                own.source
+            );
+            return finding(message)
+                .remedy(format!("switch it off in the {source} settings themselves"));
+        }
+        let known = self.within_reach.iter().copied().filter(|_| !unseen);
+        let suggestion = nearest(name, known);
+        let mut finding = finding(format!("`{shown}` names no hook"));
+        finding.diagnostic.suggestion = suggestion.map(str::to_owned);
+        // Others than a project's own may be about hooks of another project.
+        if suggestion.is_none() && own.source.may_disable(&HookSource::Project) {
+            finding.diagnostic.severity = Severity::Hint;
+        }
+        finding
     }
-    let suggestion =
-        nearest(name, hooks().filter(|(file, _)| reaches(file)).map(|(_, entry)| name_of(entry)));
-    let mut finding = finding(format!("`{shown}` names no hook"));
-    finding.diagnostic.suggestion = suggestion.map(str::to_owned);
-    // Others than a project's own may be about hooks of another project.
-    if suggestion.is_none() && own.source.may_disable(&HookSource::Project) {
-        finding.diagnostic.severity = Severity::Hint;
-    }
-    findings.add(finding);
 }
 
 /// What two hooks have in common that are one.
