@@ -1,5 +1,8 @@
 //! The command line: fire, run, test, list, and what it says of bad input.
 
+#[cfg(unix)]
+mod tail;
+
 use hook_tests::{Hook, Project};
 use serde_json::json;
 
