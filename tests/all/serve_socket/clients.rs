@@ -1,7 +1,7 @@
 //! Many clients at once: each gets its own, and none can harm another.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures::future::join_all;
 use hook_bus::wire::SocketServer;
@@ -196,4 +196,34 @@ async fn crowded(project: &Project, limited: &str) {
     drop(crowd);
     let mut client = served.client().await;
     assert_eq!(client.ask(&prompt("a", "a")).await["correlationId"], "a");
+}
+
+#[tokio::test]
+async fn nothing_is_left_of_clients_that_came_and_went() {
+    let project = Project::with_hook("BeforeAgent", "true");
+    let served = SocketServed::start(&project, &[]).await;
+    let come_and_go = async |times: usize| {
+        for turn in 0..times {
+            let mut client = served.client().await;
+            if turn % 2 == 0 {
+                client.send("{\"type\":\"hook-subscribe\"}\n{\"type\":\"hook-tail\"}\n").await;
+            }
+            client.send("{\"half\": ").await;
+        }
+    };
+    // One that stays, so that what it holds counts on both sides.
+    let mut staying = served.client().await;
+    assert_eq!(staying.ask(&prompt("a", "a")).await["correlationId"], "a");
+    let before = served.holdings();
+    come_and_go(300).await;
+    let begun = Instant::now();
+    while served.holdings().descriptors > before.descriptors {
+        assert!(begun.elapsed() < Duration::from_secs(60), "{before:?} {:?}", served.holdings());
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let after = served.holdings();
+    assert!(after.threads <= before.threads + 1, "{before:?} {after:?}");
+    let grown = after.resident.saturating_sub(before.resident);
+    assert!(grown < 16 * 1024, "memory has grown by {grown} KiB: {before:?} {after:?}");
+    assert_eq!(staying.ask(&prompt("a", "b")).await["correlationId"], "b");
 }

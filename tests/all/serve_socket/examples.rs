@@ -15,6 +15,7 @@ write_file: ask (ask-outside: /etc/motd is outside the project; write it anyway?
 const CLIENTS: [(&str, &str); 2] = [("python3", "hook_client.py"), ("node", "hook_client.mjs")];
 
 /// Runs a client; `None` where its language is not there.
+#[expect(clippy::print_stderr, reason = "what is skipped is said")]
 fn run(language: &str, client: &str, arguments: &[&str]) -> Option<Output> {
     let client = workspace().join("docs/examples/clients").join(client);
     match Command::new(language).arg(client).args(arguments).output() {
