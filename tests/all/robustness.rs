@@ -4,6 +4,7 @@
 //! `PROPTEST_CASES` says how often, in relation to 256: with 25600, everything runs a hundred times
 //! as often as usual.
 
+mod explain;
 mod generate;
 mod json;
 mod matchers;

@@ -189,6 +189,23 @@ async fn what_a_hook_wrote_is_told_to_those_who_ask() {
 }
 
 #[tokio::test]
+async fn what_a_hook_was_told_is_told_to_those_who_ask() {
+    let project = Project::with_hook("SessionEnd", "true");
+    let system = project.system();
+    with_client(&system, async |mut client| {
+        client.receive().await;
+        for (inputs, reason) in [("", json!(null)), (r#","inputs":true"#, json!("exit"))] {
+            client.send(&format!(
+                r#"{{"type":"hook-execution-request","eventName":"SessionEnd","input":{{"reason":"exit"}}{inputs}}}"#
+            )).await;
+            client.send("\n").await;
+            assert_eq!(client.receive().await["hooks"][0]["input"]["reason"], reason);
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn settings_are_read_anew_when_asked() {
     let project = Project::with_hook("SessionEnd", "exit 2");
     let system = project.system();

@@ -263,7 +263,8 @@ async fn run_model(
     let mut asked = None;
     let mut answer = call_model_with_hooks(host, model_call(), hooks, |request| {
         asked = Some(value(request.as_raw()));
-        stream::iter([Ok::<_, String>(says("the key ")), Ok(says("is 1234"))])
+        let chunks = stream::iter([Ok(says("the key ")), Ok(says("is 1234"))]);
+        async { Ok::<_, String>(chunks) }
     })
     .await;
     let mut displayed = Vec::new();
@@ -348,12 +349,13 @@ async fn the_model_sees_the_request_that_hooks_left_and_what_they_say() {
 async fn hooks_narrow_the_tools_that_a_model_may_call() {
     let any = json!({"hookSpecificOutput": {"toolConfig": {
         "mode": "ANY", "allowedFunctionNames": ["a"]}}});
-    for (output, expected) in [
-        (any, json!({"mode": "ANY", "allowedFunctionNames": ["a"]})),
-        (json!({"decision": "block", "reason": "no"}), json!({"mode": "NONE"})),
+    for (output, expected, withheld) in [
+        (any, json!({"mode": "ANY", "allowedFunctionNames": ["a"]}), None),
+        (json!({"decision": "block", "reason": "no"}), json!({"mode": "NONE"}), Some("no")),
     ] {
         let (_project, host) = saying("BeforeToolSelection", &output);
-        let (_, _, asked) = run_model(&host, ChunkHooks::Complete).await;
+        let (_, result, asked) = run_model(&host, ChunkHooks::Complete).await;
+        assert_eq!(result.tools_withheld.as_deref(), withheld);
         let config = &asked.unwrap()["config"];
         assert_eq!(config["toolConfig"]["functionCallingConfig"], expected);
         assert_eq!(config["tools"], value(genai().as_raw())["config"]["tools"]);
@@ -476,8 +478,9 @@ async fn the_streams_of_every_sdk_are_redacted_chunk_by_chunk_and_as_a_whole() {
         let (_project, host) = doing("AfterModel", REDACT);
         for hooks in [ChunkHooks::Complete, ChunkHooks::Each] {
             let call = ModelCall::new(sdk, object(request.clone()));
-            let mut answer = call_model_with_hooks(&host, call, hooks, |_request| {
-                stream::iter(chunks.clone().into_iter().map(|chunk| Ok::<_, String>(object(chunk))))
+            let mut answer = call_model_with_hooks(&host, call, hooks, async |_request| {
+                let chunks = chunks.clone().into_iter().map(|chunk| Ok(object(chunk)));
+                Ok::<_, String>(stream::iter(chunks))
             })
             .await;
             let mut displayed = Vec::new();
@@ -552,12 +555,39 @@ async fn a_call_that_does_not_stream_is_a_stream_of_one() {
         let (_project, host) = doing("AfterModel", REDACT);
         let call = ModelCall::new(sdk, object(request));
         let chunks = stream::iter([Ok::<_, String>(object(response.clone()))]);
-        let mut answer = call_model_with_hooks(&host, call, ChunkHooks::Each, |_| chunks).await;
+        let mut answer =
+            call_model_with_hooks(&host, call, ChunkHooks::Each, async |_| Ok(chunks)).await;
         let Some(Ok(ModelChunk::Chunk(displayed))) = answer.next().await else { panic!("{sdk}") };
         let expected = response.to_string().replace("1234", "****");
         assert_eq!(displayed.as_str(), expected);
         assert_eq!(answer.finish().await.unwrap().response.unwrap().as_str(), expected);
     }
+}
+
+#[tokio::test]
+async fn who_stops_waiting_for_a_chunk_gets_it_the_next_time() {
+    let (project, host) =
+        doing("AfterModel", "touch looking; while ! [ -e go ]; do sleep 0.02; done");
+    let chunks = stream::iter([Ok::<_, String>(says("the key "))]);
+    let mut answer =
+        call_model_with_hooks(&host, model_call(), ChunkHooks::Each, async |_| Ok(chunks)).await;
+    tokio::select! {
+        chunk = answer.next() => panic!("{chunk:?} came before its hook was done"),
+        () = project.appears("looking") => {}
+    }
+    project.write("go", "");
+    assert_eq!(answer.next().await, Some(Ok(ModelChunk::Chunk(says("the key ")))));
+    assert_eq!(answer.next().await, None);
+    assert_eq!(text_of(&answer.finish().await.unwrap().response.unwrap()), "the key ");
+}
+
+#[tokio::test]
+async fn a_call_that_fails_is_an_error_of_the_stream() {
+    let host = AgentHost::new(HookSystem::builder("."));
+    let fails = async |_| Err::<stream::Empty<Result<RawObject, _>>, _>("no route to the model");
+    let mut answer = call_model_with_hooks(&host, model_call(), ChunkHooks::Complete, fails).await;
+    assert_eq!(answer.next().await, Some(Err("no route to the model")));
+    assert_eq!(answer.finish().await.unwrap().verdict, ModelVerdict::Interrupted);
 }
 
 #[tokio::test]
@@ -579,8 +609,8 @@ async fn a_selection_guard_that_cannot_run_keeps_the_model_from_being_called() {
     let body =
         object(json!({"model": "m", "contents": [{"role": "user", "parts": [{"text": 7}]}]}));
     let call = ModelCall::new(Sdk::GenAi, body);
-    let answer = call_model_with_hooks(&host, call, ChunkHooks::Complete, |_request| {
-        stream::iter([Ok::<_, String>(says("never"))])
+    let answer = call_model_with_hooks(&host, call, ChunkHooks::Complete, async |_request| {
+        Ok(stream::iter([Ok::<_, String>(says("never"))]))
     });
     let result = answer.await.finish().await.unwrap();
     assert!(matches!(result.verdict, ModelVerdict::Blocked { called: false, .. }), "{result:?}");
@@ -614,12 +644,15 @@ async fn an_error_of_the_stream_is_passed_on_and_nothing_is_made_of_a_torn_answe
     let (project, host) = doing("AfterModel", REDACT);
     let torn = || stream::iter([Ok(says("the key ")), Err("connection lost")]);
     let mut answer =
-        call_model_with_hooks(&host, model_call(), ChunkHooks::Complete, |_| torn()).await;
+        call_model_with_hooks(&host, model_call(), ChunkHooks::Complete, async |_| Ok(torn()))
+            .await;
     assert!(answer.next().await.unwrap().is_ok());
     assert_eq!(answer.next().await, Some(Err("connection lost")));
     let result = answer.finish().await.unwrap();
     assert_eq!((result.response, result.verdict), (None, ModelVerdict::Interrupted));
-    let answer = call_model_with_hooks(&host, model_call(), ChunkHooks::Complete, |_| torn()).await;
+    let answer =
+        call_model_with_hooks(&host, model_call(), ChunkHooks::Complete, async |_| Ok(torn()))
+            .await;
     assert_eq!(answer.finish().await.unwrap_err(), "connection lost");
     assert_eq!(project.read("seen"), "");
 }
@@ -769,7 +802,7 @@ async fn trigger_functions_run_on_tasks_of_their_own() {
     });
     assert_eq!(text(&spawned.await.unwrap()), "no");
     let answer = tokio::spawn(async move {
-        let chunks = |_: RawObject| stream::iter([Ok::<_, String>(says("x"))]);
+        let chunks = async |_: RawObject| Ok(stream::iter([Ok::<_, String>(says("x"))]));
         let answer = call_model_with_hooks(&host, model_call(), ChunkHooks::Each, chunks).await;
         answer.finish().await.unwrap()
     });

@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 use serde_json::Value;
 
 use crate::project::Project;
+use crate::terminal::Terminal;
 
 /// The workspace's folder.
 pub fn workspace() -> PathBuf {
@@ -68,28 +69,13 @@ pub struct Finished {
 }
 
 impl Finished {
-    /// Status, standard output and standard error as a snapshot holds them, without what differs
-    /// from run to run: the folders are `[PROJECT]` and `[HOME]`, times `[TIME]`, ids `[ID]`.
-    ///
-    /// # Panics
-    /// Never: the expressions are constant.
-    #[expect(clippy::expect_used, reason = "the expressions are constant")]
+    /// Status, standard output and standard error as a snapshot holds them: see [`stable`].
     pub fn shown(&self, project: &Project) -> String {
-        let mut text = format!(
+        let text = format!(
             "status: {}\n----- stdout -----\n{}----- stderr -----\n{}",
             self.status, self.stdout, self.stderr
         );
-        for (folder, word) in [(project.path(), "[PROJECT]"), (project.home(), "[HOME]")] {
-            text = text.replace(&folder.display().to_string(), word);
-        }
-        for (pattern, word) in [
-            (r"\b\d+(\.\d+)? ?(ms|µs|s)\b", "[TIME]"),
-            (r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", "[ID]"),
-        ] {
-            let pattern = fancy_regex::Regex::new(pattern).expect("the expression is correct");
-            text = pattern.replace_all(&text, word).into_owned();
-        }
-        text
+        stable(&text, project)
     }
 
     /// Standard output as JSON, one value a line.
@@ -105,6 +91,28 @@ impl Finished {
     }
 }
 
+/// A text without what differs from run to run: the folders are `[PROJECT]` and `[HOME]`, times
+/// `[TIME]`, instants `[INSTANT]`, ids `[ID]`.
+///
+/// # Panics
+/// Never: the expressions are constant.
+#[expect(clippy::expect_used, reason = "the expressions are constant")]
+pub fn stable(text: &str, project: &Project) -> String {
+    let mut text = text.to_owned();
+    for (folder, word) in [(project.path(), "[PROJECT]"), (project.home(), "[HOME]")] {
+        text = text.replace(&folder.display().to_string(), word);
+    }
+    for (pattern, word) in [
+        (r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", "[INSTANT]"),
+        (r"\b\d+(\.\d+)? ?(ms|µs|s)\b", "[TIME]"),
+        (r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", "[ID]"),
+    ] {
+        let pattern = fancy_regex::Regex::new(pattern).expect("the expression is correct");
+        text = pattern.replace_all(&text, word).into_owned();
+    }
+    text
+}
+
 impl Hook {
     /// A call in a project, with a home of its own and no settings but the project's.
     pub fn new(project: &Project, arguments: &[&str]) -> Self {
@@ -116,6 +124,8 @@ impl Hook {
             .env_remove("XDG_CONFIG_HOME")
             .env_remove("HOOK_LOG")
             .env_remove("HOOK_DEPTH")
+            .env_remove("NO_COLOR")
+            .env("TERM", "xterm-256color")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
@@ -134,6 +144,11 @@ impl Hook {
     pub fn env(mut self, name: &str, value: &str) -> Self {
         self.command.env(name, value);
         self
+    }
+
+    /// Runs it on a terminal, which can show colours.
+    pub fn on_terminal(self) -> Terminal {
+        Terminal::start(self.command)
     }
 
     /// Runs it to its end.

@@ -9,14 +9,16 @@ mod project;
 mod served;
 #[cfg(unix)]
 mod socket;
+mod terminal;
 
-pub use binary::{Finished, Hook, example, hook_binary, workspace};
+pub use binary::{Finished, Hook, example, hook_binary, stable, workspace};
 pub use holdings::Holdings;
 pub use processes::HookProcess;
 pub use project::Project;
 pub use served::{Served, request};
 #[cfg(unix)]
 pub use socket::{SocketClient, SocketServed};
+pub use terminal::Terminal;
 
 use hook_core::{JsonObject, RawJson, RawObject};
 use serde_json::Value;

@@ -120,13 +120,13 @@ impl Agent<'_> {
             let call = ModelCall::new(Sdk::GenAi, request);
             let chunks: Vec<Value> = self.script.next().unwrap_or_default();
             let mut answer =
-                call_model_with_hooks(self.host, call, ChunkHooks::Complete, |request| {
+                call_model_with_hooks(self.host, call, ChunkHooks::Complete, async |request| {
                     println!("\nThe model is asked:{}", user_texts(&request));
                     let chunks = chunks.into_iter().map(|part| {
                         let content = json!({"role": "model", "parts": [part]});
                         RawObject::try_from(&json!({"candidates": [{"content": content}]}))
                     });
-                    stream::iter(chunks)
+                    Ok::<_, hook_core::JsonError>(stream::iter(chunks))
                 })
                 .await;
             while let Some(chunk) = answer.next().await {

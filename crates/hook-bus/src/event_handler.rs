@@ -90,6 +90,7 @@ impl HookEventHandler {
         control: &RequestControl,
     ) -> Served {
         let door = Door { engine, id: request.correlation_id().clone() };
+        let keeps_inputs = request.asks_for_inputs();
         let mut input = match read(request.into_body()) {
             Ok(input) => input,
             Err(Rejected { event, failure }) => {
@@ -108,7 +109,8 @@ impl HookEventHandler {
         let input = input.complete(&self.host);
         if plan.is_inline() {
             // Done before anybody could cancel it.
-            let scope = RunScope { cancel: self.ended.clone(), observer, lane: control.lane };
+            let scope =
+                RunScope { cancel: self.ended.clone(), observer, lane: control.lane, keeps_inputs };
             let run = engine.pipeline.run(&plan, input, &scope).now_or_never();
             let run = run.unwrap_or_else(|| {
                 let message = "an inline plan did not finish at once";
@@ -125,7 +127,7 @@ impl HookEventHandler {
             id: door.id,
             plan,
             input,
-            scope: RunScope { cancel: cancel.clone(), observer, lane: control.lane },
+            scope: RunScope { cancel: cancel.clone(), observer, lane: control.lane, keeps_inputs },
             cut_off: self.cut_off(&cancel, control.deadline),
         };
         Served::Running { running: run.finish().boxed(), cancel }

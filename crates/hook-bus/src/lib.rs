@@ -55,7 +55,7 @@
 //! | `engine`, `system`, `fire` | the engine on the bus, and its host's side |
 //! | [`triggers`], `host` | what an agent does with the answers, and what it says of itself |
 //! | [`wire`] | JSON lines: reading, serving a client or, over a socket, many, and following what happens |
-//! | [`recording`] | everything that happens on a bus, written down |
+//! | [`recording`] | everything that happens on a bus: written down, read again, and replayed |
 //! | [`script`] | driving the bus with scripted messages, and testing hooks with them |
 //!
 //! # Why no queue between caller and handler
@@ -89,7 +89,7 @@ pub use hook_translate::Sdk;
 pub use host::{AgentHost, ApprovalRequest};
 pub use message::{
     CorrelationId, HookExecutionRequest, HookExecutionResponse, HookFinished, HookProgress,
-    HookStarted, JournalEntry, JournalMessage,
+    HookStarted, JournalEntry, JournalMessage, RequestKey,
 };
 pub use subscription::{Lagged, Message, Subscription, SubscriptionLimits};
 pub use system::{HookSystem, HookSystemBuilder, HookSystemStatus, NotInitialized};

@@ -257,6 +257,14 @@ impl HookSystem {
         self.ready().map(|engine| Arc::clone(&engine.registry))
     }
 
+    /// The shell that runs commands.
+    ///
+    /// # Errors
+    /// Before [`initialize`](Self::initialize), or when that failed.
+    pub fn shell(&self) -> Result<PathBuf, NotInitialized> {
+        Ok(self.ready()?.pipeline.runner().shell().to_path_buf())
+    }
+
     /// Every hook in run order, with whether it runs.
     ///
     /// # Errors

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::commands::{fire, list, run, serve, tail, test};
+use crate::commands;
 
 /// Hooks for AI agents: try them, test them, serve them.
 #[derive(Debug, Parser)]
@@ -62,15 +62,33 @@ pub(crate) enum Color {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Fire one event and show what its hooks answer
-    Fire(fire::Arguments),
-    /// Play a script of request messages and print the responses
-    Run(run::Arguments),
-    /// Serve hooks to agents: requests in, responses out, one JSON object a line
-    Serve(serve::Arguments),
-    /// Follow what happens in a running `hook serve`
-    Tail(tail::Arguments),
-    /// Play scenarios and compare the responses with what is expected
-    Test(test::Arguments),
+    Fire(commands::fire::Arguments),
+    /// Say which hooks an event runs, and why each other one does not run
+    Explain(commands::explain::Arguments),
     /// List every hook that is found
-    List(list::Arguments),
+    List(commands::list::Arguments),
+    /// Check settings: every problem of every file, and how to mend it
+    Check(commands::check::Arguments),
+    /// Play scenarios and compare the responses with what is expected
+    Test(commands::test::Arguments),
+    /// Play a script of request messages and print the responses
+    Run(commands::run::Arguments),
+    /// Serve hooks to agents: requests in, responses out, one JSON object a line
+    Serve(commands::serve::Arguments),
+    /// Follow what happens in a running `hook serve`
+    Tail(commands::tail::Arguments),
+    /// Fire a recording's requests again and show what changed
+    Replay(commands::replay::Arguments),
+    /// Show a recording as a timeline: in the terminal, for Perfetto, or as a page
+    Trace(commands::trace::Arguments),
+    /// Write a starter settings file and a working example hook
+    Init(commands::init::Arguments),
+    /// Switch a hook on, in the settings
+    Enable(commands::enable::Arguments),
+    /// Switch a hook off, in the settings
+    Disable(commands::disable::Arguments),
+    /// Review the project's hooks and trust them
+    Trust(commands::trust::Arguments),
+    /// Look whether everything that hooks need is there
+    Doctor(commands::doctor::Arguments),
 }

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use hook_bus::{HookSystem, HookSystemBuilder};
-use hook_core::settings::discover;
-use hook_core::{SettingsSource, TrustPolicy, TrustStore};
+use hook_core::settings::{SettingsFile, discover, load};
+use hook_core::{HookSource, SettingsSource, TrustPolicy, TrustStore};
 
 use crate::args::Common;
 use crate::error::CommandError;
@@ -36,6 +36,11 @@ impl Context {
     /// Whether JSON was asked for.
     pub(crate) fn json(&self) -> bool {
         self.common.json
+    }
+
+    /// Where the command was started.
+    pub(crate) fn cwd(&self) -> &Path {
+        &self.cwd
     }
 
     /// The project's folder.
@@ -78,16 +83,46 @@ impl Context {
         if let Some(timeout) = self.common.timeout {
             builder = builder.deadline(Duration::from_millis(timeout));
         }
+        self.named_settings_exist()?;
+        for source in self.sources() {
+            builder = builder.settings(source);
+        }
+        Ok(builder.trust(self.trust_policy()))
+    }
+
+    /// What was read of the settings files that count, in run order.
+    pub(crate) fn settings_files(&self) -> Result<Vec<SettingsFile>, CommandError> {
+        self.named_settings_exist()?;
+        Ok(self.sources().iter().filter_map(load).collect())
+    }
+
+    fn named_settings_exist(&self) -> Result<(), CommandError> {
         for path in &self.common.settings {
             if let Err(source) = std::fs::metadata(path) {
                 let what = "the settings file";
                 return Err(CommandError::Read { what, path: path.clone(), source });
             }
         }
-        for source in self.sources() {
-            builder = builder.settings(source);
+        Ok(())
+    }
+
+    /// The settings file of the user, which `--user` means; it need not be there.
+    pub(crate) fn user_settings(&self) -> Result<SettingsSource, CommandError> {
+        if self.common.no_user || !self.common.settings.is_empty() {
+            let text =
+                "--user means the user's own settings, which --no-user and --settings leave out";
+            return Err(CommandError::Usage(text.to_owned()));
         }
-        Ok(builder.trust(self.trust_policy()))
+        let is_user = |source: &SettingsSource| source.source == HookSource::User;
+        self.sources().into_iter().find(is_user).ok_or(CommandError::NoHome)
+    }
+
+    /// Says that a command is about the project's own settings, and not files that were named.
+    pub(crate) fn refuse_named_settings(&self, why: &str) -> Result<(), CommandError> {
+        match self.common.settings.is_empty() {
+            true => Ok(()),
+            false => Err(CommandError::Usage(format!("--settings has no meaning here: {why}"))),
+        }
     }
 
     /// Builds and initializes the hook system, and says what is wrong with its settings.

@@ -1,12 +1,17 @@
 //! What can keep the command from doing its work.
 
+use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-use hook_bus::recording::RecorderError;
-use hook_bus::script::ScenarioError;
+use hook_bus::recording::{RecorderError, RecordingError};
+use hook_bus::script::{ScenarioError, ScenarioFilesError};
 use hook_bus::wire::TailError;
 use hook_bus::{AlreadyServed, InitializeError, NotInitialized};
+use hook_core::nearest::{nearest, shortened};
+use hook_core::settings::edit::EditError;
+use hook_core::settings::starter::StarterError;
+use hook_core::trust::TrustStoreError;
 
 use crate::exit_code::{self, Status};
 
@@ -17,6 +22,8 @@ pub(crate) enum CommandError {
     Output(#[source] io::Error),
     #[error("failed to read {what} {}: {source}", path.display())]
     Read { what: &'static str, path: PathBuf, source: io::Error },
+    #[error("failed to write {what} {}: {source}", path.display())]
+    Write { what: &'static str, path: PathBuf, source: io::Error },
     #[error("failed to read standard input: {0}")]
     Input(#[source] io::Error),
     #[error("failed to determine the working directory: {0}")]
@@ -29,10 +36,26 @@ pub(crate) enum CommandError {
     Initialize(#[from] InitializeError),
     #[error(transparent)]
     NotInitialized(#[from] NotInitialized),
+    #[error(transparent)]
+    ScenarioFiles(#[from] ScenarioFilesError),
     #[error("{}: {source}", path.display())]
+    Recording { path: PathBuf, source: RecordingError },
+    #[error("{}:{source}", path.display())]
     Scenario { path: PathBuf, source: ScenarioError },
     #[error("--input is not JSON: {0}; give an object, @FILE, or - for standard input")]
     NotJson(#[source] hook_core::JsonError),
+    #[error(transparent)]
+    UnknownHook(#[from] UnknownHook),
+    #[error(transparent)]
+    Edit(#[from] EditError),
+    #[error(transparent)]
+    Starter(#[from] StarterError),
+    #[error(transparent)]
+    Trust(#[from] TrustStoreError),
+    #[error(
+        "failed to find the user's settings: neither HOME nor XDG_CONFIG_HOME names a folder; set one"
+    )]
+    NoHome,
     #[error(transparent)]
     Recorder(#[from] RecorderError),
     #[cfg(unix)]
@@ -43,6 +66,48 @@ pub(crate) enum CommandError {
     #[error("{0}")]
     Usage(String),
 }
+
+/// A name was given that no hook has.
+#[derive(Debug)]
+pub(crate) struct UnknownHook {
+    name: String,
+    nearest: Option<String>,
+    known: Vec<String>,
+}
+
+impl UnknownHook {
+    /// With the names that there are.
+    pub(crate) fn new<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Self {
+        let mut known: Vec<String> = known.into_iter().map(str::to_owned).collect();
+        known.sort_unstable();
+        known.dedup();
+        let nearest = nearest(name, known.iter().map(String::as_str)).map(str::to_owned);
+        Self { name: name.to_owned(), nearest, known }
+    }
+}
+
+impl fmt::Display for UnknownHook {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const SHOWN: usize = 20;
+        write!(formatter, "no hook is named `{}`", shortened(&self.name))?;
+        if let Some(nearest) = &self.nearest {
+            write!(formatter, "; did you mean `{}`?", shortened(nearest))?;
+        }
+        if self.known.is_empty() {
+            return formatter.write_str("; there are none");
+        }
+        formatter.write_str("\nthere are:")?;
+        for name in self.known.iter().take(SHOWN) {
+            write!(formatter, "\n  {}", shortened(name).replace('\n', " "))?;
+        }
+        match self.known.len().saturating_sub(SHOWN) {
+            0 => Ok(()),
+            more => write!(formatter, "\n  and {more} more; `hook list` shows all"),
+        }
+    }
+}
+
+impl std::error::Error for UnknownHook {}
 
 impl CommandError {
     #[cfg(not(unix))]

@@ -9,6 +9,7 @@
 //! | `commands` | one file for each command |
 //! | `render` | results for people |
 //! | `output` | the one way to the terminal |
+//! | `progress` | which hooks take long, while they do |
 //! | `recording` | a recording that is made meanwhile |
 //! | `signals` | what a signal does |
 //! | `exit_code`, `error` | how it ends |
@@ -19,6 +20,7 @@ mod context;
 mod error;
 mod exit_code;
 mod output;
+mod progress;
 mod recording;
 mod render;
 mod signals;
@@ -81,10 +83,11 @@ fn keep_inherited_descriptors_from_hooks() {}
 /// not pay for a second.
 fn runtime(command: &args::Command) -> std::io::Result<tokio::runtime::Runtime> {
     let mut builder = match command {
-        args::Command::Fire(_) | args::Command::List(_) | args::Command::Tail(_) => {
-            Builder::new_current_thread()
-        }
-        _ => Builder::new_multi_thread(),
+        args::Command::Run(_)
+        | args::Command::Serve(_)
+        | args::Command::Test(_)
+        | args::Command::Replay(_) => Builder::new_multi_thread(),
+        _ => Builder::new_current_thread(),
     };
     let workers = match command {
         // Clients are served on those, beside hooks.

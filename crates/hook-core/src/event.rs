@@ -12,6 +12,7 @@ use crate::input::{
     PreCompressInput, PreCompressTrigger, SessionEndInput, SessionEndReason, SessionStartInput,
     SessionStartSource,
 };
+use crate::json::RawObject;
 use crate::shape::{FieldReader, ShapeError};
 
 /// The name of an event that hooks can listen to (protocol.md §2).
@@ -58,6 +59,17 @@ pub enum Matching {
     },
 }
 
+impl Matching {
+    /// The field of the payload that matchers are compared with.
+    pub fn field(self) -> Option<&'static str> {
+        match self {
+            Self::Always => None,
+            Self::Pattern => Some("tool_name"),
+            Self::Exact { field, .. } => Some(field),
+        }
+    }
+}
+
 /// How several outputs become one (protocol.md §5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MergeStrategy {
@@ -101,6 +113,8 @@ pub struct EventRow {
     pub block_means: Option<&'static str>,
     /// Whether `hookSpecificOutput.permissionDecision` decides too.
     pub has_permission_decision: bool,
+    /// An input as one might come, as JSON.
+    pub(crate) sample: &'static str,
     pub(crate) chain: Chain,
     pub(crate) read: fn(&mut FieldReader) -> Result<EventPayload, ShapeError>,
 }
@@ -119,6 +133,7 @@ static EVENTS: [EventRow; 11] = [
         model: ModelPayload::None,
         block_means: Some("the tool does not run"),
         has_permission_decision: true,
+        sample: BeforeToolInput::SAMPLE,
         chain: chain::overlay_tool_input,
         read: read::<BeforeToolInput>,
     },
@@ -131,6 +146,7 @@ static EVENTS: [EventRow; 11] = [
         model: ModelPayload::None,
         block_means: Some("the reason replaces the result's content"),
         has_permission_decision: false,
+        sample: AfterToolInput::SAMPLE,
         chain: chain::nothing,
         read: read::<AfterToolInput>,
     },
@@ -143,6 +159,7 @@ static EVENTS: [EventRow; 11] = [
         model: ModelPayload::None,
         block_means: Some("the prompt is refused"),
         has_permission_decision: false,
+        sample: BeforeAgentInput::SAMPLE,
         chain: chain::append_context_to_prompt,
         read: read::<BeforeAgentInput>,
     },
@@ -155,6 +172,7 @@ static EVENTS: [EventRow; 11] = [
         model: ModelPayload::None,
         block_means: Some("the agent goes on working, with the reason as prompt"),
         has_permission_decision: false,
+        sample: AfterAgentInput::SAMPLE,
         chain: chain::nothing,
         read: read::<AfterAgentInput>,
     },
@@ -167,6 +185,7 @@ static EVENTS: [EventRow; 11] = [
         model: ModelPayload::None,
         block_means: None,
         has_permission_decision: false,
+        sample: SessionStartInput::SAMPLE,
         chain: chain::nothing,
         read: read::<SessionStartInput>,
     },
@@ -179,6 +198,7 @@ static EVENTS: [EventRow; 11] = [
         model: ModelPayload::None,
         block_means: None,
         has_permission_decision: false,
+        sample: SessionEndInput::SAMPLE,
         chain: chain::nothing,
         read: read::<SessionEndInput>,
     },
@@ -191,6 +211,7 @@ static EVENTS: [EventRow; 11] = [
         model: ModelPayload::None,
         block_means: None,
         has_permission_decision: false,
+        sample: PreCompressInput::SAMPLE,
         chain: chain::nothing,
         read: read::<PreCompressInput>,
     },
@@ -203,6 +224,7 @@ static EVENTS: [EventRow; 11] = [
         model: ModelPayload::Request,
         block_means: Some("the model is not called"),
         has_permission_decision: false,
+        sample: BeforeModelInput::SAMPLE,
         chain: chain::overlay_llm_request,
         read: read::<BeforeModelInput>,
     },
@@ -215,6 +237,7 @@ static EVENTS: [EventRow; 11] = [
         model: ModelPayload::RequestAndResponse,
         block_means: Some("an error response takes the response's place"),
         has_permission_decision: false,
+        sample: AfterModelInput::SAMPLE,
         chain: chain::overlay_llm_response,
         read: read::<AfterModelInput>,
     },
@@ -227,6 +250,7 @@ static EVENTS: [EventRow; 11] = [
         model: ModelPayload::Request,
         block_means: Some("no tools may be called (NONE)"),
         has_permission_decision: false,
+        sample: BeforeToolSelectionInput::SAMPLE,
         chain: chain::nothing,
         read: read::<BeforeToolSelectionInput>,
     },
@@ -239,6 +263,7 @@ static EVENTS: [EventRow; 11] = [
         model: ModelPayload::None,
         block_means: None,
         has_permission_decision: false,
+        sample: NotificationInput::SAMPLE,
         chain: chain::nothing,
         read: read::<NotificationInput>,
     },
@@ -271,6 +296,12 @@ impl HookEventName {
         self.row().name
     }
 
+    /// An input of the event as one might come, to try hooks with: complete and valid, without base
+    /// fields.
+    pub fn sample_input(self) -> RawObject {
+        RawObject::from_written(self.row().sample.as_bytes().to_vec())
+    }
+
     /// What to say of a name that no event has: the nearest one, else all of them.
     pub fn unknown(name: &str) -> String {
         let hint = match Self::nearest(name) {
@@ -298,6 +329,8 @@ impl fmt::Display for HookEventName {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::input::{BaseOverrides, RequestInput};
+    use crate::json::{ObjectWriter, RawJson};
     use std::collections::HashSet;
 
     #[test]
@@ -317,6 +350,22 @@ mod tests {
             }
         }
         assert_eq!(HookEventName::from_name("beforetool"), None);
+    }
+
+    #[test]
+    fn every_sample_is_a_valid_input_of_its_event_and_nothing_more() {
+        for event in HookEventName::all() {
+            let text = event.sample_input().as_str().to_owned();
+            let fields = RawJson::parse(text.as_str()).unwrap().to_object().unwrap();
+            let input = RequestInput::read(event, fields).unwrap();
+            assert!(input.extra.is_empty() && input.base == BaseOverrides::default(), "{text}");
+            // Nothing was added by a default either: what is shown is what hooks get.
+            let mut written = Vec::new();
+            let mut object = ObjectWriter::begin(&mut written);
+            input.write(&mut object);
+            object.end();
+            assert_eq!(String::from_utf8(written).unwrap(), text);
+        }
     }
 
     #[test]

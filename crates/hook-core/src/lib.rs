@@ -57,14 +57,19 @@
 //! | [`json`], [`shape`] | JSON that is carried as text, and reading it into types |
 //! | [`settings`], [`trust`] | which hooks there are and which may run |
 //! | [`registry`], [`matcher`], [`planner`] | which of them an event runs |
+//! | [`explain`] | why it runs them, and why not the others |
 //! | [`runner`] | running them: processes, futures, threads, functions |
 //! | [`aggregator`], [`processed`] | one answer out of many |
 //! | [`pipeline`] | all of it in order |
 //! | [`failure`] | what can go wrong |
+//! | [`replace`] | replacing a file as a whole |
 
 pub mod aggregator;
+mod atomic;
 mod chain;
+mod command_line;
 pub mod event;
+pub mod explain;
 pub mod failure;
 pub mod input;
 pub mod json;
@@ -75,7 +80,9 @@ pub mod output;
 pub mod pipeline;
 pub mod planner;
 pub mod processed;
+mod program;
 pub mod registry;
+pub mod replace;
 pub mod runner;
 pub mod settings;
 pub mod shape;
@@ -84,6 +91,7 @@ pub mod trust;
 
 pub use aggregator::{AggregatedHookResult, Aggregator, ErrorReport};
 pub use event::HookEventName;
+pub use explain::{ExplainedHook, Explanation, NotRun};
 pub use failure::{FailureCode, HookFailure};
 pub use input::{
     AfterAgentInput, AfterModelInput, AfterToolInput, BaseOverrides, BeforeAgentInput,
@@ -100,8 +108,8 @@ pub use planner::{Plan, Planner};
 pub use processed::{ProcessedHookResult, StageFailure};
 pub use registry::{Hook, HookListing, HookRegistry};
 pub use runner::{
-    EndSignal, HandlerHook, HandlerResult, HookExecutionResult, HookInput, HookKind, RunLane,
-    RunObserver, RunScope, Runner, RunnerHost, RunnerLimits,
+    EndSignal, HandlerHook, HandlerResult, HookExecutionResult, HookInput, HookKind, HookStart,
+    RunLane, RunObserver, RunScope, Runner, RunnerHost, RunnerLimits,
 };
 pub use settings::{FailBehavior, HookSource, SettingsSource};
 pub use shape::ShapeError;

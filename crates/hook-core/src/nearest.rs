@@ -15,10 +15,7 @@ pub fn shortened(text: &str) -> String {
 }
 
 /// The candidate most like `name`, if any is like it at all.
-pub(crate) fn nearest<'a>(
-    name: &str,
-    candidates: impl IntoIterator<Item = &'a str>,
-) -> Option<&'a str> {
+pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     if name.len() > LONGEST_MISSPELLING {
         return None;
     }

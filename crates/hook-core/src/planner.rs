@@ -102,7 +102,8 @@ impl PlanTable {
         Self { events }
     }
 
-    fn hooks(&self, event: HookEventName) -> &[Arc<Hook>] {
+    /// The hooks of an event that are on, in run order.
+    pub(crate) fn hooks(&self, event: HookEventName) -> &[Arc<Hook>] {
         &self.events[event as usize].hooks
     }
 
@@ -127,32 +128,59 @@ impl PlanTable {
 }
 
 fn make_plan(event: HookEventName, hooks: &[Arc<Hook>], subject: Option<&str>) -> Arc<Plan> {
-    let mut planned: Vec<PlannedHook> = Vec::new();
-    let mut positions = HashMap::new();
-    let mut sequential = false;
-    for hook in hooks {
-        let warning = match hook.matcher.matches(subject) {
-            MatchOutcome::No => continue,
-            MatchOutcome::Yes => None,
-            MatchOutcome::GaveUp => Some(format!(
-                "matching `{}` took too many steps and counts as a match; simplify the matcher",
-                shortened(hook.matcher.text().unwrap_or_default())
-            )),
-        };
-        sequential |= hook.sequential;
-        let candidate = PlannedHook { hook: Arc::clone(hook), warning };
-        let position = match hook.identity() {
-            Some(identity) => *positions.entry(identity).or_insert(planned.len()),
-            None => planned.len(),
-        };
-        // The same hook twice runs once, at the first place, as the most trusted wrote it.
-        match planned.get_mut(position) {
-            None => planned.push(candidate),
-            Some(first) if hook.source.trust_rank() > first.hook.source.trust_rank() => {
-                *first = candidate;
+    let selection = Selection::of(hooks, subject);
+    Arc::new(Plan { event, hooks: selection.planned, sequential: selection.sequential.is_some() })
+}
+
+/// What matching and identity make of an event's hooks: behind every plan, and behind every
+/// explanation of one.
+#[derive(Debug)]
+pub(crate) struct Selection {
+    /// The hooks that run, in plan order.
+    pub(crate) planned: Vec<PlannedHook>,
+    /// For each hook its place in the plan, where it or the same hook of another source runs;
+    /// `None` where its matcher does not match.
+    pub(crate) places: Vec<Option<usize>>,
+    /// The first hook that has the plan run one hook after the other.
+    pub(crate) sequential: Option<Arc<Hook>>,
+}
+
+impl Selection {
+    pub(crate) fn of(hooks: &[Arc<Hook>], subject: Option<&str>) -> Self {
+        let mut planned: Vec<PlannedHook> = Vec::new();
+        let mut places = Vec::with_capacity(hooks.len());
+        let mut sequential = None;
+        let mut known = HashMap::new();
+        for hook in hooks {
+            let warning = match hook.matcher.matches(subject) {
+                MatchOutcome::No => {
+                    places.push(None);
+                    continue;
+                }
+                MatchOutcome::Yes => None,
+                MatchOutcome::GaveUp => Some(format!(
+                    "matching `{}` took too many steps and counts as a match; simplify the matcher",
+                    shortened(hook.matcher.text().unwrap_or_default())
+                )),
+            };
+            if hook.sequential && sequential.is_none() {
+                sequential = Some(Arc::clone(hook));
             }
-            Some(_) => {}
+            let candidate = PlannedHook { hook: Arc::clone(hook), warning };
+            let place = match hook.identity() {
+                Some(identity) => *known.entry(identity).or_insert(planned.len()),
+                None => planned.len(),
+            };
+            places.push(Some(place));
+            // The same hook twice runs once, at the first place, as the most trusted wrote it.
+            match planned.get_mut(place) {
+                None => planned.push(candidate),
+                Some(first) if hook.source.trust_rank() > first.hook.source.trust_rank() => {
+                    *first = candidate;
+                }
+                Some(_) => {}
+            }
         }
+        Self { planned, places, sequential }
     }
-    Arc::new(Plan { event, hooks: planned, sequential })
 }

@@ -7,14 +7,16 @@ use std::path::Path;
 use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
-use crate::event::HookEventName;
+use crate::event::{HookEventName, Matching};
+use crate::explain::{Explanation, NotRun, Switch, SwitchedOff, explain};
 use crate::failure::HookFailure;
 use crate::input::EventInput;
 use crate::matcher::Matcher;
 use crate::planner::PlanTable;
-use crate::runner::{HandlerHook, HookExecutor, HookKind, Runner, SlotQueue};
+use crate::runner::{HandlerHook, HookExecutor, HookKind, HookStart, Runner, SlotQueue};
 use crate::settings::{
-    Diagnostic, FailBehavior, HookEntry, HookSource, Place, SettingsFile, Severity,
+    Diagnostic, FailBehavior, HookEntry, HookSource, Place, Rule, SettingsFile, Severity,
+    TimeoutOrigin,
 };
 use crate::trust::{Trust, TrustPolicy};
 
@@ -36,13 +38,15 @@ pub struct Hook {
     pub sequential: bool,
     /// How long it may run.
     pub timeout: Duration,
+    /// Who says how long.
+    pub timeout_origin: TimeoutOrigin,
     /// What its failure means.
     pub fail_behavior: FailBehavior,
     /// What its author should know at every run, such as a matcher that does not compile.
     pub warnings: Vec<String>,
     pub(crate) slots: Option<Arc<SlotQueue>>,
     trust: Trust,
-    switched_off_by: Option<String>,
+    switched_off: Option<SwitchedOff>,
     executor: Arc<dyn HookExecutor>,
 }
 
@@ -57,6 +61,20 @@ impl Hook {
         self.executor.label()
     }
 
+    /// Whether somebody trusted it, and it or the file that it runs is not the same any more.
+    pub fn changed_since_trusted(&self) -> bool {
+        matches!(self.trust, Trust::Missing { changed: true })
+    }
+
+    pub(crate) fn is_trusted(&self) -> bool {
+        self.trust.is_given()
+    }
+
+    /// How it is started.
+    pub fn start(&self) -> HookStart<'_> {
+        self.executor.start()
+    }
+
     /// What the hook is shown as, and what it is switched off by: its name, else its command.
     pub fn display_name(&self) -> &str {
         self.name.as_deref().unwrap_or_else(|| self.executor.label())
@@ -64,7 +82,7 @@ impl Hook {
 
     /// Two command hooks of one event with the same identity are the same hook (protocol.md §1).
     /// Functions of the host are only ever themselves.
-    pub(crate) fn identity(&self) -> Option<(Option<&str>, &str)> {
+    pub fn identity(&self) -> Option<(Option<&str>, &str)> {
         match self.kind() {
             HookKind::Command => Some((self.name.as_deref(), self.executor.label())),
             _ => None,
@@ -106,7 +124,7 @@ pub struct HookListing {
     /// Whether it may run at all; only hooks of a project can be untrusted.
     pub trusted: bool,
     /// Who switched it off.
-    pub disabled_by: Option<String>,
+    pub disabled_by: Option<SwitchedOff>,
 }
 
 /// All hooks, and which of them are on.
@@ -168,11 +186,12 @@ impl HookRegistry {
                     matcher,
                     sequential: entry.sequential,
                     timeout: entry.timeout.unwrap_or(default_timeout),
+                    timeout_origin: entry.timeout_origin,
                     fail_behavior: entry.fail_behavior,
                     warnings: problem.into_iter().collect(),
                     slots: commands.slots.clone(),
                     trust,
-                    switched_off_by: switched_off_by(entry, file, &disabled),
+                    switched_off: switched_off(entry, file, &disabled),
                     executor: commands.executor(entry),
                 }));
             }
@@ -190,14 +209,20 @@ impl HookRegistry {
         let listing = |hook: &Arc<Hook>| HookListing {
             enabled: is_on(hook, &switches.by_name),
             trusted: hook.trust.is_given(),
-            disabled_by: match switch_of(hook, &switches.by_name) {
-                Some(true) => None,
-                Some(false) => Some("the host, at run time".to_owned()),
-                None => hook.switched_off_by.clone(),
-            },
+            disabled_by: disabled_by(hook, &switches.by_name),
             hook: Arc::clone(hook),
         };
         self.hooks.iter().map(listing).collect()
+    }
+
+    /// Says of every hook whether it would run for an event, in which order, and why not. `subject`
+    /// is what the payload's matchers are compared with
+    /// ([`EventPayload::match_subject`](crate::EventPayload::match_subject)).
+    pub fn explain(&self, event: HookEventName, subject: Option<&str>) -> Explanation {
+        let switches = read(&self.switches);
+        let on = switches.table.hooks(event);
+        let obstacles = |hook: &Hook| obstacles(hook, &switches.by_name);
+        explain(&self.hooks, on, obstacles, event, subject)
     }
 
     /// Switches every hook of that name (or, where a hook has none, command) on or off, also those
@@ -259,11 +284,15 @@ fn of_handler(handler: &HandlerHook, runner: &Runner) -> Hook {
         matcher,
         sequential: handler.sequential,
         timeout: handler.timeout.unwrap_or(runner.limits().timeout),
+        timeout_origin: match handler.timeout {
+            Some(_) => TimeoutOrigin::Hook,
+            None => TimeoutOrigin::Engine,
+        },
         fail_behavior: handler.fail_behavior,
         warnings: problem.into_iter().collect(),
         slots: None,
         trust: Trust::Given,
-        switched_off_by: None,
+        switched_off: None,
         executor: runner.handler(handler),
     }
 }
@@ -281,12 +310,11 @@ fn losses(diagnostics: &[Diagnostic]) -> Vec<String> {
 }
 
 fn matcher_diagnostic(entry: &HookEntry, problem: &str) -> Diagnostic {
-    Diagnostic {
-        severity: Severity::Warning,
-        place: entry.place.clone(),
-        message: problem.to_owned(),
-        suggestion: None,
-    }
+    let rule = match entry.event.row().matching {
+        Matching::Pattern => Rule::InvalidPattern,
+        Matching::Exact { .. } | Matching::Always => Rule::MatcherNeverMatches,
+    };
+    Diagnostic::new(rule, entry.place.clone(), problem)
 }
 
 /// The names that a file switches off, to be looked up for every hook.
@@ -302,22 +330,24 @@ impl<'f> Disabled<'f> {
 }
 
 /// Who says that the hook does not run: its own source, or one that is trusted more.
-fn switched_off_by(
+fn switched_off(
     entry: &HookEntry,
     own: &SettingsFile,
     disabled: &[Disabled<'_>],
-) -> Option<String> {
+) -> Option<SwitchedOff> {
+    let by = |switch, file: &SettingsFile| SwitchedOff {
+        switch,
+        source: file.source.clone(),
+        file: file.path.clone(),
+    };
     if !own.config.enabled {
-        return Some(format!("`enabled: false` in the {} settings", own.source));
+        return Some(by(Switch::Enabled, own));
     }
-    let name = entry.name.as_ref().unwrap_or(&entry.command).as_str();
+    let name = entry.display_name();
     disabled
         .iter()
-        .find(|Disabled { file, names }| {
-            let may = std::ptr::eq(*file, own) || file.source.may_disable(&own.source);
-            may && names.contains(name)
-        })
-        .map(|disabled| format!("`disabled` in the {} settings", disabled.file.source))
+        .find(|Disabled { file, names }| file.governs(own) && names.contains(name))
+        .map(|disabled| by(Switch::Disabled, disabled.file))
 }
 
 fn switch_of(hook: &Hook, switches: &[(String, bool)]) -> Option<bool> {
@@ -325,7 +355,17 @@ fn switch_of(hook: &Hook, switches: &[(String, bool)]) -> Option<bool> {
 }
 
 fn is_on(hook: &Hook, switches: &[(String, bool)]) -> bool {
-    switch_of(hook, switches).unwrap_or(hook.switched_off_by.is_none())
+    switch_of(hook, switches).unwrap_or(hook.switched_off.is_none())
+}
+
+fn disabled_by(hook: &Hook, switches: &[(String, bool)]) -> Option<SwitchedOff> {
+    match switch_of(hook, switches) {
+        Some(true) => None,
+        Some(false) => {
+            Some(SwitchedOff { switch: Switch::Host, source: HookSource::InProcess, file: None })
+        }
+        None => hook.switched_off.clone(),
+    }
 }
 
 fn untrusted(hooks: &[Arc<Hook>]) -> [Option<String>; HookEventName::COUNT] {
@@ -336,6 +376,16 @@ fn untrusted(hooks: &[Arc<Hook>]) -> [Option<String>; HookEventName::COUNT] {
     let notice =
         |count: usize| format!("hooks of the project that are not trusted and do not run: {count}");
     counts.map(|count| (count > 0).then(|| notice(count)))
+}
+
+/// What keeps a hook from running whatever the event is about.
+fn obstacles(hook: &Hook, switches: &[(String, bool)]) -> Vec<NotRun> {
+    let untrusted = match hook.trust {
+        Trust::Missing { changed } => Some(NotRun::Untrusted { changed }),
+        _ => None,
+    };
+    let disabled = disabled_by(hook, switches).map(NotRun::Disabled);
+    untrusted.into_iter().chain(disabled).collect()
 }
 
 fn running(hooks: &[Arc<Hook>], switches: &[(String, bool)]) -> Vec<Arc<Hook>> {

@@ -30,6 +30,7 @@ const WORDS: &[&str] = &[
     "correlationId",
     "deadlineMs",
     "streams",
+    "inputs",
     "BeforeTool",
     "before_agent",
     "SessionEnd",

@@ -1,7 +1,7 @@
 //! Scenario files of `hook test`.
 
 use hook_bus::HookSystem;
-use hook_bus::script::{Scenario, ScenarioError};
+use hook_bus::script::{Scenario, TestReport, update};
 use hook_core::{HandlerHook, HookEventName, HookOutput};
 use proptest::prelude::*;
 
@@ -41,7 +41,7 @@ const VALID: &str = r#"
 [[test]] # a comment
 name = "an ordinary file may be written"
 event = "BeforeTool"
-input = { tool_name = "write_file", tool_input = { path = "notes.txt", size = 1.5, at = 1979-05-27 } }
+input = { tool_name = "write_file", tool_input = { path = "notes.txt", size = 1.5 } }
 expect = { decision = "ask", hooks = ["asks"], reason = "/^says.*so$/" }
 
 [[test]]
@@ -86,13 +86,9 @@ fn any_text_is_refused_with_a_reason_or_played_to_the_end() {
         let scenario = match Scenario::parse(&text) {
             Ok(scenario) => scenario,
             Err(error) => {
-                // The place of what is no TOML, or the test that is wrong.
-                let place = match &error {
-                    ScenarioError::Toml(_) => "",
-                    ScenarioError::Empty => "no [[test]]",
-                    _ => "test \"",
-                };
-                prop_assert!(error.to_string().contains(place), "{error}");
+                let lines = text.lines().count().max(1);
+                prop_assert!((1..=lines + 1).contains(&error.line()), "{error}");
+                prop_assert!(error.column() > 0 && text.get(error.span()).is_some(), "{error}");
                 return Ok(());
             }
         };
@@ -108,6 +104,41 @@ fn any_text_is_refused_with_a_reason_or_played_to_the_end() {
                 prop_assert_eq!(report.passed(), report.response.success());
             }
         }
+        Ok(())
+    });
+}
+
+#[test]
+fn an_update_makes_every_test_pass_that_it_says_it_updated_and_touches_nothing_else() {
+    let system = system();
+    let runtime = runtime();
+    let play = |scenario: &Scenario| -> Vec<TestReport> {
+        scenario.tests.iter().map(|test| runtime.block_on(test.run(system.bus()))).collect()
+    };
+    check(400, any_scenario(), |text| {
+        let text = text.text();
+        let Ok(scenario) = Scenario::parse(&text) else { return Ok(()) };
+        let reports = play(&scenario);
+        let numbered: Vec<(usize, &TestReport)> = reports.iter().enumerate().collect();
+        let updated = update(&text, &numbered).unwrap();
+        if updated.changes.is_empty() {
+            prop_assert_eq!(&updated.text, &text);
+        }
+        let again = Scenario::parse(&updated.text).unwrap();
+        prop_assert_eq!(again.tests.len(), scenario.tests.len());
+        for (index, report) in play(&again).iter().enumerate() {
+            let left = updated.left.iter().any(|left| left.test == index);
+            prop_assert_eq!(report.passed(), !left, "{}: {:?}", updated.text, report.mismatches);
+        }
+        // What passes has nothing to be updated.
+        for (index, (before, after)) in scenario.tests.iter().zip(&again.tests).enumerate() {
+            prop_assert_eq!(&before.name, &after.name);
+            if reports[index].passed() && before.expect != Default::default() {
+                prop_assert_eq!(&before.expect, &after.expect);
+            }
+        }
+        let comments = |text: &str| text.matches("# a comment").count();
+        prop_assert_eq!(comments(&text), comments(&updated.text));
         Ok(())
     });
 }

@@ -5,9 +5,12 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use hook_bus::{HookExecutionRequest, HookSystem};
-use hook_core::settings::{Diagnostic, FailBehavior, HookEntry, Severity, parse};
+use hook_core::settings::{
+    self, Diagnostic, FailBehavior, HookEntry, Severity, Surroundings, parse,
+};
 use hook_core::{
-    BeforeToolInput, Hook, HookSource, Planner, RawObject, SettingsSource, ToolName, TrustPolicy,
+    BeforeToolInput, Hook, HookSource, Planner, RawJson, RawObject, SettingsSource, ToolName,
+    TrustPolicy,
 };
 use hook_tests::Project;
 use proptest::prelude::*;
@@ -101,6 +104,22 @@ fn lies_inside(diagnostic: &Diagnostic, text: &str, is_json: bool) -> bool {
     }
 }
 
+/// What is marked is a whole value or a name.
+fn marks_a_value(diagnostic: &Diagnostic, text: &str) -> bool {
+    let place = &diagnostic.place;
+    let offset = |line: usize, column: usize| {
+        let line = text.split('\n').nth(line - 1)?;
+        let begin = line.as_ptr() as usize - text.as_ptr() as usize;
+        let mut ends = line.char_indices().map(|(at, _)| at).chain([line.len()]);
+        Some(begin + ends.nth(column - 1)?)
+    };
+    let marked = || {
+        let start = offset(place.line, place.column)?;
+        text.get(start..offset(place.end_line, place.end_column)?)
+    };
+    place.line == 0 || marked().is_some_and(|marked| RawJson::parse(marked).is_ok())
+}
+
 #[test]
 fn no_settings_file_harms_the_hooks_of_another_or_is_wrong_without_a_place() {
     let project = Project::with_settings(&guard());
@@ -124,6 +143,18 @@ fn no_settings_file_harms_the_hooks_of_another_or_is_wrong_without_a_place() {
         for diagnostic in &diagnostics {
             prop_assert_eq!(diagnostic.place.file.as_deref(), Some(&file));
             prop_assert!(lies_inside(diagnostic, text, is_json), "{diagnostic}");
+            prop_assert!(diagnostic.message.len() < LONGEST_MESSAGE, "{diagnostic}");
+        }
+
+        let sources = [SettingsSource::optional(HookSource::Project, &file)];
+        let surroundings =
+            Surroundings { project: project.path(), environment: std::env::vars_os().collect() };
+        let checked = settings::check(&sources, &surroundings).remove(0);
+        prop_assert_eq!(checked.text, text);
+        prop_assert!(checked.file.diagnostics.len() <= 101);
+        for diagnostic in &checked.file.diagnostics {
+            prop_assert!(lies_inside(diagnostic, text, is_json), "{diagnostic}");
+            prop_assert!(!is_json || marks_a_value(diagnostic, text), "{diagnostic:?}");
             prop_assert!(diagnostic.message.len() < LONGEST_MESSAGE, "{diagnostic}");
         }
 

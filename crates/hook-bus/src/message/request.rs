@@ -19,6 +19,7 @@ pub struct HookExecutionRequest {
     correlation_id: CorrelationId,
     deadline: Option<Duration>,
     streams: bool,
+    inputs: bool,
     body: Body,
 }
 
@@ -68,7 +69,13 @@ impl HookExecutionRequest {
     }
 
     fn with_body(body: Body) -> Self {
-        Self { correlation_id: CorrelationId::generate(), deadline: None, streams: false, body }
+        Self {
+            correlation_id: CorrelationId::generate(),
+            deadline: None,
+            streams: false,
+            inputs: false,
+            body,
+        }
     }
 
     /// Sets the id that the response will carry; without it, one was generated.
@@ -89,6 +96,13 @@ impl HookExecutionRequest {
     #[must_use]
     pub fn with_streams(mut self) -> Self {
         self.streams = true;
+        self
+    }
+
+    /// Asks for what each hook was told: in a sequential plan that is not the same for all.
+    #[must_use]
+    pub fn with_inputs(mut self) -> Self {
+        self.inputs = true;
         self
     }
 
@@ -122,8 +136,9 @@ impl HookExecutionRequest {
             Err(message) => return invalid(message),
         };
         match envelope(&mut fields, event_name) {
-            Ok(Envelope { named, deadline, streams }) => {
-                Self { correlation_id, deadline, streams, body: Body::Named(Box::new(named)) }
+            Ok(Envelope { named, deadline, streams, inputs }) => {
+                let body = Body::Named(Box::new(named));
+                Self { correlation_id, deadline, streams, inputs, body }
             }
             Err(message) => invalid(message).with_correlation_id(correlation_id),
         }
@@ -180,6 +195,10 @@ impl HookExecutionRequest {
         self.streams
     }
 
+    pub(crate) fn asks_for_inputs(&self) -> bool {
+        self.inputs
+    }
+
     pub(crate) fn into_body(self) -> Body {
         self.body
     }
@@ -201,6 +220,9 @@ impl HookExecutionRequest {
         }
         if self.streams {
             object.bool("streams", true);
+        }
+        if self.inputs {
+            object.bool("inputs", true);
         }
         object.end();
         out
@@ -226,6 +248,7 @@ struct Envelope {
     named: Named,
     deadline: Option<Duration>,
     streams: bool,
+    inputs: bool,
 }
 
 fn envelope(fields: &mut FieldReader, event_name: Option<String>) -> Result<Envelope, String> {
@@ -251,7 +274,8 @@ fn envelope(fields: &mut FieldReader, event_name: Option<String>) -> Result<Enve
         })?),
     };
     let streams = fields.bool("streams").map_err(text)?.unwrap_or_default();
-    Ok(Envelope { named: Named { event_name, input: input.fields() }, deadline, streams })
+    let inputs = fields.bool("inputs").map_err(text)?.unwrap_or_default();
+    Ok(Envelope { named: Named { event_name, input: input.fields() }, deadline, streams, inputs })
 }
 
 fn whole_milliseconds(number: &RawJson) -> Option<Duration> {
@@ -264,7 +288,7 @@ mod tests {
 
     #[test]
     fn a_request_survives_its_json_form() {
-        let text = r#"{"type":"hook-execution-request","eventName":"BeforeTool","input":{"tool_input":{"n":1e007}},"correlationId":"c","deadlineMs":5}"#;
+        let text = r#"{"type":"hook-execution-request","eventName":"BeforeTool","input":{"tool_input":{"n":1e007}},"correlationId":"c","deadlineMs":5,"streams":true,"inputs":true}"#;
         assert_eq!(HookExecutionRequest::from_json(text).to_json(), text.as_bytes());
     }
 

@@ -98,7 +98,12 @@ impl HookExecutionResponse {
             None => {
                 object.object("output", |out| self.processed.aggregated.write(out));
                 object.object("processed", |out| self.processed.write(out));
-                object.objects("hooks", &self.hooks, |out, hook| write_hook(out, hook, streams));
+                object.objects("hooks", &self.hooks, |out, hook| {
+                    write_hook(out, hook, streams);
+                    if let Some(input) = &hook.input {
+                        out.raw("input", input.to_raw().as_raw());
+                    }
+                });
             }
             Some(failure) => {
                 object.object("error", |out| write_failure(out, failure));
@@ -125,7 +130,8 @@ impl HookExecutionResponse {
 /// About how many bytes what became of a hook holds in memory.
 pub(super) fn result_weight(result: &HookExecutionResult) -> usize {
     let said = result.output.as_ref().map_or(0, |output| output.to_raw().as_str().len());
-    1_024 + result.process.stdout.bytes.len() + result.process.stderr.bytes.len() + said
+    let told = result.input.as_ref().map_or(0, |input| input.json().len());
+    1_024 + result.process.stdout.bytes.len() + result.process.stderr.bytes.len() + said + told
 }
 
 fn write_failure(out: &mut ObjectWriter<'_>, failure: &StageFailure) {

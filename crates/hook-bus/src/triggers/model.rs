@@ -91,6 +91,8 @@ pub struct BeforeToolSelectionHookResult {
     pub request: RawObject,
     /// What the tools were narrowed to; `None` where no hook did.
     pub tool_config: Option<ToolConfig>,
+    /// Why the model may call no tool, if a hook blocks the selection.
+    pub withheld: Option<String>,
     /// Why the agent is to stop, if it is.
     pub stop: Option<String>,
     /// Why the call must not be made: no tool may be called, and the request could not be told so.
@@ -109,6 +111,7 @@ pub async fn fire_before_tool_selection_hook(
     let mut result = BeforeToolSelectionHookResult {
         request: call.request.clone(),
         tool_config: None,
+        withheld: None,
         stop: None,
         block: None,
         advice: HookAdvice::default(),
@@ -124,6 +127,7 @@ pub async fn fire_before_tool_selection_hook(
     let approval = approval(HookEventName::BeforeToolSelection, &call.request, reason);
     let (decision, reason) = host.confirmed(processed.decision, approval).await;
     result.stop = (decision == PolicyDecision::Stop).then(|| reason.clone());
+    result.withheld = (decision == PolicyDecision::Block).then(|| reason.clone());
     if processed.aggregated.all_outputs.is_empty() && decision != PolicyDecision::Block {
         // Nobody said anything: the request need not be read.
         return result;

@@ -5,7 +5,9 @@
 //! which costs one run of every AfterModel hook for each chunk that shows text, while the
 //! stream waits (seed 000 §11.1).
 
-use futures::stream::{BoxStream, Stream, StreamExt};
+use std::future::Future;
+
+use futures::stream::{self, BoxStream, Stream, StreamExt, TryStreamExt};
 use hook_core::{AfterModelInput, RawJson, RawObject, RequestInput};
 use hook_translate::{
     from_stable_chunk, join_chunks, repeats_text, to_stable_chunk, to_stable_request,
@@ -73,6 +75,8 @@ pub struct ModelCallResult {
     pub response: Option<RawObject>,
     /// What hooks made of it.
     pub verdict: ModelVerdict,
+    /// Why the model was allowed no tool, if a hook blocked the selection.
+    pub tools_withheld: Option<String>,
     /// What hooks say to the model and this request did not; it belongs into the next.
     pub for_next_request: Option<String>,
     /// What hooks say to the user.
@@ -94,6 +98,8 @@ pub struct ModelAnswer<'a, E> {
     /// The request as hooks of chunks see it, read for the first of them.
     shown_request: Option<RawObject>,
     chunks: Vec<RawObject>,
+    /// The chunk that hooks look at; it stays here if nobody waits for them to the end.
+    looked_at: Option<RawObject>,
     result: ModelCallResult,
 }
 
@@ -107,8 +113,9 @@ enum Source<'a, E> {
 /// Calls a model with hooks around the call: tool selection, BeforeModel, the call with the request
 /// that they left, AfterModel.
 ///
-/// `call_model` is called at most once. It gives the stream of the SDK's chunks; a call that does
-/// not stream is a stream of one.
+/// `call_model` is called at most once, and what it gives is awaited when the answer is first
+/// read. It gives the stream of the SDK's chunks; a call that does not stream is a stream of one.
+/// An error of the call counts as one of the stream.
 ///
 /// ```
 /// use futures::stream;
@@ -123,7 +130,8 @@ enum Source<'a, E> {
 /// let call = ModelCall::new(Sdk::GenAi, object(r#"{"model":"m","contents":"Hi"}"#));
 /// let chunk = object(r#"{"candidates":[{"content":{"role":"model","parts":[{"text":"Hello"}]}}]}"#);
 ///
-/// let provider = |_request| stream::iter([Ok::<_, std::io::Error>(chunk.clone())]);
+/// let chunks = stream::iter([Ok(chunk.clone())]);
+/// let provider = async |_request| Ok::<_, std::io::Error>(chunks);
 /// let mut answer = call_model_with_hooks(&host, call, ChunkHooks::Complete, provider).await;
 /// while let Some(chunk) = answer.next().await {
 ///     let _to_display = chunk?;
@@ -133,18 +141,20 @@ enum Source<'a, E> {
 /// # Ok(())
 /// # }
 /// ```
-pub async fn call_model_with_hooks<'a, S, E>(
+pub async fn call_model_with_hooks<'a, F, S, E>(
     host: &'a AgentHost,
     mut call: ModelCall,
     hooks: ChunkHooks,
-    call_model: impl FnOnce(RawObject) -> S,
+    call_model: impl FnOnce(RawObject) -> F,
 ) -> ModelAnswer<'a, E>
 where
+    F: Future<Output = Result<S, E>> + Send + 'a,
     S: Stream<Item = Result<RawObject, E>> + Send + 'a,
 {
     let mut result = ModelCallResult {
         response: None,
         verdict: ModelVerdict::Called,
+        tools_withheld: None,
         for_next_request: None,
         for_user: None,
         suppress_output: false,
@@ -153,6 +163,7 @@ where
     let selected = fire_before_tool_selection_hook(host, &call).await;
     result.hear(selected.advice.for_user, selected.advice.suppress_output, selected.warnings);
     call.request = selected.request;
+    result.tools_withheld = selected.withheld;
     let answered = |response: RawObject, verdict, result: ModelCallResult, call| ModelAnswer {
         host,
         call,
@@ -160,6 +171,7 @@ where
         source: Source::Whole(response.clone()),
         shown_request: None,
         chunks: Vec::new(),
+        looked_at: None,
         result: ModelCallResult { response: Some(response), verdict, ..result },
     };
     let verdict = match (selected.stop, selected.block) {
@@ -181,9 +193,18 @@ where
     let (response, verdict) = match before.decision {
         BeforeModelDecision::Call { request } => {
             call.request = request.clone();
-            let source = Source::Stream(call_model(request).boxed());
-            let (shown_request, chunks) = (None, Vec::new());
-            return ModelAnswer { host, call, hooks, source, shown_request, chunks, result };
+            let source = Source::Stream(stream::once(call_model(request)).try_flatten().boxed());
+            let (shown_request, chunks, looked_at) = (None, Vec::new(), None);
+            return ModelAnswer {
+                host,
+                call,
+                hooks,
+                source,
+                shown_request,
+                chunks,
+                looked_at,
+                result,
+            };
         }
         BeforeModelDecision::Answer { response } => (response, ModelVerdict::Answered),
         BeforeModelDecision::Block { reason, response } => {
@@ -226,13 +247,15 @@ impl<E> ModelAnswer<'_, E> {
     /// The next piece for the display; `None` at the end of the answer.
     ///
     /// # Cancellation
-    /// Dropping the future loses the chunk that hooks were looking at.
+    /// Dropping the future loses nothing. It ends the hooks that were looking at a chunk; the next
+    /// call shows them the chunk again.
     ///
     /// # Errors
     /// What the stream gave as an error; it is over then.
     pub async fn next(&mut self) -> Option<Result<ModelChunk, E>> {
         loop {
             let next = match &mut self.source {
+                Source::Stream(_) if self.looked_at.is_some() => self.looked_at.take().map(Ok),
                 Source::Stream(stream) => stream.next().await,
                 Source::Whole(response) => {
                     let response = response.clone();
@@ -261,7 +284,9 @@ impl<E> ModelAnswer<'_, E> {
                 self.chunks.push(chunk);
                 continue;
             }
+            self.looked_at = Some(chunk.clone());
             let chunk = self.shown_to_hooks(chunk).await;
+            self.looked_at = None;
             if let ModelChunk::Chunk(chunk) = &chunk {
                 self.chunks.push(chunk.clone());
             }

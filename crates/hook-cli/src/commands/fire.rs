@@ -1,36 +1,45 @@
 //! `hook fire`: publish one request, show the response.
 
+use std::time::Instant;
+
 use clap::Args;
 use hook_bus::{HookExecutionRequest, HookExecutionResponse, HookSystem};
-use hook_core::{JsonObject, PolicyDecision, RawJson};
-use tokio::io::AsyncReadExt;
+use hook_core::{HookEventName, PolicyDecision};
 use tokio_util::sync::CancellationToken;
 
+use super::input::{Input, InputArguments};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::exit_code::{self, Status};
 use crate::output::Printer;
+use crate::progress;
 use crate::render;
 use crate::signals::{Hangup, until_signalled};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
+  hook fire BeforeTool                                try the hooks with a sample of a tool call
+  hook fire BeforeTool --tool run_shell_command --show-input
   hook fire BeforeTool --tool write_file --input '{\"tool_input\": {\"path\": \"a.txt\"}}'
   hook fire SessionStart --input '{\"source\": \"startup\"}' --json
-  hook fire BeforeAgent --input @prompt.json")]
+  hook fire BeforeAgent --input @prompt.json
+
+`hook explain EVENT` says which hooks would run, and runs none.")]
 pub(crate) struct Arguments {
     /// The event: BeforeTool, AfterTool, BeforeAgent, AfterAgent, SessionStart, SessionEnd,
     /// PreCompress, BeforeModel, AfterModel, BeforeToolSelection or Notification
     event: String,
-    /// The tool, for events about one; its input is {} unless given
-    #[arg(long, value_name = "NAME")]
-    tool: Option<String>,
-    /// The event's input as JSON, @FILE, or - for standard input
-    #[arg(long, value_name = "JSON", allow_hyphen_values = true)]
-    input: Option<String>,
-    /// Print the final output and, on stderr, the reason: to be a hook oneself
-    #[arg(long, conflicts_with = "json")]
+    #[command(flatten)]
+    input: InputArguments,
+    /// Show what each hook was told on its standard input
+    #[arg(long)]
+    show_input: bool,
+    /// Show all that hooks wrote, not only the beginning
+    #[arg(long)]
+    full: bool,
+    /// Print the final output and, on stderr, the reason: to be a hook oneself. Uses no sample
+    #[arg(long, conflicts_with_all = ["json", "show_input", "full"])]
     as_hook: bool,
 }
 
@@ -41,7 +50,9 @@ pub(crate) async fn run(
 ) -> Result<Status, CommandError> {
     let system = &context.hook_system(printer).await?;
     let stop = &CancellationToken::new();
+    let lines = progress::lines(printer);
     let work = fire(arguments, context, system, stop, printer);
+    let work = progress::shown_while(system, lines, work);
     until_signalled(system, Hangup::Ends, stop, work).await
 }
 
@@ -52,60 +63,53 @@ async fn fire(
     stop: &CancellationToken,
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
-    let request = tokio::select! {
-        request = request(arguments) => request?,
+    let event = HookEventName::from_name(&arguments.event);
+    // Who fires as a hook asks about what happens, and not about a sample.
+    let sample = event.filter(|_| !arguments.as_hook).map(HookEventName::sample_input);
+    let input = tokio::select! {
+        input = arguments.input.read(sample) => input?,
         // Whoever was to give the input will not.
         () = stop.cancelled() => return Ok(exit_code::FAILURE),
     };
-    let response = system.bus().request(request).await;
+    if let Some(event) = event {
+        arguments.input.warn_of_useless_tool(event, printer);
+    }
+    if input.is_sample {
+        printer.remark(match arguments.show_input {
+            true => "a sample was used as the input; --input gives another",
+            false => "a sample was used as the input; --show-input shows it, --input gives another",
+        });
+    }
+    let begun = Instant::now();
+    let response = system.bus().request(request(arguments, context, &input)).await;
+    let took = begun.elapsed();
     if context.json() {
         printer.message(&response.to_json()).await?;
     } else if arguments.as_hook {
         print_as_hook(&response, printer).await?;
     } else {
-        printer.text(&render::response(&response, printer)).await?;
+        let fired = render::Fired {
+            event: &arguments.event,
+            subject: event.and_then(|event| input.subject(event).ok().flatten()),
+            input: arguments.show_input.then_some(&input.json),
+            response: &response,
+            took,
+            full: arguments.full,
+        };
+        printer.text(&render::fired(&fired, printer)).await?;
     }
     Ok(status(&response))
 }
 
-async fn request(arguments: &Arguments) -> Result<HookExecutionRequest, CommandError> {
-    let input = match arguments.input.as_deref() {
-        None => RawJson::from(JsonObject::new().to_raw()),
-        Some(given) => RawJson::parse(read_input(given).await?).map_err(CommandError::NotJson)?,
-    };
-    Ok(HookExecutionRequest::unchecked(
-        &arguments.event,
-        with_tool(input, arguments.tool.as_deref()),
-    ))
-}
-
-/// Names the tool, with empty arguments where there are none. What is not an object stays as it
-/// is, to be refused at the engine's door.
-fn with_tool(input: RawJson, tool: Option<&str>) -> RawJson {
-    let (Some(tool), Ok(mut fields)) = (tool, input.to_object()) else { return input };
-    fields.insert("tool_name", RawJson::from_text(tool));
-    if fields.get("tool_input").is_none() {
-        fields.insert("tool_input", JsonObject::new().to_raw());
+fn request(arguments: &Arguments, context: &Context, input: &Input) -> HookExecutionRequest {
+    let mut request = HookExecutionRequest::unchecked(&arguments.event, input.json.clone());
+    if arguments.show_input {
+        request = request.with_inputs();
     }
-    fields.to_raw().into()
-}
-
-async fn read_input(given: &str) -> Result<String, CommandError> {
-    let bytes = match given.strip_prefix('@') {
-        Some(path) => tokio::fs::read(path).await.map_err(|source| CommandError::Read {
-            what: "the input",
-            path: path.into(),
-            source,
-        })?,
-        None if given == "-" => {
-            let mut bytes = Vec::new();
-            let read = tokio::io::stdin().read_to_end(&mut bytes).await;
-            read.map_err(CommandError::Input)?;
-            bytes
-        }
-        None => return Ok(given.to_owned()),
-    };
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    if arguments.full && context.json() {
+        request = request.with_streams();
+    }
+    request
 }
 
 /// Prints what a hook prints: its output, and its reason on stderr.

@@ -1,8 +1,8 @@
 //! `hook list`: every hook that is found, and whether it runs.
 
 use clap::Args;
-use hook_core::HookEventName;
 
+use super::known_event;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::exit_code::{self, Status};
@@ -10,6 +10,13 @@ use crate::output::Printer;
 use crate::render;
 
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  hook list
+  hook list --event BeforeTool
+  hook list --json | jq 'select(.enabled | not) | .name'
+
+`hook explain EVENT` says which of them run for one event.")]
 pub(crate) struct Arguments {
     /// Only hooks of this event
     #[arg(long)]
@@ -28,12 +35,12 @@ pub(crate) async fn run(
         for listing in &listings {
             printer.message(&render::listing_json(listing)).await?;
         }
-    } else {
-        printer.text(&render::listings(&listings, printer)).await?;
+        return Ok(exit_code::PROCEED);
     }
+    let text = match listings.is_empty() {
+        true => render::nothing_found(event, &context.sources(), printer),
+        false => render::listings(&listings, printer),
+    };
+    printer.text(&text).await?;
     Ok(exit_code::PROCEED)
-}
-
-fn known_event(name: &str) -> Result<HookEventName, CommandError> {
-    HookEventName::from_name(name).ok_or_else(|| CommandError::Usage(HookEventName::unknown(name)))
 }

@@ -1,12 +1,27 @@
 //! One file for each command: what can be said to it, and how it takes that, calls a library and
 //! renders.
 
+pub(crate) mod check;
+pub(crate) mod disable;
+pub(crate) mod doctor;
+pub(crate) mod enable;
+pub(crate) mod explain;
 pub(crate) mod fire;
+pub(crate) mod init;
+mod input;
 pub(crate) mod list;
+pub(crate) mod replay;
 pub(crate) mod run;
 pub(crate) mod serve;
+mod switching;
 pub(crate) mod tail;
 pub(crate) mod test;
+pub(crate) mod trace;
+pub(crate) mod trust;
+
+pub(crate) use switching::{Because, Edited, Outcome, Remaining};
+
+use hook_core::HookEventName;
 
 use crate::args::{Cli, Command};
 use crate::context::Context;
@@ -19,10 +34,24 @@ pub(crate) async fn dispatch(cli: Cli, printer: &mut Printer) -> Result<Status, 
     let context = &Context::new(cli.common)?;
     match &cli.command {
         Command::Fire(arguments) => fire::run(arguments, context, printer).await,
+        Command::Explain(arguments) => explain::run(arguments, context, printer).await,
+        Command::List(arguments) => list::run(arguments, context, printer).await,
+        Command::Check(arguments) => check::run(arguments, context, printer).await,
+        Command::Test(arguments) => test::run(arguments, context, printer).await,
         Command::Run(arguments) => run::run(arguments, context, printer).await,
         Command::Serve(arguments) => serve::run(arguments, context, printer).await,
         Command::Tail(arguments) => tail::run(arguments, context, printer).await,
-        Command::Test(arguments) => test::run(arguments, context, printer).await,
-        Command::List(arguments) => list::run(arguments, context, printer).await,
+        Command::Replay(arguments) => replay::run(arguments, context, printer).await,
+        Command::Trace(arguments) => trace::run(arguments, context, printer).await,
+        Command::Init(arguments) => init::run(arguments, context, printer).await,
+        Command::Enable(arguments) => enable::run(arguments, context, printer).await,
+        Command::Disable(arguments) => disable::run(arguments, context, printer).await,
+        Command::Trust(arguments) => trust::run(arguments, context, printer).await,
+        Command::Doctor(arguments) => doctor::run(arguments, context, printer).await,
     }
+}
+
+/// The event of a name that was given on the command line.
+fn known_event(name: &str) -> Result<HookEventName, CommandError> {
+    HookEventName::from_name(name).ok_or_else(|| CommandError::Usage(HookEventName::unknown(name)))
 }

@@ -14,6 +14,7 @@ use crate::context::Context;
 use crate::error::CommandError;
 use crate::exit_code::{self, Status};
 use crate::output::Printer;
+use crate::progress;
 use crate::render;
 use crate::signals::{Hangup, until_signalled};
 
@@ -37,7 +38,9 @@ pub(crate) async fn run(
 ) -> Result<Status, CommandError> {
     let system = &context.hook_system(printer).await?;
     let stop = &CancellationToken::new();
+    let lines = progress::lines(printer);
     let work = play_script(arguments, context, system, stop, printer);
+    let work = progress::shown_while(system, lines, work);
     until_signalled(system, Hangup::Ends, stop, work).await
 }
 

@@ -1,23 +1,33 @@
 //! `hook test`: play scenarios, report like a test runner.
 
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::pin::pin;
+use std::time::Instant;
 
 use clap::Args;
+use futures::StreamExt;
 use hook_bus::HookSystem;
-use hook_bus::script::{Scenario, TestReport};
+use hook_bus::script::{Scenario, Selected, TestReport, play_tests, scenario_files, update};
+use hook_core::replace::replace_file;
 use tokio_util::sync::CancellationToken;
 
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::exit_code::{self, Status};
 use crate::output::Printer;
-use crate::render;
+use crate::progress;
+use crate::render::{self, TestOutcome, TestRun};
 use crate::signals::{Hangup, until_signalled};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Example:
+Examples:
   hook test tests/hooks.toml
+  hook test tests --filter guard --fail-fast
+  hook test tests --junit target/hooks.xml
+  hook test tests/hooks.toml --update
 
 A scenario is TOML:
   [[test]]
@@ -26,9 +36,41 @@ A scenario is TOML:
   input = { tool_name = \"run_shell_command\", tool_input = { command = \"rm -rf /\" } }
   expect = { decision = \"block\", reason = \"/destructive/\" }")]
 pub(crate) struct Arguments {
-    /// The scenarios
-    #[arg(required = true, value_name = "FILE")]
+    /// Scenarios, or folders: every *.toml in and below them
+    #[arg(required = true, value_name = "FILE", value_hint = clap::ValueHint::AnyPath)]
     scenarios: Vec<PathBuf>,
+    /// Only tests whose FILE::NAME contains this text; may be given several times
+    #[arg(long, value_name = "TEXT")]
+    filter: Vec<String>,
+    /// Only tests whose FILE::NAME is the text of a --filter
+    #[arg(long, requires = "filter")]
+    exact: bool,
+    /// List the tests instead of playing them
+    #[arg(long, conflicts_with_all = ["update", "junit"])]
+    list: bool,
+    /// How many tests may be played at once [default: the number of processors]
+    #[arg(short, long, value_name = "N")]
+    jobs: Option<NonZeroUsize>,
+    /// Begin no further test after a failure
+    #[arg(long, overrides_with = "no_fail_fast", conflicts_with = "update")]
+    fail_fast: bool,
+    /// Play every test, which is the default
+    #[arg(long, overrides_with = "fail_fast")]
+    no_fail_fast: bool,
+    /// Write what was found into the scenarios that expected something else
+    #[arg(long)]
+    update: bool,
+    /// Also write a JUnit report to this file
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    junit: Option<PathBuf>,
+}
+
+/// A file of tests, with those of them that are meant.
+struct File {
+    path: PathBuf,
+    text: String,
+    scenario: Scenario,
+    selected: Vec<usize>,
 }
 
 pub(crate) async fn run(
@@ -36,48 +78,200 @@ pub(crate) async fn run(
     context: &Context,
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
+    let Some(files) = read(arguments, printer)? else { return Ok(exit_code::FAILURE) };
+    if files.iter().all(|file| file.selected.is_empty()) {
+        let texts: Vec<String> = arguments.filter.iter().map(|text| format!("{text:?}")).collect();
+        let how = if arguments.exact { "is" } else { "contains" };
+        printer.problem(&format!(
+            "no test to play: no FILE::NAME {how} {}; `hook test --list` shows them all",
+            texts.join(" or ")
+        ));
+        return Ok(exit_code::FAILURE);
+    }
+    if arguments.list {
+        return list(&files, context, printer).await;
+    }
     let system = &context.hook_system(printer).await?;
     let stop = &CancellationToken::new();
-    let work = test(arguments, context, system, printer);
+    let lines = progress::lines(printer);
+    let work = test(arguments, &files, context, system, stop, printer);
+    let work = progress::shown_while(system, lines, work);
     until_signalled(system, Hangup::Ends, stop, work).await
 }
 
-async fn test(
-    arguments: &Arguments,
-    context: &Context,
-    system: &HookSystem,
-    printer: &mut Printer,
-) -> Result<Status, CommandError> {
-    let mut scenarios = Vec::new();
+/// Reads the scenarios, all of them before any is played. `None` when one is none, which has been
+/// said then.
+fn read(arguments: &Arguments, printer: &mut Printer) -> Result<Option<Vec<File>>, CommandError> {
+    let mut paths: Vec<PathBuf> = Vec::new();
     for path in &arguments.scenarios {
-        let text = std::fs::read_to_string(path).map_err(|source| CommandError::Read {
+        for path in scenario_files(path)? {
+            // A file that was named, and is in a folder that was named too.
+            if !paths.contains(&path) {
+                paths.push(path);
+            }
+        }
+    }
+    let mut files = Vec::new();
+    let mut broken = false;
+    for path in paths {
+        let text = std::fs::read_to_string(&path).map_err(|source| CommandError::Read {
             what: "the scenario",
             path: path.clone(),
             source,
         })?;
-        let scenario = Scenario::parse(&text)
-            .map_err(|source| CommandError::Scenario { path: path.clone(), source })?;
-        scenarios.push((path, scenario));
-    }
-    let mut reports: Vec<TestReport> = Vec::new();
-    for (path, scenario) in &scenarios {
-        for test in &scenario.tests {
-            let report = test.run(system.bus()).await;
-            if context.json() {
-                printer
-                    .message(render::test_report_json(path, &report).to_string().as_bytes())
-                    .await?;
-            } else {
-                printer.text(&render::test_report(path, &report, printer)).await?;
+        match Scenario::parse(&text) {
+            Ok(scenario) => {
+                let meant = |index: &usize| {
+                    let test = scenario.tests.get(*index);
+                    test.is_some_and(|test| is_meant(arguments, &path, &test.name))
+                };
+                let selected = (0..scenario.tests.len()).filter(meant).collect();
+                files.push(File { path, text, scenario, selected });
             }
-            reports.push(report);
+            Err(error) => {
+                broken = true;
+                printer.problem(&render::scenario_error(&path, &text, &error));
+            }
         }
     }
-    if !context.json() {
-        printer.text(&render::test_summary(&reports, printer)).await?;
+    Ok((!broken).then_some(files))
+}
+
+fn is_meant(arguments: &Arguments, file: &Path, name: &str) -> bool {
+    let label = render::test_label(file, name);
+    arguments.filter.is_empty()
+        || arguments.filter.iter().any(|text| match arguments.exact {
+            true => label == *text,
+            false => label.contains(text),
+        })
+}
+
+async fn list(
+    files: &[File],
+    context: &Context,
+    printer: &mut Printer,
+) -> Result<Status, CommandError> {
+    for file in files {
+        let tests = file.selected.iter().filter_map(|index| file.scenario.tests.get(*index));
+        for test in tests {
+            if context.json() {
+                let line = render::listed_test_json(&file.path, test).to_string();
+                printer.message(line.as_bytes()).await?;
+            } else {
+                printer.text(&render::listed_test(&file.path, test, printer)).await?;
+            }
+        }
     }
-    match reports.iter().all(TestReport::passed) {
+    Ok(exit_code::PROCEED)
+}
+
+async fn test(
+    arguments: &Arguments,
+    files: &[File],
+    context: &Context,
+    system: &HookSystem,
+    stop: &CancellationToken,
+    printer: &mut Printer,
+) -> Result<Status, CommandError> {
+    let started = Instant::now();
+    let select = |file: &File| file.selected.len();
+    let mut run = TestRun {
+        selected: files.iter().map(select).sum(),
+        filtered_out: files.iter().map(|file| file.scenario.tests.len() - select(file)).sum(),
+        files: files.iter().filter(|file| select(file) > 0).count(),
+        outcomes: Vec::new(),
+        duration: std::time::Duration::ZERO,
+    };
+    if !context.json() {
+        printer.text(&render::test_header(&run, printer)).await?;
+    }
+    let tests: Vec<Selected<'_>> = files
+        .iter()
+        .map(|file| Selected { scenario: &file.scenario, tests: file.selected.clone() })
+        .collect();
+    let jobs = arguments.jobs.or_else(|| std::thread::available_parallelism().ok());
+    let jobs = jobs.unwrap_or(NonZeroUsize::MIN);
+    let mut played = pin!(play_tests(system.bus(), &tests, jobs, arguments.fail_fast, stop));
+    while let Some(played) = played.next().await {
+        let Some(file) = files.get(played.scenario) else { continue };
+        let Some(test) = file.scenario.tests.get(played.test) else { continue };
+        let outcome = TestOutcome::new(&file.path, played.test, test, played.report);
+        if !arguments.update {
+            show(&outcome, context, printer).await?;
+        }
+        run.outcomes.push(outcome);
+    }
+    if arguments.update {
+        write_found(files, &mut run.outcomes)?;
+        for outcome in &run.outcomes {
+            show(outcome, context, printer).await?;
+        }
+    }
+    run.duration = started.elapsed();
+    if !context.json() {
+        printer.text(&render::test_summary(&run, printer)).await?;
+    }
+    if let Some(path) = &arguments.junit {
+        write_junit(path, &run)?;
+    }
+    match run.passed() {
         true => Ok(exit_code::PROCEED),
         false => Ok(exit_code::FAILURE),
     }
+}
+
+async fn show(
+    outcome: &TestOutcome<'_>,
+    context: &Context,
+    printer: &mut Printer,
+) -> Result<(), CommandError> {
+    if context.json() {
+        let Some(line) = render::test_json(outcome) else { return Ok(()) };
+        return printer.message(line.to_string().as_bytes()).await;
+    }
+    printer.text(&render::test_outcome(outcome, printer)).await
+}
+
+/// Writes what was found into the files, and into the outcomes what was written.
+fn write_found(files: &[File], outcomes: &mut [TestOutcome<'_>]) -> Result<(), CommandError> {
+    let mut by_file: BTreeMap<&Path, Vec<&mut TestOutcome<'_>>> = BTreeMap::new();
+    for outcome in outcomes {
+        by_file.entry(outcome.file).or_default().push(outcome);
+    }
+    for file in files {
+        let Some(mut outcomes) = by_file.remove(file.path.as_path()) else { continue };
+        let of_report =
+            |outcome: &&mut TestOutcome<'_>| Some((outcome.index, outcome.report.clone()?));
+        let reports: Vec<(usize, TestReport)> = outcomes.iter().filter_map(of_report).collect();
+        let reports: Vec<(usize, &TestReport)> =
+            reports.iter().map(|(index, report)| (*index, report)).collect();
+        let updated = update(&file.text, &reports)
+            .map_err(|source| CommandError::Scenario { path: file.path.clone(), source })?;
+        if !updated.changes.is_empty() {
+            replace_file(&file.path, file.text.as_bytes(), updated.text.as_bytes()).map_err(
+                |source| CommandError::Write {
+                    what: "the scenario",
+                    path: file.path.clone(),
+                    source,
+                },
+            )?;
+        }
+        for outcome in &mut outcomes {
+            let changes = updated.changes.iter().filter(|change| change.test == outcome.index);
+            let left = updated.left.iter().filter(|left| left.test == outcome.index);
+            outcome.changes = changes.cloned().collect();
+            outcome.left = left.cloned().collect();
+        }
+    }
+    Ok(())
+}
+
+fn write_junit(path: &Path, run: &TestRun<'_>) -> Result<(), CommandError> {
+    let failed =
+        |source| CommandError::Write { what: "the JUnit report", path: path.to_path_buf(), source };
+    let report = render::junit(run).to_string().map_err(std::io::Error::other).map_err(failed)?;
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder).map_err(failed)?;
+    }
+    std::fs::write(path, report).map_err(failed)
 }

@@ -2,15 +2,14 @@
 
 use std::fmt::Write;
 
-use hook_core::{FailBehavior, HookListing, ObjectWriter};
+use hook_core::{Hook, HookListing, NotRun, ObjectWriter};
 
+use super::columns::{aligned, one_line};
+use super::explain::{matcher, origin};
 use crate::output::{Printer, Tone};
 
-/// One hook as a line of JSON.
-pub(crate) fn listing_json(listing: &HookListing) -> Vec<u8> {
-    let hook = &listing.hook;
-    let mut out = Vec::new();
-    let mut object = ObjectWriter::begin(&mut out);
+/// What every line of JSON says of a hook.
+pub(super) fn write_hook(object: &mut ObjectWriter<'_>, hook: &Hook) {
     object.text("event", hook.event.as_str());
     object.text("name", hook.display_name());
     object.text("type", hook.kind().as_str());
@@ -19,66 +18,80 @@ pub(crate) fn listing_json(listing: &HookListing) -> Vec<u8> {
     object.optional_text("matcher", hook.matcher.text());
     object.bool("sequential", hook.sequential);
     object.text("source", &hook.source.to_string());
+    write_place(object, hook);
+    object.milliseconds("timeout", hook.timeout);
+    object.text("timeoutFrom", hook.timeout_origin.as_str());
+    object.text("failBehavior", hook.fail_behavior.as_str());
+    object.text("start", hook.start().as_str());
+}
+
+/// Where a hook was written down, if it was.
+pub(super) fn write_place(object: &mut ObjectWriter<'_>, hook: &Hook) {
     if let Some(place) = &hook.place {
-        object.optional_text(
-            "file",
-            place.file.as_ref().map(|file| file.to_string_lossy()).as_deref(),
-        );
+        let file = place.file.as_ref().map(|file| file.to_string_lossy());
+        object.optional_text("file", file.as_deref());
         object.integer("line", place.line as i128);
         object.integer("column", place.column as i128);
     }
-    object.milliseconds("timeout", hook.timeout);
-    let fail_behavior = match hook.fail_behavior {
-        FailBehavior::Continue => "continue",
-        FailBehavior::Block => "block",
-    };
-    object.text("failBehavior", fail_behavior);
+}
+
+/// One hook as a line of JSON.
+pub(crate) fn listing_json(listing: &HookListing) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut object = ObjectWriter::begin(&mut out);
+    write_hook(&mut object, &listing.hook);
     object.bool("enabled", listing.enabled);
-    object.optional_text("disabledBy", listing.disabled_by.as_deref());
+    if let Some(by) = &listing.disabled_by {
+        object.text("disabledBy", &by.to_string());
+        let file = by.file.as_ref().map(|file| file.to_string_lossy());
+        object.optional_text("disabledIn", file.as_deref());
+        object.optional_text("disabledSetting", by.switch.setting());
+    }
     object.bool("trusted", listing.trusted);
+    if listing.hook.changed_since_trusted() {
+        object.bool("changed", true);
+    }
     object.end();
     out
 }
 
 /// Hooks for people, by event, in run order.
 pub(crate) fn listings(listings: &[HookListing], printer: &Printer) -> String {
-    if listings.is_empty() {
-        return "no hooks found\n".to_owned();
-    }
+    let row = |listing: &HookListing| {
+        [
+            (Tone::Plain, one_line(listing.hook.display_name())),
+            (Tone::Odd, matcher(&listing.hook)),
+            (Tone::Quiet, origin(&listing.hook)),
+        ]
+    };
+    let rows: Vec<_> = listings.iter().map(row).collect();
+    let lines: Vec<_> = listings.iter().zip(aligned(&rows, printer)).collect();
     let mut out = String::new();
     for event in hook_core::HookEventName::all() {
-        let mut of_event = listings.iter().filter(|listing| listing.hook.event == event).peekable();
+        let mut of_event = lines.iter().filter(|(it, _)| it.hook.event == event).peekable();
         if of_event.peek().is_some() {
             let _ = writeln!(out, "{}", printer.paint(Tone::Strong, event.as_str()));
         }
-        for listing in of_event {
-            line(&mut out, listing, printer);
+        for (listing, line) in of_event {
+            let (mark, tone) = match (listing.trusted, listing.enabled) {
+                (false, _) => ("!", Tone::Odd),
+                (_, false) => ("-", Tone::Quiet),
+                _ => ("✓", Tone::Good),
+            };
+            let _ = writeln!(out, "  {} {line}", printer.paint(tone, mark));
+            for text in notes(listing) {
+                let _ = writeln!(out, "      {}", printer.paint(Tone::Quiet, &one_line(&text)));
+            }
         }
     }
     out
 }
 
-fn line(out: &mut String, listing: &HookListing, printer: &Printer) {
-    let hook = &listing.hook;
-    let (mark, tone, why) = match (listing.trusted, listing.enabled) {
-        (false, _) => ("!", Tone::Odd, Some("not trusted".to_owned())),
-        (_, false) => {
-            let by = listing.disabled_by.as_deref().unwrap_or("settings");
-            ("-", Tone::Quiet, Some(format!("off: {by}")))
-        }
-        _ => ("✓", Tone::Good, None),
-    };
-    let place = hook.place.as_ref().map_or_else(|| hook.source.to_string(), ToString::to_string);
-    let matcher = hook.matcher.text().filter(|text| !text.trim().is_empty()).unwrap_or("*");
-    let _ = writeln!(
-        out,
-        "  {} {}  {}  {}",
-        printer.paint(tone, mark),
-        printer.paint(Tone::Plain, hook.display_name()),
-        printer.paint(Tone::Odd, matcher),
-        printer.paint(Tone::Quiet, &format!("{} {place}", hook.source)),
-    );
-    for text in [hook.description.as_deref(), why.as_deref()].into_iter().flatten() {
-        let _ = writeln!(out, "      {}", printer.paint(Tone::Quiet, text));
-    }
+/// What a hook is for, and why it does not run.
+fn notes(listing: &HookListing) -> impl Iterator<Item = String> {
+    let changed = listing.hook.changed_since_trusted();
+    let untrusted = (!listing.trusted).then_some(NotRun::Untrusted { changed });
+    let disabled = listing.disabled_by.clone().map(NotRun::Disabled);
+    let why = untrusted.into_iter().chain(disabled).map(|reason| reason.to_string());
+    listing.hook.description.clone().into_iter().chain(why)
 }

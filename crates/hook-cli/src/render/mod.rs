@@ -1,11 +1,41 @@
 //! Results for people.
 
+pub(crate) mod check;
+mod columns;
+mod diff;
+mod doctor;
+mod explain;
+mod fire;
 mod hooks;
+mod init;
+mod json;
+mod junit;
+mod mismatches;
+mod replay;
 mod response;
+pub(crate) mod sarif;
+mod switching;
 mod tail;
 mod tests;
+mod trace;
+mod trust;
 
+pub(crate) use doctor::{diagnosis, section, section_json};
+pub(crate) use explain::{Explained, explained, explained_json, nothing_found};
+pub(crate) use fire::{Fired, fired};
 pub(crate) use hooks::{listing_json, listings};
+pub(crate) use init::{init, init_json};
+pub(crate) use junit::junit;
+pub(crate) use mismatches::scenario_error;
+pub(crate) use replay::{ReplayTotals, replay_summary, replayed, replayed_json};
 pub(crate) use response::response;
+pub(crate) use switching::{remaining, switched, switched_json};
 pub(crate) use tail::TailLines;
-pub(crate) use tests::{test_report, test_report_json, test_summary};
+pub(crate) use tests::{
+    TestOutcome, TestRun, listed_test, listed_test_json, test_header, test_json, test_label,
+    test_outcome, test_summary,
+};
+pub(crate) use trace::{Scale, trace_chrome, trace_json, trace_page, trace_text};
+pub(crate) use trust::{
+    grant_json, grants, nothing_to_trust, review, review_json, revoked, trusted,
+};

@@ -18,28 +18,10 @@ pub(crate) fn response(response: &HookExecutionResponse, printer: &Printer) -> S
     };
     let id = printer.paint(Tone::Quiet, response.correlation_id.as_str());
     let mut out = format!("{} {decision} {id}\n", printer.paint(Tone::Strong, event));
-    let mut field = |name: &str, value: Option<&str>| {
-        if let Some(value) = value {
-            let value = harmless(value).replace('\n', "\n    ");
-            let _ = writeln!(out, "  {}: {value}", printer.paint(Tone::Quiet, name));
-        }
-    };
-    field("error", response.error().map(|error| error.message.as_str()));
-    field("reason", processed.reason.as_deref());
-    field("message", processed.system_message.as_deref());
-    field("context", processed.additional_context.as_deref());
-    if let Some(output) = processed.aggregated.final_output.as_ref()
-        && let Some(specific) = &output.hook_specific_output
-    {
-        for (name, value) in specific.iter() {
-            if !matches!(name, "hookEventName" | "additionalContext") {
-                field(name, Some(value.as_str()));
-            }
-        }
+    if let Some(error) = response.error() {
+        field(&mut out, "error", &harmless(&error.message), printer);
     }
-    for warning in &response.warnings {
-        field("warning", Some(warning));
-    }
+    answer_fields(&mut out, response, harmless, printer);
     for result in &response.hooks {
         hook(&mut out, result, printer);
     }
@@ -47,6 +29,43 @@ pub(crate) fn response(response: &HookExecutionResponse, printer: &Printer) -> S
         let _ = writeln!(out, "  {}", printer.paint(Tone::Quiet, "no hook matches"));
     }
     out
+}
+
+/// What came of all hooks together, field by field, each as `shown`, which makes it harmless.
+pub(super) fn answer_fields(
+    out: &mut String,
+    response: &HookExecutionResponse,
+    shown: fn(&str) -> String,
+    printer: &Printer,
+) {
+    let processed = &response.processed;
+    for (name, value) in [
+        ("reason", &processed.reason),
+        ("message", &processed.system_message),
+        ("context", &processed.additional_context),
+    ] {
+        if let Some(value) = value {
+            field(out, name, &shown(value), printer);
+        }
+    }
+    if let Some(output) = processed.aggregated.final_output.as_ref()
+        && let Some(specific) = &output.hook_specific_output
+    {
+        for (name, value) in specific.iter() {
+            if !matches!(name, "hookEventName" | "additionalContext") {
+                field(out, name, &shown(value.as_str()), printer);
+            }
+        }
+    }
+    for warning in &response.warnings {
+        field(out, "warning", &harmless(warning), printer);
+    }
+}
+
+/// A name, and behind it a harmless text that may have several lines.
+pub(super) fn field(out: &mut String, name: &str, value: &str, printer: &Printer) {
+    let value = value.replace('\n', "\n    ");
+    let _ = writeln!(out, "  {}: {value}", printer.paint(Tone::Quiet, name));
 }
 
 fn hook(out: &mut String, result: &HookExecutionResult, printer: &Printer) {
@@ -57,15 +76,14 @@ fn hook(out: &mut String, result: &HookExecutionResult, printer: &Printer) {
         (Some(PolicyDecision::Ask), None) => ("?", Tone::Odd),
         _ => ("✓", Tone::Good),
     };
-    let ended = match (result.process.exit_code, result.process.signal) {
-        (Some(code), _) => format!(" exit {code}"),
-        (None, Some(signal)) => format!(" {}", hook_core::failure::signal_name(signal)),
-        (None, None) => String::new(),
-    };
+    let mut ended = ending(result);
+    if !ended.is_empty() {
+        ended.insert(0, ' ');
+    }
     let details = format!(
         "{} {}{ended} {}",
         result.hook.source,
-        milliseconds(result.duration),
+        duration(result.duration),
         said.map_or("said nothing", PolicyDecision::as_str),
     );
     let _ = writeln!(
@@ -90,7 +108,16 @@ fn hook(out: &mut String, result: &HookExecutionResult, printer: &Printer) {
     }
 }
 
-fn tone(decision: PolicyDecision) -> Tone {
+/// How a hook's process ended; nothing where it has none, or did not.
+pub(super) fn ending(result: &HookExecutionResult) -> String {
+    match (result.process.exit_code, result.process.signal) {
+        (Some(code), _) => format!("exit {code}"),
+        (None, Some(signal)) => hook_core::failure::signal_name(signal),
+        (None, None) => String::new(),
+    }
+}
+
+pub(super) fn tone(decision: PolicyDecision) -> Tone {
     match decision {
         PolicyDecision::Proceed => Tone::Good,
         PolicyDecision::Ask => Tone::Odd,
@@ -98,9 +125,10 @@ fn tone(decision: PolicyDecision) -> Tone {
     }
 }
 
-pub(super) fn milliseconds(duration: Duration) -> String {
+pub(super) fn duration(duration: Duration) -> String {
     match duration.as_millis() {
         0 => format!("{} µs", duration.as_micros()),
-        milliseconds => format!("{milliseconds} ms"),
+        milliseconds @ 1..10_000 => format!("{milliseconds} ms"),
+        milliseconds => format!("{}.{} s", milliseconds / 1_000, milliseconds / 100 % 10),
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use hook_core::{JsonObject, RawJson};
 use jiff::{SignedDuration, Timestamp};
 
-use super::response::milliseconds;
+use super::response::duration;
 use crate::output::{Printer, Tone};
 
 /// How much of a text is shown, in characters.
@@ -90,7 +90,7 @@ fn finished(message: &JsonObject, printer: &Printer) -> Option<String> {
         &word(tone, "finished", printer),
         &name(&hook, printer),
         &painted(tone, &ended, printer),
-        &painted(Tone::Quiet, &took.map(milliseconds).unwrap_or_default(), printer),
+        &painted(Tone::Quiet, &took.map(duration).unwrap_or_default(), printer),
     ]))
 }
 
@@ -109,7 +109,7 @@ fn response(message: &JsonObject, took: Option<Duration>, printer: &Printer) -> 
     parts(&[
         &word(tone, &decided, printer),
         &painted(Tone::Plain, &why.unwrap_or_default(), printer),
-        &painted(Tone::Quiet, &took.map(milliseconds).unwrap_or_default(), printer),
+        &painted(Tone::Quiet, &took.map(duration).unwrap_or_default(), printer),
         &painted(Tone::Quiet, &text(message, "correlationId").unwrap_or_default(), printer),
     ])
 }

@@ -1,60 +1,290 @@
-//! Reports of `hook test`.
+//! Reports of `hook test`: what became of each test, and the sum of it.
 
 use std::fmt::Write;
 use std::path::Path;
+use std::time::Duration;
 
-use hook_bus::script::TestReport;
+use hook_bus::script::{Change, NotUpdated, ScenarioTest, TestReport};
+use hook_core::HookExecutionResult;
 use serde_json::{Value, json};
 
+use super::mismatches::{change, mismatch};
 use super::response;
 use crate::output::{Printer, Tone, harmless};
 
+/// What became of a test.
+#[derive(Debug)]
+pub(crate) struct TestOutcome<'f> {
+    pub(crate) file: &'f Path,
+    /// The test's place in the file.
+    pub(crate) index: usize,
+    pub(crate) test: &'f ScenarioTest,
+    /// `None` when it was not played.
+    pub(crate) report: Option<TestReport>,
+    /// What was written into the file.
+    pub(crate) changes: Vec<Change>,
+    /// What could not be.
+    pub(crate) left: Vec<NotUpdated>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TestStatus {
+    Passed,
+    Updated,
+    Failed,
+    Skipped,
+}
+
+impl TestStatus {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Updated => "updated",
+            Self::Failed => "failed",
+            Self::Skipped => "skipped",
+        }
+    }
+}
+
+impl<'f> TestOutcome<'f> {
+    pub(crate) fn new(
+        file: &'f Path,
+        index: usize,
+        test: &'f ScenarioTest,
+        report: Option<TestReport>,
+    ) -> Self {
+        Self { file, index, test, report, changes: Vec::new(), left: Vec::new() }
+    }
+
+    pub(crate) fn status(&self) -> TestStatus {
+        match &self.report {
+            None => TestStatus::Skipped,
+            Some(_) if !self.left.is_empty() => TestStatus::Failed,
+            Some(_) if !self.changes.is_empty() => TestStatus::Updated,
+            Some(report) if report.passed() => TestStatus::Passed,
+            Some(_) => TestStatus::Failed,
+        }
+    }
+}
+
+/// A whole run.
+#[derive(Debug)]
+pub(crate) struct TestRun<'f> {
+    /// How many tests were to be played.
+    pub(crate) selected: usize,
+    /// How many the filters left out.
+    pub(crate) filtered_out: usize,
+    /// From how many files.
+    pub(crate) files: usize,
+    pub(crate) outcomes: Vec<TestOutcome<'f>>,
+    pub(crate) duration: Duration,
+}
+
+impl TestRun<'_> {
+    pub(crate) fn count(&self, status: TestStatus) -> usize {
+        self.outcomes.iter().filter(|outcome| outcome.status() == status).count()
+    }
+
+    /// Whether every test was played, and passed or was updated.
+    pub(crate) fn passed(&self) -> bool {
+        self.count(TestStatus::Passed) + self.count(TestStatus::Updated) == self.selected
+    }
+}
+
+/// How a test is called: by its file and its name.
+pub(crate) fn test_label(file: &Path, name: &str) -> String {
+    format!("{}::{name}", file.display())
+}
+
+fn painted_label(file: &Path, test: &ScenarioTest, printer: &Printer) -> String {
+    format!(
+        "{}{}",
+        printer.paint(Tone::Quiet, &format!("{}::", file.display())),
+        printer.paint(Tone::Plain, &test.name.replace('\n', "\\n"))
+    )
+}
+
+/// A test in a list.
+pub(crate) fn listed_test(file: &Path, test: &ScenarioTest, printer: &Printer) -> String {
+    format!("{}\n", painted_label(file, test, printer))
+}
+
+/// A test in a list, as JSON.
+pub(crate) fn listed_test_json(file: &Path, test: &ScenarioTest) -> Value {
+    json!({"file": file.to_string_lossy(), "test": test.name, "line": test.line})
+}
+
+/// The line before all tests.
+pub(crate) fn test_header(run: &TestRun<'_>, printer: &Printer) -> String {
+    let (tests, files) = (counted(run.selected, "test"), counted(run.files, "file"));
+    format!("{} {tests} from {files}\n", column(Tone::Good, "Running", printer))
+}
+
 /// One test for people: a line when it passed, everything when it did not.
-pub(crate) fn test_report(file: &Path, report: &TestReport, printer: &Printer) -> String {
-    let (word, tone) = if report.passed() { ("PASS", Tone::Good) } else { ("FAIL", Tone::Bad) };
-    let mut out = format!(
-        "{} {} {}\n",
-        printer.paint(tone, word),
-        printer.paint(Tone::Quiet, &file.display().to_string()),
-        printer.paint(Tone::Plain, &report.name)
-    );
-    for mismatch in &report.mismatches {
-        let _ = writeln!(out, "  {}", printer.paint(Tone::Strong, &mismatch.path));
-        let _ = writeln!(out, "    expected: {}", harmless(&mismatch.expected.to_string()));
-        let _ = writeln!(out, "    found:    {}", harmless(&mismatch.found.to_string()));
+pub(crate) fn test_outcome(outcome: &TestOutcome<'_>, printer: &Printer) -> String {
+    let mut out = status_line(outcome, printer);
+    let Some(report) = &outcome.report else { return out };
+    for made in &outcome.changes {
+        change(&mut out, made, printer);
     }
-    if !report.passed() {
-        let shown = response(&report.response, printer);
-        let _ = writeln!(out, "  {}", shown.trim_end().replace('\n', "\n  "));
+    if outcome.status() != TestStatus::Failed {
+        return out;
     }
+    for left in &outcome.left {
+        let text = format!("  {} is not updated: {}\n", left.key, left.reason);
+        out.push_str(&printer.paint(Tone::Odd, &text));
+    }
+    for found in &report.mismatches {
+        mismatch(&mut out, found, printer);
+    }
+    let shown = response(&report.response, printer);
+    let _ = writeln!(out, "  {}", shown.trim_end().replace('\n', "\n  "));
+    for hook in &report.response.hooks {
+        streams(&mut out, hook, printer);
+    }
+    out.push('\n');
     out
 }
 
-/// One test as JSON.
-pub(crate) fn test_report_json(file: &Path, report: &TestReport) -> Value {
+/// What a hook wrote, as far as the response does not show it.
+fn streams(out: &mut String, result: &HookExecutionResult, printer: &Printer) {
+    let stderr = match result.failure {
+        Some(_) => &[],
+        None => result.process.stderr.bytes.as_slice(),
+    };
+    for (name, bytes) in [("stdout", &*result.process.stdout.bytes), ("stderr", stderr)] {
+        let text = String::from_utf8_lossy(bytes);
+        let text = text.trim_end();
+        if text.is_empty() {
+            continue;
+        }
+        let title = format!("{name} of {}", result.hook.display_name());
+        let _ = writeln!(out, "  {}:", printer.paint(Tone::Quiet, &title));
+        for line in text.lines().take(SHOWN_LINES) {
+            let shown: String = line.chars().take(SHOWN_COLUMNS).collect();
+            let cut = if shown.len() < line.len() { "…" } else { "" };
+            let _ = writeln!(out, "    {}{cut}", harmless(&shown));
+        }
+        let more = text.lines().count().saturating_sub(SHOWN_LINES);
+        if more > 0 {
+            let _ = writeln!(out, "    … and {} more", counted(more, "line"));
+        }
+    }
+}
+
+/// How much of what a hook wrote is shown.
+const SHOWN_LINES: usize = 40;
+const SHOWN_COLUMNS: usize = 400;
+
+/// One test as JSON; nothing of one that was not played.
+pub(crate) fn test_json(outcome: &TestOutcome<'_>) -> Option<Value> {
+    let report = outcome.report.as_ref()?;
     let mismatches: Vec<Value> = report
         .mismatches
         .iter()
         .map(|mismatch| {
             json!({
                 "path": mismatch.path,
+                "key": mismatch.key.as_ref().map(ToString::to_string),
                 "expected": mismatch.expected,
                 "found": mismatch.found,
             })
         })
         .collect();
-    json!({
-        "file": file.to_string_lossy(),
+    let mut line = json!({
+        "file": outcome.file.to_string_lossy(),
+        "line": outcome.test.line,
         "test": report.name,
+        "status": outcome.status().word(),
         "passed": report.passed(),
+        "duration": milliseconds(report.duration),
         "mismatches": mismatches,
-    })
+    });
+    if !outcome.changes.is_empty() {
+        let changes = outcome.changes.iter().map(|change| {
+            json!({
+                "key": change.key.to_string(),
+                "before": change.before,
+                "after": change.after,
+            })
+        });
+        line["updated"] = changes.collect();
+    }
+    if !outcome.left.is_empty() {
+        let left = outcome.left.iter();
+        let left = left.map(|left| json!({"key": left.key, "reason": left.reason.to_string()}));
+        line["notUpdated"] = left.collect();
+    }
+    if !report.passed() {
+        let mut response = report.response.clone();
+        response.streams = true;
+        line["response"] = serde_json::from_slice(&response.to_json()).unwrap_or_default();
+    }
+    Some(line)
 }
 
-/// The last line.
-pub(crate) fn test_summary(reports: &[TestReport], printer: &Printer) -> String {
-    let failed = reports.iter().filter(|report| !report.passed()).count();
-    let tone = if failed == 0 { Tone::Good } else { Tone::Bad };
-    let text = format!("{} passed, {failed} failed", reports.len() - failed);
-    format!("{}\n", printer.paint(tone, &text))
+/// Milliseconds with up to three decimals, as everywhere in messages.
+fn milliseconds(duration: Duration) -> f64 {
+    duration.as_micros() as f64 / 1_000.0
+}
+
+/// The end of a run: how many did what, and once more what did not pass.
+pub(crate) fn test_summary(run: &TestRun<'_>, printer: &Printer) -> String {
+    use TestStatus::{Failed, Passed, Skipped, Updated};
+    let tone = if run.passed() { Tone::Good } else { Tone::Bad };
+    let not_played = run.count(Skipped);
+    let played = run.outcomes.len() - not_played;
+    let played_of = match played == run.selected {
+        true => counted(played, "test"),
+        false => format!("{played}/{}", counted(run.selected, "test")),
+    };
+    let mut counts = vec![printer.paint(Tone::Good, &format!("{} passed", run.count(Passed)))];
+    if run.count(Updated) > 0 {
+        counts.push(printer.paint(Tone::Odd, &format!("{} updated", run.count(Updated))));
+    }
+    let failed = if run.count(Failed) > 0 { Tone::Bad } else { Tone::Plain };
+    counts.push(printer.paint(failed, &format!("{} failed", run.count(Failed))));
+    counts.push(format!("{} skipped", not_played + run.filtered_out));
+    let mut out = format!(
+        "{}\n{} {} {played_of} run: {}\n",
+        printer.paint(Tone::Quiet, "------------"),
+        column(tone, "Summary", printer),
+        seconds(run.duration),
+        counts.join(", ")
+    );
+    let repeated = |outcome: &&TestOutcome<'_>| matches!(outcome.status(), Failed);
+    for outcome in run.outcomes.iter().filter(repeated) {
+        out.push_str(&status_line(outcome, printer));
+    }
+    out
+}
+
+fn status_line(outcome: &TestOutcome<'_>, printer: &Printer) -> String {
+    let (word, tone) = match outcome.status() {
+        TestStatus::Passed => ("PASS", Tone::Good),
+        TestStatus::Updated => ("UPDATE", Tone::Odd),
+        TestStatus::Failed => ("FAIL", Tone::Bad),
+        TestStatus::Skipped => ("SKIP", Tone::Odd),
+    };
+    let time = match &outcome.report {
+        Some(report) => seconds(report.duration),
+        None => format!("[{:9}]", ""),
+    };
+    let label = painted_label(outcome.file, outcome.test, printer);
+    format!("{} {time} {label}\n", column(tone, word, printer))
+}
+
+/// A word that stands at the right of the first column.
+fn column(tone: Tone, word: &str, printer: &Printer) -> String {
+    const WIDTH: usize = 12;
+    format!("{}{}", " ".repeat(WIDTH.saturating_sub(word.len())), printer.paint(tone, word))
+}
+
+fn seconds(duration: Duration) -> String {
+    format!("[{:>8.3}s]", duration.as_secs_f64())
+}
+
+fn counted(count: usize, what: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {what}{plural}")
 }

@@ -18,6 +18,9 @@ pub(crate) trait Payload: Sized + Into<EventPayload> {
     /// The names of its fields.
     const FIELDS: &'static [&'static str];
 
+    /// A payload as one might come, as JSON without blanks.
+    const SAMPLE: &'static str;
+
     /// Takes the payload's fields, and is the check of them.
     fn read(fields: &mut FieldReader) -> Result<Self, ShapeError>;
 
@@ -219,6 +222,8 @@ pub struct BeforeToolInput {
 impl Payload for BeforeToolInput {
     const EVENT: HookEventName = HookEventName::BeforeTool;
     const FIELDS: &'static [&'static str] = &["tool_name", "tool_input", "mcp_context"];
+    const SAMPLE: &'static str =
+        r#"{"tool_name":"write_file","tool_input":{"path":"notes.txt","content":"Hello"}}"#;
 
     fn read(fields: &mut FieldReader) -> Result<Self, ShapeError> {
         Ok(Self {
@@ -256,6 +261,10 @@ impl Payload for AfterToolInput {
     const EVENT: HookEventName = HookEventName::AfterTool;
     const FIELDS: &'static [&'static str] =
         &["tool_name", "tool_input", "tool_response", "mcp_context"];
+    const SAMPLE: &'static str = concat!(
+        r#"{"tool_name":"write_file","tool_input":{"path":"notes.txt","content":"Hello"},"#,
+        r#""tool_response":{"llmContent":"wrote 5 bytes to notes.txt"}}"#,
+    );
 
     fn read(fields: &mut FieldReader) -> Result<Self, ShapeError> {
         Ok(Self {
@@ -289,6 +298,7 @@ pub struct BeforeAgentInput {
 impl Payload for BeforeAgentInput {
     const EVENT: HookEventName = HookEventName::BeforeAgent;
     const FIELDS: &'static [&'static str] = &["prompt"];
+    const SAMPLE: &'static str = r#"{"prompt":"Write a greeting to notes.txt"}"#;
 
     fn read(fields: &mut FieldReader) -> Result<Self, ShapeError> {
         Ok(Self { prompt: fields.text("prompt").required("prompt", "a string")? })
@@ -313,6 +323,10 @@ pub struct AfterAgentInput {
 impl Payload for AfterAgentInput {
     const EVENT: HookEventName = HookEventName::AfterAgent;
     const FIELDS: &'static [&'static str] = &["prompt", "prompt_response", "stop_hook_active"];
+    const SAMPLE: &'static str = concat!(
+        r#"{"prompt":"Write a greeting to notes.txt","prompt_response":"It is written.","#,
+        r#""stop_hook_active":false}"#,
+    );
 
     fn read(fields: &mut FieldReader) -> Result<Self, ShapeError> {
         Ok(Self {
@@ -334,7 +348,7 @@ impl Payload for AfterAgentInput {
 }
 
 macro_rules! lifecycle_payload {
-    ($(#[$doc:meta])* $payload:ident of $event:ident: $(#[$field_doc:meta])* $field:ident: $words:ident) => {
+    ($(#[$doc:meta])* $payload:ident of $event:ident: $(#[$field_doc:meta])* $field:ident: $words:ident, such as $sample:literal) => {
         $(#[$doc])*
         #[derive(Debug, Clone, PartialEq, Eq)]
         pub struct $payload {
@@ -345,6 +359,8 @@ macro_rules! lifecycle_payload {
         impl Payload for $payload {
             const EVENT: HookEventName = HookEventName::$event;
             const FIELDS: &'static [&'static str] = &[stringify!($field)];
+            const SAMPLE: &'static str =
+                concat!("{\"", stringify!($field), "\":\"", $sample, "\"}");
 
             fn read(fields: &mut FieldReader) -> Result<Self, ShapeError> {
                 const FIELD: &str = stringify!($field);
@@ -370,21 +386,21 @@ lifecycle_payload! {
     /// A session begins.
     SessionStartInput of SessionStart:
     /// Why it began.
-    source: SessionStartSource
+    source: SessionStartSource, such as "startup"
 }
 
 lifecycle_payload! {
     /// A session ends.
     SessionEndInput of SessionEnd:
     /// Why it ended.
-    reason: SessionEndReason
+    reason: SessionEndReason, such as "exit"
 }
 
 lifecycle_payload! {
     /// The conversation is about to be compressed.
     PreCompressInput of PreCompress:
     /// What asked for it.
-    trigger: PreCompressTrigger
+    trigger: PreCompressTrigger, such as "manual"
 }
 
 /// The model is about to be called.
@@ -397,6 +413,10 @@ pub struct BeforeModelInput {
 impl Payload for BeforeModelInput {
     const EVENT: HookEventName = HookEventName::BeforeModel;
     const FIELDS: &'static [&'static str] = &["llm_request"];
+    const SAMPLE: &'static str = concat!(
+        r#"{"llm_request":{"model":"sample-model","#,
+        r#""messages":[{"role":"user","content":"Write a greeting to notes.txt"}]}}"#,
+    );
 
     fn read(fields: &mut FieldReader) -> Result<Self, ShapeError> {
         Ok(Self { llm_request: fields.object("llm_request").required("llm_request", "an object")? })
@@ -423,6 +443,12 @@ pub struct AfterModelInput {
 impl Payload for AfterModelInput {
     const EVENT: HookEventName = HookEventName::AfterModel;
     const FIELDS: &'static [&'static str] = &["llm_request", "llm_response"];
+    const SAMPLE: &'static str = concat!(
+        r#"{"llm_request":{"model":"sample-model","#,
+        r#""messages":[{"role":"user","content":"Write a greeting to notes.txt"}]},"#,
+        r#""llm_response":{"text":"It is written.","candidates":[{"content":"#,
+        r#"{"role":"model","parts":["It is written."]},"finishReason":"STOP"}]}}"#,
+    );
 
     fn read(fields: &mut FieldReader) -> Result<Self, ShapeError> {
         Ok(Self {
@@ -456,6 +482,11 @@ pub struct BeforeToolSelectionInput {
 impl Payload for BeforeToolSelectionInput {
     const EVENT: HookEventName = HookEventName::BeforeToolSelection;
     const FIELDS: &'static [&'static str] = &["llm_request", "available_tools"];
+    const SAMPLE: &'static str = concat!(
+        r#"{"llm_request":{"model":"sample-model","#,
+        r#""messages":[{"role":"user","content":"Write a greeting to notes.txt"}],"#,
+        r#""toolConfig":{"mode":"AUTO","allowedFunctionNames":["read_file","write_file"]}}}"#,
+    );
 
     fn read(fields: &mut FieldReader) -> Result<Self, ShapeError> {
         Ok(Self {
@@ -505,6 +536,10 @@ impl NotificationInput {
 impl Payload for NotificationInput {
     const EVENT: HookEventName = HookEventName::Notification;
     const FIELDS: &'static [&'static str] = &["message", "notification_type", "details", "level"];
+    const SAMPLE: &'static str = concat!(
+        r#"{"message":"The agent waits for your answer","notification_type":"other","#,
+        r#""details":{}}"#,
+    );
 
     fn read(fields: &mut FieldReader) -> Result<Self, ShapeError> {
         let message = fields.text("message").required("message", Self::MESSAGE)?;

@@ -165,6 +165,11 @@ impl RawJson {
         self.start
     }
 
+    /// Where this stands in the text that it is a part of.
+    pub(crate) fn range(&self) -> std::ops::Range<usize> {
+        self.start..self.end
+    }
+
     /// How long the text is that this is a part of.
     pub(super) fn buffer_length(&self) -> usize {
         self.buffer.len()

@@ -1,12 +1,13 @@
 //! Matchers: which tools or triggers a hook is for (protocol.md §2).
 
 mod javascript;
+mod reach;
 
 use fancy_regex::{Regex, RegexBuilder};
 
 use crate::event::Matching;
 use crate::input::MAX_TOOL_NAME;
-use crate::nearest::shortened;
+use crate::nearest::{nearest, shortened};
 
 /// How much work one match may be before it is given up and counted as a match. A step that looks
 /// around may try each copy of what is repeated at each byte of the name, so a pattern with many
@@ -96,10 +97,49 @@ impl Matcher {
         if matched { MatchOutcome::Yes } else { MatchOutcome::No }
     }
 
+    /// What to write instead, where a matcher that is compared exactly is none of the words: it may
+    /// have been meant as a pattern.
+    pub fn hint(&self, matching: Matching) -> Option<String> {
+        let (Matching::Exact { field, words }, Rule::Exactly(text)) = (matching, &self.rule) else {
+            return None;
+        };
+        if words.contains(&text.as_str()) {
+            return None;
+        }
+        let pattern = compile_pattern(text).ok();
+        let meant = |word: &&&str| {
+            pattern.as_ref().is_some_and(|pattern| pattern.is_match(word).unwrap_or_default())
+        };
+        let meant: Vec<String> =
+            words.iter().filter(meant).map(|word| format!("`{word}`")).collect();
+        match meant.as_slice() {
+            [] => {
+                nearest(text, words.iter().copied()).map(|word| format!("did you mean `{word}`?"))
+            }
+            all if all.len() == words.len() => Some(format!(
+                "matchers of `{field}` are no regular expressions; leave the matcher out to match \
+                 every {field}"
+            )),
+            [word] => {
+                Some(format!("matchers of `{field}` are no regular expressions; write {word}"))
+            }
+            some => Some(format!(
+                "matchers of `{field}` are no regular expressions; write one definition for each \
+                 of {}",
+                some.join(", ")
+            )),
+        }
+    }
+
     /// The matcher as it was written.
     pub fn text(&self) -> Option<&str> {
         self.text.as_deref()
     }
+}
+
+/// Why a pattern, although it compiles, can match no tool's name; `None` where it may.
+pub(crate) fn unreachable(pattern: &str) -> Option<&'static str> {
+    reach::unreachable(&javascript::to_rust_pattern(pattern.trim()).ok()?.pattern)
 }
 
 fn compile_pattern(source: &str) -> Result<Regex, String> {
@@ -147,6 +187,30 @@ mod tests {
         assert!(Matcher::compile(Some("resume"), exact).1.is_none());
         assert!(Matcher::compile(Some("[bad"), Matching::Pattern).1.is_some());
         assert!(Matcher::compile(Some("good"), Matching::Pattern).1.is_none());
+    }
+
+    #[test]
+    fn a_pattern_where_words_are_compared_has_a_hint_what_to_write() {
+        let exact = Matching::Exact { field: "source", words: &["startup", "resume", "clear"] };
+        for (text, matching, hint) in [
+            ("startup|resume", exact, Some("one definition for each of `startup`, `resume`")),
+            (".*", exact, Some("leave the matcher out to match every source")),
+            ("^start", exact, Some("no regular expressions; write `startup`")),
+            ("resumed", exact, Some("did you mean `resume`?")),
+            ("[", exact, None),
+            ("xyzzy", exact, None),
+            ("resume", exact, None),
+            ("*", exact, None),
+            ("startup|resume", Matching::Pattern, None),
+            ("startup|resume", Matching::Always, None),
+        ] {
+            let found = Matcher::compile(Some(text), matching).0.hint(matching);
+            match hint {
+                Some(hint) => assert!(found.unwrap().ends_with(hint), "{text}"),
+                None => assert_eq!(found, None, "{text}"),
+            }
+        }
+        assert_eq!(Matcher::unused(Some(".*")).hint(exact), None);
     }
 
     #[test]

@@ -11,7 +11,9 @@ use super::RunnerLimits;
 use super::answer::{Answer, Ending, interpret};
 use super::direct::DirectCommand;
 use super::environment::{HostEnvironment, MAX_DEPTH, Shell};
-use super::executor::{Execution, HookCall, HookExecutor, HookInput, HookKind, ProcessReport, Run};
+use super::executor::{
+    Execution, HookCall, HookExecutor, HookInput, HookKind, HookStart, ProcessReport, Run,
+};
 use super::process::{self, ProcessCall};
 use super::quoting::quote_project_directory;
 use super::termination::EngineTasks;
@@ -69,6 +71,13 @@ impl HookExecutor for CommandExecutor {
 
     fn label(&self) -> &str {
         &self.program.command
+    }
+
+    fn start(&self) -> HookStart<'_> {
+        match &self.program.direct {
+            Some(_) => HookStart::Direct,
+            None => HookStart::Shell(&self.program.context.shell.program),
+        }
     }
 
     fn execute(&self, call: HookCall) -> Execution {

@@ -14,89 +14,8 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::environment::is_executable;
-
-/// What bash would not look for as a program: `compgen -b -k`, as far as it is made of plain
-/// characters.
-const SHELL_WORDS: [&str; 77] = [
-    ".",
-    ":",
-    "alias",
-    "bg",
-    "bind",
-    "break",
-    "builtin",
-    "caller",
-    "case",
-    "cd",
-    "command",
-    "compgen",
-    "complete",
-    "compopt",
-    "continue",
-    "coproc",
-    "declare",
-    "dirs",
-    "disown",
-    "do",
-    "done",
-    "echo",
-    "elif",
-    "else",
-    "enable",
-    "esac",
-    "eval",
-    "exec",
-    "exit",
-    "export",
-    "false",
-    "fc",
-    "fg",
-    "fi",
-    "for",
-    "function",
-    "getopts",
-    "hash",
-    "help",
-    "history",
-    "if",
-    "in",
-    "jobs",
-    "kill",
-    "let",
-    "local",
-    "logout",
-    "mapfile",
-    "popd",
-    "printf",
-    "pushd",
-    "pwd",
-    "read",
-    "readarray",
-    "readonly",
-    "return",
-    "select",
-    "set",
-    "shift",
-    "shopt",
-    "source",
-    "suspend",
-    "test",
-    "then",
-    "time",
-    "times",
-    "trap",
-    "true",
-    "type",
-    "typeset",
-    "ulimit",
-    "umask",
-    "unalias",
-    "unset",
-    "until",
-    "wait",
-    "while",
-];
+use crate::command_line::plain_words;
+use crate::program;
 
 /// Variables, beside all that begin with `BASH`, by which bash works differently or whose value it
 /// changes before it starts a program.
@@ -143,7 +62,7 @@ impl DirectCommand {
         variables: impl IntoIterator<Item = (&'a OsStr, &'a OsStr)>,
     ) -> Option<Self> {
         let mut direct = Self {
-            words: words(command)?,
+            words: plain_words(command)?,
             search_path: None,
             working_directory: None,
             previous_directory: None,
@@ -198,11 +117,7 @@ impl DirectCommand {
         if name.contains('/') {
             return Some(name.into());
         }
-        std::env::split_paths(self.search_path.as_ref()?)
-            // What is relative or begins with a tilde is bash's to make sense of.
-            .take_while(|folder| folder.is_absolute())
-            .map(|folder| folder.join(name))
-            .find(|candidate| is_executable(candidate))
+        program::find(self.search_path.as_ref()?, name)
     }
 
     /// `PWD` as bash sets it: what it was if that is the directory, which keeps the way through
@@ -215,25 +130,6 @@ impl DirectCommand {
             _ => directory.canonicalize().ok(),
         }
     }
-}
-
-/// The words of a command that is plain, or nothing.
-fn words(command: &str) -> Option<Vec<String>> {
-    let words: Vec<String> = command
-        .trim_matches([' ', '\t', '\n'])
-        .split([' ', '\t'])
-        .filter(|word| !word.is_empty())
-        .map(str::to_owned)
-        .collect();
-    let first = words.first()?;
-    let plain = words.iter().flat_map(|word| word.bytes()).all(is_plain);
-    let program =
-        !first.contains('=') && !first.starts_with('%') && !SHELL_WORDS.contains(&first.as_str());
-    (plain && program).then_some(words)
-}
-
-fn is_plain(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"_@%+:,./=-".contains(&byte)
 }
 
 #[cfg(unix)]

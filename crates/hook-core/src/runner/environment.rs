@@ -1,9 +1,11 @@
 //! What a hook's process finds around it: shell, variables, directories (protocol.md §3).
 
 use std::ffi::{OsStr, OsString};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use crate::command_line::PROJECT_DIRECTORY;
 use crate::input::EventInput;
+use crate::program::is_executable;
 use crate::settings::EnvironmentRules;
 
 /// Variables that make a shell run code or change its ways before the hook does.
@@ -13,10 +15,6 @@ const SHELL_INJECTIONS: [&str; 5] = ["BASH_ENV", "ENV", "SHELLOPTS", "BASHOPTS",
 pub(super) const MAX_DEPTH: u32 = 8;
 
 const DEPTH: &str = "HOOK_DEPTH";
-
-/// Variables that hold the project directory; all but the first for scripts written elsewhere.
-pub(super) const PROJECT_DIRECTORY: [&str; 4] =
-    ["HOOK_PROJECT_DIR", "LLXPRT_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR"];
 
 /// The engine's side of a hook's environment, settled once when settings are loaded.
 #[derive(Debug, Clone)]
@@ -146,18 +144,6 @@ impl Shell {
             .map(|program| Self { program, arguments })
             .ok_or(RunnerError::ShellNotFound { program })
     }
-}
-
-#[cfg(unix)]
-pub(super) fn is_executable(path: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    path.metadata()
-        .is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
-}
-
-#[cfg(not(unix))]
-pub(super) fn is_executable(path: &Path) -> bool {
-    path.is_file()
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::ops::Deref;
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -73,6 +74,30 @@ impl HookKind {
             Self::Inline => "inline",
             Self::Async => "async",
             Self::Blocking => "blocking",
+        }
+    }
+}
+
+/// How a hook is started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum HookStart<'h> {
+    /// As a function of the host.
+    InProcess,
+    /// As a process without a shell around it (protocol.md §3); where that cannot be, the shell
+    /// gets it after all.
+    Direct,
+    /// By this shell.
+    Shell(&'h Path),
+}
+
+impl HookStart<'_> {
+    /// The word in messages.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::InProcess => "in-process",
+            Self::Direct => "direct",
+            Self::Shell(_) => "shell",
         }
     }
 }
@@ -149,6 +174,11 @@ pub(crate) trait HookExecutor: fmt::Debug + Send + Sync {
 
     /// The command, or the handler's name: what the hook is shown as where it has no name.
     fn label(&self) -> &str;
+
+    /// How it is started.
+    fn start(&self) -> HookStart<'_> {
+        HookStart::InProcess
+    }
 
     /// Runs the hook. A running future must be over soon after the call's timeout or its
     /// cancellation; what it leaves to clean up belongs to the engine.

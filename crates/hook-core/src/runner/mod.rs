@@ -40,7 +40,7 @@ use tokio_util::task::TaskTracker;
 
 pub use answer::Answer;
 pub use environment::RunnerError;
-pub use executor::{Captured, HookInput, HookKind, ProcessReport};
+pub use executor::{Captured, HookInput, HookKind, HookStart, ProcessReport};
 pub(crate) use executor::{HookExecutor, Run};
 pub use handler::{HandlerHook, HandlerResult};
 
@@ -129,6 +129,14 @@ pub struct RunScope {
     pub observer: Option<Arc<dyn RunObserver>>,
     /// On whose behalf they run.
     pub lane: RunLane,
+    /// Whether each result says what its hook was told.
+    pub keeps_inputs: bool,
+}
+
+impl RunScope {
+    fn kept(&self, input: &HookInput) -> Option<HookInput> {
+        self.keeps_inputs.then(|| input.clone())
+    }
 }
 
 impl std::fmt::Debug for RunScope {
@@ -156,6 +164,8 @@ pub struct HookExecutionResult {
     pub queued: Duration,
     /// What its author should know.
     pub warnings: Vec<String>,
+    /// What it was told, if it was started and [`RunScope::keeps_inputs`].
+    pub input: Option<HookInput>,
 }
 
 impl HookExecutionResult {
@@ -213,6 +223,11 @@ impl Runner {
         }
     }
 
+    /// The shell that runs commands, as it was found.
+    pub fn shell(&self) -> &std::path::Path {
+        &self.shell.program
+    }
+
     pub(crate) fn limits(&self) -> &RunnerLimits {
         &self.host.limits
     }
@@ -255,6 +270,7 @@ impl Runner {
             if let Some(observer) = &scope.observer {
                 observer.hook_started(hook);
             }
+            let told = scope.kept(&input);
             let call = HookCall {
                 input,
                 timeout: hook.timeout,
@@ -264,17 +280,17 @@ impl Runner {
             let Execution::Done(run) = hook.executor().execute(call) else {
                 // Only the other kinds are running after `execute`.
                 let run = Answer::failed(HookFailure::Cancelled).into();
-                return StartedHook::Done(finish(hook, run, Timing::default(), scope));
+                return StartedHook::Done(finish(hook, run, Timing::default(), None, scope));
             };
             let timing = Timing { duration: started.elapsed(), queued: Duration::ZERO };
-            return StartedHook::Done(finish(hook, run, timing, scope));
+            return StartedHook::Done(finish(hook, run, timing, told, scope));
         }
         let cancel = scope.cancel.child_token();
         let (sender, receiver) = oneshot::channel();
         let task = supervise(
             Arc::clone(hook),
             input,
-            RunScope { cancel: cancel.clone(), observer: scope.observer.clone(), lane: scope.lane },
+            RunScope { cancel: cancel.clone(), ..scope.clone() },
             Arc::clone(&self.slots),
         );
         self.tasks.tracker.spawn(async move {
@@ -374,13 +390,14 @@ async fn supervise(
         Ok(slots) => slots,
         Err(failure) => {
             let timing = Timing { queued: queued_at.elapsed(), ..Timing::default() };
-            return finish(&hook, Answer::failed(failure).into(), timing, &scope);
+            return finish(&hook, Answer::failed(failure).into(), timing, None, &scope);
         }
     };
     let started_at = Instant::now();
     if let Some(observer) = &scope.observer {
         observer.hook_started(&hook);
     }
+    let told = scope.kept(&input);
     let call = HookCall { input, timeout: hook.timeout, cancel: scope.cancel.clone(), slots };
     let executor = Arc::clone(hook.executor());
     let running = AssertUnwindSafe(async move {
@@ -394,11 +411,17 @@ async fn supervise(
         Answer::failed(HookFailure::Panicked { message }).into()
     });
     let timing = Timing { duration: started_at.elapsed(), queued: started_at - queued_at };
-    finish(&hook, run, timing, &scope)
+    finish(&hook, run, timing, told, &scope)
 }
 
 /// Makes a run the hook's result: its fail behaviour applied, its observer told.
-fn finish(hook: &Arc<Hook>, run: Run, timing: Timing, scope: &RunScope) -> HookExecutionResult {
+fn finish(
+    hook: &Arc<Hook>,
+    run: Run,
+    timing: Timing,
+    input: Option<HookInput>,
+    scope: &RunScope,
+) -> HookExecutionResult {
     let Answer { mut output, failure, mut warnings } = run.answer;
     warnings.splice(0..0, hook.warnings.iter().cloned());
     if let Some(failure) = &failure
@@ -420,6 +443,7 @@ fn finish(hook: &Arc<Hook>, run: Run, timing: Timing, scope: &RunScope) -> HookE
         duration: timing.duration,
         queued: timing.queued,
         warnings,
+        input,
     };
     if let Some(observer) = &scope.observer {
         observer.hook_finished(&result);

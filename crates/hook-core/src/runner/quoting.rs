@@ -1,7 +1,7 @@
 //! Making an unquoted project-directory variable in a command safe for directories with blanks
 //! (protocol.md §3): the variable is wrapped in double quotes, its value is never pasted in.
 
-use super::environment::PROJECT_DIRECTORY;
+use crate::command_line::PROJECT_DIRECTORY;
 
 /// Wraps unquoted `$X` and `${X}` of the project-directory variables in double quotes.
 ///

@@ -4,6 +4,8 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::Rule;
+
 /// How bad a problem is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
@@ -37,6 +39,17 @@ pub struct Place {
     pub line: usize,
     /// The column in characters, from 1.
     pub column: usize,
+    /// The line in which it ends, from 1; 0 where there is no line.
+    pub end_line: usize,
+    /// The column of the first character after it, from 1.
+    pub end_column: usize,
+}
+
+impl Place {
+    /// A file as a whole.
+    pub fn of_file(file: impl Into<PathBuf>) -> Self {
+        Self { file: Some(Arc::new(file.into())), ..Self::default() }
+    }
 }
 
 impl fmt::Display for Place {
@@ -57,12 +70,35 @@ impl fmt::Display for Place {
 pub struct Diagnostic {
     /// How bad it is.
     pub severity: Severity,
+    /// What kind of problem it is.
+    pub rule: Rule,
     /// Where it is.
     pub place: Place,
     /// What is wrong and what was done about it.
     pub message: String,
     /// What the author may have meant.
     pub suggestion: Option<String>,
+    /// How to mend this very problem; [`Diagnostic::help`] falls back to the rule's own.
+    pub remedy: Option<String>,
+}
+
+impl Diagnostic {
+    /// A problem as bad as its rule says.
+    pub fn new(rule: Rule, place: Place, message: impl Into<String>) -> Self {
+        Self {
+            severity: rule.severity(),
+            rule,
+            place,
+            message: message.into(),
+            suggestion: None,
+            remedy: None,
+        }
+    }
+
+    /// How to mend it.
+    pub fn help(&self) -> &str {
+        self.remedy.as_deref().unwrap_or_else(|| self.rule.help())
+    }
 }
 
 impl fmt::Display for Diagnostic {

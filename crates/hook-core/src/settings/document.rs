@@ -1,10 +1,11 @@
 //! Walking a settings document with the place of every value.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::{Diagnostic, Place, Severity};
+use super::{Diagnostic, Place, Rule};
 use crate::json::{JsonError, RawJson, locate_entries};
 use crate::nearest::{nearest, shortened};
 
@@ -36,12 +37,19 @@ pub(super) struct Node {
     path: String,
 }
 
+impl Node {
+    /// The JSON path.
+    pub(super) fn path(&self) -> &str {
+        &self.path
+    }
+}
+
 /// One field of an object in a document.
 pub(super) struct Field {
     pub(super) name: String,
     pub(super) value: Node,
-    /// The place to point at when the name itself is wrong.
-    name_at: usize,
+    /// What to point at when the name itself is wrong.
+    name_at: Range<usize>,
 }
 
 impl<'t> Document<'t> {
@@ -74,8 +82,12 @@ impl<'t> Document<'t> {
         for entry in locate_entries(node.value.as_str()).ok()? {
             let value = node.value.slice(entry.value);
             let joint = if node.path.is_empty() { "" } else { "." };
+            let name_at = entry.key_at.map(|at| {
+                let start = node.value.start() + at;
+                start..start + entry.key.len() + "\"\"".len()
+            });
             let field = Field {
-                name_at: entry.key_at.map_or(value.start(), |at| node.value.start() + at),
+                name_at: name_at.unwrap_or_else(|| value.range()),
                 value: Node { value, path: format!("{}{joint}{}", node.path, entry.key) },
                 name: entry.key,
             };
@@ -87,7 +99,7 @@ impl<'t> Document<'t> {
                     );
                     let earlier = std::mem::replace(&mut fields[*position], field);
                     let place = self.place_at(earlier.name_at, earlier.value.path);
-                    self.push(Severity::Warning, place, message, None);
+                    self.push(Diagnostic::new(Rule::DuplicateKey, place, message));
                 }
                 None => {
                     positions.insert(field.name.clone(), fields.len());
@@ -106,15 +118,25 @@ impl<'t> Document<'t> {
     }
 
     pub(super) fn place(&self, node: &Node) -> Place {
-        self.place_at(node.value.start(), node.path.clone())
+        self.place_at(node.value.range(), node.path.clone())
     }
 
-    fn place_at(&self, offset: usize, path: String) -> Place {
+    /// The place of a range of bytes of the text.
+    pub(super) fn place_at(&self, range: Range<usize>, path: String) -> Place {
+        let (line, column) = self.position(range.start);
+        let (end_line, end_column) = self.position(range.end.max(range.start));
+        Place { file: self.file.clone(), path, line, column, end_line, end_column }
+    }
+
+    /// The line and the column of a byte.
+    fn position(&self, offset: usize) -> (usize, usize) {
         let line = self.lines.partition_point(|start| *start <= offset);
         let start = self.lines.get(line.saturating_sub(1)).copied().unwrap_or_default();
         // With the character that the offset is in, so that it need not be where one begins.
-        let column = self.characters_before(offset + 1) - self.characters_before(start);
-        Place { file: self.file.clone(), path, line, column: column.max(1) }
+        let begun = self.characters_before(offset + 1) - self.characters_before(start);
+        // Behind the last character none begins.
+        let column = begun + usize::from(offset >= self.text.len());
+        (line, column.max(1))
     }
 
     fn characters_before(&self, offset: usize) -> usize {
@@ -125,59 +147,49 @@ impl<'t> Document<'t> {
     }
 
     /// Reports a problem with a value.
-    pub(super) fn report(&mut self, severity: Severity, node: &Node, message: impl Into<String>) {
+    pub(super) fn report(&mut self, rule: Rule, node: &Node, message: impl Into<String>) {
         let place = self.place(node);
-        self.push(severity, place, message.into(), None);
+        self.push(Diagnostic::new(rule, place, message));
     }
 
     /// Reports a value of the wrong kind.
-    pub(super) fn wrong_kind(
-        &mut self,
-        severity: Severity,
-        node: &Node,
-        expected: &str,
-        done: &str,
-    ) {
+    pub(super) fn wrong_kind(&mut self, node: &Node, expected: &str, done: &str) {
         let found = node.value.kind();
-        self.report(severity, node, format!("expected {expected}, found {found}; {done}"));
+        let message = format!("expected {expected}, found {found}; {done}");
+        self.report(Rule::WrongType, node, message);
     }
 
-    /// Reports a name nobody knows, with the nearest known one.
+    /// Reports a name that means nothing here, with the nearest known one.
     pub(super) fn unknown_name(
         &mut self,
-        severity: Severity,
+        rule: Rule,
         field: &Field,
         message: impl Into<String>,
         known: impl IntoIterator<Item = &'static str>,
     ) {
-        let place = self.place_at(field.name_at, field.value.path.clone());
+        let place = self.place_at(field.name_at.clone(), field.value.path.clone());
         // Looked for only as long as somebody is told.
         let listed = self.diagnostics.len() < MAX_DIAGNOSTICS;
         let suggestion = listed.then(|| nearest(&field.name, known)).flatten().map(str::to_owned);
-        self.push(severity, place, message.into(), suggestion);
+        self.push(Diagnostic { suggestion, ..Diagnostic::new(rule, place, message) });
     }
 
     /// Reports a text that is not JSON.
     pub(super) fn not_json(&mut self, error: &JsonError) {
         // The reader counts bytes.
         let start = self.lines.get(error.line() - 1).copied().unwrap_or(self.text.len());
-        let place = self.place_at(start + error.column() - 1, String::new());
+        let at = start + error.column() - 1;
+        let place = self.place_at(at..at + 1, String::new());
         let message = format!(
             "the file is not JSON: {}; none of its hooks run until this is mended",
             error.reason()
         );
-        self.push(Severity::Error, place, message, None);
+        self.push(Diagnostic::new(Rule::NotJson, place, message));
     }
 
-    fn push(
-        &mut self,
-        severity: Severity,
-        place: Place,
-        message: String,
-        suggestion: Option<String>,
-    ) {
+    pub(super) fn push(&mut self, diagnostic: Diagnostic) {
         if self.diagnostics.len() < MAX_DIAGNOSTICS {
-            self.diagnostics.push(Diagnostic { severity, place, message, suggestion });
+            self.diagnostics.push(diagnostic);
         } else {
             self.unreported += 1;
         }
@@ -186,12 +198,9 @@ impl<'t> Document<'t> {
     /// All problems, and how many more there are.
     pub(super) fn into_diagnostics(mut self) -> Vec<Diagnostic> {
         if self.unreported > 0 {
-            self.diagnostics.push(Diagnostic {
-                severity: Severity::Warning,
-                place: Place { file: self.file, ..Place::default() },
-                message: format!("{} more problems are not listed", self.unreported),
-                suggestion: None,
-            });
+            let place = Place { file: self.file, ..Place::default() };
+            let message = format!("{} more problems are not listed", self.unreported);
+            self.diagnostics.push(Diagnostic::new(Rule::TooManyProblems, place, message));
         }
         self.diagnostics
     }

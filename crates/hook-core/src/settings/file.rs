@@ -1,11 +1,13 @@
 //! Reading one settings file.
 
+use std::ops::Range;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use super::document::{Document, Field, Node};
 use super::{
-    EnvironmentRules, FailBehavior, HookEntry, HookSource, HooksConfig, SettingsFile, Severity,
+    EnvironmentRules, FailBehavior, FileSpans, HookEntry, HookSource, HookSpans, HooksConfig, Rule,
+    SettingsFile, TimeoutOrigin,
 };
 use crate::event::HookEventName;
 use crate::nearest::{nearest, shortened};
@@ -31,6 +33,7 @@ pub fn parse(text: &str, source: HookSource, path: Option<PathBuf>) -> SettingsF
         document: Document::new(text, path.clone()),
         config: HooksConfig::default(),
         hooks: Vec::new(),
+        spans: FileSpans::default(),
     };
     reader.read();
     SettingsFile {
@@ -39,6 +42,7 @@ pub fn parse(text: &str, source: HookSource, path: Option<PathBuf>) -> SettingsF
         config: reader.config,
         hooks: reader.hooks,
         diagnostics: reader.document.into_diagnostics(),
+        spans: reader.spans,
     }
 }
 
@@ -46,12 +50,14 @@ struct Reader<'t> {
     document: Document<'t>,
     config: HooksConfig,
     hooks: Vec<HookEntry>,
+    spans: FileSpans,
 }
 
 /// The definition that a hook stands in.
 struct Definition {
     event: HookEventName,
     matcher: Option<String>,
+    matcher_at: Option<Range<usize>>,
     sequential: bool,
 }
 
@@ -65,14 +71,14 @@ impl Reader<'_> {
             }
         };
         let Some(fields) = self.document.fields(&root) else {
-            self.document.wrong_kind(Severity::Error, &root, "an object", "the file was skipped");
+            self.document.wrong_kind(&root, "an object", "the file was skipped");
             return;
         };
         for field in fields.iter().filter(|field| !TOP_LEVEL.contains(&field.name.as_str())) {
             // Other names belong to the agent whose file it is, unless they are meant for us.
             if nearest(&field.name, TOP_LEVEL).is_some() {
                 let message = format!("`{}` is not read", shortened(&field.name));
-                self.document.unknown_name(Severity::Hint, field, message, TOP_LEVEL);
+                self.document.unknown_name(Rule::UnknownSection, field, message, TOP_LEVEL);
             }
         }
         // What holds for all hooks of the file is read before them, wherever it stands.
@@ -86,7 +92,7 @@ impl Reader<'_> {
 
     fn read_config(&mut self, node: &Node) {
         let Some(fields) = self.document.fields(node) else {
-            self.document.wrong_kind(Severity::Error, node, "an object", "it was ignored");
+            self.document.wrong_kind(node, "an object", "it was ignored");
             return;
         };
         for field in &fields {
@@ -96,8 +102,14 @@ impl Reader<'_> {
                         self.config.enabled = enabled;
                     }
                 }
-                "disabled" => self.config.disabled = self.texts(&field.value),
-                "defaultTimeout" => self.config.default_timeout = self.timeout(&field.value),
+                "disabled" => {
+                    let disabled = self.located_texts(&field.value);
+                    (self.config.disabled, self.spans.disabled) = disabled.into_iter().unzip();
+                }
+                "defaultTimeout" => {
+                    self.config.default_timeout = self.timeout(&field.value);
+                    self.spans.default_timeout = Some(field.value.value.range());
+                }
                 "failBehavior" => self.config.fail_behavior = self.fail_behavior(&field.value),
                 "maxConcurrent" => match field.value.value.to_whole_number() {
                     Some(count) => self.config.max_concurrent = count as usize,
@@ -105,7 +117,7 @@ impl Reader<'_> {
                         let found = shortened(field.value.value.as_str());
                         let message =
                             format!("expected a whole number, found {found}; the default is used");
-                        self.document.report(Severity::Warning, &field.value, message);
+                        self.document.report(Rule::InvalidNumber, &field.value, message);
                     }
                 },
                 "environment" => self.read_environment(&field.value),
@@ -116,7 +128,7 @@ impl Reader<'_> {
 
     fn read_environment(&mut self, node: &Node) {
         let Some(fields) = self.document.fields(node) else {
-            self.document.wrong_kind(Severity::Error, node, "an object", "it was ignored");
+            self.document.wrong_kind(node, "an object", "it was ignored");
             return;
         };
         let mut rules = EnvironmentRules::default();
@@ -132,7 +144,7 @@ impl Reader<'_> {
 
     fn read_events(&mut self, node: &Node) {
         let Some(fields) = self.document.fields(node) else {
-            self.document.wrong_kind(Severity::Error, node, "an object", "no hook was read");
+            self.document.wrong_kind(node, "an object", "no hook was read");
             return;
         };
         for field in &fields {
@@ -142,7 +154,6 @@ impl Reader<'_> {
             };
             let Some(definitions) = self.document.items(&field.value) else {
                 self.document.wrong_kind(
-                    Severity::Error,
                     &field.value,
                     "an array of hook definitions",
                     "the event was skipped",
@@ -158,27 +169,31 @@ impl Reader<'_> {
     fn unknown_event(&mut self, field: &Field) {
         if MISPLACED.contains(&field.name.as_str()) {
             let message = format!("`{}` belongs under `hooksConfig`; it was ignored", field.name);
-            self.document.unknown_name(Severity::Hint, field, message, []);
+            self.document.unknown_name(Rule::MisplacedKey, field, message, []);
         } else {
             let message =
                 format!("unknown event `{}`; its hooks were skipped", shortened(&field.name));
             let known = HookEventName::all().map(HookEventName::as_str);
-            self.document.unknown_name(Severity::Error, field, message, known);
+            self.document.unknown_name(Rule::UnknownEvent, field, message, known);
         }
     }
 
     fn read_definition(&mut self, event: HookEventName, node: &Node) {
         let Some(fields) = self.document.fields(node) else {
             let done = "the definition was skipped";
-            self.document.wrong_kind(Severity::Error, node, "an object", done);
+            self.document.wrong_kind(node, "an object", done);
             return;
         };
-        let mut definition = Definition { event, matcher: None, sequential: false };
+        let mut definition =
+            Definition { event, matcher: None, matcher_at: None, sequential: false };
         let mut hooks = None;
         for field in &fields {
             match field.name.as_str() {
                 "matcher" => match self.text(&field.value, "the definition was skipped") {
-                    Some(matcher) => definition.matcher = Some(matcher),
+                    Some(matcher) => {
+                        definition.matcher = Some(matcher);
+                        definition.matcher_at = Some(field.value.value.range());
+                    }
                     // Without its matcher it would run for everything.
                     None => return,
                 },
@@ -189,14 +204,17 @@ impl Reader<'_> {
         }
         let Some(hooks) = hooks else {
             let message = "the definition has no `hooks`; it was skipped";
-            self.document.report(Severity::Error, node, message);
+            self.document.report(Rule::MissingHooks, node, message);
             return;
         };
         let Some(items) = self.document.items(&hooks) else {
             let done = "the definition was skipped";
-            self.document.wrong_kind(Severity::Error, &hooks, "an array of hooks", done);
+            self.document.wrong_kind(&hooks, "an array of hooks", done);
             return;
         };
+        if items.is_empty() {
+            self.spans.empty.push((hooks.value.range(), hooks.path().to_owned()));
+        }
         for item in &items {
             if let Some(hook) = self.read_hook(&definition, item) {
                 self.hooks.push(hook);
@@ -207,7 +225,7 @@ impl Reader<'_> {
     fn read_hook(&mut self, definition: &Definition, node: &Node) -> Option<HookEntry> {
         const SKIPPED: &str = "the hook was skipped";
         let Some(fields) = self.document.fields(node) else {
-            self.document.wrong_kind(Severity::Error, node, "an object", SKIPPED);
+            self.document.wrong_kind(node, "an object", SKIPPED);
             return None;
         };
         let mut hook = HookEntry {
@@ -218,18 +236,33 @@ impl Reader<'_> {
             description: None,
             command: String::new(),
             timeout: self.config.default_timeout,
+            timeout_origin: match self.config.default_timeout {
+                Some(_) => TimeoutOrigin::File,
+                None => TimeoutOrigin::Engine,
+            },
             fail_behavior: self.config.fail_behavior,
             env: Vec::new(),
             place: self.document.place(node),
+            spans: HookSpans { matcher: definition.matcher_at.clone(), ..HookSpans::default() },
         };
         let mut kind = None;
         for field in &fields {
             match field.name.as_str() {
                 "type" => kind = Some((self.text(&field.value, SKIPPED)?, field.value.clone())),
-                "command" => hook.command = self.text(&field.value, SKIPPED)?,
+                "command" => {
+                    hook.command = self.text(&field.value, SKIPPED)?;
+                    hook.spans.command = Some(field.value.value.range());
+                }
                 "name" => hook.name = self.text(&field.value, "it was ignored"),
                 "description" => hook.description = self.text(&field.value, "it was ignored"),
-                "timeout" => hook.timeout = self.timeout(&field.value),
+                "timeout" => {
+                    hook.timeout = self.timeout(&field.value);
+                    hook.spans.timeout = Some(field.value.value.range());
+                    hook.timeout_origin = match hook.timeout {
+                        Some(_) => TimeoutOrigin::Hook,
+                        None => TimeoutOrigin::Engine,
+                    };
+                }
                 "failBehavior" => hook.fail_behavior = self.fail_behavior(&field.value),
                 "env" => hook.env = self.environment_of_hook(&field.value),
                 _ => self.unknown_key(field, HOOK_FIELDS),
@@ -242,18 +275,18 @@ impl Reader<'_> {
                     "unknown hook type `{}`, expected `command`; {SKIPPED}",
                     shortened(&kind)
                 );
-                self.document.report(Severity::Error, &value, message);
+                self.document.report(Rule::UnknownType, &value, message);
                 return None;
             }
             None => {
                 let message = format!("the hook has no `type`, expected `command`; {SKIPPED}");
-                self.document.report(Severity::Error, node, message);
+                self.document.report(Rule::MissingType, node, message);
                 return None;
             }
         }
         if hook.command.trim().is_empty() {
             let message = format!("the hook has no `command`, or a blank one; {SKIPPED}");
-            self.document.report(Severity::Error, node, message);
+            self.document.report(Rule::MissingCommand, node, message);
             return None;
         }
         Some(hook)
@@ -261,7 +294,7 @@ impl Reader<'_> {
 
     fn environment_of_hook(&mut self, node: &Node) -> Vec<(String, String)> {
         let Some(fields) = self.document.fields(node) else {
-            self.document.wrong_kind(Severity::Error, node, "an object", "it was ignored");
+            self.document.wrong_kind(node, "an object", "it was ignored");
             return Vec::new();
         };
         let mut env = Vec::new();
@@ -270,7 +303,7 @@ impl Reader<'_> {
             let bad_name = field.name.is_empty() || field.name.contains(['=', '\0']);
             if bad_name || value.contains('\0') {
                 let message = "not a valid environment variable; it was ignored";
-                self.document.report(Severity::Error, &field.value, message);
+                self.document.report(Rule::InvalidVariable, &field.value, message);
                 continue;
             }
             env.push((field.name.clone(), value));
@@ -280,13 +313,13 @@ impl Reader<'_> {
 
     fn unknown_key<const N: usize>(&mut self, field: &Field, known: [&'static str; N]) {
         let message = format!("unknown key `{}`; it was ignored", shortened(&field.name));
-        self.document.unknown_name(Severity::Warning, field, message, known);
+        self.document.unknown_name(Rule::UnknownKey, field, message, known);
     }
 
     fn text(&mut self, node: &Node, done: &str) -> Option<String> {
         let text = node.value.to_text();
         if text.is_none() {
-            self.document.wrong_kind(Severity::Error, node, "a string", done);
+            self.document.wrong_kind(node, "a string", done);
         }
         text
     }
@@ -294,22 +327,23 @@ impl Reader<'_> {
     fn bool(&mut self, node: &Node) -> Option<bool> {
         let value = node.value.to_bool();
         if value.is_none() {
-            self.document.wrong_kind(Severity::Error, node, "true or false", "it was ignored");
+            self.document.wrong_kind(node, "true or false", "it was ignored");
         }
         value
     }
 
     fn texts(&mut self, node: &Node) -> Vec<String> {
+        self.located_texts(node).into_iter().map(|(text, _)| text).collect()
+    }
+
+    /// Strings, each with where it stands.
+    fn located_texts(&mut self, node: &Node) -> Vec<(String, Range<usize>)> {
         let Some(items) = self.document.items(node) else {
-            self.document.wrong_kind(
-                Severity::Error,
-                node,
-                "an array of strings",
-                "it was ignored",
-            );
+            self.document.wrong_kind(node, "an array of strings", "it was ignored");
             return Vec::new();
         };
-        items.iter().filter_map(|item| self.text(item, "it was ignored")).collect()
+        let located = |item: &Node| Some((self.text(item, "it was ignored")?, item.value.range()));
+        items.iter().filter_map(located).collect()
     }
 
     fn fail_behavior(&mut self, node: &Node) -> FailBehavior {
@@ -322,7 +356,7 @@ impl Reader<'_> {
                 FailBehavior::WORDS,
                 shortened(found.as_str())
             );
-            self.document.report(Severity::Error, node, message);
+            self.document.report(Rule::InvalidFailBehavior, node, message);
             FailBehavior::Block
         })
     }
@@ -340,7 +374,7 @@ impl Reader<'_> {
                      {}; the default is used",
                     shortened(value.as_str())
                 );
-                self.document.report(Severity::Warning, node, message);
+                self.document.report(Rule::InvalidTimeout, node, message);
                 None
             }
         }

@@ -3,19 +3,32 @@
 //!
 //! [`SettingsSource`] says where to look, [`load`] reads every source and [`parse`] turns one
 //! text into a [`SettingsFile`]. All problems of a file are reported together; a broken entry
-//! never costs another one.
+//! never costs another one. [`check`](check()) looks at the world around them as well, [`edit`]
+//! switches hooks on and off where that is written down, and [`starter`] is what a first settings
+//! file looks like.
 
+mod check;
 mod diagnostic;
 mod document;
+pub mod edit;
 mod file;
+mod foreign;
+mod rule;
 mod source;
+pub mod starter;
+mod switch;
 
+use std::ops::Range;
 use std::path::PathBuf;
 use std::time::Duration;
 
+pub use check::{CheckedFile, Surroundings, check};
 pub use diagnostic::{Diagnostic, Place, Severity};
 pub use file::parse;
+pub use foreign::{ForeignFile, find_foreign};
+pub use rule::Rule;
 pub use source::{HookSource, SettingsSource, discover, load};
+pub use switch::Switches;
 
 use crate::event::HookEventName;
 
@@ -37,6 +50,36 @@ impl FailBehavior {
             "continue" => Some(Self::Continue),
             "block" => Some(Self::Block),
             _ => None,
+        }
+    }
+
+    /// The word in settings and messages.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Continue => "continue",
+            Self::Block => "block",
+        }
+    }
+}
+
+/// Who says how long a hook may run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TimeoutOrigin {
+    /// The hook itself.
+    Hook,
+    /// `defaultTimeout` of its file.
+    File,
+    /// The engine's own default.
+    Engine,
+}
+
+impl TimeoutOrigin {
+    /// The word in messages.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Hook => "hook",
+            Self::File => "file",
+            Self::Engine => "engine",
         }
     }
 }
@@ -101,12 +144,41 @@ pub struct HookEntry {
     pub command: String,
     /// How long it may run; the engine's default where neither it nor its file says.
     pub timeout: Option<Duration>,
+    /// Who says so.
+    pub timeout_origin: TimeoutOrigin,
     /// What its failure means.
     pub fail_behavior: FailBehavior,
     /// Variables added to its environment.
     pub env: Vec<(String, String)>,
     /// Where the entry stands.
     pub place: Place,
+    pub(crate) spans: HookSpans,
+}
+
+/// Where parts of a hook stand in the text of its file, in bytes; a place takes more room, and
+/// few are asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct HookSpans {
+    pub(crate) matcher: Option<Range<usize>>,
+    pub(crate) command: Option<Range<usize>>,
+    pub(crate) timeout: Option<Range<usize>>,
+}
+
+/// Where other parts of a file stand in its text.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct FileSpans {
+    pub(crate) default_timeout: Option<Range<usize>>,
+    /// Of each name in `disabled`.
+    pub(crate) disabled: Vec<Range<usize>>,
+    /// Of each empty list of hooks, with its JSON path.
+    pub(crate) empty: Vec<(Range<usize>, String)>,
+}
+
+impl HookEntry {
+    /// What the hook is shown as, and what it is switched off by: its name, else its command.
+    pub fn display_name(&self) -> &str {
+        self.name.as_deref().unwrap_or(&self.command)
+    }
 }
 
 /// What was read from one settings file.
@@ -122,4 +194,5 @@ pub struct SettingsFile {
     pub hooks: Vec<HookEntry>,
     /// What is wrong with it.
     pub diagnostics: Vec<Diagnostic>,
+    pub(crate) spans: FileSpans,
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use super::{Diagnostic, HooksConfig, Place, SettingsFile, Severity, parse};
+use super::{Diagnostic, FileSpans, HooksConfig, Place, Rule, SettingsFile, parse};
 
 /// How long a settings file may be, in bytes: 16 MiB.
 const MAX_SETTINGS: u64 = 16 * 1024 * 1024;
@@ -97,15 +97,20 @@ impl SettingsSource {
     }
 }
 
+/// Where a project's own settings are, below its folder.
+pub(super) const IN_PROJECT: &str = ".hooks/settings.json";
+
+/// Where the user's own settings are, below `$XDG_CONFIG_HOME`.
+pub(super) const IN_CONFIG_HOME: &str = "hooks/settings.json";
+
 /// The native files in run order: project, user, system (protocol.md §1).
 ///
 /// `config_home` is `$XDG_CONFIG_HOME` or its default; `None` leaves the user's file out.
 pub fn discover(project: &Path, config_home: Option<&Path>) -> Vec<SettingsSource> {
-    let project = project.join(".hooks/settings.json");
+    let project = project.join(IN_PROJECT);
     let mut sources = vec![SettingsSource::optional(HookSource::Project, project)];
     if let Some(config_home) = config_home {
-        let user = config_home.join("hooks/settings.json");
-        sources.push(SettingsSource::optional(HookSource::User, user));
+        sources.push(SettingsSource::optional(HookSource::User, config_home.join(IN_CONFIG_HOME)));
     }
     sources.push(SettingsSource::optional(HookSource::System, "/etc/hooks/settings.json"));
     sources
@@ -113,21 +118,27 @@ pub fn discover(project: &Path, config_home: Option<&Path>) -> Vec<SettingsSourc
 
 /// Reads one source. `None` when it may be absent and is.
 pub fn load(source: &SettingsSource) -> Option<SettingsFile> {
+    Some(load_with_text(source)?.0)
+}
+
+/// Reads one source, with the text that its places are places of.
+pub(super) fn load_with_text(source: &SettingsSource) -> Option<(SettingsFile, String)> {
     match read_regular_file(&source.path) {
         Ok(bytes) => {
             let text = String::from_utf8_lossy(&bytes);
             // A byte order mark is an editor's habit, not a mistake.
             let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-            Some(parse(text, source.source.clone(), Some(source.path.clone())))
+            let file = parse(text, source.source.clone(), Some(source.path.clone()));
+            Some((file, text.to_owned()))
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound && !source.required => None,
-        Err(error) => Some(unreadable(source, &error)),
+        Err(error) => Some((unreadable(source, &error), String::new())),
     }
 }
 
 /// Reads a file that may come with a project nobody has looked at yet: not a device or a pipe that
 /// never ends, and not more than anybody writes.
-fn read_regular_file(path: &Path) -> io::Result<Vec<u8>> {
+pub(super) fn read_regular_file(path: &Path) -> io::Result<Vec<u8>> {
     let too_much = |what: String| io::Error::new(io::ErrorKind::InvalidInput, what);
     let metadata = std::fs::metadata(path)?;
     if !metadata.is_file() {
@@ -142,17 +153,15 @@ fn read_regular_file(path: &Path) -> io::Result<Vec<u8>> {
 }
 
 fn unreadable(source: &SettingsSource, error: &io::Error) -> SettingsFile {
-    let diagnostic = Diagnostic {
-        severity: Severity::Error,
-        place: Place { file: Some(source.path.clone().into()), ..Place::default() },
-        message: format!("failed to read the settings file: {error}; none of its hooks run"),
-        suggestion: None,
-    };
+    let place = Place::of_file(&source.path);
+    let message = format!("failed to read the settings file: {error}; none of its hooks run");
+    let diagnostic = Diagnostic::new(Rule::UnreadableFile, place, message);
     SettingsFile {
         source: source.source.clone(),
         path: Some(source.path.clone()),
         config: HooksConfig::default(),
         hooks: Vec::new(),
         diagnostics: vec![diagnostic],
+        spans: FileSpans::default(),
     }
 }

@@ -1,0 +1,345 @@
+//! What differs between two responses, but for times and ids.
+
+use std::fmt;
+
+use hook_core::{JsonKind, JsonObject, RawJson};
+
+/// How deep values are looked into; what lies deeper is compared as text.
+const MAX_DEPTH: usize = 100;
+
+/// Fields of `finalOutput` that `processed` reads: what changed there is said once.
+const READ_BY_PROCESSED: [(&str, &str); 7] = [
+    ("continue", "decision"),
+    ("decision", "decision"),
+    ("reason", "reason"),
+    ("stopReason", "reason"),
+    ("systemMessage", "systemMessage"),
+    ("suppressOutput", "suppressOutput"),
+    ("hookSpecificOutput.additionalContext", "additionalContext"),
+];
+
+/// One thing that is not what it was.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Difference {
+    /// A value: absent where there is none.
+    Value {
+        /// Where, such as `decision`, `finalOutput.hookSpecificOutput.tool_input.path`, or
+        /// `hooks[guard].exitCode`.
+        path: String,
+        /// What it was.
+        before: Option<RawJson>,
+        /// What it is.
+        now: Option<RawJson>,
+    },
+    /// A hook that did not run before.
+    HookAdded(String),
+    /// A hook that does not run now.
+    HookRemoved(String),
+    /// The same hooks run in another order.
+    HookOrder {
+        /// What it was.
+        before: Vec<String>,
+        /// What it is.
+        now: Vec<String>,
+    },
+    /// A warning that was not given before.
+    WarningAdded(String),
+    /// A warning that is not given now.
+    WarningRemoved(String),
+}
+
+impl Difference {
+    /// The word for its kind, as `hook replay --json` has it.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Value { .. } => "value",
+            Self::HookAdded(_) => "hook-added",
+            Self::HookRemoved(_) => "hook-removed",
+            Self::HookOrder { .. } => "hook-order",
+            Self::WarningAdded(_) => "warning-added",
+            Self::WarningRemoved(_) => "warning-removed",
+        }
+    }
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown = |value: &Option<RawJson>| match value {
+            Some(value) => value.as_str().to_owned(),
+            None => "nothing".to_owned(),
+        };
+        match self {
+            Self::Value { path, before, now } => {
+                write!(formatter, "{path}: {} → {}", shown(before), shown(now))
+            }
+            Self::HookAdded(name) => write!(formatter, "hook added: {name}"),
+            Self::HookRemoved(name) => write!(formatter, "hook removed: {name}"),
+            Self::HookOrder { before, now } => {
+                write!(formatter, "hook order: {} → {}", before.join(", "), now.join(", "))
+            }
+            Self::WarningAdded(text) => write!(formatter, "warning added: {text}"),
+            Self::WarningRemoved(text) => write!(formatter, "warning removed: {text}"),
+        }
+    }
+}
+
+/// Compares two response messages: decision, reasons and messages, merged output, error, which hooks
+/// ran and how they ended, and warnings. Times, durations, ids and what hooks wrote beside their
+/// answer do not count. An answer that is no object has no fields.
+pub fn compare(before: &RawJson, now: &RawJson) -> Vec<Difference> {
+    let (before, now) = (fields(Some(before)), fields(Some(now)));
+    let mut differences = Vec::new();
+    let processed = |response: &JsonObject| fields(response.get("processed"));
+    let mut decided = objects("", &processed(&before), &processed(&now));
+    let is_decided = |path: &str, decided: &[Difference]| {
+        decided
+            .iter()
+            .any(|it| matches!(it, Difference::Value { path: other, .. } if other == path))
+    };
+    // A stop says what the decision and its reason say already, and so does a model's message.
+    let (decision, reason) = (is_decided("decision", &decided), is_decided("reason", &decided));
+    let message = is_decided("systemMessage", &decided);
+    decided.retain(|it| match it {
+        Difference::Value { path, .. } => match path.as_str() {
+            "shouldStop" => !decision,
+            "stopReason" => !reason,
+            "modelMessage" => !message,
+            _ => true,
+        },
+        _ => true,
+    });
+    let output = |response: &JsonObject| fields(response.get("output"));
+    let (output_before, output_now) = (output(&before), output(&now));
+    let mut merged = Vec::new();
+    let (merged_before, merged_now) =
+        (output_before.get("finalOutput"), output_now.get("finalOutput"));
+    let nothing = RawJson::from(JsonObject::new().to_raw());
+    differ(
+        "finalOutput",
+        Some(merged_before.unwrap_or(&nothing)),
+        Some(merged_now.unwrap_or(&nothing)),
+        MAX_DEPTH,
+        &mut merged,
+    );
+    merged.retain(|it| match it {
+        Difference::Value { path, .. } => !READ_BY_PROCESSED.iter().any(|(field, reading)| {
+            path.strip_prefix("finalOutput.") == Some(field) && is_decided(reading, &decided)
+        }),
+        _ => true,
+    });
+    differences.append(&mut decided);
+    differences.append(&mut merged);
+    for name in ["code", "message"] {
+        let of = |response: &JsonObject| fields(response.get("error")).get(name).cloned();
+        let path = format!("error.{name}");
+        differ(&path, of(&before).as_ref(), of(&now).as_ref(), MAX_DEPTH, &mut differences);
+    }
+    hooks(&before, &now, &mut differences);
+    warnings("", &texts(before.get("warnings")), &texts(now.get("warnings")), &mut differences);
+    differences
+}
+
+/// How the hooks of the one response differ from those of the other.
+fn hooks(before: &JsonObject, now: &JsonObject, differences: &mut Vec<Difference>) {
+    let all = |response: &JsonObject| -> Vec<(String, JsonObject)> {
+        let hooks = response.get("hooks").and_then(RawJson::to_items).unwrap_or_default();
+        let named = hooks.iter().map(|hook| {
+            let hook = fields(Some(hook));
+            (hook.get("name").and_then(RawJson::to_text).unwrap_or_default(), hook)
+        });
+        named.collect()
+    };
+    let (before, mut added) = (all(before), all(now));
+    let order: Vec<String> = added.iter().map(|(name, _)| name.clone()).collect();
+    let mut stayed = Vec::new();
+    for (name, hook) in &before {
+        // Of hooks with one name, those of the same source are the same first.
+        let same_source = |other: &(String, JsonObject)| {
+            other.0 == *name && other.1.get("source") == hook.get("source")
+        };
+        let place = added.iter().position(same_source);
+        let place = place.or_else(|| added.iter().position(|(other, _)| other == name));
+        let Some(place) = place else {
+            differences.push(Difference::HookRemoved(name.clone()));
+            continue;
+        };
+        stayed.push(name.clone());
+        let (_, other) = added.remove(place);
+        for field in ["source", "success", "exitCode", "signal", "timedOut", "truncated", "error"] {
+            let path = format!("hooks[{name}].{field}");
+            differ(&path, hook.get(field), other.get(field), MAX_DEPTH, differences);
+        }
+        let (said, says) = (texts(hook.get("warnings")), texts(other.get("warnings")));
+        warnings(&format!("{name}: "), &said, &says, differences);
+    }
+    for (name, _) in &added {
+        differences.push(Difference::HookAdded(name.clone()));
+    }
+    let before: Vec<String> = before.into_iter().map(|(name, _)| name).collect();
+    if added.is_empty() && before.len() == stayed.len() && before != order {
+        differences.push(Difference::HookOrder { before, now: order });
+    }
+}
+
+fn warnings(of: &str, before: &[String], now: &[String], differences: &mut Vec<Difference>) {
+    for text in before.iter().filter(|text| !now.contains(text)) {
+        differences.push(Difference::WarningRemoved(format!("{of}{text}")));
+    }
+    for text in now.iter().filter(|text| !before.contains(text)) {
+        differences.push(Difference::WarningAdded(format!("{of}{text}")));
+    }
+}
+
+/// The differences of two objects' fields.
+fn objects(path: &str, before: &JsonObject, now: &JsonObject) -> Vec<Difference> {
+    let mut differences = Vec::new();
+    each_field(path, before, now, MAX_DEPTH, &mut differences);
+    differences
+}
+
+fn each_field(
+    path: &str,
+    before: &JsonObject,
+    now: &JsonObject,
+    depth: usize,
+    differences: &mut Vec<Difference>,
+) {
+    let joint = if path.is_empty() { "" } else { "." };
+    let added = now.iter().filter(|(name, _)| before.get(name).is_none());
+    for (name, _) in before.iter().chain(added) {
+        let path = format!("{path}{joint}{name}");
+        differ(&path, before.get(name), now.get(name), depth, differences);
+    }
+}
+
+/// Collects what differs at `path` and below it.
+fn differ(
+    path: &str,
+    before: Option<&RawJson>,
+    now: Option<&RawJson>,
+    depth: usize,
+    differences: &mut Vec<Difference>,
+) {
+    // `null` is absence (protocol.md §6).
+    let (before, now) =
+        (before.filter(|value| !value.is_null()), now.filter(|value| !value.is_null()));
+    if before == now {
+        return;
+    }
+    if let (Some(before), Some(now), Some(depth)) = (before, now, depth.checked_sub(1))
+        && before.kind() == now.kind()
+    {
+        match before.kind() {
+            JsonKind::Object => {
+                let (before, now) = (fields(Some(before)), fields(Some(now)));
+                return each_field(path, &before, &now, depth, differences);
+            }
+            JsonKind::Array => {
+                let items = |value: &RawJson| value.to_items().unwrap_or_default();
+                let (before, now) = (items(before), items(now));
+                if before.len() == now.len() {
+                    for (index, (before, now)) in before.iter().zip(&now).enumerate() {
+                        let path = format!("{path}[{index}]");
+                        differ(&path, Some(before), Some(now), depth, differences);
+                    }
+                    return;
+                }
+            }
+            // The same text may be escaped in more than one way.
+            JsonKind::String if before.to_text() == now.to_text() => return,
+            _ => {}
+        }
+    }
+    differences.push(Difference::Value {
+        path: path.to_owned(),
+        before: before.cloned(),
+        now: now.cloned(),
+    });
+}
+
+fn fields(value: Option<&RawJson>) -> JsonObject {
+    value.and_then(|value| value.to_object().ok()).unwrap_or_default()
+}
+
+fn texts(value: Option<&RawJson>) -> Vec<String> {
+    let items = value.and_then(RawJson::to_items).unwrap_or_default();
+    items.iter().filter_map(RawJson::to_text).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(before: &str, now: &str) -> Vec<String> {
+        let response = |text: &str| RawJson::parse(text).unwrap();
+        let differences = compare(&response(before), &response(now));
+        differences.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn times_ids_and_streams_are_no_difference() {
+        let before = r#"{"correlationId":"a","success":true,"output":{"totalDuration":1,
+            "finalOutput":{"reason":"\u0061","x":null}},"processed":{"decision":"proceed"},
+            "hooks":[{"name":"h","duration":1,"queued":2,"stdout":"a","warnings":[]}]}"#;
+        let now = r#"{"correlationId":"b","success":true,"output":{"totalDuration":2,
+            "finalOutput":{"reason":"a"}},"processed":{"decision":"proceed"},
+            "hooks":[{"name":"h","duration":3,"queued":4,"stdout":"b","warnings":[]}]}"#;
+        assert_eq!(shown(before, now), [""; 0]);
+        assert_eq!(shown("[]", "7"), [""; 0]);
+    }
+
+    #[test]
+    fn what_differs_is_said_once_and_by_its_place() {
+        for (before, now, expected) in [
+            (
+                r#"{"output":{"finalOutput":{"decision":"deny","reason":"no"}},
+                    "processed":{"decision":"block","reason":"no","shouldStop":false}}"#,
+                r#"{"output":{"finalOutput":{"decision":"allow"}},
+                    "processed":{"decision":"proceed","shouldStop":false}}"#,
+                vec![r#"decision: "block" → "proceed""#, r#"reason: "no" → nothing"#],
+            ),
+            (
+                r#"{"output":{"finalOutput":{"decision":"approve"}},"processed":{"decision":"proceed"}}"#,
+                r#"{"output":{"finalOutput":{"decision":"allow"}},"processed":{"decision":"proceed"}}"#,
+                vec![r#"finalOutput.decision: "approve" → "allow""#],
+            ),
+            (
+                r#"{"output":{"finalOutput":{"hookSpecificOutput":{"tool_input":{"path":"a","l":[1,2]}}}}}"#,
+                r#"{"output":{"finalOutput":{"hookSpecificOutput":{"tool_input":{"path":"b","l":[1,3]}}}}}"#,
+                vec![
+                    r#"finalOutput.hookSpecificOutput.tool_input.path: "a" → "b""#,
+                    "finalOutput.hookSpecificOutput.tool_input.l[1]: 2 → 3",
+                ],
+            ),
+            (
+                r#"{"hooks":[{"name":"a","exitCode":0},{"name":"b","warnings":["w"]}]}"#,
+                r#"{"hooks":[{"name":"c"},{"name":"b","warnings":["v"],"exitCode":1}],"warnings":["x"]}"#,
+                vec![
+                    "hook removed: a",
+                    "hooks[b].exitCode: nothing → 1",
+                    "warning removed: b: w",
+                    "warning added: b: v",
+                    "hook added: c",
+                    "warning added: x",
+                ],
+            ),
+            (
+                r#"{"hooks":[{"name":"a"},{"name":"b"}]}"#,
+                r#"{"hooks":[{"name":"b"},{"name":"a"}]}"#,
+                vec!["hook order: a, b → b, a"],
+            ),
+            (
+                r#"{"error":{"code":"deadline_exceeded","message":"late"}}"#,
+                r#"{"processed":{"decision":"proceed"}}"#,
+                vec![
+                    r#"decision: nothing → "proceed""#,
+                    r#"error.code: "deadline_exceeded" → nothing"#,
+                    r#"error.message: "late" → nothing"#,
+                ],
+            ),
+        ] {
+            assert_eq!(shown(before, now), expected);
+            assert_eq!(shown(before, before), [""; 0]);
+        }
+    }
+}

@@ -1,0 +1,332 @@
+//! Reading a recording.
+
+use std::collections::HashMap;
+use std::io;
+use std::time::Duration;
+
+use hook_core::nearest::shortened;
+use hook_core::shape::FieldReader;
+use hook_core::{JsonError, JsonObject, RawJson, ShapeError};
+use tokio::io::AsyncRead;
+
+use super::request::{RecordedHook, RecordedRequest, RecordedResponse, milliseconds};
+use crate::message::kind;
+use crate::wire::{Line, LineReader};
+
+/// The version of the format that is read here.
+const VERSION: u64 = 1;
+
+const HEADER: &str = "hook-recording";
+
+/// A recording could not be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RecordingError {
+    /// The file cannot be read.
+    #[error("failed to read the recording: {0}")]
+    Unreadable(#[from] io::Error),
+    /// It does not begin as a recording does.
+    #[error("line 1: this is no recording: {0}; `hook serve --record FILE` makes one")]
+    NoHeader(String),
+    /// It has a format of another version.
+    #[error(
+        "line 1: the recording has version {0} of the format, and this hook reads version \
+         {VERSION}; read it with the hook that made it"
+    )]
+    Version(String),
+    /// A line is not JSON, and not the last one, which a recorder that was killed leaves cut off.
+    #[error("line {line}: expected one JSON object: {reason}", reason = source.reason())]
+    NotJson {
+        /// The line's number, from 1.
+        line: usize,
+        /// What is wrong.
+        source: JsonError,
+    },
+    /// A line does not have the shape of a recorded message.
+    #[error("line {line}: {source}")]
+    Shape {
+        /// The line's number, from 1.
+        line: usize,
+        /// What is wrong.
+        source: ShapeError,
+    },
+}
+
+/// What a recording says of itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecordingHeader {
+    /// The version of the engine that made it.
+    pub engine: String,
+    /// When it began, in UTC, ISO 8601.
+    pub started_at: String,
+    /// The project of the engine.
+    pub project: String,
+}
+
+/// Messages that the recorder did not get to write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RecordingGap {
+    /// When it noticed.
+    pub at: Duration,
+    /// How many.
+    pub missed: u64,
+}
+
+/// A recording, read as a whole into memory.
+///
+/// ```
+/// use hook_bus::recording::{RecordedOutcome, Recording};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+///
+/// let text = r#"{"type":"hook-recording","version":1,"engine":"0.1.0","startedAt":"2026-01-01T00:00:00.000Z","project":"/p"}
+/// {"at":10,"request":0,"message":{"type":"hook-execution-request","eventName":"SessionEnd","input":{"reason":"exit"}}}
+/// "#;
+/// let recording = Recording::read(text.as_bytes()).await?;
+/// assert_eq!(recording.requests[0].subject().as_deref(), Some("exit"));
+/// assert_eq!(recording.requests[0].outcome(), RecordedOutcome::Unfinished);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct Recording {
+    /// What it says of itself.
+    pub header: RecordingHeader,
+    /// The requests, in the order in which they were accepted.
+    pub requests: Vec<RecordedRequest>,
+    /// Where messages are missing.
+    pub gaps: Vec<RecordingGap>,
+    /// Whether the last line is cut off: the engine was killed while it was written.
+    pub truncated: bool,
+    /// How many lines a later version wrote that mean nothing here.
+    pub ignored: usize,
+    /// When the last thing happened, from the beginning of the recording.
+    pub duration: Duration,
+}
+
+impl Recording {
+    /// Reads a recording. A last line that is cut off, lines and messages of unknown types, and
+    /// fields that are not known are no error; a line of more than
+    /// [`MAX_LINE`](crate::wire::MAX_LINE) bytes counts as a message that was missed.
+    ///
+    /// # Errors
+    /// When it cannot be read, is no recording or one of another version, or a line in it is
+    /// broken; the error says which.
+    pub async fn read<R: AsyncRead + Unpin>(reader: R) -> Result<Self, RecordingError> {
+        let mut lines = LineReader::new(reader);
+        let first = lines.next().await?;
+        let mut recording = Self {
+            header: header(first)?,
+            requests: Vec::new(),
+            gaps: Vec::new(),
+            truncated: false,
+            ignored: 0,
+            duration: Duration::ZERO,
+        };
+        let mut places = HashMap::new();
+        while let Some(line) = lines.next().await? {
+            let number = line.number();
+            let Line::Text { text, .. } = line else {
+                recording.gaps.push(RecordingGap { at: recording.duration, missed: 1 });
+                continue;
+            };
+            match RawJson::parse(text).and_then(|value| value.to_object()) {
+                Ok(fields) => recording
+                    .take(fields, &mut places)
+                    .map_err(|source| RecordingError::Shape { line: number, source })?,
+                Err(source) => {
+                    if lines.next().await?.is_some() {
+                        return Err(RecordingError::NotJson { line: number, source });
+                    }
+                    recording.truncated = true;
+                }
+            }
+        }
+        for request in &mut recording.requests {
+            let asked = || request.message.as_ref()?.get("eventName")?.to_text();
+            let answered = request.answered(&["eventName"]).and_then(|name| name.to_text());
+            request.event_name = answered.or_else(asked);
+            request.settle_hooks();
+        }
+        Ok(recording)
+    }
+
+    /// Takes one line's fields. `places` says where in `requests` a number is.
+    fn take(
+        &mut self,
+        fields: JsonObject,
+        places: &mut HashMap<u64, usize>,
+    ) -> Result<(), ShapeError> {
+        let mut fields = FieldReader::new(fields);
+        let at = whole(&mut fields, "at")?;
+        let missed = whole(&mut fields, "missed")?;
+        let message = fields.object("message")?.map(|message| message.fields());
+        let request = whole(&mut fields, "request")?;
+        let (at, message) = match (at, missed, message) {
+            (Some(at), Some(missed), _) => {
+                let at = Duration::from_micros(at);
+                self.duration = self.duration.max(at);
+                self.gaps.push(RecordingGap { at, missed });
+                return Ok(());
+            }
+            (Some(at), None, Some(message)) => (Duration::from_micros(at), message),
+            (None, _, Some(_)) => return Err(missing("at")),
+            _ => {
+                self.ignored += 1;
+                return Ok(());
+            }
+        };
+        let number = request.ok_or_else(|| missing("request"))?;
+        self.duration = self.duration.max(at);
+        let place = *places.entry(number).or_insert_with(|| {
+            self.requests.push(RecordedRequest {
+                number,
+                at,
+                event_name: None,
+                message: None,
+                hooks: Vec::new(),
+                response: None,
+            });
+            self.requests.len() - 1
+        });
+        let known = match self.requests.get_mut(place) {
+            Some(request) => request.take(at, message),
+            None => false,
+        };
+        self.ignored += usize::from(!known);
+        Ok(())
+    }
+}
+
+impl RecordedRequest {
+    /// Takes one of its messages; false for one that means nothing here.
+    fn take(&mut self, at: Duration, message: JsonObject) -> bool {
+        let message_type = message.get("type").and_then(RawJson::to_text).unwrap_or_default();
+        let hook = || message.get("hook").and_then(|hook| hook.to_object().ok());
+        match message_type.as_str() {
+            kind::REQUEST if self.message.is_none() => {
+                (self.at, self.message) = (at, Some(message));
+            }
+            kind::RESPONSE if self.response.is_none() => {
+                self.response = Some(RecordedResponse { at, message: message.to_raw().into() });
+            }
+            kind::STARTED => match hook() {
+                Some(hook) => self.hooks.push(RecordedHook::of(&hook, at)),
+                None => return false,
+            },
+            kind::FINISHED => match hook() {
+                Some(hook) => self.finished(at, hook),
+                None => return false,
+            },
+            _ => return false,
+        }
+        true
+    }
+
+    fn finished(&mut self, at: Duration, result: JsonObject) {
+        let started = self.hooks.iter_mut().find(|hook| hook.end.is_none() && hook.is(&result));
+        if let Some(hook) = started {
+            (hook.end, hook.result) = (Some(at), Some(result));
+            return;
+        }
+        self.hooks.push(RecordedHook::reckoned(at, result));
+    }
+
+    /// Lays what the response says of the hooks over what was told while they ran.
+    fn settle_hooks(&mut self) {
+        let Some(response) = &self.response else { return };
+        let answered = response.at;
+        let results = self.answered(&["hooks"]).and_then(|hooks| hooks.to_items());
+        let mut running = std::mem::take(&mut self.hooks);
+        for result in results.unwrap_or_default() {
+            let Ok(result) = result.to_object() else { continue };
+            let hook = match running.iter().position(|hook| hook.is(&result)) {
+                Some(place) => {
+                    let mut hook = running.remove(place);
+                    if hook.end.is_none() {
+                        let duration = result.get("duration").and_then(milliseconds);
+                        hook.end = duration.and_then(|duration| hook.start.checked_add(duration));
+                        hook.estimated = true;
+                    }
+                    hook.result = Some(result);
+                    hook
+                }
+                None => RecordedHook::reckoned(answered, result),
+            };
+            self.hooks.push(hook);
+        }
+        self.hooks.append(&mut running);
+    }
+}
+
+impl RecordedHook {
+    fn of(hook: &JsonObject, start: Duration) -> Self {
+        let text = |name: &str| hook.get(name).and_then(RawJson::to_text).unwrap_or_default();
+        Self {
+            name: text("name"),
+            kind: text("type"),
+            source: text("source"),
+            start,
+            end: None,
+            estimated: false,
+            result: None,
+        }
+    }
+
+    /// A hook of which only the end is known.
+    fn reckoned(end: Duration, result: JsonObject) -> Self {
+        let duration = result.get("duration").and_then(milliseconds).unwrap_or_default();
+        let mut hook = Self::of(&result, end.saturating_sub(duration));
+        (hook.end, hook.estimated, hook.result) = (Some(end), true, Some(result));
+        hook
+    }
+
+    /// Whether a result is that of this hook, as far as messages tell hooks apart.
+    fn is(&self, result: &JsonObject) -> bool {
+        let same = |name: &str, own: &str| {
+            result.get(name).and_then(RawJson::to_text).as_deref().unwrap_or_default() == own
+        };
+        same("name", &self.name) && same("source", &self.source) && same("type", &self.kind)
+    }
+}
+
+fn header(line: Option<Line>) -> Result<RecordingHeader, RecordingError> {
+    let no_header = |reason: String| RecordingError::NoHeader(reason);
+    let text = match line {
+        None => return Err(no_header("the file is empty".to_owned())),
+        Some(Line::TooLong { length, .. }) => {
+            return Err(no_header(format!("the line has {length} bytes")));
+        }
+        Some(Line::Text { text, .. }) => text,
+    };
+    let fields = RawJson::parse(text).and_then(|value| value.to_object());
+    let fields = fields.map_err(|error| no_header(error.reason().to_owned()))?;
+    let mut fields = FieldReader::new(fields);
+    let message_type = fields.text("type").map_err(|error| no_header(error.to_string()))?;
+    if message_type.as_deref() != Some(HEADER) {
+        let found = message_type.map_or("nothing".to_owned(), |found| shortened(&found));
+        return Err(no_header(format!("field `type`: expected {HEADER:?}, found {found}")));
+    }
+    let version = fields.any("version").unwrap_or_else(RawJson::null);
+    if version.to_whole_number() != Some(VERSION) {
+        return Err(RecordingError::Version(shortened(version.as_str())));
+    }
+    // These are for people only.
+    let mut text = |name| fields.text(name).ok().flatten().unwrap_or_default();
+    Ok(RecordingHeader {
+        engine: text("engine"),
+        started_at: text("startedAt"),
+        project: text("project"),
+    })
+}
+
+fn whole(fields: &mut FieldReader, name: &str) -> Result<Option<u64>, ShapeError> {
+    let Some(number) = fields.number(name)? else { return Ok(None) };
+    let expected = "a whole number";
+    let whole = number.to_whole_number();
+    whole.map(Some).ok_or_else(|| ShapeError::new(name, expected, shortened(number.as_str())))
+}
+
+fn missing(name: &str) -> ShapeError {
+    ShapeError::new(name, "a whole number", "nothing")
+}

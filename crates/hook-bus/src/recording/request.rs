@@ -1,0 +1,191 @@
+//! One request of a recording, with its hooks and its response.
+
+use std::time::Duration;
+
+use hook_core::event::Matching;
+use hook_core::{HookEventName, HookOutput, JsonObject, PolicyDecision, RawJson};
+
+/// One request and what became of it. Times count from the beginning of the recording.
+#[derive(Debug, Clone)]
+pub struct RecordedRequest {
+    /// What tells it apart from the recording's other requests; correlation ids may repeat.
+    pub number: u64,
+    /// When it was accepted.
+    pub at: Duration,
+    /// The event's name: as the response says it, else as the request did.
+    pub event_name: Option<String>,
+    /// The request message; absent where the recorder missed it.
+    pub message: Option<JsonObject>,
+    /// Its hooks: in plan order where there is a response that names them, else as they started.
+    pub hooks: Vec<RecordedHook>,
+    /// The response; absent where the recorder missed it, or the engine ended before.
+    pub response: Option<RecordedResponse>,
+}
+
+/// The answer to a recorded request.
+#[derive(Debug, Clone)]
+pub struct RecordedResponse {
+    /// When it came.
+    pub at: Duration,
+    /// The response message.
+    pub message: RawJson,
+}
+
+/// One run of a hook.
+#[derive(Debug, Clone)]
+pub struct RecordedHook {
+    /// Its name, else its command.
+    pub name: String,
+    /// `command`, `inline`, `async` or `blocking`.
+    pub kind: String,
+    /// The source of its settings.
+    pub source: String,
+    /// When it started.
+    pub start: Duration,
+    /// When it ended; absent where nothing says so.
+    pub end: Option<Duration>,
+    /// Whether the times were reckoned from its duration, since the recorder missed its messages.
+    pub estimated: bool,
+    /// What became of it, with the fields of protocol.md §6; absent where nothing says so.
+    pub result: Option<JsonObject>,
+}
+
+/// What came of a request or of a hook.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum RecordedOutcome {
+    /// Things may go on.
+    Proceed,
+    /// The user is asked.
+    Ask,
+    /// It was forbidden.
+    Block,
+    /// The agent stops.
+    Stop,
+    /// A stage of the request failed, or the hook did; and nothing was decided.
+    Failed,
+    /// The recording does not say.
+    Unfinished,
+}
+
+impl RecordedOutcome {
+    /// Every outcome.
+    pub const ALL: [Self; 6] =
+        [Self::Proceed, Self::Ask, Self::Block, Self::Stop, Self::Failed, Self::Unfinished];
+
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Proceed => "proceed",
+            Self::Ask => "ask",
+            Self::Block => "block",
+            Self::Stop => "stop",
+            Self::Failed => "failed",
+            Self::Unfinished => "unfinished",
+        }
+    }
+}
+
+impl From<PolicyDecision> for RecordedOutcome {
+    fn from(decision: PolicyDecision) -> Self {
+        match decision {
+            PolicyDecision::Proceed => Self::Proceed,
+            PolicyDecision::Ask => Self::Ask,
+            PolicyDecision::Block => Self::Block,
+            PolicyDecision::Stop => Self::Stop,
+        }
+    }
+}
+
+impl RecordedRequest {
+    /// The event, if its name is known.
+    pub fn event(&self) -> Option<HookEventName> {
+        HookEventName::from_name(self.event_name.as_deref()?)
+    }
+
+    /// The event's input.
+    pub fn input(&self) -> Option<&RawJson> {
+        let message = self.message.as_ref()?;
+        message.get("input").or_else(|| message.get("payload"))
+    }
+
+    /// What the event is about: what its matchers are compared with, such as the tool's name.
+    pub fn subject(&self) -> Option<String> {
+        let field = match self.event()?.row().matching {
+            Matching::Always => return None,
+            Matching::Pattern => "tool_name",
+            Matching::Exact { field, .. } => field,
+        };
+        self.input()?.to_object().ok()?.get(field)?.to_text()
+    }
+
+    /// A value of the response, such as `["processed", "reason"]`.
+    pub fn answered(&self, path: &[&str]) -> Option<RawJson> {
+        let start = self.response.as_ref()?.message.clone();
+        path.iter().try_fold(start, |value, name| value.to_object().ok()?.get(name).cloned())
+    }
+
+    /// What came of it.
+    pub fn outcome(&self) -> RecordedOutcome {
+        if self.response.is_none() {
+            return RecordedOutcome::Unfinished;
+        }
+        let word = self.answered(&["processed", "decision"]).and_then(|word| word.to_text());
+        match word.as_deref().and_then(decision) {
+            Some(decision) => decision,
+            None => RecordedOutcome::Failed,
+        }
+    }
+
+    /// When it was over: answered, and every hook of it done, as far as the recording says.
+    pub fn end(&self) -> Duration {
+        let hooks = self.hooks.iter().map(|hook| hook.end.unwrap_or(hook.start));
+        let answered = self.response.iter().map(|response| response.at);
+        hooks.chain(answered).fold(self.at, Duration::max)
+    }
+}
+
+impl RecordedHook {
+    /// What came of it, as far as its exit code and its output tell.
+    pub fn outcome(&self, event: Option<HookEventName>) -> RecordedOutcome {
+        let Some(result) = &self.result else { return RecordedOutcome::Unfinished };
+        if result.get("error").is_some() {
+            return RecordedOutcome::Failed;
+        }
+        let said = event.and_then(|event| Some(self.output()?.policy(event)));
+        let said = said.unwrap_or_default();
+        match result.get("exitCode").and_then(RawJson::to_whole_number) {
+            Some(2) => said.max(PolicyDecision::Block).into(),
+            _ => said.into(),
+        }
+    }
+
+    /// What it wrote to stdout, read as an answer.
+    fn output(&self) -> Option<HookOutput> {
+        let fields = RawJson::parse(self.text("stdout")?).ok()?.to_object().ok()?;
+        Some(HookOutput::read(fields, &mut Vec::new()))
+    }
+
+    /// A text of its result, such as `error`.
+    pub fn text(&self, name: &str) -> Option<String> {
+        self.result.as_ref()?.get(name)?.to_text()
+    }
+
+    /// How long it ran: as its result says, else between start and end.
+    pub fn duration(&self) -> Option<Duration> {
+        let told = self.result.as_ref().and_then(|result| milliseconds(result.get("duration")?));
+        told.or_else(|| Some(self.end?.saturating_sub(self.start)))
+    }
+}
+
+/// A time as messages have it: milliseconds, perhaps with decimals.
+pub(super) fn milliseconds(value: &RawJson) -> Option<Duration> {
+    let milliseconds: f64 = value.as_str().parse().ok()?;
+    Duration::try_from_secs_f64(milliseconds / 1_000.0).ok()
+}
+
+fn decision(word: &str) -> Option<RecordedOutcome> {
+    RecordedOutcome::ALL
+        .into_iter()
+        .filter(|outcome| !matches!(outcome, RecordedOutcome::Failed | RecordedOutcome::Unfinished))
+        .find(|outcome| outcome.as_str() == word)
+}

@@ -1,0 +1,136 @@
+//! The text of a scenario as a tree that knows the place of everything in it.
+
+use std::ops::Range;
+
+use toml_edit::{Document, Item, TableLike, Value};
+
+use super::error::{ScenarioError, ScenarioErrorKind};
+use super::expectation::{KeyStep, ScenarioKey};
+
+/// A scenario's text with places.
+pub(super) struct Located<'t> {
+    text: &'t str,
+    document: Document<&'t str>,
+}
+
+impl<'t> Located<'t> {
+    pub(super) fn parse(text: &'t str) -> Result<Self, ScenarioError> {
+        let document = Document::parse(text).map_err(|error| {
+            let kind = ScenarioErrorKind::Toml(error.message().to_owned());
+            ScenarioError::new(kind, text, error.span())
+        })?;
+        Ok(Self { text, document })
+    }
+
+    /// The line that a test begins in, from 1.
+    pub(super) fn line_of(&self, test: usize) -> usize {
+        let start = self.span_of(test, &ScenarioKey::default()).map_or(0, |span| span.start);
+        self.text.get(..start).unwrap_or_default().matches('\n').count() + 1
+    }
+
+    /// An error at a key of a test, or at what comes nearest to it.
+    pub(super) fn error(
+        &self,
+        test: usize,
+        key: &ScenarioKey,
+        kind: ScenarioErrorKind,
+    ) -> ScenarioError {
+        ScenarioError::new(kind, self.text, self.span_of(test, key))
+    }
+
+    /// Finds values in a test that have no form in JSON.
+    pub(super) fn check_values(&self, test: usize) -> Result<(), ScenarioError> {
+        match self.test(test).and_then(Node::not_json) {
+            Some((found, span)) => {
+                Err(ScenarioError::new(ScenarioErrorKind::NotJson { found }, self.text, span))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn test(&self, index: usize) -> Option<Node<'_>> {
+        match self.document.get("test")? {
+            Item::ArrayOfTables(tests) => {
+                tests.get(index).map(|test| Node::Table(test, test.span()))
+            }
+            Item::Value(Value::Array(tests)) => tests.get(index).map(Node::of_value),
+            _ => None,
+        }
+    }
+
+    fn span_of(&self, test: usize, key: &ScenarioKey) -> Option<Range<usize>> {
+        let mut node = self.test(test)?;
+        let mut span = node.span();
+        for step in &key.0 {
+            let Some(next) = node.get(step) else { break };
+            node = next;
+            span = node.span().or(span);
+        }
+        span
+    }
+}
+
+/// A node of the tree.
+enum Node<'d> {
+    Table(&'d dyn TableLike, Option<Range<usize>>),
+    Item(&'d Item),
+    Value(&'d Value),
+}
+
+impl<'d> Node<'d> {
+    fn of_value(value: &'d Value) -> Self {
+        match value {
+            Value::InlineTable(table) => Self::Table(table, value.span()),
+            value => Self::Value(value),
+        }
+    }
+
+    fn of_item(item: &'d Item) -> Self {
+        match item {
+            Item::Table(table) => Self::Table(table, item.span()),
+            Item::Value(value) => Self::of_value(value),
+            item => Self::Item(item),
+        }
+    }
+
+    fn span(&self) -> Option<Range<usize>> {
+        match self {
+            Self::Table(_, span) => span.clone(),
+            Self::Item(item) => item.span(),
+            Self::Value(value) => value.span(),
+        }
+    }
+
+    fn get(&self, step: &KeyStep) -> Option<Self> {
+        match (self, step) {
+            (Self::Table(table, _), KeyStep::Field(name)) => table.get(name).map(Self::of_item),
+            (Self::Value(Value::Array(items)), KeyStep::Index(index)) => {
+                items.get(*index).map(Self::of_value)
+            }
+            (Self::Item(Item::ArrayOfTables(tables)), KeyStep::Index(index)) => {
+                tables.get(*index).map(|table| Self::Table(table, table.span()))
+            }
+            _ => None,
+        }
+    }
+
+    /// A date, or a number that is none, in it. As deep as the parser lets a document be.
+    fn not_json(self) -> Option<(&'static str, Option<Range<usize>>)> {
+        match self {
+            Self::Table(table, _) => {
+                table.iter().find_map(|(_, item)| Self::of_item(item).not_json())
+            }
+            Self::Value(Value::Array(items)) => {
+                items.iter().find_map(|item| Self::of_value(item).not_json())
+            }
+            Self::Item(Item::ArrayOfTables(tables)) => {
+                tables.iter().find_map(|table| Self::Table(table, None).not_json())
+            }
+            Self::Value(Value::Datetime(date)) => Some(("a date or time", date.span())),
+            Self::Value(Value::Float(number)) if !number.value().is_finite() => {
+                Some(("an infinite number, or one that is none,", number.span()))
+            }
+            Self::Item(_) | Self::Value(_) => None,
+        }
+    }
+}

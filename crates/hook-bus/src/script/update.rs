@@ -1,0 +1,349 @@
+//! Writing what was found into the scenario that expected something else.
+
+use std::fmt;
+
+use serde_json::Value as Json;
+use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, TableLike, Value};
+
+use super::error::{ScenarioError, ScenarioErrorKind};
+use super::expectation::{KeyStep, ScenarioKey, exactly, names_of_hooks};
+use super::scenario::{Scenario, TestReport};
+
+/// A scenario that expects what was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Updated {
+    /// The new text of the file; the old one, if there are no changes.
+    pub text: String,
+    /// What was changed.
+    pub changes: Vec<Change>,
+    /// What is still not as expected, and why that is so.
+    pub left: Vec<NotUpdated>,
+}
+
+/// One key that was changed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Change {
+    /// The place of the test in the scenario.
+    pub test: usize,
+    /// The key.
+    pub key: ScenarioKey,
+    /// What was expected; `None` where nothing was.
+    pub before: Option<Json>,
+    /// What is expected now; `None` where the key was removed, since nothing was found.
+    pub after: Option<Json>,
+}
+
+/// Something that could not be written down.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NotUpdated {
+    /// The place of the test in the scenario.
+    pub test: usize,
+    /// The key, or the path in the response where no key expected it.
+    pub key: String,
+    /// Why not.
+    pub reason: NotUpdatedReason,
+}
+
+/// Why a mismatch could not be written down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NotUpdatedReason {
+    /// The request failed, and the test does not expect that.
+    Failed,
+    /// TOML has no form for what was found.
+    NotToml,
+    /// The key is not where it was.
+    Missing,
+}
+
+impl fmt::Display for NotUpdatedReason {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Failed => {
+                "the request failed, which is seldom what a test should expect; \
+                 if it is, write `error` by hand"
+            }
+            Self::NotToml => "what was found has no form in TOML; write it by hand",
+            Self::Missing => "the key is not where it was; write it by hand",
+        })
+    }
+}
+
+/// Replaces what the text of a scenario expects by what was found, only in tests that did not
+/// pass, and there only the keys that are expected. Comments, order and formatting stay.
+///
+/// A text replaces an expression. A key whose value was not found at all is removed. A test
+/// without `expect` gets one: the decision, the hooks and the reason, or the error. Reports come
+/// with the place of their test.
+///
+/// # Errors
+/// When the text is no scenario.
+pub fn update(text: &str, reports: &[(usize, &TestReport)]) -> Result<Updated, ScenarioError> {
+    let not_toml = |message: &str, text: &str| {
+        ScenarioError::new(ScenarioErrorKind::Toml(message.to_owned()), text, None)
+    };
+    let mut document: DocumentMut =
+        text.parse().map_err(|error: toml_edit::TomlError| not_toml(error.message(), text))?;
+    let mut updated = Updated { text: text.to_owned(), changes: Vec::new(), left: Vec::new() };
+    for &(test, report) in reports {
+        let Some(node) = test_of(&mut document, test) else { continue };
+        if node.get("expect").is_none() {
+            record(node, test, report, &mut updated);
+        } else {
+            correct(node, test, report, &mut updated);
+        }
+    }
+    if !updated.changes.is_empty() {
+        let written = with_line_ends_of(text, document.to_string());
+        Scenario::parse(&written)?;
+        updated.text = written;
+    }
+    Ok(updated)
+}
+
+fn test_of(document: &mut DocumentMut, index: usize) -> Option<&mut dyn TableLike> {
+    match document.get_mut("test")? {
+        Item::ArrayOfTables(tests) => Some(tests.get_mut(index)?),
+        Item::Value(Value::Array(tests)) => match tests.get_mut(index)? {
+            Value::InlineTable(test) => Some(test),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Gives a test its expectations.
+fn record(test: &mut dyn TableLike, index: usize, report: &TestReport, updated: &mut Updated) {
+    let response = &report.response;
+    let mut expect: Vec<(&str, Json)> = Vec::new();
+    if let Some(error) = response.error() {
+        expect.push(("error", Json::from(error.code.as_str())));
+    } else {
+        expect.push(("decision", Json::from(response.processed.decision.as_str())));
+        expect.push(("hooks", Json::from(names_of_hooks(response))));
+        if let Some(reason) = &response.processed.reason {
+            expect.push(("reason", Json::from(exactly(reason))));
+        }
+    }
+    let mut table = InlineTable::new();
+    for (name, found) in expect {
+        let Some(value) = toml(&found) else { continue };
+        table.insert(name, value);
+        let key = ScenarioKey::of(&["expect", name]);
+        updated.changes.push(Change { test: index, key, before: None, after: Some(found) });
+    }
+    test.insert("expect", Item::Value(Value::InlineTable(table)));
+}
+
+/// Corrects the expectations of a test.
+fn correct(test: &mut dyn TableLike, index: usize, report: &TestReport, updated: &mut Updated) {
+    let mut left = |key: String, reason| {
+        updated.left.push(NotUpdated { test: index, key, reason });
+    };
+    // Nothing of what was expected is there then, and taking it all away would hide that.
+    if report.mismatches.iter().any(|mismatch| mismatch.key.is_none()) {
+        left("expect".to_owned(), NotUpdatedReason::Failed);
+        return;
+    }
+    for mismatch in &report.mismatches {
+        let Some(key) = &mismatch.key else { continue };
+        let literal = *key == ScenarioKey::of(&["expect", "hooks"]);
+        let found = if literal { mismatch.found.clone() } else { expected(&mismatch.found) };
+        let after = match write(Node::Table(test), &key.0, &found) {
+            Ok(()) => (!found.is_null()).then_some(found),
+            Err(reason) => {
+                left(key.to_string(), reason);
+                continue;
+            }
+        };
+        updated.changes.push(Change {
+            test: index,
+            key: key.clone(),
+            before: Some(mismatch.expected.clone()),
+            after,
+        });
+    }
+}
+
+/// What a test has to expect to find this value: no text in it may be taken for an expression, and
+/// what TOML cannot say of an object need not be said.
+fn expected(found: &Json) -> Json {
+    match found {
+        Json::String(text) => Json::from(exactly(text)),
+        Json::Array(items) => items.iter().map(expected).collect(),
+        Json::Object(fields) => fields
+            .iter()
+            .filter(|(_, field)| !field.is_null())
+            .map(|(name, field)| (name.clone(), expected(field)))
+            .collect(),
+        other => other.clone(),
+    }
+}
+
+/// A node of the document.
+enum Node<'d> {
+    Table(&'d mut dyn TableLike),
+    Array(&'d mut Array),
+    Tables(&'d mut ArrayOfTables),
+}
+
+impl<'d> Node<'d> {
+    fn of_item(item: &'d mut Item) -> Option<Self> {
+        match item {
+            Item::Table(table) => Some(Self::Table(table)),
+            Item::ArrayOfTables(tables) => Some(Self::Tables(tables)),
+            Item::Value(value) => Self::of_value(value),
+            Item::None => None,
+        }
+    }
+
+    fn of_value(value: &'d mut Value) -> Option<Self> {
+        match value {
+            Value::InlineTable(table) => Some(Self::Table(table)),
+            Value::Array(array) => Some(Self::Array(array)),
+            _ => None,
+        }
+    }
+}
+
+/// Writes a value at the place that the steps lead to.
+fn write(node: Node<'_>, steps: &[KeyStep], found: &Json) -> Result<(), NotUpdatedReason> {
+    const MISSING: NotUpdatedReason = NotUpdatedReason::Missing;
+    match (node, steps) {
+        (Node::Table(table), [KeyStep::Field(name)]) => write_field(table, name, found),
+        (Node::Array(array), [KeyStep::Index(index)]) => {
+            let value = toml(found).ok_or(NotUpdatedReason::NotToml)?;
+            if *index >= array.len() {
+                return Err(MISSING);
+            }
+            array.replace(*index, value);
+            Ok(())
+        }
+        (Node::Table(table), [KeyStep::Field(name), rest @ ..]) => {
+            let inner = table.get_mut(name).and_then(Node::of_item);
+            write(inner.ok_or(MISSING)?, rest, found)
+        }
+        (Node::Array(array), [KeyStep::Index(index), rest @ ..]) => {
+            let inner = array.get_mut(*index).and_then(Node::of_value);
+            write(inner.ok_or(MISSING)?, rest, found)
+        }
+        (Node::Tables(tables), [KeyStep::Index(index), rest @ ..]) if !rest.is_empty() => {
+            write(Node::Table(tables.get_mut(*index).ok_or(MISSING)?), rest, found)
+        }
+        _ => Err(MISSING),
+    }
+}
+
+fn write_field(
+    table: &mut dyn TableLike,
+    name: &str,
+    found: &Json,
+) -> Result<(), NotUpdatedReason> {
+    if found.is_null() {
+        remove_field(table, name);
+        return Ok(());
+    }
+    let mut value = toml(found).ok_or(NotUpdatedReason::NotToml)?;
+    let item = table.get_mut(name).ok_or(NotUpdatedReason::Missing)?;
+    if let (Item::Value(Value::Array(before)), Value::Array(after)) = (&mut *item, &value) {
+        write_array(before, after);
+        return Ok(());
+    }
+    if let Item::Value(before) = item {
+        *value.decor_mut() = before.decor().clone();
+    }
+    *item = Item::Value(value);
+    Ok(())
+}
+
+/// Removes a key. The blank before a closing brace belongs to the last value.
+fn remove_field(table: &mut dyn TableLike, name: &str) {
+    let is_last = table.iter().last().is_some_and(|(last, _)| last == name);
+    let Some(Item::Value(removed)) = table.remove(name) else { return };
+    if is_last
+        && let Some((_, Item::Value(last))) = table.iter_mut().last()
+        && let Some(suffix) = removed.decor().suffix()
+    {
+        last.decor_mut().set_suffix(suffix.clone());
+    }
+}
+
+/// Replaces the elements of an array and leaves what stands around them.
+fn write_array(array: &mut Array, after: &Array) {
+    while array.len() > after.len() {
+        let removed = array.remove(array.len() - 1);
+        // The comment before it is about the element before it.
+        let prefix = removed.decor().prefix().and_then(toml_edit::RawString::as_str);
+        if let Some(prefix) = prefix.filter(|prefix| prefix.contains('#')) {
+            let trailing = array.trailing().as_str().unwrap_or_default();
+            let trailing = if trailing.trim().is_empty() { "\n" } else { trailing };
+            array.set_trailing(format!("{}{trailing}", prefix.trim_end()));
+        }
+    }
+    for (index, value) in after.iter().enumerate() {
+        let same = |before: &Value| match (before, value) {
+            (Value::String(before), Value::String(value)) => before.value() == value.value(),
+            _ => false,
+        };
+        match array.get(index) {
+            Some(before) if same(before) => {}
+            Some(_) => {
+                array.replace(index, value.clone());
+            }
+            None => {
+                let mut value = value.clone();
+                match array.get(index.wrapping_sub(1)) {
+                    // One below the other, if the others are.
+                    Some(last) if is_on_own_line(last) => {
+                        let prefix = last.decor().prefix().cloned().unwrap_or_default();
+                        value.decor_mut().set_prefix(prefix);
+                        array.push_formatted(value);
+                    }
+                    _ => array.push(value),
+                }
+            }
+        }
+    }
+}
+
+fn is_on_own_line(value: &Value) -> bool {
+    let prefix = value.decor().prefix().and_then(toml_edit::RawString::as_str);
+    prefix.is_some_and(|prefix| prefix.contains('\n') && !prefix.contains('#'))
+}
+
+/// A JSON value in TOML, if it has a form there.
+fn toml(value: &Json) -> Option<Value> {
+    Some(match value {
+        Json::Null => return None,
+        Json::Bool(value) => Value::from(*value),
+        Json::Number(number) => match (number.as_i64(), number.as_u64()) {
+            (Some(number), _) => Value::from(number),
+            // Larger than any whole number of TOML, which a fraction cannot stand for.
+            (None, Some(_)) => return None,
+            (None, None) => Value::from(number.as_f64()?),
+        },
+        Json::String(text) => Value::from(text.as_str()),
+        Json::Array(items) => Value::Array(items.iter().map(toml).collect::<Option<_>>()?),
+        Json::Object(fields) => {
+            let mut table = InlineTable::new();
+            for (name, field) in fields {
+                table.insert(name, toml(field)?);
+            }
+            Value::InlineTable(table)
+        }
+    })
+}
+
+/// The tree is written with plain line ends, whatever it was read with.
+fn with_line_ends_of(text: &str, written: String) -> String {
+    let lines = text.matches('\n').count();
+    let with_returns = text.matches("\r\n").count();
+    let mut written = match lines > 0 && lines == with_returns {
+        true => written.replace("\r\n", "\n").replace('\n', "\r\n"),
+        false => written,
+    };
+    if text.starts_with('\u{feff}') && !written.starts_with('\u{feff}') {
+        written.insert(0, '\u{feff}');
+    }
+    written
+}

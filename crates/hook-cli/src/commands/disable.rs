@@ -1,0 +1,32 @@
+//! `hook disable`: switch a hook off, in the settings.
+
+use clap::Args;
+
+use super::switching::{self, Target};
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::exit_code::Status;
+use crate::output::Printer;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Puts the name on the `disabled` list of the file in which the hook stands, or of each of them. A project's
+file is everybody's who works on it; --user switches the hook off for oneself alone.
+
+Examples:
+  hook disable guard
+  hook disable guard --user
+  hook disable './lint.sh --fast'     a hook without a name goes by its command
+  hook disable guard --dry-run        show the change as a diff, and write nothing")]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    target: Target,
+}
+
+pub(crate) async fn run(
+    arguments: &Arguments,
+    context: &Context,
+    printer: &mut Printer,
+) -> Result<Status, CommandError> {
+    switching::run(&arguments.target, false, context, printer).await
+}

@@ -1,0 +1,69 @@
+//! `hook doctor`: whether everything that hooks need is there, and what of it is not as it should be.
+
+mod finding;
+mod foreign;
+mod programs;
+mod recording;
+mod settings;
+mod trust;
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+pub(crate) use finding::{Finding, Health, Section};
+
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::exit_code::{self, Status};
+use crate::output::Printer;
+use crate::render;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  hook doctor
+  hook doctor --json | jq 'select(.health == \"bad\")'
+  hook doctor --recording session.hookrec
+
+The exit code is 1 when something is bad: something that keeps hooks from running as they are
+written down.")]
+pub(crate) struct Arguments {
+    /// Name the hooks that took longest in this recording, too
+    #[arg(long, value_name = "FILE")]
+    recording: Option<PathBuf>,
+}
+
+pub(crate) async fn run(
+    arguments: &Arguments,
+    context: &Context,
+    printer: &mut Printer,
+) -> Result<Status, CommandError> {
+    let system = context.builder()?.build()?;
+    let initialized = system.initialize().await;
+    let mut sections = vec![
+        programs::section(&system, initialized.as_ref().err()),
+        settings::section(context, &system),
+        trust::section(context, &system),
+        settings::duplicates(&system),
+        foreign::section(context),
+    ];
+    if let Some(path) = &arguments.recording {
+        sections.push(recording::section(path, printer).await?);
+    }
+    for section in &sections {
+        if context.json() {
+            for line in render::section_json(section) {
+                printer.message(&line).await?;
+            }
+        } else {
+            printer.text(&render::section(section, printer)).await?;
+        }
+    }
+    let findings = || sections.iter().flat_map(|section| &section.findings);
+    if !context.json() {
+        printer.text(&render::diagnosis(findings(), printer)).await?;
+    }
+    let bad = findings().any(|finding| finding.health == Health::Bad);
+    Ok(if bad { exit_code::FAILURE } else { exit_code::PROCEED })
+}

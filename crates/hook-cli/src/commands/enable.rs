@@ -1,0 +1,31 @@
+//! `hook enable`: switch a hook on, in the settings.
+
+use clap::Args;
+
+use super::switching::{self, Target};
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::exit_code::Status;
+use crate::output::Printer;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Takes the name off every `disabled` list that switches the hook off: its own file's, and those of files
+that are trusted more. A hook that stays off all the same is said, and the exit code is 1 then.
+
+Examples:
+  hook enable guard
+  hook enable guard --dry-run
+  hook enable guard --user            only in the user's own settings")]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    target: Target,
+}
+
+pub(crate) async fn run(
+    arguments: &Arguments,
+    context: &Context,
+    printer: &mut Printer,
+) -> Result<Status, CommandError> {
+    switching::run(&arguments.target, true, context, printer).await
+}

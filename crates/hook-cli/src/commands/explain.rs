@@ -1,0 +1,62 @@
+//! `hook explain`: which hooks would run for an event, and why each other one would not.
+
+use clap::Args;
+
+use super::input::InputArguments;
+use super::known_event;
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::exit_code::{self, Status};
+use crate::output::Printer;
+use crate::render;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  hook explain BeforeTool --tool write_file
+  hook explain SessionStart --input '{\"source\": \"resume\"}'
+  hook explain AfterTool --all --json | jq 'select(.runs | not) | .reasons'
+
+Nothing is run. `hook fire EVENT` with the same arguments runs what this says.")]
+pub(crate) struct Arguments {
+    /// The event: BeforeTool, AfterTool, BeforeAgent, AfterAgent, SessionStart, SessionEnd,
+    /// PreCompress, BeforeModel, AfterModel, BeforeToolSelection or Notification
+    event: String,
+    #[command(flatten)]
+    input: InputArguments,
+    /// List the hooks of other events, too
+    #[arg(long)]
+    all: bool,
+}
+
+pub(crate) async fn run(
+    arguments: &Arguments,
+    context: &Context,
+    printer: &mut Printer,
+) -> Result<Status, CommandError> {
+    let event = known_event(&arguments.event)?;
+    let input = arguments.input.read(Some(event.sample_input())).await?;
+    let subject = input.subject(event).map_err(|reason| {
+        CommandError::Usage(format!("{reason}; `hook fire` would run no hook with it"))
+    })?;
+    arguments.input.warn_of_useless_tool(event, printer);
+    let registry = context.hook_system(printer).await?.registry()?;
+    let explanation = registry.explain(event, subject.as_deref());
+    if context.json() {
+        for hook in &explanation.hooks {
+            if arguments.all || hook.hook.event == event {
+                printer.message(&render::explained_json(&explanation, hook)).await?;
+            }
+        }
+        return Ok(exit_code::PROCEED);
+    }
+    let subject_of_sample = input.is_sample && !arguments.input.names_tool();
+    let explained = render::Explained {
+        explanation: &explanation,
+        subject_of_sample,
+        all: arguments.all,
+        sources: &context.sources(),
+    };
+    printer.text(&render::explained(&explained, printer)).await?;
+    Ok(exit_code::PROCEED)
+}

@@ -1,0 +1,76 @@
+//! `hook init`: a starter settings file and a working example hook.
+
+use clap::Args;
+use hook_core::HookSource;
+use hook_core::settings::parse;
+use hook_core::settings::starter::Starter;
+
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::exit_code::{self, Status};
+use crate::output::Printer;
+use crate::render;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Writes .hooks/settings.json and .hooks/hooks/guard.sh, a hook that refuses shell commands like `rm -rf /`,
+and trusts it. What is there already is never overwritten.
+
+Examples:
+  hook init
+  hook init --project ~/code/thing
+  hook init --user                    for all projects: in $XDG_CONFIG_HOME/hooks")]
+pub(crate) struct Arguments {
+    /// Write the user's own settings, which count in every project
+    #[arg(long)]
+    user: bool,
+}
+
+pub(crate) async fn run(
+    arguments: &Arguments,
+    context: &Context,
+    printer: &mut Printer,
+) -> Result<Status, CommandError> {
+    let starter = if arguments.user {
+        context.user_settings()?;
+        Starter::of_user(context.config_home().ok_or(CommandError::NoHome)?)
+    } else {
+        context
+            .refuse_named_settings("init writes the project's own, or with --user the user's")?;
+        Starter::of_project(context.project())
+    };
+    starter.write()?;
+    let trusted = if arguments.user { true } else { trust(&starter, context)? };
+    if context.json() {
+        printer.message(render::init_json(&starter, trusted).to_string().as_bytes()).await?;
+    } else {
+        printer.text(&render::init(&starter, arguments.user, trusted, printer)).await?;
+    }
+    if !trusted {
+        printer.warning(match context.trust_store() {
+            Some(_) => {
+                "the hook is not trusted yet and will not run; `hook trust` shows it and asks"
+            }
+            None => {
+                "the hook will not run: there is no folder to keep trust in; set HOME or \
+                 XDG_CONFIG_HOME, then call `hook trust`"
+            }
+        });
+    }
+    Ok(exit_code::PROCEED)
+}
+
+/// Trusts what was written just now, by whoever typed the command, and nothing else that may stand
+/// there since.
+fn trust(starter: &Starter, context: &Context) -> Result<bool, CommandError> {
+    let Some(store) = context.trust_store() else { return Ok(false) };
+    let path = Some(starter.settings.clone());
+    let settings = parse(&starter.settings_text, HookSource::Project, path);
+    let mut reviews = store.review(context.project(), &settings.hooks)?;
+    reviews.retain(|review| {
+        let script = review.script.as_ref().and_then(|script| script.text());
+        script == Some(starter.script_text.as_str())
+    });
+    store.grant_reviewed(context.project(), &reviews)?;
+    Ok(!reviews.is_empty())
+}

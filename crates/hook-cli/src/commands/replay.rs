@@ -1,0 +1,78 @@
+//! `hook replay`: fire a recording's requests again and show what changed.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use hook_bus::HookSystem;
+use tokio_util::sync::CancellationToken;
+
+use super::trace::read_recording;
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::exit_code::{self, Status};
+use crate::output::Printer;
+use crate::render::{self, ReplayTotals};
+use crate::signals::{Hangup, until_signalled};
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  hook serve --stdio --record session.hookrec      make a recording
+  hook replay session.hookrec                      is all as it was, with the settings of now?
+  hook replay session.hookrec --filter BeforeTool --settings new.json
+  hook replay session.hookrec --json | jq 'select(.outcome == \"changed\")'
+
+Requests are fired one after the other, and hooks run for real. Times, durations and ids do not count.
+
+Exit codes:
+  0   nothing changed
+  1   something changed, or the recording could not be replayed (then stderr says why)")]
+pub(crate) struct Arguments {
+    /// The recording, made by `hook serve --record`
+    recording: PathBuf,
+    /// Only requests of this event
+    #[arg(long, value_name = "EVENT")]
+    filter: Option<String>,
+}
+
+pub(crate) async fn run(
+    arguments: &Arguments,
+    context: &Context,
+    printer: &mut Printer,
+) -> Result<Status, CommandError> {
+    let filter = arguments.filter.as_deref().map(super::known_event).transpose()?;
+    let recording = read_recording(&arguments.recording, printer).await?;
+    let mut requests = recording.requests;
+    requests.retain(|request| filter.is_none_or(|event| request.event() == Some(event)));
+    let system = &context.hook_system(printer).await?;
+    let stop = &CancellationToken::new();
+    let work = replay(&requests, context, system, stop, printer);
+    until_signalled(system, Hangup::Ends, stop, work).await
+}
+
+async fn replay(
+    requests: &[hook_bus::recording::RecordedRequest],
+    context: &Context,
+    system: &HookSystem,
+    stop: &CancellationToken,
+    printer: &mut Printer,
+) -> Result<Status, CommandError> {
+    let mut totals = ReplayTotals::default();
+    for request in requests {
+        let replayed = request.replay(system.bus()).await;
+        if stop.is_cancelled() {
+            // What a signal cut off says nothing of the hooks.
+            break;
+        }
+        totals.count(&replayed);
+        if context.json() {
+            printer.message(&render::replayed_json(request, &replayed)).await?;
+        } else {
+            printer.text(&render::replayed(request, &replayed, printer)).await?;
+        }
+    }
+    if !context.json() {
+        printer.text(&render::replay_summary(&totals, printer)).await?;
+    }
+    Ok(if totals.changed == 0 { exit_code::PROCEED } else { exit_code::FAILURE })
+}

@@ -1,0 +1,178 @@
+//! What `hook enable` and `hook disable` share: which files, the edits, what they did not reach.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use hook_core::settings::edit::{AbsentFile, EditError, EditMode, FileChange, switch_in_file};
+use hook_core::settings::{HookEntry, SettingsFile, Severity, Switches, parse};
+use hook_core::{HookSource, SettingsSource};
+
+use crate::context::Context;
+use crate::error::{CommandError, UnknownHook};
+use crate::exit_code::{self, Status};
+use crate::output::Printer;
+use crate::render;
+
+#[derive(Debug, Args)]
+pub(crate) struct Target {
+    /// The hook, by its name; by its command if it has none
+    name: String,
+    /// Edit the user's own settings, whose `disabled` also counts for hooks of projects
+    #[arg(long)]
+    user: bool,
+    /// Show what would change as a diff, and write nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// What became of one file.
+pub(crate) struct Edited {
+    pub(crate) source: HookSource,
+    pub(crate) path: PathBuf,
+    pub(crate) result: Result<FileChange, EditError>,
+}
+
+/// A file because of which the hook is not as it was asked for.
+pub(crate) struct Remaining {
+    pub(crate) source: HookSource,
+    pub(crate) path: Option<PathBuf>,
+    pub(crate) because: Because,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Because {
+    /// Its `disabled` list has the name.
+    Listed,
+    /// `enabled: false` switches off all of its hooks.
+    AllOff,
+    /// It has a hook of that name that no edited file can switch off.
+    OutOfReach,
+}
+
+/// What a call did.
+pub(crate) struct Outcome<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) enabled: bool,
+    pub(crate) dry_run: bool,
+    pub(crate) edited: Vec<Edited>,
+    pub(crate) remaining: Vec<Remaining>,
+}
+
+pub(super) async fn run(
+    target: &Target,
+    enabled: bool,
+    context: &Context,
+    printer: &mut Printer,
+) -> Result<Status, CommandError> {
+    let user = target.user.then(|| context.user_settings()).transpose()?;
+    let mut files = context.settings_files()?;
+    let places = places(&target.name, enabled, user, &files).inspect_err(|_| {
+        // The hook may stand in a file that cannot be read.
+        let errors = files.iter().flat_map(|file| &file.diagnostics);
+        for problem in errors.filter(|it| it.severity == Severity::Error) {
+            printer.settings_problem(problem);
+        }
+    })?;
+    let mode = if target.dry_run { EditMode::Preview } else { EditMode::Write };
+    let mut edited = Vec::new();
+    for place in places {
+        let absent = if place.required { AbsentFile::Refused } else { AbsentFile::Made };
+        let result = switch_in_file(&place.path, &target.name, enabled, absent, mode);
+        if let Ok(change) = &result {
+            let now = parse(
+                change.after.trim_start_matches('\u{feff}'),
+                place.source.clone(),
+                Some(place.path.clone()),
+            );
+            let mut is_new = true;
+            for file in files.iter_mut().filter(|it| it.path.as_ref() == Some(&place.path)) {
+                *file = now.clone();
+                is_new = false;
+            }
+            if is_new {
+                files.push(now);
+            }
+        }
+        edited.push(Edited { source: place.source, path: place.path, result });
+    }
+    let switches = Switches::of(&target.name, &files);
+    // Where an edit failed, its error says why the hook is still on.
+    let remaining = match !enabled && edited.iter().any(|edited| edited.result.is_err()) {
+        true => Vec::new(),
+        false => remaining(&switches, enabled),
+    };
+    if switches.holders.is_empty() {
+        printer.warning(&format!("no hook is named `{}` now", target.name));
+    }
+    let outcome =
+        Outcome { name: &target.name, enabled, dry_run: target.dry_run, edited, remaining };
+    if context.json() {
+        printer.message(render::switched_json(&outcome).to_string().as_bytes()).await?;
+    } else {
+        printer.text(&render::switched(&outcome, printer)).await?;
+    }
+    Ok(status(&outcome, printer))
+}
+
+/// The files to edit.
+fn places(
+    name: &str,
+    enabled: bool,
+    user: Option<SettingsSource>,
+    files: &[SettingsFile],
+) -> Result<Vec<SettingsSource>, CommandError> {
+    let switches = Switches::of(name, files);
+    // A name that only a list still has can be taken off it.
+    let is_known = !switches.holders.is_empty() || (enabled && !switches.off_by.is_empty());
+    if !is_known {
+        let known = files.iter().flat_map(|file| &file.hooks).map(HookEntry::display_name);
+        return Err(UnknownHook::new(name, known).into());
+    }
+    if let Some(user) = user {
+        return Ok(vec![user]);
+    }
+    let chosen = if enabled { switches.off_by } else { switches.holders };
+    let place = |file: &SettingsFile| {
+        let path = file.path.clone()?;
+        Some(SettingsSource { source: file.source.clone(), path, required: true })
+    };
+    let mut places: Vec<SettingsSource> = Vec::new();
+    for place in chosen.into_iter().filter_map(place) {
+        // A file may have been named twice.
+        if !places.contains(&place) {
+            places.push(place);
+        }
+    }
+    Ok(places)
+}
+
+fn remaining(switches: &Switches<'_>, enabled: bool) -> Vec<Remaining> {
+    let remaining = |because: Because| {
+        move |file: &&SettingsFile| Remaining {
+            source: file.source.clone(),
+            path: file.path.clone(),
+            because,
+        }
+    };
+    if enabled {
+        let listed = switches.off_by.iter().map(remaining(Because::Listed));
+        return listed.chain(switches.all_off.iter().map(remaining(Because::AllOff))).collect();
+    }
+    switches.still_on().map(|file| remaining(Because::OutOfReach)(&file)).collect()
+}
+
+/// Says what did not work.
+fn status(outcome: &Outcome<'_>, printer: &mut Printer) -> Status {
+    let mut failed = false;
+    for edited in &outcome.edited {
+        if let Err(error) = &edited.result {
+            failed = true;
+            printer.problem(&error.to_string());
+        }
+    }
+    for remaining in &outcome.remaining {
+        failed = true;
+        printer.warning(&render::remaining(outcome.name, remaining));
+    }
+    if failed { exit_code::FAILURE } else { exit_code::PROCEED }
+}

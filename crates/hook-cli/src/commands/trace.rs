@@ -1,0 +1,118 @@
+//! `hook trace`: a recording as a timeline.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use hook_bus::recording::Recording;
+
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::exit_code::{self, Status};
+use crate::output::Printer;
+use crate::render::{self, Scale};
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  hook serve --stdio --record session.hookrec                      make a recording
+  hook trace session.hookrec                                       a waterfall, here
+  hook trace session.hookrec --per-request | less -R               each request on its own scale
+  hook trace session.hookrec --format html --output trace.html     a page to look around in
+  hook trace session.hookrec --format chrome --output trace.json   for ui.perfetto.dev
+  hook trace session.hookrec --json | jq 'select(.outcome == \"block\") | .reason'")]
+pub(crate) struct Arguments {
+    /// The recording, made by `hook serve --record`
+    recording: PathBuf,
+    /// What to make of it
+    #[arg(long, value_name = "FORMAT", default_value = "text", conflicts_with = "json")]
+    format: Format,
+    /// Write to this file instead of standard output
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Draw the hooks of each request on a scale of its own (text)
+    #[arg(long)]
+    per_request: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// A waterfall in the terminal
+    Text,
+    /// Trace events for Perfetto and chrome://tracing
+    Chrome,
+    /// One page that needs nothing else
+    Html,
+}
+
+pub(crate) async fn run(
+    arguments: &Arguments,
+    context: &Context,
+    printer: &mut Printer,
+) -> Result<Status, CommandError> {
+    let path = &arguments.recording;
+    if arguments.per_request && (arguments.format != Format::Text || context.json()) {
+        let message = "--per-request is for --format text; the page has its own zoom";
+        return Err(CommandError::Usage(message.to_owned()));
+    }
+    let recording = read_recording(path, printer).await?;
+    let scale = if arguments.per_request { Scale::Request } else { Scale::Recording };
+    let rendered = match arguments.format {
+        _ if context.json() => render::trace_json(&recording),
+        Format::Text => match &arguments.output {
+            Some(_) => render::trace_text(&recording, scale, &printer.for_file()),
+            None => render::trace_text(&recording, scale, printer),
+        },
+        Format::Chrome => render::trace_chrome(&recording),
+        Format::Html => render::trace_page(&recording, &path.to_string_lossy()),
+    };
+    match &arguments.output {
+        Some(file) => write(file, &rendered).await?,
+        None => printer.text(&rendered).await?,
+    }
+    Ok(exit_code::PROCEED)
+}
+
+/// Reads a recording, and says what is missing in it.
+pub(crate) async fn read_recording(
+    path: &Path,
+    printer: &mut Printer,
+) -> Result<Recording, CommandError> {
+    let unreadable =
+        |source| CommandError::Read { what: "the recording", path: path.to_path_buf(), source };
+    let file = tokio::fs::File::open(path).await.map_err(unreadable)?;
+    let recording = Recording::read(file).await;
+    let recording =
+        recording.map_err(|source| CommandError::Recording { path: path.to_path_buf(), source })?;
+    let path = path.display();
+    if recording.truncated {
+        printer.warning(&format!(
+            "{path}: the last line is cut off and left out; the engine was killed, or is still \
+             writing"
+        ));
+    }
+    if recording.ignored > 0 {
+        let lines = if recording.ignored == 1 { "line means" } else { "lines mean" };
+        printer.warning(&format!(
+            "{path}: {} {lines} nothing to this version of hook and {} left out",
+            recording.ignored,
+            if recording.ignored == 1 { "is" } else { "are" },
+        ));
+    }
+    let missed = recording.summary().missed;
+    if missed > 0 {
+        let messages = if missed == 1 { "message" } else { "messages" };
+        printer.warning(&format!(
+            "{path}: the recorder fell behind and missed {missed} {messages}; requests and hooks \
+             around there may be incomplete"
+        ));
+    }
+    Ok(recording)
+}
+
+async fn write(path: &Path, text: &str) -> Result<(), CommandError> {
+    tokio::fs::write(path, text).await.map_err(|source| CommandError::Write {
+        what: "the trace",
+        path: path.to_path_buf(),
+        source,
+    })
+}

@@ -1,0 +1,117 @@
+//! Progress for people: which hooks have been running for over a second, and for how long, on a
+//! terminal's stderr and only there.
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::pin::pin;
+use std::time::{Duration, Instant};
+
+use futures::StreamExt;
+use hook_bus::{HookProgress, HookSystem, RequestKey};
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use tokio::time::MissedTickBehavior;
+
+use crate::output::{Printer, harmless};
+
+/// How long a hook runs before anybody is told that it does.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// How often what is shown is brought up to date.
+const TICK: Duration = Duration::from_millis(100);
+
+/// Runs `work` and shows, while it lasts, which of the system's hooks take long.
+pub(crate) async fn shown_while<T>(
+    system: &HookSystem,
+    lines: Option<MultiProgress>,
+    work: impl Future<Output = T>,
+) -> T {
+    let Some(lines) = lines else { return work.await };
+    let mut work = pin!(work);
+    let mut running = Running { lines, hooks: HashMap::new() };
+    let mut progress = system.bus().subscribe::<HookProgress>();
+    let mut tick = tokio::time::interval(TICK);
+    tick.set_missed_tick_behavior(MissedTickBehavior::Skip);
+    loop {
+        tokio::select! {
+            ended = &mut work => return ended,
+            Some(message) = progress.next() => match message {
+                Ok(message) => running.take(&message),
+                // Some of the hooks that are shown may be over, and nobody will say so.
+                Err(_) => running.hooks.clear(),
+            },
+            _ = tick.tick() => running.draw(),
+        }
+    }
+}
+
+/// The terminal lines of a printer, if a person would see them.
+pub(crate) fn lines(printer: &Printer) -> Option<MultiProgress> {
+    printer.shows_progress().then(|| printer.progress_lines())
+}
+
+/// The hooks that run now. A hook is known by its request and its place among the hooks of that
+/// name, since two hooks of one event may share theirs.
+struct Running {
+    lines: MultiProgress,
+    hooks: HashMap<(RequestKey, String), Vec<Hook>>,
+}
+
+struct Hook {
+    since: Instant,
+    timeout: Duration,
+    line: Option<ProgressBar>,
+}
+
+impl Drop for Hook {
+    fn drop(&mut self) {
+        if let Some(line) = &self.line {
+            line.finish_and_clear();
+        }
+    }
+}
+
+impl Running {
+    fn take(&mut self, message: &HookProgress) {
+        let request = message.request();
+        match message {
+            HookProgress::Started(started) => {
+                let name = started.hook.display_name().to_owned();
+                let timeout = started.hook.timeout;
+                let hook = Hook { since: Instant::now(), timeout, line: None };
+                self.hooks.entry((request, name)).or_default().push(hook);
+            }
+            HookProgress::Finished(finished) => {
+                let key = (request, finished.result.hook.display_name().to_owned());
+                if let Some(hooks) = self.hooks.get_mut(&key) {
+                    hooks.pop();
+                }
+                self.hooks.retain(|_, hooks| !hooks.is_empty());
+            }
+        }
+    }
+
+    fn draw(&mut self) {
+        for ((_, name), hooks) in &mut self.hooks {
+            for hook in hooks {
+                let runs = hook.since.elapsed();
+                if runs < PATIENCE {
+                    continue;
+                }
+                let line = hook.line.get_or_insert_with(|| self.lines.add(line()));
+                line.set_message(format!(
+                    "{} has been running for {} s of at most {} s",
+                    harmless(name).replace('\n', " "),
+                    runs.as_secs(),
+                    hook.timeout.as_secs_f64()
+                ));
+                line.tick();
+            }
+        }
+    }
+}
+
+fn line() -> ProgressBar {
+    let style = ProgressStyle::with_template("{spinner} {msg}");
+    ProgressBar::new_spinner()
+        .with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()))
+}

@@ -1,0 +1,162 @@
+//! What is wrong with settings: for people beside the text itself, and as lines of JSON.
+
+use std::ops::Range;
+use std::path::Path;
+
+use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
+use hook_core::ObjectWriter;
+use hook_core::settings::{CheckedFile, Diagnostic, Severity};
+
+use crate::output::{Printer, Tone, harmless};
+
+/// From how many bytes on only a piece of a line is shown.
+const LONG: usize = 1_000;
+
+/// How much of a long line is shown on each side of where the problem begins, in characters.
+const CONTEXT: usize = 60;
+
+/// One problem for people, with the line in which it is, ending in a blank line.
+pub(crate) fn problem(problem: &Diagnostic, text: &str, cwd: &Path, printer: &Printer) -> String {
+    let level = match problem.severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+        Severity::Hint => Level::NOTE.with_name("hint"),
+    };
+    let place = &problem.place;
+    let title = level.primary_title(harmless(&problem.message)).id(problem.rule.id());
+    let mut group = Group::with_title(title);
+    let file = place
+        .file
+        .as_ref()
+        .map(|file| harmless(&file.strip_prefix(cwd).unwrap_or(file).display().to_string()));
+    let excerpt = Excerpt::of(problem, text);
+    // Beside a piece of a line, the column must be said: it cannot be counted.
+    if let Some(file) = &file
+        && excerpt.as_ref().is_none_or(|excerpt| excerpt.skips)
+    {
+        let origin = Origin::path(file);
+        group = group.element(match place.line {
+            0 => origin,
+            line => origin.line(line).char_column(place.column),
+        });
+    }
+    if let Some(Excerpt { line, marked, skips }) = excerpt {
+        let snippet = Snippet::source(line)
+            .line_start(place.line)
+            .path(file.clone().filter(|_| !skips))
+            .annotation(AnnotationKind::Primary.span(marked));
+        group = group.element(snippet);
+    }
+    if let Some(suggestion) = &problem.suggestion {
+        group =
+            group.element(Level::HELP.message(format!("did you mean `{}`?", harmless(suggestion))));
+    }
+    if problem.suggestion.is_none() || problem.remedy.is_some() {
+        group = group.element(Level::HELP.message(harmless(problem.help())));
+    }
+    let renderer = if printer.colours_stdout() { Renderer::styled() } else { Renderer::plain() };
+    format!("{}\n\n", renderer.render(&[group]))
+}
+
+/// A line, or a piece of one that is very long, and which bytes of it to mark.
+struct Excerpt {
+    line: String,
+    marked: Range<usize>,
+    /// Whether something before the piece is left out.
+    skips: bool,
+}
+
+impl Excerpt {
+    fn of(problem: &Diagnostic, text: &str) -> Option<Self> {
+        let place = &problem.place;
+        let line = text.lines().nth(place.line.checked_sub(1)?).unwrap_or_default();
+        let from = place.column.saturating_sub(1);
+        let until = match place.end_line == place.line {
+            true => place.end_column.saturating_sub(1).max(from + 1),
+            // Of what goes on, the first line says enough.
+            false => usize::MAX,
+        };
+        let is_long = line.len() > LONG;
+        let (begin, end) = match is_long {
+            true => (from.saturating_sub(CONTEXT), from + CONTEXT),
+            false => (0, usize::MAX),
+        };
+        let mut shown = String::from(if begin > 0 { "…" } else { "" });
+        let mut marked = None;
+        let mut characters = line.chars().enumerate().skip(begin);
+        for (index, character) in characters.by_ref().take_while(|(index, _)| *index < end) {
+            let at = shown.len();
+            // What moves the cursor takes one place, as it is counted.
+            shown.push(if character.is_control() { ' ' } else { character });
+            if (from..until).contains(&index) {
+                marked = Some(marked.unwrap_or(at..at).start..shown.len());
+            }
+        }
+        if characters.next().is_some() {
+            shown.push('…');
+        }
+        // What is missing at a line's end is behind its last character.
+        let marked = marked.unwrap_or(shown.len()..shown.len());
+        Some(Self { line: shown, marked, skips: begin > 0 })
+    }
+}
+
+/// The last line: how many problems there are, or that there are none.
+pub(crate) fn summary(files: &[CheckedFile], printer: &Printer) -> String {
+    let files_text = counted(files.len(), "file");
+    let of = |severity| {
+        let problems = files.iter().flat_map(|file| &file.file.diagnostics);
+        problems.filter(|problem| problem.severity == severity).count()
+    };
+    let [errors, warnings, hints] = [Severity::Error, Severity::Warning, Severity::Hint].map(of);
+    if errors + warnings + hints == 0 {
+        let hooks = files.iter().map(|file| file.file.hooks.len()).sum();
+        let text = format!("no problems in {files_text}, {}", counted(hooks, "hook"));
+        return format!("{}\n", printer.paint(Tone::Good, &text));
+    }
+    let counts = [(errors, "error"), (warnings, "warning"), (hints, "hint")];
+    let said: Vec<String> = counts
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, word)| counted(count, word))
+        .collect();
+    let tone = match (errors, warnings) {
+        (0, 0) => Tone::Plain,
+        (0, _) => Tone::Odd,
+        _ => Tone::Bad,
+    };
+    let text = format!("{} in {files_text}", said.join(", "));
+    format!("{}\n", printer.paint(tone, &text))
+}
+
+fn counted(count: usize, word: &str) -> String {
+    match count {
+        1 => format!("1 {word}"),
+        _ => format!("{count} {word}s"),
+    }
+}
+
+/// One problem as a line of JSON.
+pub(crate) fn problem_json(problem: &Diagnostic) -> Vec<u8> {
+    let place = &problem.place;
+    let mut out = Vec::new();
+    let mut object = ObjectWriter::begin(&mut out);
+    object.text("severity", problem.severity.as_str());
+    object.text("rule", problem.rule.id());
+    object.text("message", &problem.message);
+    let file = place.file.as_ref().map(|file| file.to_string_lossy());
+    object.optional_text("file", file.as_deref());
+    if place.line > 0 {
+        object.integer("line", place.line as i128);
+        object.integer("column", place.column as i128);
+        object.integer("endLine", place.end_line as i128);
+        object.integer("endColumn", place.end_column as i128);
+    }
+    if !place.path.is_empty() {
+        object.text("path", &place.path);
+    }
+    object.optional_text("suggestion", problem.suggestion.as_deref());
+    object.text("help", problem.help());
+    object.end();
+    out
+}

@@ -1,0 +1,34 @@
+//! The difference of two texts.
+
+use std::time::Duration;
+
+use similar::TextDiff;
+
+use crate::output::{Printer, Tone};
+
+/// How long the shortest difference is looked for; after that one is shown that need not be.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// A unified diff of two texts, ending in a line's end; empty when they are the same.
+pub(crate) fn unified(before: &str, after: &str, name: Option<(&str, &str)>) -> String {
+    let diff = TextDiff::configure().timeout(PATIENCE).diff_lines(before, after);
+    let mut unified = diff.unified_diff();
+    if let Some((before, after)) = name {
+        unified.header(before, after);
+    }
+    unified.to_string()
+}
+
+/// A unified diff in colours, each line behind `indent`.
+pub(crate) fn painted(diff: &str, indent: &str, printer: &Printer) -> String {
+    let paint = |line: &str| {
+        let tone = match line.as_bytes().first() {
+            Some(b'+') => Tone::Good,
+            Some(b'-') => Tone::Bad,
+            Some(b'@') => Tone::Quiet,
+            _ => Tone::Plain,
+        };
+        format!("{indent}{}\n", printer.paint(tone, line.trim_end_matches(['\r', '\n'])))
+    };
+    diff.split_inclusive('\n').map(paint).collect()
+}

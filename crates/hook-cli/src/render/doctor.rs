@@ -1,0 +1,72 @@
+//! What `hook doctor` found.
+
+use std::fmt::Write;
+
+use hook_core::ObjectWriter;
+
+use crate::commands::doctor::{Finding, Health, Section};
+use crate::output::{Printer, Tone};
+
+/// A section for people.
+pub(crate) fn section(section: &Section, printer: &Printer) -> String {
+    let mut out = format!("{}\n", printer.paint(Tone::Strong, section.title));
+    for finding in &section.findings {
+        let (mark, tone) = match finding.health {
+            Health::Good => ("✓", Tone::Good),
+            Health::Absent => ("-", Tone::Quiet),
+            Health::Odd => ("!", Tone::Odd),
+            Health::Bad => ("✗", Tone::Bad),
+        };
+        let _ = writeln!(
+            out,
+            "  {} {}: {}",
+            printer.paint(tone, mark),
+            printer.paint(Tone::Plain, &finding.subject),
+            printer.paint(Tone::Quiet, &finding.detail)
+        );
+        if let Some(mend) = &finding.mend {
+            let _ = writeln!(out, "    {}", printer.paint(tone, &format!("→ {mend}")));
+        }
+    }
+    if section.findings.is_empty() {
+        let _ = writeln!(out, "  {}", printer.paint(Tone::Quiet, section.empty));
+    }
+    out.push('\n');
+    out
+}
+
+/// A section as lines of JSON, one for each finding.
+pub(crate) fn section_json(section: &Section) -> impl Iterator<Item = Vec<u8>> {
+    section.findings.iter().map(|finding| {
+        let mut out = Vec::new();
+        let mut object = ObjectWriter::begin(&mut out);
+        object.text("section", section.title);
+        object.text("health", finding.health.as_str());
+        object.text("subject", &finding.subject);
+        object.text("detail", &finding.detail);
+        object.optional_text("mend", finding.mend.as_deref());
+        object.end();
+        out
+    })
+}
+
+/// The last line.
+pub(crate) fn diagnosis<'f>(
+    findings: impl Iterator<Item = &'f Finding>,
+    printer: &Printer,
+) -> String {
+    let (mut bad, mut odd) = (0, 0);
+    for finding in findings {
+        match finding.health {
+            Health::Bad => bad += 1,
+            Health::Odd => odd += 1,
+            Health::Good | Health::Absent => {}
+        }
+    }
+    let (tone, text) = match (bad, odd) {
+        (0, 0) => (Tone::Good, "everything is as it should be".to_owned()),
+        (0, odd) => (Tone::Odd, format!("hooks run; odd: {odd}")),
+        (bad, odd) => (Tone::Bad, format!("bad: {bad}, odd: {odd}")),
+    };
+    format!("{}\n", printer.paint(tone, &text))
+}

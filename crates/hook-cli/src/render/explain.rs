@@ -1,0 +1,246 @@
+//! Which hooks an event would run, and why not the others.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use hook_core::runner::HookStart;
+use hook_core::settings::TimeoutOrigin;
+use hook_core::{
+    ExplainedHook, Explanation, FailBehavior, Hook, HookEventName, HookKind, NotRun, ObjectWriter,
+    SettingsSource,
+};
+
+use super::columns::{aligned, one_line};
+use super::hooks::{write_hook, write_place};
+use super::response::duration;
+use crate::output::{Printer, Tone};
+
+/// An explanation, and how much of it is wanted.
+#[derive(Debug)]
+pub(crate) struct Explained<'e> {
+    pub(crate) explanation: &'e Explanation,
+    /// Whether nobody named what matchers were compared with.
+    pub(crate) subject_of_sample: bool,
+    /// Whether hooks of other events are listed, too.
+    pub(crate) all: bool,
+    /// Where hooks were looked for.
+    pub(crate) sources: &'e [SettingsSource],
+}
+
+/// One hook as a line of JSON: what `hook list` says of it, and what becomes of it.
+pub(crate) fn explained_json(explanation: &Explanation, explained: &ExplainedHook) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut object = ObjectWriter::begin(&mut out);
+    write_hook(&mut object, &explained.hook);
+    let subject = explanation.subject.as_deref();
+    object.optional_text("subject", subject.filter(|_| explained.hook.event == explanation.event));
+    object.bool("runs", explained.runs());
+    if let Some(place) = explained.place {
+        object.integer("position", place as i128 + 1);
+        let mode = if explanation.sequential_because.is_some() { "sequential" } else { "parallel" };
+        object.text("mode", mode);
+        let because = explanation.sequential_because.as_ref();
+        object.optional_text("modeFrom", because.map(|hook| hook.display_name()));
+    }
+    object.objects("reasons", &explained.reasons, |out, reason| {
+        out.text("code", reason.code());
+        out.text("message", &reason.to_string());
+        match reason {
+            NotRun::Disabled(by) => {
+                out.text("source", &by.source.to_string());
+                let file = by.file.as_ref().map(|file| file.to_string_lossy());
+                out.optional_text("file", file.as_deref());
+                out.optional_text("setting", by.switch.setting());
+            }
+            NotRun::Untrusted { changed } => out.bool("changed", *changed),
+            NotRun::Duplicate { of } => {
+                out.text("source", &of.source.to_string());
+                write_place(out, of);
+            }
+            _ => {}
+        }
+    });
+    object.texts("warnings", &explained.warnings);
+    object.optional_text("hint", explained.hint.as_deref());
+    object.end();
+    out
+}
+
+/// The explanation for people: hooks in run order, and below each why.
+pub(crate) fn explained(explained: &Explained<'_>, printer: &Printer) -> String {
+    let explanation = explained.explanation;
+    let event = explanation.event;
+    let (of_event, others): (Vec<_>, Vec<_>) =
+        explanation.hooks.iter().partition(|it| it.hook.event == event);
+    let mut out = headline(explained, printer);
+    if of_event.is_empty() {
+        out.push_str(&nothing_found(Some(event), explained.sources, printer));
+    } else {
+        lines(&mut out, &of_event, printer);
+        let _ = writeln!(out, "\n{}", summary(explanation, of_event.len()));
+    }
+    if explained.all && !others.is_empty() {
+        out.push('\n');
+        lines(&mut out, &others, printer);
+    } else if !others.is_empty() {
+        let hooks = if others.len() == 1 { "hook listens" } else { "hooks listen" };
+        let text = format!("{} {hooks} to other events; --all lists them", others.len());
+        let _ = writeln!(out, "{}", printer.paint(Tone::Quiet, &text));
+    }
+    out
+}
+
+fn headline(explained: &Explained<'_>, printer: &Printer) -> String {
+    let explanation = explained.explanation;
+    let mut line = printer.paint(Tone::Strong, explanation.event.as_str());
+    let field = explanation.event.row().matching.field();
+    if let (Some(field), Some(subject)) = (field, &explanation.subject) {
+        line.push_str(&printer.paint(Tone::Plain, &format!(" with {field} {}", one_line(subject))));
+        if explained.subject_of_sample {
+            let another = if field == "tool_name" { "--tool or --input" } else { "--input" };
+            let text = format!(" (a sample; {another} gives another)");
+            line.push_str(&printer.paint(Tone::Quiet, &text));
+        }
+    }
+    line.push('\n');
+    line
+}
+
+fn lines(out: &mut String, hooks: &[&ExplainedHook], printer: &Printer) {
+    let rows: Vec<_> = hooks
+        .iter()
+        .map(|explained| {
+            let hook = &explained.hook;
+            let place = explained.place.map(|place| (place + 1).to_string());
+            [
+                (Tone::Plain, place.unwrap_or_default()),
+                (Tone::Plain, one_line(hook.display_name())),
+                (Tone::Odd, matcher(hook)),
+                (Tone::Quiet, origin(hook)),
+            ]
+        })
+        .collect();
+    for (line, explained) in aligned(&rows, printer).into_iter().zip(hooks) {
+        let (mark, tone) = if explained.runs() { ("✓", Tone::Good) } else { ("-", Tone::Quiet) };
+        let _ = writeln!(out, "  {} {line}", printer.paint(tone, mark));
+        let mut detail = |tone, text: &str| {
+            let _ = writeln!(out, "      {}", printer.paint(tone, &one_line(text)));
+        };
+        if explained.runs() {
+            detail(Tone::Quiet, &how_it_runs(&explained.hook));
+        }
+        for reason in &explained.reasons {
+            detail(Tone::Plain, &reason.to_string());
+        }
+        for warning in &explained.warnings {
+            detail(Tone::Odd, &format!("warning: {warning}"));
+        }
+        if let Some(hint) = &explained.hint {
+            detail(Tone::Good, &format!("hint: {hint}"));
+        }
+    }
+}
+
+fn how_it_runs(hook: &Hook) -> String {
+    let timeout = match (hook.kind(), hook.timeout_origin) {
+        (HookKind::Inline, _) => "no timeout".to_owned(),
+        (_, origin) => {
+            let whose = match origin {
+                TimeoutOrigin::Hook => "its own",
+                TimeoutOrigin::File => "defaultTimeout of its file",
+                TimeoutOrigin::Engine => "the engine's default",
+            };
+            format!("timeout {} ({whose})", whole(hook.timeout))
+        }
+    };
+    let start = match hook.start() {
+        HookStart::Direct => "started directly".to_owned(),
+        HookStart::Shell(program) => {
+            let name = program.file_stem().unwrap_or(program.as_os_str());
+            format!("started by {}", name.to_string_lossy())
+        }
+        _ => "in process".to_owned(),
+    };
+    let failure = match hook.fail_behavior {
+        FailBehavior::Continue => "if it fails, things go on",
+        FailBehavior::Block => "if it fails, that blocks",
+    };
+    format!("{timeout}; {start}; {failure}")
+}
+
+/// A timeout as people say it, without loss.
+fn whole(timeout: Duration) -> String {
+    match timeout.subsec_millis() {
+        0 => format!("{} s", timeout.as_secs()),
+        _ => duration(timeout),
+    }
+}
+
+fn summary(explanation: &Explanation, of_event: usize) -> String {
+    let number = explanation.running().count();
+    let mut text = match number {
+        0 => format!("none of {of_event} runs"),
+        1 => format!("1 of {of_event} runs"),
+        _ => format!("{number} of {of_event} run"),
+    };
+    match &explanation.sequential_because {
+        Some(hook) if number > 1 => {
+            let _ = write!(
+                text,
+                ", one after the other: `{}` stands in a sequential definition",
+                one_line(hook.display_name())
+            );
+            if let Some(place) = &hook.place {
+                let _ = write!(text, ", {}", one_line(&place.to_string()));
+            }
+        }
+        None if number > 1 => text.push_str(", all at once"),
+        _ => {}
+    }
+    text
+}
+
+/// The matcher as it was written; `*` where there is none.
+pub(super) fn matcher(hook: &Hook) -> String {
+    one_line(hook.matcher.text().filter(|text| !text.trim().is_empty()).unwrap_or("*"))
+}
+
+/// Where a hook comes from.
+pub(super) fn origin(hook: &Hook) -> String {
+    match &hook.place {
+        Some(place) => one_line(&format!("{} {place}", hook.source)),
+        None => one_line(&hook.source.to_string()),
+    }
+}
+
+/// Says that there is no hook, and where one was looked for.
+pub(crate) fn nothing_found(
+    event: Option<HookEventName>,
+    sources: &[SettingsSource],
+    printer: &Printer,
+) -> String {
+    let mut out = match event {
+        Some(event) => format!("no hook listens to {event}\n"),
+        None => "no hooks found\n".to_owned(),
+    };
+    let rows: Vec<_> = sources
+        .iter()
+        .map(|source| {
+            let state = match source.path.try_exists() {
+                Ok(true) => "is there".to_owned(),
+                Ok(false) => "is not there".to_owned(),
+                Err(error) => format!("cannot be looked at: {error}"),
+            };
+            [
+                (Tone::Quiet, source.source.to_string()),
+                (Tone::Quiet, state),
+                (Tone::Plain, one_line(&source.path.display().to_string())),
+            ]
+        })
+        .collect();
+    out.push_str("looked for:\n");
+    for line in aligned(&rows, printer) {
+        let _ = writeln!(out, "  {line}");
+    }
+    out
+}

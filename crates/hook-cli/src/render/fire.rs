@@ -1,0 +1,227 @@
+//! What `hook fire` shows: the decision first, then each hook with all that it said.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use hook_bus::HookExecutionResponse;
+use hook_core::runner::Captured;
+use hook_core::{HookExecutionResult, HookFailure, HookInput, PolicyDecision, RawJson};
+
+use super::columns::{aligned, one_line};
+use super::json::pretty;
+use super::response::{answer_fields, duration, ending, field, tone};
+use crate::output::{Printer, Tone, harmless};
+
+/// How many lines of what a hook wrote are shown, and how much of each.
+const LINES: usize = 10;
+const CHARACTERS: usize = 400;
+
+/// Waiting for a place for less than this is not worth a word.
+const WAITED: Duration = Duration::from_millis(1);
+
+/// An event that was fired.
+#[derive(Debug)]
+pub(crate) struct Fired<'f> {
+    /// The event's name as it was given.
+    pub(crate) event: &'f str,
+    /// What matchers were compared with.
+    pub(crate) subject: Option<String>,
+    /// The input, if inputs are to be shown.
+    pub(crate) input: Option<&'f RawJson>,
+    pub(crate) response: &'f HookExecutionResponse,
+    /// How long it took, all in all.
+    pub(crate) took: Duration,
+    /// Whether all that hooks wrote is to be shown.
+    pub(crate) full: bool,
+}
+
+/// Renders it, ending in a line's end.
+pub(crate) fn fired(fired: &Fired<'_>, printer: &Printer) -> String {
+    let response = fired.response;
+    let mut out = headline(fired, printer);
+    let shown = if fired.full { harmless } else { beginning };
+    if let Some(error) = response.error() {
+        let text = format!("{}: {}", error.code.as_str(), error.message);
+        field(&mut out, "error", &harmless(&text), printer);
+    }
+    answer_fields(&mut out, response, shown, printer);
+    if let Some(input) = fired.input
+        && response.hooks.iter().all(|result| result.input.is_none())
+    {
+        // What no hook was told is still what was asked about.
+        let mut details = Details { out: &mut out, indent: 2, printer };
+        details.lines("input", Tone::Quiet, &pretty(input.as_str()));
+    }
+    if response.hooks.is_empty() {
+        if response.success() {
+            let text = "no hook matches; `hook explain` with the same arguments says why";
+            let _ = writeln!(out, "  {}", printer.paint(Tone::Quiet, text));
+        }
+        return out;
+    }
+    out.push('\n');
+    hooks(&mut out, fired, printer);
+    let _ = writeln!(out, "\n{}", summary(fired, printer));
+    out
+}
+
+fn headline(fired: &Fired<'_>, printer: &Printer) -> String {
+    let decision = fired.response.processed.decision;
+    let (word, tone) = match fired.response.success() || decision > PolicyDecision::Proceed {
+        true => (decision.as_str(), tone(decision)),
+        false => ("error", Tone::Bad),
+    };
+    let event = fired.response.event.map_or(fired.event, |event| event.as_str());
+    let mut line = format!("{}  {}", printer.paint(tone, word), printer.paint(Tone::Strong, event));
+    if let Some(subject) = &fired.subject {
+        line.push(' ');
+        line.push_str(&printer.paint(Tone::Plain, &one_line(subject)));
+    }
+    line.push('\n');
+    line
+}
+
+fn hooks(out: &mut String, fired: &Fired<'_>, printer: &Printer) {
+    let results = &fired.response.hooks;
+    let rows: Vec<_> = results
+        .iter()
+        .map(|result| {
+            let (_, tone, word) = outcome(result);
+            let mut time = duration(result.duration);
+            if result.queued > WAITED {
+                let _ = write!(time, ", waited {}", duration(result.queued));
+            }
+            [
+                (Tone::Plain, one_line(result.hook.display_name())),
+                (tone, word.to_owned()),
+                (Tone::Quiet, ending(result)),
+                (Tone::Quiet, result.hook.source.to_string()),
+                (Tone::Quiet, time),
+            ]
+        })
+        .collect();
+    let mut before: Option<&HookInput> = None;
+    for (line, result) in aligned(&rows, printer).into_iter().zip(results) {
+        let (mark, tone, _) = outcome(result);
+        let _ = writeln!(out, "  {} {line}", printer.paint(tone, mark));
+        let mut details = Details { out: &mut *out, indent: 6, printer };
+        if let Some(failure) = &result.failure {
+            details.lines("error", Tone::Odd, &failure.to_string());
+        }
+        for warning in &result.warnings {
+            details.lines("warning", Tone::Odd, warning);
+        }
+        if let Some(input) = &result.input {
+            match before {
+                Some(before) if before.json() == input.json() => {
+                    details.lines("stdin", Tone::Quiet, "the same as that of the hook above");
+                }
+                _ => details.lines(
+                    "stdin",
+                    Tone::Quiet,
+                    &pretty(&String::from_utf8_lossy(input.json())),
+                ),
+            }
+            before = Some(input);
+        }
+        for (name, captured) in
+            [("stdout", &result.process.stdout), ("stderr", &result.process.stderr)]
+        {
+            details.stream(name, captured, fired.full);
+        }
+    }
+}
+
+/// What is said of a hook, below its line.
+struct Details<'d> {
+    out: &'d mut String,
+    indent: usize,
+    printer: &'d Printer,
+}
+
+impl Details<'_> {
+    /// A name, and beside it a text that may have several lines.
+    fn lines(&mut self, name: &str, tone: Tone, text: &str) {
+        for (index, line) in text.lines().enumerate() {
+            let name = match index {
+                0 => self.printer.paint(Tone::Quiet, &format!("{name:<7}")),
+                _ => " ".repeat(7),
+            };
+            let line = self.printer.paint(tone, line);
+            let line = format!("{:indent$}{name}  {line}", "", indent = self.indent);
+            let _ = writeln!(self.out, "{}", line.trim_end());
+        }
+    }
+
+    fn stream(&mut self, name: &str, captured: &Captured, full: bool) {
+        if captured.bytes.is_empty() {
+            return;
+        }
+        let text = String::from_utf8_lossy(&captured.bytes);
+        let text = text.trim_end();
+        match (text.is_empty(), full) {
+            (true, _) => self.lines(name, Tone::Quiet, "nothing but blanks"),
+            (_, true) => self.lines(name, Tone::Plain, text),
+            _ => self.lines(name, Tone::Plain, &beginning(text)),
+        }
+    }
+}
+
+/// The beginning of a text, harmless, with a word about the rest.
+fn beginning(text: &str) -> String {
+    let mut lines: Vec<String> = text.lines().take(LINES).map(beginning_of_line).collect();
+    let more = text.lines().count().saturating_sub(LINES);
+    if more > 0 {
+        let word = if more == 1 { "line" } else { "lines" };
+        lines.push(format!("… {more} more {word}; --full shows all"));
+    }
+    harmless(&lines.join("\n"))
+}
+
+fn beginning_of_line(line: &str) -> String {
+    match line.char_indices().nth(CHARACTERS) {
+        None => line.to_owned(),
+        Some((end, _)) => {
+            let (shown, rest) = line.split_at(end);
+            format!("{shown}… {} more characters; --full shows all", rest.chars().count())
+        }
+    }
+}
+
+/// Mark, tone and word for what a hook did.
+fn outcome(result: &HookExecutionResult) -> (&'static str, Tone, &'static str) {
+    let said = result.output.as_ref().map(|output| output.policy(result.hook.event));
+    match (said, &result.failure) {
+        (Some(said @ (PolicyDecision::Block | PolicyDecision::Stop)), _) => {
+            ("✗", Tone::Bad, said.as_str())
+        }
+        (Some(said @ PolicyDecision::Ask), None) => ("?", Tone::Odd, said.as_str()),
+        (_, Some(HookFailure::TimedOut { .. })) => ("!", Tone::Odd, "timed out"),
+        (_, Some(HookFailure::Cancelled)) => ("!", Tone::Odd, "cancelled"),
+        (_, Some(HookFailure::Untrusted)) => ("!", Tone::Odd, "not trusted"),
+        (_, Some(_)) => ("!", Tone::Odd, "failed"),
+        (Some(said), None) => ("✓", Tone::Good, said.as_str()),
+        (None, None) => ("✓", Tone::Good, "said nothing"),
+    }
+}
+
+/// The last line: how many hooks did what.
+fn summary(fired: &Fired<'_>, printer: &Printer) -> String {
+    let mut counts: Vec<(&str, usize)> = Vec::new();
+    for result in &fired.response.hooks {
+        let (_, _, word) = outcome(result);
+        match counts.iter_mut().find(|(known, _)| *known == word) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((word, 1)),
+        }
+    }
+    let number = fired.response.hooks.len();
+    let hooks = if number == 1 { "hook" } else { "hooks" };
+    let mut text = format!("{number} {hooks} in {}", duration(fired.took));
+    if number > 1 {
+        let counts: Vec<String> =
+            counts.iter().map(|(word, count)| format!("{count} {word}")).collect();
+        let _ = write!(text, ": {}", counts.join(", "));
+    }
+    printer.paint(Tone::Quiet, &text)
+}

@@ -1,0 +1,50 @@
+//! What `hook init` wrote, and what to try next.
+
+use std::fmt::Write;
+
+use hook_core::settings::starter::{STARTER_HOOK, Starter};
+use serde_json::{Value, json};
+
+use crate::output::{Printer, Tone};
+
+const TRY: [&str; 2] = [
+    "hook explain BeforeTool --tool run_shell_command",
+    "hook fire BeforeTool --tool run_shell_command --input '{\"tool_input\":{\"command\":\"rm -rf /\"}}'",
+];
+
+/// For people.
+pub(crate) fn init(starter: &Starter, user: bool, trusted: bool, printer: &Printer) -> String {
+    let mut out = String::new();
+    for path in [&starter.settings, &starter.script] {
+        let path = printer.paint(Tone::Plain, &path.display().to_string());
+        let _ = writeln!(out, "{} {path}", printer.paint(Tone::Good, "wrote"));
+    }
+    if trusted && !user {
+        let _ = writeln!(
+            out,
+            "{} the hook {STARTER_HOOK}: it was written just now, by your command",
+            printer.paint(Tone::Good, "trusted")
+        );
+    }
+    let _ = writeln!(out, "\n{}", printer.paint(Tone::Strong, "See what it does:"));
+    for command in TRY {
+        let _ = writeln!(out, "  {command}");
+    }
+    let script = printer.paint(Tone::Plain, &starter.script.display().to_string());
+    let _ = writeln!(out, "\n{}", printer.paint(Tone::Strong, "Make it yours:"));
+    let _ = writeln!(out, "  edit {script}");
+    if !user {
+        let _ = writeln!(out, "  hook trust");
+    }
+    out
+}
+
+/// As JSON.
+pub(crate) fn init_json(starter: &Starter, trusted: bool) -> Value {
+    json!({
+        "settings": starter.settings.to_string_lossy(),
+        "script": starter.script.to_string_lossy(),
+        "hook": STARTER_HOOK,
+        "trusted": trusted,
+    })
+}

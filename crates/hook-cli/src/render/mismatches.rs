@@ -1,0 +1,132 @@
+//! What differs from what was expected, and why a scenario is none.
+
+use std::fmt::Write;
+use std::path::Path;
+use std::time::Duration;
+
+use hook_bus::script::{Change, Mismatch, ScenarioError, ScenarioErrorKind};
+use serde_json::Value;
+use similar::{ChangeTag, TextDiff};
+
+use crate::output::{Printer, Tone, harmless};
+
+/// A value that is longer is compared line by line.
+const ONE_LINE: usize = 100;
+
+/// How long it may take to find the shortest difference of two texts.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// How many lines around a difference are shown.
+const AROUND: usize = 3;
+
+/// One mismatch, below the line of its test.
+pub(crate) fn mismatch(out: &mut String, mismatch: &Mismatch, printer: &Printer) {
+    let Mismatch { path, expected, found, .. } = mismatch;
+    let _ = writeln!(out, "  {}", printer.paint(Tone::Strong, path));
+    out.push_str(&difference(expected, found, printer));
+}
+
+/// What is expected and what is found, in two lines or as a difference.
+fn difference(expected: &Value, found: &Value, printer: &Printer) -> String {
+    let mut out = String::new();
+    let one_line = [expected.to_string(), found.to_string()];
+    let is_long = |value: &Value| {
+        value.as_str().is_some_and(|text| text.contains('\n'))
+            || value.to_string().chars().count() > ONE_LINE
+    };
+    let same_kind = std::mem::discriminant(expected) == std::mem::discriminant(found);
+    if !same_kind || !(is_long(expected) || is_long(found)) || is_expression(expected) {
+        for (title, tone, text) in
+            [("expected:", Tone::Good, &one_line[0]), ("found:   ", Tone::Bad, &one_line[1])]
+        {
+            let _ = writeln!(out, "    {title} {}", printer.paint(tone, text));
+        }
+        return out;
+    }
+    let (expected, found) = (lines_of(expected), lines_of(found));
+    let mut configured = TextDiff::configure();
+    let difference = configured.timeout(PATIENCE).diff_lines(&expected, &found);
+    let _ = writeln!(
+        out,
+        "    {} {}",
+        printer.paint(Tone::Good, "- expected"),
+        printer.paint(Tone::Bad, "+ found")
+    );
+    for (index, group) in difference.grouped_ops(AROUND).iter().enumerate() {
+        if index > 0 {
+            out.push_str("      …\n");
+        }
+        for change in group.iter().flat_map(|operation| difference.iter_changes(operation)) {
+            let (sign, tone) = match change.tag() {
+                ChangeTag::Delete => ("-", Tone::Good),
+                ChangeTag::Insert => ("+", Tone::Bad),
+                ChangeTag::Equal => (" ", Tone::Quiet),
+            };
+            let line = change.value().trim_end_matches('\n');
+            let _ = writeln!(out, "    {}", printer.paint(tone, &format!("{sign} {line}")));
+        }
+    }
+    out
+}
+
+fn is_expression(value: &Value) -> bool {
+    value
+        .as_str()
+        .is_some_and(|text| text.len() > 1 && text.starts_with('/') && text.ends_with('/'))
+}
+
+fn lines_of(value: &Value) -> String {
+    let mut text = match value {
+        Value::String(text) => text.clone(),
+        value => serde_json::to_string_pretty(value).unwrap_or_default(),
+    };
+    text.push('\n');
+    text
+}
+
+/// One mismatch without colours and without a difference, for reports that machines read.
+pub(super) fn plain(mismatch: &Mismatch) -> String {
+    let Mismatch { path, expected, found, .. } = mismatch;
+    format!("{path}: expected {expected}, found {found}")
+}
+
+/// What was written into a scenario.
+pub(super) fn change(out: &mut String, change: &Change, printer: &Printer) {
+    let said = match (&change.before, &change.after) {
+        (Some(before), Some(after)) => {
+            let _ = writeln!(out, "  {}", printer.paint(Tone::Strong, &change.key.to_string()));
+            let _ = writeln!(out, "    before: {}", harmless(&before.to_string()));
+            let _ = writeln!(out, "    now:    {}", harmless(&after.to_string()));
+            return;
+        }
+        (None, Some(after)) => format!("added: {after}"),
+        (Some(before), None) => format!("removed, since nothing is there; it was {before}"),
+        (None, None) => return,
+    };
+    let key = printer.paint(Tone::Strong, &change.key.to_string());
+    let _ = writeln!(out, "  {key}\n    {}", harmless(&said));
+}
+
+/// Why a file is no scenario, with the line it is about.
+pub(crate) fn scenario_error(path: &Path, text: &str, error: &ScenarioError) -> String {
+    let mut out = format!("{}:{error}", path.display());
+    if *error.kind() == ScenarioErrorKind::Empty {
+        return out;
+    }
+    let Some(line) = text.lines().nth(error.line() - 1) else { return out };
+    let number = error.line().to_string();
+    let margin = " ".repeat(number.len());
+    // A long line is shown around what it is about.
+    let from = error.column().saturating_sub(1).saturating_sub(ONE_LINE / 2);
+    let shown: String = line.chars().skip(from).take(ONE_LINE).collect();
+    let indent: String = shown
+        .chars()
+        .take(error.column() - 1 - from)
+        .map(|character| if character == '\t' { '\t' } else { ' ' })
+        .collect();
+    let marked = text.get(error.span()).unwrap_or_default().lines().next().unwrap_or_default();
+    let room = shown.chars().count().saturating_sub(indent.chars().count());
+    let marks = "^".repeat(marked.chars().count().clamp(1, room.max(1)));
+    let _ = write!(out, "\n {margin} |\n {number} | {shown}\n {margin} | {indent}{marks}");
+    out
+}

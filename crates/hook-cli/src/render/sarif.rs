@@ -1,0 +1,112 @@
+//! Problems as SARIF 2.1.0, which code scanning reads.
+
+use std::path::Path;
+
+use hook_core::settings::{Diagnostic, Rule, Severity};
+use serde_json::{Value, json};
+
+/// What relative places are relative to: the project.
+const ROOT: &str = "%SRCROOT%";
+
+/// All problems as one document. Files of the project are named relative to it.
+pub(crate) fn document<'d>(
+    problems: impl Iterator<Item = &'d Diagnostic>,
+    project: &Path,
+) -> Value {
+    let project = std::path::absolute(project).unwrap_or_else(|_| project.to_path_buf());
+    let rules: Vec<Value> = Rule::ALL.iter().map(|rule| rule_of(*rule)).collect();
+    let results: Vec<Value> = problems.map(|problem| result_of(problem, &project)).collect();
+    json!({
+        "$schema": "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": {"driver": {
+                "name": "hook",
+                "semanticVersion": env!("CARGO_PKG_VERSION"),
+                "rules": rules,
+            }},
+            "columnKind": "unicodeCodePoints",
+            "originalUriBaseIds": {ROOT: {"uri": format!("{}/", uri_of(&project).trim_end_matches('/'))}},
+            "results": results,
+        }],
+    })
+}
+
+fn rule_of(rule: Rule) -> Value {
+    json!({
+        "id": rule.id(),
+        "shortDescription": {"text": rule.about()},
+        "help": {"text": rule.help()},
+        "defaultConfiguration": {"level": level_of(rule.severity())},
+    })
+}
+
+fn level_of(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Hint => "note",
+        Severity::Warning => "warning",
+        Severity::Error => "error",
+    }
+}
+
+fn result_of(problem: &Diagnostic, project: &Path) -> Value {
+    let place = &problem.place;
+    let mut text = problem.message.clone();
+    if let Some(suggestion) = &problem.suggestion {
+        text.push_str(&format!("; did you mean `{suggestion}`?"));
+    }
+    if problem.suggestion.is_none() || problem.remedy.is_some() {
+        text.push_str(&format!("; to mend it: {}", problem.help()));
+    }
+    let mut result = json!({
+        "ruleId": problem.rule.id(),
+        "ruleIndex": Rule::ALL.iter().position(|rule| *rule == problem.rule),
+        "level": level_of(problem.severity),
+        "message": {"text": text},
+    });
+    if let Some(file) = &place.file {
+        let mut location =
+            json!({"physicalLocation": {"artifactLocation": artifact_of(file, project)}});
+        if place.line > 0 {
+            location["physicalLocation"]["region"] = json!({
+                "startLine": place.line,
+                "startColumn": place.column,
+                "endLine": place.end_line,
+                "endColumn": place.end_column,
+            });
+        }
+        if !place.path.is_empty() {
+            location["logicalLocations"] = json!([{"fullyQualifiedName": place.path}]);
+        }
+        result["locations"] = json!([location]);
+    }
+    result
+}
+
+fn artifact_of(file: &Path, project: &Path) -> Value {
+    let file = std::path::absolute(file).unwrap_or_else(|_| file.to_path_buf());
+    match file.strip_prefix(project) {
+        Ok(relative) => {
+            json!({"uri": escaped(&relative.to_string_lossy()), "uriBaseId": ROOT})
+        }
+        Err(_) => json!({"uri": uri_of(&file)}),
+    }
+}
+
+fn uri_of(path: &Path) -> String {
+    let path = path.to_string_lossy().replace('\\', "/");
+    format!("file://{}{}", if path.starts_with('/') { "" } else { "/" }, escaped(&path))
+}
+
+/// A path as a URI has it.
+fn escaped(path: &str) -> String {
+    path.bytes().fold(String::with_capacity(path.len()), |mut uri, byte| {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
+                uri.push(char::from(byte));
+            }
+            _ => uri.push_str(&format!("%{byte:02X}")),
+        }
+        uri
+    })
+}

@@ -1,0 +1,98 @@
+//! What `hook enable` and `hook disable` did.
+
+use std::fmt::Write;
+
+use serde_json::{Value, json};
+
+use super::diff;
+use crate::commands::{Because, Edited, Outcome, Remaining};
+use crate::output::{Printer, Tone};
+
+/// For people: a line for each file, or with `--dry-run` the difference.
+pub(crate) fn switched(outcome: &Outcome<'_>, printer: &Printer) -> String {
+    let mut out = String::new();
+    let name = printer.paint(Tone::Strong, outcome.name);
+    let word = if outcome.enabled { "enabled" } else { "disabled" };
+    for edited in &outcome.edited {
+        let Ok(change) = &edited.result else { continue };
+        let place = format!("{} ({})", edited.path.display(), edited.source);
+        let place = printer.paint(Tone::Quiet, &place);
+        let _ = match (change.is_change(), outcome.dry_run) {
+            (true, true) => write!(out, "{}", diff::painted(&file_diff(edited), "", printer)),
+            (true, false) => writeln!(out, "{word} {name} in {place}"),
+            (false, _) => writeln!(out, "{name} is already {word} in {place}"),
+        };
+    }
+    if outcome.edited.is_empty() && outcome.remaining.is_empty() {
+        let _ = writeln!(out, "{name} is already {word}");
+    }
+    out
+}
+
+/// As JSON.
+pub(crate) fn switched_json(outcome: &Outcome<'_>) -> Value {
+    let file = |edited: &Edited| {
+        let mut file = json!({
+            "file": edited.path.to_string_lossy(),
+            "source": edited.source.to_string(),
+        });
+        match &edited.result {
+            Ok(change) => file["changed"] = change.is_change().into(),
+            Err(error) => {
+                file["changed"] = false.into();
+                file["error"] = error.to_string().into();
+            }
+        }
+        if outcome.dry_run {
+            file["diff"] = file_diff(edited).into();
+        }
+        file
+    };
+    let remaining = |remaining: &Remaining| {
+        json!({
+            "file": remaining.path.as_ref().map(|path| path.to_string_lossy()),
+            "source": remaining.source.to_string(),
+            "because": match remaining.because {
+                Because::Listed => "disabled",
+                Because::AllOff => "enabled",
+                Because::OutOfReach => "rank",
+            },
+        })
+    };
+    json!({
+        "name": outcome.name,
+        "enabled": outcome.enabled,
+        "dryRun": outcome.dry_run,
+        "files": outcome.edited.iter().map(file).collect::<Vec<_>>(),
+        "remaining": outcome.remaining.iter().map(remaining).collect::<Vec<_>>(),
+    })
+}
+
+/// Why a hook is not as it was asked for.
+pub(crate) fn remaining(name: &str, remaining: &Remaining) -> String {
+    let source = &remaining.source;
+    let file = remaining.path.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
+    match remaining.because {
+        Because::Listed => {
+            format!(
+                "`{name}` is still off: it is on the `disabled` list of the {source} settings {file}"
+            )
+        }
+        Because::AllOff => format!(
+            "`{name}` is still off: `hooksConfig.enabled` is false in the {source} settings {file}, \
+             which switches off all hooks of that file; change it there"
+        ),
+        Because::OutOfReach => format!(
+            "`{name}` is still on in the {source} settings {file}: only they, or a source that is \
+             trusted more, can switch it off"
+        ),
+    }
+}
+
+fn file_diff(edited: &Edited) -> String {
+    let path = edited.path.to_string_lossy();
+    match &edited.result {
+        Ok(change) => diff::unified(&change.before, &change.after, Some((&path, &path))),
+        Err(_) => String::new(),
+    }
+}

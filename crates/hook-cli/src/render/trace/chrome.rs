@@ -1,0 +1,182 @@
+//! A recording as trace events, which Perfetto and chrome://tracing show.
+//!
+//! Requests and hooks each have their own lanes, as many as overlap: events of one lane must not.
+
+use std::time::Duration;
+
+use hook_bus::recording::{RecordedHook, RecordedRequest, Recording};
+use hook_core::ObjectWriter;
+
+use super::{answered_text, ended, microseconds, title};
+
+/// The recording's one process.
+const PROCESS: i128 = 1;
+/// The lanes of requests are numbered from here, those of hooks from there.
+const REQUESTS: usize = 1;
+const HOOKS: usize = 10_001;
+
+/// Renders a recording.
+pub(crate) fn trace_chrome(recording: &Recording) -> String {
+    let mut requests = Lanes::default();
+    let mut hooks = Lanes::default();
+    let mut events = Vec::new();
+    let mut hook_spans: Vec<(&RecordedRequest, &RecordedHook)> = Vec::new();
+    for request in &recording.requests {
+        let end = if request.response.is_some() { request.end() } else { recording.duration };
+        let lane = REQUESTS + requests.lane(request.at, end);
+        events.push(Event::Request { request, lane, end });
+        hook_spans.extend(request.hooks.iter().map(|hook| (request, hook)));
+    }
+    hook_spans.sort_by_key(|(_, hook)| hook.start);
+    for (request, hook) in hook_spans {
+        let end = hook.end.unwrap_or(recording.duration);
+        let lane = HOOKS + hooks.lane(hook.start, end);
+        events.push(Event::Hook { request, hook, lane, end });
+    }
+    let mut out = Vec::new();
+    let mut object = ObjectWriter::begin(&mut out);
+    object.text("displayTimeUnit", "ms");
+    object.object("otherData", |out| {
+        let header = &recording.header;
+        out.text("engine", &header.engine);
+        out.text("startedAt", &header.started_at);
+        out.text("project", &header.project);
+    });
+    let all = metadata(requests.count(), hooks.count()).into_iter().chain(events);
+    let all =
+        all.chain(recording.gaps.iter().map(|gap| Event::Gap { at: gap.at, missed: gap.missed }));
+    object.objects("traceEvents", all, |out, event| event.write(out));
+    object.end();
+    out.push(b'\n');
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+/// Lanes, each free from some time on.
+#[derive(Debug, Default)]
+struct Lanes(Vec<Duration>);
+
+impl Lanes {
+    /// The first lane that is free, taken until `end`.
+    fn lane(&mut self, start: Duration, end: Duration) -> usize {
+        // What takes no time takes a microsecond, so that it can be seen.
+        let end = end.max(start + Duration::from_micros(1));
+        match self.0.iter().position(|free| *free <= start) {
+            Some(lane) => {
+                if let Some(free) = self.0.get_mut(lane) {
+                    *free = end;
+                }
+                lane
+            }
+            None => {
+                self.0.push(end);
+                self.0.len() - 1
+            }
+        }
+    }
+
+    fn count(&self) -> usize {
+        self.0.len()
+    }
+}
+
+enum Event<'r> {
+    Process,
+    Lane { lane: usize, name: String },
+    Request { request: &'r RecordedRequest, lane: usize, end: Duration },
+    Hook { request: &'r RecordedRequest, hook: &'r RecordedHook, lane: usize, end: Duration },
+    Gap { at: Duration, missed: u64 },
+}
+
+fn metadata<'r>(requests: usize, hooks: usize) -> Vec<Event<'r>> {
+    let numbered = |name: &str, first: usize, count: usize| -> Vec<Event<'r>> {
+        let name = |index: usize| match index {
+            0 => name.to_owned(),
+            _ => format!("{name} {}", index + 1),
+        };
+        (0..count).map(|index| Event::Lane { lane: first + index, name: name(index) }).collect()
+    };
+    let mut events = vec![Event::Process];
+    events.extend(numbered("requests", REQUESTS, requests));
+    events.extend(numbered("hooks", HOOKS, hooks));
+    events
+}
+
+impl Event<'_> {
+    fn write(&self, out: &mut ObjectWriter<'_>) {
+        match self {
+            Self::Process => {
+                meta(out, "process_name", None);
+                out.object("args", |out| out.text("name", "hook"));
+            }
+            Self::Lane { lane, name } => {
+                meta(out, "thread_name", Some(*lane));
+                out.object("args", |out| out.text("name", name));
+            }
+            Self::Request { request, lane, end } => {
+                let (event, subject) = title(request);
+                let name = subject.map_or(event.clone(), |subject| format!("{event} {subject}"));
+                complete(out, &name, "request", (request.at, *end), *lane);
+                out.object("args", |out| {
+                    out.integer("request", request.number.into());
+                    out.text("decision", request.outcome().as_str());
+                    let reason = answered_text(request, &["processed", "reason"]);
+                    out.optional_text("reason", reason.as_deref());
+                    let error = answered_text(request, &["error", "message"]);
+                    out.optional_text("error", error.as_deref());
+                    if let Some(input) = request.input() {
+                        out.raw("input", input);
+                    }
+                });
+            }
+            Self::Hook { request, hook, lane, end } => {
+                let outcome = hook.outcome(request.event());
+                complete(out, &hook.name, "hook", (hook.start, *end), *lane);
+                out.object("args", |out| {
+                    out.integer("request", request.number.into());
+                    out.text("event", &title(request).0);
+                    out.text("decision", outcome.as_str());
+                    out.text("ended", &ended(hook, outcome));
+                    for (name, value) in hook.result.iter().flat_map(|result| result.iter()) {
+                        if matches!(name, "exitCode" | "signal" | "error" | "warnings" | "queued") {
+                            out.raw(name, value);
+                        }
+                    }
+                });
+            }
+            Self::Gap { at, missed } => {
+                out.text("name", "messages missed");
+                out.text("ph", "i");
+                out.text("s", "g");
+                out.integer("ts", microseconds(*at));
+                out.integer("pid", PROCESS);
+                out.integer("tid", REQUESTS as i128);
+                out.object("args", |out| out.integer("missed", (*missed).into()));
+            }
+        }
+    }
+}
+
+fn meta(out: &mut ObjectWriter<'_>, name: &str, lane: Option<usize>) {
+    out.text("name", name);
+    out.text("ph", "M");
+    out.integer("pid", PROCESS);
+    if let Some(lane) = lane {
+        out.integer("tid", lane as i128);
+    }
+}
+
+fn complete(
+    out: &mut ObjectWriter<'_>,
+    name: &str,
+    category: &str,
+    (start, end): (Duration, Duration),
+    lane: usize,
+) {
+    out.text("name", name);
+    out.text("cat", category);
+    out.text("ph", "X");
+    out.integer("ts", microseconds(start));
+    out.integer("dur", microseconds(end.saturating_sub(start)).max(1));
+    out.integer("pid", PROCESS);
+    out.integer("tid", lane as i128);
+}

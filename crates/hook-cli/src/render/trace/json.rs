@@ -1,0 +1,101 @@
+//! A recording as JSON: one line for each request, and the page's data.
+
+use hook_bus::recording::{RecordedHook, RecordedRequest, Recording};
+use hook_core::{ObjectWriter, RawJson};
+
+use super::{answered_text, microseconds};
+
+/// How much of long texts is kept, in bytes.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Texts {
+    /// All, and values as values.
+    Whole,
+    /// At most so much of each stream and of each value; values as text, since what is cut off is no
+    /// value any more.
+    Cut { stream: usize, value: usize },
+}
+
+/// One line for each request.
+pub(crate) fn trace_json(recording: &Recording) -> String {
+    let mut out = Vec::new();
+    for recorded in &recording.requests {
+        let mut object = ObjectWriter::begin(&mut out);
+        request(&mut object, recorded, Texts::Whole);
+        object.end();
+        out.push(b'\n');
+    }
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+/// Writes one request, with its hooks.
+pub(super) fn request(out: &mut ObjectWriter<'_>, request: &RecordedRequest, texts: Texts) {
+    out.integer("request", request.number.into());
+    let own = |name: &str| request.message.as_ref()?.get(name)?.to_text();
+    out.optional_text("correlationId", own("correlationId").as_deref());
+    out.optional_text("eventName", request.event_name.as_deref());
+    out.optional_text("subject", request.subject().as_deref());
+    out.text("outcome", request.outcome().as_str());
+    out.integer("start", microseconds(request.at));
+    if let Some(response) = &request.response {
+        out.integer("end", microseconds(response.at));
+    }
+    for name in ["reason", "systemMessage", "additionalContext"] {
+        out.optional_text(name, answered_text(request, &["processed", name]).as_deref());
+    }
+    if let Some(error) = request.answered(&["error"]) {
+        out.raw("error", &error);
+    }
+    value(out, "input", request.input(), texts);
+    value(out, "finalOutput", request.answered(&["output", "finalOutput"]).as_ref(), texts);
+    if let Some(warnings) = request.answered(&["warnings"]) {
+        out.raw("warnings", &warnings);
+    }
+    let event = request.event();
+    out.objects("hooks", &request.hooks, |out, recorded: &RecordedHook| {
+        out.text("name", &recorded.name);
+        out.text("type", &recorded.kind);
+        out.text("source", &recorded.source);
+        out.text("outcome", recorded.outcome(event).as_str());
+        out.integer("start", microseconds(recorded.start));
+        if let Some(end) = recorded.end {
+            out.integer("end", microseconds(end));
+        }
+        if recorded.estimated {
+            out.bool("estimated", true);
+        }
+        result(out, recorded, texts);
+    });
+}
+
+/// Writes what became of a hook.
+fn result(out: &mut ObjectWriter<'_>, hook: &RecordedHook, texts: Texts) {
+    let Some(result) = &hook.result else { return };
+    for (name, value) in result.iter() {
+        match (name, texts) {
+            ("name" | "type" | "source" | "outcome" | "start" | "end" | "estimated", _) => {}
+            ("stdout" | "stderr", Texts::Cut { stream, .. }) => {
+                let text = value.to_text().unwrap_or_default();
+                cut(out, name, &text, stream);
+            }
+            _ => out.raw(name, value),
+        }
+    }
+}
+
+fn value(out: &mut ObjectWriter<'_>, name: &str, value: Option<&RawJson>, texts: Texts) {
+    match (value, texts) {
+        (None, _) => {}
+        (Some(value), Texts::Whole) => out.raw(name, value),
+        (Some(value), Texts::Cut { value: most, .. }) => cut(out, name, value.as_str(), most),
+    }
+}
+
+/// Writes a text of at most `most` bytes, and how many were cut off.
+fn cut(out: &mut ObjectWriter<'_>, name: &str, text: &str, most: usize) {
+    let end = (0..=most.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
+    let kept = text.get(..end.unwrap_or_default()).unwrap_or_default();
+    out.text(name, kept);
+    if kept.len() < text.len() {
+        out.integer(&format!("{name}Cut"), (text.len() - kept.len()) as i128);
+    }
+}

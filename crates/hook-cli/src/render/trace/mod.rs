@@ -1,0 +1,49 @@
+//! A recording as a timeline: text for a terminal, trace events for Perfetto, a page, JSON lines.
+
+mod bar;
+mod chrome;
+mod json;
+mod page;
+mod text;
+
+use std::time::Duration;
+
+use hook_bus::recording::{RecordedHook, RecordedOutcome, RecordedRequest};
+use hook_core::RawJson;
+
+pub(crate) use chrome::trace_chrome;
+pub(crate) use json::trace_json;
+pub(crate) use page::trace_page;
+pub(crate) use text::{Scale, trace_text};
+
+/// A request's event as people call it, and what it is about.
+pub(super) fn title(request: &RecordedRequest) -> (String, Option<String>) {
+    let event = request.event_name.clone().unwrap_or_else(|| "not a request".to_owned());
+    (event, request.subject())
+}
+
+/// How a hook ended, in a word or two.
+fn ended(hook: &RecordedHook, outcome: RecordedOutcome) -> String {
+    let Some(result) = &hook.result else { return outcome.as_str().to_owned() };
+    if result.get("timedOut").and_then(RawJson::to_bool) == Some(true) {
+        return "timed out".to_owned();
+    }
+    match (result.get("exitCode"), hook.text("signal")) {
+        // It said so on stdout, which its exit code does not show.
+        (Some(code), _) if code.as_str() == "0" && outcome != RecordedOutcome::Proceed => {
+            outcome.as_str().to_owned()
+        }
+        (Some(code), _) => format!("exit {}", code.as_str()),
+        (None, Some(signal)) => signal,
+        (None, None) => outcome.as_str().to_owned(),
+    }
+}
+
+/// A text of the response, such as `["processed", "reason"]`.
+fn answered_text(request: &RecordedRequest, path: &[&str]) -> Option<String> {
+    request.answered(path)?.to_text()
+}
+
+fn microseconds(time: Duration) -> i128 {
+    i128::try_from(time.as_micros()).unwrap_or(i128::MAX)
+}

@@ -1,0 +1,119 @@
+//! A recording as one page that needs nothing else: no network, no other file.
+//!
+//! What hooks and agents wrote is data in it and nothing more. The data is JSON in which no `<`
+//! stands as itself, the script makes text nodes of it, and the page's own policy lets no other
+//! script run.
+
+use hook_bus::recording::Recording;
+use hook_core::ObjectWriter;
+use sha2::{Digest, Sha256};
+
+use super::json::{self, Texts};
+use super::microseconds;
+
+const PAGE: &str = include_str!("page.html");
+const STYLE: &str = include_str!("page.css");
+const SCRIPT: &str = include_str!("page.js");
+
+/// How much of each stream and value the page holds at most, and how much of each kind in all, in
+/// bytes: browsers have to hold it.
+const STREAM: usize = 16 * 1024;
+const VALUE: usize = 64 * 1024;
+const ALL: usize = 32 * 1024 * 1024;
+/// However many there are, each has this much.
+const LEAST: usize = 512;
+
+/// Renders a recording; `name` is what it is called.
+pub(crate) fn trace_page(recording: &Recording, name: &str) -> String {
+    let parts = [
+        ("STYLE-HASH", hash(STYLE)),
+        ("SCRIPT-HASH", hash(SCRIPT)),
+        ("STYLE", STYLE.to_owned()),
+        ("SCRIPT", SCRIPT.to_owned()),
+        ("DATA", data(recording, name)),
+    ];
+    let mut page = String::new();
+    // Each part is looked for in the page alone, never in another part.
+    let mut rest = PAGE;
+    while let Some((before, after)) = rest.split_once("{{") {
+        let (word, after) = after.split_once("}}").unwrap_or((after, ""));
+        page.push_str(before);
+        if let Some((_, part)) = parts.iter().find(|(known, _)| *known == word) {
+            page.push_str(part);
+        }
+        rest = after;
+    }
+    page.push_str(rest);
+    page
+}
+
+fn data(recording: &Recording, name: &str) -> String {
+    let hooks: usize = recording.requests.iter().map(|request| request.hooks.len()).sum();
+    let share = |count: usize, most: usize| (ALL / count.max(1)).clamp(LEAST, most);
+    let texts = Texts::Cut {
+        stream: share(2 * hooks, STREAM),
+        value: share(2 * recording.requests.len(), VALUE),
+    };
+    let header = &recording.header;
+    let mut out = Vec::new();
+    let mut object = ObjectWriter::begin(&mut out);
+    object.text("file", name);
+    object.text("engine", &header.engine);
+    object.text("startedAt", &header.started_at);
+    object.text("project", &header.project);
+    object.integer("duration", microseconds(recording.duration));
+    object.bool("truncated", recording.truncated);
+    object.objects("gaps", &recording.gaps, |out, gap| {
+        out.integer("at", microseconds(gap.at));
+        out.integer("missed", gap.missed.into());
+    });
+    object.objects("requests", &recording.requests, |out, request| {
+        json::request(out, request, texts);
+    });
+    object.end();
+    // In JSON, `<` is only ever part of a string.
+    String::from_utf8_lossy(&out).replace('<', "\\u003c")
+}
+
+/// What the page's policy calls a script or style by.
+fn hash(text: &str) -> String {
+    format!("sha256-{}", base64(&Sha256::digest(text.as_bytes())))
+}
+
+fn base64(bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut out = String::new();
+    for chunk in bytes.chunks(3) {
+        let group = chunk.iter().fold(0_u32, |group, byte| group << 8 | u32::from(*byte));
+        let group = group << (8 * (3 - chunk.len()));
+        for place in 0..4 {
+            let letter = (group >> (18 - 6 * place)) & 63;
+            let letter = LETTERS.get(letter as usize).copied().unwrap_or(b'=');
+            out.push(if place > chunk.len() { '=' } else { letter.into() });
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_is_as_its_standard_says() {
+        for (bytes, text) in
+            [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")]
+        {
+            assert_eq!(base64(bytes.as_bytes()), text);
+        }
+    }
+
+    #[test]
+    fn what_is_included_cannot_end_its_element() {
+        // The hash is of what stands between the tags, so it must stand there as it is.
+        assert!(!SCRIPT.contains("</script") && !SCRIPT.contains("<!--"));
+        assert!(!STYLE.contains("</style"));
+        assert!(PAGE.contains("<style>{{STYLE}}</style>"));
+        assert!(PAGE.contains("<script>{{SCRIPT}}</script>"));
+    }
+}

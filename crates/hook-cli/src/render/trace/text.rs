@@ -1,0 +1,329 @@
+//! A recording as a waterfall in the terminal.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use hook_bus::recording::{
+    RecordedHook, RecordedOutcome, RecordedRequest, Recording, RecordingSummary,
+};
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use super::bar::Track;
+use super::{answered_text, ended, title};
+use crate::output::{Printer, Tone, harmless};
+
+/// What the width of the bars stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scale {
+    /// The whole recording.
+    Recording,
+    /// The request that a hook runs for.
+    Request,
+}
+
+/// Columns of the offset, of the outcome and of the duration, with the blanks between them.
+const OFFSET: usize = 12;
+const OUTCOME: usize = 13;
+const DURATION: usize = 9;
+/// The names take what they need, within these.
+const NAMES: std::ops::RangeInclusive<usize> = 16..=44;
+/// Bars of fewer columns say nothing.
+const LEAST_BARS: usize = 8;
+
+/// Renders a recording.
+pub(crate) fn trace_text(recording: &Recording, scale: Scale, printer: &Printer) -> String {
+    let mut page = Page::new(recording, scale, printer);
+    page.head();
+    let mut gaps = recording.gaps.iter().peekable();
+    for request in &recording.requests {
+        while let Some(gap) = gaps.next_if(|gap| gap.at <= request.at) {
+            page.gap(gap.at, gap.missed);
+        }
+        page.request(request);
+    }
+    for gap in gaps {
+        page.gap(gap.at, gap.missed);
+    }
+    page.summary(&recording.summary());
+    page.out
+}
+
+struct Page<'r> {
+    recording: &'r Recording,
+    scale: Scale,
+    printer: &'r Printer,
+    names: usize,
+    /// Columns of the bars; none where they do not fit.
+    bars: Option<usize>,
+    out: String,
+}
+
+impl<'r> Page<'r> {
+    fn new(recording: &'r Recording, scale: Scale, printer: &'r Printer) -> Self {
+        let width = printer.width();
+        let fixed = OFFSET + OUTCOME + DURATION;
+        let wanted = recording.requests.iter().map(longest_name).max().unwrap_or_default();
+        // Names and bars share what is there.
+        let most = (width.saturating_sub(fixed + 2) / 2).clamp(*NAMES.start(), *NAMES.end());
+        let names = wanted.clamp(*NAMES.start(), most);
+        let bars = width.checked_sub(fixed + names + 2).filter(|bars| *bars >= LEAST_BARS);
+        Self { recording, scale, printer, names, bars, out: String::new() }
+    }
+
+    fn paint(&self, tone: Tone, text: &str) -> String {
+        self.printer.paint(tone, text)
+    }
+
+    fn head(&mut self) {
+        let header = &self.recording.header;
+        let said = [("", &header.started_at), ("", &header.project), ("hook ", &header.engine)];
+        let said: Vec<String> = said
+            .into_iter()
+            .filter(|(_, text)| !text.is_empty())
+            .map(|(word, text)| format!("{word}{}", one_line(text)))
+            .collect();
+        let _ = writeln!(self.out, "{}", self.paint(Tone::Quiet, &said.join("  ")));
+        if let (Some(bars), Scale::Recording) = (self.bars, self.scale) {
+            let end = format!("+{}", time(self.recording.duration));
+            let blanks = (OFFSET + self.names + OUTCOME + DURATION + 2).saturating_sub(1);
+            let between = bars.saturating_sub(1 + end.width());
+            let axis = format!("{:blanks$} 0{:─<between$}{end}", "", "");
+            let _ = writeln!(self.out, "{}", self.paint(Tone::Quiet, &axis));
+        }
+    }
+
+    fn gap(&mut self, at: Duration, missed: u64) {
+        let messages = if missed == 1 { "message" } else { "messages" };
+        let text = format!("{:>10}  {missed} {messages} missed", offset(at));
+        let _ = writeln!(self.out, "{}", self.paint(Tone::Odd, &text));
+    }
+
+    fn request(&mut self, request: &RecordedRequest) {
+        let outcome = request.outcome();
+        let (event, subject) = title(request);
+        let (event, subject) = (one_line(&event), subject.map(|subject| one_line(&subject)));
+        let (mut name, mut left) = fitted(&event, self.names);
+        name = self.paint(Tone::Strong, &name);
+        if let (Some(subject), 3..) = (subject, left) {
+            let (subject, rest) = fitted(&subject, left - 1);
+            name = format!("{name} {}", self.paint(Tone::Plain, &subject));
+            left = rest;
+        }
+        let took = request.response.as_ref().map(|it| it.at.saturating_sub(request.at));
+        let track = self.track(request);
+        let span = took.map(|_| (request.at, request.end()));
+        self.line(Line {
+            offset: Some(request.at),
+            name: format!("{name}{:left$}", ""),
+            outcome,
+            said: outcome.as_str(),
+            took,
+            span: span.or(Some((request.at, request.at))),
+            track,
+            thin: true,
+        });
+        let error = answered_text(request, &["error", "message"]);
+        let reason = answered_text(request, &["processed", "reason"]);
+        for text in [error, reason].into_iter().flatten().take(1) {
+            self.note(outcome, &text);
+        }
+        for hook in &request.hooks {
+            self.hook(request, hook, track);
+        }
+    }
+
+    fn hook(&mut self, request: &RecordedRequest, hook: &RecordedHook, track: Option<Track>) {
+        let outcome = hook.outcome(request.event());
+        let (name, left) = fitted(&one_line(&hook.name), self.names.saturating_sub(2));
+        let name = format!("  {}{:left$}", self.paint(Tone::Plain, &name), "");
+        // Of a hook that never ended is known that it was at work until then.
+        let until = hook.end.unwrap_or(self.recording.duration);
+        self.line(Line {
+            offset: None,
+            name,
+            outcome,
+            said: &ended(hook, outcome),
+            took: hook.duration(),
+            span: Some((hook.start, until)),
+            track,
+            thin: false,
+        });
+        if let Some(error) = hook.text("error") {
+            self.note(outcome, &error);
+        }
+    }
+
+    fn line(&mut self, line: Line<'_>) {
+        let offset = line.offset.map(offset).unwrap_or_default();
+        let (mark, tone) = mark(line.outcome);
+        let said = fitted(&one_line(line.said), OUTCOME - 3).0;
+        let said = format!("{mark} {said}");
+        let blanks = (OUTCOME - 1).saturating_sub(said.width());
+        let took = line.took.map(time).unwrap_or_default();
+        let mut out = format!(
+            "{}  {} {}{:blanks$}{}",
+            self.paint(Tone::Quiet, &format!("{offset:>10}")),
+            line.name,
+            self.paint(tone, &said),
+            "",
+            self.paint(Tone::Quiet, &format!("{took:>DURATION$}")),
+        );
+        if let (Some(track), Some((start, end))) = (line.track, line.span) {
+            let mut bar = track.bar(start, end);
+            if line.thin {
+                bar.blocks = bar.blocks.chars().map(|_| '─').collect();
+            }
+            let tone = if line.thin { Tone::Quiet } else { tone };
+            let before = bar.before + 2;
+            let _ = write!(out, "{:before$}{}", "", self.paint(tone, &bar.blocks));
+        }
+        let _ = writeln!(self.out, "{out}");
+    }
+
+    /// Says why, on one line of its own.
+    fn note(&mut self, outcome: RecordedOutcome, text: &str) {
+        let width = self.printer.width().saturating_sub(OFFSET + 4);
+        let (text, _) = fitted(&one_line(text), width.max(*NAMES.start()));
+        let tone = if outcome == RecordedOutcome::Proceed { Tone::Quiet } else { mark(outcome).1 };
+        let _ = writeln!(self.out, "{:OFFSET$}    {}", "", self.paint(tone, &text));
+    }
+
+    fn track(&self, request: &RecordedRequest) -> Option<Track> {
+        let (start, end) = match self.scale {
+            Scale::Recording => (Duration::ZERO, self.recording.duration),
+            Scale::Request => (request.at, request.end()),
+        };
+        Some(Track { columns: self.bars?, start, end })
+    }
+
+    fn summary(&mut self, summary: &RecordingSummary) {
+        let events = summary.events.iter().map(|totals| one_line(&totals.event).width());
+        let names = events.max().unwrap_or_default().clamp(5, *NAMES.end());
+        if !summary.slowest.is_empty() {
+            let _ = writeln!(self.out, "\n{}", self.paint(Tone::Strong, "Slowest hooks"));
+        }
+        for slow in &summary.slowest {
+            let Some(request) = self.recording.requests.get(slow.request) else { continue };
+            let Some(hook) = request.hooks.get(slow.hook) else { continue };
+            let (event, subject) = title(request);
+            let about = one_line(
+                &[Some(event), subject].into_iter().flatten().collect::<Vec<_>>().join(" "),
+            );
+            let (name, left) = fitted(&one_line(&hook.name), 24);
+            let _ = writeln!(
+                self.out,
+                "{:>10}  {}{:left$}  {}",
+                time(slow.duration),
+                self.paint(Tone::Plain, &name),
+                "",
+                self.paint(Tone::Quiet, &format!("{} {about}", offset(request.at))),
+            );
+        }
+        if !summary.events.is_empty() {
+            let head = format!(
+                "{:names$}  {:>8}  {:>7}  {:>5}  {:>6}  {:>9}  {:>9}",
+                "Event", "requests", "held up", "hooks", "failed", "in hooks", "longest"
+            );
+            let _ = writeln!(self.out, "\n{}", self.paint(Tone::Strong, &head));
+        }
+        for totals in &summary.events {
+            let (name, left) = fitted(&one_line(&totals.event), names);
+            let _ = writeln!(
+                self.out,
+                "{}{:left$}  {:>8}  {:>7}  {:>5}  {:>6}  {:>9}  {:>9}",
+                self.paint(Tone::Plain, &name),
+                "",
+                totals.requests,
+                totals.held_up,
+                totals.hooks,
+                totals.failed_hooks,
+                time(totals.in_hooks),
+                time(totals.longest),
+            );
+        }
+        let last = format!(
+            "{}, {}, {} failed; {} recorded, hooks ran in {} of it",
+            counted(self.recording.requests.len(), "request"),
+            counted(summary.hooks, "hook"),
+            summary.failed_hooks,
+            time(self.recording.duration),
+            time(summary.waited),
+        );
+        let _ = writeln!(self.out, "\n{}", self.paint(Tone::Strong, &last));
+    }
+}
+
+struct Line<'l> {
+    offset: Option<Duration>,
+    /// Painted, and as wide as names are.
+    name: String,
+    outcome: RecordedOutcome,
+    said: &'l str,
+    took: Option<Duration>,
+    span: Option<(Duration, Duration)>,
+    track: Option<Track>,
+    thin: bool,
+}
+
+fn mark(outcome: RecordedOutcome) -> (char, Tone) {
+    match outcome {
+        RecordedOutcome::Proceed => ('✓', Tone::Good),
+        RecordedOutcome::Ask => ('?', Tone::Odd),
+        RecordedOutcome::Block => ('✗', Tone::Bad),
+        RecordedOutcome::Stop => ('■', Tone::Bad),
+        RecordedOutcome::Failed => ('!', Tone::Odd),
+        RecordedOutcome::Unfinished => ('…', Tone::Quiet),
+    }
+}
+
+fn longest_name(request: &RecordedRequest) -> usize {
+    let (event, subject) = title(request);
+    let own = event.width() + subject.map_or(0, |subject| 1 + subject.width());
+    let hooks = request.hooks.iter().map(|hook| hook.name.width() + 2);
+    hooks.fold(own, usize::max)
+}
+
+/// The text in at most so many columns, and how many are left.
+fn fitted(text: &str, columns: usize) -> (String, usize) {
+    if text.width() <= columns {
+        return (text.to_owned(), columns - text.width());
+    }
+    let mut fitted = String::new();
+    let mut left = columns.saturating_sub(1);
+    for character in text.chars() {
+        let Some(rest) = left.checked_sub(character.width().unwrap_or_default()) else { break };
+        (left, _) = (rest, fitted.push(character));
+    }
+    fitted.push('…');
+    (fitted, left)
+}
+
+/// Text from outside on one line, without what moves the cursor.
+fn one_line(text: &str) -> String {
+    harmless(text).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+fn offset(at: Duration) -> String {
+    let (seconds, millis) = (at.as_secs(), at.subsec_millis());
+    match seconds {
+        0..60 => format!("+{seconds}.{millis:03} s"),
+        60..3_600 => format!("+{}:{:02}.{millis:03}", seconds / 60, seconds % 60),
+        _ => format!("+{}:{:02}:{:02}", seconds / 3_600, seconds / 60 % 60, seconds % 60),
+    }
+}
+
+/// A duration with three digits or so.
+fn time(duration: Duration) -> String {
+    let seconds = duration.as_secs_f64();
+    match duration.as_micros() {
+        0..1_000 => format!("{} µs", duration.as_micros()),
+        1_000..10_000 => format!("{:.1} ms", seconds * 1_000.0),
+        10_000..1_000_000 => format!("{:.0} ms", seconds * 1_000.0),
+        1_000_000..100_000_000 => format!("{seconds:.2} s"),
+        _ => format!("{seconds:.0} s"),
+    }
+}

@@ -1,0 +1,275 @@
+//! Why each hook runs for an event, or does not: what stands behind a [`Plan`](crate::Plan), made
+//! of the same matching, identity and trust.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::event::{HookEventName, Matching};
+use crate::matcher::MatchOutcome;
+use crate::nearest::shortened;
+use crate::planner::Selection;
+use crate::registry::Hook;
+use crate::settings::HookSource;
+
+/// What an event would run, and why not the rest; see
+/// [`HookRegistry::explain`](crate::HookRegistry::explain).
+#[derive(Debug, Clone)]
+pub struct Explanation {
+    /// The event.
+    pub event: HookEventName,
+    /// What matchers were compared with; absent where the event has nothing.
+    pub subject: Option<String>,
+    /// The first hook whose definition has the plan run one hook after the other; without one they
+    /// all start at once.
+    pub sequential_because: Option<Arc<Hook>>,
+    /// Every hook there is: those of the event in the order in which they run, then all others. A
+    /// hook that is there twice stands where it runs in the copy that runs.
+    pub hooks: Vec<ExplainedHook>,
+}
+
+impl Explanation {
+    /// The hooks that would run, in plan order.
+    pub fn running(&self) -> impl Iterator<Item = &ExplainedHook> {
+        self.hooks.iter().filter(|hook| hook.runs())
+    }
+}
+
+/// What becomes of one hook when the event comes.
+#[derive(Debug, Clone)]
+pub struct ExplainedHook {
+    /// The hook.
+    pub hook: Arc<Hook>,
+    /// Its place in the plan, from 0, if it runs.
+    pub place: Option<usize>,
+    /// Why it does not run, as far as one reason does not hide the next; empty if it runs.
+    pub reasons: Vec<NotRun>,
+    /// What its author should know, such as a matcher that does not compile or was given up.
+    pub warnings: Vec<String>,
+    /// What to write instead of a matcher that cannot mean what it seems to.
+    pub hint: Option<String>,
+}
+
+impl ExplainedHook {
+    /// Whether it runs.
+    pub fn runs(&self) -> bool {
+        self.place.is_some()
+    }
+}
+
+/// Why a hook does not run. Its text completes "does not run: ".
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum NotRun {
+    /// It listens to another event.
+    OtherEvent {
+        /// The one it listens to.
+        event: HookEventName,
+    },
+    /// It is a project's, and nobody has trusted it as it is now.
+    Untrusted {
+        /// Whether it was trusted as it was before.
+        changed: bool,
+    },
+    /// Somebody switched it off.
+    Disabled(SwitchedOff),
+    /// Its matcher does not match.
+    NotMatched {
+        /// The matcher as it was written.
+        matcher: String,
+        /// The field of the input that it is compared with.
+        field: &'static str,
+        /// What that field holds.
+        subject: String,
+        /// Whether the two are compared exactly, and not by pattern.
+        exactly: bool,
+    },
+    /// It is the same hook as another one, which runs in its place.
+    Duplicate {
+        /// The copy that runs: that of the most trusted source, and of equals the first.
+        of: Arc<Hook>,
+    },
+}
+
+impl NotRun {
+    /// The word in messages.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::OtherEvent { .. } => "other_event",
+            Self::Untrusted { .. } => "untrusted",
+            Self::Disabled(_) => "disabled",
+            Self::NotMatched { .. } => "not_matched",
+            Self::Duplicate { .. } => "duplicate",
+        }
+    }
+}
+
+impl fmt::Display for NotRun {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::OtherEvent { event } => write!(formatter, "it listens to {event}"),
+            Self::Untrusted { changed: false } => {
+                formatter.write_str("it is the project's, and not trusted")
+            }
+            Self::Untrusted { changed: true } => {
+                formatter.write_str("it is the project's, and has changed since it was trusted")
+            }
+            Self::Disabled(by) => {
+                write!(formatter, "off by {by}")?;
+                match &by.file {
+                    Some(file) => write!(formatter, ", {}", file.display()),
+                    None => Ok(()),
+                }
+            }
+            Self::NotMatched { matcher, field, subject, exactly } => {
+                let matcher = shortened(matcher.trim());
+                let subject = shortened(subject);
+                match exactly {
+                    true => {
+                        write!(formatter, "its matcher `{matcher}` is not the {field} `{subject}`")
+                    }
+                    false => write!(
+                        formatter,
+                        "its matcher `{matcher}` does not match the {field} `{subject}`"
+                    ),
+                }
+            }
+            Self::Duplicate { of } => {
+                let source = &of.source;
+                write!(formatter, "it has name and command of a hook of the {source} settings")?;
+                if let Some(place) = &of.place {
+                    write!(formatter, ", {place}")?;
+                }
+                formatter.write_str(", which runs in its place")
+            }
+        }
+    }
+}
+
+/// Explains what `on`, the event's hooks that are neither untrusted nor switched off, make of it;
+/// `obstacles` says of the others which of the two they are.
+pub(crate) fn explain(
+    all: &[Arc<Hook>],
+    on: &[Arc<Hook>],
+    obstacles: impl Fn(&Hook) -> Vec<NotRun>,
+    event: HookEventName,
+    subject: Option<&str>,
+) -> Explanation {
+    let selection = Selection::of(on, subject);
+    let mut selected = on.iter().zip(&selection.places).peekable();
+    let (of_event, others): (Vec<_>, Vec<_>) = all.iter().partition(|hook| hook.event == event);
+    let mut hooks: Vec<ExplainedHook> = Vec::with_capacity(all.len());
+    // Where in `hooks` the first copy of each planned hook stands.
+    let mut first = vec![None; selection.planned.len()];
+    for hook in of_event {
+        let mut explained = ExplainedHook {
+            hook: Arc::clone(hook),
+            place: None,
+            reasons: Vec::new(),
+            warnings: hook.warnings.clone(),
+            hint: hook.matcher.hint(event.row().matching),
+        };
+        let place = match selected.next_if(|(on, _)| Arc::ptr_eq(on, hook)) {
+            Some((_, place)) => *place,
+            None => {
+                explained.reasons = obstacles(hook);
+                None
+            }
+        };
+        match place.and_then(|place| Some((place, selection.planned.get(place)?))) {
+            None => explained.reasons.extend(not_matched(hook, subject)),
+            Some((place, planned)) => {
+                if let Some(first) = first.get_mut(place) {
+                    first.get_or_insert(hooks.len());
+                }
+                if Arc::ptr_eq(&planned.hook, hook) {
+                    explained.place = Some(place);
+                    explained.warnings.extend(planned.warning.clone());
+                } else {
+                    explained.reasons.push(NotRun::Duplicate { of: Arc::clone(&planned.hook) });
+                }
+            }
+        }
+        hooks.push(explained);
+    }
+    // The copy that runs takes the place of the first.
+    for index in 0..hooks.len() {
+        let first = hooks[index].place.and_then(|place| first.get(place).copied().flatten());
+        if let Some(first) = first.filter(|first| *first < index) {
+            hooks.swap(first, index);
+        }
+    }
+    hooks.extend(others.into_iter().map(|hook| ExplainedHook {
+        hook: Arc::clone(hook),
+        place: None,
+        reasons: vec![NotRun::OtherEvent { event: hook.event }],
+        warnings: hook.warnings.clone(),
+        hint: None,
+    }));
+    Explanation {
+        event,
+        subject: subject.map(str::to_owned),
+        sequential_because: selection.sequential,
+        hooks,
+    }
+}
+
+/// That a hook's matcher does not match, if it does not. Of a hook that is not trusted nobody
+/// knows.
+fn not_matched(hook: &Hook, subject: Option<&str>) -> Option<NotRun> {
+    let subject = subject.filter(|_| hook.is_trusted())?;
+    let matching = hook.event.row().matching;
+    let field = matching.field()?;
+    (hook.matcher.matches(Some(subject)) == MatchOutcome::No).then(|| NotRun::NotMatched {
+        matcher: hook.matcher.text().unwrap_or_default().to_owned(),
+        field,
+        subject: subject.to_owned(),
+        exactly: matches!(matching, Matching::Exact { .. }),
+    })
+}
+
+/// Who switched a hook off, and where that is written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SwitchedOff {
+    /// How.
+    pub switch: Switch,
+    /// Whose setting it is.
+    pub source: HookSource,
+    /// The file it stands in; absent for what the host said at run time.
+    pub file: Option<PathBuf>,
+}
+
+/// How a hook is switched off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Switch {
+    /// `hooksConfig.enabled` of its own file is false.
+    Enabled,
+    /// `hooksConfig.disabled` of its own file, or of one that is trusted more, names it.
+    Disabled,
+    /// The host did it at run time.
+    Host,
+}
+
+impl Switch {
+    /// The JSON path of the setting; the host's word is none.
+    pub fn setting(self) -> Option<&'static str> {
+        match self {
+            Self::Enabled => Some("hooksConfig.enabled"),
+            Self::Disabled => Some("hooksConfig.disabled"),
+            Self::Host => None,
+        }
+    }
+}
+
+impl fmt::Display for SwitchedOff {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.switch {
+            Switch::Enabled => {
+                write!(formatter, "`enabled: false` in the {} settings", self.source)
+            }
+            Switch::Disabled => write!(formatter, "`disabled` in the {} settings", self.source),
+            Switch::Host => formatter.write_str("the host, at run time"),
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! The scripts and programs that commands start: whether they are there, and can be started.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use super::{Finding, Findings, Surroundings, path_of};
+use crate::command_line::{PROJECT_DIRECTORY, expanded_words, is_shell_word};
+use crate::nearest::shortened;
+use crate::program;
+use crate::settings::{HookEntry, Rule, SettingsFile};
+
+/// Programs that run the script which is their first argument.
+const INTERPRETERS: [&str; 12] =
+    ["bash", "bun", "dash", "node", "perl", "php", "python", "python3", "ruby", "sh", "tsx", "zsh"];
+
+/// How much of a script's first line the system reads.
+const FIRST_LINE: u64 = 256;
+
+/// A command with the variables that it has of its own.
+type Program<'e> = (&'e str, &'e [(String, String)]);
+
+pub(super) fn check(file: &SettingsFile, surroundings: &Surroundings, findings: &mut Findings<'_>) {
+    if !cfg!(unix) {
+        // There, commands are PowerShell's.
+        return;
+    }
+    // One script is often the command of many hooks.
+    let mut known: HashMap<Program<'_>, Option<Problem>> = HashMap::new();
+    for entry in &file.hooks {
+        let Some(range) = &entry.spans.command else { continue };
+        let problem = known
+            .entry((&entry.command, &entry.env))
+            .or_insert_with(|| Command { entry, surroundings }.problem());
+        let Some(problem) = problem else { continue };
+        let path = path_of(entry, "command");
+        let mut finding = Finding::new(problem.rule, range, path, &problem.message);
+        finding.diagnostic.remedy.clone_from(&problem.remedy);
+        findings.add(finding);
+    }
+}
+
+struct Problem {
+    rule: Rule,
+    message: String,
+    remedy: Option<String>,
+}
+
+impl Problem {
+    fn new(rule: Rule, message: String) -> Self {
+        Self { rule, message, remedy: None }
+    }
+
+    fn remedy(self, remedy: String) -> Self {
+        Self { remedy: Some(remedy), ..self }
+    }
+}
+
+struct Command<'c> {
+    entry: &'c HookEntry,
+    surroundings: &'c Surroundings,
+}
+
+impl Command<'_> {
+    fn problem(&self) -> Option<Problem> {
+        let words = expanded_words(&self.entry.command, |name| self.variable(name));
+        let (first, arguments) = words.split_first()?;
+        // What only the shell can know is not guessed.
+        let first = first.as_deref().filter(|first| !first.is_empty())?;
+        if first.contains('/') {
+            let path = self.surroundings.project.join(first);
+            return self.starts(first, &path).or_else(|| self.interprets(first, arguments));
+        }
+        if is_shell_word(first) || self.entry.command.contains("()") {
+            return None;
+        }
+        self.not_on_path(first).or_else(|| self.interprets(first, arguments))
+    }
+
+    /// What is known of a variable before the hook runs.
+    fn variable(&self, name: &str) -> Option<String> {
+        if let Some((_, value)) = self.entry.env.iter().rev().find(|(known, _)| known == name) {
+            return Some(value.clone());
+        }
+        if PROJECT_DIRECTORY.contains(&name) {
+            return Some(self.surroundings.project.to_str()?.to_owned());
+        }
+        match name {
+            "HOME" => Some(self.surroundings.variable(name)?.to_str()?.to_owned()),
+            _ => None,
+        }
+    }
+
+    fn search_path(&self) -> Option<std::ffi::OsString> {
+        let own = self.entry.env.iter().rev().find(|(name, _)| name == "PATH");
+        match own {
+            Some((_, value)) => Some(value.into()),
+            None => Some(self.surroundings.variable("PATH")?.to_owned()),
+        }
+    }
+
+    fn is_on_path(&self, name: &str) -> bool {
+        // Without a search path, or with one that depends on where the agent works, nobody knows.
+        let Some(path) = self.search_path() else { return true };
+        let relative = std::env::split_paths(&path).any(|folder| !folder.is_absolute());
+        relative || program::find(&path, name).is_some()
+    }
+
+    fn not_on_path(&self, name: &str) -> Option<Problem> {
+        let missing = !self.is_on_path(name);
+        missing.then(|| {
+            let message = format!("the program `{}` is not on PATH", shortened(name));
+            let beside = self.surroundings.project.join(name);
+            let problem = Problem::new(Rule::ProgramNotFound, message);
+            match beside.is_file() {
+                true => problem.remedy(format!("write `./{name}` to start the one in the project")),
+                false => problem,
+            }
+        })
+    }
+
+    /// A script that is started by itself.
+    fn starts(&self, name: &str, path: &Path) -> Option<Problem> {
+        if let Some(problem) = is_no_file(name, path) {
+            return Some(problem);
+        }
+        let shown = shortened(name);
+        if !program::is_executable(path) {
+            let message = format!("`{shown}` is not executable");
+            let problem = Problem::new(Rule::ScriptNotExecutable, message);
+            return Some(problem.remedy(format!("run `chmod +x {}`", path.display())));
+        }
+        match FirstLine::read(path)? {
+            FirstLine::Interpreter(line) => self.cannot_interpret(&shown, path, &line),
+            FirstLine::Text => {
+                let message = format!(
+                    "`{shown}` does not begin with `#!`, so the shell runs it, whatever it is \
+                     written in"
+                );
+                Some(Problem::new(Rule::ScriptWithoutShebang, message))
+            }
+            FirstLine::Binary => None,
+        }
+    }
+
+    /// A script that an interpreter is given.
+    fn interprets(&self, program: &str, arguments: &[Option<String>]) -> Option<Problem> {
+        let name = Path::new(program).file_name()?.to_str()?;
+        let script = arguments.first()?.as_deref()?;
+        let named = !script.starts_with('-') && script.contains(['/', '.']);
+        if !INTERPRETERS.contains(&name) || !named {
+            return None;
+        }
+        is_no_file(script, &self.surroundings.project.join(script))
+    }
+
+    fn cannot_interpret(&self, script: &str, path: &Path, line: &str) -> Option<Problem> {
+        if line.ends_with('\r') {
+            let message = format!(
+                "the first line of `{script}` ends with a carriage return, which the system takes \
+                 for a part of the interpreter's name"
+            );
+            let remedy = format!(
+                "save the script with Unix line ends, for example with `sed -i 's/\\r$//' {}`",
+                path.display()
+            );
+            return Some(Problem::new(Rule::InterpreterMissing, message).remedy(remedy));
+        }
+        let mut words = line.split([' ', '\t']).filter(|word| !word.is_empty());
+        let interpreter = words.next().unwrap_or_default();
+        let missing = |name: &str| {
+            let message =
+                format!("`{script}` is to be run by `{}`, which does not exist", shortened(name));
+            Some(Problem::new(Rule::InterpreterMissing, message))
+        };
+        if !self.surroundings.project.join(interpreter).is_file() {
+            return missing(interpreter);
+        }
+        if !interpreter.ends_with("/env") {
+            return None;
+        }
+        let program = words.find(|word| !word.starts_with('-') && !word.contains('='))?;
+        if program.contains('/') || self.is_on_path(program) { None } else { missing(program) }
+    }
+}
+
+fn is_no_file(name: &str, path: &Path) -> Option<Problem> {
+    let what = match path.metadata() {
+        Ok(metadata) if metadata.is_file() => return None,
+        Ok(metadata) if metadata.is_dir() => "is a directory",
+        Ok(_) => "is no regular file",
+        Err(error) if is_absence(&error) => "does not exist",
+        // Whoever runs it may be allowed what we are not.
+        Err(_) => return None,
+    };
+    let shown = shortened(name);
+    let message = match Path::new(name) == path {
+        true => format!("`{shown}` {what}"),
+        false => format!("`{shown}` {what}: it was looked for at {}", tidy(path).display()),
+    };
+    Some(Problem::new(Rule::ScriptMissing, message))
+}
+
+fn is_absence(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+/// A path without the `.` in it.
+fn tidy(path: &Path) -> PathBuf {
+    path.components().collect()
+}
+
+/// What a file that is to be started begins with.
+enum FirstLine {
+    /// `#!`, with what follows it.
+    Interpreter(String),
+    /// Other text, or nothing.
+    Text,
+    /// What is no text.
+    Binary,
+}
+
+impl FirstLine {
+    /// `None` for a file that cannot be read, which may be started all the same.
+    fn read(path: &Path) -> Option<Self> {
+        let mut bytes = Vec::new();
+        File::open(path).ok()?.take(FIRST_LINE).read_to_end(&mut bytes).ok()?;
+        let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
+        Some(match line.strip_prefix(b"#!") {
+            Some(interpreter) => {
+                Self::Interpreter(String::from_utf8_lossy(interpreter).into_owned())
+            }
+            None if bytes.contains(&0) => Self::Binary,
+            None => Self::Text,
+        })
+    }
+}

@@ -1,0 +1,193 @@
+//! Switching hooks on and off in a settings file, and leaving every other byte of it as it is:
+//! order, indentation, line ends, numbers, duplicates.
+//!
+//! The text is read by the engine's own reader, which knows where every value stands, and only
+//! `hooksConfig.disabled` is cut or added to. What the engine does not read as JSON (comments, say)
+//! is not edited either. [`switched`] is the change of a text, [`switch_in_file`] that of a file.
+
+mod text;
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+pub use text::switched;
+
+use super::Place;
+use super::source::read_regular_file;
+use crate::atomic::{Exclusive, Failed, NewFile, Replaced, absent_is_none};
+
+/// How often an edit begins anew when somebody else changes the file in between.
+const ATTEMPTS: usize = 8;
+
+/// A settings file could not be edited. It is as it was.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EditError {
+    /// Its text is not what can be edited.
+    #[error(transparent)]
+    NotEditable(Box<NotEditable>),
+    /// It could not be read or written.
+    #[error("failed to {attempt} the settings file {}: {source}{}", path.display(), advice(source))]
+    Io {
+        /// What was attempted.
+        attempt: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Somebody else, such as an editor, changed it again and again.
+    #[error(
+        "failed to edit the settings file {}: something else keeps changing it; try again when \
+         nothing does", .0.display()
+    )]
+    Contested(PathBuf),
+}
+
+fn advice(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::PermissionDenied => "; whoever may write there can do it",
+        _ => "",
+    }
+}
+
+/// What in a settings text keeps it from being edited.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotEditable {
+    /// Where it is.
+    pub place: Place,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl fmt::Display for NotEditable {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            formatter,
+            "failed to edit {}: {}; mend that first, nothing was written",
+            self.place, self.message
+        )
+    }
+}
+
+impl std::error::Error for NotEditable {}
+
+/// A settings file before and after an edit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileChange {
+    /// The file.
+    pub path: PathBuf,
+    /// Its text before; empty when it was not there.
+    pub before: String,
+    /// Its text after.
+    pub after: String,
+}
+
+impl FileChange {
+    /// Whether there was anything to change.
+    pub fn is_change(&self) -> bool {
+        self.before != self.after
+    }
+}
+
+/// Whether an edit is made or only shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EditMode {
+    /// The file is written.
+    Write,
+    /// Nothing is written.
+    Preview,
+}
+
+/// What to do about a file that is not there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AbsentFile {
+    /// It is made.
+    Made,
+    /// It is an error.
+    Refused,
+}
+
+/// Puts a hook's name on the `disabled` list of a settings file, or takes it off.
+///
+/// The file is replaced as a whole, under a lock that other callers of this function wait for; its
+/// permissions stay, and a link to it stays a link. Who edits it without that lock at the same time
+/// loses nothing either: the edit begins anew with what is there then.
+///
+/// # Errors
+/// When the file cannot be read or written, is not JSON, or has something else where the list
+/// belongs.
+pub fn switch_in_file(
+    path: &Path,
+    name: &str,
+    enabled: bool,
+    absent: AbsentFile,
+    mode: EditMode,
+) -> Result<FileChange, EditError> {
+    let io = |failed: Failed| EditError::Io {
+        attempt: failed.attempt,
+        path: path.to_path_buf(),
+        source: failed.source,
+    };
+    if mode == EditMode::Preview {
+        return Ok(read_and_switch(path, path, name, enabled, absent)?.1);
+    }
+    let file = Exclusive::wait(path).map_err(io)?;
+    for _ in 0..ATTEMPTS {
+        let (before, change) = read_and_switch(path, file.path(), name, enabled, absent)?;
+        if !change.is_change() {
+            return Ok(change);
+        }
+        let after = change.after.as_bytes();
+        match file.replace(before.as_deref(), after, NewFile::Ordinary).map_err(io)? {
+            Replaced::Done => return Ok(change),
+            Replaced::ChangedMeanwhile => {}
+        }
+    }
+    Err(EditError::Contested(path.to_path_buf()))
+}
+
+/// The file as it is, and as it is to be.
+fn read_and_switch(
+    path: &Path,
+    real: &Path,
+    name: &str,
+    enabled: bool,
+    absent: AbsentFile,
+) -> Result<(Option<Vec<u8>>, FileChange), EditError> {
+    let failed = |source| EditError::Io { attempt: "read", path: path.to_path_buf(), source };
+    let bytes = match absent {
+        AbsentFile::Made => absent_is_none(read_regular_file(real)),
+        AbsentFile::Refused => read_regular_file(real).map(Some),
+    };
+    let bytes = bytes.map_err(failed)?;
+    let mut change =
+        FileChange { path: path.to_path_buf(), before: String::new(), after: String::new() };
+    let Some(bytes) = bytes else {
+        if !enabled {
+            change.after = switched("{}\n", name, enabled).unwrap_or_default();
+        }
+        return Ok((None, change));
+    };
+    change.before = match String::from_utf8(bytes.clone()) {
+        Ok(text) => text,
+        Err(error) => {
+            let valid = bytes.get(..error.utf8_error().valid_up_to()).unwrap_or_default();
+            let line = valid.iter().filter(|byte| **byte == b'\n').count() + 1;
+            let place = Place {
+                file: Some(path.to_path_buf().into()),
+                line,
+                column: 1,
+                ..Place::default()
+            };
+            let message = "the line is not UTF-8 text".to_owned();
+            return Err(EditError::NotEditable(Box::new(NotEditable { place, message })));
+        }
+    };
+    change.after = switched(&change.before, name, enabled).map_err(|mut problem| {
+        problem.place.file = Some(path.to_path_buf().into());
+        EditError::NotEditable(problem)
+    })?;
+    Ok((Some(bytes), change))
+}

@@ -1,0 +1,169 @@
+//! What can be wrong with settings: one row for each kind of problem, with an id that stays.
+
+use std::fmt;
+
+use super::Severity;
+
+macro_rules! rules {
+    ($($rule:ident $id:literal $severity:ident, $about:literal, $help:literal;)+) => {
+        /// A kind of problem in settings.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[non_exhaustive]
+        pub enum Rule {
+            $(#[doc = concat!("`", $id, "`: ", $about, ".")] $rule,)+
+        }
+
+        impl Rule {
+            /// Every rule: first what reading finds, then what looking around finds.
+            pub const ALL: &'static [Self] = &[$(Self::$rule,)+];
+
+            /// The name that stays, in kebab case.
+            pub fn id(self) -> &'static str {
+                match self {
+                    $(Self::$rule => $id,)+
+                }
+            }
+
+            /// How bad it is, where the problem itself does not say otherwise.
+            pub fn severity(self) -> Severity {
+                match self {
+                    $(Self::$rule => Severity::$severity,)+
+                }
+            }
+
+            /// What is wrong, in a few words.
+            pub fn about(self) -> &'static str {
+                match self {
+                    $(Self::$rule => $about,)+
+                }
+            }
+
+            /// How to mend it, where the problem itself does not know better.
+            pub fn help(self) -> &'static str {
+                match self {
+                    $(Self::$rule => $help,)+
+                }
+            }
+        }
+    };
+}
+
+rules! {
+    UnreadableFile "unreadable-file" Error,
+        "the file cannot be read, is no regular file, or is longer than 16 MiB",
+        "give the name of a settings file that can be read";
+    NotJson "not-json" Error,
+        "the file is not JSON",
+        "mend the JSON here; comments and commas after the last value are not allowed";
+    WrongType "wrong-type" Error,
+        "a value is of another type than it must be",
+        "write a value of the type that is expected";
+    DuplicateKey "duplicate-key" Warning,
+        "a key stands twice in an object",
+        "remove one of them";
+    UnknownSection "unknown-section" Hint,
+        "a top-level key looks like `hooks` or `hooksConfig`, and is neither",
+        "rename it, or leave it if it belongs to the agent";
+    UnknownKey "unknown-key" Warning,
+        "a key is not known",
+        "rename or remove it";
+    UnknownEvent "unknown-event" Error,
+        "there is no event of that name",
+        "use the name of an event: `hook schema` knows them all";
+    MisplacedKey "misplaced-key" Hint,
+        "a key under `hooks` belongs under `hooksConfig`",
+        "move it to `hooksConfig`";
+    MissingHooks "missing-hooks" Error,
+        "a definition has no `hooks`",
+        "add `\"hooks\": [...]` to the definition";
+    MissingType "missing-type" Error,
+        "a hook has no `type`",
+        "add `\"type\": \"command\"`";
+    UnknownType "unknown-type" Error,
+        "a hook has a `type` other than `command`",
+        "write `\"type\": \"command\"`";
+    MissingCommand "missing-command" Error,
+        "a hook has no `command`, or a blank one",
+        "add `\"command\": \"...\"` with what is to run";
+    InvalidVariable "invalid-variable" Error,
+        "a name or value in `env` cannot be an environment variable",
+        "use a name that is not empty and has no `=`, and no NUL anywhere";
+    InvalidNumber "invalid-number" Warning,
+        "a number is not a whole one of at least 0",
+        "write a whole number";
+    InvalidTimeout "invalid-timeout" Warning,
+        "a timeout is no whole number of milliseconds from 1 to 86400000",
+        "write whole milliseconds, such as 5000 for five seconds";
+    InvalidFailBehavior "invalid-fail-behavior" Error,
+        "a `failBehavior` is neither `continue` nor `block`",
+        "write \"continue\" or \"block\"";
+    InvalidPattern "invalid-pattern" Warning,
+        "a matcher is no regular expression, and is compared literally",
+        "mend the expression; `*` alone stands for everything, and `.*` in an expression for any text";
+    MatcherNeverMatches "matcher-never-matches" Warning,
+        "a matcher can match nothing",
+        "leave the matcher out to match everything";
+    TooManyProblems "too-many-problems" Warning,
+        "a file has more problems than are listed one by one",
+        "mend those that are listed, and look again";
+    TrustStore "trust-store" Error,
+        "what the user agreed to cannot be read",
+        "trust the project's hooks again";
+    MatcherIgnored "matcher-ignored" Warning,
+        "a matcher is given for an event that has nothing to match",
+        "remove the matcher; the hooks run each time";
+    EmptyHooks "empty-hooks" Warning,
+        "a list of hooks is empty",
+        "add a hook, or remove the definition";
+    TimeoutInSeconds "timeout-in-seconds" Warning,
+        "a timeout in milliseconds looks like one in seconds",
+        "write it in milliseconds";
+    DisabledUnknown "disabled-unknown" Warning,
+        "a name in `disabled` names no hook that it could switch off",
+        "write the hook's `name`, or its command where it has none; or remove the entry";
+    DuplicateHook "duplicate-hook" Warning,
+        "the same hook stands twice for the same event and matcher",
+        "remove one of them";
+    ScriptMissing "script-missing" Error,
+        "the script that a command starts does not exist",
+        "write the script, or mend its path; \"$HOOK_PROJECT_DIR\"/... begins at the project, wherever the agent works";
+    ScriptNotExecutable "script-not-executable" Error,
+        "the script that a command starts is not executable",
+        "make it executable with `chmod +x`";
+    ScriptWithoutShebang "script-without-shebang" Warning,
+        "a script that is started by itself does not say what runs it",
+        "begin the script with a line such as `#!/usr/bin/env bash`";
+    InterpreterMissing "interpreter-missing" Error,
+        "the interpreter in a script's first line does not exist",
+        "install it, or mend the script's first line";
+    ProgramNotFound "program-not-found" Warning,
+        "the program that a command starts is not on PATH",
+        "install it, or write its path";
+}
+
+impl Rule {
+    /// The rule of that id.
+    pub fn from_id(id: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|rule| rule.id() == id)
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.id())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_id_is_in_kebab_case_and_names_one_rule() {
+        for rule in Rule::ALL {
+            let id = rule.id();
+            assert!(id.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-'), "{id}");
+            assert_eq!(Rule::from_id(id), Some(*rule));
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! A first settings file, and a working hook for it.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::source::{IN_CONFIG_HOME, IN_PROJECT};
+use crate::atomic;
+use crate::json::RawJson;
+
+/// The example: a guard for shell commands.
+const GUARD: &str = include_str!("guard.sh");
+
+/// The name of the example hook.
+pub const STARTER_HOOK: &str = "guard";
+
+/// A settings file and the script that it runs, not written yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Starter {
+    /// The settings file.
+    pub settings: PathBuf,
+    /// What it holds.
+    pub settings_text: String,
+    /// The script, which will be executable.
+    pub script: PathBuf,
+    /// What it holds.
+    pub script_text: String,
+}
+
+/// The starter files could not be written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StarterError {
+    /// There is something in a place already; nothing was written.
+    #[error(
+        "{} is there already, and nothing was written; `hook list` shows what is set up: add to it \
+         by hand, or move it away and call this again", .0.display()
+    )]
+    Exists(PathBuf),
+    /// A file could not be written.
+    #[error("failed to write {}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl Starter {
+    /// Files for a project: `.hooks/settings.json` and `.hooks/hooks/guard.sh`.
+    pub fn of_project(project: &Path) -> Self {
+        let command = "$HOOK_PROJECT_DIR/.hooks/hooks/guard.sh";
+        Self::new(project.join(IN_PROJECT), project.join(".hooks/hooks/guard.sh"), command)
+    }
+
+    /// Files for a user: `hooks/settings.json` and `hooks/hooks/guard.sh` in `config_home`, which is
+    /// `$XDG_CONFIG_HOME` or its default.
+    pub fn of_user(config_home: &Path) -> Self {
+        let script = config_home.join("hooks/hooks/guard.sh");
+        let command = format!("'{}'", script.to_string_lossy().replace('\'', "'\\''"));
+        Self::new(config_home.join(IN_CONFIG_HOME), script, &command)
+    }
+
+    fn new(settings: PathBuf, script: PathBuf, command: &str) -> Self {
+        let settings_text = format!(
+            r#"{{
+  "hooks": {{
+    "BeforeTool": [
+      {{
+        "matcher": "shell|[Bb]ash",
+        "hooks": [
+          {{
+            "type": "command",
+            "name": "{STARTER_HOOK}",
+            "description": "Refuses shell commands that destroy more than they should",
+            "command": {},
+            "timeout": 5000,
+            "failBehavior": "block"
+          }}
+        ]
+      }}
+    ]
+  }}
+}}
+"#,
+            RawJson::from_text(command).as_str()
+        );
+        Self { settings, settings_text, script, script_text: GUARD.to_owned() }
+    }
+
+    /// Writes both files. What is there already stays, also what somebody else puts there at the
+    /// same time; then nothing is written.
+    ///
+    /// # Errors
+    /// When one of them is there already, or cannot be written.
+    pub fn write(&self) -> Result<(), StarterError> {
+        let taken = |path: &&PathBuf| path.symlink_metadata().is_ok();
+        if let Some(path) = [&self.settings, &self.script].into_iter().find(taken) {
+            return Err(StarterError::Exists(path.clone()));
+        }
+        // The script first: settings never name one that is not there yet.
+        create(&self.script, &self.script_text, true)?;
+        create(&self.settings, &self.settings_text, false).inspect_err(|_| {
+            // It is ours, and of no use alone.
+            let _ = fs::remove_file(&self.script);
+        })
+    }
+}
+
+fn create(path: &Path, text: &str, executable: bool) -> Result<(), StarterError> {
+    atomic::create(path, text.as_bytes(), executable).map_err(|source| match source.kind() {
+        io::ErrorKind::AlreadyExists => StarterError::Exists(path.to_path_buf()),
+        _ => StarterError::Io { path: path.to_path_buf(), source },
+    })
+}

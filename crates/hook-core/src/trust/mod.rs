@@ -1,0 +1,314 @@
+//! Trust: hooks of a project run only what its user agreed to (protocol.md §1, "Trust").
+//!
+//! A decision is bound to a fingerprint of the hook's event, matcher, name, command and variables,
+//! and of the file that the command runs if that file is in the project. A change of any of them asks again.
+//!
+//! [`TrustStore`] keeps the decisions. [`TrustStore::review`] says what would run and what changed since
+//! it was trusted, and [`TrustStore::grant_reviewed`] trusts exactly what was shown.
+
+mod fingerprint;
+mod review;
+mod store;
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+pub use fingerprint::fingerprint;
+pub use review::{Change, Review, ReviewedScript, Standing};
+pub use store::{Grant, Seen, SeenScript, TrustStore, TrustStoreError};
+
+use crate::settings::{Diagnostic, HookEntry, Place, Rule};
+use fingerprint::fingerprint_in;
+
+/// Which hooks of a project may run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TrustPolicy {
+    /// None.
+    Nothing,
+    /// All, without asking. Right only where the host has asked in its own way.
+    Everything,
+    /// Those that the user agreed to, recorded in this store.
+    Store(TrustStore),
+}
+
+impl TrustPolicy {
+    /// Reads what is trusted, with what was wrong with the store.
+    pub(crate) fn open(&self, project: &Path) -> (TrustedHooks, Vec<Diagnostic>) {
+        match self {
+            Self::Nothing => (TrustedHooks::Only(HashMap::new()), Vec::new()),
+            Self::Everything => (TrustedHooks::All, Vec::new()),
+            Self::Store(store) => match store.granted(project) {
+                Ok(granted) => (TrustedHooks::only(granted), Vec::new()),
+                Err(error) => {
+                    let place = Place::of_file(store.path());
+                    let diagnostic = Diagnostic::new(Rule::TrustStore, place, error.to_string());
+                    (TrustedHooks::Only(HashMap::new()), vec![diagnostic])
+                }
+            },
+        }
+    }
+}
+
+/// What a project's user agreed to.
+pub(crate) enum TrustedHooks {
+    All,
+    /// The fingerprints, by what tells hooks apart without looking at a file.
+    Only(HashMap<Identity, Vec<String>>),
+}
+
+/// Event, name and command.
+type Identity = (String, Option<String>, String);
+
+impl TrustedHooks {
+    pub(crate) fn decide(&self, entry: &HookEntry, project: &Path) -> Trust {
+        let grants = match self {
+            Self::All => return Trust::Given,
+            Self::Only(grants) => grants,
+        };
+        // Nothing is hashed for hooks that nobody agreed to anyway.
+        let identity = (entry.event.as_str().to_owned(), entry.name.clone(), entry.command.clone());
+        let Some(granted) = grants.get(&identity) else {
+            return Trust::Missing { changed: false };
+        };
+        let fingerprint = fingerprint(entry, project);
+        if granted.contains(&fingerprint) {
+            Trust::Checked { entry: Box::new(entry.clone()), project: project.into(), fingerprint }
+        } else {
+            Trust::Missing { changed: true }
+        }
+    }
+
+    fn only(granted: Vec<Grant>) -> Self {
+        let mut grants: HashMap<Identity, Vec<String>> = HashMap::new();
+        for grant in granted {
+            let identity = (grant.event, grant.name, grant.command);
+            grants.entry(identity).or_default().push(grant.fingerprint);
+        }
+        Self::Only(grants)
+    }
+}
+
+/// Whether one hook may run.
+#[derive(Debug)]
+pub(crate) enum Trust {
+    /// It may.
+    Given,
+    /// It may, as long as nothing changes.
+    Checked { entry: Box<HookEntry>, project: PathBuf, fingerprint: String },
+    /// It may not; either nobody agreed to it, or it is not any more what they agreed to.
+    Missing { changed: bool },
+}
+
+impl Trust {
+    pub(crate) fn is_given(&self) -> bool {
+        !matches!(self, Self::Missing { .. })
+    }
+
+    /// Whether the hook, run in that directory, is still the one that was agreed to.
+    pub(crate) fn still_holds(&self, directory: &Path) -> bool {
+        match self {
+            Self::Given => true,
+            Self::Checked { entry, project, fingerprint: granted } => {
+                // Where that directory is gone, the hook runs in the project.
+                let directory = if directory.is_dir() { directory } else { project };
+                fingerprint_in(entry, project, directory) == *granted
+            }
+            Self::Missing { .. } => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::settings::{HookSource, parse};
+
+    fn entry(command: &str) -> HookEntry {
+        let settings = serde_json::json!({"hooks": {"BeforeTool": [
+            {"hooks": [{"type": "command", "name": "guard", "command": command}]}]}});
+        parse(&settings.to_string(), HookSource::Project, None).hooks.remove(0)
+    }
+
+    #[test]
+    fn a_changed_script_is_not_trusted_any_more() {
+        let project = tempfile::tempdir().unwrap();
+        let script = project.path().join("guard.sh");
+        fs::write(&script, "exit 0").unwrap();
+        let store = TrustStore::new(project.path().join("config/trust.json"));
+        for command in [
+            "./guard.sh;true",
+            "'./guard.sh'|cat",
+            "./gua\\rd.sh>log",
+            "./guard.sh -v",
+            "\"$HOOK_PROJECT_DIR\"/guard.sh",
+            "${CLAUDE_PROJECT_DIR}/guard.sh",
+        ] {
+            fs::write(&script, "exit 0").unwrap();
+            let entry = entry(command);
+            store.grant(project.path(), std::slice::from_ref(&entry)).unwrap();
+            let (trusted, problems) = TrustPolicy::Store(store.clone()).open(project.path());
+            assert!(problems.is_empty());
+            let trust = trusted.decide(&entry, project.path());
+            assert!(trust.is_given() && trust.still_holds(project.path()), "{command}");
+            fs::write(&script, "exit 2").unwrap();
+            assert!(!trust.still_holds(project.path()), "{command}");
+            assert!(!trusted.decide(&entry, project.path()).is_given());
+        }
+        store.revoke(project.path()).unwrap();
+        assert!(store.granted(project.path()).unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_damaged_store_is_set_aside_and_not_destroyed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("trust.json");
+        fs::write(&path, "{\"version\":1,\"proj").unwrap();
+        let (trusted, problems) = TrustPolicy::Store(TrustStore::new(&path)).open(folder.path());
+        assert!(!trusted.decide(&entry("true"), folder.path()).is_given());
+        assert_eq!(problems.len(), 1);
+        let aside = fs::read_to_string(folder.path().join("trust.damaged-1.json")).unwrap();
+        assert!(aside.ends_with("proj"));
+    }
+
+    /// A hook as it was reviewed, with what its script says.
+    fn reviewed(store: &TrustStore, project: &Path, entry: &HookEntry) -> Review {
+        store.review(project, std::slice::from_ref(entry)).unwrap().remove(0)
+    }
+
+    #[test]
+    fn what_changed_between_review_and_decision_is_not_trusted() {
+        let project = tempfile::tempdir().unwrap();
+        let script = project.path().join("guard.sh");
+        fs::write(&script, "exit 0").unwrap();
+        let store = TrustStore::new(project.path().join("trust.json"));
+        let entry = entry("./guard.sh");
+        let review = reviewed(&store, project.path(), &entry);
+        fs::write(&script, "rm -rf ~").unwrap();
+        store.grant_reviewed(project.path(), [&review]).unwrap();
+        let trust = TrustPolicy::Store(store.clone()).open(project.path()).0;
+        assert!(!trust.decide(&entry, project.path()).is_given());
+        let now = reviewed(&store, project.path(), &entry);
+        assert_eq!(
+            now.changes(),
+            [Change::Script { before: Some("exit 0".into()), after: Some("rm -rf ~".into()) }]
+        );
+        fs::write(&script, "exit 0").unwrap();
+        assert!(trust.decide(&entry, project.path()).is_given());
+    }
+
+    #[test]
+    fn every_change_since_the_decision_is_named() {
+        let project = tempfile::tempdir().unwrap();
+        let path = project.path();
+        for (name, text) in [("a.sh", "a"), ("b.sh", "b"), ("lib.sh", "c"), ("binary", "\0")] {
+            fs::write(path.join(name), text).unwrap();
+        }
+        let before = HookEntry {
+            matcher: Some("shell".into()),
+            env: vec![("A".into(), "1".into()), ("B".into(), "2".into())],
+            ..entry("./a.sh ./lib.sh")
+        };
+        let changed = |entry: HookEntry| {
+            let store = TrustStore::new(path.join("trust.json"));
+            let _ = fs::remove_file(store.path());
+            store.grant(path, std::slice::from_ref(&before)).unwrap();
+            let review = reviewed(&store, path, &entry);
+            assert!(matches!(review.standing, Standing::Changed(_)), "{review:?}");
+            let said = |change: Change| match change {
+                Change::Field { name, before, after } => {
+                    let or_none = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+                    format!("{name}: {} > {}", or_none(before), or_none(after))
+                }
+                other => format!("{other:?}"),
+            };
+            review.changes().into_iter().map(said).collect::<Vec<_>>()
+        };
+        let with = |change: fn(&mut HookEntry)| {
+            let mut entry = before.clone();
+            change(&mut entry);
+            changed(entry)
+        };
+        assert_eq!(with(|it| it.matcher = None), ["matcher: shell > -"]);
+        assert_eq!(with(|it| it.name = None), ["name: guard > -"]);
+        assert_eq!(
+            with(|it| it.event = crate::HookEventName::AfterTool),
+            ["event: BeforeTool > AfterTool"]
+        );
+        assert_eq!(with(|it| it.env[1].1 = "3".into()), ["env.B: 2 > 3"]);
+        assert_eq!(with(|it| it.env = Vec::new()), ["env.A: 1 > -", "env.B: 2 > -"]);
+        assert_eq!(with(|it| it.env.reverse()), ["Unknown"]);
+        assert_eq!(
+            with(|it| it.command = "./b.sh".into()),
+            [
+                "command: ./a.sh ./lib.sh > ./b.sh",
+                "script: a.sh > b.sh",
+                "Script { before: Some(\"a\"), after: Some(\"b\") }",
+            ]
+        );
+        assert_eq!(
+            with(|it| it.command = "./binary".into())[2],
+            "Script { before: Some(\"a\"), after: None }"
+        );
+    }
+
+    #[test]
+    fn files_that_no_decision_covers_are_named() {
+        let project = tempfile::tempdir().unwrap();
+        for name in ["guard.py", "a b.txt", "rules"] {
+            fs::write(project.path().join(name), "").unwrap();
+        }
+        let store = TrustStore::new(project.path().join("trust.json"));
+        for (command, uncovered) in [
+            ("python3 guard.py", vec!["guard.py"]),
+            ("./guard.py --rules=rules", vec!["rules"]),
+            ("cat $HOOK_PROJECT_DIR/rules|./guard.py", vec!["rules", "guard.py"]),
+            ("./guard.py", vec![]),
+            ("echo no files", vec![]),
+        ] {
+            let review = reviewed(&store, project.path(), &entry(command));
+            let found: Vec<_> = review.uncovered.iter().map(|it| it.to_str().unwrap()).collect();
+            assert_eq!(found, uncovered, "{command}");
+        }
+    }
+
+    #[test]
+    fn a_store_without_what_was_seen_is_read_and_keeps_its_decisions() {
+        let project = tempfile::tempdir().unwrap();
+        let (old, new) = (entry("./old"), entry("./new"));
+        let fingerprint = fingerprint(&old, project.path());
+        let real = fs::canonicalize(project.path()).unwrap();
+        let contents = serde_json::json!({"version": 1, "projects": {real.to_str().unwrap(): [
+            {"fingerprint": fingerprint, "event": "BeforeTool", "name": "guard", "command": "./old"},
+        ]}});
+        let store = TrustStore::new(project.path().join("trust.json"));
+        fs::write(store.path(), contents.to_string()).unwrap();
+        assert_eq!(reviewed(&store, project.path(), &old).standing, Standing::Trusted);
+        let changes = reviewed(&store, project.path(), &new).changes();
+        assert!(matches!(&changes[0], Change::Field { name, .. } if name == "command"));
+        assert_eq!(changes[1], Change::Unknown);
+        store.grant(project.path(), std::slice::from_ref(&new)).unwrap();
+        let granted = store.granted(project.path()).unwrap();
+        assert_eq!(granted.iter().map(|it| &*it.command).collect::<Vec<_>>(), ["./old", "./new"]);
+        store.revoke_grants(project.path(), &[fingerprint]).unwrap();
+        assert_eq!(store.granted(project.path()).unwrap(), granted[1..]);
+    }
+
+    #[test]
+    fn only_the_latest_decision_keeps_the_script() {
+        let project = tempfile::tempdir().unwrap();
+        let store = TrustStore::new(project.path().join("trust.json"));
+        let entry = entry("./guard.sh");
+        for text in ["one", "two", "three", "x".repeat(64 * 1024 + 1).as_str()] {
+            fs::write(project.path().join("guard.sh"), text).unwrap();
+            store.grant(project.path(), std::slice::from_ref(&entry)).unwrap();
+            let granted = store.granted(project.path()).unwrap();
+            let script = |grant: &Grant| grant.seen.clone().unwrap().script.unwrap();
+            let kept: Vec<_> = granted.iter().filter_map(|it| script(it).content).collect();
+            let expected: &[&str] = if text.len() > 5 { &[] } else { &[text] };
+            assert_eq!(kept, expected);
+        }
+        assert_eq!(store.granted(project.path()).unwrap().len(), 4);
+    }
+}

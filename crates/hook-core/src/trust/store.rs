@@ -1,0 +1,306 @@
+//! The file in which a user's decisions are kept.
+
+use std::collections::{BTreeMap, HashSet};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::review::{self, Review};
+use crate::atomic::{Exclusive, Failed, NewFile, Replaced, absent_is_none};
+use crate::settings::HookEntry;
+
+/// The trust store could not be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TrustStoreError {
+    /// It could not be read or written.
+    #[error("failed to {attempt} the trust store {}: {source}", path.display())]
+    Io {
+        /// What was attempted.
+        attempt: &'static str,
+        /// The store.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A later version of the engine wrote it.
+    #[error(
+        "the trust store {} has version {version}, which this version of the engine does not \
+         know; use the later one, or another store", path.display()
+    )]
+    Newer {
+        /// The store.
+        path: PathBuf,
+        /// Its version.
+        version: u32,
+    },
+    /// It is not a trust store.
+    #[error(
+        "the trust store {} is damaged ({source}); it was set aside as {}, and project hooks must \
+         be trusted again", path.display(), aside.display()
+    )]
+    Damaged {
+        /// The store.
+        path: PathBuf,
+        /// Where its contents are now.
+        aside: PathBuf,
+        /// What is wrong with it.
+        source: serde_json::Error,
+    },
+}
+
+/// The version of the store's format. What is only added to a [`Grant`] does not change it: earlier
+/// engines pass over fields that they do not know.
+const VERSION: u32 = 1;
+
+/// How often a change begins anew when somebody writes the store without its lock.
+const ATTEMPTS: usize = 8;
+
+/// The file in which a user's decisions are kept, for all projects.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TrustStore {
+    path: PathBuf,
+}
+
+/// One decision, with what it was made about.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Grant {
+    /// The fingerprint of the hook.
+    pub fingerprint: String,
+    /// Its event.
+    pub event: String,
+    /// Its name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Its command.
+    pub command: String,
+    /// The rest of what was agreed to; absent in what earlier versions wrote. It is there to say
+    /// later what changed: the fingerprint alone decides.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seen: Option<Seen>,
+}
+
+impl Grant {
+    /// What the hook is shown as: its name, else its command.
+    pub fn display_name(&self) -> &str {
+        self.name.as_deref().unwrap_or(&self.command)
+    }
+
+    fn identity(&self) -> (&str, Option<&str>, &str) {
+        (&self.event, self.name.as_deref(), &self.command)
+    }
+
+    /// Only the latest decision about a hook has to say what a script was: the store would grow
+    /// with every change otherwise.
+    fn forget_content(&mut self) {
+        if let Some(script) = self.seen.as_mut().and_then(|seen| seen.script.as_mut()) {
+            script.content = None;
+        }
+    }
+}
+
+/// What a hook was when it was trusted.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Seen {
+    /// When that was, in UTC (RFC 3339).
+    #[serde(default)]
+    pub at: String,
+    /// Its matcher.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub matcher: Option<String>,
+    /// Its variables, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub env: Vec<(String, String)>,
+    /// The file in the project that it runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub script: Option<SeenScript>,
+}
+
+/// A script when its hook was trusted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SeenScript {
+    /// Its path, from the project's folder on where it is below it.
+    pub path: String,
+    /// Where that led.
+    pub target: String,
+    /// Its SHA-256; absent when it could not be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sha256: Option<String>,
+    /// What was in it, if it is a text of at most 64 KiB and this is the latest decision about the
+    /// hook.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<String>,
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Contents {
+    version: u32,
+    projects: BTreeMap<String, Vec<Grant>>,
+}
+
+/// What every version of the format has, whatever else a later one changes.
+#[derive(Debug, Deserialize)]
+struct Versioned {
+    version: u32,
+}
+
+impl TrustStore {
+    /// The store in that file, which need not exist yet.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self { path: path.into() }
+    }
+
+    /// The store's file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What is trusted in a project.
+    ///
+    /// # Errors
+    /// When the store cannot be read, or is damaged (it is set aside then, not destroyed).
+    pub fn granted(&self, project: &Path) -> Result<Vec<Grant>, TrustStoreError> {
+        Ok(self.read()?.1.projects.remove(&key(project)).unwrap_or_default())
+    }
+
+    /// Looks at hooks of a project as they are now: what they would run, whether that is trusted,
+    /// and what else was. Nothing of them runs.
+    ///
+    /// # Errors
+    /// As [`granted`](Self::granted).
+    pub fn review(
+        &self,
+        project: &Path,
+        entries: &[HookEntry],
+    ) -> Result<Vec<Review>, TrustStoreError> {
+        Ok(review::review(project, entries, &self.granted(project)?))
+    }
+
+    /// Trusts hooks of a project as they are now.
+    ///
+    /// # Errors
+    /// When the store cannot be read or written.
+    pub fn grant(&self, project: &Path, entries: &[HookEntry]) -> Result<(), TrustStoreError> {
+        self.grant_reviewed(project, &review::review(project, entries, &[]))
+    }
+
+    /// Trusts hooks of a project as they were when they were reviewed. One that has changed since
+    /// is not trusted.
+    ///
+    /// # Errors
+    /// When the store cannot be read or written.
+    pub fn grant_reviewed<'r>(
+        &self,
+        project: &Path,
+        reviews: impl IntoIterator<Item = &'r Review>,
+    ) -> Result<(), TrustStoreError> {
+        let mut added = HashSet::new();
+        let grants: Vec<Grant> = reviews
+            .into_iter()
+            .filter(|review| added.insert(review.fingerprint.clone()))
+            .map(Review::to_grant)
+            .collect();
+        self.change(|contents| {
+            let granted = contents.projects.entry(key(project)).or_default();
+            granted.retain(|grant| !added.contains(&grant.fingerprint));
+            let again: HashSet<_> = grants.iter().map(Grant::identity).collect();
+            for earlier in granted.iter_mut().filter(|grant| again.contains(&grant.identity())) {
+                earlier.forget_content();
+            }
+            granted.extend(grants.iter().cloned());
+        })
+    }
+
+    /// Takes back everything that was trusted in a project.
+    ///
+    /// # Errors
+    /// When the store cannot be read or written.
+    pub fn revoke(&self, project: &Path) -> Result<(), TrustStoreError> {
+        self.change(|contents| {
+            contents.projects.remove(&key(project));
+        })
+    }
+
+    /// Takes back the decisions with these fingerprints.
+    ///
+    /// # Errors
+    /// When the store cannot be read or written.
+    pub fn revoke_grants(
+        &self,
+        project: &Path,
+        fingerprints: &[String],
+    ) -> Result<(), TrustStoreError> {
+        let fingerprints: HashSet<&String> = fingerprints.iter().collect();
+        self.change(|contents| {
+            let key = key(project);
+            let Some(granted) = contents.projects.get_mut(&key) else { return };
+            granted.retain(|grant| !fingerprints.contains(&grant.fingerprint));
+            if granted.is_empty() {
+                contents.projects.remove(&key);
+            }
+        })
+    }
+
+    /// The store's bytes, if it is there, and what they say.
+    fn read(&self) -> Result<(Option<Vec<u8>>, Contents), TrustStoreError> {
+        let read =
+            absent_is_none(fs::read(&self.path)).map_err(|source| self.io("read", source))?;
+        let Some(text) = read else { return Ok((None, Contents::default())) };
+        if let Ok(Versioned { version }) = serde_json::from_slice(&text)
+            && version > VERSION
+        {
+            return Err(TrustStoreError::Newer { path: self.path.clone(), version });
+        }
+        match serde_json::from_slice(&text) {
+            Ok(contents) => Ok((Some(text), contents)),
+            Err(source) => {
+                let aside = self.free_place_aside();
+                Err(match fs::rename(&self.path, &aside) {
+                    Ok(()) => TrustStoreError::Damaged { path: self.path.clone(), aside, source },
+                    Err(source) => self.io("set aside", source),
+                })
+            }
+        }
+    }
+
+    /// Where no earlier damaged store was set aside.
+    fn free_place_aside(&self) -> PathBuf {
+        let place = |number: u32| self.path.with_extension(format!("damaged-{number}.json"));
+        (1..).map(place).find(|place| !place.exists()).unwrap_or_else(|| place(0))
+    }
+
+    /// Changes the store as a whole: under a lock, to a new file that then takes its place.
+    fn change(&self, change: impl Fn(&mut Contents)) -> Result<(), TrustStoreError> {
+        let io = |failed: Failed| self.io(failed.attempt, failed.source);
+        let file = Exclusive::wait(&self.path).map_err(io)?;
+        for _ in 0..ATTEMPTS {
+            let (before, mut contents) = match self.read() {
+                Err(TrustStoreError::Damaged { .. }) => (None, Contents::default()),
+                read => read?,
+            };
+            contents.version = VERSION;
+            change(&mut contents);
+            let mut text = serde_json::to_vec_pretty(&contents)
+                .map_err(|error| self.io("write", error.into()))?;
+            text.extend_from_slice(b"\n");
+            match file.replace(before.as_deref(), &text, NewFile::Private).map_err(io)? {
+                Replaced::Done => return Ok(()),
+                // Somebody wrote it without the lock.
+                Replaced::ChangedMeanwhile => {}
+            }
+        }
+        Err(self.io("write", io::Error::other("something else keeps changing it")))
+    }
+
+    fn io(&self, attempt: &'static str, source: io::Error) -> TrustStoreError {
+        TrustStoreError::Io { attempt, path: self.path.clone(), source }
+    }
+}
+
+/// A project by its real path, so that a link to it is the same project.
+fn key(project: &Path) -> String {
+    let real = fs::canonicalize(project).unwrap_or_else(|_| project.to_path_buf());
+    real.to_string_lossy().into_owned()
+}

@@ -1,0 +1,548 @@
+//! `hook check`.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use hook_core::settings::{Rule, Surroundings, check};
+use hook_core::{HookSource, SettingsSource};
+use hook_tests::{Finished, Hook, Project};
+use serde_json::{Value, json};
+
+fn checked(project: &Project, arguments: &[&str]) -> Finished {
+    Hook::new(project, &[&["check"], arguments].concat()).run()
+}
+
+fn script(project: &Project, path: &str, text: &str, mode: u32) {
+    let path = project.write(path, text);
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+/// A project whose own settings are these.
+fn project(settings: &str) -> Project {
+    let project = Project::new();
+    project.write(".hooks/settings.json", settings);
+    project
+}
+
+/// Settings with one hook for that event.
+fn one(event: &str, definition: &str, hook: &str) -> String {
+    format!(r#"{{"hooks":{{"{event}":[{{{definition}"hooks":[{{"type":"command",{hook}}}]}}]}}}}"#)
+}
+
+#[test]
+fn settings_without_a_problem_are_said_to_be_so() {
+    let project = project(&one("BeforeTool", r#""matcher":"shell","#, r#""command":"cat""#));
+    insta::assert_snapshot!(checked(&project, &[]).shown(&project), @r#"
+status: 0
+----- stdout -----
+no problems in 1 file, 1 hook
+----- stderr -----
+"#);
+}
+
+#[test]
+fn every_problem_is_shown_in_its_line_with_what_to_do() {
+    let project = project(
+        r#"{
+  "hooksConfig": { "disabled": ["gaurd"] },
+  "hooks": {
+    "BeforeTool": [
+      { "matcher": "write_file, edit", "hooks": [
+        { "type": "command", "command": "./guard.sh --strict", "name": "guard", "timeout": 30 },
+        { "type": "command", "command": "\"$HOOK_PROJECT_DIR\"/broken.py", "timeuot": 5000 },
+        {
+          "type": "command"
+        }
+      ] }
+    ],
+    "SessionStart": [{ "matcher": "start|resume", "hooks": [{ "type": "command", "command": "true" }] }]
+  }
+}
+"#,
+    );
+    script(&project, "broken.py", "#!/no/such/python\n", 0o755);
+    insta::assert_snapshot!(checked(&project, &[]).shown(&project), @r#"
+status: 1
+----- stdout -----
+warning[disabled-unknown]: `gaurd` names no hook
+ --> .hooks/settings.json:2:33
+  |
+2 |   "hooksConfig": { "disabled": ["gaurd"] },
+  |                                 ^^^^^^^
+  |
+  = help: did you mean `guard`?
+
+warning[matcher-never-matches]: the matcher `write_file, edit` can match no tool: no tool's name has blanks or commas; alternatives are parted by `|`
+ --> .hooks/settings.json:5:20
+  |
+5 |       { "matcher": "write_file, edit", "hooks": [
+  |                    ^^^^^^^^^^^^^^^^^^
+  |
+  = help: mend the expression, or leave the matcher out to match every tool
+
+error[script-missing]: `./guard.sh` does not exist: it was looked for at [PROJECT]/guard.sh
+ --> .hooks/settings.json:6:41
+  |
+6 |         { "type": "command", "command": "./guard.sh --strict", "name": "guard", "timeout": 30 },
+  |                                         ^^^^^^^^^^^^^^^^^^^^^
+  |
+  = help: write the script, or mend its path; "$HOOK_PROJECT_DIR"/... begins at the project, wherever the agent works
+
+warning[timeout-in-seconds]: a timeout of 30 means 30 milliseconds, and looks like seconds
+ --> .hooks/settings.json:6:92
+  |
+6 |         { "type": "command", "command": "./guard.sh --strict", "name": "guard", "timeout": 30 },
+  |                                                                                            ^^
+  |
+  = help: write 30000 for 30 seconds
+
+error[interpreter-missing]: `[PROJECT]/broken.py` is to be run by `/no/such/python`, which does not exist
+ --> .hooks/settings.json:7:41
+  |
+7 |         { "type": "command", "command": "\"$HOOK_PROJECT_DIR\"/broken.py", "timeuot": 5000 },
+  |                                         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+  |
+  = help: install it, or mend the script's first line
+
+warning[unknown-key]: unknown key `timeuot`; it was ignored
+ --> .hooks/settings.json:7:76
+  |
+7 |         { "type": "command", "command": "\"$HOOK_PROJECT_DIR\"/broken.py", "timeuot": 5000 },
+  |                                                                            ^^^^^^^^^
+  |
+  = help: did you mean `timeout`?
+
+error[missing-command]: the hook has no `command`, or a blank one; the hook was skipped
+ --> .hooks/settings.json:8:9
+  |
+8 |         {
+  |         ^
+  |
+  = help: add `"command": "..."` with what is to run
+
+warning[matcher-never-matches]: the matcher `start|resume` never matches: it is compared exactly with `source`, which is one of startup, resume, clear, compress
+  --> .hooks/settings.json:13:35
+   |
+13 |     "SessionStart": [{ "matcher": "start|resume", "hooks": [{ "type": "command", "command": "true" }] }]
+   |                                   ^^^^^^^^^^^^^^
+   |
+   = help: did you mean `startup`?
+   = help: this event takes no regular expression; write one definition for each word
+
+3 errors, 5 warnings in 1 file
+----- stderr -----
+"#);
+}
+
+#[test]
+fn a_file_that_is_no_settings_file_is_a_problem_like_others() {
+    let project = Project::new();
+    project.write("broken.json", "{\n  \"hooks\": {,}\n}");
+    let finished = checked(&project, &["broken.json", "absent.json"]);
+    insta::assert_snapshot!(finished.shown(&project), @r#"
+status: 1
+----- stdout -----
+error[not-json]: the file is not JSON: key must be a string; none of its hooks run until this is mended
+ --> broken.json:2:13
+  |
+2 |   "hooks": {,}
+  |             ^
+  |
+  = help: mend the JSON here; comments and commas after the last value are not allowed
+
+error[unreadable-file]: failed to read the settings file: No such file or directory (os error 2); none of its hooks run
+--> absent.json
+ = help: give the name of a settings file that can be read
+
+2 errors in 2 files
+----- stderr -----
+"#);
+}
+
+#[test]
+fn a_place_far_out_in_a_long_line_is_shown_with_what_is_around_it() {
+    let hook = |name: usize| format!(r#"{{"type":"command","command":"true","name":"n{name}"}}"#);
+    let hooks: Vec<String> = (0..100).map(hook).collect();
+    let project = Project::new();
+    project.write(
+        "long.json",
+        &format!(
+            r#"{{"hooks":{{"BeforeTool":[{{"hooks":[{},{{"type":"command","command":"./é.sh"}},{}]}}]}}}}"#,
+            hooks.join(","),
+            hook(100)
+        ),
+    );
+    insta::assert_snapshot!(checked(&project, &["long.json"]).shown(&project), @r#"
+status: 1
+----- stdout -----
+error[script-missing]: `./é.sh` does not exist: it was looked for at [PROJECT]/é.sh
+ --> long.json:1:4953
+  |
+ ::: 
+1 | …,"command":"true","name":"n99"},{"type":"command","command":"./é.sh"},{"type":"command","command":"true","name":"n100"}]…
+  |                                                              ^^^^^^^^
+  |
+  = help: write the script, or mend its path; "$HOOK_PROJECT_DIR"/... begins at the project, wherever the agent works
+
+1 error in 1 file
+----- stderr -----
+"#);
+}
+
+#[test]
+fn where_there_are_no_settings_it_says_where_it_looked() {
+    let project = Project::new();
+    let finished = checked(&project, &[]);
+    insta::assert_snapshot!(finished.shown(&project), @r#"
+status: 0
+----- stdout -----
+no problems in 0 files, 0 hooks
+----- stderr -----
+warning: there are no settings; looked for [PROJECT]/.hooks/settings.json, [HOME]/.config/hooks/settings.json, /etc/hooks/settings.json; `hook init` writes some to begin with
+"#);
+}
+
+#[test]
+fn the_exit_code_says_whether_something_is_wrong() {
+    let clean = one("BeforeTool", "", r#""command":"true""#);
+    let hint = clean.replacen('{', r#"{"hookConfig":{},"#, 1);
+    let warning = one("BeforeTool", "", r#""command":"true","timeout":5"#);
+    let error = one("BeforeTool", "", r#""command":"./absent.sh""#);
+    for (settings, status, denied) in
+        [(&clean, 0, 0), (&hint, 0, 0), (&warning, 0, 1), (&error, 1, 1)]
+    {
+        let project = project(settings);
+        for format in ["human", "json", "sarif"] {
+            let format = format!("--format={format}");
+            assert_eq!(checked(&project, &[&format]).status, status, "{settings}");
+            assert_eq!(checked(&project, &[&format, "--deny-warnings"]).status, denied);
+        }
+    }
+    let project = project(&clean);
+    assert_eq!(checked(&project, &["--json", "--format", "sarif"]).status, 64);
+    assert_eq!(checked(&project, &["--format", "xml"]).status, 64);
+    assert_eq!(checked(&project, &["absent.json"]).status, 1);
+    assert_eq!(checked(&project, &["--settings", "absent.json"]).status, 1);
+}
+
+#[test]
+fn json_is_one_problem_a_line() {
+    let project = project(&one("BeforeTool", "", r#""command":"./é.sh","timeuot":5"#));
+    let finished = checked(&project, &["--json"]);
+    assert_eq!(finished.lines(), checked(&project, &["--format", "json"]).lines());
+    insta::assert_snapshot!(finished.shown(&project), @r#"
+status: 1
+----- stdout -----
+{"severity":"error","rule":"script-missing","message":"`./é.sh` does not exist: it was looked for at [PROJECT]/é.sh","file":"[PROJECT]/.hooks/settings.json","line":1,"column":63,"endLine":1,"endColumn":71,"path":"hooks.BeforeTool[0].hooks[0].command","help":"write the script, or mend its path; \"$HOOK_PROJECT_DIR\"/... begins at the project, wherever the agent works"}
+{"severity":"warning","rule":"unknown-key","message":"unknown key `timeuot`; it was ignored","file":"[PROJECT]/.hooks/settings.json","line":1,"column":72,"endLine":1,"endColumn":81,"path":"hooks.BeforeTool[0].hooks[0].timeuot","suggestion":"timeout","help":"rename or remove it"}
+----- stderr -----
+"#);
+    assert_eq!(checked(&project, &["--json", "absent.json"]).lines().len(), 1);
+}
+
+/// What SARIF 2.1.0 requires of the parts that are used here.
+fn sarif_schema() -> Value {
+    let text = json!({"type": "object", "required": ["text"], "properties": {"text": {"type": "string", "minLength": 1}}});
+    let level = json!({"enum": ["none", "note", "warning", "error"]});
+    let number = json!({"type": "integer", "minimum": 1});
+    let region = json!({"type": "object", "required": ["startLine"], "properties": {
+        "startLine": number, "startColumn": number, "endLine": number, "endColumn": number}});
+    let artifact = json!({"type": "object", "required": ["uri"], "properties": {
+        "uri": {"type": "string", "pattern": "^[A-Za-z0-9._~/%:-]+$"}, "uriBaseId": {"type": "string"}}});
+    let closed = |properties: Value| json!({"type": "object", "additionalProperties": false, "properties": properties});
+    let rule = closed(json!({"id": {"type": "string"}, "shortDescription": text, "help": text,
+        "defaultConfiguration": {"type": "object", "properties": {"level": level}}}));
+    let driver = json!({"type": "object", "required": ["name"], "properties": {
+        "name": {"type": "string"}, "semanticVersion": {"type": "string"},
+        "rules": {"type": "array", "uniqueItems": true, "items": {"allOf": [rule, {"required": ["id"]}]}}}});
+    let logical = closed(json!({"fullyQualifiedName": {"type": "string"}}));
+    let location = closed(json!({
+        "physicalLocation": closed(json!({"artifactLocation": artifact, "region": region})),
+        "logicalLocations": {"type": "array", "items": logical}}));
+    let result = closed(
+        json!({"ruleId": {"type": "string"}, "ruleIndex": {"type": "integer", "minimum": 0},
+        "level": level, "message": text, "locations": {"type": "array", "items": location}}),
+    );
+    let run = json!({"type": "object", "required": ["tool"], "properties": {
+        "columnKind": {"enum": ["utf16CodeUnits", "unicodeCodePoints"]},
+        "originalUriBaseIds": {"type": "object", "additionalProperties": artifact},
+        "tool": {"type": "object", "required": ["driver"], "properties": {"driver": driver}},
+        "results": {"type": "array", "items": {"allOf": [result, {"required": ["message"]}]}}}});
+    json!({"type": "object", "required": ["version", "runs"], "properties": {
+        "version": {"const": "2.1.0"}, "$schema": {"type": "string"}, "runs": {"type": "array", "items": run}}})
+}
+
+#[test]
+fn sarif_is_what_code_scanning_reads() {
+    let project = project(&one("BeforeTool", "", r#""command":"./a b.sh","timeout":5"#));
+    project.write("other dir/ä.json", "nonsense");
+    let finished = checked(
+        &project,
+        &["--format", "sarif", ".hooks/settings.json", "other dir/ä.json", "/no/such/file.json"],
+    );
+    assert_eq!((finished.status, finished.stderr.as_str()), (1, ""));
+    let document = finished.lines().remove(0);
+    let schema = jsonschema::validator_for(&sarif_schema()).unwrap();
+    let errors: Vec<String> = schema.iter_errors(&document).map(|it| it.to_string()).collect();
+    assert!(errors.is_empty(), "{errors:?}");
+
+    let run = &document["runs"][0];
+    let rules = run["tool"]["driver"]["rules"].as_array().unwrap();
+    let found: Vec<_> = run["results"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|result| {
+            let index = result["ruleIndex"].as_u64().unwrap() as usize;
+            assert_eq!(rules[index]["id"], result["ruleId"]);
+            let place = &result["locations"][0]["physicalLocation"];
+            json!([
+                result["level"],
+                result["ruleId"],
+                place["artifactLocation"]["uri"],
+                place["region"]["endColumn"]
+            ])
+        })
+        .collect();
+    assert_eq!(
+        json!(found),
+        json!([
+            ["error", "script-missing", ".hooks/settings.json", 73],
+            ["warning", "timeout-in-seconds", ".hooks/settings.json", 85],
+            ["error", "not-json", "other%20dir/%C3%A4.json", 3],
+            ["error", "unreadable-file", "file:///no/such/file.json", null],
+        ])
+    );
+    let root = run["originalUriBaseIds"]["%SRCROOT%"]["uri"].as_str().unwrap();
+    assert_eq!(root, format!("file://{}/", project.path().display()));
+}
+
+#[test]
+fn nothing_is_run() {
+    let project =
+        project(&one("BeforeTool", "", r#""command":"./touch.sh; touch ran $(touch ran)""#));
+    script(&project, "touch.sh", "#!/bin/sh\ntouch ran\n", 0o755);
+    let finished = checked(&project, &[]);
+    assert_eq!(finished.status, 0, "{finished:?}");
+    assert!(!project.path().join("ran").exists());
+}
+
+#[test]
+fn a_projects_settings_are_checked_as_of_that_project() {
+    let project = project(&one("BeforeTool", "", r#""command":"./guard.sh""#));
+    script(&project, "guard.sh", "#!/bin/sh\n", 0o755);
+    for folder in [project.path().join(".hooks"), project.home()] {
+        let settings = project.path().join(".hooks/settings.json");
+        let finished = std::process::Command::new(hook_tests::hook_binary())
+            .args(["check".as_ref(), settings.as_os_str()])
+            .current_dir(&folder)
+            .output()
+            .unwrap();
+        assert!(finished.status.success(), "{}", String::from_utf8_lossy(&finished.stdout));
+    }
+}
+
+/// One problem for each rule: settings, and the texts that are marked with the rule's id.
+fn problems() -> Vec<(String, Vec<(Rule, &'static str)>)> {
+    let tool = |definition: &str, hook: &str| one("BeforeTool", definition, hook);
+    let command = |command: &'static str, rule| {
+        let text = serde_json::to_string(command).unwrap().leak();
+        (tool("", &format!("\"command\":{text}")), vec![(rule, &*text)])
+    };
+    let more: Vec<String> = (0..120).map(|number| format!("\"x{number}\":0")).collect();
+    let mut problems = vec![
+        ("{".to_owned(), vec![(Rule::NotJson, "{")]),
+        (r#"{"hooks":[]}"#.to_owned(), vec![(Rule::WrongType, "[]")]),
+        (r#"{"hooks":{},"hooks":{}}"#.to_owned(), vec![(Rule::DuplicateKey, "\"hooks\"")]),
+        (r#"{"hoooks":{}}"#.to_owned(), vec![(Rule::UnknownSection, "\"hoooks\"")]),
+        (
+            r#"{"hooks":{"BeforeTool":[{"hook":[]}]}}"#.to_owned(),
+            vec![(Rule::MissingHooks, "{\"hook\":[]}"), (Rule::UnknownKey, "\"hook\"")],
+        ),
+        (r#"{"hooks":{"BeforTool":[]}}"#.to_owned(), vec![(Rule::UnknownEvent, "\"BeforTool\"")]),
+        (r#"{"hooks":{"enabled":true}}"#.to_owned(), vec![(Rule::MisplacedKey, "\"enabled\"")]),
+        (
+            r#"{"hooks":{"BeforeTool":[{"hooks":[{"command":"true"}]}]}}"#.to_owned(),
+            vec![(Rule::MissingType, r#"{"command":"true"}"#)],
+        ),
+        (
+            r#"{"hooks":{"BeforeTool":[{"hooks":[{"type":"x","command":"true"}]}]}}"#.to_owned(),
+            vec![(Rule::UnknownType, "\"x\"")],
+        ),
+        (
+            tool("", r#""command":" ""#),
+            vec![(Rule::MissingCommand, r#"{"type":"command","command":" "}"#)],
+        ),
+        (tool("", r#""command":"true","env":{"A=B":"c"}"#), vec![(Rule::InvalidVariable, "\"c\"")]),
+        (r#"{"hooksConfig":{"maxConcurrent":-1}}"#.to_owned(), vec![(Rule::InvalidNumber, "-1")]),
+        (tool("", r#""command":"true","timeout":"9s""#), vec![(Rule::InvalidTimeout, "\"9s\"")]),
+        (
+            tool("", r#""command":"true","failBehavior":"no""#),
+            vec![(Rule::InvalidFailBehavior, "\"no\"")],
+        ),
+        (
+            tool(r#""matcher":"*_file","#, r#""command":"true""#),
+            vec![(Rule::InvalidPattern, "\"*_file\"")],
+        ),
+        (
+            tool(r#""matcher":"^edit $","#, r#""command":"true""#),
+            vec![(Rule::MatcherNeverMatches, "\"^edit $\"")],
+        ),
+        (
+            one("SessionEnd", r#""matcher":"exit|clear","#, r#""command":"true""#),
+            vec![(Rule::MatcherNeverMatches, "\"exit|clear\"")],
+        ),
+        (
+            one("BeforeModel", r#""matcher":"gpt","#, r#""command":"true""#),
+            vec![(Rule::MatcherIgnored, "\"gpt\"")],
+        ),
+        (r#"{"hooks":{"BeforeTool":[{"hooks":[]}]}}"#.to_owned(), vec![(Rule::EmptyHooks, "[]")]),
+        (tool("", r#""command":"true","timeout":60"#), vec![(Rule::TimeoutInSeconds, "60")]),
+        (
+            r#"{"hooksConfig":{"defaultTimeout":30}}"#.to_owned(),
+            vec![(Rule::TimeoutInSeconds, "30")],
+        ),
+        (
+            r#"{"hooksConfig":{"disabled":["é"]}}"#.to_owned(),
+            vec![(Rule::DisabledUnknown, "\"é\"")],
+        ),
+        (
+            tool("", r#""command":"true"},{"type":"command","command":"true""#),
+            vec![(Rule::DuplicateHook, "\"true\"")],
+        ),
+        (format!(r#"{{"hooksConfig":{{{}}}}}"#, more.join(",")), vec![(Rule::TooManyProblems, "")]),
+    ];
+    problems.extend([
+        command("./absent.sh", Rule::ScriptMissing),
+        command("A=1 ./folder --flag", Rule::ScriptMissing),
+        command("python3 absent.py", Rule::ScriptMissing),
+        command("~/absent.sh", Rule::ScriptMissing),
+        command("${HOOK_PROJECT_DIR}/plain.sh", Rule::ScriptNotExecutable),
+        command("'./without.sh' | cat", Rule::ScriptWithoutShebang),
+        command("./absent-interpreter.sh", Rule::InterpreterMissing),
+        command("./absent-env.sh", Rule::InterpreterMissing),
+        command("./carriage-return.sh", Rule::InterpreterMissing),
+        command("no-such-program --flag", Rule::ProgramNotFound),
+    ]);
+    problems
+}
+
+/// What is not known to be wrong is not said to be.
+const NO_PROBLEM: &[&str] = &[
+    "./fine.sh",
+    "'./fine.sh' && ./whatever",
+    "$UNKNOWN/guard.sh",
+    "\"$(pwd)\"/guard.sh",
+    "./*.sh",
+    "cat | true",
+    "python3 -c 'print(1)'",
+    "python3 -m absent.module",
+    "sh ./plain.sh",
+    "./env.sh",
+    "./env-s.sh",
+    "/bin/sh -c ./x",
+    "if true; then ./absent.sh; fi",
+    "(cd /; ./absent.sh)",
+    "guard() { true; }; guard",
+    "[ -f ./absent.sh ]",
+    "cd folder && ./absent.sh",
+    "true # ./absent.sh",
+    "~someone/x.sh",
+    "{ true; }",
+    "! true",
+    "FOO=bar",
+];
+
+#[test]
+fn each_rule_finds_its_problem_and_marks_it() {
+    let project = Project::new();
+    script(&project, "plain.sh", "#!/bin/sh\n", 0o644);
+    script(&project, "fine.sh", "#!/bin/sh\n", 0o755);
+    script(&project, "env.sh", "#!/usr/bin/env sh\n", 0o755);
+    script(&project, "env-s.sh", "#! /usr/bin/env -S A=1 sh -e\n", 0o755);
+    script(&project, "without.sh", "echo hello\n", 0o755);
+    script(&project, "absent-interpreter.sh", "#!/no/such/sh -e\n", 0o755);
+    script(&project, "absent-env.sh", "#!/usr/bin/env no-such-program\n", 0o755);
+    script(&project, "carriage-return.sh", "#!/bin/sh\r\necho\r\n", 0o755);
+    project.write("folder/file", "");
+    let mut environment: Vec<_> = std::env::vars_os().filter(|(name, _)| name != "HOME").collect();
+    environment.push(("HOME".into(), project.home().into()));
+    let surroundings = Surroundings { project: project.path(), environment };
+    let look = |text: &str| {
+        let path = project.write("settings.json", text);
+        let source = SettingsSource::optional(HookSource::Project, path);
+        check(&[source], &surroundings).remove(0).file.diagnostics
+    };
+    // One is found where there is no file to read, one is the trust store's.
+    let mut seen = BTreeSet::from([Rule::UnreadableFile, Rule::TrustStore]);
+    for (text, expected) in problems() {
+        let found = look(&text);
+        let marked = |rule: Rule| {
+            let diagnostic = found.iter().find(|it| it.rule == rule);
+            let place = &diagnostic.unwrap_or_else(|| panic!("{rule}: {text}: {found:?}")).place;
+            let characters = text.chars().skip(place.column.saturating_sub(1));
+            characters.take(place.end_column - place.column).collect::<String>()
+        };
+        for (rule, text) in &expected {
+            assert_eq!(marked(*rule), *text);
+            seen.insert(*rule);
+        }
+        let others = found.iter().filter(|it| !expected.iter().any(|(rule, _)| *rule == it.rule));
+        let others: Vec<_> = others.filter(|it| it.rule != Rule::UnknownKey).collect();
+        assert!(others.is_empty(), "{text}: {others:?}");
+        for diagnostic in &found {
+            assert!(!diagnostic.help().is_empty());
+        }
+    }
+    assert_eq!(seen, Rule::ALL.iter().copied().collect(), "each rule has its problem here");
+    for command in NO_PROBLEM {
+        let command = serde_json::to_string(command).unwrap();
+        let found = look(&one("BeforeTool", "", &format!("\"command\":{command}")));
+        assert!(found.is_empty(), "{command}: {found:?}");
+    }
+}
+
+#[test]
+fn every_rule_is_in_the_reference() {
+    let reference = fs::read_to_string(hook_tests::workspace().join("docs/cli/check.md")).unwrap();
+    for rule in Rule::ALL.iter().filter(|rule| **rule != Rule::TrustStore) {
+        let row = format!("| `{rule}` | {} | {} |\n", rule.severity().as_str(), rule.about());
+        assert!(reference.contains(&row), "docs/cli/check.md needs the row {row}");
+    }
+}
+
+#[test]
+fn hooks_are_known_by_name_across_files() {
+    let project = Project::new();
+    let hook = |name: &str| one("BeforeTool", "", &format!(r#""command":"true","name":"{name}""#));
+    let disabling = |name: &str, text: &str| {
+        text.replacen('{', &format!(r#"{{"hooksConfig":{{"disabled":["{name}"]}},"#), 1)
+    };
+    let found = |own: &str, users: &str| {
+        let sources = [
+            SettingsSource::optional(HookSource::Project, project.write("own.json", own)),
+            SettingsSource::optional(HookSource::User, project.write("users.json", users)),
+        ];
+        let surroundings = Surroundings { project: project.path(), environment: Vec::new() };
+        let files = check(&sources, &surroundings);
+        let problems = files.iter().flat_map(|file| &file.file.diagnostics);
+        problems.map(|it| format!("{} {}", it.severity.as_str(), it.message)).collect::<Vec<_>>()
+    };
+    let place = project.path().join("own.json");
+    for (own, users, expected) in [
+        (hook("a"), disabling("a", r#"{"hooks":{}}"#), None),
+        (hook("a"), disabling("aa", &hook("b")), Some("warning `aa` names no hook".to_owned())),
+        (hook("a"), disabling("elsewhere", &hook("b")), Some("hint `elsewhere` names no hook".to_owned())),
+        (disabling("b", &hook("a")), hook("b"), Some(
+            "warning `b` is a hook of the user settings, which project settings cannot switch off".to_owned())),
+        (hook("a"), hook("a"), Some(format!(
+            "warning the hook `a` stands already at {}:1:35, for the same event and matcher; it runs once",
+            place.display()))),
+        (hook("a"), hook("b"), None),
+        (hook("a"), hook("a").replace("BeforeTool", "AfterTool"), None),
+        (hook("a"), hook("a").replace(r#"[{"hooks""#, r#"[{"matcher":"x","hooks""#), None),
+    ] {
+        assert_eq!(found(&own, &users), Vec::from_iter(expected), "{own} {users}");
+    }
+}

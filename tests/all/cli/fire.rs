@@ -1,0 +1,352 @@
+//! `hook fire`: trying hooks by hand.
+
+use hook_core::HookEventName;
+use hook_tests::{Finished, Hook, Project, workspace};
+use serde_json::{Value, json};
+
+fn command(name: &str, command: &str) -> Value {
+    json!({"type": "command", "name": name, "command": command})
+}
+
+/// A project whose SessionEnd runs these hooks.
+fn with_hooks(sequential: bool, hooks: &[Value]) -> Project {
+    Project::with_settings(&json!({"hooks": {"SessionEnd": [
+        {"sequential": sequential, "hooks": hooks}]}}))
+}
+
+fn fire(project: &Project, arguments: &[&str]) -> Finished {
+    Hook::new(project, &[&["fire", "--settings=settings.json"], arguments].concat()).run()
+}
+
+/// What is shown, without the word on who had to wait, which is a matter of luck.
+fn shown(finished: &Finished, project: &Project) -> String {
+    finished.shown(project).replace(", waited [TIME]", "")
+}
+
+#[test]
+fn without_an_input_every_event_is_fired_with_its_sample() {
+    let hooks: serde_json::Map<String, Value> = HookEventName::all()
+        .map(|event| {
+            (event.to_string(), json!([{"hooks": [command("copy", "cat > $HOOK_EVENT_NAME")]}]))
+        })
+        .collect();
+    let project = Project::with_settings(&json!({"hooks": hooks}));
+    let page = std::fs::read_to_string(workspace().join("docs/cli/fire.md")).unwrap();
+    for event in HookEventName::all() {
+        let finished = fire(&project, &[event.as_str(), "--json"]);
+        assert_eq!(finished.status, 0, "{event}: {finished:?}");
+        assert!(finished.stderr.starts_with("note: a sample was used"), "{}", finished.stderr);
+        let mut told: Value = serde_json::from_str(&project.read(event.as_str())).unwrap();
+        let told = told.as_object_mut().unwrap();
+        for base in ["session_id", "transcript_path", "cwd", "hook_event_name", "timestamp"] {
+            assert!(told.remove(base).is_some(), "{event} without {base}");
+        }
+        let sample = event.sample_input();
+        assert_eq!(Value::from(told.clone()), hook_tests::value(sample.as_raw()), "{event}");
+        assert!(page.contains(sample.as_str()), "docs/cli/fire.md: {event} {}", sample.as_str());
+    }
+}
+
+#[test]
+fn a_tool_can_be_named_with_the_sample_and_an_input_is_taken_as_it_is() {
+    let project = Project::with_hook("BeforeTool", "cat");
+    for (arguments, tool_input, sample) in [
+        (vec!["--tool=edit"], json!({"path": "notes.txt", "content": "Hello"}), true),
+        (vec!["--tool=edit", "--input={}"], json!({}), false),
+        (vec![r#"--input={"tool_name":"edit","tool_input":{"a":1}}"#], json!({"a": 1}), false),
+    ] {
+        let finished = fire(&project, &[&["BeforeTool", "--json"], &arguments[..]].concat());
+        let told = &finished.lines()[0]["output"]["allOutputs"][0];
+        assert_eq!(told["tool_name"], "edit", "{arguments:?}");
+        assert_eq!(told["tool_input"], tool_input, "{arguments:?}");
+        assert_eq!(finished.stderr.contains("sample"), sample, "{arguments:?}");
+    }
+    let refused = fire(&project, &["BeforeTool", "--input={}"]);
+    insta::assert_snapshot!(shown(&refused, &project), @r"
+    status: 1
+    ----- stdout -----
+    error  BeforeTool
+      error: invalid_payload: invalid BeforeTool input: field `tool_name`: expected a non-empty string of at most 1 KiB, found nothing
+    ----- stderr -----
+    ");
+}
+
+#[test]
+fn as_a_hook_no_sample_stands_in_for_what_was_not_given() {
+    let project = Project::with_hook("BeforeTool", "touch ran");
+    let finished = fire(&project, &["BeforeTool", "--as-hook"]);
+    assert_eq!((finished.status, finished.stdout.as_str()), (1, ""));
+    assert!(finished.stderr.contains("field `tool_name`"), "{}", finished.stderr);
+    assert!(!project.path().join("ran").exists());
+}
+
+#[test]
+fn people_see_the_decision_first_and_then_all_that_each_hook_did() {
+    let slow = json!({"type": "command", "name": "slow", "timeout": 2000,
+        "command": "echo begun; exec sleep 60"});
+    let strict = json!({"type": "command", "name": "strict", "failBehavior": "block",
+        "command": "exit 7"});
+    let project = with_hooks(
+        false,
+        &[
+            command("guard", "echo 'not today' >&2; exit 2"),
+            command("asks", r#"echo '{"decision":"ask","reason":"sure?"}'"#),
+            command("silent", "true"),
+            command("talks", r"echo hello; printf '\033[31mred\a\n' >&2"),
+            command("warns", "echo careful >&2; exit 1"),
+            command("crashes", "kill -9 $$"),
+            slow,
+            strict,
+            command("leaks", "sleep 4 & echo done"),
+            command("blank", "printf ' \\n'"),
+            json!({"type": "command", "command": "echo nameless\nexit 0"}),
+        ],
+    );
+    let finished = fire(&project, &["SessionEnd"]);
+    insta::assert_snapshot!(shown(&finished, &project), @r#"
+    status: 2
+    ----- stdout -----
+    block  SessionEnd exit
+      reason: not today
+        hook strict failed: Hook exited with code 7
+      message: nameless
+
+      ✗ guard            block         exit 2   explicit  [TIME]
+          warning  a block has no effect on SessionEnd
+          stderr   not today
+      ? asks             ask           exit 0   explicit  [TIME]
+          stdout   {"decision":"ask","reason":"sure?"}
+      ✓ silent           said nothing  exit 0   explicit  [TIME]
+      ✓ talks            proceed       exit 0   explicit  [TIME]
+          stdout   hello
+          stderr   \u{1b}[31mred\u{7}
+      ! warns            failed        exit 1   explicit  [TIME]
+          error    Hook exited with code 1
+          stderr   careful
+      ! crashes          failed        SIGKILL  explicit  [TIME]
+          error    Hook was terminated by signal SIGKILL
+      ! slow             timed out              explicit  [TIME]
+          error    Hook timed out after [TIME]
+          stdout   begun
+      ✗ strict           block         exit 7   explicit  [TIME]
+          error    Hook exited with code 7
+          warning  a block has no effect on SessionEnd
+      ✓ leaks            proceed       exit 0   explicit  [TIME]
+          warning  something the hook started still held its output open after it had exited
+          stdout   done
+      ✓ blank            said nothing  exit 0   explicit  [TIME]
+          stdout   nothing but blanks
+      ✓ echo nameless …  proceed       exit 0   explicit  [TIME]
+          stdout   nameless
+
+    11 hooks in [TIME]: 2 block, 1 ask, 2 said nothing, 3 proceed, 2 failed, 1 timed out
+    ----- stderr -----
+    note: a sample was used as the input; --show-input shows it, --input gives another
+    "#);
+}
+
+#[test]
+fn what_hooks_write_is_cut_for_people_unless_they_want_it_all() {
+    let project = with_hooks(
+        false,
+        &[
+            command("many", "seq 12; printf 'x%.0s' $(seq 450) >&2"),
+            command("one more", "seq 11 >&2"),
+            command("long", "yes wide | head -c 300000 >&2"),
+        ],
+    );
+    let cut = fire(&project, &["SessionEnd"]);
+    insta::assert_snapshot!(shown(&cut, &project).replace(&"x".repeat(400), "[400 x]"), @r"
+    status: 0
+    ----- stdout -----
+    proceed  SessionEnd exit
+      message: 1
+        2
+        3
+        4
+        5
+        6
+        7
+        8
+        9
+        10
+        … 2 more lines; --full shows all
+
+      ✓ many      proceed       exit 0  explicit  [TIME]
+          stdout   1
+                   2
+                   3
+                   4
+                   5
+                   6
+                   7
+                   8
+                   9
+                   10
+                   … 2 more lines; --full shows all
+          stderr   [400 x]… 50 more characters; --full shows all
+      ✓ one more  said nothing  exit 0  explicit  [TIME]
+          stderr   1
+                   2
+                   3
+                   4
+                   5
+                   6
+                   7
+                   8
+                   9
+                   10
+                   … 1 more line; --full shows all
+      ✓ long      said nothing  exit 0  explicit  [TIME]
+          warning  37856 bytes of stderr were cut
+          stderr   wide
+                   wide
+                   wide
+                   wide
+                   wide
+                   wide
+                   wide
+                   wide
+                   wide
+                   wide
+                   … 52419 more lines; --full shows all
+
+    3 hooks in [TIME]: 1 proceed, 2 said nothing
+    ----- stderr -----
+    note: a sample was used as the input; --show-input shows it, --input gives another
+    ");
+    let full = fire(&project, &["SessionEnd", "--full"]);
+    assert!(full.stdout.contains("\n               12\n"), "{}", full.stdout);
+    assert!(
+        full.stdout.contains(&"x".repeat(450)) && !full.stdout.contains("more lines"),
+        "all of it"
+    );
+    let json = fire(&project, &["SessionEnd", "--full", "--json"]).lines();
+    assert!(json[0]["hooks"][1]["stderr"].as_str().unwrap().ends_with("\n11\n"));
+    let without = fire(&project, &["SessionEnd", "--json"]).lines();
+    assert_eq!(without[0]["hooks"][1]["stderr"], Value::Null);
+}
+
+#[test]
+fn in_a_chain_each_hook_shows_what_it_was_told_itself() {
+    let project =
+        Project::with_settings(&json!({"hooks": {"BeforeTool": [{"sequential": true, "hooks": [
+            command("rename", r#"echo '{"hookSpecificOutput":{"tool_input":{"path":"b.txt"}}}'"#),
+            command("reads", "true"),
+            command("reads too", "true"),
+        ]}]}}));
+    let input = r#"{"tool_name":"edit","tool_input":{"path":"a.txt","deep":[[],{"n":1e007}]},
+        "timestamp":"2026-01-01T00:00:00.000Z"}"#;
+    let arguments = ["BeforeTool", "--show-input", "--input", input];
+    let finished = fire(&project, &arguments);
+    insta::assert_snapshot!(shown(&finished, &project), @r#"
+    status: 0
+    ----- stdout -----
+    proceed  BeforeTool edit
+      tool_input: {"path":"b.txt"}
+
+      ✓ rename     proceed       exit 0  explicit  [TIME]
+          stdin    {
+                     "session_id": "cli",
+                     "transcript_path": "",
+                     "cwd": "[PROJECT]",
+                     "hook_event_name": "BeforeTool",
+                     "timestamp": "[INSTANT]",
+                     "tool_name": "edit",
+                     "tool_input": {
+                       "path": "a.txt",
+                       "deep": [
+                         [],
+                         {
+                           "n": 1e007
+                         }
+                       ]
+                     }
+                   }
+          stdout   {"hookSpecificOutput":{"tool_input":{"path":"b.txt"}}}
+      ✓ reads      said nothing  exit 0  explicit  [TIME]
+          stdin    {
+                     "session_id": "cli",
+                     "transcript_path": "",
+                     "cwd": "[PROJECT]",
+                     "hook_event_name": "BeforeTool",
+                     "timestamp": "[INSTANT]",
+                     "tool_name": "edit",
+                     "tool_input": {
+                       "path": "b.txt",
+                       "deep": [
+                         [],
+                         {
+                           "n": 1e007
+                         }
+                       ]
+                     }
+                   }
+      ✓ reads too  said nothing  exit 0  explicit  [TIME]
+          stdin    the same as that of the hook above
+
+    3 hooks in [TIME]: 1 proceed, 2 said nothing
+    ----- stderr -----
+    "#);
+    let json = fire(&project, &[&arguments[..], &["--json"]].concat()).lines();
+    let paths: Vec<_> =
+        (0..3).map(|index| &json[0]["hooks"][index]["input"]["tool_input"]["path"]).collect();
+    assert_eq!(paths, ["a.txt", "b.txt", "b.txt"]);
+    let without = fire(&project, &[&arguments[..1], &arguments[2..], &["--json"]].concat());
+    assert_eq!(without.lines()[0]["hooks"][0]["input"], Value::Null);
+}
+
+#[test]
+fn where_no_hook_runs_the_input_is_shown_all_the_same() {
+    let project = Project::with_hook("BeforeTool", "true");
+    let finished = fire(&project, &["PreCompress", "--show-input"]);
+    insta::assert_snapshot!(shown(&finished, &project), @r#"
+    status: 0
+    ----- stdout -----
+    proceed  PreCompress manual
+      input    {
+                 "trigger": "manual"
+               }
+      no hook matches; `hook explain` with the same arguments says why
+    ----- stderr -----
+    note: a sample was used as the input; --input gives another
+    "#);
+}
+
+#[test]
+fn a_misspelt_event_is_answered_with_the_nearest_one() {
+    let project = Project::with_hook("BeforeTool", "true");
+    insta::assert_snapshot!(shown(&fire(&project, &["BeforeTools"]), &project), @r#"
+    status: 1
+    ----- stdout -----
+    error  BeforeTools
+      error: unsupported_event: there is no event "BeforeTools"; did you mean BeforeTool?
+    ----- stderr -----
+    "#);
+    let json = fire(&project, &["BeforeTools", "--json"]);
+    assert_eq!(
+        (json.status, &json.lines()[0]["error"]["details"]["nearest"]),
+        (1, &json!("BeforeTool"))
+    );
+}
+
+#[test]
+fn a_hook_that_had_to_wait_for_a_place_says_so() {
+    let project = Project::with_settings(&json!({
+        "hooksConfig": {"maxConcurrent": 1},
+        "hooks": {"SessionEnd": [{"hooks": [command("one", "sleep 0.1"), command("two", "sleep 0.1")]}]}}));
+    let finished = fire(&project, &["SessionEnd"]);
+    assert!(finished.shown(&project).contains(", waited [TIME]\n"), "{}", finished.stdout);
+}
+
+#[test]
+fn what_does_not_go_together_is_wrong_usage() {
+    let project = Project::with_hook("BeforeTool", "true");
+    for flag in ["--json", "--show-input", "--full"] {
+        let finished = fire(&project, &["BeforeTool", "--as-hook", flag]);
+        assert_eq!(finished.status, 64, "{flag}: {finished:?}");
+        assert!(finished.stderr.contains(flag), "{}", finished.stderr);
+    }
+    let useless = fire(&project, &["SessionEnd", "--tool=edit"]);
+    assert!(useless.stderr.contains("SessionEnd is not about a tool"), "{}", useless.stderr);
+}

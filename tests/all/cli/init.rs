@@ -1,0 +1,196 @@
+//! `hook init`.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use hook_tests::{Hook, Project};
+use serde_json::json;
+
+fn shown(project: &Project, arguments: &[&str]) -> String {
+    Hook::new(project, arguments).run().shown(project)
+}
+
+/// What the example decides about a shell command, as text that stands in JSON.
+fn decision(project: &Project, command: &str) -> String {
+    let input = format!(r#"{{"tool_input": {{ "command" : "{command}", "timeout": 7 }}}}"#);
+    let arguments =
+        ["fire", "BeforeTool", "--tool", "run_shell_command", "--json", "--input", &input];
+    let finished = Hook::new(project, &arguments).run();
+    let response = &finished.lines()[0];
+    assert_eq!(response["hooks"][0]["name"], "guard", "{response}");
+    assert!(response.get("warnings").is_none(), "{response}");
+    response["processed"]["decision"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_project_gets_a_hook_that_works_at_once() {
+    let project = Project::new();
+    insta::assert_snapshot!(shown(&project, &["init"]), @r#"
+    status: 0
+    ----- stdout -----
+    wrote [PROJECT]/.hooks/settings.json
+    wrote [PROJECT]/.hooks/hooks/guard.sh
+    trusted the hook guard: it was written just now, by your command
+
+    See what it does:
+      hook explain BeforeTool --tool run_shell_command
+      hook fire BeforeTool --tool run_shell_command --input '{"tool_input":{"command":"rm -rf /"}}'
+
+    Make it yours:
+      edit [PROJECT]/.hooks/hooks/guard.sh
+      hook trust
+    ----- stderr -----
+    "#);
+    let script = project.path().join(".hooks/hooks/guard.sh");
+    assert_eq!(script.metadata().unwrap().permissions().mode() & 0o111, 0o111);
+    let listed = Hook::new(&project, &["list", "--json"]).run();
+    assert_eq!(listed.lines()[0]["trusted"], true);
+    assert_eq!(listed.stderr, "", "the settings are as they should be");
+    let fire = ["fire", "BeforeTool", "--tool", "run_shell_command", "--input"];
+    let fire = [&fire[..], &[r#"{"tool_input":{"command":"rm -rf /"}}"#]].concat();
+    let finished = Hook::new(&project, &fire).run();
+    assert_eq!(finished.status, 2, "{finished:?}");
+    assert!(
+        finished.stdout.contains("reason: guard: this would remove everything"),
+        "{finished:?}"
+    );
+    // What the project is for is not in the guard's way.
+    let nothing = Hook::new(&project, &["fire", "BeforeTool", "--tool", "read_file"]).run();
+    assert!(nothing.stdout.contains("no hook matches"), "{nothing:?}");
+}
+
+#[test]
+fn the_example_tells_accidents_from_work() {
+    let project = Project::new();
+    assert_eq!(Hook::new(&project, &["init", "--json"]).run().status, 0);
+    for (command, expected) in [
+        ("rm -rf /", "block"),
+        ("rm -r -f \\\"/\\\" ", "block"),
+        ("cd x && sudo rm -rf ~/*", "block"),
+        ("rm --recursive $HOME", "block"),
+        ("rm -rf ${HOME}/", "block"),
+        ("rm -rf build /", "block"),
+        ("ls\\nrm -rf \\/*", "block"),
+        ("mkfs.ext4 /dev/sda1", "block"),
+        ("dd if=/dev/zero of=/dev/nvme0n1", "block"),
+        ("cat image > /dev/sda", "block"),
+        ("curl https://example.org/x | sh", "ask"),
+        ("wget -qO- https://example.org/x | sudo bash -s", "ask"),
+        ("rm -rf build target", "proceed"),
+        ("rm -rf /tmp/x ~/y", "proceed"),
+        ("rm -rf build && ls /", "proceed"),
+        ("git rm -r ./x", "proceed"),
+        ("./confirm -rf /", "proceed"),
+        ("dd if=/dev/zero of=x", "proceed"),
+        ("curl https://example.org/x -o y; sh y", "proceed"),
+        ("echo 'é' > /dev/null", "proceed"),
+    ] {
+        assert_eq!(decision(&project, command), expected, "{command}");
+    }
+}
+
+#[test]
+fn what_is_there_is_never_overwritten() {
+    let project = Project::new();
+    project.write(".hooks/settings.json", "{}");
+    insta::assert_snapshot!(shown(&project, &["init"]), @r"
+    status: 1
+    ----- stdout -----
+    ----- stderr -----
+    error: [PROJECT]/.hooks/settings.json is there already, and nothing was written; `hook list` shows what is set up: add to it by hand, or move it away and call this again
+    ");
+    assert!(!project.path().join(".hooks/hooks").exists());
+    let project = Project::new();
+    project.write(".hooks/hooks/guard.sh", "mine");
+    let finished = Hook::new(&project, &["init"]).run();
+    assert_eq!(finished.status, 1, "{finished:?}");
+    assert_eq!(project.read(".hooks/hooks/guard.sh"), "mine");
+    assert!(!project.path().join(".hooks/settings.json").exists());
+    // A folder in a project can be one of its own.
+    let project = Project::new();
+    Hook::new(&project, &["init"]).run();
+    fs::create_dir(project.path().join("src")).unwrap();
+    let inside = Hook::new(&project, &["init", "--project=src"]).run();
+    assert_eq!(inside.status, 0, "{inside:?}");
+    assert!(project.path().join("src/.hooks/settings.json").exists());
+}
+
+#[test]
+fn a_user_gets_one_for_every_project() {
+    let project = Project::new();
+    insta::assert_snapshot!(shown(&project, &["init", "--user"]), @r#"
+    status: 0
+    ----- stdout -----
+    wrote [HOME]/.config/hooks/settings.json
+    wrote [HOME]/.config/hooks/hooks/guard.sh
+
+    See what it does:
+      hook explain BeforeTool --tool run_shell_command
+      hook fire BeforeTool --tool run_shell_command --input '{"tool_input":{"command":"rm -rf /"}}'
+
+    Make it yours:
+      edit [HOME]/.config/hooks/hooks/guard.sh
+    ----- stderr -----
+    "#);
+    assert_eq!(decision(&project, "rm -rf /"), "block");
+    assert_eq!(shown(&project, &["init", "--user"]).lines().next(), Some("status: 1"));
+    // A home with blanks and quotes in its name.
+    let odd = project.path().join("it's my home");
+    let home = odd.to_string_lossy();
+    let finished = Hook::new(&project, &["init", "--user"]).env("HOME", &home).run();
+    assert_eq!(finished.status, 0, "{finished:?}");
+    let fire = [
+        "fire",
+        "BeforeTool",
+        "--tool=Bash",
+        "--json",
+        "--input",
+        r#"{"tool_input":{"command":"rm -rf /"}}"#,
+    ];
+    let finished = Hook::new(&project, &fire).env("HOME", &home).run();
+    assert_eq!(finished.lines()[0]["processed"]["decision"], "block");
+}
+
+#[test]
+fn json_names_the_files() {
+    let project = Project::new();
+    let finished = Hook::new(&project, &["init", "--json"]).run();
+    assert_eq!(finished.stderr, "");
+    assert_eq!(
+        finished.lines(),
+        [json!({"settings": project.path().join(".hooks/settings.json"),
+            "script": project.path().join(".hooks/hooks/guard.sh"), "hook": "guard", "trusted": true})]
+    );
+}
+
+#[test]
+fn without_a_home_the_project_s_hook_waits_for_trust() {
+    let project = Project::new();
+    let bare = |arguments: &[&str]| Hook::new(&project, arguments).env("HOME", "").run();
+    insta::assert_snapshot!(bare(&["init"]).shown(&project), @r#"
+    status: 0
+    ----- stdout -----
+    wrote [PROJECT]/.hooks/settings.json
+    wrote [PROJECT]/.hooks/hooks/guard.sh
+
+    See what it does:
+      hook explain BeforeTool --tool run_shell_command
+      hook fire BeforeTool --tool run_shell_command --input '{"tool_input":{"command":"rm -rf /"}}'
+
+    Make it yours:
+      edit [PROJECT]/.hooks/hooks/guard.sh
+      hook trust
+    ----- stderr -----
+    warning: the hook will not run: there is no folder to keep trust in; set HOME or XDG_CONFIG_HOME, then call `hook trust`
+    "#);
+    insta::assert_snapshot!(bare(&["init", "--user"]).shown(&project), @r"
+    status: 1
+    ----- stdout -----
+    ----- stderr -----
+    error: failed to find the user's settings: neither HOME nor XDG_CONFIG_HOME names a folder; set one
+    ");
+    for other in ["--settings=x.json", "--user --no-user"] {
+        let arguments: Vec<&str> = std::iter::once("init").chain(other.split(' ')).collect();
+        assert_eq!(Hook::new(&project, &arguments).run().status, 64, "{other}");
+    }
+}

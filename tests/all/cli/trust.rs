@@ -1,0 +1,449 @@
+//! `hook trust`.
+
+use std::fs;
+use std::process::Command;
+
+use hook_tests::{Finished, Hook, Project, hook_binary};
+use serde_json::{Value, json};
+
+const SETTINGS: &str = ".hooks/settings.json";
+
+/// A project with a guard that runs a script, and with two more hooks.
+fn project() -> Project {
+    let project = Project::new();
+    project.write(
+        SETTINGS,
+        r#"{"hooks": {
+  "BeforeTool": [
+    {"matcher": "shell", "hooks": [
+      {"type": "command", "name": "guard", "command": "bash ran.sh; . ./guard.sh", "description": "says no"},
+      {"type": "command", "name": "script", "command": "./guard.sh --strict", "env": {"MODE": "strict"}}]}],
+  "SessionEnd": [{"hooks": [{"type": "command", "command": "touch ran"}]}]
+}}"#,
+    );
+    let script = project.write("guard.sh", "#!/bin/sh\n# Says no.\necho no >&2\nexit 2\n");
+    make_executable(&script);
+    project
+}
+
+fn make_executable(script: &std::path::Path) {
+    use std::os::unix::fs::PermissionsExt;
+    fs::set_permissions(script, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+fn run(project: &Project, arguments: &[&str]) -> Finished {
+    Hook::new(project, arguments).run()
+}
+
+fn shown(project: &Project, arguments: &[&str]) -> String {
+    run(project, arguments).shown(project)
+}
+
+/// The names of the hooks that a shell call runs.
+fn hooks_of_a_shell_call(project: &Project) -> Vec<String> {
+    let finished = run(project, &["fire", "BeforeTool", "--tool=shell", "--json"]);
+    let names = finished.lines()[0]["hooks"].as_array().unwrap().clone();
+    names.iter().map(|hook| hook["name"].as_str().unwrap().to_owned()).collect()
+}
+
+/// Runs the command on a terminal, where somebody gives one answer to each question: two characters
+/// each. What they saw.
+fn on_a_terminal(project: &Project, arguments: &[&str], answers: &str) -> String {
+    const TYPIST: &str = r"
+import os, pty, sys
+answers, command = sys.argv[1].encode(), sys.argv[2:]
+child, terminal = pty.fork()
+if child == 0:
+    os.execv(command[0], command)
+seen, answered = b'', 0
+while True:
+    try:
+        read = os.read(terminal, 65536)
+    except OSError:
+        break  # The command has left the terminal.
+    if not read:
+        break
+    seen += read
+    while seen.count(b'[q]uit: ') + seen.count(b'[N]o: ') > answered:
+        os.write(terminal, answers[2 * answered:][:2])
+        answered += 1
+os.waitpid(child, 0)
+sys.stdout.buffer.write(seen.replace(b'\r\n', b'\n'))
+";
+    let finished = Command::new("python3")
+        .args(["-c", TYPIST, answers])
+        .arg(hook_binary())
+        .args(arguments)
+        .current_dir(project.path())
+        .env("HOME", project.home())
+        .env("NO_COLOR", "1")
+        .env_remove("XDG_CONFIG_HOME")
+        .output()
+        .unwrap();
+    assert!(finished.status.success(), "{finished:?}");
+    let text = String::from_utf8_lossy(&finished.stdout).into_owned();
+    Finished { status: 0, stdout: text, stderr: String::new() }.shown(project)
+}
+
+#[test]
+fn what_would_run_is_shown_and_nothing_runs() {
+    let project = project();
+    insta::assert_snapshot!(shown(&project, &["trust"]), @r"
+    status: 1
+    ----- stdout -----
+    ! BeforeTool guard: not trusted
+      stands in  [PROJECT]/.hooks/settings.json:4:7
+      says it is says no
+      matcher    shell
+      command    bash ran.sh; . ./guard.sh
+      also names guard.sh, which can change without anybody being asked
+      script     none in the project; what is trusted is the command's text
+
+    ! BeforeTool script: not trusted
+      stands in  [PROJECT]/.hooks/settings.json:5:7
+      matcher    shell
+      command    ./guard.sh --strict
+      env        MODE=strict
+      script     guard.sh (40 bytes)
+        │ #!/bin/sh
+        │ # Says no.
+        │ echo no >&2
+        │ exit 2
+
+    ! SessionEnd touch ran: not trusted
+      stands in  [PROJECT]/.hooks/settings.json:6:29
+      matcher    everything
+      command    touch ran
+      script     none in the project; what is trusted is the command's text
+
+    ----- stderr -----
+    error: 3 hooks are not trusted, and there is nobody to ask; call `hook trust` on a terminal, or with --yes to trust what is shown
+    ");
+    assert!(!project.path().join("ran").exists());
+    assert!(!project.home().join(".config/hooks/trust.json").exists());
+}
+
+#[test]
+fn trusted_hooks_run_until_they_change_or_trust_is_taken_back() {
+    let project = project();
+    assert!(hooks_of_a_shell_call(&project).is_empty());
+    insta::assert_snapshot!(shown(&project, &["trust", "script", "--yes"]), @r"
+    status: 0
+    ----- stdout -----
+    ! BeforeTool script: not trusted
+      stands in  [PROJECT]/.hooks/settings.json:5:7
+      matcher    shell
+      command    ./guard.sh --strict
+      env        MODE=strict
+      script     guard.sh (40 bytes)
+        │ #!/bin/sh
+        │ # Says no.
+        │ echo no >&2
+        │ exit 2
+
+    trusted script
+    ----- stderr -----
+    ");
+    assert_eq!(hooks_of_a_shell_call(&project), ["script"]);
+    insta::assert_snapshot!(shown(&project, &["trust", "script"]), @r"
+    status: 0
+    ----- stdout -----
+    the hook is trusted already
+    ----- stderr -----
+    ");
+
+    project.write("guard.sh", "#!/bin/sh\n# Says yes.\necho no >&2\nexit 0\n");
+    let settings = project.read(SETTINGS);
+    project.write(SETTINGS, &settings.replace(" --strict", "").replace("\"strict\"", "\"lax\""));
+    assert!(hooks_of_a_shell_call(&project).is_empty());
+    insta::assert_snapshot!(shown(&project, &["trust", "script"]), @r"
+    status: 1
+    ----- stdout -----
+    ! BeforeTool script: changed since it was trusted at [INSTANT]
+      stands in  [PROJECT]/.hooks/settings.json:5:7
+      matcher    shell
+      command    ./guard.sh
+      env        MODE=lax
+      script     guard.sh (41 bytes)
+      changed    command
+        - ./guard.sh --strict
+        + ./guard.sh
+      changed    env.MODE
+        - strict
+        + lax
+      changed    the script
+        @@ -1,4 +1,4 @@
+         #!/bin/sh
+        -# Says no.
+        +# Says yes.
+         echo no >&2
+        -exit 2
+        +exit 0
+
+    ----- stderr -----
+    error: 1 hook is not trusted, and there is nobody to ask; call `hook trust` on a terminal, or with --yes to trust what is shown
+    ");
+    insta::assert_snapshot!(shown(&project, &["trust", "--list"]), @r"
+    status: 0
+    ----- stdout -----
+    - BeforeTool script  trusted at [INSTANT], no hook is like this now
+        ./guard.sh --strict
+    ----- stderr -----
+    ");
+    assert_eq!(run(&project, &["trust", "script", "--yes"]).status, 0);
+    assert_eq!(hooks_of_a_shell_call(&project), ["script"]);
+
+    insta::assert_snapshot!(shown(&project, &["trust", "--revoke", "script"]), @r"
+    status: 0
+    ----- stdout -----
+    revoked BeforeTool script (2 decisions)
+    ----- stderr -----
+    ");
+    assert!(hooks_of_a_shell_call(&project).is_empty());
+    insta::assert_snapshot!(shown(&project, &["trust", "--revoke"]), @r"
+    status: 0
+    ----- stdout -----
+    nothing was trusted in this project
+    ----- stderr -----
+    ");
+    insta::assert_snapshot!(shown(&project, &["trust", "--list"]), @r"
+    status: 0
+    ----- stdout -----
+    nothing is trusted in this project
+    ----- stderr -----
+    ");
+}
+
+#[test]
+fn on_a_terminal_each_hook_is_asked_about() {
+    let project = project();
+    let seen = on_a_terminal(&project, &["trust"], "n\ny\nn\n");
+    assert!(
+        seen.contains("Trust this hook? [y]es, [N]o, [a]ll, [s]how all of its script, [q]uit: n\n"),
+        "{seen}"
+    );
+    assert!(
+        seen.ends_with("trusted script; 2 not trusted, which will not run\n----- stderr -----\n"),
+        "{seen}"
+    );
+    assert_eq!(hooks_of_a_shell_call(&project), ["script"]);
+}
+
+#[test]
+fn all_are_trusted_only_after_all_were_shown() {
+    let project = project();
+    let seen = on_a_terminal(&project, &["trust"], "a\ny\n");
+    let places: Vec<_> = [
+        "BeforeTool guard",
+        "BeforeTool script",
+        "SessionEnd touch ran",
+        "Trust all of these 3 hooks?",
+    ]
+    .map(|text| seen.find(text))
+    .to_vec();
+    assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{seen}");
+    assert_eq!(hooks_of_a_shell_call(&project), ["guard", "script"]);
+    run(&project, &["trust", "--revoke"]);
+    // Who does not agree after all is asked again, and may leave.
+    let seen = on_a_terminal(&project, &["trust"], "a\nn\nq\n");
+    assert!(seen.contains("trusted nothing; 3 not trusted"), "{seen}");
+    assert!(hooks_of_a_shell_call(&project).is_empty());
+}
+
+#[test]
+fn no_answer_trusts_nothing() {
+    let project = project();
+    // Return alone, and the end of the input.
+    let seen = on_a_terminal(&project, &["trust", "guard"], "\n\n");
+    assert!(seen.contains("trusted nothing; 1 not trusted"), "{seen}");
+    let seen = on_a_terminal(&project, &["trust", "guard"], "\u{4}");
+    assert!(seen.contains("trusted nothing; 1 not trusted"), "{seen}");
+    // The answers of a pipe are nobody's.
+    let finished = Hook::new(&project, &["trust"]).stdin("y\ny\ny\n").run();
+    assert_eq!(finished.status, 1, "{finished:?}");
+    assert!(hooks_of_a_shell_call(&project).is_empty());
+}
+
+#[test]
+fn a_whole_script_is_shown_when_asked_for() {
+    let project = project();
+    let lines: String = (0..50).map(|number| format!("echo {number}\n")).collect();
+    project.write("guard.sh", &lines);
+    let short = run(&project, &["trust", "script"]).stdout;
+    assert!(short.contains("echo 19\n    … 30 more lines, with --show\n"), "{short}");
+    let whole = run(&project, &["trust", "script", "--show"]).stdout;
+    assert!(whole.contains("echo 49\n") && !whole.contains("more lines"), "{whole}");
+    let seen = on_a_terminal(&project, &["trust", "script"], "s\nn\n");
+    assert!(seen.contains("echo 49\n"), "{seen}");
+}
+
+#[test]
+fn what_a_reviewer_would_not_see_is_shown() {
+    let project = Project::new();
+    let settings = json!({"hooks": {"SessionEnd": [{"hooks": [{"type": "command",
+        "name": "lint\n  script     none", "command": "./a.sh # \u{202e}dne\u{202c}\n  matcher    x\u{200b}\u{1b}[2K",
+        "env": {"PATH": "/x\ny"}}]}]}});
+    project.write(SETTINGS, &settings.to_string());
+    project.write("a.sh", "true\rfalse\r\n\u{1b}]0;title\u{7}\nrm x\u{2066}y\u{e0041}\n");
+    insta::assert_snapshot!(shown(&project, &["trust"]), @r"
+    status: 1
+    ----- stdout -----
+    ! SessionEnd lint\n  script     none: not trusted
+      stands in  [PROJECT]/.hooks/settings.json:1:35
+      matcher    everything
+      command    ./a.sh # \u{202e}dne\u{202c}
+                 │   matcher    x\u{200b}\u{1b}[2K
+      env        PATH=/x
+                 │ y
+      script     a.sh (36 bytes)
+        │ true\u{d}false
+        │ \u{1b}]0;title\u{7}
+        │ rm x\u{2066}y\u{e0041}
+
+    ----- stderr -----
+    error: 1 hook is not trusted, and there is nobody to ask; call `hook trust` on a terminal, or with --yes to trust what is shown
+    ");
+}
+
+#[test]
+fn what_is_no_text_is_said() {
+    let project = project();
+    fs::write(project.path().join("guard.sh"), b"\x7fELF\0\xff").unwrap();
+    let seen = run(&project, &["trust", "script"]).stdout;
+    assert!(seen.contains("script     guard.sh (6 bytes, not a text)\n"), "{seen}");
+    fs::remove_file(project.path().join("guard.sh")).unwrap();
+    let seen = run(&project, &["trust", "script"]).stdout;
+    assert!(seen.contains("script     none in the project"), "{seen}");
+}
+
+#[test]
+fn json_has_everything_that_people_see() {
+    let project = project();
+    let finished = run(&project, &["trust", "--json"]);
+    assert_eq!(finished.status, 1);
+    assert!(finished.stderr.starts_with("error: 3 hooks are not trusted"), "{finished:?}");
+    let lines = finished.lines();
+    assert_eq!(lines.len(), 3);
+    let mut script = lines[1].clone();
+    assert_eq!(script["fingerprint"].as_str().unwrap().len(), 64);
+    script["fingerprint"].take();
+    assert_eq!(
+        script,
+        json!({"event": "BeforeTool", "name": "script", "command": "./guard.sh --strict", "matcher": "shell",
+            "env": {"MODE": "strict"}, "file": project.path().join(SETTINGS), "line": 5, "column": 7,
+            "script": {"path": "guard.sh", "target": project.path().join("guard.sh"), "size": 40,
+                "sha256": "73e99590fbc49dc1d47a819fddbb4579bb5448fc7e39e2f808081967a55de3f8", "content": "#!/bin/sh\n# Says no.\necho no >&2\nexit 2\n"},
+            "uncovered": [], "standing": "new", "changes": [], "fingerprint": null, "granted": false})
+    );
+    assert_eq!(lines[0]["uncovered"], json!(["guard.sh"]));
+    assert_eq!(lines[0]["description"], "says no");
+
+    let finished = run(&project, &["trust", "--json", "--yes"]);
+    assert_eq!(finished.status, 0);
+    assert!(finished.lines().iter().all(|line| line["granted"] == true), "{finished:?}");
+    let again = run(&project, &["trust", "--json"]);
+    assert_eq!(again.status, 0);
+    assert!(
+        again.lines().iter().all(|line| line["standing"] == "trusted" && line["granted"] == false)
+    );
+
+    project.write("guard.sh", "exit 0\n");
+    let changed = run(&project, &["trust", "--json"]).lines()[1].clone();
+    assert_eq!(changed["standing"], "changed");
+    assert!(changed["trustedAt"].as_str().unwrap().ends_with('Z'));
+    let changes = changed["changes"].as_array().unwrap();
+    assert_eq!(changes.len(), 1);
+    assert_eq!(changes[0]["field"], "script content");
+    assert_eq!(changes[0]["after"], "exit 0\n");
+
+    let listed = run(&project, &["trust", "--list", "--json"]).lines();
+    let fits: Vec<(&Value, &Value)> =
+        listed.iter().map(|line| (&line["name"], &line["fits"])).collect();
+    let (yes, no) = (json!(true), json!(false));
+    assert_eq!(
+        fits,
+        [(&json!("guard"), &yes), (&json!("script"), &no), (&json!("touch ran"), &yes)]
+    );
+    let revoked = run(&project, &["trust", "--revoke", "--json"]).lines();
+    assert_eq!(revoked.len(), 3);
+    assert!(revoked.iter().all(|line| line["revoked"] == true));
+}
+
+#[test]
+fn what_cannot_be_done_is_said_with_a_way_out() {
+    let project = project();
+    insta::assert_snapshot!(shown(&project, &["trust", "scirpt"]), @r"
+    status: 1
+    ----- stdout -----
+    ----- stderr -----
+    error: no hook is named `scirpt`; did you mean `script`?
+    there are:
+      guard
+      script
+      touch ran
+    ");
+    insta::assert_snapshot!(shown(&project, &["trust", "--settings=.hooks/settings.json"]), @r"
+    status: 64
+    ----- stdout -----
+    ----- stderr -----
+    error: --settings has no meaning here: naming a file trusts its hooks; trust is about the project's
+    ");
+    insta::assert_snapshot!(shown(&Project::new(), &["trust"]), @r"
+    status: 0
+    ----- stdout -----
+    the project has no hooks
+    ----- stderr -----
+    ");
+    let bare = Hook::new(&project, &["trust"]).env("HOME", "").run();
+    insta::assert_snapshot!(bare.shown(&project), @r"
+    status: 1
+    ----- stdout -----
+    ----- stderr -----
+    error: failed to find the user's settings: neither HOME nor XDG_CONFIG_HOME names a folder; set one
+    ");
+    let folder = project.home().join(".config/hooks");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("trust.json"), r#"{"version": 2}"#).unwrap();
+    insta::assert_snapshot!(shown(&project, &["trust", "--yes"]), @r"
+    status: 1
+    ----- stdout -----
+    ----- stderr -----
+    error: the trust store [HOME]/.config/hooks/trust.json has version 2, which this version of the engine does not know; use the later one, or another store
+    ");
+    fs::write(folder.join("trust.json"), "{").unwrap();
+    insta::assert_snapshot!(shown(&project, &["trust", "--list"]), @r"
+    status: 1
+    ----- stdout -----
+    ----- stderr -----
+    error: the trust store [HOME]/.config/hooks/trust.json is damaged (EOF while parsing an object at line 1 column 1); it was set aside as [HOME]/.config/hooks/trust.damaged-1.json, and project hooks must be trusted again
+    ");
+    for arguments in [
+        ["trust", "--list", "--yes"],
+        ["trust", "--list", "--revoke"],
+        ["trust", "--revoke", "--show"],
+    ] {
+        assert_eq!(run(&project, &arguments).status, 64, "{arguments:?}");
+    }
+}
+
+#[test]
+fn decisions_of_several_at_once_are_all_kept() {
+    let home = Project::new();
+    let projects: Vec<Project> = (0..8).map(|_| project()).collect();
+    hook_binary();
+    let folder = home.home();
+    let folder = folder.to_string_lossy();
+    std::thread::scope(|scope| {
+        for project in &projects {
+            let folder = &folder;
+            scope.spawn(move || {
+                let finished = Hook::new(project, &["trust", "--yes"]).env("HOME", folder).run();
+                assert_eq!(finished.status, 0, "{finished:?}");
+            });
+        }
+    });
+    for project in &projects {
+        let listed = Hook::new(project, &["trust", "--list", "--json"]).env("HOME", &folder).run();
+        assert_eq!(listed.lines().len(), 3);
+    }
+}
