@@ -14,6 +14,8 @@ mod man;
 mod recorded;
 mod replay;
 mod schema;
+#[cfg(unix)]
+mod tail;
 mod terminal;
 mod test;
 mod trace;

@@ -2,6 +2,7 @@
 //! and recording what happens.
 
 mod clients;
+mod examples;
 mod place;
 mod recording;
 mod share;

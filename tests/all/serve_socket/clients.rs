@@ -1,7 +1,7 @@
 //! Many clients at once: each gets its own, and none can harm another.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures::future::join_all;
 use hook_bus::wire::SocketServer;
@@ -173,15 +173,57 @@ async fn a_hangup_reads_the_settings_anew() {
 
 #[tokio::test]
 async fn without_descriptors_nobody_is_let_in_and_nothing_spins() {
-    const TICKS_A_SECOND: u64 = 100;
     let project = Project::with_hook("BeforeAgent", "true");
-    let served = SocketServed::start_after(&project, "ulimit -n 40", &[]).await;
-    let crowd = join_all((0..40).map(|_| served.stranger())).await;
-    // A while in which the server cannot let in all of them.
+    // A client takes two; so either nothing or one is left, which is not enough.
+    for limit in [40, 41] {
+        crowded(&project, &format!("ulimit -n {limit}")).await;
+    }
+}
+
+async fn crowded(project: &Project, limited: &str) {
+    /// Of a hundredth of a second each: in two seconds, a loop that spins uses many.
+    const FEW_TICKS: u64 = 12;
+    let served = SocketServed::start_after(project, limited, &[]).await;
+    let mut crowd = join_all((0..40).map(|_| served.stranger())).await;
+    // The first of them are let in, and are all that can be.
+    for client in &mut crowd[..12] {
+        assert_eq!(client.receive().await["type"], "hook-hello");
+    }
     let before = served.ticks();
     tokio::time::sleep(Duration::from_secs(2)).await;
-    assert!(served.ticks() - before < TICKS_A_SECOND, "it spins");
+    let used = served.ticks() - before;
+    assert!(used < FEW_TICKS, "it spins: {used} ticks");
     drop(crowd);
     let mut client = served.client().await;
     assert_eq!(client.ask(&prompt("a", "a")).await["correlationId"], "a");
+}
+
+#[tokio::test]
+async fn nothing_is_left_of_clients_that_came_and_went() {
+    let project = Project::with_hook("BeforeAgent", "true");
+    let served = SocketServed::start(&project, &[]).await;
+    let come_and_go = async |times: usize| {
+        for turn in 0..times {
+            let mut client = served.client().await;
+            if turn % 2 == 0 {
+                client.send("{\"type\":\"hook-subscribe\"}\n{\"type\":\"hook-tail\"}\n").await;
+            }
+            client.send("{\"half\": ").await;
+        }
+    };
+    // One that stays, so that what it holds counts on both sides.
+    let mut staying = served.client().await;
+    assert_eq!(staying.ask(&prompt("a", "a")).await["correlationId"], "a");
+    let before = served.holdings();
+    come_and_go(300).await;
+    let begun = Instant::now();
+    while served.holdings().descriptors > before.descriptors {
+        assert!(begun.elapsed() < Duration::from_secs(60), "{before:?} {:?}", served.holdings());
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let after = served.holdings();
+    assert!(after.threads <= before.threads + 1, "{before:?} {after:?}");
+    let grown = after.resident.saturating_sub(before.resident);
+    assert!(grown < 16 * 1024, "memory has grown by {grown} KiB: {before:?} {after:?}");
+    assert_eq!(staying.ask(&prompt("a", "b")).await["correlationId"], "b");
 }

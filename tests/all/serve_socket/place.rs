@@ -150,7 +150,7 @@ try:
 except PermissionError:
     print('denied')
 else:
-    print(peer.makefile().read(), end='')
+    print(peer.makefile().readline(), end='')
 ";
 
 #[tokio::test]

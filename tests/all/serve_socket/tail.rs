@@ -75,8 +75,9 @@ async fn what_is_no_request_is_told_by_its_answer() {
 
 #[tokio::test]
 async fn one_that_never_reads_delays_no_answer_and_is_told_what_it_missed() {
-    const REQUESTS: u64 = 60;
-    let project = Project::with_hook("BeforeAgent", "head -c 600000 /dev/zero | tr '\\0' x");
+    const REQUESTS: u64 = 40;
+    // Blanks: much to hold, and nothing to merge.
+    let project = Project::with_hook("BeforeAgent", "head -c 2000000 /dev/zero | tr '\\0' ' '");
     let served = SocketServed::start(&project, &[]).await;
     let (mut tail, _) = following(&served).await;
     let before = served.holdings().resident;

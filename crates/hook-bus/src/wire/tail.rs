@@ -45,12 +45,15 @@ pub enum TailError {
 #[derive(Debug)]
 pub struct Tail<R, W> {
     lines: LineReader<R>,
+    /// What begins the recording, until it is asked for.
+    first: Option<Line>,
     /// Kept open: a client that closes it wants no more.
     _writer: W,
 }
 
 impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Tail<R, W> {
-    /// Greets the server and asks to be told everything from now on.
+    /// Greets the server and asks to be told everything. Whatever happens after this has returned
+    /// is told.
     ///
     /// # Errors
     /// When there is no server on the other end, or it refuses.
@@ -70,7 +73,14 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Tail<R, W> {
         let ask = format!("{{\"type\":\"{TAIL}\"}}\n");
         writer.write_all(ask.as_bytes()).await.map_err(TailError::Write)?;
         writer.flush().await.map_err(TailError::Write)?;
-        Ok(Self { lines, _writer: writer })
+        let first = match lines.next().await.map_err(TailError::Read)? {
+            // An older one that does not know what was asked for; or it is ending.
+            Some(Line::Text { text, .. }) if text.starts_with(RESPONSE) => {
+                return Err(TailError::Refused(Message::read(text).said));
+            }
+            first => first,
+        };
+        Ok(Self { lines, first, _writer: writer })
     }
 
     /// The next line, first that which begins the recording; `None` when the server has ended.
@@ -79,14 +89,11 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Tail<R, W> {
     /// Dropping the future loses nothing.
     ///
     /// # Errors
-    /// When the connection broke, or the server is too old to be followed.
+    /// When the connection broke.
     pub async fn next(&mut self) -> Result<Option<Line>, TailError> {
-        match self.lines.next().await.map_err(TailError::Read)? {
-            // Nothing was asked to be run, so an answer is a complaint.
-            Some(Line::Text { text, .. }) if text.starts_with(RESPONSE) => {
-                Err(TailError::Refused(Message::read(text).said))
-            }
-            line => Ok(line),
+        match self.first.take() {
+            Some(first) => Ok(Some(first)),
+            None => self.lines.next().await.map_err(TailError::Read),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 use hook_bus::HookSystem;
 use hook_bus::wire::{ClientEnd, serve_client};
 use tokio_util::sync::CancellationToken;
@@ -16,6 +16,7 @@ use crate::recording::{self, Recording};
 use crate::signals::{Hangup, until_signalled};
 
 #[derive(Debug, Args)]
+#[command(group = ArgGroup::new("way").required(true).multiple(true))]
 #[command(after_help = "\
 Examples:
   hook serve --stdio --project ~/code/thing
@@ -28,10 +29,10 @@ Beside requests a client may send:
   {\"type\":\"hook-reload\"}                           read the settings anew (as SIGHUP does)")]
 pub(crate) struct Arguments {
     /// Talk over standard input and output
-    #[arg(long, required_unless_present = "socket")]
+    #[arg(long, group = "way")]
     stdio: bool,
     /// Serve many clients at once over a Unix socket, which is made there for this user alone
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH", group = "way")]
     socket: Option<PathBuf>,
     /// Write everything that happens into this file, which must not be there yet
     #[arg(long, value_name = "FILE")]

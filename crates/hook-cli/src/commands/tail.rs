@@ -1,6 +1,6 @@
 //! `hook tail`: follow a running `hook serve`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use hook_bus::wire::{Line, Tail};
@@ -32,8 +32,9 @@ pub(crate) async fn run(
         Some(socket) => socket.clone(),
         None => default_socket()?,
     };
-    let (reader, writer) = connect(socket).await?;
+    let (reader, writer) = connect(&socket).await?;
     let mut tail = Tail::begin(reader, writer).await?;
+    printer.note(&format!("following {}", socket.display()));
     let mut lines = render::TailLines::default();
     while let Some(line) = tail.next().await? {
         let text = match line {
@@ -67,12 +68,12 @@ fn default_socket() -> Result<PathBuf, CommandError> {
 
 #[cfg(unix)]
 async fn connect(
-    socket: PathBuf,
+    socket: &Path,
 ) -> Result<(tokio::net::unix::OwnedReadHalf, tokio::net::unix::OwnedWriteHalf), CommandError> {
     Ok(hook_bus::wire::connect(socket).await?.into_split())
 }
 
 #[cfg(not(unix))]
-async fn connect(_: PathBuf) -> Result<(tokio::io::Empty, tokio::io::Empty), CommandError> {
+async fn connect(_: &Path) -> Result<(tokio::io::Empty, tokio::io::Empty), CommandError> {
     Err(CommandError::no_sockets())
 }

@@ -79,9 +79,10 @@ fn finished(message: &JsonObject, printer: &Printer) -> Option<String> {
         (None, Some(2)) => Tone::Bad,
         (None, _) => Tone::Good,
     };
-    let ended = match (code, text(&hook, "signal")) {
-        (Some(code), _) => format!("exit {code}"),
-        (None, signal) => signal.unwrap_or_default(),
+    let ended = match (error, code) {
+        (Some(error), _) => error,
+        (None, Some(code)) => format!("exit {code}"),
+        (None, None) => String::new(),
     };
     let took = hook.get("duration").and_then(|duration| duration.as_str().parse::<f64>().ok());
     let took = took.and_then(|took| Duration::try_from_secs_f64(took / 1e3).ok());
@@ -89,7 +90,6 @@ fn finished(message: &JsonObject, printer: &Printer) -> Option<String> {
         &word(tone, "finished", printer),
         &name(&hook, printer),
         &painted(tone, &ended, printer),
-        &painted(Tone::Odd, &error.unwrap_or_default(), printer),
         &painted(Tone::Quiet, &took.map(duration).unwrap_or_default(), printer),
     ]))
 }

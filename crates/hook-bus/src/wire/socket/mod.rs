@@ -10,6 +10,7 @@ mod peer;
 mod place;
 
 use std::io;
+use std::os::fd::AsFd;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -152,10 +153,10 @@ impl Clients {
             refuse(&stream, &message);
             return;
         }
-        let (stream, watched) = match twice(stream) {
-            Ok(both) => both,
+        let watched = match again(&stream) {
+            Ok(watched) => watched,
             Err(error) => {
-                tracing::warn!(target: "hook::serve", "client not served: {error}");
+                refuse(&stream, &format!("this server cannot serve another client now: {error}"));
                 return;
             }
         };
@@ -168,10 +169,9 @@ impl Clients {
 }
 
 /// A second handle to the same connection, to be watched while the first is used.
-fn twice(stream: UnixStream) -> io::Result<(UnixStream, UnixStream)> {
-    let stream = stream.into_std()?;
-    let other = stream.try_clone()?;
-    Ok((UnixStream::from_std(stream)?, UnixStream::from_std(other)?))
+fn again(stream: &UnixStream) -> io::Result<UnixStream> {
+    let other = std::os::unix::net::UnixStream::from(stream.as_fd().try_clone_to_owned()?);
+    UnixStream::from_std(other)
 }
 
 /// Says why in one line, if that can be said without waiting, and hangs up.
