@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{completions, fire, help, list, man, run, serve, test};
+use crate::deferred::Deferred;
 use crate::exit_code;
 
 /// Hooks for AI agents: try them, test them, serve them.
@@ -67,19 +68,19 @@ pub(crate) enum Color {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Fire one event and show what its hooks answer
-    Fire(fire::Arguments),
+    Fire(Deferred<fire::Arguments>),
     /// Play a script of request messages and print the responses
-    Run(run::Arguments),
+    Run(Deferred<run::Arguments>),
     /// Serve hooks to an agent: requests in, responses out, one JSON object a line
-    Serve(serve::Arguments),
+    Serve(Deferred<serve::Arguments>),
     /// Play scenarios and compare the responses with what is expected
-    Test(test::Arguments),
+    Test(Deferred<test::Arguments>),
     /// List every hook that is found
-    List(list::Arguments),
+    List(Deferred<list::Arguments>),
     /// Print a script by which a shell completes the command
-    Completions(completions::Arguments),
+    Completions(Deferred<completions::Arguments>),
     /// Print manual pages
-    Man(man::Arguments),
+    Man(Deferred<man::Arguments>),
     /// Print the help of a command, or a page about a topic
-    Help(help::Arguments),
+    Help(Deferred<help::Arguments>),
 }
