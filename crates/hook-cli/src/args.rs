@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::commands;
+use crate::commands::{completions, fire, help, list, man, run, serve, test};
+use crate::deferred::Deferred;
 use crate::exit_code;
 
 /// Hooks for AI agents: try them, test them, serve them.
@@ -104,4 +106,19 @@ pub(crate) enum Command {
     Man(commands::man::Arguments),
     /// Explain a command, or what exit codes and the protocol mean
     Help(commands::help::Arguments),
+    Fire(Deferred<fire::Arguments>),
+    /// Play a script of request messages and print the responses
+    Run(Deferred<run::Arguments>),
+    /// Serve hooks to an agent: requests in, responses out, one JSON object a line
+    Serve(Deferred<serve::Arguments>),
+    /// Play scenarios and compare the responses with what is expected
+    Test(Deferred<test::Arguments>),
+    /// List every hook that is found
+    List(Deferred<list::Arguments>),
+    /// Print a script by which a shell completes the command
+    Completions(Deferred<completions::Arguments>),
+    /// Print manual pages
+    Man(Deferred<man::Arguments>),
+    /// Print the help of a command, or a page about a topic
+    Help(Deferred<help::Arguments>),
 }

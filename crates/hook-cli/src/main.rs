@@ -5,6 +5,7 @@
 //! | module | what it holds |
 //! | --- | --- |
 //! | `args` | what can be said on the command line |
+//! | `deferred` | why not all of it is defined at each start |
 //! | `context` | what it means: project, settings, trust, the hook system |
 //! | `commands` | one file for each command |
 //! | `complete` | what a shell is told that completes a command line |
@@ -19,6 +20,7 @@ mod args;
 mod commands;
 mod complete;
 mod context;
+mod deferred;
 mod error;
 mod exit_code;
 #[cfg(test)]
