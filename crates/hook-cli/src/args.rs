@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::commands;
-use crate::commands::{completions, fire, help, list, man, run, serve, test};
 use crate::deferred::Deferred;
 use crate::exit_code;
 
@@ -69,56 +68,41 @@ pub(crate) enum Color {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Fire one event and show what its hooks answer
-    Fire(commands::fire::Arguments),
+    Fire(Deferred<commands::fire::Arguments>),
     /// Say which hooks an event runs, and why each other one does not run
-    Explain(commands::explain::Arguments),
+    Explain(Deferred<commands::explain::Arguments>),
     /// List every hook that is found
-    List(commands::list::Arguments),
+    List(Deferred<commands::list::Arguments>),
     /// Check settings: every problem of every file, and how to mend it
-    Check(commands::check::Arguments),
+    Check(Deferred<commands::check::Arguments>),
     /// Play scenarios and compare the responses with what is expected
-    Test(commands::test::Arguments),
+    Test(Deferred<commands::test::Arguments>),
     /// Play a script of request messages and print the responses
-    Run(commands::run::Arguments),
+    Run(Deferred<commands::run::Arguments>),
     /// Serve hooks to agents: requests in, responses out, one JSON object a line
-    Serve(commands::serve::Arguments),
+    Serve(Deferred<commands::serve::Arguments>),
     /// Follow what happens in a running `hook serve`
-    Tail(commands::tail::Arguments),
+    Tail(Deferred<commands::tail::Arguments>),
     /// Fire a recording's requests again and show what changed
-    Replay(commands::replay::Arguments),
+    Replay(Deferred<commands::replay::Arguments>),
     /// Show a recording as a timeline: in the terminal, for Perfetto, or as a page
-    Trace(commands::trace::Arguments),
+    Trace(Deferred<commands::trace::Arguments>),
     /// Write a starter settings file and a working example hook
-    Init(commands::init::Arguments),
+    Init(Deferred<commands::init::Arguments>),
     /// Switch a hook on, in the settings
-    Enable(commands::enable::Arguments),
+    Enable(Deferred<commands::enable::Arguments>),
     /// Switch a hook off, in the settings
-    Disable(commands::disable::Arguments),
+    Disable(Deferred<commands::disable::Arguments>),
     /// Review the project's hooks and trust them
-    Trust(commands::trust::Arguments),
+    Trust(Deferred<commands::trust::Arguments>),
     /// Look whether everything that hooks need is there
-    Doctor(commands::doctor::Arguments),
+    Doctor(Deferred<commands::doctor::Arguments>),
     /// Print the JSON Schema of settings, messages, or what hooks read and write
-    Schema(commands::schema::Arguments),
+    Schema(Deferred<commands::schema::Arguments>),
     /// Print what makes a shell complete events, hooks and options
-    Completions(commands::completions::Arguments),
+    Completions(Deferred<commands::completions::Arguments>),
     /// Print a manual page
-    Man(commands::man::Arguments),
+    Man(Deferred<commands::man::Arguments>),
     /// Explain a command, or what exit codes and the protocol mean
-    Help(commands::help::Arguments),
-    Fire(Deferred<fire::Arguments>),
-    /// Play a script of request messages and print the responses
-    Run(Deferred<run::Arguments>),
-    /// Serve hooks to an agent: requests in, responses out, one JSON object a line
-    Serve(Deferred<serve::Arguments>),
-    /// Play scenarios and compare the responses with what is expected
-    Test(Deferred<test::Arguments>),
-    /// List every hook that is found
-    List(Deferred<list::Arguments>),
-    /// Print a script by which a shell completes the command
-    Completions(Deferred<completions::Arguments>),
-    /// Print manual pages
-    Man(Deferred<man::Arguments>),
-    /// Print the help of a command, or a page about a topic
-    Help(Deferred<help::Arguments>),
+    Help(Deferred<commands::help::Arguments>),
 }
