@@ -99,10 +99,10 @@ pub(crate) enum Command {
     Doctor(Deferred<commands::doctor::Arguments>),
     /// Print the JSON Schema of settings, messages, or what hooks read and write
     Schema(Deferred<commands::schema::Arguments>),
-    /// Print what makes a shell complete events, hooks and options
+    /// Print a script by which a shell completes the command
     Completions(Deferred<commands::completions::Arguments>),
-    /// Print a manual page
+    /// Print manual pages
     Man(Deferred<commands::man::Arguments>),
-    /// Explain a command, or what exit codes and the protocol mean
+    /// Print the help of a command, or a page about a topic
     Help(Deferred<commands::help::Arguments>),
 }

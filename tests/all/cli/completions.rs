@@ -47,6 +47,18 @@ fn bash_offers_events_commands_topics_and_options() {
 }
 
 #[test]
+fn bash_offers_the_names_of_hooks() {
+    let project = Project::new();
+    let hook = |name: &str| json!({"type": "command", "command": "true", "name": name});
+    let hooks = [hook("guard"), hook("guide"), hook("log")];
+    let settings = json!({"hooks": {"BeforeTool": [{"hooks": hooks}]}});
+    project.write(".hooks/settings.json", &settings.to_string());
+    for command in ["enable", "disable", "trust"] {
+        assert_eq!(offered(&project, &[command, "gu"]), ["guard", "guide"], "{command}");
+    }
+}
+
+#[test]
 fn every_shell_has_a_script_that_asks_the_command() {
     let project = Project::new();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {

@@ -23,7 +23,7 @@ fn each_code_is_the_one_that_is_documented() {
         (vec!["list", settings], 0),
         (vec!["--version"], 0),
         // The engine could not do its job, or a test failed.
-        (vec!["fire", "BeforeTool", settings], 1),
+        (vec!["fire", "BeforeTool", "--input", "{}", settings], 1),
         (vec!["run", "no-such-file", settings], 1),
         (vec!["test", "failing.toml", settings], 1),
         (vec!["fire", "BeforeTool", "--settings=no-such-file"], 1),

@@ -463,10 +463,12 @@ async fn every_message_of_a_server_fits_the_schema() {
     let call = |id: &str| request("BeforeTool", &json!({"tool_name": "t", "tool_input": {}}), id);
     let mut streams = call("streams");
     streams["streams"] = json!(true);
+    streams["inputs"] = json!(true);
     let mut hurried = call("hurried");
     hurried["deadlineMs"] = json!(1);
     let sent = [
         json!({"type": "hook-subscribe"}),
+        json!({"type": "hook-tail"}),
         call("plain"),
         streams,
         hurried,
@@ -495,15 +497,25 @@ async fn every_message_of_a_server_fits_the_schema() {
     for message in &received {
         assert_valid(&engine, message);
         assert!(either.is_valid(message));
-        kinds.insert(message["type"].as_str().unwrap());
+        // The lines of a recording have no type, but for the first.
+        kinds.insert(message["type"].as_str().unwrap_or("line"));
     }
-    let expected = ["hook-execution-response", "hook-finished", "hook-reloaded", "hook-started"];
+    let expected = [
+        "hook-execution-response",
+        "hook-finished",
+        "hook-recording",
+        "hook-reloaded",
+        "hook-started",
+        "line",
+    ];
     assert_eq!(kinds, expected.into());
     assert_eq!(received.iter().filter(|it| it["type"] == "hook-execution-response").count(), 9);
     // The greeting is read by whoever starts the server; what was missed, by one who does not read.
     let hello = Hook::new(&project, &["serve", "--stdio", "--settings=settings.json"]).run();
     assert_valid(&engine, &hello.lines()[0]);
     assert_valid(&engine, &json!({"type": "hook-lagged", "missed": 12}));
+    assert_valid(&engine, &json!({"at": 7, "missed": 12}));
+    assert_valid(&engine, &json!({"type": "hook-refused", "message": "full"}));
 }
 
 #[tokio::test]

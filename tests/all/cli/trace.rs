@@ -311,9 +311,7 @@ fn what_is_no_recording_is_refused_with_its_line() {
     let finished = Hook::new(&project, &unwritable).run();
     assert_eq!(finished.status, 1);
     assert!(
-        finished
-            .stderr
-            .starts_with("error: failed to write the trace to no/such/folder/trace.txt: "),
+        finished.stderr.starts_with("error: failed to write the trace no/such/folder/trace.txt: "),
         "{}",
         finished.stderr
     );

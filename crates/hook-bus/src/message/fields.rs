@@ -26,7 +26,7 @@ const fn type_of(word: &'static str) -> Field {
 }
 
 /// A request, but for `input`, which depends on the event.
-pub(crate) static REQUEST: [Field; 5] = [
+pub(crate) static REQUEST: [Field; 6] = [
     type_of(kind::REQUEST),
     Field::required("eventName", Kind::Text, "The event."),
     Field::optional(
@@ -44,11 +44,13 @@ pub(crate) static REQUEST: [Field; 5] = [
         Kind::Bool,
         "Asks for what each hook wrote to standard output and standard error.",
     ),
+    Field::optional("inputs", Kind::Bool, "Asks for what each hook was told."),
 ];
 
 /// What else a client sends, by name.
-pub(crate) static CONTROL: [(&str, &[Field]); 3] = [
+pub(crate) static CONTROL: [(&str, &[Field]); 4] = [
     ("subscribe", &[type_of("hook-subscribe")]),
+    ("tail", &[type_of("hook-tail")]),
     (
         "cancel",
         &[
@@ -141,7 +143,7 @@ const HOOK_SOURCE: Field = Field::required(
 );
 
 /// What a hook did.
-static HOOK: [Field; 15] = [
+static HOOK: [Field; 16] = [
     HOOK_NAME,
     HOOK_TYPE,
     HOOK_SOURCE,
@@ -157,6 +159,7 @@ static HOOK: [Field; 15] = [
     Field::optional("error", Kind::Text, "Why it failed."),
     Field::optional("stdout", Kind::Text, "What is kept of its standard output, if asked for."),
     Field::optional("stderr", Kind::Text, "What is kept of its standard error, if asked for."),
+    Field::optional("input", Kind::AnyObject, "What it was told, if asked for."),
 ];
 
 static STARTED_HOOK: [Field; 4] = [
@@ -166,8 +169,12 @@ static STARTED_HOOK: [Field; 4] = [
     Field::required("timeout", Kind::Number, "How long it may run, in milliseconds."),
 ];
 
-/// What else an engine sends, by name.
-pub(crate) static NEWS: [(&str, &[Field]); 5] = [
+const RECORDED_AT: Field =
+    Field::required("at", Kind::Whole(0, None), "Microseconds since the recording began.");
+
+/// What else an engine sends, by name: the last three are what `hook-tail` asks for, and the lines
+/// of a recording.
+pub(crate) static NEWS: [(&str, &[Field]); 9] = [
     (
         "hello",
         &[
@@ -209,6 +216,38 @@ pub(crate) static NEWS: [(&str, &[Field]); 5] = [
         &[
             type_of("hook-lagged"),
             Field::required("missed", Kind::Whole(0, None), "How many messages were dropped."),
+        ],
+    ),
+    (
+        "refused",
+        &[
+            type_of("hook-refused"),
+            Field::required("message", Kind::Text, "Why the connection ends here."),
+        ],
+    ),
+    (
+        "recording",
+        &[
+            type_of("hook-recording"),
+            Field::required("version", Kind::Whole(1, None), "The version of recordings."),
+            Field::required("engine", Kind::Text, "The engine's version."),
+            Field::required("startedAt", Kind::Text, "When it began, ISO 8601."),
+            Field::required("project", Kind::Text, "The project's directory."),
+        ],
+    ),
+    (
+        "recorded",
+        &[
+            RECORDED_AT,
+            Field::required("request", Kind::Whole(0, None), "Which request it belongs to."),
+            Field::required("message", Kind::AnyObject, "The message, as its receivers see it."),
+        ],
+    ),
+    (
+        "gap",
+        &[
+            RECORDED_AT,
+            Field::required("missed", Kind::Whole(0, None), "How many lines are missing here."),
         ],
     ),
 ];
