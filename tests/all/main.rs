@@ -19,4 +19,5 @@ mod robustness;
 mod serve;
 #[cfg(unix)]
 mod serve_socket;
+mod tour;
 mod triggers;
