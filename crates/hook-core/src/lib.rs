@@ -92,7 +92,10 @@ pub use input::{
     RequestInput, SessionEndInput, SessionEndReason, SessionStartInput, SessionStartSource,
     ToolName,
 };
-pub use json::{JsonError, JsonKind, JsonObject, JsonWalk, ObjectWriter, RawJson, RawObject};
+pub use json::{
+    JsonError, JsonKind, JsonObject, JsonSlice, JsonText, JsonWalk, ObjectWriter, RawJson,
+    RawObject,
+};
 pub use model::{LlmRequest, LlmResponse, ToolConfig};
 pub use output::{Decision, HookOutput, PolicyDecision};
 pub use pipeline::{FinishedHooks, Pipeline, PipelineOutcome};

@@ -8,16 +8,23 @@
 //! This is the *one reader* of protocol.md §3: a lone surrogate becomes U+FFFD, the last of
 //! duplicate keys wins, and numbers keep their digits.
 
+mod kind;
 mod object;
 mod raw;
 mod read;
 mod scan;
+mod slice;
+mod strings;
+mod text;
 mod walk;
 mod write;
 
+pub use kind::JsonKind;
 pub use object::JsonObject;
-pub use raw::{JsonKind, RawJson, RawObject};
+pub use raw::{RawJson, RawObject};
 pub use read::JsonError;
+pub use slice::JsonSlice;
+pub use text::JsonText;
 pub use walk::JsonWalk;
 pub use write::ObjectWriter;
 

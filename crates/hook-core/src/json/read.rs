@@ -1,10 +1,12 @@
 //! Reading one level of JSON with the places of what was found.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use serde_json::value::RawValue;
 
-use super::scan::{Scanner, plain_length};
+use super::scan::Scanner;
+use super::strings::plain_length;
 
 /// A text that is not the JSON it was expected to be.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -91,6 +93,14 @@ pub(super) fn locate_items(text: &str) -> Option<Vec<Range<usize>>> {
         items.push(item);
     }
     Some(items)
+}
+
+/// What a value says, if it is a string; a lone surrogate in it becomes U+FFFD.
+pub(super) fn string_text(value: &str) -> Option<Cow<'_, str>> {
+    value.starts_with('"').then(|| match plain_string(value) {
+        Some(plain) => Cow::Borrowed(plain),
+        None => Cow::Owned(read_string(value)),
+    })
 }
 
 /// What a JSON string says, if it is written without any escape.

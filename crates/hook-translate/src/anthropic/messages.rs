@@ -1,12 +1,11 @@
 //! The conversation of a request, and laying the messages that a hook gave over it.
 
+use hook_core::JsonWalk;
 use hook_core::model::{LlmMessage, LlmRole};
-use hook_core::shape::ShapeError;
-use hook_core::{JsonKind, JsonWalk};
+use hook_core::shape::{ShapeError, read_list};
 
 use super::message::Message;
 use crate::conversation::{Entry, Plan, place_between};
-use crate::reading::each;
 use crate::rewritten::Rewritten;
 use crate::{TranslateError, Warning};
 
@@ -19,21 +18,12 @@ pub(super) struct Messages {
 impl Messages {
     /// Reads the `messages` ahead.
     pub(super) fn read(walk: &mut JsonWalk<'_>) -> Result<Self, ShapeError> {
-        match walk.kind() {
-            JsonKind::Array => Ok(Self { items: each(walk, Message::read)? }),
-            kind => {
-                walk.value();
-                match kind {
-                    JsonKind::Null => Ok(Self::default()),
-                    other => Err(ShapeError::new("", "an array", other)),
-                }
-            }
-        }
+        Ok(Self { items: read_list(walk, Message::read)?.unwrap_or_default() })
     }
 
     /// What hooks see of them: one message for each with text.
-    pub(super) fn into_shown(self) -> Vec<LlmMessage> {
-        self.items.into_iter().filter_map(Message::into_message).collect()
+    pub(super) fn shown(&self) -> Vec<LlmMessage> {
+        self.items.iter().filter_map(Entry::message).collect()
     }
 
     /// These messages with a hook's over them, or nothing if that changes nothing.

@@ -1,15 +1,15 @@
 //! The system prompt, which hooks do not see and may add to.
 
 use hook_core::shape::ShapeError;
-use hook_core::{JsonKind, RawJson};
+use hook_core::{JsonKind, JsonText, RawJson};
 
-use super::block::{text_block, text_block_of};
+use super::block::text_block_of;
 use crate::TranslateError;
 
 /// A `system` with these texts behind it, each as a block of its own: what is there stays as it is.
 pub(super) fn appended(
     system: Option<&RawJson>,
-    texts: &[&str],
+    texts: &[&JsonText],
 ) -> Result<RawJson, TranslateError> {
     let mut blocks = match system.map(|system| (system, system.kind())) {
         None | Some((_, JsonKind::Null)) => Vec::new(),
@@ -21,6 +21,6 @@ pub(super) fn appended(
             return Err(ShapeError::new("system", "a string or an array", other).into());
         }
     };
-    blocks.extend(texts.iter().map(|text| text_block(text)));
+    blocks.extend(texts.iter().map(|text| text_block_of(text.normalized())));
     Ok(RawJson::from_items(&blocks))
 }

@@ -1,13 +1,10 @@
 //! One content of a conversation: who speaks, and what is said.
 
-use std::borrow::Cow;
-use std::convert::Infallible;
-
 use hook_core::model::{LlmMessage, LlmRole};
 use hook_core::shape::{ShapeError, read_text};
-use hook_core::{JsonKind, JsonWalk, RawJson};
+use hook_core::{JsonKind, JsonText, JsonWalk, RawJson};
 
-use super::parts::{Parts, text_part};
+use super::parts::{Parts, text_part_of};
 use crate::conversation::Entry;
 use crate::json;
 use crate::spread::spread;
@@ -23,7 +20,7 @@ pub(super) struct Content {
 #[derive(Debug)]
 enum Form {
     /// A string, which the user says.
-    Text(String),
+    Text(JsonText),
     /// A role and parts.
     Spoken { role: LlmRole, parts: Parts },
     /// Something without parts, such as a part that stands outside of any content. It has no
@@ -36,33 +33,25 @@ impl Content {
     pub(super) fn read(walk: &mut JsonWalk<'_>) -> Result<Self, ShapeError> {
         match walk.kind() {
             JsonKind::Object => Self::read_object(walk),
-            JsonKind::String => {
-                let raw = walk.value();
-                let form = Form::Text(raw.to_text().unwrap_or_default());
-                Ok(Self { raw, form })
-            }
-            JsonKind::Null => Ok(Self { raw: walk.value(), form: Form::Bare }),
-            other => {
-                walk.value();
-                Err(ShapeError::new("", "a string or an object", other))
-            }
+            _ => match JsonText::try_from(walk.value().to_raw()) {
+                Ok(text) => Ok(Self { raw: text.as_raw().clone(), form: Form::Text(text) }),
+                Err(null) if null.is_null() => Ok(Self { raw: null, form: Form::Bare }),
+                Err(other) => Err(ShapeError::new("", "a string or an object", other.kind())),
+            },
         }
     }
 
     fn read_object(walk: &mut JsonWalk<'_>) -> Result<Self, ShapeError> {
         let (mut role, mut parts) = (None, None);
-        let raw = walk.entries(|walk, name| {
-            match name {
-                "role" => role = Some(walk.value()),
-                "parts" => parts = Some(Parts::read(walk)),
-                _ => {}
-            }
-            Ok::<_, Infallible>(())
+        let raw = walk.entries(|walk, name| match name {
+            "role" => role = Some(walk.value()),
+            "parts" => parts = Some(Parts::read(walk)),
+            _ => {}
         });
-        let Ok(raw) = raw;
+        let raw = raw.to_raw();
         let Some(parts) = parts else { return Ok(Self { raw, form: Form::Bare }) };
         let parts = parts.map_err(|error| error.within("parts"))?;
-        let role = read_text("role", role.as_ref())?;
+        let role = read_text("role", role)?;
         // Every other role is one on the user's side, such as `function`.
         let role = role.and_then(|role| LlmRole::from_name(&role)).unwrap_or(LlmRole::User);
         Ok(Self { raw, form: Form::Spoken { role, parts } })
@@ -70,7 +59,7 @@ impl Content {
 
     /// A content that says what a message does.
     pub(super) fn of_message(message: &LlmMessage) -> Result<RawJson, TranslateError> {
-        spoken(message.role, &text_part(&message.content))
+        spoken(message.role, &text_part_of(message.content.normalized()))
     }
 
     /// Whether this answers a function call, and so must directly follow the content that calls.
@@ -86,7 +75,7 @@ impl Content {
     /// The same as a role and parts.
     pub(super) fn as_spoken(&self) -> Result<RawJson, TranslateError> {
         match &self.form {
-            Form::Text(text) => spoken(LlmRole::User, &text_part(text)),
+            Form::Text(text) => spoken(LlmRole::User, &text_part_of(text.normalized())),
             Form::Bare if !self.raw.is_null() => spoken(LlmRole::User, &self.raw),
             Form::Bare | Form::Spoken { .. } => Ok(self.raw.clone()),
         }
@@ -98,12 +87,13 @@ impl Entry for Content {
         &self.raw
     }
 
-    fn said(&self) -> Option<(LlmRole, Cow<'_, str>)> {
-        match &self.form {
-            Form::Text(text) => Some((LlmRole::User, Cow::Borrowed(text))),
-            Form::Spoken { role, parts, .. } => Some((*role, parts.text())),
-            Form::Bare => None,
-        }
+    fn said(&self) -> Option<LlmMessage> {
+        let (role, content) = match &self.form {
+            Form::Text(text) => (LlmRole::User, text.clone()),
+            Form::Spoken { role, parts } => (*role, parts.text()?),
+            Form::Bare => return None,
+        };
+        Some(LlmMessage { role, content })
     }
 
     fn with_text(

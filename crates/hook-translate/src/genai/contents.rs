@@ -1,12 +1,11 @@
 //! The conversation of a request, and laying the messages that a hook gave over it.
 
 use hook_core::model::{LlmMessage, LlmRole};
-use hook_core::shape::ShapeError;
+use hook_core::shape::{ShapeError, read_items};
 use hook_core::{JsonKind, JsonWalk, RawJson};
 
 use super::content::Content;
 use crate::conversation::{Entry, Plan, place_between};
-use crate::reading::each;
 use crate::rewritten::{Overlaid, Rewritten};
 use crate::{TranslateError, Warning};
 
@@ -34,7 +33,7 @@ impl Contents {
     /// Reads the `contents` ahead: nothing, a string, one content, or a list of either.
     pub(super) fn read(walk: &mut JsonWalk<'_>) -> Result<Self, ShapeError> {
         match walk.kind() {
-            JsonKind::Array => Ok(Self { items: each(walk, Content::read)?, single: false }),
+            JsonKind::Array => Ok(Self { items: read_items(walk, Content::read)?, single: false }),
             JsonKind::String | JsonKind::Object => {
                 Ok(Self { items: vec![Content::read(walk)?], single: true })
             }
@@ -50,7 +49,7 @@ impl Contents {
 
     /// What hooks see of them: one message for each content with text.
     pub(super) fn messages(&self) -> Vec<LlmMessage> {
-        self.items.iter().filter_map(Content::message).collect()
+        self.items.iter().filter_map(Entry::message).collect()
     }
 
     /// These contents with `messages` laid over them, or nothing if that changes nothing.
@@ -72,7 +71,7 @@ impl Contents {
         let items = if form == Form::WrapAll { &wrapped } else { &self.items };
         let path = |index| if self.single { "contents".to_owned() } else { place(index) };
         let new = |message: &LlmMessage| match form {
-            Form::String => Ok(RawJson::from_text(&message.content)),
+            Form::String => Ok(message.content.normalized()),
             Form::Content | Form::WrapAll => Content::of_message(message),
         };
         let written = plan.written(items, path, new, warnings)?;

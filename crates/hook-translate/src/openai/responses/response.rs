@@ -42,7 +42,7 @@ pub(crate) fn from_stable_response(
     let candidate = given.candidates.first();
     let mut changes = base.status_changes(candidate)?;
     let pieces = base.pieces();
-    let shown: Vec<&str> = pieces.iter().map(|piece| piece.text).collect();
+    let shown: Vec<&str> = pieces.iter().map(|piece| &*piece.text).collect();
     let parts = candidate.and_then(|candidate| candidate.parts.as_ref());
     let portions = match (parts, &given.text) {
         (Some(texts), _) if *texts != shown => Some(spread_list(&pieces, texts)),
@@ -164,11 +164,11 @@ impl Response {
 
     fn text(&self) -> Option<String> {
         let pieces = self.pieces();
-        (!pieces.is_empty()).then(|| pieces.iter().map(|piece| piece.text).collect())
+        (!pieces.is_empty()).then(|| pieces.iter().map(|piece| &*piece.text).collect())
     }
 
     fn shown(&self) -> LlmResponse {
-        let text = |piece: Piece<'_>| piece.text.to_owned();
+        let text = |piece: Piece<'_>| piece.text.into_owned();
         let candidate = LlmCandidate {
             parts: Some(self.pieces().into_iter().map(text).collect()),
             finish_reason: self.finish_reason.clone(),
