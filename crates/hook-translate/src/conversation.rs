@@ -7,8 +7,8 @@ use std::hash::{Hash, Hasher};
 use hook_core::RawJson;
 use hook_core::model::LlmMessage;
 
+use crate::Warning;
 use crate::align::{Step, align, likeness};
-use crate::{TranslateError, Warning};
 
 /// One entry of an SDK's conversation.
 pub(crate) trait Entry {
@@ -25,12 +25,7 @@ pub(crate) trait Entry {
 
     /// What this is with another text, or, with none, what is left of it. `path` is where it
     /// stands.
-    fn with_text(
-        &self,
-        text: &str,
-        path: &str,
-        warnings: &mut Vec<Warning>,
-    ) -> Result<Option<RawJson>, TranslateError>;
+    fn with_text(&self, text: &str, path: &str, warnings: &mut Vec<Warning>) -> Option<RawJson>;
 }
 
 /// What a hook's messages change in a conversation.
@@ -90,23 +85,23 @@ impl<'m> Plan<'m> {
         &self,
         entries: &[E],
         path: impl Fn(usize) -> String,
-        new: impl Fn(&LlmMessage) -> Result<RawJson, TranslateError>,
+        new: impl Fn(&LlmMessage) -> RawJson,
         warnings: &mut Vec<Warning>,
-    ) -> Result<Vec<RawJson>, TranslateError> {
+    ) -> Vec<RawJson> {
         let mut edits = self.edits.iter().peekable();
         let mut inserts = self.inserts.iter().peekable();
         let mut written = Vec::with_capacity(entries.len() + self.inserts.len());
         for index in 0..=entries.len() {
             while let Some((_, message)) = inserts.next_if(|&&(place, _)| place == index) {
-                written.push(new(message)?);
+                written.push(new(message));
             }
             let Some(entry) = entries.get(index) else { break };
             match edits.next_if(|(edited, _)| *edited == index) {
-                Some((_, text)) => written.extend(entry.with_text(text, &path(index), warnings)?),
+                Some((_, text)) => written.extend(entry.with_text(text, &path(index), warnings)),
                 None => written.push(entry.raw().clone()),
             }
         }
-        Ok(written)
+        written
     }
 }
 

@@ -6,9 +6,8 @@ use hook_core::{JsonKind, JsonText, JsonWalk, RawJson};
 
 use super::block::Blocks;
 use crate::conversation::Entry;
-use crate::json;
 use crate::spread::spread;
-use crate::{TranslateError, Warning};
+use crate::{Warning, json};
 
 /// One element of a request's `messages`.
 #[derive(Debug)]
@@ -93,14 +92,9 @@ impl Entry for Message {
         Some(LlmMessage { role: self.role, content })
     }
 
-    fn with_text(
-        &self,
-        text: &str,
-        path: &str,
-        warnings: &mut Vec<Warning>,
-    ) -> Result<Option<RawJson>, TranslateError> {
+    fn with_text(&self, text: &str, path: &str, warnings: &mut Vec<Warning>) -> Option<RawJson> {
         let content = match &self.content {
-            Content::Text(_) if text.is_empty() => return Ok(None),
+            Content::Text(_) if text.is_empty() => return None,
             Content::Text(_) => RawJson::from_text(text),
             Content::Blocks(blocks) => {
                 let path = format!("{path}.content");
@@ -115,13 +109,13 @@ impl Entry for Message {
                     Warning::new(format!("{path}[{index}]"), message)
                 }));
                 if written.is_empty() {
-                    return Ok(None);
+                    return None;
                 }
                 RawJson::from_items(&written)
             }
         };
         let mut fields = self.raw.to_object().unwrap_or_default();
         fields.insert("content", content);
-        Ok(Some(fields.to_raw().into()))
+        Some(fields.to_raw().into())
     }
 }

@@ -5,9 +5,9 @@ use hook_core::model::{LlmMessage, LlmRole};
 use hook_core::shape::{ShapeError, read_list};
 
 use super::message::Message;
+use crate::Warning;
 use crate::conversation::{Entry, Plan, place_between};
 use crate::rewritten::Rewritten;
-use crate::{TranslateError, Warning};
 
 /// The `messages` of a request.
 #[derive(Debug, Default)]
@@ -31,16 +31,15 @@ impl Messages {
         &self,
         given: &[LlmMessage],
         warnings: &mut Vec<Warning>,
-    ) -> Result<Option<Rewritten>, TranslateError> {
+    ) -> Option<Rewritten> {
         let place_between = |before, after| {
             place_between(self.items.len(), (before, after), |item| {
                 self.items[item].answers_a_call()
             })
         };
-        let Some(plan) = Plan::of(&self.items, given, place_between) else { return Ok(None) };
-        let new = |message: &LlmMessage| Ok(Message::of_hook(message));
-        let written = plan.written(&self.items, place, new, warnings)?;
-        Ok(Some(Rewritten::of("messages", self.items.iter().map(Entry::raw), written)))
+        let plan = Plan::of(&self.items, given, place_between)?;
+        let written = plan.written(&self.items, place, Message::of_hook, warnings);
+        Some(Rewritten::of("messages", self.items.iter().map(Entry::raw), written))
     }
 
     /// Whether one of them is by `system`, as only the top level of a request is otherwise.

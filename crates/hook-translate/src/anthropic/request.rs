@@ -63,7 +63,7 @@ pub(crate) fn from_stable_request(
     let mut rewritten = None;
     if let Some(given) = given.messages.as_deref() {
         let (system, conversation) = divided(given, messages.have_system());
-        rewritten = messages.overlaid(&conversation, &mut warnings)?;
+        rewritten = messages.overlaid(&conversation, &mut warnings);
         if !system.is_empty() {
             changes.insert("system", system::appended(fields.get("system"), &system)?);
         }

@@ -27,7 +27,7 @@ pub(crate) fn from_stable_response(
     let mut warnings = Warning::unknown_in_response(&given.extra);
     warn_of_what_has_no_place(&given, &mut warnings);
     let Some(original) = original else {
-        return Ok(Translated { value: synthetic::response(&given)?, warnings });
+        return Ok(Translated { value: synthetic::response(&given), warnings });
     };
     let base = Response::read(original)?;
     let mut changes = JsonObject::new();

@@ -6,9 +6,8 @@ use hook_core::{JsonKind, JsonText, JsonWalk, RawJson};
 
 use super::parts::{Parts, text_part_of};
 use crate::conversation::Entry;
-use crate::json;
 use crate::spread::spread;
-use crate::{TranslateError, Warning};
+use crate::{Warning, json};
 
 /// One element of a request's `contents`.
 #[derive(Debug)]
@@ -58,7 +57,7 @@ impl Content {
     }
 
     /// A content that says what a message does.
-    pub(super) fn of_message(message: &LlmMessage) -> Result<RawJson, TranslateError> {
+    pub(super) fn of_message(message: &LlmMessage) -> RawJson {
         spoken(message.role, &text_part_of(message.content.normalized()))
     }
 
@@ -73,11 +72,11 @@ impl Content {
     }
 
     /// The same as a role and parts.
-    pub(super) fn as_spoken(&self) -> Result<RawJson, TranslateError> {
+    pub(super) fn as_spoken(&self) -> RawJson {
         match &self.form {
             Form::Text(text) => spoken(LlmRole::User, &text_part_of(text.normalized())),
             Form::Bare if !self.raw.is_null() => spoken(LlmRole::User, &self.raw),
-            Form::Bare | Form::Spoken { .. } => Ok(self.raw.clone()),
+            Form::Bare | Form::Spoken { .. } => self.raw.clone(),
         }
     }
 }
@@ -96,30 +95,23 @@ impl Entry for Content {
         Some(LlmMessage { role, content })
     }
 
-    fn with_text(
-        &self,
-        text: &str,
-        path: &str,
-        warnings: &mut Vec<Warning>,
-    ) -> Result<Option<RawJson>, TranslateError> {
+    fn with_text(&self, text: &str, path: &str, warnings: &mut Vec<Warning>) -> Option<RawJson> {
         match &self.form {
-            Form::Text(_) => Ok((!text.is_empty()).then(|| RawJson::from_text(text))),
-            Form::Bare => Ok(Some(self.raw.clone())),
+            Form::Text(_) => (!text.is_empty()).then(|| RawJson::from_text(text)),
+            Form::Bare => Some(self.raw.clone()),
             Form::Spoken { parts, .. } => {
                 let portions = spread(&parts.pieces(), text);
                 let path = format!("{path}.parts");
-                let Some(parts) = parts.rewritten(portions, &path, warnings)? else {
-                    return Ok(None);
-                };
+                let parts = parts.rewritten(portions, &path, warnings)?;
                 let mut fields = self.raw.to_object().unwrap_or_default();
                 fields.insert("parts", parts);
-                Ok(Some(fields.to_raw().into()))
+                Some(fields.to_raw().into())
             }
         }
     }
 }
 
-fn spoken(role: LlmRole, part: &RawJson) -> Result<RawJson, TranslateError> {
+fn spoken(role: LlmRole, part: &RawJson) -> RawJson {
     let parts = RawJson::from_items([part]);
-    Ok(json::object([("role", RawJson::from_text(role.as_str())), ("parts", parts)]).into())
+    json::object([("role", RawJson::from_text(role.as_str())), ("parts", parts)]).into()
 }

@@ -5,9 +5,9 @@ use hook_core::shape::{ShapeError, read_items};
 use hook_core::{JsonKind, JsonWalk, RawJson};
 
 use super::content::Content;
+use crate::Warning;
 use crate::conversation::{Entry, Plan, place_between};
 use crate::rewritten::{Overlaid, Rewritten};
-use crate::{TranslateError, Warning};
 
 /// The `contents` of a request.
 #[derive(Debug, Default)]
@@ -57,7 +57,7 @@ impl Contents {
         &self,
         messages: &[LlmMessage],
         warnings: &mut Vec<Warning>,
-    ) -> Result<Option<Overlaid>, TranslateError> {
+    ) -> Result<Option<Overlaid>, ShapeError> {
         let place_between = |before, after| {
             place_between(self.items.len(), (before, after), |item| {
                 self.items[item].answers_a_call()
@@ -71,10 +71,10 @@ impl Contents {
         let items = if form == Form::WrapAll { &wrapped } else { &self.items };
         let path = |index| if self.single { "contents".to_owned() } else { place(index) };
         let new = |message: &LlmMessage| match form {
-            Form::String => Ok(message.content.normalized()),
+            Form::String => message.content.normalized(),
             Form::Content | Form::WrapAll => Content::of_message(message),
         };
-        let written = plan.written(items, path, new, warnings)?;
+        let written = plan.written(items, path, new, warnings);
         Ok(Some(match written.as_slice() {
             [item] if self.single => Overlaid::Value(item.clone()),
             items if self.single => Overlaid::Value(RawJson::from_items(items)),
@@ -97,14 +97,14 @@ impl Contents {
         }
     }
 
-    fn wrapped(&self) -> Result<Vec<Content>, TranslateError> {
+    fn wrapped(&self) -> Result<Vec<Content>, ShapeError> {
         let wrap = |(index, item): (usize, &Content)| {
             // Only a part outside of any content may not be one inside: for its text.
             let path = if self.single { "contents".to_owned() } else { place(index) };
             let outside = |error: ShapeError| {
                 ShapeError::new(format!("{path}.text"), error.expected(), error.found())
             };
-            Ok(Content::read(&mut item.as_spoken()?.walk()).map_err(outside)?)
+            Content::read(&mut item.as_spoken().walk()).map_err(outside)
         };
         self.items.iter().enumerate().map(wrap).collect()
     }

@@ -3,10 +3,9 @@
 use hook_core::shape::{ShapeError, keep_text, read_items};
 use hook_core::{JsonKind, JsonText, JsonWalk, RawJson};
 
-use crate::json;
 use crate::parts;
 use crate::spread::{Piece, Portion};
-use crate::{TranslateError, Warning};
+use crate::{Warning, json};
 
 /// The parts of one content.
 #[derive(Debug, Default)]
@@ -76,13 +75,13 @@ impl Parts {
         portions: Vec<Portion>,
         path: &str,
         warnings: &mut Vec<Warning>,
-    ) -> Result<Option<RawJson>, TranslateError> {
+    ) -> Option<RawJson> {
         let place = |index| if self.single { path.to_owned() } else { format!("{path}[{index}]") };
         let written = parts::rewritten(&self.parts, portions, place, text_part, warnings);
         match written.as_slice() {
-            [] => Ok(None),
-            [part] if self.single => Ok(Some(part.clone())),
-            parts => Ok(Some(RawJson::from_items(parts))),
+            [] => None,
+            [part] if self.single => Some(part.clone()),
+            parts => Some(RawJson::from_items(parts)),
         }
     }
 }

@@ -25,11 +25,7 @@ pub(super) trait Conversation: Default {
     fn messages(&self) -> Vec<LlmMessage>;
 
     /// This with `messages` laid over it, or nothing if that changes nothing.
-    fn overlaid(
-        &self,
-        messages: &[LlmMessage],
-        warnings: &mut Vec<Warning>,
-    ) -> Result<Option<Overlaid>, TranslateError>;
+    fn overlaid(&self, messages: &[LlmMessage], warnings: &mut Vec<Warning>) -> Option<Overlaid>;
 }
 
 /// A request as hooks see it.
@@ -65,8 +61,8 @@ pub(super) fn from_stable<C: Conversation>(
         changes.insert("model", RawJson::from_text(new));
     }
     let conversation = conversation.transpose()?.unwrap_or_default();
-    let laid = given.messages.as_deref().map(|new| conversation.overlaid(new, &mut warnings));
-    let rewritten = match laid.transpose()?.flatten() {
+    let laid = given.messages.as_deref().and_then(|new| conversation.overlaid(new, &mut warnings));
+    let rewritten = match laid {
         Some(Overlaid::Value(conversation)) => {
             changes.insert(C::FIELD, conversation);
             None

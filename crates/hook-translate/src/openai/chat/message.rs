@@ -9,7 +9,7 @@ use crate::openai::content::{Content, Found, object_or_null, says_more};
 use crate::openai::pairing::Tie;
 use crate::openai::role;
 use crate::spread::spread;
-use crate::{TranslateError, Warning, json};
+use crate::{Warning, json};
 
 /// An element of a request's `messages`.
 #[derive(Debug)]
@@ -95,12 +95,7 @@ impl Entry for Message {
         Some(LlmMessage { role: self.speaker?, content: self.content.text()? })
     }
 
-    fn with_text(
-        &self,
-        text: &str,
-        path: &str,
-        warnings: &mut Vec<Warning>,
-    ) -> Result<Option<RawJson>, TranslateError> {
+    fn with_text(&self, text: &str, path: &str, warnings: &mut Vec<Warning>) -> Option<RawJson> {
         let portions = spread(&self.content.pieces(), text);
         let path = format!("{path}.content");
         let mut fields = self.raw.to_object().unwrap_or_default();
@@ -110,10 +105,10 @@ impl Entry for Message {
             None if says_more(&fields, &["role", "content", "name"]) => {
                 without_text(&fields, &self.content)
             }
-            None => return Ok(None),
+            None => return None,
         };
         fields.insert("content", content);
-        Ok(Some(fields.to_raw().into()))
+        Some(fields.to_raw().into())
     }
 }
 

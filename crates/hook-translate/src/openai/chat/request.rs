@@ -59,20 +59,16 @@ impl Conversation for Messages {
         self.0.iter().filter_map(Entry::message).collect()
     }
 
-    fn overlaid(
-        &self,
-        messages: &[LlmMessage],
-        warnings: &mut Vec<Warning>,
-    ) -> Result<Option<Overlaid>, TranslateError> {
+    fn overlaid(&self, messages: &[LlmMessage], warnings: &mut Vec<Warning>) -> Option<Overlaid> {
         // Most hooks insert nothing.
         let places = LazyCell::new(|| Places::of(self.0.iter().map(Message::tie)));
         let between = |before, after| places.between(before, after);
-        let Some(plan) = Plan::of(&self.0, messages, between) else { return Ok(None) };
+        let plan = Plan::of(&self.0, messages, between)?;
         let system = role::of_system(self.0.iter().map(Message::is_by_developer));
-        let new = |message: &LlmMessage| Ok(Message::of_hook(message, system));
-        let written = plan.written(&self.0, place, new, warnings)?;
+        let new = |message: &LlmMessage| Message::of_hook(message, system);
+        let written = plan.written(&self.0, place, new, warnings);
         let old = self.0.iter().map(Entry::raw);
-        Ok(Some(Overlaid::Items(Rewritten::of(Self::FIELD, old, written))))
+        Some(Overlaid::Items(Rewritten::of(Self::FIELD, old, written)))
     }
 }
 

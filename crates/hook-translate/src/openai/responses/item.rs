@@ -9,7 +9,7 @@ use crate::openai::content::{Content, Found, object_or_null, says_more};
 use crate::openai::pairing::Tie;
 use crate::openai::role;
 use crate::spread::{Portion, spread};
-use crate::{TranslateError, Warning, json};
+use crate::{Warning, json};
 
 /// What a message has beside its text and is not lost with it.
 const LABELS: [&str; 7] = ["type", "role", "content", "id", "status", "phase", "name"];
@@ -246,24 +246,19 @@ impl Entry for Item {
         Some(LlmMessage { role, content })
     }
 
-    fn with_text(
-        &self,
-        text: &str,
-        path: &str,
-        warnings: &mut Vec<Warning>,
-    ) -> Result<Option<RawJson>, TranslateError> {
+    fn with_text(&self, text: &str, path: &str, warnings: &mut Vec<Warning>) -> Option<RawJson> {
         let message = match &self.form {
-            Form::Text(_) => return Ok((!text.is_empty()).then(|| RawJson::from_text(text))),
+            Form::Text(_) => return (!text.is_empty()).then(|| RawJson::from_text(text)),
             Form::Message(message) => message,
-            Form::Other { .. } => return Ok(Some(self.raw.clone())),
+            Form::Other { .. } => return Some(self.raw.clone()),
         };
         let portions = spread(&message.content.pieces(), text);
         let content = match message.rewritten(portions, path, warnings) {
             Some(content) => content,
             None if self.needed || says_more(&self.fields(), &LABELS) => message.content.emptied(),
-            None => return Ok(None),
+            None => return None,
         };
-        Ok(Some(with_content(self.fields(), content)))
+        Some(with_content(self.fields(), content))
     }
 }
 

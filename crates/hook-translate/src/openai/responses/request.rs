@@ -69,30 +69,26 @@ impl Conversation for Input {
         self.items.iter().filter_map(Entry::message).collect()
     }
 
-    fn overlaid(
-        &self,
-        messages: &[LlmMessage],
-        warnings: &mut Vec<Warning>,
-    ) -> Result<Option<Overlaid>, TranslateError> {
+    fn overlaid(&self, messages: &[LlmMessage], warnings: &mut Vec<Warning>) -> Option<Overlaid> {
         // Most hooks insert nothing.
         let places = LazyCell::new(|| Places::of(self.items.iter().map(Item::tie)));
         let between = |before, after| places.between(before, after);
-        let Some(plan) = Plan::of(&self.items, messages, between) else { return Ok(None) };
+        let plan = Plan::of(&self.items, messages, between)?;
         let system = role::of_system(self.items.iter().map(Item::is_by_developer));
-        let new = |message: &LlmMessage| Ok(Item::of_hook(message, system));
+        let new = |message: &LlmMessage| Item::of_hook(message, system);
         let path = |index| match self.single {
             true => Self::FIELD.to_owned(),
             false => format!("{}[{index}]", Self::FIELD),
         };
-        let written = plan.written(&self.items, path, new, warnings)?;
+        let written = plan.written(&self.items, path, new, warnings);
         if !self.single {
             let old = self.items.iter().map(Entry::raw);
-            return Ok(Some(Overlaid::Items(Rewritten::of(Self::FIELD, old, written))));
+            return Some(Overlaid::Items(Rewritten::of(Self::FIELD, old, written)));
         }
-        Ok(Some(Overlaid::Value(match written.as_slice() {
+        Some(Overlaid::Value(match written.as_slice() {
             [text] if text.kind() == JsonKind::String => text.clone(),
             items => list(items, system),
-        })))
+        }))
     }
 }
 
