@@ -139,7 +139,7 @@ pub(super) fn read_string(text: &str) -> String {
 
 /// The character whose four digits `text` begins with, and what comes after; two such escapes, if
 /// they are the halves of one character.
-fn read_unicode(text: &str) -> (char, &str) {
+pub(super) fn read_unicode(text: &str) -> (char, &str) {
     let number = |text: &str| {
         text.get(..4).and_then(|digits| u32::from_str_radix(digits, 16).ok()).unwrap_or(0xFFFD)
     };

@@ -3,9 +3,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use super::normal::normalized;
 use super::read::string_text;
-use super::strings::may_have_other_escapes;
-use super::write::write_string;
 use super::{JsonKind, RawJson};
 
 /// A text as a JSON string, read only when somebody looks at it.
@@ -53,15 +52,11 @@ impl JsonText {
         if first_two.next().is_none() {
             return Some(first.clone());
         }
-        // Halves of a character that stand in two texts make no whole one, as they would if what is
-        // written were put together.
-        if texts.clone().any(JsonText::may_be_written_otherwise) {
-            return Some(Self::new(&texts.map(JsonText::read).collect::<String>()));
-        }
         let length: usize = texts.clone().map(|text| text.written().len()).sum();
         let mut joined = String::with_capacity(length + 2);
         joined.push('"');
-        texts.for_each(|text| joined.push_str(text.written()));
+        // In normal form, halves of a character that stand in two texts make no whole one.
+        texts.for_each(|text| joined.push_str(&normalized(text.written())));
         joined.push('"');
         Some(Self(RawJson::from_checked_text(joined)))
     }
@@ -73,23 +68,19 @@ impl JsonText {
 
     /// The JSON string as this crate writes it: with no more escapes than it needs.
     pub fn normalized(&self) -> RawJson {
-        match self.may_be_written_otherwise() {
-            true => RawJson::from_text(&self.read()),
-            false => self.0.clone(),
+        match self.normal() {
+            Cow::Borrowed(_) => self.0.clone(),
+            Cow::Owned(normal) => RawJson::from_checked_text(normal),
         }
     }
 
-    /// Writes the text in the way that this crate does.
+    /// Writes the text in its normal form.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
-        match self.may_be_written_otherwise() {
-            true => write_string(out, &self.read()),
-            false => out.extend_from_slice(self.0.as_str().as_bytes()),
-        }
+        out.extend_from_slice(self.normal().as_bytes());
     }
 
-    /// Whether this crate would perhaps write the text with other escapes.
-    fn may_be_written_otherwise(&self) -> bool {
-        may_have_other_escapes(self.0.as_str().as_bytes())
+    fn normal(&self) -> Cow<'_, str> {
+        normalized(self.0.as_str())
     }
 
     /// How many bytes it takes as it is written.
@@ -100,7 +91,7 @@ impl JsonText {
 
 impl PartialEq for JsonText {
     fn eq(&self, other: &Self) -> bool {
-        self.0 == other.0 || self.read() == other.read()
+        self.0 == other.0 || self.normal() == other.normal()
     }
 }
 
