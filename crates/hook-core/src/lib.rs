@@ -102,7 +102,10 @@ pub use input::{
     RequestInput, SessionEndInput, SessionEndReason, SessionStartInput, SessionStartSource,
     ToolName, timestamp,
 };
-pub use json::{JsonError, JsonKind, JsonObject, JsonWalk, ObjectWriter, RawJson, RawObject};
+pub use json::{
+    JsonError, JsonKind, JsonObject, JsonSlice, JsonText, JsonWalk, ObjectWriter, RawJson,
+    RawObject,
+};
 pub use model::{LlmRequest, LlmResponse, ToolConfig};
 pub use output::{Decision, HookOutput, PolicyDecision};
 pub use pipeline::{FinishedHooks, Pipeline, PipelineOutcome};

@@ -4,11 +4,17 @@
 //! They are deliberately text only. Every field is optional on the way in, since a hook answers
 //! with only what it wants to change. Unknown fields are kept in `extra`; numbers stay as written.
 
-use std::convert::Infallible;
-
-use crate::json::{JsonKind, JsonObject, JsonWalk, ObjectWriter, RawJson, RawObject};
+use crate::json::{JsonKind, JsonObject, JsonText, JsonWalk, ObjectWriter, RawJson, RawObject};
 use crate::nearest::shortened;
-use crate::shape::{FieldReader, Required, ShapeError, read_text};
+use crate::shape::{
+    FieldReader, Required, ShapeError, fields_and, keep_text, read_list, read_text,
+};
+
+/// How many bytes a message takes beside its content.
+const MESSAGE_FRAME: usize = r#",{"role":"system","content":}"#.len();
+
+/// How many bytes a request usually takes beside its messages.
+const USUAL_REST: usize = 512;
 
 mod fields;
 
@@ -38,7 +44,7 @@ pub struct LlmMessage {
     /// Who speaks.
     pub role: LlmRole,
     /// What is said.
-    pub content: String,
+    pub content: JsonText,
 }
 
 /// Who speaks in a message.
@@ -134,12 +140,12 @@ impl LlmRequest {
     /// # Errors
     /// Names the field that does not have its shape.
     pub fn read(request: &RawObject) -> Result<Self, ShapeError> {
-        let mut fields = FieldReader::new(request.fields());
-        let messages = fields.of_kind("messages", JsonKind::Array, "an array")?;
-        let messages = messages.as_ref().map(read_messages).transpose()?;
+        let read_messages = |walk: &mut JsonWalk<'_>| read_list(walk, LlmMessage::read);
+        let (fields, messages) = fields_and(request, "messages", read_messages);
+        let mut fields = FieldReader::new(fields);
         Ok(Self {
+            messages: messages.transpose()?.flatten(),
             model: fields.text("model")?,
-            messages,
             config: fields.object("config")?.map(|config| config.fields()),
             tool_config: read_inner(&mut fields, "toolConfig", ToolConfig::read)?,
             extra: fields.rest(),
@@ -148,12 +154,15 @@ impl LlmRequest {
 
     /// The request as JSON text.
     pub fn to_raw(&self) -> RawObject {
-        to_raw(|out| {
+        let messages = self.messages.iter().flatten();
+        let length: usize =
+            messages.map(|message| message.content.written_length() + MESSAGE_FRAME).sum();
+        to_raw(length + USUAL_REST, |out| {
             out.optional_text("model", self.model.as_deref());
             if let Some(messages) = &self.messages {
                 out.objects("messages", messages, |out, message| {
                     out.text("role", message.role.as_str());
-                    out.text("content", &message.content);
+                    out.json_text("content", &message.content);
                 });
             }
             if let Some(config) = &self.config {
@@ -171,37 +180,22 @@ impl LlmMessage {
     /// Reads the message ahead.
     fn read(walk: &mut JsonWalk<'_>) -> Result<Self, ShapeError> {
         let (mut role, mut content) = (None, None);
-        let message = walk.entries(|walk, name| {
-            match name {
-                "role" => role = Some(walk.value()),
-                "content" => content = Some(walk.value()),
-                _ => {}
-            }
-            Ok::<_, Infallible>(())
+        let message = walk.entries(|walk, name| match name {
+            "role" => role = Some(walk.value()),
+            "content" => content = Some(walk.value()),
+            _ => {}
         });
-        let Ok(message) = message;
         if message.kind() != JsonKind::Object {
             return Err(ShapeError::new("", "an object", message.kind()));
         }
-        let role = read_text("role", role.as_ref()).required("role", "user, model or system")?;
+        let role = read_text("role", role).required("role", "user, model or system")?;
         Ok(Self {
             role: LlmRole::from_name(&role).ok_or_else(|| {
                 ShapeError::new("role", "user, model or system", shortened(&role))
             })?,
-            content: read_text("content", content.as_ref()).required("content", "a string")?,
+            content: keep_text("content", content).required("content", "a string")?,
         })
     }
-}
-
-/// All messages of a list, which may be long, in one pass.
-fn read_messages(list: &RawJson) -> Result<Vec<LlmMessage>, ShapeError> {
-    let mut messages = Vec::new();
-    list.walk().items(|walk, index| {
-        let message = LlmMessage::read(walk);
-        messages.push(message.map_err(|error| error.within(&format!("messages[{index}]")))?);
-        Ok(())
-    })?;
-    Ok(messages)
 }
 
 impl ToolConfig {
@@ -227,7 +221,7 @@ impl ToolConfig {
 
     /// The tool config as JSON text.
     pub fn to_raw(&self) -> RawObject {
-        to_raw(|out| self.write(out))
+        to_raw(0, |out| self.write(out))
     }
 }
 
@@ -249,7 +243,7 @@ impl LlmResponse {
 
     /// The response as JSON text.
     pub fn to_raw(&self) -> RawObject {
-        to_raw(|out| {
+        to_raw(0, |out| {
             out.optional_text("text", self.text.as_deref());
             out.objects("candidates", &self.candidates, |out, candidate| candidate.write(out));
             if let Some(usage) = &self.usage_metadata {
@@ -357,8 +351,9 @@ fn write_optional(out: &mut ObjectWriter<'_>, name: &str, value: Option<&RawJson
     }
 }
 
-fn to_raw(write: impl FnOnce(&mut ObjectWriter<'_>)) -> RawObject {
-    let mut out = Vec::new();
+/// Writes an object that is about so many bytes long.
+fn to_raw(length: usize, write: impl FnOnce(&mut ObjectWriter<'_>)) -> RawObject {
+    let mut out = Vec::with_capacity(length);
     let mut object = ObjectWriter::begin(&mut out);
     write(&mut object);
     object.end();

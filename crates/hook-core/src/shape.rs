@@ -1,6 +1,8 @@
 //! Reading a JSON object into a typed value, field by field, with errors that name the field.
 
-use crate::json::{JsonKind, JsonObject, RawJson, RawObject};
+use std::borrow::Cow;
+
+use crate::json::{JsonKind, JsonObject, JsonSlice, JsonText, JsonWalk, RawJson, RawObject};
 
 /// A JSON value that does not have the shape it must have.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -165,14 +167,80 @@ impl FieldReader {
 ///
 /// # Errors
 /// When the field is something else.
-pub fn read_text(name: &str, value: Option<&RawJson>) -> Result<Option<String>, ShapeError> {
-    match value.filter(|value| !value.is_null()) {
-        None => Ok(None),
-        Some(value) => match value.to_text() {
-            Some(text) => Ok(Some(text)),
-            None => Err(ShapeError::new(name, "a string", value.kind())),
-        },
+pub fn read_text<'v>(
+    name: &str,
+    value: Option<JsonSlice<'v>>,
+) -> Result<Option<Cow<'v, str>>, ShapeError> {
+    let Some(value) = value.filter(|value| !value.is_null()) else { return Ok(None) };
+    value.text().map(Some).ok_or_else(|| ShapeError::new(name, "a string", value.kind()))
+}
+
+/// The string that a field holds, if there is one, as it is written.
+///
+/// # Errors
+/// When the field is something else.
+pub fn keep_text(name: &str, value: Option<JsonSlice<'_>>) -> Result<Option<JsonText>, ShapeError> {
+    let Some(value) = value.filter(|value| !value.is_null()) else { return Ok(None) };
+    JsonText::try_from(value.to_raw())
+        .map(Some)
+        .map_err(|other| ShapeError::new(name, "a string", other.kind()))
+}
+
+/// The elements of the array ahead, which the walk leaves behind in any case. An error is about the
+/// first element that is wrong, and begins with its position.
+///
+/// # Errors
+/// Those of `read`.
+pub fn read_items<T>(
+    walk: &mut JsonWalk<'_>,
+    read: impl Fn(&mut JsonWalk<'_>) -> Result<T, ShapeError>,
+) -> Result<Vec<T>, ShapeError> {
+    let mut elements = Vec::new();
+    let mut wrong = Ok(());
+    walk.items(|walk, index| match read(walk) {
+        Ok(element) => elements.push(element),
+        Err(error) if wrong.is_ok() => wrong = Err(error.within(&format!("[{index}]"))),
+        Err(_) => {}
+    });
+    wrong.map(|()| elements)
+}
+
+/// As [`read_items`], if there is an array ahead, and nothing for `null`.
+///
+/// # Errors
+/// Those of `read`, and one without a path when something else is ahead.
+pub fn read_list<T>(
+    walk: &mut JsonWalk<'_>,
+    read: impl Fn(&mut JsonWalk<'_>) -> Result<T, ShapeError>,
+) -> Result<Option<Vec<T>>, ShapeError> {
+    match walk.kind() {
+        JsonKind::Array => read_items(walk, read).map(Some),
+        kind => {
+            walk.value();
+            match kind {
+                JsonKind::Null => Ok(None),
+                other => Err(ShapeError::new("", "an array", other)),
+            }
+        }
     }
+}
+
+/// The fields of an object but one, and what `read` makes of that one, if it is there.
+pub fn fields_and<T>(
+    object: &RawObject,
+    name: &str,
+    read: impl Fn(&mut JsonWalk<'_>) -> Result<T, ShapeError>,
+) -> (JsonObject, Option<Result<T, ShapeError>>) {
+    let (mut fields, mut one) = (JsonObject::new(), None);
+    object.as_raw().walk().entries(|walk, field| {
+        if field == name {
+            // Of duplicates, the last counts.
+            one = Some(read(walk).map_err(|error| error.within(name)));
+        } else {
+            fields.insert(field, walk.value().to_raw());
+        }
+    });
+    (fields, one)
 }
 
 /// Makes a field required.

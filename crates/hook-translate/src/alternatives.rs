@@ -6,8 +6,8 @@ use hook_core::model::LlmCandidate;
 use hook_core::shape::ShapeError;
 use hook_core::{JsonObject, RawJson, RawObject};
 
+use crate::Warning;
 use crate::spread::{Piece, Portion, spread, spread_list};
-use crate::{TranslateError, Warning};
 
 /// One alternative of an SDK's response.
 pub(crate) trait Alternative {
@@ -32,7 +32,7 @@ pub(crate) trait Alternative {
         portions: Vec<Portion>,
         path: &str,
         warnings: &mut Vec<Warning>,
-    ) -> Result<(&'static str, RawObject), TranslateError>;
+    ) -> (&'static str, RawObject);
 
     /// This with what a hook gave over it, or nothing if that changes nothing. `path` is where
     /// it stands.
@@ -41,7 +41,7 @@ pub(crate) trait Alternative {
         given: &LlmCandidate,
         path: &str,
         warnings: &mut Vec<Warning>,
-    ) -> Result<Option<RawJson>, TranslateError> {
+    ) -> Option<RawJson> {
         let texts = given.parts.as_ref().filter(|_| given.parts != self.shown().parts);
         let portions = texts.map(|texts| spread_list(&self.pieces(), texts));
         self.changed(given, portions, path, warnings)
@@ -54,7 +54,7 @@ pub(crate) trait Alternative {
         text: &str,
         path: &str,
         warnings: &mut Vec<Warning>,
-    ) -> Result<Option<RawJson>, TranslateError> {
+    ) -> Option<RawJson> {
         self.changed(given, Some(spread(&self.pieces(), text)), path, warnings)
     }
 
@@ -65,18 +65,18 @@ pub(crate) trait Alternative {
         portions: Option<Vec<Portion>>,
         path: &str,
         warnings: &mut Vec<Warning>,
-    ) -> Result<Option<RawJson>, TranslateError> {
+    ) -> Option<RawJson> {
         let mut changes = self.changes(given);
         if let Some(portions) = portions {
-            let (field, value) = self.rewritten(portions, path, warnings)?;
+            let (field, value) = self.rewritten(portions, path, warnings);
             changes.insert(field, value);
         }
         if changes.is_empty() {
-            return Ok(None);
+            return None;
         }
         let mut fields = self.fields().clone();
         fields.overlay(&changes);
-        Ok(Some(fields.to_raw().into()))
+        Some(fields.to_raw().into())
     }
 
     /// All its text, if it has any part with text.
@@ -131,15 +131,15 @@ impl<A: Alternative> Alternatives<A> {
         &self,
         given: &[LlmCandidate],
         text: Option<&str>,
-        new: impl Fn(&LlmCandidate, usize) -> Result<RawJson, TranslateError>,
+        new: impl Fn(&LlmCandidate, usize) -> RawJson,
         warnings: &mut Vec<Warning>,
-    ) -> Result<Option<Vec<RawJson>>, TranslateError> {
+    ) -> Option<Vec<RawJson>> {
         let originals = self.originals_of(given);
         let mut written = Vec::with_capacity(given.len());
         let mut changed = false;
         for (position, (given, original)) in given.iter().zip(&originals).enumerate() {
             let Some(index) = *original else {
-                written.push(new(given, position)?);
+                written.push(new(given, position));
                 changed = true;
                 continue;
             };
@@ -147,8 +147,8 @@ impl<A: Alternative> Alternatives<A> {
             let (shown, place) = (alternative.shown(), self.place(index));
             let same_parts = given.parts.is_none() || given.parts == shown.parts;
             let overlaid = match text.filter(|_| index == 0 && same_parts) {
-                Some(text) => alternative.overlaid_with_text(given, text, &place, warnings)?,
-                None => alternative.overlaid(given, &place, warnings)?,
+                Some(text) => alternative.overlaid_with_text(given, text, &place, warnings),
+                None => alternative.overlaid(given, &place, warnings),
             };
             changed |= overlaid.is_some() || index != position;
             written.push(overlaid.unwrap_or_else(|| raw.clone()));
@@ -162,31 +162,31 @@ impl<A: Alternative> Alternatives<A> {
                 warnings.push(Warning::new(self.place(index), message));
             }
         }
-        Ok(changed.then_some(written))
+        changed.then_some(written)
     }
 
     /// These with another text in the first; `new` makes it, where there is none.
     pub(crate) fn with_text(
         &self,
         text: &str,
-        new: impl Fn(&LlmCandidate, usize) -> Result<RawJson, TranslateError>,
+        new: impl Fn(&LlmCandidate, usize) -> RawJson,
         warnings: &mut Vec<Warning>,
-    ) -> Result<Vec<RawJson>, TranslateError> {
+    ) -> Vec<RawJson> {
         let mut written: Vec<RawJson> =
             self.listed.iter().map(|listed| listed.raw.clone()).collect();
         match self.listed.first() {
             Some(Listed { alternative, .. }) => {
                 let nothing = LlmCandidate::default();
                 let place = self.place(0);
-                let first = alternative.overlaid_with_text(&nothing, text, &place, warnings)?;
+                let first = alternative.overlaid_with_text(&nothing, text, &place, warnings);
                 written.splice(..1, first);
             }
             None => {
                 let parts = Some(vec![text.to_owned()]);
-                written.push(new(&LlmCandidate { parts, ..Default::default() }, 0)?);
+                written.push(new(&LlmCandidate { parts, ..Default::default() }, 0));
             }
         }
-        Ok(written)
+        written
     }
 
     fn place(&self, index: usize) -> String {

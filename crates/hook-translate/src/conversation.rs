@@ -1,12 +1,14 @@
 //! Laying the messages that a hook gave over an SDK's own conversation.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
+use std::hash::{Hash, Hasher};
 
 use hook_core::RawJson;
-use hook_core::model::{LlmMessage, LlmRole};
+use hook_core::model::LlmMessage;
 
+use crate::Warning;
 use crate::align::{Step, align, likeness};
-use crate::{TranslateError, Warning};
 
 /// One entry of an SDK's conversation.
 pub(crate) trait Entry {
@@ -14,37 +16,30 @@ pub(crate) trait Entry {
     fn raw(&self) -> &RawJson;
 
     /// Who speaks, and what is said, if hooks see that. There may be no text.
-    fn said(&self) -> Option<(LlmRole, Cow<'_, str>)>;
+    fn said(&self) -> Option<LlmMessage>;
 
     /// What hooks see of it, if it has text.
     fn message(&self) -> Option<LlmMessage> {
-        let (role, content) = self.said().filter(|(_, content)| !content.is_empty())?;
-        Some(LlmMessage { role, content: content.into_owned() })
+        self.said().filter(|message| !message.content.is_empty())
     }
 
     /// What this is with another text, or, with none, what is left of it. `path` is where it
     /// stands.
-    fn with_text(
-        &self,
-        text: &str,
-        path: &str,
-        warnings: &mut Vec<Warning>,
-    ) -> Result<Option<RawJson>, TranslateError>;
+    fn with_text(&self, text: &str, path: &str, warnings: &mut Vec<Warning>) -> Option<RawJson>;
 }
 
 /// What a hook's messages change in a conversation.
 #[derive(Debug)]
 pub(crate) struct Plan<'m> {
     /// Entries that get another text, in order.
-    edits: Vec<(usize, &'m str)>,
+    edits: Vec<(usize, Cow<'m, str>)>,
     /// Messages that are new, each with the entry that it goes before, in order.
     inserts: Vec<(usize, &'m LlmMessage)>,
 }
 
 /// A message that the conversation has, and the entry that it is shown of.
-struct Shown<'e> {
-    role: LlmRole,
-    content: Cow<'e, str>,
+struct Shown {
+    message: LlmMessage,
     entry: usize,
 }
 
@@ -63,17 +58,15 @@ impl<'m> Plan<'m> {
             messages.iter().filter(|message| !message.content.is_empty()).collect();
         let mut shown = Vec::with_capacity(given.len());
         for (entry, read) in entries.iter().enumerate() {
-            if let Some((role, content)) = read.said().filter(|(_, said)| !said.is_empty()) {
-                shown.push(Shown { role, content, entry });
-            }
+            shown.extend(read.message().map(|message| Shown { message, entry }));
         }
         let steps = steps(&shown, &given);
         if steps.iter().all(|step| matches!(step, Step::Keep { .. })) {
             return None;
         }
         let edit = |step: &Step| match *step {
-            Step::Edit { old, new } => Some((shown[old].entry, given[new].content.as_str())),
-            Step::Remove { old } => Some((shown[old].entry, "")),
+            Step::Edit { old, new } => Some((shown[old].entry, given[new].content.read())),
+            Step::Remove { old } => Some((shown[old].entry, Cow::default())),
             Step::Keep { .. } | Step::Insert { .. } => None,
         };
         Some(Self {
@@ -92,23 +85,23 @@ impl<'m> Plan<'m> {
         &self,
         entries: &[E],
         path: impl Fn(usize) -> String,
-        new: impl Fn(&LlmMessage) -> Result<RawJson, TranslateError>,
+        new: impl Fn(&LlmMessage) -> RawJson,
         warnings: &mut Vec<Warning>,
-    ) -> Result<Vec<RawJson>, TranslateError> {
+    ) -> Vec<RawJson> {
         let mut edits = self.edits.iter().peekable();
         let mut inserts = self.inserts.iter().peekable();
         let mut written = Vec::with_capacity(entries.len() + self.inserts.len());
         for index in 0..=entries.len() {
             while let Some((_, message)) = inserts.next_if(|&&(place, _)| place == index) {
-                written.push(new(message)?);
+                written.push(new(message));
             }
             let Some(entry) = entries.get(index) else { break };
-            match edits.next_if(|&&(edited, _)| edited == index) {
-                Some((_, text)) => written.extend(entry.with_text(text, &path(index), warnings)?),
+            match edits.next_if(|(edited, _)| *edited == index) {
+                Some((_, text)) => written.extend(entry.with_text(text, &path(index), warnings)),
                 None => written.push(entry.raw().clone()),
             }
         }
-        Ok(written)
+        written
     }
 }
 
@@ -116,7 +109,7 @@ impl<'m> Plan<'m> {
 /// and the others where `place_between` says.
 fn inserts<'m>(
     steps: &[Step],
-    shown: &[Shown<'_>],
+    shown: &[Shown],
     given: &[&'m LlmMessage],
     place_between: impl Fn(Option<usize>, Option<usize>) -> usize,
 ) -> Vec<(usize, &'m LlmMessage)> {
@@ -145,13 +138,48 @@ fn inserts<'m>(
     inserts
 }
 
-fn steps(shown: &[Shown<'_>], given: &[&LlmMessage]) -> Vec<Step> {
-    let old: Vec<(&str, &str)> =
-        shown.iter().map(|shown| (shown.role.as_str(), &*shown.content)).collect();
-    let new: Vec<(&str, &str)> =
-        given.iter().map(|given| (given.role.as_str(), given.content.as_str())).collect();
-    // A message of another role is another message: nothing of a model's content is a user's.
-    align(&old, &new, |i, j| (old[i].0 == new[j].0).then(|| likeness(old[i].1, new[j].1)))
+fn steps(shown: &[Shown], given: &[&LlmMessage]) -> Vec<Step> {
+    let old: Vec<Compared<'_>> = shown.iter().map(|shown| Compared::new(&shown.message)).collect();
+    let new: Vec<Compared<'_>> = given.iter().map(|given| Compared::new(given)).collect();
+    align(&old, &new, |i, j| old[i].likeness(&new[j]))
+}
+
+/// A message that is compared with others. Only where more than equality counts is its text read,
+/// and then once.
+struct Compared<'m> {
+    message: &'m LlmMessage,
+    text: OnceCell<Cow<'m, str>>,
+}
+
+impl<'m> Compared<'m> {
+    fn new(message: &'m LlmMessage) -> Self {
+        Self { message, text: OnceCell::new() }
+    }
+
+    fn text(&self) -> &str {
+        self.text.get_or_init(|| self.message.content.read())
+    }
+
+    /// How much it is like another. One of another role is another message: nothing of a model's
+    /// content is a user's.
+    fn likeness(&self, other: &Self) -> Option<u32> {
+        let same_role = self.message.role == other.message.role;
+        same_role.then(|| likeness(self.text(), other.text()))
+    }
+}
+
+impl PartialEq for Compared<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.message == other.message
+    }
+}
+
+impl Eq for Compared<'_> {}
+
+impl Hash for Compared<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (self.message.role.as_str(), self.text()).hash(state);
+    }
 }
 
 /// Before which entry a new message goes, given the entries of the messages before and after it:

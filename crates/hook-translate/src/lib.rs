@@ -50,8 +50,8 @@
 //!   `anthropic` those of Anthropic's messages. Another SDK is another module like them.
 //! - `stable` and `chunk` do for streams what no SDK has of its own, `joined` puts strings that
 //!   came in pieces together.
-//! - `reading` reads a request in one pass, `rewritten` puts the entries of its conversation back,
-//!   byte for byte around them.
+//! - `rewritten` puts the entries of a conversation back into their request, byte for byte around
+//!   them.
 //! - `align` and `spread` compare what a hook answered with what it was shown: which messages are
 //!   new, edited or gone, and to which part of a message a changed text belongs.
 //! - `conversation`, `parts`, `alternatives` and `usage` lay the result over what every SDK has in a
@@ -75,7 +75,6 @@ mod joined;
 mod json;
 mod openai;
 mod parts;
-mod reading;
 mod rewritten;
 mod sdk;
 mod spread;

@@ -1,8 +1,6 @@
 //! Putting text back into the parts that it came from.
 
-use std::borrow::Cow;
-
-use hook_core::RawJson;
+use hook_core::{JsonText, RawJson};
 
 use crate::Warning;
 use crate::spread::{Piece, Portion};
@@ -13,7 +11,12 @@ pub(crate) trait Part {
     fn raw(&self) -> &RawJson;
 
     /// Its text, if it has one.
-    fn piece(&self) -> Option<Piece<'_>>;
+    fn text(&self) -> Option<&JsonText>;
+
+    /// Whether that is the model's thinking.
+    fn is_thought(&self) -> bool {
+        false
+    }
 
     /// Whether it says anything beside its text.
     fn says_more(&self) -> bool;
@@ -24,16 +27,20 @@ pub(crate) trait Part {
 
 /// The parts that have text, in order.
 pub(crate) fn pieces<P: Part>(parts: &[P]) -> Vec<Piece<'_>> {
-    parts.iter().filter_map(Part::piece).collect()
+    parts
+        .iter()
+        .filter_map(|part| Some(Piece { text: part.text()?.read(), thought: part.is_thought() }))
+        .collect()
 }
 
-/// These texts as one, without a copy where there is only one.
-pub(crate) fn joined<'t>(mut texts: impl Iterator<Item = &'t str>) -> Cow<'t, str> {
-    let first = texts.next().unwrap_or_default();
-    match texts.next() {
-        None => Cow::Borrowed(first),
-        Some(second) => Cow::Owned([first, second].into_iter().chain(texts).collect()),
-    }
+/// All that the parts say, if one has text.
+pub(crate) fn text<P: Part>(parts: &[P]) -> Option<JsonText> {
+    JsonText::joined(parts.iter().filter_map(Part::text))
+}
+
+/// What the parts that have text say, one by one.
+pub(crate) fn texts<P: Part>(parts: &[P]) -> Vec<String> {
+    parts.iter().filter_map(Part::text).map(|text| text.read().into_owned()).collect()
 }
 
 /// The parts with other texts. Parts without text stay where they are; so does what else a part
@@ -46,7 +53,7 @@ pub(crate) fn rewritten<P: Part>(
     warnings: &mut Vec<Warning>,
 ) -> Vec<RawJson> {
     let with_text: Vec<usize> =
-        (0..parts.len()).filter(|&index| parts[index].piece().is_some()).collect();
+        (0..parts.len()).filter(|&index| parts[index].text().is_some()).collect();
     let raw = |part: &P| part.raw().clone();
     let mut written = Vec::with_capacity(parts.len());
     let mut next = 0;

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use hook_core::model::LlmRole;
-use hook_core::{RawJson, RawObject};
+use hook_core::{JsonKind, RawJson, RawObject};
 
 use crate::TranslateError;
 
@@ -89,9 +89,9 @@ impl fmt::Display for Sdk {
 
 fn is_stable_message(message: &RawJson) -> bool {
     let Ok(fields) = message.to_object() else { return false };
-    let text = |name| fields.get(name).and_then(RawJson::to_text);
-    text("content").is_some()
-        && text("role").is_some_and(|role| LlmRole::from_name(&role).is_some())
+    let role = fields.get("role").and_then(RawJson::to_text);
+    role.is_some_and(|role| LlmRole::from_name(&role).is_some())
+        && fields.get("content").is_some_and(|content| content.kind() == JsonKind::String)
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 //! A hook sees one text where an SDK has several parts. What it answers must go back to the parts
 //! it came from, and reach as few of them as possible.
 
+use std::borrow::Cow;
 use std::cell::LazyCell;
 use std::collections::HashSet;
 use std::ops::Range;
@@ -14,10 +15,10 @@ use crate::align::{Step, align, likeness};
 const MAX_FAILED_SEARCHES: usize = 64;
 
 /// A part that has text.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Piece<'t> {
     /// The text as the hook saw it.
-    pub(crate) text: &'t str,
+    pub(crate) text: Cow<'t, str>,
     /// Whether it is the model's thinking, which a hook may edit but not lose
     /// (protocol.md §7).
     pub(crate) thought: bool,
@@ -82,13 +83,13 @@ pub(crate) fn spread(pieces: &[Piece<'_>], text: &str) -> Vec<Portion> {
     let mut changed = 0..pieces.len();
     let mut rest = text;
     while let Some(piece) = pieces[changed.clone()].first()
-        && let Some(after) = rest.strip_prefix(piece.text)
+        && let Some(after) = rest.strip_prefix(&*piece.text)
     {
         rest = after;
         changed.start += 1;
     }
     while let Some(piece) = pieces[changed.clone()].last()
-        && let Some(before) = rest.strip_suffix(piece.text)
+        && let Some(before) = rest.strip_suffix(&*piece.text)
     {
         rest = before;
         changed.end -= 1;
@@ -103,7 +104,7 @@ pub(crate) fn spread(pieces: &[Piece<'_>], text: &str) -> Vec<Portion> {
         if !piece.thought || piece.text.is_empty() || failed_searches == MAX_FAILED_SEARCHES {
             continue;
         }
-        match rest.split_once(piece.text) {
+        match rest.split_once(&*piece.text) {
             Some((before, after)) => {
                 fill(&mut portions, pieces, gap.start..index, before);
                 portions.push(Portion::Keep(index));
@@ -124,7 +125,7 @@ pub(crate) fn spread(pieces: &[Piece<'_>], text: &str) -> Vec<Portion> {
 /// A text that was edited changes its piece, a new one becomes a piece of its own, a piece whose
 /// text is gone loses it. Thoughts that are gone fare as in [`spread`].
 pub(crate) fn spread_list(pieces: &[Piece<'_>], texts: &[String]) -> Vec<Portion> {
-    let old: Vec<&str> = pieces.iter().map(|piece| piece.text).collect();
+    let old: Vec<&str> = pieces.iter().map(|piece| &*piece.text).collect();
     let new: Vec<&str> = texts.iter().map(String::as_str).collect();
     // Among equals, a plain piece rather than a thought is the one that was edited.
     let likeness =
@@ -134,7 +135,7 @@ pub(crate) fn spread_list(pieces: &[Piece<'_>], texts: &[String]) -> Vec<Portion
         Step::Keep { old, .. } => Portion::Keep(old),
         Step::Edit { old, new } => Portion::Change(old, texts[new].clone()),
         Step::Insert { new } => Portion::New(texts[new].clone()),
-        Step::Remove { old } if pieces[old].thought => left_out(old, pieces[old].text, &known),
+        Step::Remove { old } if pieces[old].thought => left_out(old, &pieces[old].text, &known),
         Step::Remove { old } => Portion::Drop(old),
     };
     align(&old, &new, likeness).into_iter().map(portion).collect()
@@ -154,7 +155,7 @@ fn fill(portions: &mut Vec<Portion>, pieces: &[Piece<'_>], gap: Range<usize>, te
         portions.push(Portion::New(text.to_owned()));
     }
     let known = LazyCell::new(|| words(text).collect());
-    portions.extend(gap.map(|index| match (taker == Some(index), pieces[index]) {
+    portions.extend(gap.map(|index| match (taker == Some(index), &pieces[index]) {
         (true, piece) if piece.text == text => Portion::Keep(index),
         (true, _) if !text.is_empty() => Portion::Change(index, text.to_owned()),
         (false, Piece { thought: true, text }) => left_out(index, text, &known),
@@ -204,9 +205,9 @@ fn join_new(portions: Vec<Portion>, pieces: &[Piece<'_>]) -> Vec<Portion> {
 }
 
 /// The plain piece that the portion is, with the text that it will have.
-fn plain_text<'t>(portion: &'t Portion, pieces: &[Piece<'t>]) -> Option<(usize, &'t str)> {
+fn plain_text<'t>(portion: &'t Portion, pieces: &'t [Piece<'_>]) -> Option<(usize, &'t str)> {
     let (index, text) = match portion {
-        Portion::Keep(index) => (*index, pieces[*index].text),
+        Portion::Keep(index) => (*index, &*pieces[*index].text),
         Portion::Change(index, text) => (*index, text.as_str()),
         _ => return None,
     };
@@ -222,8 +223,8 @@ mod tests {
         written
             .split('|')
             .map(|text| match text.strip_prefix('(').and_then(|text| text.strip_suffix(')')) {
-                Some(text) => Piece { text, thought: true },
-                None => Piece { text, thought: false },
+                Some(text) => Piece { text: text.into(), thought: true },
+                None => Piece { text: text.into(), thought: false },
             })
             .collect()
     }
@@ -238,7 +239,7 @@ mod tests {
             .into_iter()
             .map(|portion| match portion {
                 Portion::Keep(index) | Portion::KeepThought(index) => {
-                    shown(index, pieces[index].text)
+                    shown(index, &pieces[index].text)
                 }
                 Portion::Change(index, text) => shown(index, &text),
                 Portion::Drop(index) | Portion::EmptyThought(index) => shown(index, ""),

@@ -10,18 +10,15 @@ use crate::json;
 use crate::{TranslateError, Translated};
 
 /// What a hook gave, laid over what there is: field by field, and settings one by one.
-pub(crate) fn laid_over(
-    given: Translated,
-    base: Option<&RawObject>,
-) -> Result<Translated, TranslateError> {
-    let Some(base) = base.filter(|base| **base != given.value) else { return Ok(given) };
+pub(crate) fn laid_over(given: Translated, base: Option<&RawObject>) -> Translated {
+    let Some(base) = base.filter(|base| **base != given.value) else { return given };
     let mut changes = given.value.fields();
     let settings = |fields: &JsonObject| json::given(fields, "config")?.to_object().ok();
     if let (Some(mut own), Some(config)) = (settings(&base.fields()), settings(&changes)) {
         own.overlay(&config);
         changes.insert("config", own.to_raw());
     }
-    Ok(Translated { value: base.overlaid(&changes), warnings: given.warnings })
+    Translated { value: base.overlaid(&changes), warnings: given.warnings }
 }
 
 /// The complete response: texts one behind the other, all else as the last chunk that has it says.

@@ -45,7 +45,7 @@ pub fn from_stable_request(
         Sdk::Anthropic => anthropic::from_stable_request(request, base),
         Sdk::OpenAiChat => chat::from_stable_request(request, base),
         Sdk::OpenAiResponses => responses::from_stable_request(request, base),
-        Sdk::Stable => stable::laid_over(checked_request(request)?, base),
+        Sdk::Stable => Ok(stable::laid_over(checked_request(request)?, base)),
     }
 }
 
@@ -83,7 +83,7 @@ pub fn from_stable_response(
         Sdk::Anthropic => anthropic::from_stable_response(response, original),
         Sdk::OpenAiChat => chat::from_stable_response(response, original),
         Sdk::OpenAiResponses => responses::from_stable_response(response, original),
-        Sdk::Stable => stable::laid_over(checked_response(response)?, original),
+        Sdk::Stable => Ok(stable::laid_over(checked_response(response)?, original)),
     }
 }
 
@@ -119,7 +119,7 @@ pub fn from_stable_tool_config(
         Sdk::Anthropic => anthropic::from_stable_tool_config(config, base),
         Sdk::OpenAiChat => chat::from_stable_tool_config(config, base),
         Sdk::OpenAiResponses => responses::from_stable_tool_config(config, base),
-        Sdk::Stable => stable::laid_over(checked_tool_config(config)?, base),
+        Sdk::Stable => Ok(stable::laid_over(checked_tool_config(config)?, base)),
     }
 }
 

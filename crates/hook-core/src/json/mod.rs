@@ -3,21 +3,31 @@
 //! A hook engine passes on far more JSON than it reads: tool inputs, tool responses, unknown
 //! fields. [`RawJson`] is one such value as text, a slice of a shared buffer: cloning it copies no
 //! text, and however deep it nests, nothing here recurses. [`JsonObject`] is an object read one
-//! level deep. Text is parsed further only where somebody asks.
+//! level deep. Text is parsed further only where somebody asks: a [`JsonWalk`] goes through several
+//! levels in one pass and gives each value as a [`JsonSlice`], and a [`JsonText`] is a string that
+//! nobody has read yet.
 //!
 //! This is the *one reader* of protocol.md §3: a lone surrogate becomes U+FFFD, the last of
 //! duplicate keys wins, and numbers keep their digits.
 
+mod kind;
+mod normal;
 mod object;
 mod raw;
 mod read;
 mod scan;
+mod slice;
+mod strings;
+mod text;
 mod walk;
 mod write;
 
+pub use kind::JsonKind;
 pub use object::JsonObject;
-pub use raw::{JsonKind, RawJson, RawObject};
+pub use raw::{RawJson, RawObject};
 pub use read::JsonError;
+pub use slice::JsonSlice;
+pub use text::JsonText;
 pub use walk::JsonWalk;
 pub use write::ObjectWriter;
 

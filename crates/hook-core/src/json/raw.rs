@@ -1,60 +1,17 @@
 //! One JSON value as text.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use super::read::{locate_items, locate_value, read_string};
-use super::{JsonError, JsonObject, JsonWalk};
+use super::read::{locate_items, locate_value};
+use super::{JsonError, JsonKind, JsonObject, JsonSlice, JsonWalk};
 
 /// How deep a value built in process may nest: serializing one recurses, so it is checked first.
 const MAX_VALUE_DEPTH: usize = 1_000;
-
-/// The six kinds of JSON values.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum JsonKind {
-    /// `null`
-    Null,
-    /// `true` or `false`
-    Bool,
-    /// A number, whatever its size
-    Number,
-    /// A string
-    String,
-    /// An array
-    Array,
-    /// An object
-    Object,
-}
-
-impl JsonKind {
-    /// The kind of the value that begins with this byte.
-    pub(super) fn of_first_byte(byte: u8) -> Self {
-        match byte {
-            b'{' => Self::Object,
-            b'[' => Self::Array,
-            b'"' => Self::String,
-            b't' | b'f' => Self::Bool,
-            b'n' => Self::Null,
-            _ => Self::Number,
-        }
-    }
-}
-
-impl fmt::Display for JsonKind {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Self::Null => "null",
-            Self::Bool => "a boolean",
-            Self::Number => "a number",
-            Self::String => "a string",
-            Self::Array => "an array",
-            Self::Object => "an object",
-        })
-    }
-}
 
 /// A JSON value as its text, byte for byte, checked to be valid.
 ///
@@ -182,7 +139,7 @@ impl RawJson {
 
     /// The kind of value, known from its first byte.
     pub fn kind(&self) -> JsonKind {
-        self.as_str().bytes().next().map_or(JsonKind::Null, JsonKind::of_first_byte)
+        JsonKind::of_text(self.as_str())
     }
 
     /// Whether this is `null`, which everywhere in the protocol means absence.
@@ -192,19 +149,12 @@ impl RawJson {
 
     /// The string, if this is one; a lone surrogate in it becomes U+FFFD.
     pub fn to_text(&self) -> Option<String> {
-        match self.kind() {
-            JsonKind::String => Some(read_string(self.as_str())),
-            _ => None,
-        }
+        self.as_slice().text().map(Cow::into_owned)
     }
 
     /// The boolean, if this is one.
     pub fn to_bool(&self) -> Option<bool> {
-        match self.as_str() {
-            "true" => Some(true),
-            "false" => Some(false),
-            _ => None,
-        }
+        self.as_slice().to_bool()
     }
 
     /// The number, if it is a whole one that is not negative, also when it is written as `5e3` or
@@ -229,9 +179,14 @@ impl RawJson {
         Some(ranges.into_iter().map(|range| self.slice(range)).collect())
     }
 
+    /// This value, to be looked at like one that a walk came by.
+    pub fn as_slice(&self) -> JsonSlice<'_> {
+        JsonSlice::new(self, 0..self.end - self.start)
+    }
+
     /// A way through this value, for reading several levels in one pass.
     pub fn walk(&self) -> JsonWalk<'_> {
-        JsonWalk::new(self)
+        self.as_slice().walk()
     }
 
     /// Reads an object one level deep.

@@ -1,10 +1,12 @@
 //! Reading one level of JSON with the places of what was found.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use serde_json::value::RawValue;
 
-use super::scan::{Scanner, plain_length};
+use super::scan::Scanner;
+use super::strings::plain_length;
 
 /// A text that is not the JSON it was expected to be.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -93,6 +95,14 @@ pub(super) fn locate_items(text: &str) -> Option<Vec<Range<usize>>> {
     Some(items)
 }
 
+/// What a value says, if it is a string; a lone surrogate in it becomes U+FFFD.
+pub(super) fn string_text(value: &str) -> Option<Cow<'_, str>> {
+    value.starts_with('"').then(|| match plain_string(value) {
+        Some(plain) => Cow::Borrowed(plain),
+        None => Cow::Owned(read_string(value)),
+    })
+}
+
 /// What a JSON string says, if it is written without any escape.
 pub(super) fn plain_string(text: &str) -> Option<&str> {
     let inner = text.strip_prefix('"')?.strip_suffix('"')?;
@@ -129,7 +139,7 @@ pub(super) fn read_string(text: &str) -> String {
 
 /// The character whose four digits `text` begins with, and what comes after; two such escapes, if
 /// they are the halves of one character.
-fn read_unicode(text: &str) -> (char, &str) {
+pub(super) fn read_unicode(text: &str) -> (char, &str) {
     let number = |text: &str| {
         text.get(..4).and_then(|digits| u32::from_str_radix(digits, 16).ok()).unwrap_or(0xFFFD)
     };

@@ -6,30 +6,7 @@
 
 use std::ops::Range;
 
-/// How many bytes of a string are looked at together.
-const STEP: usize = 8;
-
-/// A byte in each byte of a word.
-const fn repeated(byte: u8) -> u64 {
-    u64::from_ne_bytes([byte; STEP])
-}
-
-/// How many bytes come before the first quote or backslash, or all if there is neither.
-pub(super) fn plain_length(bytes: &[u8]) -> usize {
-    let (words, rest) = bytes.as_chunks::<STEP>();
-    // Exact for the first byte that is zero, which is the one that counts.
-    let zeros = |word: u64| word.wrapping_sub(repeated(0x01)) & !word & repeated(0x80);
-    for (index, word) in words.iter().enumerate() {
-        let word = u64::from_le_bytes(*word);
-        let found = zeros(word ^ repeated(b'"')) | zeros(word ^ repeated(b'\\'));
-        if found != 0 {
-            return index * STEP + found.trailing_zeros() as usize / 8;
-        }
-    }
-    let rest_at = words.len() * STEP;
-    let found = rest.iter().position(|byte| matches!(byte, b'"' | b'\\'));
-    rest_at + found.unwrap_or(rest.len())
-}
+use super::strings::end_of_string;
 
 /// Steps through the entries of one array or object.
 #[derive(Debug)]
@@ -41,16 +18,16 @@ pub(super) struct Scanner<'t> {
 impl<'t> Scanner<'t> {
     /// Starts within the brackets of `text`, of which the first must be `open`.
     pub(super) fn within(text: &'t str, open: u8) -> Option<Self> {
-        let mut scanner = Self::new(text);
+        let mut scanner = Self::at_value(text, 0);
         (scanner.peek()? == open).then(|| {
             scanner.enter();
             scanner
         })
     }
 
-    /// Starts before a value.
-    pub(super) fn new(text: &'t str) -> Self {
-        let mut scanner = Self { text, at: 0 };
+    /// Starts before the value that stands, perhaps behind blanks, at `start`.
+    pub(super) fn at_value(text: &'t str, start: usize) -> Self {
+        let mut scanner = Self { text, at: start };
         scanner.skip_blanks();
         scanner
     }
@@ -128,15 +105,7 @@ impl<'t> Scanner<'t> {
     }
 
     fn string(&mut self) -> Option<()> {
-        self.at += 1;
-        loop {
-            self.at += plain_length(self.text.as_bytes().get(self.at..)?);
-            match self.peek()? {
-                b'"' => break,
-                _ => self.at += 2,
-            }
-        }
-        self.at += 1;
+        self.at = end_of_string(self.text.as_bytes(), self.at)?;
         Some(())
     }
 

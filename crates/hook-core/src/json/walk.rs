@@ -2,7 +2,7 @@
 
 use super::read::{plain_string, read_string};
 use super::scan::Scanner;
-use super::{JsonKind, RawJson};
+use super::{JsonKind, JsonSlice, RawJson};
 
 /// A way through a value, at first before the value itself.
 ///
@@ -11,13 +11,14 @@ use super::{JsonKind, RawJson};
 /// of it once.
 #[derive(Debug)]
 pub struct JsonWalk<'v> {
-    value: &'v RawJson,
+    whole: &'v RawJson,
     scanner: Scanner<'v>,
 }
 
 impl<'v> JsonWalk<'v> {
-    pub(super) fn new(value: &'v RawJson) -> Self {
-        Self { value, scanner: Scanner::new(value.as_str()) }
+    /// Starts before the value at `start` of the text of `whole`.
+    pub(super) fn new(whole: &'v RawJson, start: usize) -> Self {
+        Self { whole, scanner: Scanner::at_value(whole.as_str(), start) }
     }
 
     /// The kind of the value ahead.
@@ -26,51 +27,39 @@ impl<'v> JsonWalk<'v> {
     }
 
     /// Steps over the value ahead.
-    pub fn value(&mut self) -> RawJson {
+    pub fn value(&mut self) -> JsonSlice<'v> {
         let start = self.scanner.at();
         let range = self.scanner.value().unwrap_or(start..start);
-        self.value.slice(range)
+        JsonSlice::new(self.whole, range)
     }
 
     /// Steps through the object ahead: `take` is given each name and stands before its value, which
     /// it may step over or through. Of any other value, there are no entries.
-    ///
-    /// # Errors
-    /// The first one of `take`, where the walk ends.
-    pub fn entries<E>(
-        &mut self,
-        mut take: impl FnMut(&mut Self, &str) -> Result<(), E>,
-    ) -> Result<RawJson, E> {
+    pub fn entries(&mut self, mut take: impl FnMut(&mut Self, &str)) -> JsonSlice<'v> {
         if self.kind() != JsonKind::Object {
-            return Ok(self.value());
+            return self.value();
         }
         let start = self.scanner.at();
         self.scanner.enter();
         while let Some(key) = self.scanner.next_key() {
             let ahead = self.scanner.at();
-            let written = self.value.as_str().get(key).unwrap_or_default();
+            let written = self.whole.as_str().get(key).unwrap_or_default();
             match plain_string(written) {
-                Some(name) => take(self, name)?,
-                None => take(self, &read_string(written))?,
+                Some(name) => take(self, name),
+                None => take(self, &read_string(written)),
             }
             if !self.is_past(ahead) {
                 break;
             }
         }
-        Ok(self.left(start))
+        self.left(start)
     }
 
     /// Steps through the array ahead: `take` is given each position and stands before the element.
     /// Of any other value, there are no elements.
-    ///
-    /// # Errors
-    /// The first one of `take`, where the walk ends.
-    pub fn items<E>(
-        &mut self,
-        mut take: impl FnMut(&mut Self, usize) -> Result<(), E>,
-    ) -> Result<RawJson, E> {
+    pub fn items(&mut self, mut take: impl FnMut(&mut Self, usize)) -> JsonSlice<'v> {
         if self.kind() != JsonKind::Array {
-            return Ok(self.value());
+            return self.value();
         }
         let start = self.scanner.at();
         self.scanner.enter();
@@ -79,12 +68,12 @@ impl<'v> JsonWalk<'v> {
                 break;
             }
             let ahead = self.scanner.at();
-            take(self, position)?;
+            take(self, position);
             if !self.is_past(ahead) {
                 break;
             }
         }
-        Ok(self.left(start))
+        self.left(start)
     }
 
     /// Makes sure that the value ahead is behind; nothing is, where there is no JSON.
@@ -93,16 +82,15 @@ impl<'v> JsonWalk<'v> {
     }
 
     /// Leaves the array or object that began at `start`.
-    fn left(&mut self, start: usize) -> RawJson {
+    fn left(&mut self, start: usize) -> JsonSlice<'v> {
         self.scanner.leave();
-        self.value.slice(start..self.scanner.at())
+        JsonSlice::new(self.whole, start..self.scanner.at())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::convert::Infallible;
 
     #[test]
     fn a_walk_sees_what_reading_level_by_level_sees() {
@@ -114,18 +102,13 @@ mod tests {
             if name == "a" {
                 let list = walk.items(|walk, position| {
                     seen.push(format!("{position} {}", walk.kind()));
-                    let item = walk.entries(|_, name| {
-                        seen.push(name.to_owned());
-                        Ok::<_, Infallible>(())
-                    })?;
-                    seen.push(item.to_string());
-                    Ok::<_, Infallible>(())
-                })?;
-                seen.push(list.to_string());
+                    let item = walk.entries(|_, name| seen.push(name.to_owned()));
+                    seen.push(item.as_str().to_owned());
+                });
+                seen.push(list.as_str().to_owned());
             }
-            Ok::<_, Infallible>(())
         });
-        assert_eq!(whole.unwrap().as_str(), text);
+        assert_eq!(whole.as_str(), text);
         assert_eq!(
             seen,
             [

@@ -1,6 +1,6 @@
 //! Writing JSON around text that is already JSON.
 
-use super::{JsonObject, RawJson};
+use super::{JsonObject, JsonText, RawJson};
 
 /// Writes one JSON object field by field; values that are text already are copied, not parsed.
 #[derive(Debug)]
@@ -34,6 +34,12 @@ impl<'a> ObjectWriter<'a> {
     pub fn text(&mut self, name: &str, value: &str) {
         self.name(name);
         write_string(self.out, value);
+    }
+
+    /// Writes a string field whose text is written already.
+    pub fn json_text(&mut self, name: &str, value: &JsonText) {
+        self.name(name);
+        value.write(self.out);
     }
 
     /// Writes a string field if there is a value.

@@ -1,13 +1,11 @@
 //! The blocks of a message, and putting text back into them.
 
 use std::collections::HashSet;
-use std::convert::Infallible;
 
-use hook_core::shape::{ShapeError, read_text};
-use hook_core::{JsonKind, JsonWalk, RawJson};
+use hook_core::shape::{ShapeError, keep_text, read_list, read_text};
+use hook_core::{JsonKind, JsonText, JsonWalk, RawJson};
 
 use crate::parts::Part;
-use crate::reading::each;
 use crate::spread::{Piece, Portion};
 use crate::{Warning, json, parts};
 
@@ -27,7 +25,7 @@ struct Block {
 enum Kind {
     /// What hooks see. `plain` says that there is nothing beside the text.
     Text {
-        text: String,
+        text: JsonText,
         plain: bool,
     },
     ToolResult,
@@ -39,16 +37,7 @@ enum Kind {
 impl Blocks {
     /// Reads the blocks of the `content` ahead.
     pub(super) fn read(walk: &mut JsonWalk<'_>) -> Result<Self, ShapeError> {
-        match walk.kind() {
-            JsonKind::Array => Ok(Self { blocks: each(walk, Block::read)? }),
-            kind => {
-                walk.value();
-                match kind {
-                    JsonKind::Null => Ok(Self::default()),
-                    other => Err(ShapeError::new("", "an array", other)),
-                }
-            }
-        }
+        Ok(Self { blocks: read_list(walk, Block::read)?.unwrap_or_default() })
     }
 
     /// The blocks that have text, in order.
@@ -57,8 +46,13 @@ impl Blocks {
     }
 
     /// The texts of the blocks that have one.
-    pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
-        self.blocks.iter().filter_map(Block::text)
+    pub(super) fn texts(&self) -> Vec<String> {
+        parts::texts(&self.blocks)
+    }
+
+    /// All that is said, if a block has text.
+    pub(super) fn text(&self) -> Option<JsonText> {
+        parts::text(&self.blocks)
     }
 
     /// Whether a block is the result of a tool; it must directly follow the message that calls.
@@ -130,20 +124,16 @@ impl Block {
     /// Reads the block ahead.
     fn read(walk: &mut JsonWalk<'_>) -> Result<Self, ShapeError> {
         let (mut kind, mut text, mut plain) = (None, None, true);
-        let raw = walk.entries(|walk, name| {
-            match name {
-                "type" => kind = Some(walk.value()),
-                "text" => text = Some(walk.value()),
-                _ => plain &= walk.value().is_null(),
-            }
-            Ok::<_, Infallible>(())
+        let raw = walk.entries(|walk, name| match name {
+            "type" => kind = Some(walk.value()),
+            "text" => text = Some(walk.value()),
+            _ => plain &= walk.value().is_null(),
         });
-        let Ok(raw) = raw;
         if raw.kind() != JsonKind::Object {
             return Err(ShapeError::new("", "an object", raw.kind()));
         }
-        let kind = match read_text("type", kind.as_ref())?.as_deref() {
-            Some("text") => match read_text("text", text.as_ref())? {
+        let kind = match read_text("type", kind)?.as_deref() {
+            Some("text") => match keep_text("text", text)? {
                 Some(text) => Kind::Text { text, plain },
                 None => Kind::Other,
             },
@@ -151,14 +141,7 @@ impl Block {
             Some("thinking" | "redacted_thinking") => Kind::Thinking,
             _ => Kind::Other,
         };
-        Ok(Self { raw, kind })
-    }
-
-    fn text(&self) -> Option<&str> {
-        match &self.kind {
-            Kind::Text { text, .. } => Some(text),
-            _ => None,
-        }
+        Ok(Self { raw: raw.to_raw(), kind })
     }
 
     fn is_plain(&self) -> bool {
@@ -171,8 +154,11 @@ impl Part for Block {
         &self.raw
     }
 
-    fn piece(&self) -> Option<Piece<'_>> {
-        self.text().map(|text| Piece { text, thought: false })
+    fn text(&self) -> Option<&JsonText> {
+        match &self.kind {
+            Kind::Text { text, .. } => Some(text),
+            _ => None,
+        }
     }
 
     /// The API refuses a block of empty text, whatever else it says.

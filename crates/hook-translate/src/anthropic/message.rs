@@ -1,18 +1,13 @@
 //! One message of a conversation: who speaks, and what is said.
 
-use std::borrow::Cow;
-use std::convert::Infallible;
-
 use hook_core::model::{LlmMessage, LlmRole};
 use hook_core::shape::{ShapeError, read_text};
-use hook_core::{JsonKind, JsonWalk, RawJson};
+use hook_core::{JsonKind, JsonText, JsonWalk, RawJson};
 
 use super::block::Blocks;
 use crate::conversation::Entry;
-use crate::json;
-use crate::parts;
 use crate::spread::spread;
-use crate::{TranslateError, Warning};
+use crate::{Warning, json};
 
 /// One element of a request's `messages`.
 #[derive(Debug)]
@@ -24,7 +19,7 @@ pub(super) struct Message {
 
 #[derive(Debug)]
 enum Content {
-    Text(String),
+    Text(JsonText),
     Blocks(Blocks),
 }
 
@@ -32,12 +27,10 @@ impl Content {
     /// Reads the `content` ahead.
     fn read(walk: &mut JsonWalk<'_>) -> Result<Self, ShapeError> {
         match walk.kind() {
-            JsonKind::String => Ok(Self::Text(walk.value().to_text().unwrap_or_default())),
             JsonKind::Array | JsonKind::Null => Blocks::read(walk).map(Self::Blocks),
-            other => {
-                walk.value();
-                Err(ShapeError::new("", "a string or an array", other))
-            }
+            _ => JsonText::try_from(walk.value().to_raw())
+                .map(Self::Text)
+                .map_err(|other| ShapeError::new("", "a string or an array", other.kind())),
         }
     }
 }
@@ -47,25 +40,21 @@ impl Message {
     pub(super) fn read(walk: &mut JsonWalk<'_>) -> Result<Self, ShapeError> {
         let mut role = None;
         let mut content = Ok(Content::Blocks(Blocks::default()));
-        let raw = walk.entries(|walk, name| {
-            match name {
-                "role" => role = Some(walk.value()),
-                "content" => content = Content::read(walk),
-                _ => {}
-            }
-            Ok::<_, Infallible>(())
+        let raw = walk.entries(|walk, name| match name {
+            "role" => role = Some(walk.value()),
+            "content" => content = Content::read(walk),
+            _ => {}
         });
-        let Ok(raw) = raw;
         if raw.kind() != JsonKind::Object {
             return Err(ShapeError::new("", "an object", raw.kind()));
         }
-        let role = match read_text("role", role.as_ref())?.as_deref() {
+        let role = match read_text("role", role)?.as_deref() {
             Some("assistant") => LlmRole::Model,
             Some("system") => LlmRole::System,
             _ => LlmRole::User,
         };
         let content = content.map_err(|error| error.within("content"))?;
-        Ok(Self { raw, role, content })
+        Ok(Self { raw: raw.to_raw(), role, content })
     }
 
     /// A message that says what a hook's one does.
@@ -75,18 +64,8 @@ impl Message {
             LlmRole::User => "user",
             LlmRole::System => "system",
         };
-        let content = RawJson::from_text(&message.content);
+        let content = message.content.normalized();
         json::object([("role", RawJson::from_text(role)), ("content", content)]).into()
-    }
-
-    /// What hooks see of it, if it has text.
-    pub(super) fn into_message(self) -> Option<LlmMessage> {
-        match self {
-            Self { role, content: Content::Text(content), .. } => {
-                (!content.is_empty()).then_some(LlmMessage { role, content })
-            }
-            message => message.message(),
-        }
     }
 
     /// Who speaks.
@@ -105,22 +84,17 @@ impl Entry for Message {
         &self.raw
     }
 
-    fn said(&self) -> Option<(LlmRole, Cow<'_, str>)> {
+    fn said(&self) -> Option<LlmMessage> {
         let content = match &self.content {
-            Content::Text(text) => Cow::Borrowed(text.as_str()),
-            Content::Blocks(blocks) => parts::joined(blocks.texts()),
+            Content::Text(text) => text.clone(),
+            Content::Blocks(blocks) => blocks.text()?,
         };
-        Some((self.role, content))
+        Some(LlmMessage { role: self.role, content })
     }
 
-    fn with_text(
-        &self,
-        text: &str,
-        path: &str,
-        warnings: &mut Vec<Warning>,
-    ) -> Result<Option<RawJson>, TranslateError> {
+    fn with_text(&self, text: &str, path: &str, warnings: &mut Vec<Warning>) -> Option<RawJson> {
         let content = match &self.content {
-            Content::Text(_) if text.is_empty() => return Ok(None),
+            Content::Text(_) if text.is_empty() => return None,
             Content::Text(_) => RawJson::from_text(text),
             Content::Blocks(blocks) => {
                 let path = format!("{path}.content");
@@ -135,13 +109,13 @@ impl Entry for Message {
                     Warning::new(format!("{path}[{index}]"), message)
                 }));
                 if written.is_empty() {
-                    return Ok(None);
+                    return None;
                 }
                 RawJson::from_items(&written)
             }
         };
         let mut fields = self.raw.to_object().unwrap_or_default();
         fields.insert("content", content);
-        Ok(Some(fields.to_raw().into()))
+        Some(fields.to_raw().into())
     }
 }

@@ -1,14 +1,13 @@
 //! The conversation of a request, and laying the messages that a hook gave over it.
 
+use hook_core::JsonWalk;
 use hook_core::model::{LlmMessage, LlmRole};
-use hook_core::shape::ShapeError;
-use hook_core::{JsonKind, JsonWalk};
+use hook_core::shape::{ShapeError, read_list};
 
 use super::message::Message;
+use crate::Warning;
 use crate::conversation::{Entry, Plan, place_between};
-use crate::reading::each;
 use crate::rewritten::Rewritten;
-use crate::{TranslateError, Warning};
 
 /// The `messages` of a request.
 #[derive(Debug, Default)]
@@ -19,21 +18,12 @@ pub(super) struct Messages {
 impl Messages {
     /// Reads the `messages` ahead.
     pub(super) fn read(walk: &mut JsonWalk<'_>) -> Result<Self, ShapeError> {
-        match walk.kind() {
-            JsonKind::Array => Ok(Self { items: each(walk, Message::read)? }),
-            kind => {
-                walk.value();
-                match kind {
-                    JsonKind::Null => Ok(Self::default()),
-                    other => Err(ShapeError::new("", "an array", other)),
-                }
-            }
-        }
+        Ok(Self { items: read_list(walk, Message::read)?.unwrap_or_default() })
     }
 
     /// What hooks see of them: one message for each with text.
-    pub(super) fn into_shown(self) -> Vec<LlmMessage> {
-        self.items.into_iter().filter_map(Message::into_message).collect()
+    pub(super) fn shown(&self) -> Vec<LlmMessage> {
+        self.items.iter().filter_map(Entry::message).collect()
     }
 
     /// These messages with a hook's over them, or nothing if that changes nothing.
@@ -41,16 +31,15 @@ impl Messages {
         &self,
         given: &[LlmMessage],
         warnings: &mut Vec<Warning>,
-    ) -> Result<Option<Rewritten>, TranslateError> {
+    ) -> Option<Rewritten> {
         let place_between = |before, after| {
             place_between(self.items.len(), (before, after), |item| {
                 self.items[item].answers_a_call()
             })
         };
-        let Some(plan) = Plan::of(&self.items, given, place_between) else { return Ok(None) };
-        let new = |message: &LlmMessage| Ok(Message::of_hook(message));
-        let written = plan.written(&self.items, place, new, warnings)?;
-        Ok(Some(Rewritten::of("messages", self.items.iter().map(Entry::raw), written)))
+        let plan = Plan::of(&self.items, given, place_between)?;
+        let written = plan.written(&self.items, place, Message::of_hook, warnings);
+        Some(Rewritten::of("messages", self.items.iter().map(Entry::raw), written))
     }
 
     /// Whether one of them is by `system`, as only the top level of a request is otherwise.

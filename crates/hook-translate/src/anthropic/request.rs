@@ -3,13 +3,12 @@
 use std::borrow::Cow;
 
 use hook_core::model::{LlmMessage, LlmRequest, LlmRole};
-use hook_core::shape::FieldReader;
-use hook_core::{JsonObject, RawJson, RawObject};
+use hook_core::shape::{FieldReader, fields_and};
+use hook_core::{JsonObject, JsonText, RawJson, RawObject};
 
 use super::messages::Messages;
 use super::{system, tool_choice};
 use crate::json;
-use crate::reading::fields_and;
 use crate::rewritten::Rewritten;
 use crate::{TranslateError, Translated, Warning};
 
@@ -35,7 +34,7 @@ pub(crate) fn to_stable_request(request: &RawObject) -> Result<RawObject, Transl
     let mut reader = FieldReader::new(fields);
     let stable = LlmRequest {
         model: reader.text("model")?,
-        messages: Some(messages.into_shown()),
+        messages: Some(messages.shown()),
         config: Some(config),
         tool_config: tool_choice::shown_in(&mut reader)?,
         extra: JsonObject::new(),
@@ -64,7 +63,7 @@ pub(crate) fn from_stable_request(
     let mut rewritten = None;
     if let Some(given) = given.messages.as_deref() {
         let (system, conversation) = divided(given, messages.have_system());
-        rewritten = messages.overlaid(&conversation, &mut warnings)?;
+        rewritten = messages.overlaid(&conversation, &mut warnings);
         if !system.is_empty() {
             changes.insert("system", system::appended(fields.get("system"), &system)?);
         }
@@ -97,12 +96,12 @@ pub(crate) fn from_stable_request(
 
 /// What of a hook's messages goes to `system`, and what into the conversation: all of it, where
 /// the system already speaks there.
-fn divided(given: &[LlmMessage], have_system: bool) -> (Vec<&str>, Cow<'_, [LlmMessage]>) {
+fn divided(given: &[LlmMessage], have_system: bool) -> (Vec<&JsonText>, Cow<'_, [LlmMessage]>) {
     let is_system = |message: &&LlmMessage| message.role == LlmRole::System && !have_system;
-    let system: Vec<&str> = given
+    let system: Vec<&JsonText> = given
         .iter()
         .filter(is_system)
-        .map(|message| message.content.as_str())
+        .map(|message| &message.content)
         .filter(|text| !text.is_empty())
         .collect();
     if !given.iter().any(|message| is_system(&message)) {

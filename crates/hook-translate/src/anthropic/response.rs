@@ -27,7 +27,7 @@ pub(crate) fn from_stable_response(
     let mut warnings = Warning::unknown_in_response(&given.extra);
     warn_of_what_has_no_place(&given, &mut warnings);
     let Some(original) = original else {
-        return Ok(Translated { value: synthetic::response(&given)?, warnings });
+        return Ok(Translated { value: synthetic::response(&given), warnings });
     };
     let base = Response::read(original)?;
     let mut changes = JsonObject::new();
@@ -98,13 +98,13 @@ impl Response {
     }
 
     fn text(&self) -> Option<String> {
-        let mut texts = self.blocks.texts().peekable();
-        texts.peek().is_some().then(|| texts.collect())
+        let texts = self.blocks.texts();
+        (!texts.is_empty()).then(|| texts.concat())
     }
 
     fn shown(&self) -> LlmResponse {
         let candidate = LlmCandidate {
-            parts: Some(self.blocks.texts().map(str::to_owned).collect()),
+            parts: Some(self.blocks.texts()),
             finish_reason: self.stop_reason.as_deref().map(stop_reason::shown).map(str::to_owned),
             ..LlmCandidate::default()
         };
@@ -124,7 +124,7 @@ impl Response {
             // A hook that takes the only candidate away takes its text away.
             None => (has_candidates && self.has_content).then_some([].as_slice()),
         };
-        let is_same = |parts: &&[String]| self.blocks.texts().eq(parts.iter().map(String::as_str));
+        let is_same = |parts: &&[String]| self.blocks.texts() == **parts;
         if let Some(parts) = given_parts.filter(|parts| !is_same(parts)) {
             return Some(spread_list(&pieces, parts));
         }

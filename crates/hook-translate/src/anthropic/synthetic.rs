@@ -5,14 +5,13 @@ use hook_core::{RawJson, RawObject};
 
 use super::block::text_block;
 use super::stop_reason;
-use crate::TranslateError;
 use crate::json;
 
 /// What stands for the id and the model of a response that has none.
 const NOBODY: [(&str, &str); 2] = [("id", "msg_hook"), ("model", "hook")];
 
 /// A complete response that says what a hook's does.
-pub(super) fn response(given: &LlmResponse) -> Result<RawObject, TranslateError> {
+pub(super) fn response(given: &LlmResponse) -> RawObject {
     let candidate = given.candidates.first();
     let texts = match candidate.and_then(|candidate| candidate.parts.as_deref()) {
         Some(parts) => parts,
@@ -32,7 +31,7 @@ pub(super) fn response(given: &LlmResponse) -> Result<RawObject, TranslateError>
     ]);
     let text = RawJson::from_text;
     let [id, model] = NOBODY.map(|(name, value)| (name, text(value)));
-    Ok(json::object([
+    json::object([
         id,
         ("type", text("message")),
         ("role", text("assistant")),
@@ -41,5 +40,5 @@ pub(super) fn response(given: &LlmResponse) -> Result<RawObject, TranslateError>
         ("stop_reason", text(reason)),
         ("stop_sequence", RawJson::null()),
         ("usage", usage.into()),
-    ]))
+    ])
 }

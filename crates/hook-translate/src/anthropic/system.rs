@@ -1,16 +1,15 @@
 //! The system prompt, which hooks do not see and may add to.
 
 use hook_core::shape::ShapeError;
-use hook_core::{JsonKind, RawJson};
+use hook_core::{JsonKind, JsonText, RawJson};
 
-use super::block::{text_block, text_block_of};
-use crate::TranslateError;
+use super::block::text_block_of;
 
 /// A `system` with these texts behind it, each as a block of its own: what is there stays as it is.
 pub(super) fn appended(
     system: Option<&RawJson>,
-    texts: &[&str],
-) -> Result<RawJson, TranslateError> {
+    texts: &[&JsonText],
+) -> Result<RawJson, ShapeError> {
     let mut blocks = match system.map(|system| (system, system.kind())) {
         None | Some((_, JsonKind::Null)) => Vec::new(),
         // The API refuses a block of empty text.
@@ -18,9 +17,9 @@ pub(super) fn appended(
         Some((text, JsonKind::String)) => vec![text_block_of(text.clone())],
         Some((blocks, JsonKind::Array)) => blocks.to_items().unwrap_or_default(),
         Some((_, other)) => {
-            return Err(ShapeError::new("system", "a string or an array", other).into());
+            return Err(ShapeError::new("system", "a string or an array", other));
         }
     };
-    blocks.extend(texts.iter().map(|text| text_block(text)));
+    blocks.extend(texts.iter().map(|text| text_block_of(text.normalized())));
     Ok(RawJson::from_items(&blocks))
 }

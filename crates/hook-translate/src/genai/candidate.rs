@@ -6,9 +6,8 @@ use hook_core::{JsonObject, RawJson, RawObject};
 
 use super::parts::Parts;
 use crate::alternatives::Alternative;
-use crate::json;
 use crate::spread::{Piece, Portion};
-use crate::{TranslateError, Warning};
+use crate::{Warning, json};
 
 /// One element of a response's `candidates`.
 #[derive(Debug, Default)]
@@ -47,21 +46,21 @@ impl Candidate {
     }
 
     /// A candidate that says what a hook's one does.
-    pub(super) fn of_hook(given: &LlmCandidate) -> Result<RawJson, TranslateError> {
+    pub(super) fn of_hook(given: &LlmCandidate) -> RawJson {
         let mut fields = JsonObject::new();
         if let Some(texts) = &given.parts {
             let parts = Parts::default().rewritten(
                 texts.iter().cloned().map(Portion::New).collect(),
                 "",
                 &mut Vec::new(),
-            )?;
+            );
             let role = RawJson::from_text(LlmRole::Model.as_str());
             let parts = parts.unwrap_or_else(|| RawJson::from_items([]));
             fields.insert("content", json::object([("role", role), ("parts", parts)]));
         }
         let rest = LlmCandidate { parts: None, ..given.clone() };
         fields.overlay(&Self::default().changes(&rest));
-        Ok(fields.to_raw().into())
+        fields.to_raw().into()
     }
 }
 
@@ -112,15 +111,15 @@ impl Alternative for Candidate {
         portions: Vec<Portion>,
         path: &str,
         warnings: &mut Vec<Warning>,
-    ) -> Result<(&'static str, RawObject), TranslateError> {
+    ) -> (&'static str, RawObject) {
         let path = format!("{path}.content.parts");
-        let parts = self.parts.rewritten(portions, &path, warnings)?;
+        let parts = self.parts.rewritten(portions, &path, warnings);
         let mut content = self.content.clone();
         if json::given(&content, "role").is_none() {
             content.insert("role", RawJson::from_text(LlmRole::Model.as_str()));
         }
         content.insert("parts", parts.unwrap_or_else(|| RawJson::from_items([])));
-        Ok(("content", content.to_raw()))
+        ("content", content.to_raw())
     }
 }
 

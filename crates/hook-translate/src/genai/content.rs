@@ -1,17 +1,13 @@
 //! One content of a conversation: who speaks, and what is said.
 
-use std::borrow::Cow;
-use std::convert::Infallible;
-
 use hook_core::model::{LlmMessage, LlmRole};
 use hook_core::shape::{ShapeError, read_text};
-use hook_core::{JsonKind, JsonWalk, RawJson};
+use hook_core::{JsonKind, JsonText, JsonWalk, RawJson};
 
-use super::parts::{Parts, text_part};
+use super::parts::{Parts, text_part_of};
 use crate::conversation::Entry;
-use crate::json;
 use crate::spread::spread;
-use crate::{TranslateError, Warning};
+use crate::{Warning, json};
 
 /// One element of a request's `contents`.
 #[derive(Debug)]
@@ -23,7 +19,7 @@ pub(super) struct Content {
 #[derive(Debug)]
 enum Form {
     /// A string, which the user says.
-    Text(String),
+    Text(JsonText),
     /// A role and parts.
     Spoken { role: LlmRole, parts: Parts },
     /// Something without parts, such as a part that stands outside of any content. It has no
@@ -36,41 +32,33 @@ impl Content {
     pub(super) fn read(walk: &mut JsonWalk<'_>) -> Result<Self, ShapeError> {
         match walk.kind() {
             JsonKind::Object => Self::read_object(walk),
-            JsonKind::String => {
-                let raw = walk.value();
-                let form = Form::Text(raw.to_text().unwrap_or_default());
-                Ok(Self { raw, form })
-            }
-            JsonKind::Null => Ok(Self { raw: walk.value(), form: Form::Bare }),
-            other => {
-                walk.value();
-                Err(ShapeError::new("", "a string or an object", other))
-            }
+            _ => match JsonText::try_from(walk.value().to_raw()) {
+                Ok(text) => Ok(Self { raw: text.as_raw().clone(), form: Form::Text(text) }),
+                Err(null) if null.is_null() => Ok(Self { raw: null, form: Form::Bare }),
+                Err(other) => Err(ShapeError::new("", "a string or an object", other.kind())),
+            },
         }
     }
 
     fn read_object(walk: &mut JsonWalk<'_>) -> Result<Self, ShapeError> {
         let (mut role, mut parts) = (None, None);
-        let raw = walk.entries(|walk, name| {
-            match name {
-                "role" => role = Some(walk.value()),
-                "parts" => parts = Some(Parts::read(walk)),
-                _ => {}
-            }
-            Ok::<_, Infallible>(())
+        let raw = walk.entries(|walk, name| match name {
+            "role" => role = Some(walk.value()),
+            "parts" => parts = Some(Parts::read(walk)),
+            _ => {}
         });
-        let Ok(raw) = raw;
+        let raw = raw.to_raw();
         let Some(parts) = parts else { return Ok(Self { raw, form: Form::Bare }) };
         let parts = parts.map_err(|error| error.within("parts"))?;
-        let role = read_text("role", role.as_ref())?;
+        let role = read_text("role", role)?;
         // Every other role is one on the user's side, such as `function`.
         let role = role.and_then(|role| LlmRole::from_name(&role)).unwrap_or(LlmRole::User);
         Ok(Self { raw, form: Form::Spoken { role, parts } })
     }
 
     /// A content that says what a message does.
-    pub(super) fn of_message(message: &LlmMessage) -> Result<RawJson, TranslateError> {
-        spoken(message.role, &text_part(&message.content))
+    pub(super) fn of_message(message: &LlmMessage) -> RawJson {
+        spoken(message.role, &text_part_of(message.content.normalized()))
     }
 
     /// Whether this answers a function call, and so must directly follow the content that calls.
@@ -84,11 +72,11 @@ impl Content {
     }
 
     /// The same as a role and parts.
-    pub(super) fn as_spoken(&self) -> Result<RawJson, TranslateError> {
+    pub(super) fn as_spoken(&self) -> RawJson {
         match &self.form {
-            Form::Text(text) => spoken(LlmRole::User, &text_part(text)),
+            Form::Text(text) => spoken(LlmRole::User, &text_part_of(text.normalized())),
             Form::Bare if !self.raw.is_null() => spoken(LlmRole::User, &self.raw),
-            Form::Bare | Form::Spoken { .. } => Ok(self.raw.clone()),
+            Form::Bare | Form::Spoken { .. } => self.raw.clone(),
         }
     }
 }
@@ -98,38 +86,32 @@ impl Entry for Content {
         &self.raw
     }
 
-    fn said(&self) -> Option<(LlmRole, Cow<'_, str>)> {
-        match &self.form {
-            Form::Text(text) => Some((LlmRole::User, Cow::Borrowed(text))),
-            Form::Spoken { role, parts, .. } => Some((*role, parts.text())),
-            Form::Bare => None,
-        }
+    fn said(&self) -> Option<LlmMessage> {
+        let (role, content) = match &self.form {
+            Form::Text(text) => (LlmRole::User, text.clone()),
+            Form::Spoken { role, parts } => (*role, parts.text()?),
+            Form::Bare => return None,
+        };
+        Some(LlmMessage { role, content })
     }
 
-    fn with_text(
-        &self,
-        text: &str,
-        path: &str,
-        warnings: &mut Vec<Warning>,
-    ) -> Result<Option<RawJson>, TranslateError> {
+    fn with_text(&self, text: &str, path: &str, warnings: &mut Vec<Warning>) -> Option<RawJson> {
         match &self.form {
-            Form::Text(_) => Ok((!text.is_empty()).then(|| RawJson::from_text(text))),
-            Form::Bare => Ok(Some(self.raw.clone())),
+            Form::Text(_) => (!text.is_empty()).then(|| RawJson::from_text(text)),
+            Form::Bare => Some(self.raw.clone()),
             Form::Spoken { parts, .. } => {
                 let portions = spread(&parts.pieces(), text);
                 let path = format!("{path}.parts");
-                let Some(parts) = parts.rewritten(portions, &path, warnings)? else {
-                    return Ok(None);
-                };
+                let parts = parts.rewritten(portions, &path, warnings)?;
                 let mut fields = self.raw.to_object().unwrap_or_default();
                 fields.insert("parts", parts);
-                Ok(Some(fields.to_raw().into()))
+                Some(fields.to_raw().into())
             }
         }
     }
 }
 
-fn spoken(role: LlmRole, part: &RawJson) -> Result<RawJson, TranslateError> {
+fn spoken(role: LlmRole, part: &RawJson) -> RawJson {
     let parts = RawJson::from_items([part]);
-    Ok(json::object([("role", RawJson::from_text(role.as_str())), ("parts", parts)]).into())
+    json::object([("role", RawJson::from_text(role.as_str())), ("parts", parts)]).into()
 }

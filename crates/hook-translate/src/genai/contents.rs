@@ -1,14 +1,13 @@
 //! The conversation of a request, and laying the messages that a hook gave over it.
 
 use hook_core::model::{LlmMessage, LlmRole};
-use hook_core::shape::ShapeError;
+use hook_core::shape::{ShapeError, read_items};
 use hook_core::{JsonKind, JsonWalk, RawJson};
 
 use super::content::Content;
+use crate::Warning;
 use crate::conversation::{Entry, Plan, place_between};
-use crate::reading::each;
 use crate::rewritten::{Overlaid, Rewritten};
-use crate::{TranslateError, Warning};
 
 /// The `contents` of a request.
 #[derive(Debug, Default)]
@@ -34,7 +33,7 @@ impl Contents {
     /// Reads the `contents` ahead: nothing, a string, one content, or a list of either.
     pub(super) fn read(walk: &mut JsonWalk<'_>) -> Result<Self, ShapeError> {
         match walk.kind() {
-            JsonKind::Array => Ok(Self { items: each(walk, Content::read)?, single: false }),
+            JsonKind::Array => Ok(Self { items: read_items(walk, Content::read)?, single: false }),
             JsonKind::String | JsonKind::Object => {
                 Ok(Self { items: vec![Content::read(walk)?], single: true })
             }
@@ -50,7 +49,7 @@ impl Contents {
 
     /// What hooks see of them: one message for each content with text.
     pub(super) fn messages(&self) -> Vec<LlmMessage> {
-        self.items.iter().filter_map(Content::message).collect()
+        self.items.iter().filter_map(Entry::message).collect()
     }
 
     /// These contents with `messages` laid over them, or nothing if that changes nothing.
@@ -58,7 +57,7 @@ impl Contents {
         &self,
         messages: &[LlmMessage],
         warnings: &mut Vec<Warning>,
-    ) -> Result<Option<Overlaid>, TranslateError> {
+    ) -> Result<Option<Overlaid>, ShapeError> {
         let place_between = |before, after| {
             place_between(self.items.len(), (before, after), |item| {
                 self.items[item].answers_a_call()
@@ -72,10 +71,10 @@ impl Contents {
         let items = if form == Form::WrapAll { &wrapped } else { &self.items };
         let path = |index| if self.single { "contents".to_owned() } else { place(index) };
         let new = |message: &LlmMessage| match form {
-            Form::String => Ok(RawJson::from_text(&message.content)),
+            Form::String => message.content.normalized(),
             Form::Content | Form::WrapAll => Content::of_message(message),
         };
-        let written = plan.written(items, path, new, warnings)?;
+        let written = plan.written(items, path, new, warnings);
         Ok(Some(match written.as_slice() {
             [item] if self.single => Overlaid::Value(item.clone()),
             items if self.single => Overlaid::Value(RawJson::from_items(items)),
@@ -98,14 +97,14 @@ impl Contents {
         }
     }
 
-    fn wrapped(&self) -> Result<Vec<Content>, TranslateError> {
+    fn wrapped(&self) -> Result<Vec<Content>, ShapeError> {
         let wrap = |(index, item): (usize, &Content)| {
             // Only a part outside of any content may not be one inside: for its text.
             let path = if self.single { "contents".to_owned() } else { place(index) };
             let outside = |error: ShapeError| {
                 ShapeError::new(format!("{path}.text"), error.expected(), error.found())
             };
-            Ok(Content::read(&mut item.as_spoken()?.walk()).map_err(outside)?)
+            Content::read(&mut item.as_spoken().walk()).map_err(outside)
         };
         self.items.iter().enumerate().map(wrap).collect()
     }

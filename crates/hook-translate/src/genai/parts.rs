@@ -1,16 +1,11 @@
 //! The parts of a content, and putting text back into them.
 
-use std::borrow::Cow;
-use std::convert::Infallible;
+use hook_core::shape::{ShapeError, keep_text, read_items};
+use hook_core::{JsonKind, JsonText, JsonWalk, RawJson};
 
-use hook_core::shape::{ShapeError, read_text};
-use hook_core::{JsonKind, JsonWalk, RawJson};
-
-use crate::json;
 use crate::parts;
-use crate::reading::each;
 use crate::spread::{Piece, Portion};
-use crate::{TranslateError, Warning};
+use crate::{Warning, json};
 
 /// The parts of one content.
 #[derive(Debug, Default)]
@@ -23,7 +18,7 @@ pub(super) struct Parts {
 #[derive(Debug)]
 struct Part {
     raw: RawJson,
-    text: Option<String>,
+    text: Option<JsonText>,
     thought: bool,
     /// Whether it holds the response of a function.
     answers: bool,
@@ -40,7 +35,7 @@ impl Parts {
                 Ok(Self::default())
             }
             JsonKind::Object => Ok(Self { parts: vec![Part::read(walk)?], single: true }),
-            JsonKind::Array => Ok(Self { parts: each(walk, Part::read)?, single: false }),
+            JsonKind::Array => Ok(Self { parts: read_items(walk, Part::read)?, single: false }),
             other => {
                 walk.value();
                 Err(ShapeError::new("", "an array or an object", other))
@@ -55,12 +50,12 @@ impl Parts {
 
     /// The texts of the parts that have one.
     pub(super) fn texts(&self) -> Vec<String> {
-        self.parts.iter().filter_map(|part| part.text.clone()).collect()
+        parts::texts(&self.parts)
     }
 
-    /// All that is said.
-    pub(super) fn text(&self) -> Cow<'_, str> {
-        parts::joined(self.parts.iter().filter_map(|part| part.text.as_deref()))
+    /// All that is said, if a part has text.
+    pub(super) fn text(&self) -> Option<JsonText> {
+        parts::text(&self.parts)
     }
 
     /// Whether a part answers a function call; it must directly follow the content that calls.
@@ -80,13 +75,13 @@ impl Parts {
         portions: Vec<Portion>,
         path: &str,
         warnings: &mut Vec<Warning>,
-    ) -> Result<Option<RawJson>, TranslateError> {
+    ) -> Option<RawJson> {
         let place = |index| if self.single { path.to_owned() } else { format!("{path}[{index}]") };
         let written = parts::rewritten(&self.parts, portions, place, text_part, warnings);
         match written.as_slice() {
-            [] => Ok(None),
-            [part] if self.single => Ok(Some(part.clone())),
-            parts => Ok(Some(RawJson::from_items(parts))),
+            [] => None,
+            [part] if self.single => Some(part.clone()),
+            parts => Some(RawJson::from_items(parts)),
         }
     }
 }
@@ -104,13 +99,12 @@ impl Part {
                 "functionResponse" => answers = !walk.value().is_null(),
                 _ => {}
             }
-            Ok::<_, Infallible>(())
         });
-        let Ok(raw) = raw;
         if !matches!(raw.kind(), JsonKind::Object | JsonKind::Null) {
             return Err(ShapeError::new("", "an object", raw.kind()));
         }
-        Ok(Self { raw, text: read_text("text", text.as_ref())?, thought, answers, says_more })
+        let text = keep_text("text", text)?;
+        Ok(Self { raw: raw.to_raw(), text, thought, answers, says_more })
     }
 }
 
@@ -119,8 +113,12 @@ impl parts::Part for Part {
         &self.raw
     }
 
-    fn piece(&self) -> Option<Piece<'_>> {
-        Some(Piece { text: self.text.as_deref()?, thought: self.thought })
+    fn text(&self) -> Option<&JsonText> {
+        self.text.as_ref()
+    }
+
+    fn is_thought(&self) -> bool {
+        self.thought
     }
 
     fn says_more(&self) -> bool {
@@ -135,6 +133,11 @@ impl parts::Part for Part {
 }
 
 /// A part that says nothing but this.
-pub(super) fn text_part(text: &str) -> RawJson {
-    json::object([("text", RawJson::from_text(text))]).into()
+fn text_part(text: &str) -> RawJson {
+    text_part_of(RawJson::from_text(text))
+}
+
+/// A part that says nothing but this string.
+pub(super) fn text_part_of(text: RawJson) -> RawJson {
+    json::object([("text", text)]).into()
 }

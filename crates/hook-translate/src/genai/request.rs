@@ -1,13 +1,12 @@
 //! Requests.
 
 use hook_core::model::LlmRequest;
-use hook_core::shape::FieldReader;
+use hook_core::shape::{FieldReader, fields_and};
 use hook_core::{JsonObject, RawJson, RawObject};
 
 use super::contents::Contents;
 use super::tool_config;
 use crate::json;
-use crate::reading::fields_and;
 use crate::rewritten::{Overlaid, Rewritten};
 use crate::{TranslateError, Translated, Warning};
 

@@ -35,9 +35,9 @@ pub(crate) fn from_stable_response(
     let text = given.text.as_deref().filter(|text| *text != shown_text);
     let new = |given: &LlmCandidate, _| Candidate::of_hook(given);
     let candidates = if json::given(&response.fields(), "candidates").is_some() {
-        base.candidates.overlaid(&given.candidates, text, new, &mut warnings)?
+        base.candidates.overlaid(&given.candidates, text, new, &mut warnings)
     } else {
-        text.map(|text| base.candidates.with_text(text, new, &mut warnings)).transpose()?
+        text.map(|text| base.candidates.with_text(text, new, &mut warnings))
     };
 
     let mut changes = JsonObject::new();

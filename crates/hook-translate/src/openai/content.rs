@@ -1,14 +1,10 @@
 //! What is said in a message: a string, or a list of parts.
 
-use std::borrow::Cow;
-use std::convert::Infallible;
-
-use hook_core::shape::{ShapeError, read_text};
-use hook_core::{JsonKind, JsonObject, JsonWalk, RawJson};
+use hook_core::shape::{ShapeError, keep_text, read_items, read_text};
+use hook_core::{JsonKind, JsonObject, JsonSlice, JsonText, JsonWalk, RawJson};
 
 use crate::Warning;
 use crate::parts;
-use crate::reading::each;
 use crate::spread::{Piece, Portion};
 
 /// The types of parts that are text: chat's, and those of the responses API for what is put in
@@ -22,7 +18,7 @@ pub(super) enum Content {
     #[default]
     Nothing,
     /// A string.
-    Text(String),
+    Text(JsonText),
     /// A list of parts.
     Parts(Vec<Part>),
 }
@@ -31,28 +27,28 @@ pub(super) enum Content {
 #[derive(Debug)]
 pub(super) struct Part {
     raw: RawJson,
-    text: Option<String>,
+    text: Option<JsonText>,
 }
 
 /// The `content` of something that is not read to its end, and may turn out to be no message of
 /// anybody.
 #[derive(Debug)]
-pub(super) enum Found {
+pub(super) enum Found<'v> {
     /// What it says.
     Read(Result<Content, ShapeError>),
     /// It is most likely of no interest.
-    Left(RawJson),
+    Left(JsonSlice<'v>),
 }
 
-impl Default for Found {
+impl Default for Found<'_> {
     fn default() -> Self {
         Self::Read(Ok(Content::Nothing))
     }
 }
 
-impl Found {
+impl<'v> Found<'v> {
     /// Steps over the `content` ahead, and reads it on the way if it is `likely` a message's.
-    pub(super) fn ahead(walk: &mut JsonWalk<'_>, likely: bool) -> Self {
+    pub(super) fn ahead(walk: &mut JsonWalk<'v>, likely: bool) -> Self {
         if likely { Self::Read(Content::read(walk)) } else { Self::Left(walk.value()) }
     }
 
@@ -69,21 +65,21 @@ impl Found {
 impl Content {
     /// Reads the `content` of these fields.
     pub(super) fn of(fields: &JsonObject) -> Result<Self, ShapeError> {
-        fields.get("content").map_or_else(Found::default, |raw| Found::Left(raw.clone())).content()
+        fields
+            .get("content")
+            .map_or_else(Found::default, |raw| Found::Left(raw.as_slice()))
+            .content()
     }
 
     /// Reads the `content` ahead.
     fn read(walk: &mut JsonWalk<'_>) -> Result<Self, ShapeError> {
-        match walk.kind() {
-            JsonKind::Array => each(walk, Part::read).map(Self::Parts),
-            kind => {
-                let value = walk.value();
-                match kind {
-                    JsonKind::Null => Ok(Self::Nothing),
-                    JsonKind::String => Ok(Self::Text(value.to_text().unwrap_or_default())),
-                    other => Err(ShapeError::new("", "a string or an array", other)),
-                }
-            }
+        if walk.kind() == JsonKind::Array {
+            return read_items(walk, Part::read).map(Self::Parts);
+        }
+        match JsonText::try_from(walk.value().to_raw()) {
+            Ok(text) => Ok(Self::Text(text)),
+            Err(other) if other.is_null() => Ok(Self::Nothing),
+            Err(other) => Err(ShapeError::new("", "a string or an array", other.kind())),
         }
     }
 
@@ -91,35 +87,22 @@ impl Content {
     pub(super) fn pieces(&self) -> Vec<Piece<'_>> {
         match self {
             Self::Nothing => Vec::new(),
-            Self::Text(text) => vec![Piece { text, thought: false }],
+            Self::Text(text) => vec![Piece { text: text.read(), thought: false }],
             Self::Parts(parts) => parts::pieces(parts),
         }
     }
 
     /// The texts, in order.
     pub(super) fn texts(&self) -> Vec<String> {
-        self.pieces().into_iter().map(|piece| piece.text.to_owned()).collect()
+        self.pieces().into_iter().map(|piece| piece.text.into_owned()).collect()
     }
 
-    /// All that is said.
-    pub(super) fn text(&self) -> Cow<'_, str> {
+    /// All that is said, if there is any text.
+    pub(super) fn text(&self) -> Option<JsonText> {
         match self {
-            Self::Nothing => Cow::default(),
-            Self::Text(text) => Cow::Borrowed(text),
-            Self::Parts(parts) => {
-                parts::joined(parts.iter().filter_map(|part| part.text.as_deref()))
-            }
-        }
-    }
-
-    /// All that is said, without a copy where there is only one text.
-    pub(super) fn into_text(self) -> String {
-        match self {
-            Self::Text(text) => text,
-            Self::Parts(mut parts) if parts.len() == 1 => {
-                parts.pop().and_then(|part| part.text).unwrap_or_default()
-            }
-            content => content.text().into_owned(),
+            Self::Nothing => None,
+            Self::Text(text) => Some(text.clone()),
+            Self::Parts(parts) => parts::text(parts),
         }
     }
 
@@ -161,7 +144,9 @@ impl Content {
     fn after(&self, portion: Portion) -> String {
         match (portion, self) {
             (Portion::Change(_, text) | Portion::New(text), _) => text,
-            (Portion::Keep(_) | Portion::KeepThought(_), Self::Text(text)) => text.clone(),
+            (Portion::Keep(_) | Portion::KeepThought(_), Self::Text(text)) => {
+                text.read().into_owned()
+            }
             _ => String::new(),
         }
     }
@@ -177,11 +162,11 @@ impl Part {
             "text" => text = Some(walk.value()),
             _ => {}
         })?;
-        let text = match read_text("type", kind.as_ref())? {
-            Some(other) if !TEXT_TYPES.contains(&other.as_str()) => None,
-            _ => read_text("text", text.as_ref())?,
+        let text = match read_text("type", kind)? {
+            Some(other) if !TEXT_TYPES.contains(&&*other) => None,
+            _ => keep_text("text", text)?,
         };
-        Ok(Self { raw, text })
+        Ok(Self { raw: raw.to_raw(), text })
     }
 
     /// All that it says. Read where an edit needs it, which is seldom.
@@ -191,15 +176,11 @@ impl Part {
 }
 
 /// Steps through the object ahead, or over `null`, which counts as one without fields.
-pub(super) fn object_or_null(
-    walk: &mut JsonWalk<'_>,
-    mut take: impl FnMut(&mut JsonWalk<'_>, &str),
-) -> Result<RawJson, ShapeError> {
-    let raw = walk.entries(|walk, name| {
-        take(walk, name);
-        Ok::<_, Infallible>(())
-    });
-    let Ok(raw) = raw;
+pub(super) fn object_or_null<'v>(
+    walk: &mut JsonWalk<'v>,
+    take: impl FnMut(&mut JsonWalk<'v>, &str),
+) -> Result<JsonSlice<'v>, ShapeError> {
+    let raw = walk.entries(take);
     match raw.kind() {
         JsonKind::Object | JsonKind::Null => Ok(raw),
         other => Err(ShapeError::new("", "an object", other)),
@@ -211,8 +192,8 @@ impl parts::Part for Part {
         &self.raw
     }
 
-    fn piece(&self) -> Option<Piece<'_>> {
-        Some(Piece { text: self.text.as_deref()?, thought: false })
+    fn text(&self) -> Option<&JsonText> {
+        self.text.as_ref()
     }
 
     fn says_more(&self) -> bool {

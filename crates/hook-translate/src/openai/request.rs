@@ -1,12 +1,11 @@
 //! What the requests of both APIs have in common.
 
 use hook_core::model::{LlmMessage, LlmRequest};
-use hook_core::shape::{FieldReader, ShapeError};
+use hook_core::shape::{FieldReader, ShapeError, fields_and};
 use hook_core::{JsonObject, JsonWalk, RawJson, RawObject};
 
 use super::settings::{self, Setting};
 use super::tool_choice::{self, Nesting};
-use crate::reading::fields_and;
 use crate::rewritten::{Overlaid, Rewritten};
 use crate::{TranslateError, Translated, Warning};
 
@@ -23,14 +22,10 @@ pub(super) trait Conversation: Default {
     fn read(walk: &mut JsonWalk<'_>) -> Result<Self, ShapeError>;
 
     /// What hooks see of it.
-    fn into_messages(self) -> Vec<LlmMessage>;
+    fn messages(&self) -> Vec<LlmMessage>;
 
     /// This with `messages` laid over it, or nothing if that changes nothing.
-    fn overlaid(
-        &self,
-        messages: &[LlmMessage],
-        warnings: &mut Vec<Warning>,
-    ) -> Result<Option<Overlaid>, TranslateError>;
+    fn overlaid(&self, messages: &[LlmMessage], warnings: &mut Vec<Warning>) -> Option<Overlaid>;
 }
 
 /// A request as hooks see it.
@@ -39,7 +34,7 @@ pub(super) fn to_stable<C: Conversation>(request: &RawObject) -> Result<RawObjec
     let model = FieldReader::new(fields.clone()).text("model")?;
     let stable = LlmRequest {
         model,
-        messages: Some(conversation.transpose()?.unwrap_or_default().into_messages()),
+        messages: Some(conversation.transpose()?.unwrap_or_default().messages()),
         config: Some(settings::shown(C::SETTINGS, &fields)),
         tool_config: tool_choice::shown(C::NESTING, &fields)?,
         extra: JsonObject::new(),
@@ -66,8 +61,8 @@ pub(super) fn from_stable<C: Conversation>(
         changes.insert("model", RawJson::from_text(new));
     }
     let conversation = conversation.transpose()?.unwrap_or_default();
-    let laid = given.messages.as_deref().map(|new| conversation.overlaid(new, &mut warnings));
-    let rewritten = match laid.transpose()?.flatten() {
+    let laid = given.messages.as_deref().and_then(|new| conversation.overlaid(new, &mut warnings));
+    let rewritten = match laid {
         Some(Overlaid::Value(conversation)) => {
             changes.insert(C::FIELD, conversation);
             None

@@ -1,6 +1,6 @@
 //! Who speaks.
 
-use hook_core::RawJson;
+use hook_core::JsonSlice;
 use hook_core::model::LlmRole;
 
 /// The roles whose messages are results of tools. What a tool gave is no text that somebody says,
@@ -20,8 +20,8 @@ pub(super) fn shown(role: Option<&str>) -> Option<LlmRole> {
 
 /// Whether hooks may see what somebody of this role says, as far as is known: that of a message
 /// which is not read to its end.
-pub(super) fn may_be_shown(role: Option<&RawJson>) -> bool {
-    shown(role.and_then(RawJson::to_text).as_deref()).is_some()
+pub(super) fn may_be_shown(role: Option<JsonSlice<'_>>) -> bool {
+    shown(role.and_then(JsonSlice::text).as_deref()).is_some()
 }
 
 /// What the SDK calls a role. Models take instructions by `system` or by `developer`, but not by
@@ -34,7 +34,12 @@ pub(super) fn written(role: LlmRole, system: &'static str) -> &'static str {
     }
 }
 
-/// The name that instructions go by beside messages of these roles.
-pub(super) fn of_system<'r>(mut roles: impl Iterator<Item = &'r str>) -> &'static str {
-    if roles.any(|role| role == "developer") { "developer" } else { "system" }
+/// Whether a message of this role has the newer name of the system's.
+pub(super) fn is_developer(role: Option<&str>) -> bool {
+    role == Some("developer")
+}
+
+/// The name that instructions go by, given of each message whether it is by the developer.
+pub(super) fn of_system(mut by_developer: impl Iterator<Item = bool>) -> &'static str {
+    if by_developer.any(|by_developer| by_developer) { "developer" } else { "system" }
 }

@@ -9,7 +9,7 @@ use crate::alternatives::Alternative;
 use crate::openai::content::{Content, says_more};
 use crate::openai::finish;
 use crate::spread::{Piece, Portion};
-use crate::{TranslateError, Warning, json};
+use crate::{Warning, json};
 
 /// Where a choice has what the model says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,11 +67,7 @@ impl Choice {
     }
 
     /// A complete choice that says what a hook's candidate at that position does.
-    pub(super) fn of_hook(
-        given: &LlmCandidate,
-        holder: Holder,
-        position: usize,
-    ) -> Result<RawJson, TranslateError> {
+    pub(super) fn of_hook(given: &LlmCandidate, holder: Holder, position: usize) -> RawJson {
         let index = given.index.clone();
         let index = index.unwrap_or_else(|| RawJson::from_integer(position as u64));
         let text = given.parts.as_deref().unwrap_or_default().concat();
@@ -80,13 +76,13 @@ impl Choice {
         message.insert("content", RawJson::from_text(&text));
         message.insert("refusal", RawJson::null());
         let reason = given.finish_reason.as_deref().map_or("stop", finish::of_choice);
-        let choice = json::object([
+        json::object([
             ("index", index),
             (holder.field(), message.to_raw().into()),
             ("logprobs", RawJson::null()),
             ("finish_reason", RawJson::from_text(reason)),
-        ]);
-        Ok(choice.into())
+        ])
+        .into()
     }
 }
 
@@ -127,7 +123,7 @@ impl Alternative for Choice {
         portions: Vec<Portion>,
         path: &str,
         warnings: &mut Vec<Warning>,
-    ) -> Result<(&'static str, RawObject), TranslateError> {
+    ) -> (&'static str, RawObject) {
         let place = format!("{path}.{}.content", self.holder.field());
         let content = self.content.rewritten(portions, &place, text_part, warnings);
         let mut message = self.message.clone();
@@ -141,6 +137,6 @@ impl Alternative for Choice {
                 "the hook changed the text; the log probabilities still spell the old one";
             warnings.push(Warning::new(format!("{path}.logprobs"), message));
         }
-        Ok((self.holder.field(), message.to_raw()))
+        (self.holder.field(), message.to_raw())
     }
 }

@@ -1,7 +1,5 @@
 //! One message of a chat.
 
-use std::borrow::Cow;
-
 use hook_core::model::{LlmMessage, LlmRole};
 use hook_core::shape::{ShapeError, read_text};
 use hook_core::{JsonObject, JsonWalk, RawJson};
@@ -11,13 +9,14 @@ use crate::openai::content::{Content, Found, object_or_null, says_more};
 use crate::openai::pairing::Tie;
 use crate::openai::role;
 use crate::spread::spread;
-use crate::{TranslateError, Warning, json};
+use crate::{Warning, json};
 
 /// An element of a request's `messages`.
 #[derive(Debug)]
 pub(super) struct Message {
     raw: RawJson,
-    role: Option<String>,
+    /// Whether it is by the developer, which is another name of the system.
+    by_developer: bool,
     /// The role that hooks see, unless a tool speaks.
     speaker: Option<LlmRole>,
     content: Content,
@@ -41,31 +40,32 @@ impl Message {
         let (mut role, mut content, mut calls) = (None, Found::default(), Calls::default());
         let raw = object_or_null(walk, |walk, name| match name {
             "role" => role = Some(walk.value()),
-            "content" => content = Found::ahead(walk, role::may_be_shown(role.as_ref())),
-            "tool_calls" => calls.made = Some(walk.value()),
-            "function_call" => calls.function = Some(walk.value()),
-            "tool_call_id" => calls.answered = Some(walk.value()),
+            "content" => content = Found::ahead(walk, role::may_be_shown(role)),
+            "tool_calls" => calls.made = Some(walk.value().to_raw()),
+            "function_call" => calls.function = Some(walk.value().to_raw()),
+            "tool_call_id" => calls.answered = Some(walk.value().to_raw()),
             _ => {}
         })?;
-        let role = read_text("role", role.as_ref())?;
+        let role = read_text("role", role)?;
         let speaker = role::shown(role.as_deref());
+        let by_developer = role::is_developer(role.as_deref());
         let content = match speaker {
             Some(_) => content.content()?,
             None => Content::Nothing,
         };
-        Ok(Self { raw, role, speaker, content, calls })
+        Ok(Self { raw: raw.to_raw(), by_developer, speaker, content, calls })
     }
 
     /// A message that says what a hook's one does.
     pub(super) fn of_hook(message: &LlmMessage, system: &'static str) -> RawJson {
         let role = RawJson::from_text(role::written(message.role, system));
-        let content = RawJson::from_text(&message.content);
+        let content = message.content.normalized();
         json::object([("role", role), ("content", content)]).into()
     }
 
-    /// Who speaks, as it is written.
-    pub(super) fn role(&self) -> Option<&str> {
-        self.role.as_deref()
+    /// Whether it is by the developer, which is another name of the system.
+    pub(super) fn is_by_developer(&self) -> bool {
+        self.by_developer
     }
 
     /// What this has to do with the messages around it.
@@ -84,13 +84,6 @@ impl Message {
             _ => Tie::Free,
         }
     }
-
-    /// What hooks see of it, if it has text.
-    pub(super) fn into_message(self) -> Option<LlmMessage> {
-        let role = self.speaker?;
-        let content = self.content.into_text();
-        (!content.is_empty()).then_some(LlmMessage { role, content })
-    }
 }
 
 impl Entry for Message {
@@ -98,16 +91,11 @@ impl Entry for Message {
         &self.raw
     }
 
-    fn said(&self) -> Option<(LlmRole, Cow<'_, str>)> {
-        Some((self.speaker?, self.content.text()))
+    fn said(&self) -> Option<LlmMessage> {
+        Some(LlmMessage { role: self.speaker?, content: self.content.text()? })
     }
 
-    fn with_text(
-        &self,
-        text: &str,
-        path: &str,
-        warnings: &mut Vec<Warning>,
-    ) -> Result<Option<RawJson>, TranslateError> {
+    fn with_text(&self, text: &str, path: &str, warnings: &mut Vec<Warning>) -> Option<RawJson> {
         let portions = spread(&self.content.pieces(), text);
         let path = format!("{path}.content");
         let mut fields = self.raw.to_object().unwrap_or_default();
@@ -117,10 +105,10 @@ impl Entry for Message {
             None if says_more(&fields, &["role", "content", "name"]) => {
                 without_text(&fields, &self.content)
             }
-            None => return Ok(None),
+            None => return None,
         };
         fields.insert("content", content);
-        Ok(Some(fields.to_raw().into()))
+        Some(fields.to_raw().into())
     }
 }
 

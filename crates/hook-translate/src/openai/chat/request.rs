@@ -3,8 +3,8 @@
 use std::cell::LazyCell;
 
 use hook_core::model::LlmMessage;
-use hook_core::shape::ShapeError;
-use hook_core::{JsonKind, JsonWalk, RawObject};
+use hook_core::shape::{ShapeError, read_list};
+use hook_core::{JsonWalk, RawObject};
 
 use super::message::Message;
 use crate::conversation::{Entry, Plan};
@@ -13,7 +13,6 @@ use crate::openai::request::{self, Conversation};
 use crate::openai::role;
 use crate::openai::settings::Setting;
 use crate::openai::tool_choice::Nesting;
-use crate::reading::each;
 use crate::rewritten::{Overlaid, Rewritten};
 use crate::{TranslateError, Translated, Warning};
 
@@ -53,36 +52,23 @@ impl Conversation for Messages {
     const NESTING: Nesting = Nesting::ByType;
 
     fn read(walk: &mut JsonWalk<'_>) -> Result<Self, ShapeError> {
-        match walk.kind() {
-            JsonKind::Array => each(walk, Message::read).map(Self),
-            kind => {
-                walk.value();
-                match kind {
-                    JsonKind::Null => Ok(Self::default()),
-                    other => Err(ShapeError::new("", "an array", other)),
-                }
-            }
-        }
+        Ok(Self(read_list(walk, Message::read)?.unwrap_or_default()))
     }
 
-    fn into_messages(self) -> Vec<LlmMessage> {
-        self.0.into_iter().filter_map(Message::into_message).collect()
+    fn messages(&self) -> Vec<LlmMessage> {
+        self.0.iter().filter_map(Entry::message).collect()
     }
 
-    fn overlaid(
-        &self,
-        messages: &[LlmMessage],
-        warnings: &mut Vec<Warning>,
-    ) -> Result<Option<Overlaid>, TranslateError> {
+    fn overlaid(&self, messages: &[LlmMessage], warnings: &mut Vec<Warning>) -> Option<Overlaid> {
         // Most hooks insert nothing.
         let places = LazyCell::new(|| Places::of(self.0.iter().map(Message::tie)));
         let between = |before, after| places.between(before, after);
-        let Some(plan) = Plan::of(&self.0, messages, between) else { return Ok(None) };
-        let system = role::of_system(self.0.iter().filter_map(Message::role));
-        let new = |message: &LlmMessage| Ok(Message::of_hook(message, system));
-        let written = plan.written(&self.0, place, new, warnings)?;
+        let plan = Plan::of(&self.0, messages, between)?;
+        let system = role::of_system(self.0.iter().map(Message::is_by_developer));
+        let new = |message: &LlmMessage| Message::of_hook(message, system);
+        let written = plan.written(&self.0, place, new, warnings);
         let old = self.0.iter().map(Entry::raw);
-        Ok(Some(Overlaid::Items(Rewritten::of(Self::FIELD, old, written))))
+        Some(Overlaid::Items(Rewritten::of(Self::FIELD, old, written)))
     }
 }
 

@@ -46,9 +46,9 @@ pub(super) fn overlaid(
     let text = given.text.as_deref().filter(|text| *text != shown_text);
     let new = |given: &LlmCandidate, position| Choice::of_hook(given, holder, position);
     let choices = if given.candidates.is_empty() {
-        text.map(|text| base.choices.with_text(text, new, &mut warnings)).transpose()?
+        text.map(|text| base.choices.with_text(text, new, &mut warnings))
     } else {
-        base.choices.overlaid(&given.candidates, text, new, &mut warnings)?
+        base.choices.overlaid(&given.candidates, text, new, &mut warnings)
     };
     let mut changes = JsonObject::new();
     if let Some(choices) = choices {
@@ -74,7 +74,7 @@ fn synthetic(response: &RawObject) -> Result<Translated, TranslateError> {
     let choice = |(position, given): (usize, &LlmCandidate)| {
         Choice::of_hook(given, Holder::Message, position)
     };
-    let choices = given.candidates.iter().enumerate().map(choice).collect::<Result<Vec<_>, _>>()?;
+    let choices: Vec<RawJson> = given.candidates.iter().enumerate().map(choice).collect();
     let mut fields = json::object([
         ("id", RawJson::from_text("chatcmpl-hook")),
         ("object", RawJson::from_text("chat.completion")),

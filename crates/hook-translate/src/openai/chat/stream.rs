@@ -33,7 +33,7 @@ pub(crate) fn join_chunks(chunks: &[RawObject]) -> Result<Translated, TranslateE
     }
     joined.insert("object", RawJson::from_text("chat.completion"));
     let choices = json::given(&joined, CHOICES).and_then(RawJson::to_items).unwrap_or_default();
-    let choices = choices.iter().map(complete).collect::<Result<Vec<_>, _>>()?;
+    let choices: Vec<RawJson> = choices.iter().map(complete).collect();
     joined.insert(CHOICES, RawJson::from_items(&choices));
     let value = joined.to_raw();
     let shown = Response::read(&value, Holder::Message)?.shown();
@@ -46,7 +46,7 @@ pub(crate) fn join_chunks(chunks: &[RawObject]) -> Result<Translated, TranslateE
 }
 
 /// The choice of a complete response, made of one whose `delta` is all deltas together.
-fn complete(choice: &RawJson) -> Result<RawJson, TranslateError> {
+fn complete(choice: &RawJson) -> RawJson {
     let object = |value: Option<&RawJson>| {
         value.and_then(|value| value.to_object().ok()).unwrap_or_default()
     };
@@ -80,7 +80,7 @@ fn complete(choice: &RawJson) -> Result<RawJson, TranslateError> {
     if complete.get(Holder::Message.field()).is_none() {
         complete.insert(Holder::Message.field(), message.to_raw());
     }
-    Ok(complete.to_raw().into())
+    complete.to_raw().into()
 }
 
 /// The text that a chunk displays.

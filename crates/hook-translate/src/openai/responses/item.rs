@@ -1,24 +1,20 @@
 //! One item of an input or an output.
 
-use std::borrow::Cow;
-
 use hook_core::model::{LlmMessage, LlmRole};
-use hook_core::shape::{ShapeError, read_text};
-use hook_core::{JsonKind, JsonObject, JsonWalk, RawJson};
+use hook_core::shape::{ShapeError, read_items, read_text};
+use hook_core::{JsonKind, JsonObject, JsonSlice, JsonText, JsonWalk, RawJson};
 
 use crate::conversation::Entry;
 use crate::openai::content::{Content, Found, object_or_null, says_more};
 use crate::openai::pairing::Tie;
 use crate::openai::role;
-use crate::reading::each;
 use crate::spread::{Portion, spread};
-use crate::{TranslateError, Warning, json};
+use crate::{Warning, json};
 
 /// What a message has beside its text and is not lost with it.
 const LABELS: [&str; 7] = ["type", "role", "content", "id", "status", "phase", "name"];
 
 const MESSAGE: &str = "message";
-const REASONING: &str = "reasoning";
 
 /// An element of an `input` or an `output`.
 #[derive(Debug)]
@@ -32,19 +28,54 @@ pub(super) struct Item {
 #[derive(Debug)]
 enum Form {
     /// A string, which the user says.
-    Text(String),
+    Text(JsonText),
     /// A message.
     Message(Message),
     /// Anything else: calls of tools and their results, reasoning, references.
-    Other { kind: Option<String>, ids: Ids },
+    Other { kind: Kind, ids: Ids },
 }
 
 #[derive(Debug)]
 struct Message {
-    role: Option<String>,
+    /// Whether it is by the developer, which is another name of the system.
+    by_developer: bool,
     /// The role that hooks see, unless a tool speaks.
     speaker: Option<LlmRole>,
     content: Content,
+}
+
+/// What an item is that is no message, as far as that ties it to others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// What led to the item after it.
+    Reasoning,
+    /// A reference to an item that is kept elsewhere.
+    Reference,
+    ApprovalRequest,
+    ApprovalResponse,
+    /// The result of a call.
+    Output,
+    /// A call. Those of hosted tools, such as `web_search_call`, hold their results, and are found
+    /// by no answer.
+    Call,
+    /// None is given, as for a reference, which needs none.
+    Untyped,
+    Unknown,
+}
+
+impl Kind {
+    fn of(kind: Option<&str>) -> Self {
+        match kind {
+            None => Self::Untyped,
+            Some("reasoning") => Self::Reasoning,
+            Some("item_reference") => Self::Reference,
+            Some("mcp_approval_request") => Self::ApprovalRequest,
+            Some("mcp_approval_response") => Self::ApprovalResponse,
+            Some(kind) if kind.ends_with("_output") => Self::Output,
+            Some(kind) if kind.ends_with("_call") => Self::Call,
+            Some(_) => Self::Unknown,
+        }
+    }
 }
 
 /// The ids that an item has, as they are written.
@@ -61,7 +92,7 @@ struct Ids {
 impl Item {
     /// Reads the elements of the list ahead.
     pub(super) fn read_list(walk: &mut JsonWalk<'_>) -> Result<Vec<Self>, ShapeError> {
-        let mut items = each(walk, Self::read)?;
+        let mut items = read_items(walk, Self::read)?;
         let mut needed = false;
         for item in &mut items {
             item.needed = needed;
@@ -85,30 +116,29 @@ impl Item {
             }
             "content" => {
                 has_content = walk.kind() != JsonKind::Null;
-                let likely = may_be_message(kind.as_ref()) && role::may_be_shown(role.as_ref());
+                let likely = may_be_message(kind) && role::may_be_shown(role);
                 content = Found::ahead(walk, likely);
             }
-            "id" => ids.own = Some(walk.value()),
-            "call_id" => ids.call = Some(walk.value()),
-            "approval_request_id" => ids.request = Some(walk.value()),
+            "id" => ids.own = Some(walk.value().to_raw()),
+            "call_id" => ids.call = Some(walk.value().to_raw()),
+            "approval_request_id" => ids.request = Some(walk.value().to_raw()),
             _ => {}
         })?;
-        let kind = read_text("type", kind.as_ref())?;
+        let kind = read_text("type", kind)?;
         let is_message = match &kind {
-            Some(kind) => kind == MESSAGE,
+            Some(kind) => *kind == *MESSAGE,
             None => has_role || has_content,
         };
         let form = match is_message {
-            true => Form::Message(Message::read(role.as_ref(), content)?),
-            false => Form::Other { kind, ids },
+            true => Form::Message(Message::read(role, content)?),
+            false => Form::Other { kind: Kind::of(kind.as_deref()), ids },
         };
-        Ok(Self { raw, form, needed: false })
+        Ok(Self { raw: raw.to_raw(), form, needed: false })
     }
 
     /// A whole input that is a string.
-    pub(super) fn of_text(raw: RawJson) -> Self {
-        let text = raw.to_text().unwrap_or_default();
-        Self { raw, form: Form::Text(text), needed: false }
+    pub(super) fn of_text(text: JsonText) -> Self {
+        Self { raw: text.as_raw().clone(), form: Form::Text(text), needed: false }
     }
 
     /// A message that says what a hook's one does.
@@ -116,27 +146,14 @@ impl Item {
         json::object([
             ("type", RawJson::from_text("message")),
             ("role", RawJson::from_text(role::written(message.role, system))),
-            ("content", RawJson::from_text(&message.content)),
+            ("content", message.content.normalized()),
         ])
         .into()
     }
 
-    /// What hooks see of it, if it has text.
-    pub(super) fn into_message(self) -> Option<LlmMessage> {
-        let (role, content) = match self.form {
-            Form::Text(text) => (LlmRole::User, text),
-            Form::Message(message) => (message.speaker?, message.content.into_text()),
-            Form::Other { .. } => return None,
-        };
-        (!content.is_empty()).then_some(LlmMessage { role, content })
-    }
-
-    /// Who speaks, as it is written.
-    pub(super) fn role(&self) -> Option<&str> {
-        match &self.form {
-            Form::Message(message) => message.role.as_deref(),
-            Form::Text(_) | Form::Other { .. } => None,
-        }
+    /// Whether it is a message by the developer, which is another name of the system.
+    pub(super) fn is_by_developer(&self) -> bool {
+        matches!(&self.form, Form::Message(message) if message.by_developer)
     }
 
     /// What is said, if this is a message.
@@ -152,25 +169,20 @@ impl Item {
         let Form::Other { kind, ids } = &self.form else { return Tie::Free };
         let text = |id: &Option<RawJson>| id.as_ref().and_then(RawJson::to_text);
         let (own, call) = (|| text(&ids.own), || text(&ids.call));
-        match kind.as_deref() {
-            Some(REASONING) => Tie::Leads,
-            // A reference needs no type.
-            Some("item_reference") => Tie::Refers,
-            None if ids.own.is_some() => Tie::Refers,
-            Some("mcp_approval_request") => Tie::Calls(own().into_iter().collect()),
-            Some("mcp_approval_response") => Tie::Answers(text(&ids.request)),
-            Some(kind) if kind.ends_with("_output") => Tie::Answers(call().or_else(own)),
-            Some(kind) if kind.ends_with("_call") => {
-                // Calls of hosted tools, such as `web_search_call`, hold their results, and are
-                // found by no answer.
-                Tie::Calls([call(), own()].into_iter().flatten().collect())
-            }
-            _ => Tie::Free,
+        match kind {
+            Kind::Reasoning => Tie::Leads,
+            Kind::Reference => Tie::Refers,
+            Kind::Untyped if ids.own.is_some() => Tie::Refers,
+            Kind::ApprovalRequest => Tie::Calls(own().into_iter().collect()),
+            Kind::ApprovalResponse => Tie::Answers(text(&ids.request)),
+            Kind::Output => Tie::Answers(call().or_else(own)),
+            Kind::Call => Tie::Calls([call(), own()].into_iter().flatten().collect()),
+            Kind::Untyped | Kind::Unknown => Tie::Free,
         }
     }
 
     fn leads(&self) -> bool {
-        matches!(&self.form, Form::Other { kind: Some(kind), .. } if kind == REASONING)
+        matches!(self.form, Form::Other { kind: Kind::Reasoning, .. })
     }
 
     /// A message with other texts. What it says may be nothing afterwards, but it stays. `path` is
@@ -194,14 +206,15 @@ impl Item {
 }
 
 impl Message {
-    fn read(role: Option<&RawJson>, content: Found) -> Result<Self, ShapeError> {
+    fn read(role: Option<JsonSlice<'_>>, content: Found<'_>) -> Result<Self, ShapeError> {
         let role = read_text("role", role)?;
         let speaker = role::shown(role.as_deref());
+        let by_developer = role::is_developer(role.as_deref());
         let content = match speaker {
             Some(_) => content.content()?,
             None => Content::Nothing,
         };
-        Ok(Self { role, speaker, content })
+        Ok(Self { by_developer, speaker, content })
     }
 
     fn rewritten(
@@ -224,38 +237,34 @@ impl Entry for Item {
         &self.raw
     }
 
-    fn said(&self) -> Option<(LlmRole, Cow<'_, str>)> {
-        match &self.form {
-            Form::Text(text) => Some((LlmRole::User, Cow::Borrowed(text))),
-            Form::Message(message) => Some((message.speaker?, message.content.text())),
-            Form::Other { .. } => None,
-        }
+    fn said(&self) -> Option<LlmMessage> {
+        let (role, content) = match &self.form {
+            Form::Text(text) => (LlmRole::User, text.clone()),
+            Form::Message(message) => (message.speaker?, message.content.text()?),
+            Form::Other { .. } => return None,
+        };
+        Some(LlmMessage { role, content })
     }
 
-    fn with_text(
-        &self,
-        text: &str,
-        path: &str,
-        warnings: &mut Vec<Warning>,
-    ) -> Result<Option<RawJson>, TranslateError> {
+    fn with_text(&self, text: &str, path: &str, warnings: &mut Vec<Warning>) -> Option<RawJson> {
         let message = match &self.form {
-            Form::Text(_) => return Ok((!text.is_empty()).then(|| RawJson::from_text(text))),
+            Form::Text(_) => return (!text.is_empty()).then(|| RawJson::from_text(text)),
             Form::Message(message) => message,
-            Form::Other { .. } => return Ok(Some(self.raw.clone())),
+            Form::Other { .. } => return Some(self.raw.clone()),
         };
         let portions = spread(&message.content.pieces(), text);
         let content = match message.rewritten(portions, path, warnings) {
             Some(content) => content,
             None if self.needed || says_more(&self.fields(), &LABELS) => message.content.emptied(),
-            None => return Ok(None),
+            None => return None,
         };
-        Ok(Some(with_content(self.fields(), content)))
+        Some(with_content(self.fields(), content))
     }
 }
 
 /// Whether an item may be a message, as far as is known of one that is not read to its end.
-fn may_be_message(kind: Option<&RawJson>) -> bool {
-    kind.and_then(RawJson::to_text).is_none_or(|kind| kind == MESSAGE)
+fn may_be_message(kind: Option<JsonSlice<'_>>) -> bool {
+    kind.and_then(JsonSlice::text).is_none_or(|kind| kind == MESSAGE)
 }
 
 fn with_content(mut message: JsonObject, content: RawJson) -> RawJson {

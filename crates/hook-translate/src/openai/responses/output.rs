@@ -5,8 +5,6 @@ use std::collections::BTreeMap;
 use hook_core::shape::{FieldReader, ShapeError};
 use hook_core::{JsonKind, JsonObject, RawJson, RawObject};
 
-use crate::TranslateError;
-
 /// A text that grows.
 struct Growth {
     /// Its events are this with `.delta` and `.done`.
@@ -122,21 +120,21 @@ impl Output {
     }
 
     /// All of it.
-    pub(super) fn joined(self) -> Result<RawJson, TranslateError> {
+    pub(super) fn joined(self) -> RawJson {
         let items = self.items.into_values().map(Item::joined);
-        Ok(RawJson::from_items(&items.collect::<Result<Vec<_>, _>>()?))
+        RawJson::from_items(&items.collect::<Vec<_>>())
     }
 }
 
 impl Item {
-    fn joined(self) -> Result<RawJson, TranslateError> {
+    fn joined(self) -> RawJson {
         let mut fields = self.told.joined();
         for (list, elements) in self.lists {
             let elements: Vec<RawJson> =
                 elements.into_values().map(|element| element.joined().to_raw().into()).collect();
             fields.insert(list, RawJson::from_items(&elements));
         }
-        Ok(fields.to_raw().into())
+        fields.to_raw().into()
     }
 }
 

@@ -4,7 +4,7 @@ use std::cell::LazyCell;
 
 use hook_core::model::{LlmMessage, LlmRole};
 use hook_core::shape::ShapeError;
-use hook_core::{JsonKind, JsonWalk, RawJson, RawObject};
+use hook_core::{JsonKind, JsonText, JsonWalk, RawJson, RawObject};
 
 use super::item::Item;
 use crate::conversation::{Entry, Plan};
@@ -55,57 +55,48 @@ impl Conversation for Input {
     const NESTING: Nesting = Nesting::Flat;
 
     fn read(walk: &mut JsonWalk<'_>) -> Result<Self, ShapeError> {
-        match walk.kind() {
-            JsonKind::Array => Ok(Self { items: Item::read_list(walk)?, single: false }),
-            kind => {
-                let value = walk.value();
-                match kind {
-                    JsonKind::Null => Ok(Self::default()),
-                    JsonKind::String => {
-                        Ok(Self { items: vec![Item::of_text(value)], single: true })
-                    }
-                    other => Err(ShapeError::new("", "a string or an array", other)),
-                }
-            }
+        if walk.kind() == JsonKind::Array {
+            return Ok(Self { items: Item::read_list(walk)?, single: false });
+        }
+        match JsonText::try_from(walk.value().to_raw()) {
+            Ok(text) => Ok(Self { items: vec![Item::of_text(text)], single: true }),
+            Err(other) if other.is_null() => Ok(Self::default()),
+            Err(other) => Err(ShapeError::new("", "a string or an array", other.kind())),
         }
     }
 
-    fn into_messages(self) -> Vec<LlmMessage> {
-        self.items.into_iter().filter_map(Item::into_message).collect()
+    fn messages(&self) -> Vec<LlmMessage> {
+        self.items.iter().filter_map(Entry::message).collect()
     }
 
-    fn overlaid(
-        &self,
-        messages: &[LlmMessage],
-        warnings: &mut Vec<Warning>,
-    ) -> Result<Option<Overlaid>, TranslateError> {
+    fn overlaid(&self, messages: &[LlmMessage], warnings: &mut Vec<Warning>) -> Option<Overlaid> {
         // Most hooks insert nothing.
         let places = LazyCell::new(|| Places::of(self.items.iter().map(Item::tie)));
         let between = |before, after| places.between(before, after);
-        let Some(plan) = Plan::of(&self.items, messages, between) else { return Ok(None) };
-        let system = role::of_system(self.items.iter().filter_map(Item::role));
-        let new = |message: &LlmMessage| Ok(Item::of_hook(message, system));
+        let plan = Plan::of(&self.items, messages, between)?;
+        let system = role::of_system(self.items.iter().map(Item::is_by_developer));
+        let new = |message: &LlmMessage| Item::of_hook(message, system);
         let path = |index| match self.single {
             true => Self::FIELD.to_owned(),
             false => format!("{}[{index}]", Self::FIELD),
         };
-        let written = plan.written(&self.items, path, new, warnings)?;
+        let written = plan.written(&self.items, path, new, warnings);
         if !self.single {
             let old = self.items.iter().map(Entry::raw);
-            return Ok(Some(Overlaid::Items(Rewritten::of(Self::FIELD, old, written))));
+            return Some(Overlaid::Items(Rewritten::of(Self::FIELD, old, written)));
         }
-        Ok(Some(Overlaid::Value(match written.as_slice() {
+        Some(Overlaid::Value(match written.as_slice() {
             [text] if text.kind() == JsonKind::String => text.clone(),
             items => list(items, system),
-        })))
+        }))
     }
 }
 
 /// A list of items. A string among them is what the whole input was: a list cannot have it.
 fn list(items: &[RawJson], system: &'static str) -> RawJson {
-    let item = |item: &RawJson| match item.to_text() {
-        Some(content) => Item::of_hook(&LlmMessage { role: LlmRole::User, content }, system),
-        None => item.clone(),
+    let item = |item: &RawJson| match JsonText::try_from(item.clone()) {
+        Ok(content) => Item::of_hook(&LlmMessage { role: LlmRole::User, content }, system),
+        Err(item) => item,
     };
     RawJson::from_items(&items.iter().map(item).collect::<Vec<_>>())
 }

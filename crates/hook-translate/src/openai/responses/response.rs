@@ -36,13 +36,13 @@ pub(crate) fn from_stable_response(
         warnings.push(Warning::new(format!("candidates[{index}]"), message));
     }
     let Some(original) = original else {
-        return Ok(Translated { value: synthetic(&given)?, warnings });
+        return Ok(Translated { value: synthetic(&given), warnings });
     };
     let base = Response::read(original)?;
     let candidate = given.candidates.first();
-    let mut changes = base.status_changes(candidate)?;
+    let mut changes = base.status_changes(candidate);
     let pieces = base.pieces();
-    let shown: Vec<&str> = pieces.iter().map(|piece| piece.text).collect();
+    let shown: Vec<&str> = pieces.iter().map(|piece| &*piece.text).collect();
     let parts = candidate.and_then(|candidate| candidate.parts.as_ref());
     let portions = match (parts, &given.text) {
         (Some(texts), _) if *texts != shown => Some(spread_list(&pieces, texts)),
@@ -50,7 +50,7 @@ pub(crate) fn from_stable_response(
         _ => None,
     };
     if let Some(portions) = portions {
-        let output = RawJson::from_items(&base.rewritten(portions, &mut warnings)?);
+        let output = RawJson::from_items(&base.rewritten(portions, &mut warnings));
         // An SDK of the API writes the text a second time, for convenience.
         if json::given(&original.fields(), "output_text").is_some() {
             let text = Response::read_output(&output)?.text().unwrap_or_default();
@@ -65,7 +65,7 @@ pub(crate) fn from_stable_response(
 }
 
 /// The whole response of a hook that answers in the model's place.
-fn synthetic(given: &LlmResponse) -> Result<RawObject, TranslateError> {
+fn synthetic(given: &LlmResponse) -> RawObject {
     let candidate = given.candidates.first();
     let texts = candidate.and_then(|candidate| candidate.parts.clone());
     let text = texts.map(|texts| texts.concat()).or_else(|| given.text.clone());
@@ -95,7 +95,7 @@ fn synthetic(given: &LlmResponse) -> Result<RawObject, TranslateError> {
     if let Some(usage) = &given.usage_metadata {
         fields.insert(USAGE.field, synthetic_usage(&USAGE, usage));
     }
-    Ok(fields.to_raw())
+    fields.to_raw()
 }
 
 /// A message of the output that a hook has said.
@@ -164,11 +164,11 @@ impl Response {
 
     fn text(&self) -> Option<String> {
         let pieces = self.pieces();
-        (!pieces.is_empty()).then(|| pieces.iter().map(|piece| piece.text).collect())
+        (!pieces.is_empty()).then(|| pieces.iter().map(|piece| &*piece.text).collect())
     }
 
     fn shown(&self) -> LlmResponse {
-        let text = |piece: Piece<'_>| piece.text.to_owned();
+        let text = |piece: Piece<'_>| piece.text.into_owned();
         let candidate = LlmCandidate {
             parts: Some(self.pieces().into_iter().map(text).collect()),
             finish_reason: self.finish_reason.clone(),
@@ -184,7 +184,7 @@ impl Response {
     }
 
     /// The fields that tell why the model stopped, where a hook changes that.
-    fn status_changes(&self, given: Option<&LlmCandidate>) -> Result<JsonObject, TranslateError> {
+    fn status_changes(&self, given: Option<&LlmCandidate>) -> JsonObject {
         let mut changes = JsonObject::new();
         let given = given.and_then(|given| given.finish_reason.as_ref());
         if let Some(reason) = given.filter(|reason| Some(*reason) != self.finish_reason.as_ref()) {
@@ -192,16 +192,12 @@ impl Response {
             changes.insert("status", RawJson::from_text(status));
             changes.insert("incomplete_details", incomplete_details(incomplete));
         }
-        Ok(changes)
+        changes
     }
 
     /// The output with other texts. A new one goes to the message of the text before it, else to
     /// the first message with text, else into a message of its own at the end.
-    fn rewritten(
-        &self,
-        portions: Vec<Portion>,
-        warnings: &mut Vec<Warning>,
-    ) -> Result<Vec<RawJson>, TranslateError> {
+    fn rewritten(&self, portions: Vec<Portion>, warnings: &mut Vec<Warning>) -> Vec<RawJson> {
         let counts: Vec<usize> = self
             .items
             .iter()
@@ -232,6 +228,6 @@ impl Response {
         if !rest.is_empty() {
             written.push(message(&rest, "completed"));
         }
-        Ok(written)
+        written
     }
 }

@@ -41,7 +41,7 @@ pub(crate) fn join_chunks(events: &[RawObject]) -> Result<Translated, TranslateE
         }
     }
     let mut response = snapshot.map(|snapshot| snapshot.fields()).unwrap_or_default();
-    response.insert("output", output.joined()?);
+    response.insert("output", output.joined());
     if let Some(error) = error {
         response.insert("status", RawJson::from_text("failed"));
         response.insert("error", error_of(&error));

@@ -1,0 +1,182 @@
+//! Looking at strings as they are written, many bytes at a time.
+//!
+//! Texts of models are long and full of escapes, and most of what is done with them is to step
+//! over them. So nothing here stops at an escape that does not matter. Loops over blocks of a fixed
+//! size have no way out in their middle: so the compiler makes vector instructions of them.
+
+use std::ops::Range;
+
+/// How many bytes of a string are looked at in one word.
+const WORD: usize = 8;
+
+/// How many bytes of a string are looked at in one go, once it has turned out to be no short one.
+const BLOCK: usize = 32;
+
+/// How many words are looked at before a string counts as no short one.
+const SHORT: usize = 2;
+
+/// A byte in each byte of a word.
+const fn repeated(byte: u8) -> u64 {
+    u64::from_ne_bytes([byte; WORD])
+}
+
+/// The first quote or backslash among eight bytes.
+fn special_in(word: [u8; WORD]) -> Option<usize> {
+    let word = u64::from_le_bytes(word);
+    // Exact for the first byte that is zero, which is the one that counts.
+    let zeros = |word: u64| word.wrapping_sub(repeated(0x01)) & !word & repeated(0x80);
+    let found = zeros(word ^ repeated(b'"')) | zeros(word ^ repeated(b'\\'));
+    (found != 0).then_some(found.trailing_zeros() as usize / 8)
+}
+
+/// How many bytes come before the first quote or backslash, or all if there is neither.
+pub(super) fn plain_length(bytes: &[u8]) -> usize {
+    let (words, rest) = bytes.as_chunks::<WORD>();
+    for (index, word) in words.iter().enumerate() {
+        if let Some(found) = special_in(*word) {
+            return index * WORD + found;
+        }
+    }
+    let found = rest.iter().position(|byte| matches!(byte, b'"' | b'\\'));
+    words.len() * WORD + found.unwrap_or(rest.len())
+}
+
+/// Where the string ends whose opening quote stands at `open`: behind its closing quote.
+pub(super) fn end_of_string(text: &[u8], open: usize) -> Option<usize> {
+    // Most strings are names and other short words.
+    let start = open + 1;
+    let (words, _) = text.get(start..)?.as_chunks::<WORD>();
+    let mut at = start;
+    for word in words.iter().take(SHORT) {
+        match special_in(*word) {
+            Some(found) if word[found] == b'"' => return Some(at + found + 1),
+            // What the backslash is about is no end.
+            Some(found) => {
+                at += found + 2;
+                break;
+            }
+            None => at += WORD,
+        }
+    }
+    while let Some(block) = block_at(text, at)
+        && let Some(one_before) = block_at(text, at.saturating_sub(1))
+        && let Some(two_before) = block_at(text, at.saturating_sub(2))
+    {
+        if may_end(block, one_before, two_before)
+            && let Some(end) = first_end(text, at..at + BLOCK)
+        {
+            return Some(end);
+        }
+        at += BLOCK;
+    }
+    first_end(text, at..text.len())
+}
+
+fn block_at(text: &[u8], at: usize) -> Option<&[u8; BLOCK]> {
+    text.get(at..)?.first_chunk()
+}
+
+/// Whether a string may end in a block, given the blocks that begin one and two bytes before: a
+/// quote without a backslash before it ends one, a quote with two may, and one with one does not.
+fn may_end(block: &[u8; BLOCK], one_before: &[u8; BLOCK], two_before: &[u8; BLOCK]) -> bool {
+    let mut may_end = false;
+    for index in 0..BLOCK {
+        may_end |=
+            (block[index] == b'"') & ((one_before[index] != b'\\') | (two_before[index] == b'\\'));
+    }
+    may_end
+}
+
+/// Behind the first quote in that range that ends a string: one with an even number of backslashes
+/// before it. They are counted no further back than to another quote, and so no more than once.
+fn first_end(text: &[u8], range: Range<usize>) -> Option<usize> {
+    let is_end = |index: &usize| {
+        text[*index] == b'"'
+            && text[..*index].iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 0
+    };
+    range.into_iter().find(is_end).map(|index| index + 1)
+}
+
+/// Where, from there on, the next escape is that this crate's writer might not write: one by number,
+/// or of a slash. A backslash that is itself escaped counts, too, if one of these letters follows.
+pub(super) fn other_escape(written: &[u8], mut from: usize) -> Option<usize> {
+    let is_other = |first: u8, second: u8| (first == b'\\') & ((second == b'u') | (second == b'/'));
+    while let Some(block) = block_at(written, from)
+        && let Some(next) = block_at(written, from + 1)
+    {
+        let mut found = false;
+        for index in 0..BLOCK {
+            found |= is_other(block[index], next[index]);
+        }
+        if found {
+            break;
+        }
+        from += BLOCK;
+    }
+    let rest = written.get(from..)?;
+    rest.windows(2).position(|pair| is_other(pair[0], pair[1])).map(|found| from + found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// What strings are made of that is hard to step over.
+    fn written() -> impl Strategy<Value = String> {
+        let piece = prop_oneof![
+            4 => "\\\\[nrtbf/\"\\\\]",
+            2 => "\\\\u[0-9a-f]{4}",
+            2 => "(\\\\\\\\){1,40}",
+            4 => "[a-z u/\u{e0}\u{65e5}\u{1f600}]{1,40}",
+        ];
+        prop::collection::vec(piece, 0..20).prop_map(|pieces| pieces.concat())
+    }
+
+    /// The end of a string, byte by byte.
+    fn end_by_byte(text: &[u8], open: usize) -> Option<usize> {
+        let mut at = open + 1;
+        loop {
+            match text.get(at)? {
+                b'"' => return Some(at + 1),
+                b'\\' => at += 2,
+                _ => at += 1,
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn a_string_ends_where_reading_it_byte_by_byte_ends(
+            before in written(), string in written(), after in written(),
+        ) {
+            let text = format!("\"{before}\",\"{string}\"{after}");
+            let open = before.len() + 3;
+            prop_assert_eq!(end_of_string(text.as_bytes(), 0), Some(before.len() + 2));
+            prop_assert_eq!(end_of_string(text.as_bytes(), open), Some(open + string.len() + 2));
+        }
+
+        #[test]
+        fn any_bytes_end_where_they_do_byte_by_byte(
+            text in "\"[\"\\\\]{0,90}|\"[\"\\\\a]{0,90}|\"\\PC{0,90}",
+        ) {
+            for open in (0..text.len()).filter(|&open| text.as_bytes()[open] == b'"') {
+                let text = text.as_bytes();
+                prop_assert_eq!(end_of_string(text, open), end_by_byte(text, open));
+            }
+        }
+
+        #[test]
+        fn another_escape_is_found_wherever_it_stands(
+            before in "[a\\\\u/]{0,90}", after in "[a\\\\u/]{0,90}", from in 0_usize..190,
+        ) {
+            let written = format!("{before}\\u{after}");
+            let other = |pair: &&[u8]| matches!(pair, [b'\\', b'u' | b'/']);
+            let places = written.as_bytes().windows(2).enumerate();
+            let expected = places.skip(from).find(|(_, pair)| other(pair)).map(|(place, _)| place);
+            prop_assert_eq!(other_escape(written.as_bytes(), from), expected);
+        }
+    }
+}
