@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use hook_bus::recording::{RecorderError, RecordingError};
 use hook_bus::script::{ScenarioError, ScenarioFilesError};
@@ -113,6 +113,14 @@ impl CommandError {
     #[cfg(not(unix))]
     pub(crate) fn no_sockets() -> Self {
         Self::Usage("--socket needs Unix sockets, which this system has not; use --stdio".into())
+    }
+
+    /// An output was to go where an input comes from.
+    pub(crate) fn would_overwrite(what: &str, path: &Path) -> Self {
+        Self::Usage(format!(
+            "{} is {what} itself, which would be lost; name another file",
+            path.display()
+        ))
     }
 
     pub(crate) fn exit_code(&self) -> Status {

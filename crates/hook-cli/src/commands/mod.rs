@@ -25,6 +25,8 @@ pub(crate) mod trust;
 
 pub(crate) use switching::{Because, Edited, Outcome, Remaining};
 
+use std::path::Path;
+
 use hook_core::HookEventName;
 
 use crate::args::{Cli, Command};
@@ -65,4 +67,10 @@ pub(crate) async fn dispatch(cli: Cli, printer: &mut Printer) -> Result<Status, 
 /// The event of a name that was given on the command line.
 fn known_event(name: &str) -> Result<HookEventName, CommandError> {
     HookEventName::from_name(name).ok_or_else(|| CommandError::Usage(HookEventName::unknown(name)))
+}
+
+/// Whether both names are those of one file that is there.
+fn is_same_file(one: &Path, other: &Path) -> bool {
+    let real = |path: &Path| path.canonicalize().ok();
+    real(one).is_some_and(|one| real(other) == Some(one))
 }

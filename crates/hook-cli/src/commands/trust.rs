@@ -102,6 +102,10 @@ async fn review(
 ) -> Result<Status, CommandError> {
     let (trusted, open): (Vec<&Review>, Vec<&Review>) =
         reviews.iter().partition(|review| review.standing == Standing::Trusted);
+    if arguments.yes {
+        // What was agreed to is written down whether anybody reads or not.
+        printer.work_on_unread();
+    }
     if context.json() {
         if arguments.yes {
             store.grant_reviewed(context.project(), open.iter().copied())?;
