@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 use hook_core::settings::{HookEntry, load};
-use hook_core::trust::{Grant, Review, Standing};
+use hook_core::trust::{Grant, Review, Standing, TrustStoreError};
 use hook_core::{HookSource, TrustStore};
 use tokio::io::{AsyncBufReadExt, BufReader, Lines, Stdin};
 
@@ -58,7 +58,14 @@ pub(crate) async fn run(
     if arguments.revoke {
         return revoke(arguments, &store, context, printer).await;
     }
-    let mut reviews = store.review(context.project(), &entries)?;
+    let mut reviews = match store.review(context.project(), &entries) {
+        // The decision that is asked for now sets it aside.
+        Err(damaged @ TrustStoreError::Damaged { .. }) if !arguments.list => {
+            printer.warning(&damaged.to_string());
+            store.review_anew(context.project(), &entries)
+        }
+        reviews => reviews?,
+    };
     if arguments.list {
         return list(arguments, &store, &reviews, context, printer).await;
     }
