@@ -4,6 +4,10 @@
 pub(crate) const PROJECT_DIRECTORY: [&str; 4] =
     ["HOOK_PROJECT_DIR", "LLXPRT_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR"];
 
+/// Programs that run the script which is their first argument.
+const INTERPRETERS: [&str; 12] =
+    ["bash", "bun", "dash", "node", "perl", "php", "python", "python3", "ruby", "sh", "tsx", "zsh"];
+
 /// What bash would not look for as a program: `compgen -b -k`, as far as it is made of plain
 /// characters.
 const SHELL_WORDS: [&str; 77] = [
@@ -89,6 +93,13 @@ const SHELL_WORDS: [&str; 77] = [
 /// Whether bash itself knows what to do with this word, if a command begins with it.
 pub(crate) fn is_shell_word(word: &str) -> bool {
     SHELL_WORDS.contains(&word) || matches!(word, "[" | "[[" | "{" | "}" | "!")
+}
+
+/// The name of the interpreter that a word starts, if it is one that runs the script which is its
+/// first argument.
+pub(crate) fn interpreter(word: &str) -> Option<&str> {
+    let name = word.rsplit('/').next()?;
+    INTERPRETERS.contains(&name).then_some(name)
 }
 
 /// The words of a command that is plain, or nothing.

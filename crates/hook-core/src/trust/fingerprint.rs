@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use crate::command_line::{PROJECT_DIRECTORY, expanded_words, possible_names};
+use crate::command_line::{PROJECT_DIRECTORY, expanded_words, interpreter, possible_names};
 use crate::settings::HookEntry;
 
 /// How long a script may be that a decision covers, in bytes: 64 MiB. It is read before each run.
@@ -169,6 +169,17 @@ pub(super) fn first_word(entry: &HookEntry) -> Option<String> {
         return None;
     }
     expanded_words(&entry.command, |name| project_variable(entry, name)).into_iter().next()?
+}
+
+/// The interpreter that a command begins with, and the script that it is given: a path without `.`
+/// in it, below the project where it is said so.
+pub(super) fn interpreted(entry: &HookEntry) -> Option<(String, PathBuf)> {
+    let words = expanded_words(&entry.command, |name| project_variable(entry, name));
+    let program = words.first()?.as_deref()?;
+    let interpreter = interpreter(program)?;
+    let script = words.get(1)?.as_deref()?;
+    let script = script.strip_prefix(PROJECT).map_or(script, |rest| rest.trim_start_matches('/'));
+    Some((interpreter.to_owned(), without_dots(Path::new(script))))
 }
 
 /// The value of a variable that holds the project's directory, unless the hook has its own.

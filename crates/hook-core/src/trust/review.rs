@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use super::fingerprint::{
-    Content, Keep, Program, files_beside_program, fingerprint_of, hash_of, without_dots,
+    Content, Keep, Program, files_beside_program, fingerprint_of, hash_of, interpreted,
+    without_dots,
 };
 use super::store::{Grant, Seen, SeenScript};
 use crate::settings::HookEntry;
@@ -103,6 +104,18 @@ pub enum Change {
 }
 
 impl Review {
+    /// The script of the project that the command gives to an interpreter, as in
+    /// `python3 hooks/guard.py`. It is not covered; it would be as the command's first word.
+    pub fn interpreted_script(&self) -> Option<&Path> {
+        let script = interpreted(&self.entry)?.1;
+        self.uncovered.iter().find(|file| file.ends_with(&script)).map(PathBuf::as_path)
+    }
+
+    /// The interpreter of [`interpreted_script`](Self::interpreted_script).
+    pub fn interpreter(&self) -> Option<String> {
+        Some(interpreted(&self.entry)?.0)
+    }
+
     /// What changed since the hook was trusted; nothing for one that is, or that never was.
     pub fn changes(&self) -> Vec<Change> {
         let Standing::Changed(grant) = &self.standing else { return Vec::new() };
