@@ -35,6 +35,10 @@ use crate::error::CommandError;
 use crate::exit_code::Status;
 use crate::output::Printer;
 
+/// What is to be said when a settings file or a decision has changed.
+const RELOAD: &str = "a `hook serve` that is running goes on as before until it is told to read \
+                      settings anew: by SIGHUP, or by a client's hook-reload";
+
 /// Runs the command that was asked for.
 pub(crate) async fn dispatch(cli: Cli, printer: &mut Printer) -> Result<Status, CommandError> {
     let Cli { common, command } = cli;
