@@ -292,3 +292,18 @@ async fn a_client_that_vanishes_in_mid_line_ends_its_own_requests_only() {
     .await;
     assert_eq!(end, ClientEnd::Finished);
 }
+
+#[tokio::test]
+async fn a_client_that_reads_nothing_does_not_keep_the_server_from_stopping() {
+    let system = Project::new().system();
+    let stop = CancellationToken::new();
+    let requests: String = (0..100)
+        .map(|number| request("SessionEnd", &json!({"reason": "exit"}), &number.to_string()))
+        .collect();
+    // Less room than one answer needs, and nobody who reads.
+    let (writer, _unread) = duplex(16);
+    let served = serve_client(&system, requests.as_bytes(), writer, &stop);
+    stop.cancel();
+    let ended = tokio::time::timeout(PATIENCE, served).await;
+    assert_eq!(ended.unwrap().unwrap(), ClientEnd::Gone);
+}

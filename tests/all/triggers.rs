@@ -565,6 +565,16 @@ async fn a_call_that_does_not_stream_is_a_stream_of_one() {
 }
 
 #[tokio::test]
+async fn what_hooks_repeat_for_each_chunk_is_said_once() {
+    let says_both = json!({"systemMessage": "be brief",
+        "hookSpecificOutput": {"additionalContext": "one\n\ntwo"}});
+    let (_project, host) = saying("AfterModel", &says_both);
+    let (_, result, _) = run_model(&host, ChunkHooks::Each).await;
+    assert_eq!(result.for_next_request.as_deref(), Some("one\n\ntwo\n\n[System] be brief"));
+    assert_eq!(result.for_user.as_deref(), Some("be brief"));
+}
+
+#[tokio::test]
 async fn who_stops_waiting_for_a_chunk_gets_it_the_next_time() {
     let (project, host) =
         doing("AfterModel", "touch looking; while ! [ -e go ]; do sleep 0.02; done");

@@ -40,37 +40,38 @@ pub(crate) struct Engine {
 }
 
 impl Engine {
-    /// Reads the settings. A `runner` that is there already goes on: what it runs counts against
-    /// its limits, and is waited for at the end.
+    /// Builds an engine on a thread that may wait: settings may lie on a slow or absent file system.
     async fn build(
         options: &EngineOptions,
         runner: Option<Arc<Runner>>,
     ) -> Result<Arc<Self>, InitializeError> {
         let options = options.clone();
-        // Settings may lie on a slow or absent file system.
-        let built = tokio::task::spawn_blocking(move || {
-            let runner = match runner {
-                Some(runner) => runner,
-                None => Arc::new(Runner::new(options.host.clone())?),
-            };
-            let files = options.sources.iter().filter_map(load).collect();
-            let registry = Arc::new(HookRegistry::new(
-                files,
-                &options.handlers,
-                &runner,
-                &options.host.project,
-                &options.trust,
-            ));
-            for diagnostic in registry.diagnostics() {
-                tracing::warn!(target: "hook::settings", "{diagnostic}");
-            }
-            let planner = Planner::new(Arc::clone(&registry));
-            Ok(Arc::new(Self { registry, pipeline: Pipeline::new(planner, runner, Aggregator) }))
-        });
-        built
-            .await
-            .map_err(|error| InitializeError::Settings(Arc::new(error)))?
-            .map_err(|error: RunnerError| InitializeError::Runner(Arc::new(error)))
+        let built = tokio::task::spawn_blocking(move || Self::build_here(&options, runner));
+        built.await.map_err(|error| InitializeError::Settings(Arc::new(error)))?
+    }
+
+    /// Reads the settings. A `runner` that is there already goes on: what it runs counts against
+    /// its limits, and is waited for at the end.
+    fn build_here(
+        options: &EngineOptions,
+        runner: Option<Arc<Runner>>,
+    ) -> Result<Arc<Self>, InitializeError> {
+        let new = || Runner::new(options.host.clone()).map(Arc::new);
+        let unfit = |error: RunnerError| InitializeError::Runner(Arc::new(error));
+        let runner = runner.map_or_else(new, Ok).map_err(unfit)?;
+        let files = options.sources.iter().filter_map(load).collect();
+        let registry = Arc::new(HookRegistry::new(
+            files,
+            &options.handlers,
+            &runner,
+            &options.host.project,
+            &options.trust,
+        ));
+        for diagnostic in registry.diagnostics() {
+            tracing::warn!(target: "hook::settings", "{diagnostic}");
+        }
+        let planner = Planner::new(Arc::clone(&registry));
+        Ok(Arc::new(Self { registry, pipeline: Pipeline::new(planner, runner, Aggregator) }))
     }
 }
 
@@ -111,6 +112,16 @@ impl EngineSlot {
             current.get_or_init(|| Engine::build(&slot.options, None)).await.clone()
         });
         build.await.map_err(|error| InitializeError::Settings(Arc::new(error)))?
+    }
+
+    /// As [`initialize`](Self::initialize), on the caller's own thread.
+    pub(crate) async fn initialize_here(self: &Arc<Self>) -> Result<Arc<Engine>, InitializeError> {
+        if self.get().is_none() {
+            let current = Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner));
+            // Somebody else may be at it: then theirs counts.
+            let _ = current.set(Engine::build_here(&self.options, None));
+        }
+        self.initialize().await
     }
 
     /// Builds the engine anew and puts it in the old one's place; requests in flight stay with the

@@ -209,6 +209,15 @@ impl HookSystem {
         self.engine.initialize().await.map(drop)
     }
 
+    /// As [`initialize`](Self::initialize), on the caller's own thread, which waits as long as the
+    /// file system does. It spares a program that has nothing else to do meanwhile a thread.
+    ///
+    /// # Errors
+    /// As [`initialize`](Self::initialize).
+    pub async fn initialize_here(&self) -> Result<(), InitializeError> {
+        self.engine.initialize_here().await.map(drop)
+    }
+
     /// Reads the settings anew. Requests in flight stay with the old ones, what was switched at
     /// run time stays switched.
     ///

@@ -131,7 +131,7 @@ impl Context {
         printer: &mut Printer,
     ) -> Result<HookSystem, CommandError> {
         let system = self.builder()?.build()?;
-        system.initialize().await?;
+        system.initialize_here().await?;
         show_settings_problems(&system, printer);
         let untrusted = system.hooks()?.iter().filter(|listing| !listing.trusted).count();
         if untrusted > 0 {

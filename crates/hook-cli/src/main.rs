@@ -14,6 +14,7 @@
 //! | `progress` | which hooks take long, while they do |
 //! | `recording` | a recording that is made meanwhile |
 //! | `signals` | what a signal does |
+//! | `stdout` | writing without being held up |
 //! | `exit_code`, `error` | how it ends |
 
 mod args;
@@ -32,6 +33,7 @@ mod recording;
 mod reference;
 mod render;
 mod signals;
+mod stdout;
 
 use std::process::ExitCode;
 

@@ -5,10 +5,10 @@ use std::io::{self, IsTerminal, Write};
 use anstyle::{AnsiColor, Style};
 use hook_core::settings::{Diagnostic, Severity};
 use indicatif::{MultiProgress, ProgressDrawTarget};
-use tokio::io::AsyncWriteExt;
 
 use crate::args::Color;
 use crate::error::CommandError;
+use crate::stdout;
 
 /// How a piece of text is meant.
 #[derive(Debug, Clone, Copy)]
@@ -41,7 +41,6 @@ const DEFAULT_WIDTH: usize = 100;
 #[derive(Debug)]
 pub(crate) struct Printer {
     color: Color,
-    stdout: tokio::io::Stdout,
     /// Lines that come and go below everything else that is on the terminal.
     progress: MultiProgress,
 }
@@ -49,7 +48,7 @@ pub(crate) struct Printer {
 impl Printer {
     pub(crate) fn new(color: Color) -> Self {
         let progress = MultiProgress::with_draw_target(ProgressDrawTarget::hidden());
-        Self { color, stdout: tokio::io::stdout(), progress }
+        Self { color, progress }
     }
 
     /// What paints text that goes to a file: nobody's terminal.
@@ -94,23 +93,17 @@ impl Printer {
     /// Prints a message of the protocol: one line, flushed. Whoever does not read holds up nothing
     /// but the command's own next word.
     pub(crate) async fn message(&mut self, line: &[u8]) -> Result<(), CommandError> {
-        self.write(&[line, b"\n"]).await
+        self.write([line, b"\n"].concat()).await
     }
 
     /// Prints text for people.
     pub(crate) async fn text(&mut self, text: &str) -> Result<(), CommandError> {
-        self.write(&[text.as_bytes()]).await
+        self.write(text.as_bytes().to_vec()).await
     }
 
-    async fn write(&mut self, pieces: &[&[u8]]) -> Result<(), CommandError> {
+    async fn write(&mut self, text: Vec<u8>) -> Result<(), CommandError> {
         self.make_room();
-        let write = async {
-            for piece in pieces {
-                self.stdout.write_all(piece).await?;
-            }
-            self.stdout.flush().await
-        };
-        write.await.map_err(CommandError::Output)
+        stdout::write(text).await.map_err(CommandError::Output)
     }
 
     /// Says what went wrong, on stderr.

@@ -46,6 +46,12 @@ impl Recording {
     }
 }
 
+impl Drop for Recording {
+    fn drop(&mut self) {
+        self.stop.cancel();
+    }
+}
+
 /// Waits until it can go on no longer, and says why; never done while it can, or there is none.
 pub(crate) async fn broken(recording: &mut Option<Recording>) -> String {
     let Some(running) = recording else { return std::future::pending().await };

@@ -71,6 +71,7 @@ impl Recorded {
 pub(super) fn hook(name: &str, exit: i64, duration: f64, stdout: &str) -> Value {
     json!({"name": name, "type": "command", "source": "project", "success": exit == 0,
         "exitCode": exit, "duration": duration, "queued": 0.01, "warnings": [],
+        "decision": if exit == 2 || stdout.contains("\"deny\"") { "block" } else { "proceed" },
         "stdout": stdout, "stderr": ""})
 }
 

@@ -125,56 +125,58 @@ fn json_is_one_line_for_each_request() {
     let lines = finished.lines();
     assert_eq!(lines.len(), 6);
     insta::assert_snapshot!(serde_json::to_string_pretty(&lines[1]).unwrap(), @r#"
-    {
-      "request": 2,
-      "correlationId": "c-2",
-      "eventName": "BeforeTool",
-      "subject": "shell",
-      "outcome": "block",
-      "start": 100000,
-      "end": 141000,
-      "reason": "no shell today",
-      "input": {
-        "tool_name": "shell",
-        "tool_input": {
-          "path": "a.txt"
-        }
-      },
-      "hooks": [
-        {
-          "name": "guard",
-          "type": "command",
-          "source": "project",
-          "outcome": "block",
-          "start": 100500,
-          "end": 140500,
-          "success": true,
-          "exitCode": 0,
-          "duration": 40.0,
-          "queued": 0.01,
-          "warnings": [],
-          "stdout": "{\"decision\":\"deny\",\"reason\":\"no shell today\"}",
-          "stderr": ""
-        },
-        {
-          "name": "audit",
-          "type": "command",
-          "source": "project",
-          "outcome": "failed",
-          "start": 101000,
-          "end": 113500,
-          "success": false,
-          "exitCode": 1,
-          "duration": 12.5,
-          "queued": 0.01,
-          "warnings": [],
-          "stdout": "",
-          "stderr": "",
-          "error": "Hook exited with code 1"
-        }
-      ]
+{
+  "request": 2,
+  "correlationId": "c-2",
+  "eventName": "BeforeTool",
+  "subject": "shell",
+  "outcome": "block",
+  "start": 100000,
+  "end": 141000,
+  "reason": "no shell today",
+  "input": {
+    "tool_name": "shell",
+    "tool_input": {
+      "path": "a.txt"
     }
-    "#);
+  },
+  "hooks": [
+    {
+      "name": "guard",
+      "type": "command",
+      "source": "project",
+      "outcome": "block",
+      "start": 100500,
+      "end": 140500,
+      "success": true,
+      "exitCode": 0,
+      "duration": 40.0,
+      "queued": 0.01,
+      "warnings": [],
+      "decision": "block",
+      "stdout": "{\"decision\":\"deny\",\"reason\":\"no shell today\"}",
+      "stderr": ""
+    },
+    {
+      "name": "audit",
+      "type": "command",
+      "source": "project",
+      "outcome": "failed",
+      "start": 101000,
+      "end": 113500,
+      "success": false,
+      "exitCode": 1,
+      "duration": 12.5,
+      "queued": 0.01,
+      "warnings": [],
+      "decision": "proceed",
+      "stdout": "",
+      "stderr": "",
+      "error": "Hook exited with code 1"
+    }
+  ]
+}
+"#);
     let outcomes: Vec<_> = lines.iter().map(|line| line["outcome"].as_str().unwrap()).collect();
     assert_eq!(outcomes, ["proceed", "block", "proceed", "proceed", "failed", "unfinished"]);
     // What the recorder missed of a hook is reckoned from its result.

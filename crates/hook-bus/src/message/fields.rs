@@ -143,7 +143,7 @@ const HOOK_SOURCE: Field = Field::required(
 );
 
 /// What a hook did.
-static HOOK: [Field; 16] = [
+static HOOK: [Field; 17] = [
     HOOK_NAME,
     HOOK_TYPE,
     HOOK_SOURCE,
@@ -157,6 +157,11 @@ static HOOK: [Field; 16] = [
     Field::optional("truncated", Kind::Bool, "Present where it wrote more than is kept."),
     WARNINGS,
     Field::optional("error", Kind::Text, "Why it failed."),
+    Field::optional(
+        "decision",
+        Kind::Words(&["proceed", "ask", "block", "stop"]),
+        "What it decided by itself, if what it wrote was asked for and was an answer.",
+    ),
     Field::optional("stdout", Kind::Text, "What is kept of its standard output, if asked for."),
     Field::optional("stderr", Kind::Text, "What is kept of its standard error, if asked for."),
     Field::optional("input", Kind::AnyObject, "What it was told, if asked for."),

@@ -168,6 +168,9 @@ pub(super) fn write_hook(out: &mut ObjectWriter<'_>, result: &HookExecutionResul
         out.text("error", &failure.to_string());
     }
     if streams {
+        if let Some(output) = &result.output {
+            out.text("decision", output.policy(result.hook.event).as_str());
+        }
         out.text("stdout", &String::from_utf8_lossy(&process.stdout.bytes));
         out.text("stderr", &String::from_utf8_lossy(&process.stderr.bytes));
     }

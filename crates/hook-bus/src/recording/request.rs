@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use hook_core::event::Matching;
-use hook_core::{HookEventName, HookOutput, JsonObject, PolicyDecision, RawJson};
+use hook_core::{HookEventName, JsonObject, PolicyDecision, RawJson};
 
 /// One request and what became of it. Times count from the beginning of the recording.
 #[derive(Debug, Clone)]
@@ -145,24 +145,16 @@ impl RecordedRequest {
 }
 
 impl RecordedHook {
-    /// What came of it, as far as its exit code and its output tell.
-    pub fn outcome(&self, event: Option<HookEventName>) -> RecordedOutcome {
-        let Some(result) = &self.result else { return RecordedOutcome::Unfinished };
-        if result.get("error").is_some() {
-            return RecordedOutcome::Failed;
+    /// What came of it. A denial sticks, whatever happened to the hook after it.
+    pub fn outcome(&self) -> RecordedOutcome {
+        if self.result.is_none() {
+            return RecordedOutcome::Unfinished;
         }
-        let said = event.and_then(|event| Some(self.output()?.policy(event)));
-        let said = said.unwrap_or_default();
-        match result.get("exitCode").and_then(RawJson::to_whole_number) {
-            Some(2) => said.max(PolicyDecision::Block).into(),
-            _ => said.into(),
+        match self.text("decision").as_deref().and_then(decision) {
+            Some(decided) if decided != RecordedOutcome::Proceed => decided,
+            _ if self.text("error").is_some() => RecordedOutcome::Failed,
+            _ => RecordedOutcome::Proceed,
         }
-    }
-
-    /// What it wrote to stdout, read as an answer.
-    fn output(&self) -> Option<HookOutput> {
-        let fields = RawJson::parse(self.text("stdout")?).ok()?.to_object().ok()?;
-        Some(HookOutput::read(fields, &mut Vec::new()))
     }
 
     /// A text of its result, such as `error`.

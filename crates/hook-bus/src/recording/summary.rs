@@ -67,7 +67,6 @@ impl Recording {
         let mut events: IndexMap<String, EventTotals> = IndexMap::new();
         let mut spans = Vec::new();
         for (index, request) in self.requests.iter().enumerate() {
-            let event = request.event();
             let name = request.event_name.clone().unwrap_or_else(|| "?".to_owned());
             let totals = events.entry(name.clone()).or_default();
             totals.event = name;
@@ -78,7 +77,7 @@ impl Recording {
             ));
             totals.hooks += request.hooks.len();
             for (place, hook) in request.hooks.iter().enumerate() {
-                totals.failed_hooks += usize::from(hook.outcome(event) == RecordedOutcome::Failed);
+                totals.failed_hooks += usize::from(hook.outcome() == RecordedOutcome::Failed);
                 let Some(duration) = hook.duration() else { continue };
                 totals.in_hooks = totals.in_hooks.saturating_add(duration);
                 totals.longest = totals.longest.max(duration);

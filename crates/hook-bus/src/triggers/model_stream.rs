@@ -223,8 +223,16 @@ where
 /// Adds what a hook says, unless it was said already: hooks of chunks repeat themselves.
 fn add(said: &mut Option<String>, more: Option<String>) {
     let Some(more) = more else { return };
+    let was_said = |said: &str| {
+        // As a whole: between two gaps, or an end and a gap.
+        said.match_indices(&more).any(|(at, _)| {
+            let (before, after) = (&said[..at], &said[at + more.len()..]);
+            (before.is_empty() || before.ends_with("\n\n"))
+                && (after.is_empty() || after.starts_with("\n\n"))
+        })
+    };
     match said {
-        Some(said) if said.split("\n\n").any(|earlier| earlier == more) => {}
+        Some(said) if was_said(said) => {}
         Some(said) => {
             said.push_str("\n\n");
             said.push_str(&more);

@@ -9,12 +9,14 @@ use std::collections::hash_map::Entry;
 use std::io;
 use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
 use hook_core::RunLane;
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::LineReader;
@@ -35,6 +37,12 @@ const MAX_UNREAD: usize = 64 * 1024 * 1024;
 /// bytes on it is: each of them may answer with megabytes.
 const IN_FLIGHT_BEHIND: usize = 16;
 const BEHIND: usize = 1024 * 1024;
+
+/// How many reloads may wait for the one that runs: each gets its answer.
+const MAX_RELOADS: usize = 64;
+
+/// How long a client may leave its last answers unread once the server is to stop.
+const UNREAD_AT_END: Duration = Duration::from_secs(2);
 
 /// How many requests of one client may be in flight.
 const IN_FLIGHT: usize = 128;
@@ -94,13 +102,23 @@ where
     };
     client.outbox.push(hello());
     let (mut reading, mut failed) = (true, Ok(ClientEnd::Finished));
+    let (mut stopped, mut stuck) = (false, pin!(tokio::time::sleep(UNREAD_AT_END)));
     while reading || client.is_busy() {
         let unread = client.outbox.bytes >= MAX_UNREAD;
         let most = if client.outbox.bytes > BEHIND { IN_FLIGHT_BEHIND } else { IN_FLIGHT };
         let may_publish = !unread && client.running.len() < most;
-        let may_read = reading && !unread && client.inbox.bytes < MAX_UNREAD;
+        let may_read = reading
+            && !unread
+            && client.inbox.bytes < MAX_UNREAD
+            && client.reloads.waiting < MAX_RELOADS;
         tokio::select! {
-            () = stop.cancelled(), if reading => reading = false,
+            () = stop.cancelled(), if !stopped => {
+                (reading, stopped) = (false, true);
+                stuck.as_mut().reset(Instant::now() + UNREAD_AT_END);
+            }
+            () = &mut stuck, if stopped && !client.outbox.is_empty() => {
+                return Ok(ClientEnd::Gone);
+            }
             line = lines.next(), if may_read => match line {
                 Ok(Some(line)) => client.take(ClientMessage::read(line)),
                 Ok(None) => reading = false,
@@ -119,9 +137,12 @@ where
             line = next_line(&mut client.tail), if client.outbox.bytes <= BEHIND => {
                 client.outbox.push(line);
             }
-            written = client.outbox.write() => if written.is_err() {
-                return Ok(ClientEnd::Gone);
-            },
+            written = client.outbox.write() => {
+                if written.is_err() {
+                    return Ok(ClientEnd::Gone);
+                }
+                stuck.as_mut().reset(Instant::now() + UNREAD_AT_END);
+            }
             () = &mut gone => return Ok(ClientEnd::Gone),
         }
         if !reading && !client.is_busy() {

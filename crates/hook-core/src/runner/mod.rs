@@ -30,7 +30,7 @@ mod tree;
 use std::ffi::OsString;
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use futures::FutureExt;
@@ -92,9 +92,9 @@ impl Default for RunnerLimits {
 
 impl RunnerLimits {
     fn slots(&self) -> usize {
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         match self.max_concurrent {
-            0 => (4 * cores).max(8),
+            0 => (4 * cores()).max(8),
             given => given,
         }
     }
@@ -180,7 +180,8 @@ impl HookExecutionResult {
 pub struct Runner {
     shell: Shell,
     host: RunnerHost,
-    slots: Arc<SlotQueue>,
+    /// Made when the first hook wants a place: to ask how many cores there are takes a while.
+    slots: OnceLock<Arc<SlotQueue>>,
     tasks: EngineTasks,
     abandoned: AbandonedThreads,
 }
@@ -196,9 +197,14 @@ impl Runner {
         }
         let path = host.environment.iter().find(|(name, _)| name == "PATH");
         let shell = Shell::find(path.map(|(_, value)| value.as_os_str()))?;
-        let slots = SlotQueue::new(host.limits.slots());
         let tasks = EngineTasks::new();
-        Ok(Self { shell, host, slots, tasks, abandoned: AbandonedThreads::default() })
+        Ok(Self {
+            shell,
+            host,
+            slots: OnceLock::new(),
+            tasks,
+            abandoned: AbandonedThreads::default(),
+        })
     }
 
     /// Makes executors for the command hooks of one source.
@@ -291,7 +297,7 @@ impl Runner {
             Arc::clone(hook),
             input,
             RunScope { cancel: cancel.clone(), ..scope.clone() },
-            Arc::clone(&self.slots),
+            Arc::clone(self.slots.get_or_init(|| SlotQueue::new(self.host.limits.slots()))),
         );
         self.tasks.tracker.spawn(async move {
             // Nobody listening means nobody waits; the run was cancelled and is over.

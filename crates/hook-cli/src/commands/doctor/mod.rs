@@ -39,7 +39,7 @@ pub(crate) async fn run(
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
     let system = context.builder()?.build()?;
-    let initialized = system.initialize().await;
+    let initialized = system.initialize_here().await;
     let mut sections = vec![
         programs::section(&system, initialized.as_ref().err()),
         settings::section(context, &system),

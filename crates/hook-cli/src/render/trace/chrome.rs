@@ -129,7 +129,7 @@ impl Event<'_> {
                 });
             }
             Self::Hook { request, hook, lane, end } => {
-                let outcome = hook.outcome(request.event());
+                let outcome = hook.outcome();
                 complete(out, &hook.name, "hook", (hook.start, *end), *lane);
                 out.object("args", |out| {
                     out.integer("request", request.number.into());

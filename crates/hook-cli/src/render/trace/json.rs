@@ -50,12 +50,11 @@ pub(super) fn request(out: &mut ObjectWriter<'_>, request: &RecordedRequest, tex
     if let Some(warnings) = request.answered(&["warnings"]) {
         out.raw("warnings", &warnings);
     }
-    let event = request.event();
     out.objects("hooks", &request.hooks, |out, recorded: &RecordedHook| {
         out.text("name", &recorded.name);
         out.text("type", &recorded.kind);
         out.text("source", &recorded.source);
-        out.text("outcome", recorded.outcome(event).as_str());
+        out.text("outcome", recorded.outcome().as_str());
         out.integer("start", microseconds(recorded.start));
         if let Some(end) = recorded.end {
             out.integer("end", microseconds(end));

@@ -128,12 +128,12 @@ impl<'r> Page<'r> {
             self.note(outcome, &text);
         }
         for hook in &request.hooks {
-            self.hook(request, hook, track);
+            self.hook(hook, track);
         }
     }
 
-    fn hook(&mut self, request: &RecordedRequest, hook: &RecordedHook, track: Option<Track>) {
-        let outcome = hook.outcome(request.event());
+    fn hook(&mut self, hook: &RecordedHook, track: Option<Track>) {
+        let outcome = hook.outcome();
         let (name, left) = fitted(&one_line(&hook.name), self.names.saturating_sub(2));
         let name = format!("  {}{:left$}", self.paint(Tone::Plain, &name), "");
         // Of a hook that never ended is known that it was at work until then.
