@@ -87,8 +87,12 @@ pub(crate) fn protocol(printer: &Printer) -> String {
 const ENDINGS: [(&str, &str); 4] = [
     ("0", "its standard output is its answer"),
     ("2", "a denial; standard error is the reason"),
-    ("other", "it failed; standard error is a warning to user and model; things go on"),
-    ("none", "killed or too slow: it failed. With failBehavior block, a failure is a denial"),
+    ("other", "it failed; standard error is a warning for user and model"),
+    (
+        "none",
+        "killed or too slow: it failed. Things go on after a failure; with failBehavior block it is \
+        a denial",
+    ),
 ];
 
 /// What is set in the environment of a hook (protocol.md §3).
