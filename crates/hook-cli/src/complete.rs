@@ -47,6 +47,12 @@ pub(crate) fn event_names(current: &OsStr) -> Vec<CompletionCandidate> {
     beginning_with(current, candidates)
 }
 
+/// The schemas, for an argument that names one: those of the whole, then those of the events.
+pub(crate) fn schema_names(current: &OsStr) -> Vec<CompletionCandidate> {
+    let whole = hook_bus::schema::NAMES.map(|name| (name, "the schema"));
+    beginning_with(current, whole).into_iter().chain(event_names(current)).collect()
+}
+
 /// The hooks in the settings that the command line or the folder stands for, for an argument that
 /// names one. They are only read: nothing is run, and nobody has to trust them.
 pub(crate) fn hook_names(current: &OsStr) -> Vec<CompletionCandidate> {

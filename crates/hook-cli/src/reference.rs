@@ -19,6 +19,18 @@ fn the_committed_reference_is_that_of_the_definitions() {
     generated::is_up_to_date("docs/cli/reference.md", &reference());
 }
 
+#[test]
+fn what_stands_below_the_options_fits_a_terminal() {
+    let hook = help::built(Cli::command());
+    for command in help::subcommands(&hook).chain([&hook]) {
+        let mut text = String::new();
+        after_help(&mut text, command);
+        for line in text.lines() {
+            assert!(line.chars().count() <= 80, "{}: {line}", command.get_name());
+        }
+    }
+}
+
 fn reference() -> String {
     let hook = help::built(Cli::command().term_width(100));
     let mut out = format!("{HEAD}\n{}\n", hook.get_about().cloned().unwrap_or_default());

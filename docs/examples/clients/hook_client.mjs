@@ -3,7 +3,7 @@
 //
 //   const hooks = await HookClient.overStdio(["hook", "serve", "--stdio"]);
 //   const answer = await hooks.fire("BeforeTool", {tool_name: "write_file", tool_input: {}});
-//   if (answer.decision === "block") ...
+//   if (answer.decision !== "proceed") ...  // block, stop, or ask the user
 //   await hooks.close();
 //
 // Run as a program it shows what the hooks of the example project say to a few tool calls:
@@ -26,16 +26,19 @@ export class HookClient {
   #writer;
   #end;
   #waiting = new Map();
+  #reloads = [];
   #next = 0;
   #gone;
 
   /** Starts a server, which ends with this client. */
   static overStdio([command, ...args]) {
     const server = spawn(command, args, {stdio: ["pipe", "pipe", "inherit"]});
-    const ended = new Promise((resolve) => server.on("close", resolve));
+    const ended = new Promise((resolve) => server.on("close", (...how) => resolve(how)));
     return HookClient.#greeted(server.stdout, server.stdin, server, async () => {
       server.stdin.end();
-      await ended;
+      const [code, signal] = await ended;
+      const how = signal ? `by ${signal}` : `with exit code ${code}`;
+      return `: \`${command}\` ended ${how}; what it wrote to stderr says why`;
     });
   }
 
@@ -46,6 +49,7 @@ export class HookClient {
     return HookClient.#greeted(socket, socket, socket, async () => {
       socket.end();
       await ended;
+      return "";
     });
   }
 
@@ -63,7 +67,12 @@ export class HookClient {
       const lines = createInterface({input: reader, crlfDelay: Infinity});
       let greeted = false;
       lines.on("line", (line) => {
-        const message = JSON.parse(line);
+        let message = {};
+        try {
+          message = JSON.parse(line);
+        } catch {
+          if (greeted) return;
+        }
         if (greeted) return client.#receive(message);
         greeted = true;
         if (message.type !== "hook-hello") {
@@ -76,7 +85,10 @@ export class HookClient {
         end();
       });
       lines.on("error", failed);
-      lines.on("close", () => failed(new Error("it ended before it answered")));
+      lines.on("close", async () => {
+        if (!greeted) return reject(new HookError(`there is no hook server${await end()}`));
+        failed(new Error("it ended before it answered"));
+      });
     });
   }
 
@@ -93,25 +105,51 @@ export class HookClient {
     return result;
   }
 
-  /** The whole response. */
-  request(event, input, {deadlineMs} = {}) {
+  /**
+   * The whole response. An id of your own (`correlationId`) is for `cancel`; no two requests that
+   * are under way may share one.
+   */
+  request(event, input, {deadlineMs, correlationId = `client-${this.#next++}`} = {}) {
     return new Promise((resolve, reject) => {
       if (this.#gone) return reject(this.#gone);
-      const correlationId = String(this.#next++);
+      if (this.#waiting.has(correlationId)) {
+        return reject(new HookError(`a request ${correlationId} is under way`));
+      }
       this.#waiting.set(correlationId, {resolve, reject});
       const type = "hook-execution-request";
-      this.#writer.write(
-        JSON.stringify({type, eventName: event, input, correlationId, deadlineMs}) + "\n",
-      );
+      this.#send({type, eventName: event, input, correlationId, deadlineMs});
+    });
+  }
+
+  /** Ends the hooks of a request. It is answered all the same, with the error `cancelled`. */
+  cancel(correlationId) {
+    if (!this.#gone) this.#send({type: "hook-cancel", correlationId});
+  }
+
+  /**
+   * Has the server read its settings anew, and with them what is trusted. Gives its reply:
+   * `success`, `totalHooks`, and in `warnings` what is wrong with the settings.
+   */
+  reload() {
+    return new Promise((resolve, reject) => {
+      if (this.#gone) return reject(this.#gone);
+      // Replies come in the order of the questions.
+      this.#reloads.push({resolve, reject});
+      this.#send({type: "hook-reload"});
     });
   }
 
   /** Ends the connection once everything is answered. */
-  close() {
-    return this.#end();
+  async close() {
+    await this.#end();
+  }
+
+  #send(message) {
+    this.#writer.write(JSON.stringify(message) + "\n");
   }
 
   #receive(message) {
+    if (message.type === "hook-reloaded") return this.#reloads.shift()?.resolve(message);
     if (message.type !== "hook-execution-response") return;
     this.#waiting.get(message.correlationId)?.resolve(message);
     this.#waiting.delete(message.correlationId);
@@ -119,10 +157,20 @@ export class HookClient {
 
   #fail(error) {
     this.#gone ??= error;
-    for (const {reject} of this.#waiting.values()) reject(this.#gone);
+    for (const {reject} of [...this.#waiting.values(), ...this.#reloads]) reject(this.#gone);
     this.#waiting.clear();
+    this.#reloads = [];
   }
 }
+
+const USAGE = `usage: hook_client.mjs [-h] [--hook HOOK] [--socket SOCKET]
+
+A client for \`hook serve\`, standard library only: copy it into your agent.
+
+options:
+  -h, --help       show this help message and exit
+  --hook HOOK      the hook command
+  --socket SOCKET  the socket of a server that runs`;
 
 const CALLS = [
   ["read_file", {file_path: "README.md"}],
@@ -134,8 +182,13 @@ const CALLS = [
 async function main() {
   const example = fileURLToPath(new URL("../agent-session", import.meta.url));
   const {values} = parseArgs({
-    options: {hook: {type: "string", default: "hook"}, socket: {type: "string"}},
+    options: {
+      hook: {type: "string", default: "hook"},
+      socket: {type: "string"},
+      help: {type: "boolean", short: "h"},
+    },
   });
+  if (values.help) return console.log(USAGE);
   const serve = [values.hook, "serve", "--stdio", "--project", example];
   serve.push("--settings", `${example}/.hooks/settings.json`);
   const hooks = values.socket

@@ -114,13 +114,13 @@ Events
 What its exit code means
   0        its standard output is its answer
   2        a denial; standard error is the reason
-  other    it failed; standard error is shown as a warning, and things go on
-  none     killed or too slow: it failed. With failBehavior block, a failure is
-           a denial
+  other    it failed; standard error is a warning for user and model
+  none     killed or too slow: it failed. Things go on after a failure; with
+           failBehavior block it is a denial
 
 What it writes to standard output
   Nothing, or one JSON object. All of it is optional. Anything else is a message
-  to the user. Logs go to standard error.
+  to the user and the model. Logs go to standard error.
   continue (boolean)          `false` stops the agent.
   stopReason                  Why it stops.
   suppressOutput (boolean)    `true` hides the message from the display.
@@ -161,6 +161,22 @@ A hook in sh
   echo "/etc is off limits" >&2
   exit 2
 
+A hook in Python
+
+  #!/usr/bin/env python3
+  # Denies /etc, and reminds the model of the tests. For BeforeTool.
+  import json, sys
+  event = json.load(sys.stdin)
+  path = event["tool_input"].get("path", "")
+  if path.startswith("/etc/"):
+      answer = {"decision": "deny", "reason": path + " is off limits"}
+  elif path.endswith(".py"):
+      context = "Run the tests after changing " + path
+      answer = {"hookSpecificOutput": {"additionalContext": context}}
+  else:
+      answer = {}
+  print(json.dumps(answer))
+
   Try it with `hook fire`. docs/protocol.md has every detail.
 ----- stderr -----
 "#);
@@ -191,20 +207,35 @@ A hook in sh
 }
 
 #[test]
-fn the_hook_on_the_page_of_the_protocol_works() {
+fn the_hooks_on_the_page_of_the_protocol_work() {
     let page = help(&["protocol"]);
-    let from = page.find("#!/bin/sh").unwrap();
-    let script: String = page[from..]
-        .lines()
-        .take_while(|line| !line.is_empty())
-        .fold(String::new(), |script, line| script + line.trim_start() + "\n");
-    let project = Project::with_hook("BeforeTool", "sh ./guard.sh");
-    project.write("guard.sh", &script);
-    for (path, status) in [("/etc/motd", 2), ("notes.txt", 0)] {
-        let input = json!({"tool_name": "write_file", "tool_input": {"path": path}}).to_string();
-        let fire = ["fire", "BeforeTool", "--settings=settings.json", "--input", &input];
-        let finished = Hook::new(&project, &fire).run();
-        assert_eq!(finished.status, status, "{path}: {finished:?}\n{script}");
+    let tests = Value::from("Run the tests after changing a.py");
+    for (first_line, run, reason, context) in [
+        ("#!/bin/sh", "sh ./guard", "/etc is off limits", Value::Null),
+        ("#!/usr/bin/env python3", "python3 ./guard", "/etc/motd is off limits", tests),
+    ] {
+        let from = page.find(first_line).unwrap();
+        let script: String = page[from..]
+            .lines()
+            .take_while(|line| !line.is_empty())
+            .fold(String::new(), |script, line| {
+                script + line.strip_prefix("  ").unwrap_or(line) + "\n"
+            });
+        let project = Project::with_hook("BeforeTool", run);
+        project.write("guard", &script);
+        for (path, status, reason, context) in [
+            ("/etc/motd", 2, &json!(reason), &Value::Null),
+            ("a.py", 0, &Value::Null, &context),
+            ("notes.txt", 0, &Value::Null, &Value::Null),
+        ] {
+            let input = json!({"tool_name": "edit", "tool_input": {"path": path}}).to_string();
+            let fire = ["fire", "BeforeTool", "--settings=settings.json", "--json", "--input"];
+            let finished = Hook::new(&project, &[&fire[..], &[&input]].concat()).run();
+            assert_eq!(finished.status, status, "{path}: {finished:?}\n{script}");
+            let processed = &finished.lines()[0]["processed"];
+            assert_eq!(&processed["reason"], reason, "{path}: {finished:?}");
+            assert_eq!(&processed["additionalContext"], context, "{path}: {finished:?}");
+        }
     }
 }
 

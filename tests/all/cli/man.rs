@@ -18,7 +18,8 @@ fn a_page_is_roff_with_examples_line_by_line() {
       hook completions powershell >> $PROFILE
     .PP
     .fi
-    The shell asks `hook` itself: events, commands, options, and the hooks of the project.
+    The shell asks `hook` itself: commands, options, events, and the hooks of the
+    project.
     ");
     let hook = Hook::new(&project, &["man"]).run();
     assert_eq!((hook.status, hook.stderr.as_str()), (0, ""));

@@ -22,9 +22,7 @@ Examples:
   hook check --format sarif > hooks.sarif
   hook check --json | jq -r 'select(.severity == \"error\") | .message'
 
-Exit codes:
-  0   no errors; there may be warnings and hints
-  1   there are errors, or with --deny-warnings warnings")]
+Exit code: 1 for errors, and with --deny-warnings for warnings; else 0.")]
 pub(crate) struct Arguments {
     /// The settings files; those that would be used by default
     #[arg(value_name = "FILE")]

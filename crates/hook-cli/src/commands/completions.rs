@@ -17,7 +17,8 @@ Examples:
   hook completions elvish >> ~/.config/elvish/rc.elv
   hook completions powershell >> $PROFILE
 
-The shell asks `hook` itself: events, commands, options, and the hooks of the project.")]
+The shell asks `hook` itself: commands, options, events, and the hooks of the
+project.")]
 pub(crate) struct Arguments {
     /// The shell
     shell: Shell,

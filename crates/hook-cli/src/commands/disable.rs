@@ -10,14 +10,17 @@ use crate::output::Printer;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Puts the name on the `disabled` list of the file in which the hook stands, or of each of them. A project's
-file is everybody's who works on it; --user switches the hook off for oneself alone.
+Puts the name on the `disabled` list of the file in which the hook stands, or
+of each of them. A project's file is everybody's who works on it; --user
+switches the hook off for oneself alone.
 
 Examples:
   hook disable guard
   hook disable guard --user
-  hook disable './lint.sh --fast'     a hook without a name goes by its command
-  hook disable guard --dry-run        show the change as a diff, and write nothing")]
+  hook disable './lint.sh --fast'   a hook without a name goes by its command
+  hook disable guard --dry-run      show the change as a diff, write nothing
+
+Exit code: 1 if no hook has that name, or it stays on all the same; else 0.")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     target: Target,

@@ -10,13 +10,15 @@ use crate::output::Printer;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Takes the name off every `disabled` list that switches the hook off: its own file's, and those of files
-that are trusted more. A hook that stays off all the same is said, and the exit code is 1 then.
+Takes the name off every `disabled` list that switches the hook off: its own
+file's, and those of files that are trusted more.
 
 Examples:
   hook enable guard
   hook enable guard --dry-run
-  hook enable guard --user            only in the user's own settings")]
+  hook enable guard --user   only in the user's own settings
+
+Exit code: 1 if no hook has that name, or it stays off all the same; else 0.")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     target: Target,

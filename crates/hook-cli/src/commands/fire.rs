@@ -21,13 +21,16 @@ use crate::signals::{Hangup, until_signalled};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  hook fire BeforeTool                                try the hooks with a sample of a tool call
+  hook fire BeforeTool             try the hooks with a sample of a tool call
   hook fire BeforeTool --tool run_shell_command --show-input
-  hook fire BeforeTool --tool write_file --input '{\"tool_input\": {\"path\": \"a.txt\"}}'
+  hook fire BeforeTool --tool edit --input '{\"tool_input\": {\"path\": \"a.txt\"}}'
   hook fire SessionStart --input '{\"source\": \"startup\"}' --json
+  echo '{\"prompt\": \"Say hello\"}' > prompt.json
   hook fire BeforeAgent --input @prompt.json
 
-`hook explain EVENT` says which hooks would run, and runs none.")]
+`hook explain EVENT` says which hooks would run, and runs none.
+
+Exit code: 2 if hooks block, stop or ask; 1 if the event failed; else 0.")]
 pub(crate) struct Arguments {
     /// The event: BeforeTool, AfterTool, BeforeAgent, AfterAgent, SessionStart, SessionEnd,
     /// PreCompress, BeforeModel, AfterModel, BeforeToolSelection or Notification

@@ -13,13 +13,16 @@ use crate::render;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Writes .hooks/settings.json and .hooks/hooks/guard.sh, a hook that refuses shell commands like `rm -rf /`,
-and trusts it. What is there already is never overwritten.
+Writes .hooks/settings.json and .hooks/hooks/guard.sh, a hook that refuses
+shell commands like `rm -rf /`, and trusts it. What is there already is never
+overwritten.
 
 Examples:
   hook init
   hook init --project ~/code/thing
-  hook init --user                    for all projects: in $XDG_CONFIG_HOME/hooks")]
+  hook init --user   for all projects: in $XDG_CONFIG_HOME/hooks
+
+Exit code: 1 if one of the two files is there already; else 0.")]
 pub(crate) struct Arguments {
     /// Write the user's own settings, which count in every project
     #[arg(long)]

@@ -3,10 +3,12 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use clap_complete::engine::ArgValueCompleter;
 use hook_bus::HookSystem;
 use tokio_util::sync::CancellationToken;
 
 use super::trace::read_recording;
+use crate::complete;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::exit_code::{self, Status};
@@ -17,21 +19,20 @@ use crate::signals::{Hangup, until_signalled};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  hook serve --stdio --record session.hookrec      make a recording
-  hook replay session.hookrec                      is all as it was, with the settings of now?
+  hook serve --stdio --record session.hookrec   make a recording
+  hook replay session.hookrec                   is all as it was?
   hook replay session.hookrec --filter BeforeTool --settings new.json
   hook replay session.hookrec --json | jq 'select(.outcome == \"changed\")'
 
-Requests are fired one after the other, and hooks run for real. Times, durations and ids do not count.
+Requests are fired one after the other, through the settings of now, and hooks
+run for real. Times, durations and ids do not count.
 
-Exit codes:
-  0   nothing changed
-  1   something changed, or the recording could not be replayed (then stderr says why)")]
+Exit code: 1 if something changed or could not be replayed; else 0.")]
 pub(crate) struct Arguments {
     /// The recording, made by `hook serve --record`
     recording: PathBuf,
     /// Only requests of this event
-    #[arg(long, value_name = "EVENT")]
+    #[arg(long, value_name = "EVENT", add = ArgValueCompleter::new(complete::event_names))]
     filter: Option<String>,
 }
 

@@ -22,7 +22,11 @@ use crate::signals::{Hangup, until_signalled};
 #[command(after_help = "\
 Examples:
   hook run session.jsonl
-  hook run --concurrent 8 - < session.jsonl | jq .processed.decision")]
+  hook run --concurrent 8 - < session.jsonl | jq .processed.decision
+
+Responses come in the order of the script.
+
+Exit code: 1 if the script cannot be read; else 0, whatever hooks decide.")]
 pub(crate) struct Arguments {
     /// The script, one request message a line; - is standard input
     script: PathBuf,

@@ -1,10 +1,12 @@
 //! `hook schema`: JSON Schema of what the engine reads and writes.
 
 use clap::Args;
+use clap_complete::engine::ArgValueCompleter;
 use hook_bus::schema::{NAMES, named};
 use hook_core::HookEventName;
 use hook_core::nearest::shortened;
 
+use crate::complete;
 use crate::error::CommandError;
 use crate::exit_code::{self, Status};
 use crate::output::Printer;
@@ -12,13 +14,17 @@ use crate::output::Printer;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  hook schema > .hooks/settings.schema.json     and in the settings: \"$schema\": \"./settings.schema.json\"
+  hook schema > .hooks/settings.schema.json
   hook schema messages | jq '.[\"$defs\"].request'
-  hook schema BeforeTool")]
+  hook schema BeforeTool
+
+Editors take the first one from \"$schema\": \"./settings.schema.json\" in the
+settings.")]
 pub(crate) struct Arguments {
     /// What to describe: settings, messages (of hook serve), payloads (what hooks read and answer),
     /// or an event, such as BeforeTool, for its payload alone
     #[arg(value_name = "NAME", default_value = "settings")]
+    #[arg(add = ArgValueCompleter::new(complete::schema_names))]
     name: String,
 }
 

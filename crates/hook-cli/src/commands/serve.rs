@@ -20,13 +20,17 @@ use crate::signals::{Hangup, until_signalled};
 #[command(after_help = "\
 Examples:
   hook serve --stdio --project ~/code/thing
-  hook serve --socket $XDG_RUNTIME_DIR/hook.sock --record session.jsonl
+  hook serve --socket $XDG_RUNTIME_DIR/hook.sock --record session.hookrec
 
 Beside requests a client may send:
-  {\"type\":\"hook-subscribe\"}                        be told when its hooks start and finish
-  {\"type\":\"hook-tail\"}                             be told everything that happens (as `hook tail`)
-  {\"type\":\"hook-cancel\",\"correlationId\":\"c-1\"}    end a request's hooks
-  {\"type\":\"hook-reload\"}                           read the settings anew (as SIGHUP does)")]
+  {\"type\":\"hook-subscribe\"}                     be told of its requests' hooks
+  {\"type\":\"hook-tail\"}                          be told all that happens
+  {\"type\":\"hook-cancel\",\"correlationId\":\"c-1\"}  end a request's hooks
+  {\"type\":\"hook-reload\"}                        read the settings anew, as
+                                                SIGHUP does
+
+Exit code: 0 when its input has ended; 1 if it cannot serve; 128 + n when
+signal n ended it.")]
 pub(crate) struct Arguments {
     /// Talk over standard input and output
     #[arg(long, group = "way")]

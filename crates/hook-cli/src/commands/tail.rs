@@ -16,7 +16,9 @@ use crate::render;
 Examples:
   hook tail
   hook tail --socket /run/user/1000/hook.sock
-  hook tail --json > session.jsonl")]
+  hook tail --json > session.hookrec   a recording, for hook trace and replay
+
+Exit code: 1 if there is no server to follow; 0 when it has ended.")]
 pub(crate) struct Arguments {
     /// The socket of the server; $XDG_RUNTIME_DIR/hook.sock by default
     #[arg(long, value_name = "PATH")]

@@ -34,8 +34,11 @@ A scenario is TOML:
   [[test]]
   name = \"rm -rf is blocked\"
   event = \"BeforeTool\"
-  input = { tool_name = \"run_shell_command\", tool_input = { command = \"rm -rf /\" } }
-  expect = { decision = \"block\", reason = \"/destructive/\" }")]
+  input.tool_name = \"run_shell_command\"
+  input.tool_input = { command = \"rm -rf /\" }
+  expect = { decision = \"block\", reason = \"/destructive/\" }
+
+Exit code: 1 if a test failed or was not played, or none was found; else 0.")]
 pub(crate) struct Arguments {
     /// Scenarios, or folders: every *.toml in and below them
     #[arg(required = true, value_name = "FILE", value_hint = clap::ValueHint::AnyPath)]

@@ -15,12 +15,15 @@ use crate::render::{self, Scale};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  hook serve --stdio --record session.hookrec                      make a recording
-  hook trace session.hookrec                                       a waterfall, here
-  hook trace session.hookrec --per-request | less -R               each request on its own scale
-  hook trace session.hookrec --format html --output trace.html     a page to look around in
-  hook trace session.hookrec --format chrome --output trace.json   for ui.perfetto.dev
-  hook trace session.hookrec --json | jq 'select(.outcome == \"block\") | .reason'")]
+  hook serve --stdio --record session.hookrec   make a recording
+  hook trace session.hookrec                    a waterfall, here
+  hook trace session.hookrec --per-request      each request on its own scale
+  hook trace session.hookrec --format html --output trace.html
+  hook trace session.hookrec --format chrome --output trace.json
+  hook trace session.hookrec --json | jq 'select(.outcome == \"block\").reason'
+
+The page of --format html needs nothing else; --format chrome is for
+ui.perfetto.dev.")]
 pub(crate) struct Arguments {
     /// The recording, made by `hook serve --record`
     recording: PathBuf,

@@ -19,16 +19,19 @@ use crate::render;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Hooks of a project run only once they are trusted. This shows what each would run, and what changed since it
-was trusted, and asks. What is trusted is what was shown: a change of a hook, or of the script that it runs,
-asks again. No hook runs meanwhile.
+Hooks of a project run only once they are trusted. This shows what each would
+run, and what changed since it was trusted, and asks. What is trusted is what
+was shown: a change of a hook, or of the script that it runs, asks again. No
+hook runs meanwhile.
 
 Examples:
   hook trust                          show what is not trusted, and ask
   hook trust guard --show             with the whole of its script
   hook trust --yes                    without asking, where there is no terminal
   hook trust --list
-  hook trust --revoke guard")]
+  hook trust --revoke guard
+
+Exit code: 1 if a hook stays untrusted because nobody can be asked; else 0.")]
 pub(crate) struct Arguments {
     /// Only hooks of these names; by their commands, if they have none
     #[arg(value_name = "NAME", add = ArgValueCompleter::new(complete::hook_names))]

@@ -62,7 +62,7 @@ pub(crate) fn protocol(printer: &Printer) -> String {
     page.title("What it writes to standard output");
     page.paragraph(
         "Nothing, or one JSON object. All of it is optional. Anything else is a message \
-        to the user. Logs go to standard error.",
+        to the user and the model. Logs go to standard error.",
     );
     for field in &COMMON_FIELDS {
         page.entry(2, &typed(field), 28, field.about);
@@ -77,6 +77,8 @@ pub(crate) fn protocol(printer: &Printer) -> String {
     }
     page.title("A hook in sh");
     page.out.push_str(EXAMPLE);
+    page.title("A hook in Python");
+    page.out.push_str(EXAMPLE_PYTHON);
     page.paragraph("Try it with `hook fire`. docs/protocol.md has every detail.");
     page.out
 }
@@ -85,8 +87,12 @@ pub(crate) fn protocol(printer: &Printer) -> String {
 const ENDINGS: [(&str, &str); 4] = [
     ("0", "its standard output is its answer"),
     ("2", "a denial; standard error is the reason"),
-    ("other", "it failed; standard error is shown as a warning, and things go on"),
-    ("none", "killed or too slow: it failed. With failBehavior block, a failure is a denial"),
+    ("other", "it failed; standard error is a warning for user and model"),
+    (
+        "none",
+        "killed or too slow: it failed. Things go on after a failure; with failBehavior block it is \
+        a denial",
+    ),
 ];
 
 /// What is set in the environment of a hook (protocol.md §3).
@@ -103,6 +109,22 @@ const EXAMPLE: &str = r#"
   grep -q '"path": *"/etc/' || exit 0
   echo "/etc is off limits" >&2
   exit 2
+"#;
+
+const EXAMPLE_PYTHON: &str = r#"
+  #!/usr/bin/env python3
+  # Denies /etc, and reminds the model of the tests. For BeforeTool.
+  import json, sys
+  event = json.load(sys.stdin)
+  path = event["tool_input"].get("path", "")
+  if path.startswith("/etc/"):
+      answer = {"decision": "deny", "reason": path + " is off limits"}
+  elif path.endswith(".py"):
+      context = "Run the tests after changing " + path
+      answer = {"hookSpecificOutput": {"additionalContext": context}}
+  else:
+      answer = {}
+  print(json.dumps(answer))
 "#;
 
 /// What a hook reads and writes, as JSON.

@@ -26,8 +26,7 @@ Examples:
   hook doctor --json | jq 'select(.health == \"bad\")'
   hook doctor --recording session.hookrec
 
-The exit code is 1 when something is bad: something that keeps hooks from running as they are
-written down.")]
+Exit code: 1 if something keeps hooks from running as written; else 0.")]
 pub(crate) struct Arguments {
     /// Name the hooks that took longest in this recording, too
     #[arg(long, value_name = "FILE")]
