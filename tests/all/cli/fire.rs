@@ -140,8 +140,24 @@ fn where_no_hook_ran_it_is_said_why_and_what_is_wrong_is_said_once() {
         r#"{"hooksConfig": {"disabled": ["off"]},
             "hooks": {"PreCompress": [{"hooks": [{"type": "command", "name": "off", "command": "true"}]}]}}"#,
     );
-    insta::assert_snapshot!(Hook::new(&project, &["fire", "SessionEnd"]).run().shown(&project), @"");
-    insta::assert_snapshot!(fire(&project, &["PreCompress"]).shown(&project), @"");
+    insta::assert_snapshot!(Hook::new(&project, &["fire", "SessionEnd"]).run().shown(&project), @r"
+    status: 0
+    ----- stdout -----
+    proceed  SessionEnd exit
+      1 hook of this event is not trusted; `hook explain` with the same arguments says why
+    ----- stderr -----
+    [PROJECT]/.hooks/settings.json:1:78: error: hooks.SessionEnd[0].hooks[1]: the hook has no `command`, or a blank one; the hook was skipped
+    warning: 1 hook is not trusted and will not run, in the project [PROJECT]; `hook trust` shows what would run and asks
+    note: a sample was used as the input; --show-input shows it, --input gives another
+    ");
+    insta::assert_snapshot!(fire(&project, &["PreCompress"]).shown(&project), @r"
+    status: 0
+    ----- stdout -----
+    proceed  PreCompress manual
+      1 hook of this event is switched off; `hook explain` with the same arguments says why
+    ----- stderr -----
+    note: a sample was used as the input; --show-input shows it, --input gives another
+    ");
 }
 
 #[test]
@@ -444,6 +460,20 @@ fn a_hook_that_had_to_wait_for_a_place_says_so() {
         "hooks": {"SessionEnd": [{"hooks": [command("one", "sleep 0.1"), command("two", "sleep 0.1")]}]}}));
     let finished = fire(&project, &["SessionEnd"]);
     assert!(finished.shown(&project).contains(", waited [TIME]\n"), "{}", finished.stdout);
+}
+
+#[test]
+fn a_number_that_is_none_is_answered_with_what_is_expected() {
+    let project = Project::with_hook("BeforeTool", "true");
+    for (arguments, expected) in [
+        (&["fire", "SessionEnd", "--timeout=5s"][..], "expected whole milliseconds, such as 5000"),
+        (&["test", "x.toml", "--jobs=0"], "expected a whole number of at least 1"),
+        (&["run", "x.jsonl", "--concurrent=many"], "expected a whole number of at least 1"),
+    ] {
+        let finished = Hook::new(&project, arguments).run();
+        assert_eq!(finished.status, 64, "{finished:?}");
+        assert!(finished.stderr.contains(expected), "{}", finished.stderr);
+    }
 }
 
 #[test]

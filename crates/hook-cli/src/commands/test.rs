@@ -13,6 +13,7 @@ use hook_bus::script::{Scenario, Selected, TestReport, play_tests, scenario_file
 use hook_core::replace::replace_file;
 use tokio_util::sync::CancellationToken;
 
+use crate::args::count;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::exit_code::{self, Status};
@@ -49,7 +50,7 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with_all = ["update", "junit"])]
     list: bool,
     /// How many tests may be played at once [default: the number of processors]
-    #[arg(short, long, value_name = "N")]
+    #[arg(short, long, value_name = "N", value_parser = count)]
     jobs: Option<NonZeroUsize>,
     /// Begin no further test after a failure
     #[arg(long, overrides_with = "no_fail_fast", conflicts_with = "update")]
@@ -83,8 +84,9 @@ pub(crate) async fn run(
         let texts: Vec<String> = arguments.filter.iter().map(|text| format!("{text:?}")).collect();
         let how = if arguments.exact { "is" } else { "contains" };
         printer.problem(&format!(
-            "no test to play: no FILE::NAME {how} {}; `hook test --list` shows them all",
-            texts.join(" or ")
+            "no test to play: no FILE::NAME {how} {}; `hook test {} --list` shows them all",
+            texts.join(" or "),
+            named(&arguments.scenarios)
         ));
         return Ok(exit_code::FAILURE);
     }
@@ -137,6 +139,19 @@ fn read(arguments: &Arguments, printer: &mut Printer) -> Result<Option<Vec<File>
         }
     }
     Ok((!broken).then_some(files))
+}
+
+/// What was named, as a shell would read it again.
+fn named(scenarios: &[PathBuf]) -> String {
+    let plain = |character: char| character.is_alphanumeric() || "/._-+,@%".contains(character);
+    let quoted = |path: &PathBuf| {
+        let path = path.to_string_lossy();
+        match path.chars().all(plain) {
+            true => path.into_owned(),
+            false => format!("'{}'", path.replace('\'', r"'\''")),
+        }
+    };
+    scenarios.iter().map(quoted).collect::<Vec<_>>().join(" ")
 }
 
 fn is_meant(arguments: &Arguments, file: &Path, name: &str) -> bool {
