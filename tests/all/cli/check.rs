@@ -291,6 +291,8 @@ fn what_stands_in_the_wrong_place_or_form_is_told_the_right_one() {
         let problems: Vec<_> = problems.iter().map(|it| (&it["rule"], &it["help"])).collect();
         assert_eq!(problems, [(&json!(found.0), &json!(found.1))], "{value}");
     }
+    let project = project(r#"{"hooks":{"PreToolUse":[]}}"#);
+    assert_eq!(checked(&project, &["--json"]).lines()[0]["suggestion"], "BeforeTool");
 }
 
 #[test]

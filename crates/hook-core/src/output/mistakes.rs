@@ -51,7 +51,7 @@ impl HookOutput {
     }
 }
 
-fn name<'f, V>((name, _): (&'f str, V)) -> &'f str {
+fn name<V>((name, _): (&str, V)) -> &str {
     name
 }
 

@@ -172,17 +172,18 @@ impl<'t> Document<'t> {
         self.push(Diagnostic { remedy, ..Diagnostic::new(rule, place, message) });
     }
 
-    /// Reports a name that means something, but not here, and where it belongs.
+    /// Reports a name that means something, but not here, and what to do with it.
     pub(super) fn misplaced_name(
         &mut self,
         rule: Rule,
         field: &Field,
         message: impl Into<String>,
+        suggestion: Option<&'static str>,
         remedy: impl Into<String>,
     ) {
         let place = self.place_at(field.name_at.clone(), field.value.path.clone());
-        let remedy = Some(remedy.into());
-        self.push(Diagnostic { remedy, ..Diagnostic::new(rule, place, message) });
+        let (suggestion, remedy) = (suggestion.map(str::to_owned), Some(remedy.into()));
+        self.push(Diagnostic { suggestion, remedy, ..Diagnostic::new(rule, place, message) });
     }
 
     /// Reports a name that means nothing here, with the nearest known one.

@@ -172,12 +172,13 @@ impl Reader<'_> {
             let name = &field.name;
             let message = format!("`{name}` belongs beside `hooks`, not into it; it was ignored");
             let remedy = format!("move `{name}` beside `hooks`");
-            self.document.misplaced_name(Rule::MisplacedKey, field, message, remedy);
+            self.document.misplaced_name(Rule::MisplacedKey, field, message, None, remedy);
         } else if let Some(event) = HookEventName::elsewhere(&field.name) {
             let name = shortened(&field.name);
             let message = format!("unknown event `{name}`; its hooks were skipped");
             let remedy = format!("what other agents call `{name}` is `{event}` here");
-            self.document.misplaced_name(Rule::UnknownEvent, field, message, remedy);
+            let ours = Some(event.as_str());
+            self.document.misplaced_name(Rule::UnknownEvent, field, message, ours, remedy);
         } else {
             let message =
                 format!("unknown event `{}`; its hooks were skipped", shortened(&field.name));
@@ -293,7 +294,7 @@ impl Reader<'_> {
                 name if schema::has(&DEFINITION_FIELDS, name) => {
                     let message = format!("`{name}` has no effect in a hook; it was ignored");
                     let remedy = format!("move `{name}` to the definition around the hook");
-                    self.document.misplaced_name(Rule::UnknownKey, field, message, remedy);
+                    self.document.misplaced_name(Rule::UnknownKey, field, message, None, remedy);
                 }
                 _ => self.unknown_key(field, &HOOK_FIELDS),
             }
