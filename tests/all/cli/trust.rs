@@ -67,8 +67,10 @@ while True:
     while seen.count(b'[q]uit: ') + seen.count(b'[N]o: ') > answered:
         os.write(terminal, answers[2 * answered:][:2])
         answered += 1
-os.waitpid(child, 0)
+status = os.waitpid(child, 0)[1]
 sys.stdout.buffer.write(seen.replace(b'\r\n', b'\n'))
+sys.stdout.flush()
+sys.exit(os.waitstatus_to_exitcode(status))
 ";
     let finished = Command::new("python3")
         .args(["-c", TYPIST, answers])
@@ -80,9 +82,9 @@ sys.stdout.buffer.write(seen.replace(b'\r\n', b'\n'))
         .env_remove("XDG_CONFIG_HOME")
         .output()
         .unwrap();
-    assert!(finished.status.success(), "{finished:?}");
+    let status = finished.status.code().unwrap();
     let text = String::from_utf8_lossy(&finished.stdout).into_owned();
-    Finished { status: 0, stdout: text, stderr: String::new() }.shown(project)
+    Finished { status, stdout: text, stderr: String::new() }.shown(project)
 }
 
 #[test]
@@ -225,7 +227,10 @@ fn on_a_terminal_each_hook_is_asked_about() {
         "{seen}"
     );
     assert!(
-        seen.contains("trusted script; 2 not trusted, which will not run\nnote: a `hook serve`"),
+        seen.starts_with("status: 1\n")
+            && seen.contains(
+                "trusted script; 2 not trusted, which will not run\nnote: a `hook serve`"
+            ),
         "{seen}"
     );
     assert_eq!(hooks_of_a_shell_call(&project), ["script"]);
@@ -244,10 +249,12 @@ fn all_are_trusted_only_after_all_were_shown() {
     .map(|text| seen.find(text))
     .to_vec();
     assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{seen}");
+    assert!(seen.starts_with("status: 0\n"), "{seen}");
     assert_eq!(hooks_of_a_shell_call(&project), ["guard", "script"]);
     run(&project, &["trust", "--revoke"]);
     // Who does not agree after all is asked again, and may leave.
     let seen = on_a_terminal(&project, &["trust"], "a\nn\nq\n");
+    assert!(seen.starts_with("status: 1\n"), "{seen}");
     assert!(seen.contains("trusted nothing; 3 not trusted"), "{seen}");
     assert!(hooks_of_a_shell_call(&project).is_empty());
 }
@@ -336,7 +343,7 @@ fn how_a_script_is_covered_that_an_interpreter_is_given_is_said() {
       script     none in the project; what is trusted is the command's text
 
     ! SessionEnd python3 "$HOOK_PROJECT_DIR"/hooks/x.py: not trusted
-      stands in  [PROJECT]/.hooks/settings.json:1:93
+      stands in  [PROJECT]/.hooks/settings.json:1:88
       matcher    everything
       command    python3 "$HOOK_PROJECT_DIR"/hooks/x.py
       also names hooks/x.py, which can change without anybody being asked
