@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use hook_bus::{HookSystem, HookSystemBuilder};
-use hook_core::settings::{SettingsFile, discover, load};
+use hook_core::settings::{SettingsFile, Surroundings, discover, load};
 use hook_core::{HookSource, SettingsSource, TrustPolicy, TrustStore};
 
 use crate::args::Common;
@@ -46,6 +46,12 @@ impl Context {
     /// The project's folder.
     pub(crate) fn project(&self) -> &Path {
         &self.project
+    }
+
+    /// What hooks would find around them.
+    pub(crate) fn surroundings(&self) -> Surroundings {
+        let environment = std::env::vars_os().collect();
+        Surroundings { project: self.project.clone(), environment }
     }
 
     /// Where the user's own files are, if there is a home.

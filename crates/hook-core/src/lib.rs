@@ -64,6 +64,7 @@
 //! | [`schema`] | JSON Schema of all that is read and written |
 //! | [`failure`] | what can go wrong |
 //! | [`replace`] | replacing a file as a whole |
+//! | [`program`] | finding programs as a shell does |
 
 pub mod aggregator;
 mod atomic;
@@ -81,7 +82,7 @@ pub mod output;
 pub mod pipeline;
 pub mod planner;
 pub mod processed;
-mod program;
+pub mod program;
 pub mod registry;
 pub mod replace;
 pub mod runner;

@@ -84,8 +84,10 @@ Shells and interpreters
   - node: not in PATH; hooks written in it would fail
 
 Settings, in run order
-  ✓ project [PROJECT]/.hooks/settings.json: 1 hook
-  ✓ user [HOME]/.config/hooks/settings.json: 1 hook
+  ✗ project [PROJECT]/.hooks/settings.json: 1 hook, 1 error, 0 warnings
+    → `hook check` shows each with its line
+  ✗ user [HOME]/.config/hooks/settings.json: 1 hook, 1 error, 1 warning
+    → `hook check` shows each with its line
   - system /etc/hooks/settings.json: not there
 
 Trust
@@ -95,22 +97,57 @@ Trust
     → `hook trust` shows what would run and asks
 
 Duplicates
-  ! BeforeTool guard: runs once, and stands in project [PROJECT]/.hooks/settings.json:1:35 and in user [HOME]/.config/hooks/settings.json:1:35
-    → remove all but one
+  ! [HOME]/.config/hooks/settings.json:1:78: the hook `guard` stands already at [PROJECT]/.hooks/settings.json:1:35, for the same event and matcher; it runs once
+    → remove one of them
 
 Settings of other agents
   ✓ Gemini CLI [PROJECT]/.gemini/settings.json: 1 hook can be used as they are
     → name the file: --settings [PROJECT]/.gemini/settings.json
   - Claude Code [PROJECT]/.claude/settings.json: its hooks are written in a way that is not read yet
 
-bad: 1, odd: 2
+bad: 3, odd: 2
 ----- stderr -----
 "#);
     let lines = doctor(&project, &["--json"]).lines();
     assert_eq!(lines[0]["section"], "Shells and interpreters");
     let bad: Vec<_> = lines.iter().filter(|line| line["health"] == "bad").collect();
-    assert_eq!(bad.len(), 1);
-    assert!(bad[0]["mend"].as_str().unwrap().starts_with("chmod go-w "), "{bad:?}");
+    assert_eq!(bad.len(), 3);
+    assert!(bad[2]["mend"].as_str().unwrap().starts_with("chmod go-w "), "{bad:?}");
+}
+
+#[test]
+fn a_guard_with_two_matchers_is_no_duplicate() {
+    let project = project(&["bash"]);
+    let guard = json!({"type": "command", "name": "guard", "command": "true"});
+    let settings = json!({"hooks": {"BeforeTool": [
+        {"matcher": "shell", "hooks": [guard]}, {"matcher": "write", "hooks": [guard]}]}});
+    project.write(".hooks/settings.json", &settings.to_string());
+    let finished = doctor(&project, &[]);
+    let none = "Duplicates\n  no hook stands in two places\n";
+    assert!(finished.stdout.contains(none), "{finished:?}");
+}
+
+#[test]
+fn who_else_can_write_a_trusted_file_or_its_folder_is_said() {
+    let project = project(&["bash"]);
+    let home = project.home().join(".config/hooks");
+    fs::create_dir_all(&home).unwrap();
+    let store = home.join("trust.json");
+    fs::write(&store, "{\"version\":1,\"projects\":{}}").unwrap();
+    for (file, folder, health, mend) in [
+        (0o600, 0o700, "good", None),
+        (0o620, 0o700, "odd", Some(format!("chmod go-w {}", store.display()))),
+        (0o600, 0o707, "bad", Some(format!("chmod go-w {}", home.display()))),
+        (0o600, 0o1777, "good", None),
+        (0o622, 0o770, "bad", Some(format!("chmod go-w {} {}", store.display(), home.display()))),
+    ] {
+        fs::set_permissions(&store, fs::Permissions::from_mode(file)).unwrap();
+        fs::set_permissions(&home, fs::Permissions::from_mode(folder)).unwrap();
+        let lines = doctor(&project, &["--json"]).lines();
+        let found = lines.iter().find(|line| line["section"] == "Trust").unwrap();
+        assert_eq!(found["health"], health, "{file:o} {folder:o} {found}");
+        assert_eq!(found.get("mend").and_then(|it| it.as_str()), mend.as_deref());
+    }
 }
 
 #[test]

@@ -67,8 +67,10 @@ while True:
     while seen.count(b'[q]uit: ') + seen.count(b'[N]o: ') > answered:
         os.write(terminal, answers[2 * answered:][:2])
         answered += 1
-os.waitpid(child, 0)
+status = os.waitpid(child, 0)[1]
 sys.stdout.buffer.write(seen.replace(b'\r\n', b'\n'))
+sys.stdout.flush()
+sys.exit(os.waitstatus_to_exitcode(status))
 ";
     let finished = Command::new("python3")
         .args(["-c", TYPIST, answers])
@@ -80,9 +82,9 @@ sys.stdout.buffer.write(seen.replace(b'\r\n', b'\n'))
         .env_remove("XDG_CONFIG_HOME")
         .output()
         .unwrap();
-    assert!(finished.status.success(), "{finished:?}");
+    let status = finished.status.code().unwrap();
     let text = String::from_utf8_lossy(&finished.stdout).into_owned();
-    Finished { status: 0, stdout: text, stderr: String::new() }.shown(project)
+    Finished { status, stdout: text, stderr: String::new() }.shown(project)
 }
 
 #[test]
@@ -143,6 +145,7 @@ fn trusted_hooks_run_until_they_change_or_trust_is_taken_back() {
 
     trusted script
     ----- stderr -----
+    note: a `hook serve` that is running goes on as before until it is told to read settings anew: by SIGHUP, or by a client's hook-reload
     ");
     assert_eq!(hooks_of_a_shell_call(&project), ["script"]);
     insta::assert_snapshot!(shown(&project, &["trust", "script"]), @r"
@@ -198,6 +201,7 @@ fn trusted_hooks_run_until_they_change_or_trust_is_taken_back() {
     ----- stdout -----
     revoked BeforeTool script (2 decisions)
     ----- stderr -----
+    note: a `hook serve` that is running goes on as before until it is told to read settings anew: by SIGHUP, or by a client's hook-reload
     ");
     assert!(hooks_of_a_shell_call(&project).is_empty());
     insta::assert_snapshot!(shown(&project, &["trust", "--revoke"]), @r"
@@ -223,7 +227,10 @@ fn on_a_terminal_each_hook_is_asked_about() {
         "{seen}"
     );
     assert!(
-        seen.ends_with("trusted script; 2 not trusted, which will not run\n----- stderr -----\n"),
+        seen.starts_with("status: 1\n")
+            && seen.contains(
+                "trusted script; 2 not trusted, which will not run\nnote: a `hook serve`"
+            ),
         "{seen}"
     );
     assert_eq!(hooks_of_a_shell_call(&project), ["script"]);
@@ -242,10 +249,12 @@ fn all_are_trusted_only_after_all_were_shown() {
     .map(|text| seen.find(text))
     .to_vec();
     assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{seen}");
+    assert!(seen.starts_with("status: 0\n"), "{seen}");
     assert_eq!(hooks_of_a_shell_call(&project), ["guard", "script"]);
     run(&project, &["trust", "--revoke"]);
     // Who does not agree after all is asked again, and may leave.
     let seen = on_a_terminal(&project, &["trust"], "a\nn\nq\n");
+    assert!(seen.starts_with("status: 1\n"), "{seen}");
     assert!(seen.contains("trusted nothing; 3 not trusted"), "{seen}");
     assert!(hooks_of_a_shell_call(&project).is_empty());
 }
@@ -313,7 +322,51 @@ fn what_is_no_text_is_said() {
     assert!(seen.contains("script     guard.sh (6 bytes, not a text)\n"), "{seen}");
     fs::remove_file(project.path().join("guard.sh")).unwrap();
     let seen = run(&project, &["trust", "script"]).stdout;
-    assert!(seen.contains("script     none in the project"), "{seen}");
+    let gone = "script     guard.sh (does not exist; making it asks again)\n";
+    assert!(seen.contains(gone), "{seen}");
+}
+
+#[test]
+fn how_a_script_is_covered_that_an_interpreter_is_given_is_said() {
+    let project = Project::new();
+    let settings = json!({"hooks": {"SessionEnd": [{"hooks": [
+        {"type": "command", "command": "python3 -u hooks/x.py"},
+        {"type": "command", "command": "python3 \"$HOOK_PROJECT_DIR\"/hooks/x.py"}]}]}});
+    project.write(SETTINGS, &settings.to_string());
+    project.write("hooks/x.py", "print()\n");
+    insta::assert_snapshot!(run(&project, &["trust"]).stdout.replace(&*project.path().to_string_lossy(), "[PROJECT]"), @r#"
+    ! SessionEnd python3 -u hooks/x.py: not trusted
+      stands in  [PROJECT]/.hooks/settings.json:1:35
+      matcher    everything
+      command    python3 -u hooks/x.py
+      also names hooks/x.py, which can change without anybody being asked
+      script     none in the project; what is trusted is the command's text
+
+    ! SessionEnd python3 "$HOOK_PROJECT_DIR"/hooks/x.py: not trusted
+      stands in  [PROJECT]/.hooks/settings.json:1:88
+      matcher    everything
+      command    python3 "$HOOK_PROJECT_DIR"/hooks/x.py
+      also names hooks/x.py, which can change without anybody being asked
+      script     none in the project; what is trusted is the command's text
+      to cover   hooks/x.py: begin it with a line such as `#!/usr/bin/env python3`, make it executable with `chmod +x hooks/x.py`, and write "$HOOK_PROJECT_DIR"/hooks/x.py as the command
+    "#);
+}
+
+#[test]
+fn from_another_directory_a_relative_script_is_not_the_trusted_one() {
+    let project = project();
+    assert_eq!(run(&project, &["trust", "script", "--yes"]).status, 0);
+    fs::create_dir(project.path().join("sub")).unwrap();
+    let there = project.path().join("sub").display().to_string();
+    let input = json!({"tool_name": "shell", "tool_input": {}, "cwd": there}).to_string();
+    let finished = run(&project, &["fire", "BeforeTool", "--json", "--input", &input]);
+    let error = finished.lines()[0]["hooks"][0]["error"].clone();
+    let expected = format!(
+        "`./guard.sh` is another file, or none, from the working directory {there}, so it is not the \
+         one that was trusted; write \"$HOOK_PROJECT_DIR\"/guard.sh in the settings, which is the \
+         same from everywhere"
+    );
+    assert!(finished.stdout.contains(&json!(expected).to_string()), "{error} {finished:?}");
 }
 
 #[test]
@@ -382,6 +435,12 @@ fn what_cannot_be_done_is_said_with_a_way_out() {
       script
       touch ran
     ");
+    insta::assert_snapshot!(shown(&project, &["trust", "--revoke", "scirpt"]), @r"
+    status: 1
+    ----- stdout -----
+    ----- stderr -----
+    error: nothing is trusted under the name `scirpt`, nor under any other in this project
+    ");
     insta::assert_snapshot!(shown(&project, &["trust", "--settings=.hooks/settings.json"]), @r"
     status: 64
     ----- stdout -----
@@ -415,8 +474,14 @@ fn what_cannot_be_done_is_said_with_a_way_out() {
     status: 1
     ----- stdout -----
     ----- stderr -----
-    error: the trust store [HOME]/.config/hooks/trust.json is damaged (EOF while parsing an object at line 1 column 1); it was set aside as [HOME]/.config/hooks/trust.damaged-1.json, and project hooks must be trusted again
+    error: the trust store [HOME]/.config/hooks/trust.json is damaged (EOF while parsing an object at line 1 column 1): no hook of a project is trusted; `hook trust` trusts them anew, and then sets the damaged store aside as [HOME]/.config/hooks/trust.damaged-1.json
     ");
+    // Whoever only asks changes nothing.
+    assert_eq!(fs::read_to_string(folder.join("trust.json")).unwrap(), "{");
+    let anew = run(&project, &["trust", "--yes"]);
+    assert_eq!(anew.status, 0, "{anew:?}");
+    assert!(anew.stderr.starts_with("warning: the trust store"), "{anew:?}");
+    assert_eq!(fs::read_to_string(folder.join("trust.damaged-1.json")).unwrap(), "{");
     for arguments in [
         ["trust", "--list", "--yes"],
         ["trust", "--list", "--revoke"],

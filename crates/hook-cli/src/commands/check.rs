@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use hook_core::SettingsSource;
-use hook_core::settings::{Severity, Surroundings, check};
+use hook_core::settings::{Severity, check};
 
 use crate::context::Context;
 use crate::error::CommandError;
@@ -54,11 +54,7 @@ pub(crate) async fn run(
         [] => context.sources(),
         files => files.iter().map(SettingsSource::explicit).collect(),
     };
-    let surroundings = Surroundings {
-        project: context.project().to_path_buf(),
-        environment: std::env::vars_os().collect(),
-    };
-    let files = check(&sources, &surroundings);
+    let files = check(&sources, &context.surroundings());
     if files.is_empty() {
         let looked: Vec<_> = sources.iter().map(|it| it.path.display().to_string()).collect();
         printer.warning(&format!(

@@ -388,22 +388,23 @@ async fn supervise(
     };
     let trusted_places = async {
         let slots = places.await;
+        let placed_at = Instant::now();
         // Only now: what runs may have changed while the hook waited.
-        hook.check_trust(&input).await.map(|()| slots)
+        hook.check_trust(&input).await.map(|()| (slots, placed_at))
     };
     let slots = tokio::select! {
         biased;
         () = scope.cancel.cancelled() => Err(HookFailure::Cancelled),
         slots = trusted_places => slots,
     };
-    let slots = match slots {
+    // From its place on it is the hook's own time, also that in which its script is read.
+    let (slots, started_at) = match slots {
         Ok(slots) => slots,
         Err(failure) => {
             let timing = Timing { queued: queued_at.elapsed(), ..Timing::default() };
             return finish(&hook, Answer::failed(failure).into(), timing, None, &scope);
         }
     };
-    let started_at = Instant::now();
     if let Some(observer) = &scope.observer {
         observer.hook_started(&hook);
     }

@@ -133,6 +133,9 @@ rules! {
     ScriptWithoutShebang "script-without-shebang" Warning,
         "a script that is started by itself does not say what runs it",
         "begin the script with a line such as `#!/usr/bin/env bash`";
+    ScriptRelative "script-relative" Warning,
+        "a script in a project's settings has a relative path",
+        "begin its path with \"$HOOK_PROJECT_DIR\"/";
     InterpreterMissing "interpreter-missing" Error,
         "the interpreter in a script's first line does not exist",
         "install it, or mend the script's first line";

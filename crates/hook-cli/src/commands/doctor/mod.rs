@@ -10,6 +10,7 @@ mod trust;
 use std::path::PathBuf;
 
 use clap::Args;
+use hook_core::settings::check;
 
 pub(crate) use finding::{Finding, Health, Section};
 
@@ -40,11 +41,12 @@ pub(crate) async fn run(
 ) -> Result<Status, CommandError> {
     let system = context.builder()?.build()?;
     let initialized = system.initialize_here().await;
+    let checked = check(&context.sources(), &context.surroundings());
     let mut sections = vec![
         programs::section(&system, initialized.as_ref().err()),
-        settings::section(context, &system),
+        settings::section(context, &checked),
         trust::section(context, &system),
-        settings::duplicates(&system),
+        settings::duplicates(&checked),
         foreign::section(context),
     ];
     if let Some(path) = &arguments.recording {

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use hook_bus::{HookSystem, InitializeError};
+use hook_core::program;
 
 use super::{Finding, Health, Section};
 
@@ -28,17 +29,5 @@ pub(super) fn section(system: &HookSystem, unfit: Option<&InitializeError>) -> S
 /// The file that PATH gives for a name.
 fn find(name: &str) -> Option<PathBuf> {
     let name = format!("{name}{}", std::env::consts::EXE_SUFFIX);
-    let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path).map(|folder| folder.join(&name)).find(|file| is_executable(file))
-}
-
-#[cfg(unix)]
-fn is_executable(file: &std::path::Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    file.metadata().is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
-}
-
-#[cfg(not(unix))]
-fn is_executable(file: &std::path::Path) -> bool {
-    file.is_file()
+    program::find(&std::env::var_os("PATH")?, &name)
 }

@@ -1,91 +1,55 @@
 //! Settings files in run order, and hooks that stand in more than one place.
 
-use std::collections::HashMap;
-use std::path::Path;
+use std::fmt;
+use std::path::{Path, PathBuf};
 
-use hook_bus::HookSystem;
-use hook_core::settings::Severity;
-use hook_core::{HookListing, HookSource, SettingsSource};
+use hook_core::settings::{CheckedFile, Rule, Severity};
+use hook_core::{HookSource, SettingsSource};
 
 use super::{Finding, Health, Section};
 use crate::context::Context;
 
-pub(super) fn section(context: &Context, system: &HookSystem) -> Section {
-    let findings = context.sources().iter().map(|source| file(source, system)).collect();
+pub(super) fn section(context: &Context, checked: &[CheckedFile]) -> Section {
+    let findings = context.sources().iter().map(|source| file(source, checked)).collect();
     Section { title: "Settings, in run order", empty: "", findings }
 }
 
-fn file(source: &SettingsSource, system: &HookSystem) -> Finding {
+fn file(source: &SettingsSource, checked: &[CheckedFile]) -> Finding {
     let subject = format!("{} {}", source.source, source.path.display());
-    if !source.path.exists() {
+    let is_it = |it: &&CheckedFile| it.file.path.as_ref() == Some(&source.path);
+    let Some(CheckedFile { file, .. }) = checked.iter().find(is_it) else {
         return Finding::new(Health::Absent, subject, "not there");
-    }
-    let hooks = system.hooks().unwrap_or_default();
-    let of_file = |listing: &&HookListing| {
-        let place = listing.hook.place.as_ref();
-        place.and_then(|place| place.file.as_deref()) == Some(&source.path)
     };
-    let hooks = hooks.iter().filter(of_file).count();
-    let diagnostics = system.diagnostics().unwrap_or_default();
-    let of_severity = |severity: Severity| {
-        let in_file = diagnostics.iter().filter(|diagnostic| {
-            diagnostic.place.file.as_deref() == Some(&source.path)
-                && diagnostic.severity == severity
-        });
-        in_file.count()
-    };
+    let hooks = count(file.hooks.len(), "hook");
+    let of_severity =
+        |severity: Severity| file.diagnostics.iter().filter(|it| it.severity == severity).count();
     let (errors, warnings) = (of_severity(Severity::Error), of_severity(Severity::Warning));
-    let counted = format!(
-        "{}, {}, {}",
-        count(hooks, "hook"),
-        count(errors, "error"),
-        count(warnings, "warning")
-    );
     if errors + warnings > 0 {
         let health = if errors > 0 { Health::Bad } else { Health::Odd };
+        let counted =
+            format!("{hooks}, {}, {}", count(errors, "error"), count(warnings, "warning"));
         return Finding::new(health, subject, counted)
             .mend("`hook check` shows each with its line");
     }
     // Whoever can write a trusted file decides what runs.
-    if source.source != HookSource::Project && is_writable_by_others(&source.path) {
-        let detail = "anybody on this machine can write it, and with it decide what runs";
-        return Finding::new(Health::Odd, subject, detail)
-            .mend(format!("chmod go-w {}", source.path.display()));
+    if source.source != HookSource::Project
+        && let Some(others) = OtherWriters::of(&source.path)
+    {
+        let detail = format!("{others}, and with it decide what runs");
+        return Finding::new(Health::Odd, subject, detail).mend(others.cure());
     }
-    Finding::new(Health::Good, subject, count(hooks, "hook"))
+    Finding::new(Health::Good, subject, hooks)
 }
 
 /// Hooks that stand in more than one place and run once.
-pub(super) fn duplicates(system: &HookSystem) -> Section {
-    let hooks = system.hooks().unwrap_or_default();
-    let key = |listing: &HookListing| {
-        let (name, command) = listing.hook.identity()?;
-        Some((listing.hook.event, name.map(str::to_owned), command.to_owned()))
-    };
-    let mut copies: HashMap<_, Vec<&HookListing>> = HashMap::new();
-    for listing in &hooks {
-        if let Some(key) = key(listing) {
-            copies.entry(key).or_default().push(listing);
-        }
-    }
-    let mut findings = Vec::new();
-    for listing in &hooks {
-        // Taken out at the first copy, so that each is told once and in run order.
-        let Some(copies) = key(listing).and_then(|key| copies.remove(&key)) else { continue };
-        if copies.len() < 2 {
-            continue;
-        }
-        let places: Vec<String> = copies
-            .iter()
-            .map(|copy| {
-                let place = copy.hook.place.as_ref().map(ToString::to_string);
-                format!("{} {}", copy.hook.source, place.unwrap_or_default()).trim().to_owned()
-            })
-            .collect();
-        let subject = format!("{} {}", listing.hook.event, listing.hook.display_name());
-        let detail = format!("runs once, and stands in {}", places.join(" and in "));
-        findings.push(Finding::new(Health::Odd, subject, detail).mend("remove all but one"));
-    }
+pub(super) fn duplicates(checked: &[CheckedFile]) -> Section {
+    let problems = checked.iter().flat_map(|file| &file.file.diagnostics);
+    let duplicates = problems.filter(|problem| problem.rule == Rule::DuplicateHook);
+    let findings = duplicates.map(|problem| {
+        let place = problem.place.to_string();
+        Finding::new(Health::Odd, place, &problem.message).mend(problem.help())
+    });
+    let findings = findings.collect();
     Section { title: "Duplicates", empty: "no hook stands in two places", findings }
 }
 
@@ -94,13 +58,51 @@ pub(super) fn count(number: usize, what: &str) -> String {
     format!("{number} {what}{ending}")
 }
 
+/// Who else than its owner can write a file, or put another one in its place.
+pub(super) struct OtherWriters {
+    /// Whether it is anybody, and not only a group.
+    pub(super) anybody: bool,
+    /// The file, its folder, or both.
+    paths: Vec<PathBuf>,
+}
+
+impl OtherWriters {
+    pub(super) fn of(path: &Path) -> Option<Self> {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let paths = [Some(path), folder].into_iter().flatten();
+        let writable: Vec<(&Path, u32)> =
+            paths.map(|path| (path, others_may_write(path))).filter(|(_, who)| *who != 0).collect();
+        (!writable.is_empty()).then(|| Self {
+            anybody: writable.iter().any(|(_, who)| who & 0o002 != 0),
+            paths: writable.iter().map(|(path, _)| path.to_path_buf()).collect(),
+        })
+    }
+
+    /// The command that mends it.
+    pub(super) fn cure(&self) -> String {
+        let paths: Vec<String> = self.paths.iter().map(|path| path.display().to_string()).collect();
+        format!("chmod go-w {}", paths.join(" "))
+    }
+}
+
+impl fmt::Display for OtherWriters {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let who = if self.anybody { "anybody on this machine" } else { "its group" };
+        write!(formatter, "{who} can write it")
+    }
+}
+
+/// The bits of a file's mode by which others than its owner write it. In a sticky folder nobody
+/// replaces another's file.
 #[cfg(unix)]
-pub(super) fn is_writable_by_others(path: &Path) -> bool {
+fn others_may_write(path: &Path) -> u32 {
     use std::os::unix::fs::PermissionsExt;
-    path.metadata().is_ok_and(|file| file.permissions().mode() & 0o002 != 0)
+    let Ok(found) = path.metadata() else { return 0 };
+    let mode = found.permissions().mode();
+    if found.is_dir() && mode & 0o1000 != 0 { 0 } else { mode & 0o022 }
 }
 
 #[cfg(not(unix))]
-pub(super) fn is_writable_by_others(_: &Path) -> bool {
-    false
+fn others_may_write(_: &Path) -> u32 {
+    0
 }

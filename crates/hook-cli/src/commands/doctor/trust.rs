@@ -3,7 +3,7 @@
 use hook_bus::HookSystem;
 use hook_core::HookSource;
 
-use super::settings::{count, is_writable_by_others};
+use super::settings::{OtherWriters, count};
 use super::{Finding, Health, Section};
 use crate::context::Context;
 
@@ -44,10 +44,11 @@ fn store(context: &Context) -> Finding {
     if !store.path().exists() {
         return Finding::new(Health::Absent, subject, "not there yet; `hook trust` makes it");
     }
-    if is_writable_by_others(store.path()) {
-        let detail = "anybody on this machine can write it, and with it trust hooks in your name";
-        return Finding::new(Health::Bad, subject, detail)
-            .mend(format!("chmod go-w {}", store.path().display()));
+    if let Some(others) = OtherWriters::of(store.path()) {
+        // A group is often its user's alone.
+        let health = if others.anybody { Health::Bad } else { Health::Odd };
+        let detail = format!("{others}, and with it trust hooks in your name");
+        return Finding::new(health, subject, detail).mend(others.cure());
     }
     match store.granted(context.project()) {
         Ok(granted) => {

@@ -5,11 +5,11 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use super::{Finding, Findings, Surroundings, path_of};
+use super::{Finding, Findings, Surroundings, path_of, project_of};
 use crate::command_line::{PROJECT_DIRECTORY, expanded_words, interpreter, is_shell_word};
 use crate::nearest::shortened;
 use crate::program;
-use crate::settings::{HookEntry, Rule, SettingsFile};
+use crate::settings::{HookEntry, HookSource, Rule, SettingsFile};
 
 /// How much of a script's first line the system reads.
 const FIRST_LINE: u64 = 256;
@@ -22,13 +22,14 @@ pub(super) fn check(file: &SettingsFile, surroundings: &Surroundings, findings: 
         // There, commands are PowerShell's.
         return;
     }
+    let of_project = file.source == HookSource::Project || project_of(file).is_some();
     // One script is often the command of many hooks.
     let mut known: HashMap<Program<'_>, Option<Problem>> = HashMap::new();
     for entry in &file.hooks {
         let Some(range) = &entry.spans.command else { continue };
         let problem = known
             .entry((&entry.command, &entry.env))
-            .or_insert_with(|| Command { entry, surroundings }.problem());
+            .or_insert_with(|| Command { entry, surroundings, of_project }.problem());
         let Some(problem) = problem else { continue };
         let path = path_of(entry, "command");
         let mut finding = Finding::new(problem.rule, range, path, &problem.message);
@@ -56,6 +57,8 @@ impl Problem {
 struct Command<'c> {
     entry: &'c HookEntry,
     surroundings: &'c Surroundings,
+    /// Whether the hook is a project's, and its script one of the project.
+    of_project: bool,
 }
 
 impl Command<'_> {
@@ -66,7 +69,10 @@ impl Command<'_> {
         let first = first.as_deref().filter(|first| !first.is_empty())?;
         if first.contains('/') {
             let path = self.surroundings.project.join(first);
-            return self.starts(first, &path).or_else(|| self.interprets(first, arguments));
+            return self
+                .starts(first, &path)
+                .or_else(|| self.interprets(first, arguments))
+                .or_else(|| self.is_relative(first));
         }
         if is_shell_word(first) || self.entry.command.contains("()") {
             return None;
@@ -148,6 +154,21 @@ impl Command<'_> {
             return None;
         }
         is_no_file(script, &self.surroundings.project.join(script))
+            .or_else(|| self.is_relative(script))
+    }
+
+    /// A script that is another one, or none, from elsewhere than the project's own folder.
+    fn is_relative(&self, name: &str) -> Option<Problem> {
+        (self.of_project && Path::new(name).is_relative()).then(|| {
+            let shown = shortened(name);
+            let message = format!(
+                "`{shown}` is looked for from where the agent works: in a subfolder of the project \
+                 it is not found, or another file"
+            );
+            let beside = name.trim_start_matches("./");
+            Problem::new(Rule::ScriptRelative, message)
+                .remedy(format!("write \"$HOOK_PROJECT_DIR\"/{beside}"))
+        })
     }
 
     fn cannot_interpret(&self, script: &str, path: &Path, line: &str) -> Option<Problem> {

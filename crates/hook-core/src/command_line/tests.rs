@@ -1,0 +1,95 @@
+use super::*;
+use proptest::prelude::*;
+
+fn expanded(command: &str) -> Vec<Option<String>> {
+    expanded_words(command, |name| (name == "HOME").then(|| "/home/a b".to_owned()))
+}
+
+#[test]
+fn words_are_what_the_shell_would_make_of_them() {
+    for (command, expected) in [
+        ("./guard.sh --strict; other", vec![Some("./guard.sh"), Some("--strict")]),
+        ("  'a b'/c\\ d|cat", vec![Some("a b/c d")]),
+        ("A=1 B='x y' guard", vec![Some("guard")]),
+        ("A=1", vec![]),
+        (
+            "\"$HOME\"/x ${HOME}y ~/z ~",
+            vec![Some("/home/a b/x"), Some("/home/a by"), Some("/home/a b/z"), Some("/home/a b")],
+        ),
+        ("'$HOME' \"~\" \\$HOME", vec![Some("$HOME"), Some("~"), Some("$HOME")]),
+        ("$OTHER/x *.sh $(date) `x`", vec![None, None, None]),
+        ("\"$(date)\" ${HOME:-x} ~root", vec![None, None, None]),
+        ("a\nb", vec![Some("a")]),
+        ("'' a", vec![Some(""), Some("a")]),
+        ("(a)", vec![]),
+        ("[ -f x ]", vec![Some("["), Some("-f"), Some("x"), Some("]")]),
+    ] {
+        let expected: Vec<Option<String>> =
+            expected.into_iter().map(|word| word.map(str::to_owned)).collect();
+        assert_eq!(expanded(command), expected, "{command}");
+    }
+}
+
+#[test]
+fn escapes_and_lines_that_go_on_are_those_of_the_shell() {
+    for (command, expected) in [
+        ("\"a\\b\"", Some("a\\b")),
+        ("\"a\\$b\\`\\\"\\\\\"", Some("a$b`\"\\")),
+        ("./gu\\\nard.sh", Some("./guard.sh")),
+        ("\"./gu\\\nard.sh\"", Some("./guard.sh")),
+        ("\\\n ./guard.sh", Some("./guard.sh")),
+        ("'a\\\nb'", Some("a\\\nb")),
+        ("a\\", Some("a\\")),
+        ("a\rb\u{a0}c d", Some("a\rb\u{a0}c")),
+        ("A+=1 b", Some("b")),
+        ("$HO\"ME\"", None),
+        ("$'HOME'", None),
+        ("$\"HOME\"", None),
+        ("$''HOME", None),
+        ("\"$\"\"HOME\"", None),
+        ("\"$HOME\"b", Some("/home/a bb")),
+        ("$HOME''b", Some("/home/a bb")),
+        ("$\\HOME", None),
+        ("$HO\\\nME", Some("/home/a b")),
+    ] {
+        let first = expanded(command).into_iter().next().flatten();
+        assert_eq!(first.as_deref(), expected, "{command}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_command_is_taken_apart_without_panic(command in "\\PC{0,40}|[a$ {}\"'\\\\;~=/\n]{0,40}") {
+        let _ = (expanded(&command), plain_words(&command), possible_names(&command, |_| None));
+    }
+
+    /// What is said of a command's words is what bash makes of them.
+    #[cfg(unix)]
+    #[test]
+    fn words_are_what_bash_makes_of_them(
+        pieces in prop::collection::vec(prop::sample::select(vec![
+            "a", "b", "/", "HOME", "$HOME", "${HOME}", "$", "\"", "\"", "'", "'", "\\", "\\", "\n",
+            "\\\n", " ", "\t", "\r", "A=", "A+=1 ", "=", "\"$HOME\"", "~", "#", "\"\"", "''", "{",
+            "}", "\u{a0}", "._-",
+        ]), 0..10),
+    ) {
+        let text = pieces.concat();
+        let words = expanded_words(&format!("say {text}"), |name| {
+            (name == "HOME").then(|| "/h".to_owned())
+        });
+        // Of what bash says is used what belongs to the first command.
+        let mut bash = std::process::Command::new("bash");
+        let command = format!("say() {{ printf '%s\\0' $# \"$@\"; exit; }}\nsay {text}");
+        let said = bash.args(["-c", &command]).env_clear().env("HOME", "/h").output().unwrap();
+        prop_assume!(said.status.success() && said.stderr.is_empty());
+        let said = String::from_utf8(said.stdout).unwrap();
+        let said: Vec<&str> = said.split_terminator('\0').skip(1).collect();
+        let known: Vec<&str> = words.iter().skip(1).map_while(Option::as_deref).collect();
+        if known.len() + 1 == words.len() {
+            prop_assert_eq!(known, said, "{:?}", text);
+        } else {
+            // A word that only bash can tell may be many.
+            prop_assert!(said.starts_with(&known), "{:?}: {:?} {:?}", text, known, said);
+        }
+    }
+}
