@@ -80,13 +80,19 @@ fn names_of_hooks(sources: &[SettingsSource]) -> BTreeMap<String, String> {
         for hook in file.hooks {
             let about = format!("{}, {}", hook.event, file.source);
             let name = hook.name.unwrap_or(hook.command);
-            // Not every shell would quote it.
-            if !name.contains(char::is_whitespace) {
+            if is_plain(&name) {
                 names.entry(name).or_insert(about);
             }
         }
     }
     names
+}
+
+/// Whether a name means itself to every shell. Some put what is offered on the command line as it is,
+/// and these names may be those of a project that nobody trusts.
+fn is_plain(name: &str) -> bool {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "_.:@%+,/=-".contains(letter);
+    name.chars().all(plain) && !name.starts_with('-')
 }
 
 /// The commands and topics, for an argument that names one.

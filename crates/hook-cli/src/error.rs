@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use hook_bus::recording::{RecorderError, RecordingError};
 use hook_bus::script::{ScenarioError, ScenarioFilesError};
@@ -73,6 +73,8 @@ pub(crate) struct UnknownHook {
     name: String,
     nearest: Option<String>,
     known: Vec<String>,
+    /// Whether decisions were searched, and not hooks.
+    trusted: bool,
 }
 
 impl UnknownHook {
@@ -82,19 +84,31 @@ impl UnknownHook {
         known.sort_unstable();
         known.dedup();
         let nearest = nearest(name, known.iter().map(String::as_str)).map(str::to_owned);
-        Self { name: name.to_owned(), nearest, known }
+        Self { name: name.to_owned(), nearest, known, trusted: false }
+    }
+
+    /// The same of names under which something is trusted.
+    pub(crate) fn among_trusted(self) -> Self {
+        Self { trusted: true, ..self }
     }
 }
 
 impl fmt::Display for UnknownHook {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         const SHOWN: usize = 20;
-        write!(formatter, "no hook is named `{}`", shortened(&self.name))?;
+        let name = shortened(&self.name);
+        match self.trusted {
+            true => write!(formatter, "nothing is trusted under the name `{name}`")?,
+            false => write!(formatter, "no hook is named `{name}`")?,
+        }
         if let Some(nearest) = &self.nearest {
             write!(formatter, "; did you mean `{}`?", shortened(nearest))?;
         }
         if self.known.is_empty() {
-            return formatter.write_str("; there are none");
+            return formatter.write_str(match self.trusted {
+                true => ", nor under any other in this project",
+                false => "; there are none",
+            });
         }
         formatter.write_str("\nthere are:")?;
         for name in self.known.iter().take(SHOWN) {
@@ -113,6 +127,14 @@ impl CommandError {
     #[cfg(not(unix))]
     pub(crate) fn no_sockets() -> Self {
         Self::Usage("--socket needs Unix sockets, which this system has not; use --stdio".into())
+    }
+
+    /// An output was to go where an input comes from.
+    pub(crate) fn would_overwrite(what: &str, path: &Path) -> Self {
+        Self::Usage(format!(
+            "{} is {what} itself, which would be lost; name another file",
+            path.display()
+        ))
     }
 
     pub(crate) fn exit_code(&self) -> Status {

@@ -35,6 +35,7 @@ mod render;
 mod signals;
 mod stdout;
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -55,9 +56,19 @@ fn run() -> exit_code::Status {
         Ok(cli) => cli,
         Err(error) => {
             // Help and version are asked for and go to stdout; everything else is wrong usage.
-            let code = if error.use_stderr() { exit_code::USAGE } else { exit_code::PROCEED };
-            let _ = error.print();
-            return code;
+            let text = output::harmless(&error.render().to_string());
+            let written = match error.use_stderr() {
+                true => write!(std::io::stderr(), "{text}").map(|()| exit_code::USAGE),
+                false => write!(std::io::stdout(), "{text}").map(|()| exit_code::PROCEED),
+            };
+            return match written {
+                Ok(code) => code,
+                // Nobody reads it any more, which is no failure of what was asked for.
+                Err(closed) if closed.kind() == std::io::ErrorKind::BrokenPipe => {
+                    if error.use_stderr() { exit_code::USAGE } else { exit_code::PROCEED }
+                }
+                Err(_) => exit_code::FAILURE,
+            };
         }
     };
     keep_inherited_descriptors_from_hooks();

@@ -1,5 +1,6 @@
 //! The one way to the terminal: data to stdout, diagnostics to stderr.
 
+use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
 
 use anstyle::{AnsiColor, Style};
@@ -37,18 +38,28 @@ impl Tone {
 /// How wide text is where no terminal says so.
 const DEFAULT_WIDTH: usize = 100;
 
+/// More columns than this are not filled, whoever says that they are there.
+const MOST_COLUMNS: usize = 1_000;
+
 /// Prints.
 #[derive(Debug)]
 pub(crate) struct Printer {
     color: Color,
     /// Lines that come and go below everything else that is on the terminal.
     progress: MultiProgress,
+    /// Whether the command has more to do than to print.
+    works_on: bool,
 }
 
 impl Printer {
     pub(crate) fn new(color: Color) -> Self {
         let progress = MultiProgress::with_draw_target(ProgressDrawTarget::hidden());
-        Self { color, progress }
+        Self { color, progress, works_on: false }
+    }
+
+    /// From now on it does not matter whether anybody reads: the command has other work to do.
+    pub(crate) fn work_on_unread(&mut self) {
+        self.works_on = true;
     }
 
     /// What paints text that goes to a file: nobody's terminal.
@@ -65,7 +76,7 @@ impl Printer {
         let given = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
         let terminal = || terminal_size::terminal_size_of(io::stdout());
         let columns = given.or_else(|| Some(terminal()?.0.0.into()));
-        columns.filter(|columns| *columns > 0).unwrap_or(DEFAULT_WIDTH)
+        columns.filter(|columns| *columns > 0).unwrap_or(DEFAULT_WIDTH).min(MOST_COLUMNS)
     }
 
     /// Whether a person reads the output.
@@ -93,7 +104,12 @@ impl Printer {
     /// Prints a message of the protocol: one line, flushed. Whoever does not read holds up nothing
     /// but the command's own next word.
     pub(crate) async fn message(&mut self, line: &[u8]) -> Result<(), CommandError> {
-        self.write([line, b"\n"].concat()).await
+        let mut line = match self.is_interactive() {
+            true => harmless_json(&String::from_utf8_lossy(line)).into_bytes(),
+            false => line.to_vec(),
+        };
+        line.push(b'\n');
+        self.write(line).await
     }
 
     /// Prints text for people.
@@ -103,7 +119,10 @@ impl Printer {
 
     async fn write(&mut self, text: Vec<u8>) -> Result<(), CommandError> {
         self.make_room();
-        stdout::write(text).await.map_err(CommandError::Output)
+        match stdout::write(text).await {
+            Err(error) if self.works_on && error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+            written => written.map_err(CommandError::Output),
+        }
     }
 
     /// Says what went wrong, on stderr.
@@ -193,13 +212,33 @@ pub(crate) fn harmless(text: &str) -> String {
         match character {
             '\n' | '\t' => shown.push(character),
             '\r' if characters.peek() == Some(&'\n') => {}
-            character if character.is_control() || is_unseen(character) => {
-                shown.extend(character.escape_unicode());
-            }
+            character if is_hidden(character) => shown.extend(character.escape_unicode()),
             character => shown.push(character),
         }
     }
     shown
+}
+
+/// JSON that means the same, with escapes for what a terminal would obey or not show.
+fn harmless_json(json: &str) -> String {
+    let mut shown = String::with_capacity(json.len());
+    let mut units = [0; 2];
+    for character in json.chars() {
+        match is_hidden(character) {
+            true => {
+                for unit in character.encode_utf16(&mut units) {
+                    let _ = write!(shown, "\\u{unit:04x}");
+                }
+            }
+            false => shown.push(character),
+        }
+    }
+    shown
+}
+
+/// Whether a terminal would obey the character, or show nothing of it.
+pub(crate) fn is_hidden(character: char) -> bool {
+    character.is_control() || is_unseen(character)
 }
 
 /// Characters that are not seen, or that change the order in which others are: soft hyphens, blanks
@@ -235,6 +274,15 @@ mod tests {
     fn control_sequences_are_shown_and_not_obeyed() {
         assert_eq!(harmless("a\u{1b}[31mb\u{7}\r\n\tc\u{9b}"), "a\\u{1b}[31mb\\u{7}\n\tc\\u{9b}");
         assert_eq!(harmless("rm x\rls  "), "rm x\\u{d}ls  ");
+    }
+
+    #[test]
+    fn json_on_a_terminal_means_the_same_and_moves_nothing() {
+        let value = serde_json::json!("c1 \u{9b}31m \u{202e}red \u{e0041} é 日");
+        let shown = harmless_json(&value.to_string());
+        assert!(!shown.chars().any(is_hidden), "{shown}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&shown).unwrap(), value);
+        assert!(shown.contains("é 日"));
     }
 
     #[test]

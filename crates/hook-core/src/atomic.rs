@@ -41,6 +41,8 @@ pub(crate) enum NewFile {
     Private,
     /// Whoever the user lets read new files.
     Ordinary,
+    /// The same, and they may execute it.
+    Executable,
 }
 
 /// The right to replace one file, held until it is dropped.
@@ -83,13 +85,13 @@ impl Exclusive {
                 return Ok(Replaced::ChangedMeanwhile);
             }
         }
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".hook-");
-        permit(&mut builder, new_file);
         let write = || -> io::Result<Replaced> {
-            let mut file = builder.tempfile_in(folder)?;
+            let old = absent_is_none(fs::metadata(&self.path))?;
+            // Nobody who may not read the old file gets to read the new one, not even for a moment.
+            let at_first = if old.is_some() { NewFile::Private } else { new_file };
+            let mut file = temporary_file(folder, at_first)?;
             file.write_all(contents)?;
-            if let Some(old) = absent_is_none(fs::metadata(&self.path))? {
+            if let Some(old) = old {
                 keep_owner(file.as_file(), &old);
                 file.as_file().set_permissions(old.permissions())?;
             }
@@ -114,20 +116,21 @@ pub(crate) fn absent_is_none<T>(found: io::Result<T>) -> io::Result<Option<T>> {
 }
 
 /// Writes a file that must not be there yet, as a whole.
-pub(crate) fn create(path: &Path, contents: &[u8], executable: bool) -> io::Result<()> {
+pub(crate) fn create(path: &Path, contents: &[u8], new_file: NewFile) -> io::Result<()> {
     let folder = folder_of(path);
     fs::create_dir_all(folder)?;
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".hook-");
-    permit(&mut builder, NewFile::Ordinary);
-    if executable {
-        permit_execution(&mut builder);
-    }
-    let mut file = builder.tempfile_in(folder)?;
+    let mut file = temporary_file(folder, new_file)?;
     file.write_all(contents)?;
     file.as_file().sync_all()?;
     file.persist_noclobber(path)?;
     sync_folder(folder)
+}
+
+fn temporary_file(folder: &Path, new_file: NewFile) -> io::Result<tempfile::NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".hook-");
+    permit(&mut builder, new_file);
+    builder.tempfile_in(folder)
 }
 
 fn folder_of(path: &Path) -> &Path {
@@ -205,23 +208,17 @@ fn is_the_file_at(_: &File, _: &Path) -> io::Result<bool> {
 #[cfg(unix)]
 fn permit(builder: &mut tempfile::Builder<'_, '_>, new_file: NewFile) {
     use std::os::unix::fs::PermissionsExt;
-    if new_file == NewFile::Ordinary {
-        // Less what the user's mask takes.
-        builder.permissions(fs::Permissions::from_mode(0o666));
-    }
-}
-
-#[cfg(unix)]
-fn permit_execution(builder: &mut tempfile::Builder<'_, '_>) {
-    use std::os::unix::fs::PermissionsExt;
-    builder.permissions(fs::Permissions::from_mode(0o777));
+    // Less what the user's mask takes.
+    let mode = match new_file {
+        NewFile::Private => 0o600,
+        NewFile::Ordinary => 0o666,
+        NewFile::Executable => 0o777,
+    };
+    builder.permissions(fs::Permissions::from_mode(mode));
 }
 
 #[cfg(not(unix))]
 fn permit(_: &mut tempfile::Builder<'_, '_>, _: NewFile) {}
-
-#[cfg(not(unix))]
-fn permit_execution(_: &mut tempfile::Builder<'_, '_>) {}
 
 /// Gives the new file to whom the old one belongs, as an administrator who edits another's file
 /// wants. Who may not give files away owns the old one, or could have written it anew as well.
@@ -272,5 +269,39 @@ mod tests {
         }
         let left = fs::read_dir(folder.path()).unwrap().count();
         assert_eq!(left, 0, "neither locks nor halves of files are left");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_others_may_not_read_they_may_not_read_meanwhile() {
+        use std::os::unix::fs::PermissionsExt;
+        use std::sync::atomic::{AtomicBool, Ordering};
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("settings.json");
+        fs::write(&path, "old").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+        let contents = vec![b' '; 32 << 20];
+        let done = AtomicBool::new(false);
+        let mut seen = 0;
+        std::thread::scope(|threads| {
+            threads.spawn(|| {
+                let exclusive = Exclusive::wait(&path).unwrap();
+                let _ = exclusive.replace(Some(b"old"), &contents, NewFile::Ordinary).unwrap();
+                done.store(true, Ordering::Release);
+            });
+            while !done.load(Ordering::Acquire) {
+                for entry in fs::read_dir(folder.path()).unwrap().flatten() {
+                    // It may be gone by now.
+                    let Ok(file) = entry.metadata() else { continue };
+                    let is_lock = entry.file_name().to_string_lossy().ends_with(".lock");
+                    if !is_lock {
+                        assert_eq!(file.permissions().mode() & 0o777, 0o600, "{entry:?}");
+                        seen += 1;
+                    }
+                }
+            }
+        });
+        assert!(seen > 0);
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
     }
 }

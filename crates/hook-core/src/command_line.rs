@@ -4,6 +4,10 @@
 pub(crate) const PROJECT_DIRECTORY: [&str; 4] =
     ["HOOK_PROJECT_DIR", "LLXPRT_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR"];
 
+/// Programs that run the script which is their first argument.
+const INTERPRETERS: [&str; 12] =
+    ["bash", "bun", "dash", "node", "perl", "php", "python", "python3", "ruby", "sh", "tsx", "zsh"];
+
 /// What bash would not look for as a program: `compgen -b -k`, as far as it is made of plain
 /// characters.
 const SHELL_WORDS: [&str; 77] = [
@@ -91,6 +95,13 @@ pub(crate) fn is_shell_word(word: &str) -> bool {
     SHELL_WORDS.contains(&word) || matches!(word, "[" | "[[" | "{" | "}" | "!")
 }
 
+/// The name of the interpreter that a word starts, if it is one that runs the script which is its
+/// first argument.
+pub(crate) fn interpreter(word: &str) -> Option<&str> {
+    let name = word.rsplit('/').next()?;
+    INTERPRETERS.contains(&name).then_some(name)
+}
+
 /// The words of a command that is plain, or nothing.
 pub(crate) fn plain_words(command: &str) -> Option<Vec<String>> {
     let words: Vec<String> = command
@@ -114,6 +125,9 @@ fn is_plain(byte: u8) -> bool {
 struct Piece {
     character: char,
     meant: Meant,
+    /// Which of the word's stretches it belongs to: each quotation is one, and what stands between
+    /// two of them. A variable's name does not go beyond the stretch of its `$`.
+    stretch: usize,
 }
 
 /// What the shell takes a character for.
@@ -127,6 +141,9 @@ enum Meant {
     Literally,
 }
 
+/// What parts the words of bash; other white space does not.
+const BLANKS: [char; 2] = [' ', '\t'];
+
 /// The words of a shell text's first command, up to the first operator or line's end.
 struct Words<'c> {
     characters: std::iter::Peekable<std::str::Chars<'c>>,
@@ -134,7 +151,8 @@ struct Words<'c> {
 
 impl<'c> Words<'c> {
     fn of(command: &'c str) -> Self {
-        Self { characters: command.trim_start().chars().peekable() }
+        let command = command.trim_start_matches([' ', '\t', '\n']);
+        Self { characters: command.chars().peekable() }
     }
 }
 
@@ -142,53 +160,95 @@ impl Iterator for Words<'_> {
     type Item = Vec<Piece>;
 
     fn next(&mut self) -> Option<Vec<Piece>> {
-        while self.characters.next_if(|it| it.is_whitespace() && *it != '\n').is_some() {}
         let mut word = Vec::new();
-        let (mut quote, mut quoted) = (None, false);
+        let (mut quote, mut quoted, mut stretch) = (None, false, 0);
         while let Some(character) = self.characters.peek().copied() {
-            let ends = character.is_whitespace() || ";|&<>()".contains(character);
-            if quote.is_none() && ends {
+            if quote.is_none() && BLANKS.contains(&character) && word.is_empty() && !quoted {
+                self.characters.next();
+                continue;
+            }
+            if quote.is_none() && is_end_of_word(character) {
                 break;
             }
             self.characters.next();
-            let meant = match (quote, character) {
+            if "'\"\\".contains(character)
+                && self.characters.peek() != Some(&'\n')
+                && let [only @ Piece { character: '~', meant: Meant::Freely, .. }] = &mut word[..]
+            {
+                // Beside a quotation it is nobody's home.
+                only.meant = Meant::Literally;
+            }
+            let (character, meant) = match (quote, character) {
                 (None, '\'' | '"') => {
                     (quote, quoted) = (Some(character), true);
+                    stretch += 1;
                     continue;
                 }
                 (Some(open), _) if open == character => {
                     quote = None;
+                    stretch += 1;
                     continue;
                 }
-                (None | Some('"'), '\\') => {
-                    let escaped = self.characters.next();
-                    word.extend(escaped.map(|it| Piece { character: it, meant: Meant::Literally }));
-                    continue;
-                }
-                (None, _) => Meant::Freely,
-                (Some('"'), _) => Meant::InQuotes,
-                (Some(_), _) => Meant::Literally,
+                (None | Some('"'), '\\') => match (quote, self.characters.peek().copied()) {
+                    (_, Some('\n')) => {
+                        self.characters.next();
+                        continue;
+                    }
+                    (None, Some(escaped)) | (_, Some(escaped @ ('$' | '`' | '"' | '\\'))) => {
+                        self.characters.next();
+                        (escaped, Meant::Literally)
+                    }
+                    _ => ('\\', Meant::Literally),
+                },
+                (None, _) => (character, Meant::Freely),
+                (Some('"'), _) => (character, Meant::InQuotes),
+                (Some(_), _) => (character, Meant::Literally),
             };
-            word.push(Piece { character, meant });
+            word.push(Piece { character, meant, stretch });
         }
         (quoted || !word.is_empty()).then_some(word)
     }
 }
 
-/// The first word of a shell command, without its quotes; nothing in it is expanded.
-pub(crate) fn first_word(command: &str) -> Option<String> {
-    let word: String = Words::of(command).next()?.iter().map(|piece| piece.character).collect();
-    (!word.is_empty()).then_some(word)
+fn is_end_of_word(character: char) -> bool {
+    BLANKS.contains(&character) || "\n;|&<>()".contains(character)
 }
 
-/// What of a path stands behind a variable that holds the project directory.
-pub(crate) fn in_project_directory(word: &str) -> Option<&str> {
-    PROJECT_DIRECTORY.iter().find_map(|name| {
-        let rest = word.strip_prefix('$')?;
-        let braced =
-            rest.strip_prefix('{').and_then(|rest| rest.strip_prefix(name)?.strip_prefix('}'));
-        braced.or_else(|| rest.strip_prefix(name))?.strip_prefix('/')
-    })
+/// What any word of a command may mean as the name of a file, to the shell or to a program that it
+/// is given to, in order: words, what is behind the `=` of an option, and the same within a word
+/// that is a command itself. Not the program that the command begins with.
+pub(crate) fn possible_names(
+    command: &str,
+    variable: impl Fn(&str) -> Option<String>,
+) -> Vec<String> {
+    let mut names = Vec::new();
+    let mut words = Words::of(command);
+    let mut at_begin = true;
+    loop {
+        for word in words.by_ref() {
+            if at_begin && is_assignment(&word) {
+                continue;
+            }
+            let written: String = word.iter().map(|piece| piece.character).collect();
+            for text in [expand(&word, &variable), Some(written)].into_iter().flatten() {
+                // A program without a path is looked for elsewhere.
+                if !at_begin || text.contains('/') {
+                    names.push(text.clone());
+                }
+                let parts = |it: char| it.is_whitespace() || "=;|&<>()'\"".contains(it);
+                if text.contains(parts) {
+                    names.extend(text.split(parts).map(str::to_owned));
+                }
+            }
+            at_begin = false;
+        }
+        // The operator, or the line's end.
+        if words.characters.next().is_none() {
+            break;
+        }
+    }
+    names.retain(|name| !name.is_empty());
+    names
 }
 
 /// The words of a command's first simple command as the shell would expand them, without
@@ -202,15 +262,20 @@ pub(crate) fn expanded_words(
 }
 
 fn is_assignment(word: &[Piece]) -> bool {
-    let name = word.iter().take_while(|piece| piece.character != '=');
-    let (length, plain) = name.fold((0, true), |(length, plain), piece| {
+    let end = word.iter().position(|piece| piece.character == '=' && piece.meant == Meant::Freely);
+    let Some((name, _)) = end.and_then(|end| word.split_at_checked(end)) else { return false };
+    let name = match name.split_last() {
+        Some((Piece { character: '+', meant: Meant::Freely, .. }, name)) => name,
+        _ => name,
+    };
+    let (length, plain) = name.iter().fold((0, true), |(length, plain), piece| {
         let fits = piece.meant == Meant::Freely
             && (piece.character.is_ascii_alphabetic()
                 || piece.character == '_'
                 || (length > 0 && piece.character.is_ascii_digit()));
         (length + 1, plain && fits)
     });
-    plain && length > 0 && length < word.len()
+    plain && length > 0
 }
 
 fn expand(word: &[Piece], variable: &impl Fn(&str) -> Option<String>) -> Option<String> {
@@ -221,15 +286,19 @@ fn expand(word: &[Piece], variable: &impl Fn(&str) -> Option<String>) -> Option<
         match (piece.meant, piece.character) {
             (Meant::Literally, character) => text.push(character),
             (_, '$') => {
-                let (name, after) = variable_name(rest)?;
+                let (name, after) = variable_name(rest, piece.stretch)?;
                 text.push_str(&variable(&name)?);
                 rest = after;
             }
             (_, '`') => return None,
-            (Meant::Freely, '~') if text.is_empty() => match rest.first() {
-                None | Some(Piece { character: '/', .. }) => text.push_str(&variable("HOME")?),
-                Some(_) => return None,
-            },
+            (Meant::Freely, '~') if rest.len() + 1 == word.len() && piece.stretch == 0 => {
+                match rest.first() {
+                    None | Some(Piece { character: '/', .. }) => text.push_str(&variable("HOME")?),
+                    Some(_) => return None,
+                }
+            }
+            // In what looks like an assignment.
+            (Meant::Freely, '~') if text.ends_with(['=', ':']) => return None,
             (Meant::Freely, '*' | '?' | '[' | '{' | '!') if word.len() > 1 => return None,
             (Meant::Freely, '#') if text.is_empty() => return None,
             (_, character) => text.push(character),
@@ -239,10 +308,12 @@ fn expand(word: &[Piece], variable: &impl Fn(&str) -> Option<String>) -> Option<
 }
 
 /// The name of a variable, as it stands behind its `$`, and what comes after it.
-fn variable_name(word: &[Piece]) -> Option<(String, &[Piece])> {
-    let in_name =
-        |piece: &&Piece| piece.character.is_ascii_alphanumeric() || piece.character == '_';
-    let braced = word.first().is_some_and(|piece| piece.character == '{');
+fn variable_name(word: &[Piece], stretch: usize) -> Option<(String, &[Piece])> {
+    let belongs = |piece: &Piece| piece.stretch == stretch && piece.meant != Meant::Literally;
+    let in_name = |piece: &&Piece| {
+        belongs(piece) && (piece.character.is_ascii_alphanumeric() || piece.character == '_')
+    };
+    let braced = word.first().is_some_and(|piece| belongs(piece) && piece.character == '{');
     let begin = word.get(usize::from(braced)..)?;
     let name: String = begin.iter().take_while(in_name).map(|piece| piece.character).collect();
     let after = begin.get(name.len()..)?;
@@ -250,7 +321,7 @@ fn variable_name(word: &[Piece]) -> Option<(String, &[Piece])> {
         _ if name.is_empty() || name.starts_with(|it: char| it.is_ascii_digit()) => None,
         false => Some((name, after)),
         true => match after.split_first()? {
-            (Piece { character: '}', .. }, after) => Some((name, after)),
+            (piece, after) if belongs(piece) && piece.character == '}' => Some((name, after)),
             _ => None,
         },
     }
@@ -296,19 +367,66 @@ mod tests {
     }
 
     #[test]
-    fn the_project_directory_is_known_by_each_of_its_names() {
-        for name in PROJECT_DIRECTORY {
-            assert_eq!(in_project_directory(&format!("${name}/a/b")), Some("a/b"));
-            assert_eq!(in_project_directory(&format!("${{{name}}}/a")), Some("a"));
-            assert_eq!(in_project_directory(&format!("${name}S/a")), None);
-            assert_eq!(in_project_directory(&format!("{name}/a")), None);
+    fn escapes_and_lines_that_go_on_are_those_of_the_shell() {
+        for (command, expected) in [
+            ("\"a\\b\"", Some("a\\b")),
+            ("\"a\\$b\\`\\\"\\\\\"", Some("a$b`\"\\")),
+            ("./gu\\\nard.sh", Some("./guard.sh")),
+            ("\"./gu\\\nard.sh\"", Some("./guard.sh")),
+            ("\\\n ./guard.sh", Some("./guard.sh")),
+            ("'a\\\nb'", Some("a\\\nb")),
+            ("a\\", Some("a\\")),
+            ("a\rb\u{a0}c d", Some("a\rb\u{a0}c")),
+            ("A+=1 b", Some("b")),
+            ("$HO\"ME\"", None),
+            ("$'HOME'", None),
+            ("$\"HOME\"", None),
+            ("$''HOME", None),
+            ("\"$\"\"HOME\"", None),
+            ("\"$HOME\"b", Some("/home/a bb")),
+            ("$HOME''b", Some("/home/a bb")),
+            ("$\\HOME", None),
+            ("$HO\\\nME", Some("/home/a b")),
+        ] {
+            let first = expanded(command).into_iter().next().flatten();
+            assert_eq!(first.as_deref(), expected, "{command}");
         }
     }
 
     proptest! {
         #[test]
         fn any_command_is_taken_apart_without_panic(command in "\\PC{0,40}|[a$ {}\"'\\\\;~=/\n]{0,40}") {
-            let _ = (first_word(&command), expanded(&command), plain_words(&command));
+            let _ = (expanded(&command), plain_words(&command), possible_names(&command, |_| None));
+        }
+
+        /// What is said of a command's words is what bash makes of them.
+        #[cfg(unix)]
+        #[test]
+        fn words_are_what_bash_makes_of_them(
+            pieces in prop::collection::vec(prop::sample::select(vec![
+                "a", "b", "/", "HOME", "$HOME", "${HOME}", "$", "\"", "\"", "'", "'", "\\", "\\", "\n",
+                "\\\n", " ", "\t", "\r", "A=", "A+=1 ", "=", "\"$HOME\"", "~", "#", "\"\"", "''", "{",
+                "}", "\u{a0}", "._-",
+            ]), 0..10),
+        ) {
+            let text = pieces.concat();
+            let words = expanded_words(&format!("say {text}"), |name| {
+                (name == "HOME").then(|| "/h".to_owned())
+            });
+            // Of what bash says is used what belongs to the first command.
+            let mut bash = std::process::Command::new("bash");
+            let command = format!("say() {{ printf '%s\\0' $# \"$@\"; exit; }}\nsay {text}");
+            let said = bash.args(["-c", &command]).env_clear().env("HOME", "/h").output().unwrap();
+            prop_assume!(said.status.success() && said.stderr.is_empty());
+            let said = String::from_utf8(said.stdout).unwrap();
+            let said: Vec<&str> = said.split_terminator('\0').skip(1).collect();
+            let known: Vec<&str> = words.iter().skip(1).map_while(Option::as_deref).collect();
+            if known.len() + 1 == words.len() {
+                prop_assert_eq!(known, said, "{:?}", text);
+            } else {
+                // A word that only bash can tell may be many.
+                prop_assert!(said.starts_with(&known), "{:?}: {:?} {:?}", text, known, said);
+            }
         }
     }
 }

@@ -73,8 +73,23 @@ pub enum HookFailure {
         message: String,
     },
     /// The command, or the file it runs, is not what was trusted.
-    #[error("the command changed since it was trusted; review it and trust it again")]
+    #[error(
+        "the command or its script changed since it was trusted; review it with `hook trust`; a \
+         running server then needs SIGHUP or hook-reload"
+    )]
     Untrusted,
+    /// From the input's directory the command names another file than the trusted one, or none.
+    #[error(
+        "`{script}` is another file, or none, from the working directory {}, so it is not the one \
+         that was trusted; write \"$HOOK_PROJECT_DIR\"/{} in the settings, which is the same from \
+         everywhere", directory.display(), script.trim_start_matches("./")
+    )]
+    UntrustedHere {
+        /// The script, as the command names it.
+        script: String,
+        /// The input's directory.
+        directory: PathBuf,
+    },
     /// Hooks that fire hooks that fire hooks.
     #[error(
         "hooks are nested too deep: HOOK_DEPTH would be {depth} (a value that is no number counts as \

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
@@ -94,12 +94,16 @@ impl Hook {
     }
 
     /// Looks again, just before execution, whether what will run is what was trusted.
-    pub(crate) fn check_trust(&self, input: &EventInput) -> Result<(), HookFailure> {
-        if self.trust.still_holds(Path::new(&*input.cwd)) {
-            Ok(())
-        } else {
-            Err(HookFailure::Untrusted)
-        }
+    pub(crate) async fn check_trust(&self, input: &EventInput) -> Result<(), HookFailure> {
+        let granted = match &self.trust {
+            Trust::Given => return Ok(()),
+            Trust::Missing { .. } => return Err(HookFailure::Untrusted),
+            Trust::Checked(granted) => Arc::clone(granted),
+        };
+        let directory = PathBuf::from(&*input.cwd);
+        // It may take a while to read the script.
+        let looked = tokio::task::spawn_blocking(move || granted.still_holds(&directory)).await;
+        looked.unwrap_or(Err(HookFailure::Untrusted))
     }
 }
 

@@ -561,3 +561,16 @@ fn hooks_are_known_by_name_across_files() {
         assert_eq!(found(&own, &users), Vec::from_iter(expected), "{own} {users}");
     }
 }
+
+#[test]
+fn a_link_that_leads_nowhere_is_not_the_same_as_no_settings() {
+    let project = Project::new();
+    let settings = project.write(".hooks/settings.json", "{}");
+    std::fs::remove_file(&settings).unwrap();
+    std::os::unix::fs::symlink("gone.json", &settings).unwrap();
+    let finished = Hook::new(&project, &["check"]).run();
+    assert_eq!(finished.status, 1, "{finished:?}");
+    assert!(finished.stdout.contains("error[unreadable-file]"), "{finished:?}");
+    let fired = Hook::new(&project, &["fire", "BeforeTool", "--json"]).run();
+    assert!(fired.lines()[0]["warnings"][0].as_str().unwrap().contains("failed to read"));
+}

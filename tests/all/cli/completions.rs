@@ -98,3 +98,14 @@ fn only_the_variable_of_the_command_asks_for_completions() {
     assert_eq!(unknown.status, 64);
     assert!(unknown.stderr.contains("unknown shell `tcsh`"), "{unknown:?}");
 }
+
+#[test]
+fn a_name_that_a_shell_would_obey_is_not_offered() {
+    let project = Project::new();
+    let hook = |name: &str| json!({"type": "command", "command": "true", "name": name});
+    let hooks = ["gu$(touch${IFS}pwn)", "gu;x", "gu'x", "gu`x`", "gu\u{1b}[2J", "guard:a/b-1"];
+    let settings = json!({"hooks": {"BeforeTool": [{"hooks": hooks.map(hook)}]}});
+    project.write(".hooks/settings.json", &settings.to_string());
+    assert_eq!(offered(&project, &["disable", "gu"]), ["guard:a/b-1"]);
+    assert!(!project.path().join("pwn").exists());
+}

@@ -67,3 +67,16 @@ fn nobody_is_shown_progress_who_is_no_person_at_a_terminal() {
     let (_, shown) = Hook::new(&project, &FIRE).env("TERM", "dumb").on_terminal().finish();
     assert!(!shown.contains("running"), "{shown:?}");
 }
+
+#[test]
+fn json_on_a_terminal_cannot_move_the_cursor_either() {
+    let name = "c1\u{9b}31m\u{202e}red";
+    let settings = serde_json::json!({"hooks": {"BeforeTool": [{"hooks": [
+        {"type": "command", "command": "true", "name": name}]}]}});
+    let project = Project::with_settings(&settings);
+    let list = ["list", "--json", "--settings=settings.json"];
+    let (_, shown) = Hook::new(&project, &list).on_terminal().finish();
+    assert!(!shown.contains(['\u{9b}', '\u{202e}']), "{shown:?}");
+    let listed: serde_json::Value = serde_json::from_str(shown.trim()).unwrap();
+    assert_eq!(listed["name"], name, "it means the same");
+}

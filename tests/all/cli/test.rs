@@ -601,3 +601,33 @@ fn what_is_not_there_is_said() {
         assert_eq!(Hook::new(&project, &wrong).run().status, 64, "{wrong:?}");
     }
 }
+
+#[test]
+fn a_reader_that_leaves_changes_neither_the_verdict_nor_what_is_written() {
+    let project = Project::with_hook("SessionEnd", "exit 0");
+    project.write(
+        "fails.toml",
+        "[[test]]\nname = \"a\"\nevent = \"SessionEnd\"\ninput = { reason = \"exit\" }\n\
+         expect = { decision = \"block\" }\n",
+    );
+    let folder = hook_tests::hook_binary().parent().unwrap().display().to_string();
+    let line = "hook test fails.toml --settings settings.json --junit report.xml | true; \
+                exit ${PIPESTATUS[0]}";
+    let status = std::process::Command::new("bash")
+        .args(["-c", line])
+        .current_dir(project.path())
+        .env("HOME", project.home())
+        .env("PATH", format!("{folder}:{}", std::env::var("PATH").unwrap()))
+        .status()
+        .unwrap();
+    assert_eq!(status.code(), Some(1));
+    assert!(
+        project.read("report.xml").contains("failures=\"1\""),
+        "{}",
+        project.read("report.xml")
+    );
+    let own = ["test", "fails.toml", "--settings=settings.json", "--junit", "fails.toml"];
+    let refused = Hook::new(&project, &own).run();
+    assert_eq!(refused.status, 64, "{refused:?}");
+    assert!(project.read("fails.toml").starts_with("[[test]]"));
+}

@@ -300,6 +300,11 @@ fn what_is_no_recording_is_refused_with_its_line() {
     for (arguments, status, said) in [
         (vec!["trace", "no-such-file"], 1, "failed to read the recording no-such-file"),
         (vec!["trace", "broken.hookrec", "--format", "svg"], 64, "text, chrome, html"),
+        (
+            vec!["trace", "broken.hookrec", "--output", "./broken.hookrec"],
+            64,
+            "is the recording itself",
+        ),
         (vec!["trace", "broken.hookrec", "--json", "--format", "html"], 64, "cannot be used"),
         (vec!["trace", "broken.hookrec", "--json", "--per-request"], 64, "--per-request"),
         (vec!["trace", "broken.hookrec", "--format", "html", "--per-request"], 64, "--per-request"),

@@ -150,6 +150,9 @@ async fn fault_27_a_damaged_trust_store_costs_no_guard_and_is_set_aside() {
         assert_eq!(answer(&response), (true, Some("guarded"), None), "{damaged:?}");
         let aside = format!("trust.damaged-{}.json", number + 1);
         assert!(response.warnings.iter().any(|it| it.contains(&aside)), "{:?}", response.warnings);
+        assert!(!project.path().join(&aside).exists(), "who reads writes nothing");
+        assert_eq!(project.read("trust.json"), *damaged);
+        TrustStore::new(&store).revoke(&project.path()).unwrap();
         assert_eq!(project.read(&aside), *damaged, "what was in it is not lost");
         assert!(!project.path().join("untrusted").exists());
     }

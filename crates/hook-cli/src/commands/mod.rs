@@ -25,6 +25,8 @@ pub(crate) mod trust;
 
 pub(crate) use switching::{Because, Edited, Outcome, Remaining};
 
+use std::path::Path;
+
 use hook_core::HookEventName;
 
 use crate::args::{Cli, Command};
@@ -32,6 +34,10 @@ use crate::context::Context;
 use crate::error::CommandError;
 use crate::exit_code::Status;
 use crate::output::Printer;
+
+/// What is to be said when a settings file or a decision has changed.
+const RELOAD: &str = "a `hook serve` that is running goes on as before until it is told to read \
+                      settings anew: by SIGHUP, or by a client's hook-reload";
 
 /// Runs the command that was asked for.
 pub(crate) async fn dispatch(cli: Cli, printer: &mut Printer) -> Result<Status, CommandError> {
@@ -65,4 +71,10 @@ pub(crate) async fn dispatch(cli: Cli, printer: &mut Printer) -> Result<Status, 
 /// The event of a name that was given on the command line.
 fn known_event(name: &str) -> Result<HookEventName, CommandError> {
     HookEventName::from_name(name).ok_or_else(|| CommandError::Usage(HookEventName::unknown(name)))
+}
+
+/// Whether both names are those of one file that is there.
+fn is_same_file(one: &Path, other: &Path) -> bool {
+    let real = |path: &Path| path.canonicalize().ok();
+    real(one).is_some_and(|one| real(other) == Some(one))
 }

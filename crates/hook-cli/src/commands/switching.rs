@@ -8,6 +8,7 @@ use hook_core::settings::edit::{AbsentFile, EditError, EditMode, FileChange, swi
 use hook_core::settings::{HookEntry, SettingsFile, Severity, Switches, parse};
 use hook_core::{HookSource, SettingsSource};
 
+use super::RELOAD;
 use crate::complete;
 use crate::context::Context;
 use crate::error::{CommandError, UnknownHook};
@@ -113,6 +114,10 @@ pub(super) async fn run(
         printer.message(render::switched_json(&outcome).to_string().as_bytes()).await?;
     } else {
         printer.text(&render::switched(&outcome, printer)).await?;
+        let changed = |edited: &Edited| edited.result.as_ref().is_ok_and(FileChange::is_change);
+        if !outcome.dry_run && outcome.edited.iter().any(changed) {
+            printer.remark(RELOAD);
+        }
     }
     Ok(status(&outcome, printer))
 }

@@ -13,6 +13,7 @@ use hook_bus::script::{Scenario, Selected, TestReport, play_tests, scenario_file
 use hook_core::replace::replace_file;
 use tokio_util::sync::CancellationToken;
 
+use super::is_same_file;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::exit_code::{self, Status};
@@ -93,6 +94,11 @@ pub(crate) async fn run(
     }
     if arguments.list {
         return list(&files, context, printer).await;
+    }
+    if let Some(report) = &arguments.junit
+        && files.iter().any(|file| is_same_file(&file.path, report))
+    {
+        return Err(CommandError::would_overwrite("a scenario", report));
     }
     let system = &context.hook_system(printer).await?;
     let stop = &CancellationToken::new();
@@ -187,6 +193,8 @@ async fn test(
         outcomes: Vec::new(),
         duration: std::time::Duration::ZERO,
     };
+    // What is to be known or written is so whether anybody reads or not.
+    printer.work_on_unread();
     if !context.json() {
         printer.text(&render::test_header(&run, printer)).await?;
     }

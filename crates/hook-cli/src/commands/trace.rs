@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use hook_bus::recording::Recording;
 
+use super::is_same_file;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::exit_code::{self, Status};
@@ -56,6 +57,9 @@ pub(crate) async fn run(
     if arguments.per_request && (arguments.format != Format::Text || context.json()) {
         let message = "--per-request is for --format text; the page has its own zoom";
         return Err(CommandError::Usage(message.to_owned()));
+    }
+    if let Some(output) = arguments.output.as_deref().filter(|output| is_same_file(output, path)) {
+        return Err(CommandError::would_overwrite("the recording", output));
     }
     let recording = read_recording(path, printer).await?;
     let scale = if arguments.per_request { Scale::Request } else { Scale::Recording };

@@ -5,10 +5,11 @@ use std::io::IsTerminal;
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 use hook_core::settings::{HookEntry, load};
-use hook_core::trust::{Grant, Review, Standing};
+use hook_core::trust::{Grant, Review, Standing, TrustStoreError};
 use hook_core::{HookSource, TrustStore};
 use tokio::io::{AsyncBufReadExt, BufReader, Lines, Stdin};
 
+use crate::commands::RELOAD;
 use crate::complete;
 use crate::context::Context;
 use crate::error::{CommandError, UnknownHook};
@@ -61,7 +62,14 @@ pub(crate) async fn run(
     if arguments.revoke {
         return revoke(arguments, &store, context, printer).await;
     }
-    let mut reviews = store.review(context.project(), &entries)?;
+    let mut reviews = match store.review(context.project(), &entries) {
+        // The decision that is asked for now sets it aside.
+        Err(damaged @ TrustStoreError::Damaged { .. }) if !arguments.list => {
+            printer.warning(&damaged.to_string());
+            store.review_anew(context.project(), &entries)
+        }
+        reviews => reviews?,
+    };
     if arguments.list {
         return list(arguments, &store, &reviews, context, printer).await;
     }
@@ -96,6 +104,14 @@ fn select<T>(
     Ok(())
 }
 
+/// Keeps the decisions about hooks of these names.
+fn select_granted(grants: &mut Vec<Grant>, names: &[String]) -> Result<(), CommandError> {
+    select(grants, names, Grant::display_name).map_err(|error| match error {
+        CommandError::UnknownHook(unknown) => unknown.among_trusted().into(),
+        error => error,
+    })
+}
+
 async fn review(
     arguments: &Arguments,
     store: &TrustStore,
@@ -105,6 +121,10 @@ async fn review(
 ) -> Result<Status, CommandError> {
     let (trusted, open): (Vec<&Review>, Vec<&Review>) =
         reviews.iter().partition(|review| review.standing == Standing::Trusted);
+    if arguments.yes {
+        // What was agreed to is written down whether anybody reads or not.
+        printer.work_on_unread();
+    }
     if context.json() {
         if arguments.yes {
             store.grant_reviewed(context.project(), open.iter().copied())?;
@@ -140,8 +160,12 @@ async fn review(
     if !agreed.is_empty() {
         store.grant_reviewed(context.project(), agreed.iter().copied())?;
     }
-    printer.text(&render::trusted(&agreed, open.len() - agreed.len(), printer)).await?;
-    Ok(exit_code::PROCEED)
+    let left = open.len() - agreed.len();
+    printer.text(&render::trusted(&agreed, left, printer)).await?;
+    if !agreed.is_empty() {
+        printer.remark(RELOAD);
+    }
+    Ok(if left == 0 { exit_code::PROCEED } else { exit_code::FAILURE })
 }
 
 fn say_how_to_trust(count: usize, printer: &mut Printer) -> Status {
@@ -227,7 +251,7 @@ async fn list(
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
     let mut grants = store.granted(context.project())?;
-    select(&mut grants, &arguments.names, Grant::display_name)?;
+    select_granted(&mut grants, &arguments.names)?;
     let fits = |grant: &Grant| reviews.iter().any(|it| it.fingerprint == grant.fingerprint);
     if context.json() {
         for grant in &grants {
@@ -247,7 +271,7 @@ async fn revoke(
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
     let mut grants = store.granted(context.project())?;
-    select(&mut grants, &arguments.names, Grant::display_name)?;
+    select_granted(&mut grants, &arguments.names)?;
     if !grants.is_empty() {
         let fingerprints: Vec<String> = grants.iter().map(|it| it.fingerprint.clone()).collect();
         store.revoke_grants(context.project(), &fingerprints)?;
@@ -259,6 +283,9 @@ async fn revoke(
         }
     } else {
         printer.text(&render::revoked(&grants, printer)).await?;
+    }
+    if !grants.is_empty() && !context.json() {
+        printer.remark(RELOAD);
     }
     Ok(exit_code::PROCEED)
 }

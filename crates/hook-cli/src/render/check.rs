@@ -7,7 +7,7 @@ use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet}
 use hook_core::ObjectWriter;
 use hook_core::settings::{CheckedFile, Diagnostic, Severity};
 
-use crate::output::{Printer, Tone, harmless};
+use crate::output::{Printer, Tone, harmless, is_hidden};
 
 /// From how many bytes on only a piece of a line is shown.
 const LONG: usize = 1_000;
@@ -87,7 +87,7 @@ impl Excerpt {
         for (index, character) in characters.by_ref().take_while(|(index, _)| *index < end) {
             let at = shown.len();
             // What moves the cursor takes one place, as it is counted.
-            shown.push(if character.is_control() { ' ' } else { character });
+            shown.push(if is_hidden(character) { ' ' } else { character });
             if (from..until).contains(&index) {
                 marked = Some(marked.unwrap_or(at..at).start..shown.len());
             }

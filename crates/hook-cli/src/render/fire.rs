@@ -198,7 +198,9 @@ fn outcome(result: &HookExecutionResult) -> (&'static str, Tone, &'static str) {
         (Some(said @ PolicyDecision::Ask), None) => ("?", Tone::Odd, said.as_str()),
         (_, Some(HookFailure::TimedOut { .. })) => ("!", Tone::Odd, "timed out"),
         (_, Some(HookFailure::Cancelled)) => ("!", Tone::Odd, "cancelled"),
-        (_, Some(HookFailure::Untrusted)) => ("!", Tone::Odd, "not trusted"),
+        (_, Some(HookFailure::Untrusted | HookFailure::UntrustedHere { .. })) => {
+            ("!", Tone::Odd, "not trusted")
+        }
         (_, Some(_)) => ("!", Tone::Odd, "failed"),
         (Some(said), None) => ("✓", Tone::Good, said.as_str()),
         (None, None) => ("✓", Tone::Good, "said nothing"),

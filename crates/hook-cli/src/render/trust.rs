@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use hook_core::trust::{Change, Grant, Review, ReviewedScript, Standing};
+use hook_core::trust::{Change, Grant, Review, ReviewedScript, ScriptState, Standing};
 use serde_json::{Map, Value, json};
 
 use super::diff;
@@ -55,6 +55,17 @@ pub(crate) fn review(review: &Review, whole: bool, printer: &Printer) -> String 
         None => field("script", "none in the project; what is trusted is the command's text"),
         Some(script) => field("script", &about(script)),
     }
+    if let Some(script) = review.interpreted_script() {
+        let path = script.display();
+        field(
+            "to cover",
+            &format!(
+                "{path}: begin it with a line such as `#!/usr/bin/env {}`, make it executable with \
+                 `chmod +x {path}`, and write \"$HOOK_PROJECT_DIR\"/{path} as the command",
+                review.interpreter().unwrap_or_default()
+            ),
+        );
+    }
     let changes = review.changes();
     let shows_difference = changes
         .iter()
@@ -78,7 +89,11 @@ fn about(script: &ReviewedScript) -> String {
         false => format!(", a link to {}", script.target.display()),
     };
     let what = match (&script.bytes, script.text()) {
-        (None, _) => "cannot be read".to_owned(),
+        (None, _) => match script.state {
+            ScriptState::Absent => "does not exist; making it asks again".to_owned(),
+            ScriptState::TooLong => "longer than 64 MiB, so it cannot be trusted".to_owned(),
+            _ => "cannot be read".to_owned(),
+        },
         (Some(bytes), None) => format!("{} bytes, not a text", bytes.len()),
         (Some(bytes), Some(_)) => format!("{} bytes", bytes.len()),
     };

@@ -386,11 +386,15 @@ async fn supervise(
         };
         Slots { of_source, of_engine }
     };
+    let trusted_places = async {
+        let slots = places.await;
+        // Only now: what runs may have changed while the hook waited.
+        hook.check_trust(&input).await.map(|()| slots)
+    };
     let slots = tokio::select! {
         biased;
         () = scope.cancel.cancelled() => Err(HookFailure::Cancelled),
-        // Only now: what runs may have changed while the hook waited.
-        slots = places => hook.check_trust(&input).map(|()| slots),
+        slots = trusted_places => slots,
     };
     let slots = match slots {
         Ok(slots) => slots,

@@ -131,9 +131,17 @@ pub(super) fn load_with_text(source: &SettingsSource) -> Option<(SettingsFile, S
             let file = parse(text, source.source.clone(), Some(source.path.clone()));
             Some((file, text.to_owned()))
         }
-        Err(error) if error.kind() == io::ErrorKind::NotFound && !source.required => None,
+        Err(error) if is_absent(source, &error) => None,
         Err(error) => Some((unreadable(source, &error), String::new())),
     }
+}
+
+/// Whether there is no such file, and need not be one. A link that leads nowhere is not nothing:
+/// somebody meant there to be guards.
+fn is_absent(source: &SettingsSource, error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::NotFound
+        && !source.required
+        && std::fs::symlink_metadata(&source.path).is_err()
 }
 
 /// Reads a file that may come with a project nobody has looked at yet: not a device or a pipe that

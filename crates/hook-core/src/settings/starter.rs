@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::source::{IN_CONFIG_HOME, IN_PROJECT};
-use crate::atomic;
+use crate::atomic::{self, NewFile};
 use crate::json::RawJson;
 
 /// The example: a guard for shell commands.
@@ -100,16 +100,16 @@ impl Starter {
             return Err(StarterError::Exists(path.clone()));
         }
         // The script first: settings never name one that is not there yet.
-        create(&self.script, &self.script_text, true)?;
-        create(&self.settings, &self.settings_text, false).inspect_err(|_| {
+        create(&self.script, &self.script_text, NewFile::Executable)?;
+        create(&self.settings, &self.settings_text, NewFile::Ordinary).inspect_err(|_| {
             // It is ours, and of no use alone.
             let _ = fs::remove_file(&self.script);
         })
     }
 }
 
-fn create(path: &Path, text: &str, executable: bool) -> Result<(), StarterError> {
-    atomic::create(path, text.as_bytes(), executable).map_err(|source| match source.kind() {
+fn create(path: &Path, text: &str, new_file: NewFile) -> Result<(), StarterError> {
+    atomic::create(path, text.as_bytes(), new_file).map_err(|source| match source.kind() {
         io::ErrorKind::AlreadyExists => StarterError::Exists(path.to_path_buf()),
         _ => StarterError::Io { path: path.to_path_buf(), source },
     })

@@ -1,23 +1,27 @@
 //! What a decision is bound to.
 
-use std::fs;
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use crate::command_line::{first_word, in_project_directory};
+use crate::command_line::{PROJECT_DIRECTORY, expanded_words, interpreter, possible_names};
 use crate::settings::HookEntry;
+
+/// How long a script may be that a decision covers, in bytes: 64 MiB. It is read before each run.
+pub(super) const MAX_SCRIPT: u64 = 64 << 20;
+
+/// What stands for the project's directory in a word: its path need not be a text, and bash can be
+/// given no NUL.
+const PROJECT: char = '\0';
 
 /// What a decision is bound to: every field by itself, so that no text can be moved from one to
 /// another, and the content of the file that is run.
 pub fn fingerprint(entry: &HookEntry, project: &Path) -> String {
-    fingerprint_in(entry, project, project)
-}
-
-/// The fingerprint of a hook that runs in `directory`, where a relative command may be another
-/// file than in the project.
-pub(super) fn fingerprint_in(entry: &HookEntry, project: &Path, directory: &Path) -> String {
-    fingerprint_of(entry, Program::of(entry, project, directory).as_ref())
+    let program = Program::of(entry, project, project, Keep::Nothing);
+    fingerprint_of(entry, program.as_ref())
 }
 
 /// The fingerprint of a hook with a program that was read before: what somebody has looked at, and
@@ -36,15 +40,20 @@ pub(super) fn fingerprint_of(entry: &HookEntry, program: Option<&Program>) -> St
     field(entry.matcher.as_deref().map(str::as_bytes));
     field(entry.name.as_deref().map(str::as_bytes));
     field(Some(entry.command.as_bytes()));
-    // Variables can make a trusted command do anything (PATH, LD_PRELOAD).
+    // Variables can make a trusted command do anything (PATH, LD_PRELOAD). Their number first: the
+    // program's fields could be read as a variable otherwise.
+    field(Some(&(entry.env.len() as u64).to_le_bytes()));
     for (name, value) in &entry.env {
         field(Some(name.as_bytes()));
         field(Some(value.as_bytes()));
     }
     if let Some(program) = program {
         // Where it leads and what is there.
-        field(Some(program.target.to_string_lossy().as_bytes()));
-        field(program.bytes.as_deref());
+        field(Some(program.target.as_os_str().as_encoded_bytes()));
+        match &program.content {
+            Content::Read { sha256, .. } => field(Some(sha256)),
+            Content::Absent | Content::Unreadable | Content::TooLong => field(None),
+        }
     }
     hexadecimal(&hash.finalize())
 }
@@ -65,32 +74,154 @@ pub(super) struct Program {
     pub(super) named: PathBuf,
     /// Where that leads.
     pub(super) target: PathBuf,
-    /// Absent when it cannot be read.
-    pub(super) bytes: Option<Vec<u8>>,
+    /// What is there.
+    pub(super) content: Content,
+}
+
+/// What is in a file.
+#[derive(Debug)]
+pub(super) enum Content {
+    /// This.
+    Read { sha256: [u8; 32], bytes: Option<Vec<u8>> },
+    /// There is no such file.
+    Absent,
+    /// It cannot be read, or is no regular file.
+    Unreadable,
+    /// More than a decision covers.
+    TooLong,
+}
+
+/// What is kept of a file that is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Keep {
+    /// Its hash alone.
+    Nothing,
+    /// What is in it, too.
+    Bytes,
 }
 
 impl Program {
-    /// Reads the file that a command's first word names, if the name is one in the project.
-    pub(super) fn of(entry: &HookEntry, project: &Path, directory: &Path) -> Option<Self> {
-        let named = file_in_project(&first_word(&entry.command)?, project, directory)?;
-        Some(Self {
+    /// Reads the file that a command's first word names, if the name is one in the project. A name
+    /// without a slash is none: the shell looks for it elsewhere.
+    pub(super) fn of(
+        entry: &HookEntry,
+        project: &Path,
+        directory: &Path,
+        keep: Keep,
+    ) -> Option<Self> {
+        let word = first_word(entry)?;
+        let named = path_of(&word, project, directory);
+        (word.contains(['/', PROJECT]) && is_inside(&named, project)).then(|| Self {
             target: fs::canonicalize(&named).unwrap_or_else(|_| named.clone()),
-            bytes: fs::read(&named).ok(),
+            content: Content::of(&named, keep),
             named,
         })
     }
 }
 
+impl Content {
+    fn of(path: &Path, keep: Keep) -> Self {
+        match Self::read(path, keep) {
+            Ok(content) => content,
+            Err(error) if is_absence(&error) => Self::Absent,
+            Err(_) => Self::Unreadable,
+        }
+    }
+
+    fn read(path: &Path, keep: Keep) -> io::Result<Self> {
+        // Not a pipe, whose opening would wait for somebody to write.
+        if !fs::metadata(path)?.is_file() {
+            return Ok(Self::Unreadable);
+        }
+        let mut file = File::open(path)?;
+        let mut hash = Sha256::new();
+        let mut kept = Vec::new();
+        let mut length = 0;
+        let mut buffer = vec![0; 64 * 1024];
+        loop {
+            let read = match file.read(&mut buffer) {
+                Ok(0) => break,
+                Ok(count) => buffer.get(..count).unwrap_or_default(),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            };
+            length += read.len() as u64;
+            if length > MAX_SCRIPT {
+                return Ok(Self::TooLong);
+            }
+            hash.update(read);
+            if keep == Keep::Bytes {
+                kept.extend_from_slice(read);
+            }
+        }
+        let bytes = (keep == Keep::Bytes).then_some(kept);
+        Ok(Self::Read { sha256: hash.finalize().into(), bytes })
+    }
+}
+
+fn is_absence(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+/// The first word of a command, where it can be told, with [`PROJECT`] for the project's directory.
+pub(super) fn first_word(entry: &HookEntry) -> Option<String> {
+    if entry.command.contains(PROJECT) {
+        return None;
+    }
+    expanded_words(&entry.command, |name| project_variable(entry, name)).into_iter().next()?
+}
+
+/// The interpreter that a command begins with, and the script that it is given: a path without `.`
+/// in it, below the project where it is said so.
+pub(super) fn interpreted(entry: &HookEntry) -> Option<(String, PathBuf)> {
+    let words = expanded_words(&entry.command, |name| project_variable(entry, name));
+    let program = words.first()?.as_deref()?;
+    let interpreter = interpreter(program)?;
+    let script = words.get(1)?.as_deref()?;
+    let script = script.strip_prefix(PROJECT).map_or(script, |rest| rest.trim_start_matches('/'));
+    Some((interpreter.to_owned(), without_dots(Path::new(script))))
+}
+
+/// The value of a variable that holds the project's directory, unless the hook has its own.
+fn project_variable(entry: &HookEntry, name: &str) -> Option<String> {
+    let own = entry.env.iter().rev().find(|(known, _)| known == name);
+    let value = || own.map_or_else(|| PROJECT.to_string(), |(_, value)| value.clone());
+    PROJECT_DIRECTORY.contains(&name).then(value)
+}
+
+/// The path that a word means to a process in that directory.
+fn path_of(word: &str, project: &Path, directory: &Path) -> PathBuf {
+    let mut path = OsString::new();
+    for (index, part) in word.split(PROJECT).enumerate() {
+        if index > 0 {
+            path.push(project);
+        }
+        path.push(part);
+    }
+    directory.join(path)
+}
+
 /// The files in the project that further words of a command name. No decision covers what is in
 /// them.
-pub(super) fn files_beside_program(command: &str, project: &Path) -> Vec<PathBuf> {
+pub(super) fn files_beside_program(
+    entry: &HookEntry,
+    program: Option<&Program>,
+    project: &Path,
+) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = Vec::new();
-    let separator = |character: char| character.is_whitespace() || ";|&<>()=".contains(character);
-    let first = first_word(command);
-    for word in command.split(separator).filter_map(first_word) {
-        if Some(&word) != first.as_ref()
-            && let Some(file) = file_in_project(&word, project, project)
-            && !files.contains(&file)
+    for mut name in possible_names(&entry.command, |name| project_variable(entry, name)) {
+        // What the shell takes literally may be a command for another one.
+        for variable in PROJECT_DIRECTORY {
+            for written in [format!("${{{variable}}}/"), format!("${variable}/")] {
+                name = name.replace(&written, &format!("{PROJECT}/"));
+            }
+        }
+        let file = path_of(&name, project, project);
+        let is_program = program.is_some_and(|it| same(&it.named, &file));
+        if !is_program
+            && is_inside(&file, project)
+            && file.is_file()
+            && !files.iter().any(|known| same(known, &file))
         {
             files.push(file);
         }
@@ -98,17 +229,17 @@ pub(super) fn files_beside_program(command: &str, project: &Path) -> Vec<PathBuf
     files
 }
 
-/// The file that a word of a command names, if the name is one in the project.
-fn file_in_project(word: &str, project: &Path, directory: &Path) -> Option<PathBuf> {
-    let named = match in_project_directory(word) {
-        Some(relative) => project.join(relative),
-        None => directory.join(word),
-    };
+fn same(one: &Path, other: &Path) -> bool {
+    without_dots(one) == without_dots(other)
+}
+
+/// Whether a path is one in the project.
+fn is_inside(named: &Path, project: &Path) -> bool {
     // By its name, not by where a link leads: what a link of the project leads to is the project's
     // choice, and may change.
-    let inside = without_dots(&named).starts_with(without_dots(project))
-        || fs::canonicalize(&named).ok()?.starts_with(fs::canonicalize(project).ok()?);
-    (inside && named.is_file()).then_some(named)
+    let really =
+        || Some(fs::canonicalize(named).ok()?.starts_with(fs::canonicalize(project).ok()?));
+    without_dots(named).starts_with(without_dots(project)) || really().unwrap_or(false)
 }
 
 /// A path without `.` and `..`, as it is written.

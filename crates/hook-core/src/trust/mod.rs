@@ -12,13 +12,15 @@ mod store;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 pub use fingerprint::fingerprint;
-pub use review::{Change, Review, ReviewedScript, Standing};
+pub use review::{Change, Review, ReviewedScript, ScriptState, Standing};
 pub use store::{Grant, Seen, SeenScript, TrustStore, TrustStoreError};
 
+use crate::failure::HookFailure;
 use crate::settings::{Diagnostic, HookEntry, Place, Rule};
-use fingerprint::fingerprint_in;
+use fingerprint::{Content, Keep, Program, fingerprint_of, first_word};
 
 /// Which hooks of a project may run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,11 +72,9 @@ impl TrustedHooks {
         let Some(granted) = grants.get(&identity) else {
             return Trust::Missing { changed: false };
         };
-        let fingerprint = fingerprint(entry, project);
-        if granted.contains(&fingerprint) {
-            Trust::Checked { entry: Box::new(entry.clone()), project: project.into(), fingerprint }
-        } else {
-            Trust::Missing { changed: true }
+        match Granted::find(entry, project, granted) {
+            Some(granted) => Trust::Checked(Arc::new(granted)),
+            None => Trust::Missing { changed: true },
         }
     }
 
@@ -94,7 +94,7 @@ pub(crate) enum Trust {
     /// It may.
     Given,
     /// It may, as long as nothing changes.
-    Checked { entry: Box<HookEntry>, project: PathBuf, fingerprint: String },
+    Checked(Arc<Granted>),
     /// It may not; either nobody agreed to it, or it is not any more what they agreed to.
     Missing { changed: bool },
 }
@@ -103,19 +103,50 @@ impl Trust {
     pub(crate) fn is_given(&self) -> bool {
         !matches!(self, Self::Missing { .. })
     }
+}
 
-    /// Whether the hook, run in that directory, is still the one that was agreed to.
-    pub(crate) fn still_holds(&self, directory: &Path) -> bool {
-        match self {
-            Self::Given => true,
-            Self::Checked { entry, project, fingerprint: granted } => {
-                // Where that directory is gone, the hook runs in the project.
-                let directory = if directory.is_dir() { directory } else { project };
-                fingerprint_in(entry, project, directory) == *granted
-            }
-            Self::Missing { .. } => false,
-        }
+/// A hook that somebody agreed to.
+#[derive(Debug)]
+pub(crate) struct Granted {
+    entry: HookEntry,
+    project: PathBuf,
+    fingerprint: String,
+}
+
+impl Granted {
+    fn find(entry: &HookEntry, project: &Path, granted: &[String]) -> Option<Self> {
+        let program = Program::of(entry, project, project, Keep::Nothing);
+        let fingerprint = fingerprint_of(entry, program.as_ref());
+        let known = granted.contains(&fingerprint) && is_covered(program.as_ref());
+        known.then(|| Self { entry: entry.clone(), project: project.into(), fingerprint })
     }
+
+    /// Whether the hook, run in that directory, is still the one that was agreed to. Reads the file
+    /// that it runs.
+    pub(crate) fn still_holds(&self, directory: &Path) -> Result<(), HookFailure> {
+        // Where that directory is gone, the hook runs in the project.
+        let directory = if directory.is_dir() { directory } else { &self.project };
+        if self.holds_in(directory) {
+            return Ok(());
+        }
+        let relative = first_word(&self.entry).filter(|word| Path::new(word).is_relative());
+        Err(match relative {
+            Some(script) if directory != self.project && self.holds_in(&self.project) => {
+                HookFailure::UntrustedHere { script, directory: directory.into() }
+            }
+            _ => HookFailure::Untrusted,
+        })
+    }
+
+    fn holds_in(&self, directory: &Path) -> bool {
+        let program = Program::of(&self.entry, &self.project, directory, Keep::Nothing);
+        is_covered(program.as_ref())
+            && fingerprint_of(&self.entry, program.as_ref()) == self.fingerprint
+    }
+}
+
+fn is_covered(program: Option<&Program>) -> bool {
+    !matches!(program, Some(Program { content: Content::TooLong, .. }))
 }
 
 #[cfg(test)]
@@ -131,6 +162,14 @@ mod tests {
         parse(&settings.to_string(), HookSource::Project, None).hooks.remove(0)
     }
 
+    fn still_holds(trust: &Trust, directory: &Path) -> bool {
+        match trust {
+            Trust::Given => true,
+            Trust::Checked(granted) => granted.still_holds(directory).is_ok(),
+            Trust::Missing { .. } => false,
+        }
+    }
+
     #[test]
     fn a_changed_script_is_not_trusted_any_more() {
         let project = tempfile::tempdir().unwrap();
@@ -144,6 +183,10 @@ mod tests {
             "./guard.sh -v",
             "\"$HOOK_PROJECT_DIR\"/guard.sh",
             "${CLAUDE_PROJECT_DIR}/guard.sh",
+            "$HOOK_PROJECT_DIR//guard.sh",
+            "A=1 B='x y' ./guard.sh",
+            "\"$HOOK_PROJECT_DIR\"/gua\\\nrd.sh",
+            "\n\\\n ./guard.sh",
         ] {
             fs::write(&script, "exit 0").unwrap();
             let entry = entry(command);
@@ -151,25 +194,120 @@ mod tests {
             let (trusted, problems) = TrustPolicy::Store(store.clone()).open(project.path());
             assert!(problems.is_empty());
             let trust = trusted.decide(&entry, project.path());
-            assert!(trust.is_given() && trust.still_holds(project.path()), "{command}");
+            assert!(trust.is_given() && still_holds(&trust, project.path()), "{command}");
             fs::write(&script, "exit 2").unwrap();
-            assert!(!trust.still_holds(project.path()), "{command}");
+            assert!(!still_holds(&trust, project.path()), "{command}");
             assert!(!trusted.decide(&entry, project.path()).is_given());
         }
         store.revoke(project.path()).unwrap();
         assert!(store.granted(project.path()).unwrap().is_empty());
     }
 
+    /// The script that a review shows, by its path.
+    fn script(project: &Path, entry: &HookEntry) -> Option<PathBuf> {
+        let store = TrustStore::new(project.join("no such store"));
+        Some(reviewed(&store, project, entry).script?.path)
+    }
+
     #[test]
-    fn a_damaged_store_is_set_aside_and_not_destroyed() {
+    fn the_file_that_is_covered_is_the_one_that_bash_runs() {
         let folder = tempfile::tempdir().unwrap();
+        let project = folder.path().join("a b");
+        for name in ["x", "$HOOK_PROJECT_DIR/x", "a\\b", "ab", "own/x", "python3"] {
+            let file = project.join(name);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(&file, format!("#!/bin/sh\nprintf %s '{name}'\n")).unwrap();
+            #[cfg(unix)]
+            fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o755))
+                .unwrap();
+        }
+        for (command, expected) in [
+            ("\"$HOOK_PROJECT_DIR\"/x", Some("x")),
+            ("'$HOOK_PROJECT_DIR/x'", Some("$HOOK_PROJECT_DIR/x")),
+            ("\\$HOOK_PROJECT_DIR/x", Some("$HOOK_PROJECT_DIR/x")),
+            ("\"./a\\b\"", Some("a\\b")),
+            ("./a\\b", Some("ab")),
+            ("A=1 ./ab", Some("ab")),
+            ("A+=1 ./ab", Some("ab")),
+            ("./a\\\nb", Some("ab")),
+            ("python3 -c 'print(\"python3\")'", None),
+        ] {
+            let found = script(&project, &entry(command));
+            assert_eq!(found.as_deref(), expected.map(Path::new), "{command}");
+            if cfg!(unix) && expected.is_some() {
+                let mut bash = std::process::Command::new("bash");
+                bash.args(["-c", command]).current_dir(&project).env("HOOK_PROJECT_DIR", &project);
+                let said = bash.output().unwrap().stdout;
+                assert_eq!(Some(&*String::from_utf8(said).unwrap()), expected, "{command}");
+            }
+        }
+        let own = HookEntry {
+            env: vec![("HOOK_PROJECT_DIR".into(), project.join("own").to_str().unwrap().into())],
+            ..entry("$HOOK_PROJECT_DIR/x")
+        };
+        assert_eq!(script(&project, &own), Some("own/x".into()));
+    }
+
+    #[test]
+    fn a_file_is_no_variable_of_a_hook_and_an_absent_one_is_not_an_empty_one() {
+        let project = tempfile::tempdir().unwrap();
+        let script = project.path().join("guard.sh");
+        let entry = entry("./guard.sh");
+        let absent = fingerprint(&entry, project.path());
+        fs::write(&script, "").unwrap();
+        let empty = fingerprint(&entry, project.path());
+        assert_ne!(absent, empty);
+        let env =
+            vec![(fs::canonicalize(&script).unwrap().to_str().unwrap().into(), String::new())];
+        let variable = HookEntry { env, ..self::entry("guard.sh") };
+        assert_ne!(fingerprint(&variable, project.path()), empty);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_no_file_or_too_long_is_not_read() {
+        let project = tempfile::tempdir().unwrap();
+        let script = project.path().join("guard.sh");
+        let store = TrustStore::new(project.path().join("trust.json"));
+        let entry = entry("./guard.sh");
+        let made = std::process::Command::new("mkfifo").arg(&script).status().unwrap();
+        assert!(made.success());
+        let review = || reviewed(&store, project.path(), &entry);
+        assert_eq!(review().script.unwrap().state, ScriptState::Unreadable);
+        fs::remove_file(&script).unwrap();
+        assert_eq!(review().script.unwrap().state, ScriptState::Absent);
+        fs::File::create(&script).unwrap().set_len(fingerprint::MAX_SCRIPT + 1).unwrap();
+        let long = review();
+        assert_eq!(long.script.as_ref().unwrap().state, ScriptState::TooLong);
+        let refused = store.grant_reviewed(project.path(), [&long]);
+        assert!(matches!(refused, Err(TrustStoreError::TooLong { .. })), "{refused:?}");
+        assert_eq!(review().standing, Standing::New);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_damaged_store_is_set_aside_by_the_next_decision_and_not_destroyed() {
+        let folder = tempfile::tempdir().unwrap();
+        let real = folder.path().join("kept/decisions.json");
+        fs::create_dir(folder.path().join("kept")).unwrap();
         let path = folder.path().join("trust.json");
-        fs::write(&path, "{\"version\":1,\"proj").unwrap();
-        let (trusted, problems) = TrustPolicy::Store(TrustStore::new(&path)).open(folder.path());
-        assert!(!trusted.decide(&entry("true"), folder.path()).is_given());
-        assert_eq!(problems.len(), 1);
-        let aside = fs::read_to_string(folder.path().join("trust.damaged-1.json")).unwrap();
-        assert!(aside.ends_with("proj"));
+        std::os::unix::fs::symlink(&real, &path).unwrap();
+        let damaged = "{\"version\":1,\"proj";
+        fs::write(&real, damaged).unwrap();
+        let store = TrustStore::new(&path);
+        let entry = entry("true");
+        let (trusted, problems) = TrustPolicy::Store(store.clone()).open(folder.path());
+        assert!(!trusted.decide(&entry, folder.path()).is_given());
+        let aside = fs::canonicalize(&real).unwrap().with_file_name("decisions.damaged-1.json");
+        assert!(problems[0].message.contains(aside.to_str().unwrap()), "{problems:?}");
+        // Who only reads writes nothing.
+        assert_eq!(fs::read_to_string(&real).unwrap(), damaged);
+        assert_eq!(fs::read_dir(folder.path().join("kept")).unwrap().count(), 1);
+
+        store.grant(folder.path(), std::slice::from_ref(&entry)).unwrap();
+        assert_eq!(fs::read_to_string(&aside).unwrap(), damaged);
+        assert!(fs::symlink_metadata(&path).unwrap().is_symlink());
+        assert_eq!(store.granted(folder.path()).unwrap().len(), 1);
     }
 
     /// A hook as it was reviewed, with what its script says.
@@ -265,6 +403,10 @@ mod tests {
             ("./guard.py --rules=rules", vec!["rules"]),
             ("cat $HOOK_PROJECT_DIR/rules|./guard.py", vec!["rules", "guard.py"]),
             ("./guard.py", vec![]),
+            ("./nothing; A=1 ./guard.py \"a b.txt\"", vec!["guard.py", "a b.txt"]),
+            ("bash -c 'cat \"$HOOK_PROJECT_DIR/rules\"; . ./guard.py'", vec!["rules", "guard.py"]),
+            ("exec ./guard.py $(<rules)", vec!["guard.py", "rules"]),
+            ("rules", vec![]),
             ("echo no files", vec![]),
         ] {
             let review = reviewed(&store, project.path(), &entry(command));

@@ -3,7 +3,10 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use super::fingerprint::{Program, files_beside_program, fingerprint_of, hash_of, without_dots};
+use super::fingerprint::{
+    Content, Keep, Program, files_beside_program, fingerprint_of, hash_of, interpreted,
+    without_dots,
+};
 use super::store::{Grant, Seen, SeenScript};
 use crate::settings::HookEntry;
 
@@ -33,8 +36,24 @@ pub struct ReviewedScript {
     pub path: PathBuf,
     /// Where that leads.
     pub target: PathBuf,
-    /// What is in it; absent when it cannot be read.
+    /// What is in it; absent when it was not read.
     pub bytes: Option<Vec<u8>>,
+    /// Whether it was read, and why not.
+    pub state: ScriptState,
+}
+
+/// How it is with a script that somebody looks at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ScriptState {
+    /// It was read.
+    Read,
+    /// There is no such file.
+    Absent,
+    /// It cannot be read, or is no regular file.
+    Unreadable,
+    /// It is longer than 64 MiB, so its hook cannot be trusted: it would be read before each run.
+    TooLong,
 }
 
 impl ReviewedScript {
@@ -85,6 +104,18 @@ pub enum Change {
 }
 
 impl Review {
+    /// The script of the project that the command gives to an interpreter, as in
+    /// `python3 hooks/guard.py`. It is not covered; it would be as the command's first word.
+    pub fn interpreted_script(&self) -> Option<&Path> {
+        let script = interpreted(&self.entry)?.1;
+        self.uncovered.iter().find(|file| file.ends_with(&script)).map(PathBuf::as_path)
+    }
+
+    /// The interpreter of [`interpreted_script`](Self::interpreted_script).
+    pub fn interpreter(&self) -> Option<String> {
+        Some(interpreted(&self.entry)?.0)
+    }
+
     /// What changed since the hook was trusted; nothing for one that is, or that never was.
     pub fn changes(&self) -> Vec<Change> {
         let Standing::Changed(grant) = &self.standing else { return Vec::new() };
@@ -159,6 +190,16 @@ impl Review {
 }
 
 impl ReviewedScript {
+    fn of(program: Program, project: &Path) -> Self {
+        let (state, bytes) = match program.content {
+            Content::Read { bytes, .. } => (ScriptState::Read, bytes),
+            Content::Absent => (ScriptState::Absent, None),
+            Content::Unreadable => (ScriptState::Unreadable, None),
+            Content::TooLong => (ScriptState::TooLong, None),
+        };
+        Self { path: below(project, &program.named), target: program.target, bytes, state }
+    }
+
     fn to_seen(&self) -> SeenScript {
         SeenScript {
             path: self.path.to_string_lossy().into_owned(),
@@ -174,7 +215,7 @@ pub(super) fn review(project: &Path, entries: &[HookEntry], grants: &[Grant]) ->
     let looked_at: Vec<(Option<Program>, String)> = entries
         .iter()
         .map(|entry| {
-            let program = Program::of(entry, project, project);
+            let program = Program::of(entry, project, project, Keep::Bytes);
             let fingerprint = fingerprint_of(entry, program.as_ref());
             (program, fingerprint)
         })
@@ -196,15 +237,11 @@ pub(super) fn review(project: &Path, entries: &[HookEntry], grants: &[Grant]) ->
     all.map(|((entry, (program, fingerprint)), standing)| Review {
         entry: entry.clone(),
         fingerprint,
-        script: program.map(|program| ReviewedScript {
-            path: below(project, &program.named),
-            target: program.target,
-            bytes: program.bytes,
-        }),
-        uncovered: files_beside_program(&entry.command, project)
+        uncovered: files_beside_program(entry, program.as_ref(), project)
             .iter()
             .map(|file| below(project, file))
             .collect(),
+        script: program.map(|program| ReviewedScript::of(program, project)),
         standing,
     })
     .collect()

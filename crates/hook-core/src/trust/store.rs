@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::review::{self, Review};
-use crate::atomic::{Exclusive, Failed, NewFile, Replaced, absent_is_none};
+use super::review::{self, Review, ScriptState};
+use crate::atomic::{self, Exclusive, Failed, NewFile, Replaced, absent_is_none};
 use crate::settings::HookEntry;
 
 /// The trust store could not be used.
@@ -36,18 +36,29 @@ pub enum TrustStoreError {
         /// Its version.
         version: u32,
     },
-    /// It is not a trust store.
+    /// It is not a trust store. The next decision sets it aside.
     #[error(
-        "the trust store {} is damaged ({source}); it was set aside as {}, and project hooks must \
-         be trusted again", path.display(), aside.display()
+        "the trust store {} is damaged ({source}): no hook of a project is trusted; `hook trust` \
+         trusts them anew, and then sets the damaged store aside as {}", path.display(), aside.display()
     )]
     Damaged {
         /// The store.
         path: PathBuf,
-        /// Where its contents are now.
+        /// Where its contents will be.
         aside: PathBuf,
         /// What is wrong with it.
         source: serde_json::Error,
+    },
+    /// The script of a hook that was to be trusted is longer than 64 MiB.
+    #[error(
+        "the hook `{hook}` cannot be trusted: its script {} is longer than 64 MiB, and would be read \
+         before each run; nothing was trusted; start it by a short script", script.display()
+    )]
+    TooLong {
+        /// The hook.
+        hook: String,
+        /// Its script.
+        script: PathBuf,
     },
 }
 
@@ -160,9 +171,10 @@ impl TrustStore {
     /// What is trusted in a project.
     ///
     /// # Errors
-    /// When the store cannot be read, or is damaged (it is set aside then, not destroyed).
+    /// When the store cannot be read, or is damaged. Reading changes nothing about that: the next
+    /// decision sets a damaged store aside.
     pub fn granted(&self, project: &Path) -> Result<Vec<Grant>, TrustStoreError> {
-        Ok(self.read()?.1.projects.remove(&key(project)).unwrap_or_default())
+        Ok(self.read()?.projects.remove(&key(project)).unwrap_or_default())
     }
 
     /// Looks at hooks of a project as they are now: what they would run, whether that is trusted,
@@ -178,6 +190,11 @@ impl TrustStore {
         Ok(review::review(project, entries, &self.granted(project)?))
     }
 
+    /// The same as if nothing was ever trusted, for a store that is damaged.
+    pub fn review_anew(&self, project: &Path, entries: &[HookEntry]) -> Vec<Review> {
+        review::review(project, entries, &[])
+    }
+
     /// Trusts hooks of a project as they are now.
     ///
     /// # Errors
@@ -190,12 +207,24 @@ impl TrustStore {
     /// is not trusted.
     ///
     /// # Errors
-    /// When the store cannot be read or written.
+    /// When the store cannot be read or written, or when a script is too long to be covered. Then
+    /// nothing is trusted.
     pub fn grant_reviewed<'r>(
         &self,
         project: &Path,
         reviews: impl IntoIterator<Item = &'r Review>,
     ) -> Result<(), TrustStoreError> {
+        let reviews: Vec<&Review> = reviews.into_iter().collect();
+        let too_long = |review: &&Review| {
+            let script = review.script.as_ref()?;
+            (script.state == ScriptState::TooLong).then(|| TrustStoreError::TooLong {
+                hook: review.entry.display_name().to_owned(),
+                script: script.path.clone(),
+            })
+        };
+        if let Some(refused) = reviews.iter().find_map(too_long) {
+            return Err(refused);
+        }
         let mut added = HashSet::new();
         let grants: Vec<Grant> = reviews
             .into_iter()
@@ -243,42 +272,50 @@ impl TrustStore {
         })
     }
 
-    /// The store's bytes, if it is there, and what they say.
-    fn read(&self) -> Result<(Option<Vec<u8>>, Contents), TrustStoreError> {
+    /// What the store says. Nothing is written.
+    fn read(&self) -> Result<Contents, TrustStoreError> {
         let read =
             absent_is_none(fs::read(&self.path)).map_err(|source| self.io("read", source))?;
-        let Some(text) = read else { return Ok((None, Contents::default())) };
-        if let Ok(Versioned { version }) = serde_json::from_slice(&text)
+        read.map_or_else(|| Ok(Contents::default()), |bytes| self.contents(&bytes))
+    }
+
+    /// What the store's bytes say.
+    fn contents(&self, bytes: &[u8]) -> Result<Contents, TrustStoreError> {
+        if let Ok(Versioned { version }) = serde_json::from_slice(bytes)
             && version > VERSION
         {
             return Err(TrustStoreError::Newer { path: self.path.clone(), version });
         }
-        match serde_json::from_slice(&text) {
-            Ok(contents) => Ok((Some(text), contents)),
-            Err(source) => {
-                let aside = self.free_place_aside();
-                Err(match fs::rename(&self.path, &aside) {
-                    Ok(()) => TrustStoreError::Damaged { path: self.path.clone(), aside, source },
-                    Err(source) => self.io("set aside", source),
-                })
-            }
-        }
+        serde_json::from_slice(bytes).map_err(|source| {
+            let path = self.path.clone();
+            TrustStoreError::Damaged { aside: self.free_place_aside(), path, source }
+        })
     }
 
-    /// Where no earlier damaged store was set aside.
+    /// Where no earlier damaged store was set aside: beside the file itself, not beside a link.
     fn free_place_aside(&self) -> PathBuf {
-        let place = |number: u32| self.path.with_extension(format!("damaged-{number}.json"));
+        let real = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
+        let place = |number: u32| real.with_extension(format!("damaged-{number}.json"));
         (1..).map(place).find(|place| !place.exists()).unwrap_or_else(|| place(0))
     }
 
-    /// Changes the store as a whole: under a lock, to a new file that then takes its place.
+    /// Changes the store as a whole: under a lock, to a new file that then takes its place. A
+    /// damaged one is copied aside before.
     fn change(&self, change: impl Fn(&mut Contents)) -> Result<(), TrustStoreError> {
         let io = |failed: Failed| self.io(failed.attempt, failed.source);
         let file = Exclusive::wait(&self.path).map_err(io)?;
         for _ in 0..ATTEMPTS {
-            let (before, mut contents) = match self.read() {
-                Err(TrustStoreError::Damaged { .. }) => (None, Contents::default()),
-                read => read?,
+            let before = absent_is_none(fs::read(file.path()));
+            let before = before.map_err(|source| self.io("read", source))?;
+            let read = before.as_deref().map(|bytes| (bytes, self.contents(bytes)));
+            let (mut contents, aside) = match read {
+                None => (Contents::default(), None),
+                Some((bytes, Err(TrustStoreError::Damaged { aside, .. }))) => {
+                    let copied = atomic::create(&aside, bytes, NewFile::Private);
+                    copied.map_err(|source| self.io("set aside", source))?;
+                    (Contents::default(), Some(aside))
+                }
+                Some((_, read)) => (read?, None),
             };
             contents.version = VERSION;
             change(&mut contents);
@@ -287,8 +324,12 @@ impl TrustStore {
             text.extend_from_slice(b"\n");
             match file.replace(before.as_deref(), &text, NewFile::Private).map_err(io)? {
                 Replaced::Done => return Ok(()),
-                // Somebody wrote it without the lock.
-                Replaced::ChangedMeanwhile => {}
+                Replaced::ChangedMeanwhile => {
+                    // Somebody wrote it without the lock: it need not be damaged any more.
+                    if let Some(aside) = aside {
+                        let _ = fs::remove_file(aside);
+                    }
+                }
             }
         }
         Err(self.io("write", io::Error::other("something else keeps changing it")))

@@ -6,14 +6,10 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::{Finding, Findings, Surroundings, path_of};
-use crate::command_line::{PROJECT_DIRECTORY, expanded_words, is_shell_word};
+use crate::command_line::{PROJECT_DIRECTORY, expanded_words, interpreter, is_shell_word};
 use crate::nearest::shortened;
 use crate::program;
 use crate::settings::{HookEntry, Rule, SettingsFile};
-
-/// Programs that run the script which is their first argument.
-const INTERPRETERS: [&str; 12] =
-    ["bash", "bun", "dash", "node", "perl", "php", "python", "python3", "ruby", "sh", "tsx", "zsh"];
 
 /// How much of a script's first line the system reads.
 const FIRST_LINE: u64 = 256;
@@ -146,10 +142,9 @@ impl Command<'_> {
 
     /// A script that an interpreter is given.
     fn interprets(&self, program: &str, arguments: &[Option<String>]) -> Option<Problem> {
-        let name = Path::new(program).file_name()?.to_str()?;
+        interpreter(program)?;
         let script = arguments.first()?.as_deref()?;
-        let named = !script.starts_with('-') && script.contains(['/', '.']);
-        if !INTERPRETERS.contains(&name) || !named {
+        if script.starts_with('-') || !script.contains(['/', '.']) {
             return None;
         }
         is_no_file(script, &self.surroundings.project.join(script))

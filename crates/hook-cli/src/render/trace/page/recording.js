@@ -1,5 +1,11 @@
 // The recording, and words for what is in it.
-const data = JSON.parse(document.getElementById("data").textContent);
+// What is not seen, or changes the order in which other characters are, is shown by its number.
+const HIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
+const shown = (text) => text.replace(HIDDEN, (hidden) => `\\u{${hidden.charCodeAt(0).toString(16)}}`);
+const data = JSON.parse(
+  document.getElementById("data").textContent,
+  (_, value) => (typeof value === "string" ? shown(value) : value),
+);
 const $ = (id) => document.getElementById(id);
 const ROW = 26;
 const OUTCOMES = {
