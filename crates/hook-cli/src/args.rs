@@ -1,5 +1,6 @@
 //! What can be said on the command line.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -42,7 +43,7 @@ pub(crate) struct Common {
     #[arg(long, global = true)]
     pub(crate) no_user: bool,
     /// Answer each event within this time, in milliseconds
-    #[arg(long, global = true, value_name = "MS")]
+    #[arg(long, global = true, value_name = "MS", value_parser = milliseconds)]
     pub(crate) timeout: Option<u64>,
     /// The session that events belong to
     #[arg(long, global = true, value_name = "ID", default_value = "cli")]
@@ -56,6 +57,15 @@ pub(crate) struct Common {
     /// Log what happens to stderr; -vv says more; HOOK_LOG filters, as in HOOK_LOG=hook::run=debug
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
+}
+
+fn milliseconds(text: &str) -> Result<u64, &'static str> {
+    text.parse().map_err(|_| "expected whole milliseconds, such as 5000")
+}
+
+/// How many of something, of which there must be one.
+pub(crate) fn count(text: &str) -> Result<NonZeroUsize, &'static str> {
+    text.parse().map_err(|_| "expected a whole number of at least 1")
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]

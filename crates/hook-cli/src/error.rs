@@ -42,8 +42,8 @@ pub(crate) enum CommandError {
     Recording { path: PathBuf, source: RecordingError },
     #[error("{}:{source}", path.display())]
     Scenario { path: PathBuf, source: ScenarioError },
-    #[error("--input is not JSON: {0}; give an object, @FILE, or - for standard input")]
-    NotJson(#[source] hook_core::JsonError),
+    #[error("{what} is not JSON: {source}; {remedy}")]
+    NotJson { what: &'static str, source: hook_core::JsonError, remedy: String },
     #[error(transparent)]
     UnknownHook(#[from] UnknownHook),
     #[error(transparent)]
@@ -139,7 +139,7 @@ impl CommandError {
 
     pub(crate) fn exit_code(&self) -> Status {
         match self {
-            Self::NotJson(_) | Self::Usage(_) => exit_code::USAGE,
+            Self::NotJson { .. } | Self::Usage(_) => exit_code::USAGE,
             _ => exit_code::FAILURE,
         }
     }

@@ -316,6 +316,23 @@ static EVENTS: [EventRow; 11] = [
     },
 ];
 
+/// What other agents call events of ours. Where one of theirs is only a part of ours, such as a
+/// tool call of one kind, a matcher says which part.
+const ELSEWHERE: [(&str, HookEventName); 12] = [
+    ("PreToolUse", HookEventName::BeforeTool),
+    ("beforeShellExecution", HookEventName::BeforeTool),
+    ("beforeMCPExecution", HookEventName::BeforeTool),
+    ("beforeReadFile", HookEventName::BeforeTool),
+    ("PostToolUse", HookEventName::AfterTool),
+    ("afterFileEdit", HookEventName::AfterTool),
+    ("UserPromptSubmit", HookEventName::BeforeAgent),
+    ("userPromptSubmitted", HookEventName::BeforeAgent),
+    ("beforeSubmitPrompt", HookEventName::BeforeAgent),
+    ("Stop", HookEventName::AfterAgent),
+    ("agentStop", HookEventName::AfterAgent),
+    ("PreCompact", HookEventName::PreCompress),
+];
+
 impl HookEventName {
     /// How many events there are.
     pub const COUNT: usize = EVENTS.len();
@@ -349,20 +366,34 @@ impl HookEventName {
         RawObject::from_written(self.row().sample.as_bytes().to_vec())
     }
 
-    /// What to say of a name that no event has: the nearest one, else all of them.
+    /// The event that other agents call so, in whatever case.
+    pub fn elsewhere(name: &str) -> Option<Self> {
+        let known = ELSEWHERE.iter().find(|(theirs, _)| theirs.eq_ignore_ascii_case(name));
+        known.map(|(_, event)| *event)
+    }
+
+    /// The names of all events, for a sentence.
+    pub fn names() -> String {
+        Self::all().map(Self::as_str).collect::<Vec<_>>().join(", ")
+    }
+
+    /// What to say of a name that no event has: what it is called here if other agents have it, else
+    /// the nearest one, else all of them.
     pub fn unknown(name: &str) -> String {
-        let hint = match Self::nearest(name) {
-            Some(nearest) => format!("did you mean {nearest}?"),
-            None => {
-                let names: Vec<&str> = Self::all().map(Self::as_str).collect();
-                format!("the events are {}", names.join(", "))
-            }
+        let hint = match (Self::elsewhere(name), Self::nearest(name)) {
+            (Some(event), _) => format!("what other agents call so is {event} here"),
+            (None, Some(nearest)) => format!("did you mean {nearest}?"),
+            (None, None) => format!("the events are {}", Self::names()),
         };
         format!("there is no event {:?}; {hint}", crate::nearest::shortened(name))
     }
 
-    /// The known name that looks most like `name`, for a suggestion.
+    /// The known name that means what `name` means elsewhere, else looks most like it, for a
+    /// suggestion.
     pub fn nearest(name: &str) -> Option<&'static str> {
+        if let Some(event) = Self::elsewhere(name) {
+            return Some(event.as_str());
+        }
         crate::nearest::nearest(name, EVENTS.iter().map(|row| row.name))
     }
 }
@@ -419,5 +450,17 @@ mod tests {
     fn a_misspelt_name_has_a_suggestion() {
         assert_eq!(HookEventName::nearest("BeforeTools"), Some("BeforeTool"));
         assert_eq!(HookEventName::nearest("xyzzy"), None);
+    }
+
+    #[test]
+    fn what_other_agents_call_an_event_is_known_and_is_no_name_of_ours() {
+        for (name, event) in ELSEWHERE {
+            assert_eq!(HookEventName::from_name(name), None);
+            assert_eq!(HookEventName::nearest(&name.to_lowercase()), Some(event.as_str()));
+        }
+        assert_eq!(
+            HookEventName::unknown("PreToolUse"),
+            "there is no event \"PreToolUse\"; what other agents call so is BeforeTool here"
+        );
     }
 }

@@ -73,7 +73,7 @@ warning[disabled-unknown]: `gaurd` names no hook
   |
   = help: did you mean `guard`?
 
-warning[matcher-never-matches]: the matcher `write_file, edit` can match no tool: no tool's name has blanks or commas; alternatives are parted by `|`
+warning[matcher-never-matches]: the matcher `write_file, edit` probably matches no tool: hardly any tool's name has blanks or commas; alternatives are parted by `|`
  --> .hooks/settings.json:5:20
   |
 5 |       { "matcher": "write_file, edit", "hooks": [
@@ -239,6 +239,68 @@ status: 1
 ----- stderr -----
 "#);
     assert_eq!(checked(&project, &["--json", "absent.json"]).lines().len(), 1);
+}
+
+#[test]
+fn what_stands_in_the_wrong_place_or_form_is_told_the_right_one() {
+    let hook = r#"{"type":"command","command":"true"}"#;
+    for (event, value, found) in [
+        ("hooksConfig", "{}".to_owned(), ("misplaced-key", "move `hooksConfig` beside `hooks`")),
+        (
+            "PreToolUse",
+            format!(r#"[{{"hooks":[{hook}]}}]"#),
+            ("unknown-event", "what other agents call `PreToolUse` is `BeforeTool` here"),
+        ),
+        (
+            "Xyzzy",
+            "[]".to_owned(),
+            (
+                "unknown-event",
+                "use the name of an event: BeforeTool, AfterTool, BeforeAgent, AfterAgent, SessionStart, SessionEnd, PreCompress, BeforeModel, AfterModel, BeforeToolSelection or Notification",
+            ),
+        ),
+        (
+            "BeforeTool",
+            r#"[{"hooks":[{"type":"command","command":"true","sequential":true}]}]"#.to_owned(),
+            ("unknown-key", "move `sequential` to the definition around the hook"),
+        ),
+        (
+            "BeforeTool",
+            r#"[{"type":"command","command":"true","timeout":5000}]"#.to_owned(),
+            (
+                "missing-hooks",
+                r#"put the hook into the definition's list: "hooks": [ {"type": "command", "command": "..."} ]"#,
+            ),
+        ),
+        (
+            "BeforeTool",
+            format!(r#"[{{"hooks":{hook}}}]"#),
+            ("wrong-type", "write an array of hooks here"),
+        ),
+        (
+            "BeforeTool",
+            format!(r#"[{{"matcher":"*shell","hooks":[{hook}]}}]"#),
+            (
+                "invalid-pattern",
+                "write `.*shell` for any name with `shell` in it, or `shell$` for its end",
+            ),
+        ),
+    ] {
+        let project = project(&format!(r#"{{"hooks":{{"{event}":{value}}}}}"#));
+        let problems = checked(&project, &["--json"]).lines();
+        let problems: Vec<_> = problems.iter().map(|it| (&it["rule"], &it["help"])).collect();
+        assert_eq!(problems, [(&json!(found.0), &json!(found.1))], "{value}");
+    }
+}
+
+#[test]
+fn a_definition_with_a_wrong_matcher_is_read_to_its_end_and_does_not_run() {
+    let project = project(&one("BeforeTool", r#""matcher":7,"#, r#""command":"true","timeuot":5"#));
+    let rules: Vec<_> =
+        checked(&project, &["--json"]).lines().iter().map(|it| it["rule"].clone()).collect();
+    assert_eq!(rules, ["wrong-type", "unknown-key"]);
+    let listed = Hook::new(&project, &["list", "--json"]).run();
+    assert_eq!(listed.stdout, "", "{listed:?}");
 }
 
 /// What SARIF 2.1.0 requires of the parts that are used here.

@@ -68,7 +68,115 @@ fn a_tool_can_be_named_with_the_sample_and_an_input_is_taken_as_it_is() {
     error  BeforeTool
       error: invalid_payload: invalid BeforeTool input: field `tool_name`: expected a non-empty string of at most 1 KiB, found nothing
     ----- stderr -----
+    note: the input names no tool; give it with --tool NAME
     ");
+    let misplaced = fire(&project, &["BeforeTool", "--tool=edit", r#"--input={"path":"a"}"#]);
+    assert_eq!(
+        misplaced.stderr,
+        "note: the input has no \"tool_input\", so {} is used; a tool's arguments go under it: \
+         --input '{\"tool_input\": {...}}'\n"
+    );
+    project.write("tool.json", "{}");
+    let file = fire(&project, &["BeforeTool", "--input=tool.json"]);
+    assert_eq!(file.status, 64);
+    assert!(file.stderr.ends_with("; did you mean @tool.json?\n"), "{}", file.stderr);
+}
+
+#[test]
+fn the_sample_of_a_tool_that_runs_commands_is_a_command() {
+    let project = Project::with_settings(&json!({"hooks": {
+        "BeforeTool": [{"hooks": [command("copy", "cat")]}],
+        "AfterTool": [{"hooks": [command("copy", "cat")]}]}}));
+    for tool in ["run_shell_command", "Bash", "exec"] {
+        let before = fire(&project, &["BeforeTool", "--json", "--tool", tool]).lines().remove(0);
+        let before = &before["output"]["allOutputs"][0];
+        assert_eq!(before["tool_input"], json!({"command": "ls -l"}), "{tool}");
+        assert_eq!(before["tool_response"], Value::Null, "{tool}");
+        let after = fire(&project, &["AfterTool", "--json", "--tool", tool]).lines().remove(0);
+        let after = &after["output"]["allOutputs"][0];
+        assert_eq!(after["tool_response"], json!({"llmContent": "notes.txt"}), "{tool}");
+    }
+}
+
+#[test]
+fn what_a_hook_probably_meant_otherwise_is_a_warning_beside_it() {
+    let project = Project::with_settings(&json!({"hooks": {"SessionStart": [{"hooks": [
+        command("noisy", r#"echo loading; echo '{"hookSpecificOutput":{"additionalContext":"c"}}'"#),
+        command("misplaced", r#"echo '{"additionalContext":"c","descision":"deny"}'"#),
+        command("elsewhere", r#"echo '{"decision":"reject","hookSpecificOutput":{"tool_input":{}}}'"#),
+    ]}]}}));
+    let finished = fire(&project, &["SessionStart", "--json"]);
+    assert_eq!(finished.status, 0);
+    let response = finished.lines().remove(0);
+    let warnings: Vec<_> =
+        (0..3).map(|index| response["hooks"][index]["warnings"].clone()).collect();
+    assert_eq!(
+        warnings,
+        [
+            json!([
+                "stdout is not one JSON value, so the object in it was not used; send logs to stderr"
+            ]),
+            json!([
+                "`descision` is not known and has no effect; did you mean `decision`?",
+                "`additionalContext` has no effect here; it belongs into `hookSpecificOutput`"
+            ]),
+            json!([
+                "decision \"reject\" is not known and has no effect; the words are ask, block, deny, approve, allow",
+                "`hookSpecificOutput.tool_input` has no effect on SessionStart"
+            ]),
+        ]
+    );
+}
+
+#[test]
+fn where_no_hook_ran_it_is_said_why_and_what_is_wrong_is_said_once() {
+    let project = Project::new();
+    project.write(
+        ".hooks/settings.json",
+        r#"{"hooks": {"SessionEnd": [{"hooks": [{"type": "command", "command": "true"}, {"type": "command"}]}]}}"#,
+    );
+    project.write(
+        "settings.json",
+        r#"{"hooksConfig": {"disabled": ["off"]},
+            "hooks": {"PreCompress": [{"hooks": [{"type": "command", "name": "off", "command": "true"}]}]}}"#,
+    );
+    insta::assert_snapshot!(Hook::new(&project, &["fire", "SessionEnd"]).run().shown(&project), @r"
+    status: 0
+    ----- stdout -----
+    proceed  SessionEnd exit
+      1 hook of this event is not trusted; `hook explain` with the same arguments says why
+    ----- stderr -----
+    [PROJECT]/.hooks/settings.json:1:78: error: hooks.SessionEnd[0].hooks[1]: the hook has no `command`, or a blank one; the hook was skipped
+    warning: 1 hook is not trusted and will not run, in the project [PROJECT]; `hook trust` shows what would run and asks
+    note: a sample was used as the input; --show-input shows it, --input gives another
+    ");
+    insta::assert_snapshot!(fire(&project, &["PreCompress"]).shown(&project), @r"
+    status: 0
+    ----- stdout -----
+    proceed  PreCompress manual
+      1 hook of this event is switched off; `hook explain` with the same arguments says why
+    ----- stderr -----
+    note: a sample was used as the input; --show-input shows it, --input gives another
+    ");
+}
+
+#[test]
+fn a_hook_that_cannot_be_started_has_a_hint() {
+    let project = with_hooks(
+        false,
+        &[command("absent", "no-such-program --here"), command("fails", "exit 1")],
+    );
+    let seen = fire(&project, &["SessionEnd"]).stdout;
+    assert_eq!(seen.matches("hint     `hook check` looks at scripts and interpreters").count(), 1);
+}
+
+#[test]
+fn who_interrupts_is_told_just_that() {
+    // The hook signals the command that runs it.
+    let project = Project::with_hook("SessionEnd", "kill -INT $PPID; exec sleep 1000");
+    let finished = fire(&project, &["SessionEnd"]);
+    assert_eq!(finished.status, 130, "{finished:?}");
+    assert!(finished.stdout.contains("error: interrupted\n"), "{}", finished.stdout);
 }
 
 #[test]
@@ -78,6 +186,21 @@ fn as_a_hook_no_sample_stands_in_for_what_was_not_given() {
     assert_eq!((finished.status, finished.stdout.as_str()), (1, ""));
     assert!(finished.stderr.contains("field `tool_name`"), "{}", finished.stderr);
     assert!(!project.path().join("ran").exists());
+}
+
+#[test]
+fn as_a_hook_it_reads_its_input_where_hooks_do() {
+    let project = Project::with_hook(
+        "BeforeTool",
+        "python3 -c 'import json,sys; sys.exit(print(json.load(sys.stdin)[\"tool_input\"][\"path\"], file=sys.stderr) or 2)'",
+    );
+    let arguments = ["fire", "BeforeTool", "--as-hook", "--settings=settings.json"];
+    let hook = |input: &str| Hook::new(&project, &arguments).stdin(input).run();
+    let finished = hook(r#"{"tool_name":"edit","tool_input":{"path":"a.txt"}}"#);
+    assert_eq!((finished.status, finished.stderr.as_str()), (2, "a.txt\n"));
+    let broken = hook("nonsense");
+    assert_eq!(broken.status, 64);
+    assert!(broken.stderr.starts_with("error: standard input is not JSON: "), "{}", broken.stderr);
 }
 
 #[test]
@@ -337,6 +460,20 @@ fn a_hook_that_had_to_wait_for_a_place_says_so() {
         "hooks": {"SessionEnd": [{"hooks": [command("one", "sleep 0.1"), command("two", "sleep 0.1")]}]}}));
     let finished = fire(&project, &["SessionEnd"]);
     assert!(finished.shown(&project).contains(", waited [TIME]\n"), "{}", finished.stdout);
+}
+
+#[test]
+fn a_number_that_is_none_is_answered_with_what_is_expected() {
+    let project = Project::with_hook("BeforeTool", "true");
+    for (arguments, expected) in [
+        (&["fire", "SessionEnd", "--timeout=5s"][..], "expected whole milliseconds, such as 5000"),
+        (&["test", "x.toml", "--jobs=0"], "expected a whole number of at least 1"),
+        (&["run", "x.jsonl", "--concurrent=many"], "expected a whole number of at least 1"),
+    ] {
+        let finished = Hook::new(&project, arguments).run();
+        assert_eq!(finished.status, 64, "{finished:?}");
+        assert!(finished.stderr.contains(expected), "{}", finished.stderr);
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! `hook test`.
 
-use hook_tests::{Finished, Hook, Project};
+use hook_tests::{Finished, Hook, Project, workspace};
 use serde_json::json;
 
 const SETTINGS: &str = "--settings=settings.json";
@@ -79,6 +79,26 @@ expect.decision = "proceed"
 
 fn test(project: &Project, arguments: &[&str]) -> Finished {
     Hook::new(project, &[&["test", SETTINGS], arguments].concat()).run()
+}
+
+#[test]
+fn the_redactor_of_the_page_about_scenarios_can_be_tested_as_it_says() {
+    let page = std::fs::read_to_string(workspace().join("docs/scenarios.md")).unwrap();
+    let scenario = page.split("```toml\n").nth(2).unwrap().split("```").next().unwrap();
+    let script = "import json, re, sys
+answer = json.load(sys.stdin)['llm_response']
+for candidate in answer['candidates']:
+    parts = candidate['content']['parts']
+    candidate['content']['parts'] = [re.sub('sk-[0-9]+', '[hidden]', part) for part in parts]
+print(json.dumps({'hookSpecificOutput': {'llm_response': {'candidates': answer['candidates']}}}))
+";
+    let project = Project::with_hook("AfterModel", "python3 redact.py");
+    project.write("redact.py", script);
+    project.write("scenario.toml", scenario);
+    let finished = test(&project, &["scenario.toml"]);
+    assert_eq!(finished.status, 0, "{}", finished.stdout);
+    project.write("scenario.toml", &scenario.replace("[hidden]", "sk-123"));
+    assert_eq!(test(&project, &["scenario.toml"]).status, 1);
 }
 
 #[test]
@@ -196,7 +216,7 @@ fn a_filter_leaves_the_other_tests_out() {
     status: 1
     ----- stdout -----
     ----- stderr -----
-    error: no test to play: no FILE::NAME is "good.toml::a shell"; `hook test --list` shows them all
+    error: no test to play: no FILE::NAME is "good.toml::a shell"; `hook test tests --list` shows them all
     "#);
 }
 
@@ -532,6 +552,8 @@ fn every_broken_file_is_named_with_the_place_before_anything_is_played() {
         ("6-number", test_of("[[test.expect.response.hooks]]\nduration = nan")),
         ("7-nonsense", "nonsense".to_owned()),
         ("8-empty", "# nothing".to_owned()),
+        ("9a-event", test_of("").replace("SessionEnd", "Stop")),
+        ("9b-changed", test_of("expect = { llm_response = { text = 'x' } }")),
     ] {
         project.write(&format!("tests/{name}.toml"), &text);
     }
@@ -571,6 +593,14 @@ fn every_broken_file_is_named_with_the_place_before_anything_is_played() {
      1 | nonsense
        |         ^
     error: tests/8-empty.toml:1:1: the scenario has no [[test]]
+    error: tests/9a-event.toml:3:9: there is no event "Stop"; what other agents call so is AfterAgent here
+       |
+     3 | event = 'Stop'
+       |         ^^^^^^
+    error: tests/9b-changed.toml:4:12: not a scenario: unknown key `llm_response`; what hooks answer there is expected as `output = { hookSpecificOutput = { llm_response = ... } }`
+       |
+     4 | expect = { llm_response = { text = 'x' } }
+       |            ^^^^^^^^^^^^
     "#);
 }
 

@@ -259,7 +259,10 @@ fn what_is_no_recording_is_refused_with_its_line() {
             String::new(),
             "line 1: this is no recording: the file is empty; `hook serve --record FILE` makes one",
         ),
-        ("nonsense".to_owned(), "line 1: this is no recording: expected ident"),
+        (
+            "nonsense".to_owned(),
+            "line 1: this is no recording: its first line is no JSON object; `hook serve",
+        ),
         (
             "{\"type\":\"hook-execution-request\"}".to_owned(),
             "line 1: this is no recording: field `type`: expected \"hook-recording\", found hook-execution-request",

@@ -304,7 +304,7 @@ fn header(line: Option<Line>) -> Result<RecordingHeader, RecordingError> {
         Some(Line::Text { text, .. }) => text,
     };
     let fields = RawJson::parse(text).and_then(|value| value.to_object());
-    let fields = fields.map_err(|error| no_header(error.reason().to_owned()))?;
+    let fields = fields.map_err(|_| no_header("its first line is no JSON object".to_owned()))?;
     let mut fields = FieldReader::new(fields);
     let message_type = fields.text("type").map_err(|error| no_header(error.to_string()))?;
     if message_type.as_deref() != Some(HEADER) {

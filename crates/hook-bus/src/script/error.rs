@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use hook_core::nearest::{nearest, shortened};
+use hook_core::output::SPECIFIC_FIELDS;
 
 /// A text is no scenario.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -34,6 +35,9 @@ pub enum ScenarioErrorKind {
         /// What it can be.
         known: String,
     },
+    /// No event has the name, and no failure is expected of it.
+    #[error("{0}")]
+    UnknownEvent(String),
     /// A test has no message, or more than one.
     #[error(
         "test {name:?} needs either `event` (with `input`) or `message`, and not both",
@@ -64,12 +68,21 @@ impl ScenarioError {
     pub(super) fn toml(message: &str, text: &str, span: Option<Range<usize>>) -> Self {
         // Which keys there are is said only where none is like the one that was written.
         let mut names = message.split('`').skip(1).step_by(2);
-        let hint = match names.next().filter(|_| message.starts_with("unknown field `")) {
-            Some(found) => nearest(found, names).map(|known| (shortened(found), known)),
-            None => None,
-        };
-        let message = match hint {
-            Some((found, known)) => format!("unknown key `{found}`; did you mean `{known}`?"),
+        let found = names.next().filter(|_| message.starts_with("unknown field `"));
+        let known: Vec<&str> = names.collect();
+        let is_specific = |found: &str| SPECIFIC_FIELDS.iter().any(|field| field.name == found);
+        let message = match found {
+            // Among what is expected.
+            Some(found) if is_specific(found) && known.contains(&"output") => format!(
+                "unknown key `{found}`; what hooks answer there is expected as `output = {{ \
+                 hookSpecificOutput = {{ {found} = ... }} }}`"
+            ),
+            Some(found) => match nearest(found, known) {
+                Some(known) => {
+                    format!("unknown key `{}`; did you mean `{known}`?", shortened(found))
+                }
+                None => message.to_owned(),
+            },
             None => message.to_owned(),
         };
         Self::new(ScenarioErrorKind::Toml(message), text, span)

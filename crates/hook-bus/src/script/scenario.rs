@@ -17,7 +17,7 @@
 
 use std::time::{Duration, Instant};
 
-use hook_core::{JsonObject, RawJson};
+use hook_core::{HookEventName, JsonObject, RawJson};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -117,6 +117,13 @@ impl ScenarioTest {
         {
             let kind = ScenarioErrorKind::Message { name: self.name.clone() };
             return Err((ScenarioKey::of(&["name"]), kind));
+        }
+        if let Some(event) = &self.event
+            && HookEventName::from_name(event).is_none()
+            && !self.expect.expects_failure()
+        {
+            let kind = ScenarioErrorKind::UnknownEvent(HookEventName::unknown(event));
+            return Err((ScenarioKey::of(&["event"]), kind));
         }
         self.expect.check()
     }

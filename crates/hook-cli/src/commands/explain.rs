@@ -3,7 +3,7 @@
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
-use super::input::InputArguments;
+use super::input::{InputArguments, Otherwise};
 use super::known_event;
 use crate::complete;
 use crate::context::Context;
@@ -38,11 +38,11 @@ pub(crate) async fn run(
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
     let event = known_event(&arguments.event)?;
-    let input = arguments.input.read(Some(event.sample_input())).await?;
+    let input = arguments.input.read(Otherwise::Sample(event.sample_input()), printer).await?;
+    arguments.input.advise(event, &input, printer);
     let subject = input.subject(event).map_err(|reason| {
         CommandError::Usage(format!("{reason}; `hook fire` would run no hook with it"))
     })?;
-    arguments.input.warn_of_useless_tool(event, printer);
     let registry = context.hook_system(printer).await?.registry()?;
     let explanation = registry.explain(event, subject.as_deref());
     if context.json() {

@@ -8,7 +8,7 @@ use hook_bus::{HookExecutionRequest, HookExecutionResponse, HookSystem};
 use hook_core::{HookEventName, PolicyDecision};
 use tokio_util::sync::CancellationToken;
 
-use super::input::{Input, InputArguments};
+use super::input::{Input, InputArguments, Otherwise};
 use crate::complete;
 use crate::context::Context;
 use crate::error::CommandError;
@@ -27,6 +27,7 @@ Examples:
   hook fire SessionStart --input '{\"source\": \"startup\"}' --json
   echo '{\"prompt\": \"Say hello\"}' > prompt.json
   hook fire BeforeAgent --input @prompt.json
+  hook fire BeforeTool --as-hook < input.json         read and answer as a hook does
 
 `hook explain EVENT` says which hooks would run, and runs none.
 
@@ -44,7 +45,8 @@ pub(crate) struct Arguments {
     /// Show all that hooks wrote, not only the beginning
     #[arg(long)]
     full: bool,
-    /// Print the final output and, on stderr, the reason: to be a hook oneself. Uses no sample
+    /// Be a hook: read the input on standard input, unless --input gives it, print the final output
+    /// and, on stderr, the reason. Uses no sample
     #[arg(long, conflicts_with_all = ["json", "show_input", "full"])]
     as_hook: bool,
 }
@@ -70,15 +72,19 @@ async fn fire(
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
     let event = HookEventName::from_name(&arguments.event);
-    // Who fires as a hook asks about what happens, and not about a sample.
-    let sample = event.filter(|_| !arguments.as_hook).map(HookEventName::sample_input);
+    let otherwise = match event {
+        // Who fires as a hook asks about what happens, and not about a sample.
+        _ if arguments.as_hook => Otherwise::StandardInput,
+        Some(event) => Otherwise::Sample(event.sample_input()),
+        None => Otherwise::Nothing,
+    };
     let input = tokio::select! {
-        input = arguments.input.read(sample) => input?,
+        input = arguments.input.read(otherwise, printer) => input?,
         // Whoever was to give the input will not.
         () = stop.cancelled() => return Ok(exit_code::FAILURE),
     };
     if let Some(event) = event {
-        arguments.input.warn_of_useless_tool(event, printer);
+        arguments.input.advise(event, &input, printer);
     }
     if input.is_sample {
         printer.remark(match arguments.show_input {
@@ -86,6 +92,7 @@ async fn fire(
             false => "a sample was used as the input; --show-input shows it, --input gives another",
         });
     }
+    let registry = system.registry()?;
     let begun = Instant::now();
     let response = system.bus().request(request(arguments, context, &input)).await;
     let took = begun.elapsed();
@@ -94,9 +101,16 @@ async fn fire(
     } else if arguments.as_hook {
         print_as_hook(&response, printer).await?;
     } else {
+        let subject = event.and_then(|event| input.subject(event).ok().flatten());
+        let explanation = event
+            .filter(|_| response.hooks.is_empty())
+            .map(|event| registry.explain(event, subject.as_deref()));
         let fired = render::Fired {
             event: &arguments.event,
-            subject: event.and_then(|event| input.subject(event).ok().flatten()),
+            subject,
+            explanation: explanation.as_ref(),
+            said: registry.notices(event).collect(),
+            interrupted: stop.is_cancelled(),
             input: arguments.show_input.then_some(&input.json),
             response: &response,
             took,

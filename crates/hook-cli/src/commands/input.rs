@@ -1,5 +1,7 @@
 //! An event's input on the command line: what was given, or a sample.
 
+use std::io::IsTerminal;
+
 use clap::Args;
 use hook_core::event::Matching;
 use hook_core::{HookEventName, JsonObject, RawJson, RawObject, RequestInput};
@@ -18,6 +20,24 @@ pub(crate) struct InputArguments {
     input: Option<String>,
 }
 
+/// What tells by its name that a tool runs commands.
+const SHELLS: [&str; 4] = ["shell", "bash", "exec", "command"];
+
+/// What a sample says of such a tool, in the fields that it has.
+const OF_A_SHELL: [(&str, &str); 2] =
+    [("tool_input", r#"{"command":"ls -l"}"#), ("tool_response", r#"{"llmContent":"notes.txt"}"#)];
+
+/// What an event is fired with when no input is given.
+#[derive(Debug)]
+pub(crate) enum Otherwise {
+    /// This sample.
+    Sample(RawObject),
+    /// What comes on standard input, as a hook's input does.
+    StandardInput,
+    /// Nothing: an empty object.
+    Nothing,
+}
+
 /// What an event is to be fired with.
 #[derive(Debug)]
 pub(crate) struct Input {
@@ -25,28 +45,61 @@ pub(crate) struct Input {
     pub(crate) json: RawJson,
     /// Whether nobody gave it.
     pub(crate) is_sample: bool,
+    /// Whether empty arguments were added to fields that were given.
+    added_arguments: bool,
 }
 
 impl InputArguments {
-    /// What was given as input, else the sample.
+    /// What was given as input, else what stands in for it.
     ///
     /// # Errors
     /// When it cannot be read or is not JSON.
-    pub(crate) async fn read(&self, sample: Option<RawObject>) -> Result<Input, CommandError> {
-        let (json, is_sample) = match (self.input.as_deref(), sample) {
-            (Some(given), _) => {
-                (RawJson::parse(read_input(given).await?).map_err(CommandError::NotJson)?, false)
+    pub(crate) async fn read(
+        &self,
+        otherwise: Otherwise,
+        printer: &mut Printer,
+    ) -> Result<Input, CommandError> {
+        let tool = self.tool.as_deref();
+        let (json, is_sample) = match (self.input.as_deref(), otherwise) {
+            (Some(given), _) => (parse(&read_input(given).await?, given)?, false),
+            (None, Otherwise::Sample(sample)) => (sample_for(sample.into(), tool), true),
+            (None, Otherwise::StandardInput) => {
+                if std::io::stdin().is_terminal() {
+                    printer.remark("waiting for the event's input on standard input");
+                }
+                let text = read_input(STANDARD_INPUT).await?;
+                match text.trim().is_empty() {
+                    true => (RawObject::empty().into(), false),
+                    false => (parse(&text, STANDARD_INPUT)?, false),
+                }
             }
-            (None, Some(sample)) => (sample.into(), true),
-            (None, None) => (RawObject::empty().into(), false),
+            (None, Otherwise::Nothing) => (RawObject::empty().into(), false),
         };
-        Ok(Input { json: with_tool(json, self.tool.as_deref()), is_sample })
+        let (json, added_arguments) = with_tool(json, tool);
+        Ok(Input { json, is_sample, added_arguments })
     }
 
     /// Says that a tool was named for an event that is not about one.
-    pub(crate) fn warn_of_useless_tool(&self, event: HookEventName, printer: &mut Printer) {
+    fn warn_of_useless_tool(&self, event: HookEventName, printer: &mut Printer) {
         if self.tool.is_some() && event.row().matching != Matching::Pattern {
             printer.warning(&format!("{event} is not about a tool; --tool changes no matching"));
+        }
+    }
+
+    /// Says what of an input for an event about a tool is probably not meant so.
+    pub(crate) fn advise(&self, event: HookEventName, input: &Input, printer: &mut Printer) {
+        self.warn_of_useless_tool(event, printer);
+        if event.row().matching != Matching::Pattern || input.is_sample {
+            return;
+        }
+        if input.added_arguments {
+            printer.remark(
+                "the input has no \"tool_input\", so {} is used; a tool's arguments go under it: \
+                 --input '{\"tool_input\": {...}}'",
+            );
+        }
+        if input.json.to_object().is_ok_and(|fields| fields.get("tool_name").is_none()) {
+            printer.remark("the input names no tool; give it with --tool NAME");
         }
     }
 
@@ -68,15 +121,48 @@ impl Input {
     }
 }
 
-/// Names the tool, with empty arguments where there are none. What is not an object stays as it
-/// is, to be refused at the engine's door.
-fn with_tool(input: RawJson, tool: Option<&str>) -> RawJson {
-    let (Some(tool), Ok(mut fields)) = (tool, input.to_object()) else { return input };
-    fields.insert("tool_name", RawJson::from_text(tool));
-    if fields.get("tool_input").is_none() {
-        fields.insert("tool_input", JsonObject::new().to_raw());
+/// The sample, with arguments that fit the tool where its name says that it runs commands.
+fn sample_for(sample: RawJson, tool: Option<&str>) -> RawJson {
+    let tool = tool.unwrap_or_default().to_lowercase();
+    let Ok(mut fields) = sample.to_object() else { return sample };
+    if !SHELLS.iter().any(|word| tool.contains(word)) {
+        return sample;
+    }
+    for (name, value) in OF_A_SHELL {
+        if let Ok(value) = RawJson::parse(value)
+            && fields.get(name).is_some()
+        {
+            fields.insert(name, value);
+        }
     }
     fields.to_raw().into()
+}
+
+/// Names the tool, with empty arguments where there are none, and whether other fields were there
+/// without them. What is not an object stays as it is, to be refused at the engine's door.
+fn with_tool(input: RawJson, tool: Option<&str>) -> (RawJson, bool) {
+    let (Some(tool), Ok(mut fields)) = (tool, input.to_object()) else { return (input, false) };
+    let has_others = !fields.is_empty();
+    fields.insert("tool_name", RawJson::from_text(tool));
+    let lacks_arguments = fields.get("tool_input").is_none();
+    if lacks_arguments {
+        fields.insert("tool_input", JsonObject::new().to_raw());
+    }
+    (fields.to_raw().into(), lacks_arguments && has_others)
+}
+
+const STANDARD_INPUT: &str = "-";
+
+/// Parses an input. `given` is what was written on the command line for it.
+fn parse(text: &str, given: &str) -> Result<RawJson, CommandError> {
+    RawJson::parse(text).map_err(|source| {
+        let remedy = match std::path::Path::new(given).is_file() {
+            true => format!("did you mean @{given}?"),
+            false => "give an object, @FILE, or - for standard input".to_owned(),
+        };
+        let what = if given == STANDARD_INPUT { "standard input" } else { "--input" };
+        CommandError::NotJson { what, source, remedy }
+    })
 }
 
 async fn read_input(given: &str) -> Result<String, CommandError> {
@@ -86,7 +172,7 @@ async fn read_input(given: &str) -> Result<String, CommandError> {
             path: path.into(),
             source,
         })?,
-        None if given == "-" => {
+        None if given == STANDARD_INPUT => {
             let mut bytes = Vec::new();
             let read = tokio::io::stdin().read_to_end(&mut bytes).await;
             read.map_err(CommandError::Input)?;

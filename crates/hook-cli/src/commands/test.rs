@@ -14,6 +14,7 @@ use hook_core::replace::replace_file;
 use tokio_util::sync::CancellationToken;
 
 use super::is_same_file;
+use crate::args::count;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::exit_code::{self, Status};
@@ -53,7 +54,7 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with_all = ["update", "junit"])]
     list: bool,
     /// How many tests may be played at once [default: the number of processors]
-    #[arg(short, long, value_name = "N")]
+    #[arg(short, long, value_name = "N", value_parser = count)]
     jobs: Option<NonZeroUsize>,
     /// Begin no further test after a failure
     #[arg(long, overrides_with = "no_fail_fast", conflicts_with = "update")]
@@ -87,8 +88,9 @@ pub(crate) async fn run(
         let texts: Vec<String> = arguments.filter.iter().map(|text| format!("{text:?}")).collect();
         let how = if arguments.exact { "is" } else { "contains" };
         printer.problem(&format!(
-            "no test to play: no FILE::NAME {how} {}; `hook test --list` shows them all",
-            texts.join(" or ")
+            "no test to play: no FILE::NAME {how} {}; `hook test {} --list` shows them all",
+            texts.join(" or "),
+            named(&arguments.scenarios)
         ));
         return Ok(exit_code::FAILURE);
     }
@@ -146,6 +148,19 @@ fn read(arguments: &Arguments, printer: &mut Printer) -> Result<Option<Vec<File>
         }
     }
     Ok((!broken).then_some(files))
+}
+
+/// What was named, as a shell would read it again.
+fn named(scenarios: &[PathBuf]) -> String {
+    let plain = |character: char| character.is_alphanumeric() || "/._-+,@%".contains(character);
+    let quoted = |path: &PathBuf| {
+        let path = path.to_string_lossy();
+        match path.chars().all(plain) {
+            true => path.into_owned(),
+            false => format!("'{}'", path.replace('\'', r"'\''")),
+        }
+    };
+    scenarios.iter().map(quoted).collect::<Vec<_>>().join(" ")
 }
 
 fn is_meant(arguments: &Arguments, file: &Path, name: &str) -> bool {

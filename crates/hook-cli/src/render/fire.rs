@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use hook_bus::HookExecutionResponse;
 use hook_core::runner::Captured;
-use hook_core::{HookExecutionResult, HookFailure, HookInput, PolicyDecision, RawJson};
+use hook_core::{
+    Explanation, HookExecutionResult, HookFailure, HookInput, PolicyDecision, RawJson,
+};
 
 use super::columns::{aligned, one_line};
 use super::json::pretty;
@@ -26,6 +28,12 @@ pub(crate) struct Fired<'f> {
     pub(crate) event: &'f str,
     /// What matchers were compared with.
     pub(crate) subject: Option<String>,
+    /// Why its hooks do not run, where none did.
+    pub(crate) explanation: Option<&'f Explanation>,
+    /// Warnings of the response that were said before it came.
+    pub(crate) said: Vec<&'f str>,
+    /// Whether the command was told to end.
+    pub(crate) interrupted: bool,
     /// The input, if inputs are to be shown.
     pub(crate) input: Option<&'f RawJson>,
     pub(crate) response: &'f HookExecutionResponse,
@@ -41,10 +49,13 @@ pub(crate) fn fired(fired: &Fired<'_>, printer: &Printer) -> String {
     let mut out = headline(fired, printer);
     let shown = if fired.full { harmless } else { beginning };
     if let Some(error) = response.error() {
-        let text = format!("{}: {}", error.code.as_str(), error.message);
+        let text = match fired.interrupted {
+            true => "interrupted".to_owned(),
+            false => format!("{}: {}", error.code.as_str(), error.message),
+        };
         field(&mut out, "error", &harmless(&text), printer);
     }
-    answer_fields(&mut out, response, shown, printer);
+    answer_fields(&mut out, response, shown, &fired.said, printer);
     if let Some(input) = fired.input
         && response.hooks.iter().all(|result| result.input.is_none())
     {
@@ -54,8 +65,11 @@ pub(crate) fn fired(fired: &Fired<'_>, printer: &Printer) -> String {
     }
     if response.hooks.is_empty() {
         if response.success() {
-            let text = "no hook matches; `hook explain` with the same arguments says why";
-            let _ = writeln!(out, "  {}", printer.paint(Tone::Quiet, text));
+            let text = format!(
+                "{}; `hook explain` with the same arguments says why",
+                why_none(fired.explanation)
+            );
+            let _ = writeln!(out, "  {}", printer.paint(Tone::Quiet, &text));
         }
         return out;
     }
@@ -63,6 +77,40 @@ pub(crate) fn fired(fired: &Fired<'_>, printer: &Printer) -> String {
     hooks(&mut out, fired, printer);
     let _ = writeln!(out, "\n{}", summary(fired, printer));
     out
+}
+
+/// Why no hook ran: the first thing to mend of those hooks that would have matched.
+fn why_none(explanation: Option<&Explanation>) -> String {
+    let hooks = explanation.into_iter().flat_map(|explanation| &explanation.hooks);
+    let (mut untrusted, mut off) = (0, 0);
+    for hook in hooks {
+        let has = |code| hook.reasons.iter().any(|reason| reason.code() == code);
+        match () {
+            () if has("other_event") || has("not_matched") => {}
+            () if has("untrusted") => untrusted += 1,
+            () if has("disabled") => off += 1,
+            () => {}
+        }
+    }
+    let counts: Vec<String> = [(untrusted, "not trusted"), (off, "switched off")]
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| {
+            let hooks =
+                if count == 1 { "hook of this event is" } else { "hooks of this event are" };
+            format!("{count} {hooks} {what}")
+        })
+        .collect();
+    match counts.is_empty() {
+        true => "no hook matches".to_owned(),
+        false => counts.join(", "),
+    }
+}
+
+/// Whether a failure looks like one of the hook's program, and not of what it does.
+fn cannot_start(failure: &HookFailure) -> bool {
+    // What shells answer for a program that cannot be run, or is not there.
+    matches!(failure, HookFailure::Spawn { .. } | HookFailure::ExitCode { code: 126 | 127 })
 }
 
 fn headline(fired: &Fired<'_>, printer: &Printer) -> String {
@@ -107,6 +155,10 @@ fn hooks(out: &mut String, fired: &Fired<'_>, printer: &Printer) {
         let mut details = Details { out: &mut *out, indent: 6, printer };
         if let Some(failure) = &result.failure {
             details.lines("error", Tone::Odd, &failure.to_string());
+            if cannot_start(failure) {
+                let hint = "`hook check` looks at scripts and interpreters";
+                details.lines("hint", Tone::Quiet, hint);
+            }
         }
         for warning in &result.warnings {
             details.lines("warning", Tone::Odd, warning);

@@ -21,7 +21,7 @@ pub(crate) fn response(response: &HookExecutionResponse, printer: &Printer) -> S
     if let Some(error) = response.error() {
         field(&mut out, "error", &harmless(&error.message), printer);
     }
-    answer_fields(&mut out, response, harmless, printer);
+    answer_fields(&mut out, response, harmless, &[], printer);
     for result in &response.hooks {
         hook(&mut out, result, printer);
     }
@@ -31,11 +31,13 @@ pub(crate) fn response(response: &HookExecutionResponse, printer: &Printer) -> S
     out
 }
 
-/// What came of all hooks together, field by field, each as `shown`, which makes it harmless.
+/// What came of all hooks together, field by field, each as `shown`, which makes it harmless;
+/// warnings that were `said` before are left out.
 pub(super) fn answer_fields(
     out: &mut String,
     response: &HookExecutionResponse,
     shown: fn(&str) -> String,
+    said: &[&str],
     printer: &Printer,
 ) {
     let processed = &response.processed;
@@ -57,7 +59,7 @@ pub(super) fn answer_fields(
             }
         }
     }
-    for warning in &response.warnings {
+    for warning in response.warnings.iter().filter(|warning| !said.contains(&warning.as_str())) {
         field(out, "warning", &harmless(warning), printer);
     }
 }

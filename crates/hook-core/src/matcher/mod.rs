@@ -137,7 +137,10 @@ impl Matcher {
     }
 }
 
-/// Why a pattern, although it compiles, can match no tool's name; `None` where it may.
+pub(crate) use reach::ODD;
+
+/// Why a pattern, although it compiles, can match no tool's name, or hardly any ([`ODD`]); `None`
+/// where it may.
 pub(crate) fn unreachable(pattern: &str) -> Option<&'static str> {
     reach::unreachable(&javascript::to_rust_pattern(pattern.trim()).ok()?.pattern)
 }

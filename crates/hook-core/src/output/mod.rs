@@ -3,6 +3,7 @@
 
 mod decision;
 mod fields;
+mod mistakes;
 mod read;
 mod views;
 

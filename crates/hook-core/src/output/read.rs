@@ -28,11 +28,12 @@ impl HookOutput {
             output.specific_text("permissionDecision").map(|word| Decision::from_word(&word));
         for (field, decision) in [("decision", &output.decision), ("permissionDecision", &word)] {
             if let Some(Decision::Other(word)) = decision {
-                let hint = Decision::nearest(word)
-                    .map(|known| format!("; did you mean \"{known}\"?"))
-                    .unwrap_or_default();
+                let hint = match Decision::nearest(word) {
+                    Some(known) => format!("did you mean \"{known}\"?"),
+                    None => format!("the words are {}", Decision::WORDS.join(", ")),
+                };
                 let word = shortened(word);
-                warnings.push(format!("{field} \"{word}\" is not known and has no effect{hint}"));
+                warnings.push(format!("{field} \"{word}\" is not known and has no effect; {hint}"));
             }
         }
         output

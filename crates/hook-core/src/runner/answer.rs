@@ -13,6 +13,11 @@ use super::noise::each_object_at_line_start;
 
 const BLOCKED_SILENTLY: &str = "Hook exited with code 2 without an error message";
 
+const TIGHTENED: &str = "stdout is not one JSON value; only what forbids, asks or stops was taken \
+                         from the objects in it";
+const NOT_USED: &str = "stdout is not one JSON value, so the object in it was not used; send logs \
+                        to stderr";
+
 /// What came of running one hook.
 #[derive(Debug, Clone, Default)]
 pub struct Answer {
@@ -80,22 +85,21 @@ fn read_success(
     if text.is_empty() {
         return None;
     }
-    let tightening = match Whole::read(text) {
+    match Whole::read(text) {
         Whole::Object(object) => return Some(HookOutput::read(object, warnings)),
-        Whole::OtherJson => None,
-        Whole::NotJson => strongest(event, &stdout.bytes, PolicyDecision::Ask),
-    };
-    match tightening {
-        Some(output) => {
-            warnings.push(
-                "stdout is not one JSON value; only what forbids, asks or stops was taken from \
-                 the objects in it"
-                    .to_owned(),
-            );
-            Some(output)
+        Whole::OtherJson => {}
+        Whole::NotJson => {
+            let among = strongest(event, &stdout.bytes, PolicyDecision::Ask);
+            if among.output.is_some() {
+                warnings.push(TIGHTENED.to_owned());
+                return among.output;
+            }
+            if among.has_object {
+                warnings.push(NOT_USED.to_owned());
+            }
         }
-        None => Some(HookOutput::allow().with_system_message(text)),
     }
+    Some(HookOutput::allow().with_system_message(text))
 }
 
 /// A denial on stdout counts although the hook failed.
@@ -123,7 +127,7 @@ fn sticking_denial(
         let said = tightening(event, HookOutput::read(object, warnings));
         return (said.policy(event) >= PolicyDecision::Block).then_some(said);
     }
-    strongest(event, &stdout.bytes, PolicyDecision::Block)
+    strongest(event, &stdout.bytes, PolicyDecision::Block).output
 }
 
 /// Exit 2 is a denial, with the reason of the JSON denial, else stderr.
@@ -165,14 +169,24 @@ impl Whole {
     }
 }
 
-/// What tightens in the objects that begin a line, the most restrictive of them winning; `None`
+/// What is said among other text.
+struct Among {
+    /// What tightens; `None` where nothing does enough.
+    output: Option<HookOutput>,
+    /// Whether there is an object at all.
+    has_object: bool,
+}
+
+/// What tightens in the objects that begin a line, the most restrictive of them winning; nothing
 /// where none is at least as strong as `least`.
-fn strongest(event: HookEventName, stdout: &[u8], least: PolicyDecision) -> Option<HookOutput> {
+fn strongest(event: HookEventName, stdout: &[u8], least: PolicyDecision) -> Among {
+    let mut has_object = false;
     // However many there are, one of each strength is kept; of equals the first.
     let mut tight: BTreeMap<PolicyDecision, HookOutput> = BTreeMap::new();
     each_object_at_line_start(stdout, |object| {
         let text = String::from_utf8_lossy(object);
         let Ok(object) = RawJson::parse(text).and_then(|value| value.to_object()) else { return };
+        has_object = true;
         let output = tightening(event, HookOutput::read(object, &mut Vec::new()));
         let strength = output.policy(event);
         if strength >= least {
@@ -183,7 +197,8 @@ fn strongest(event: HookEventName, stdout: &[u8], least: PolicyDecision) -> Opti
             tight.insert(strength, merged);
         }
     });
-    tight.into_values().reduce(|weaker, stronger| laid_over(stronger, weaker))
+    let output = tight.into_values().reduce(|weaker, stronger| laid_over(stronger, weaker));
+    Among { output, has_object }
 }
 
 fn laid_over(stronger: HookOutput, weaker: HookOutput) -> HookOutput {
@@ -276,7 +291,7 @@ mod tests {
                 Some(
                     "{\"systemMessage\":\"x\\n{\\\"decision\\\":\\\"allow\\\",\\\"hookSpecificOutput\\\":{\\\"tool_input\\\":{}}}\",\"decision\":\"allow\"}",
                 ),
-                0,
+                1,
             ),
             (
                 Ending::Exited(0),

@@ -444,6 +444,9 @@ fn finish(
     {
         warnings.push(format!("a block has no effect on {}", event.name));
     }
+    if let Some(output) = &output {
+        warnings.append(&mut output.mistakes(hook.event));
+    }
     let result = HookExecutionResult {
         hook: Arc::clone(hook),
         success: failure.is_none() && matches!(run.process.exit_code, None | Some(0)),

@@ -156,7 +156,33 @@ impl<'t> Document<'t> {
     pub(super) fn wrong_kind(&mut self, node: &Node, expected: &str, done: &str) {
         let found = node.value.kind();
         let message = format!("expected {expected}, found {found}; {done}");
-        self.report(Rule::WrongType, node, message);
+        self.report_with_remedy(Rule::WrongType, node, message, format!("write {expected} here"));
+    }
+
+    /// Reports a problem with a value that knows better than its rule how to mend it.
+    pub(super) fn report_with_remedy(
+        &mut self,
+        rule: Rule,
+        node: &Node,
+        message: impl Into<String>,
+        remedy: impl Into<String>,
+    ) {
+        let place = self.place(node);
+        let remedy = Some(remedy.into());
+        self.push(Diagnostic { remedy, ..Diagnostic::new(rule, place, message) });
+    }
+
+    /// Reports a name that means something, but not here, and where it belongs.
+    pub(super) fn misplaced_name(
+        &mut self,
+        rule: Rule,
+        field: &Field,
+        message: impl Into<String>,
+        remedy: impl Into<String>,
+    ) {
+        let place = self.place_at(field.name_at.clone(), field.value.path.clone());
+        let remedy = Some(remedy.into());
+        self.push(Diagnostic { remedy, ..Diagnostic::new(rule, place, message) });
     }
 
     /// Reports a name that means nothing here, with the nearest known one.

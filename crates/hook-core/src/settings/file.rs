@@ -168,6 +168,16 @@ impl Reader<'_> {
         if MISPLACED.contains(&field.name.as_str()) {
             let message = format!("`{}` belongs under `hooksConfig`; it was ignored", field.name);
             self.document.unknown_name(Rule::MisplacedKey, field, message, []);
+        } else if TOP_LEVEL.iter().any(|known| known.name == field.name) {
+            let name = &field.name;
+            let message = format!("`{name}` belongs beside `hooks`, not into it; it was ignored");
+            let remedy = format!("move `{name}` beside `hooks`");
+            self.document.misplaced_name(Rule::MisplacedKey, field, message, remedy);
+        } else if let Some(event) = HookEventName::elsewhere(&field.name) {
+            let name = shortened(&field.name);
+            let message = format!("unknown event `{name}`; its hooks were skipped");
+            let remedy = format!("what other agents call `{name}` is `{event}` here");
+            self.document.misplaced_name(Rule::UnknownEvent, field, message, remedy);
         } else {
             let message =
                 format!("unknown event `{}`; its hooks were skipped", shortened(&field.name));
@@ -185,6 +195,12 @@ impl Reader<'_> {
         let mut definition =
             Definition { event, matcher: None, matcher_at: None, sequential: false };
         let mut hooks = None;
+        // A hook in the place of a definition is one problem, and not one for each of its fields.
+        let is_hook = |name: &str| schema::has(&HOOK_FIELDS, name);
+        let flat = fields.iter().all(|field| field.name != "hooks")
+            && fields.iter().any(|field| matches!(field.name.as_str(), "type" | "command"));
+        let read_before = self.hooks.len();
+        let mut skipped = false;
         for field in &fields {
             match field.name.as_str() {
                 "matcher" => match self.text(&field.value, "the definition was skipped") {
@@ -192,13 +208,21 @@ impl Reader<'_> {
                         definition.matcher = Some(matcher);
                         definition.matcher_at = Some(field.value.value.range());
                     }
-                    // Without its matcher it would run for everything.
-                    None => return,
+                    // Without its matcher it would run for everything. What else is wrong is said.
+                    None => skipped = true,
                 },
                 "sequential" => definition.sequential = self.bool(&field.value).unwrap_or(false),
                 "hooks" => hooks = Some(field.value.clone()),
+                name if flat && is_hook(name) => {}
                 _ => self.unknown_key(field, &DEFINITION_FIELDS),
             }
+        }
+        if flat {
+            let message = "the definition is a hook, and has no `hooks`; it was skipped";
+            let remedy = "put the hook into the definition's list: \"hooks\": [ {\"type\": \
+                          \"command\", \"command\": \"...\"} ]";
+            self.document.report_with_remedy(Rule::MissingHooks, node, message, remedy);
+            return;
         }
         let Some(hooks) = hooks else {
             let message = "the definition has no `hooks`; it was skipped";
@@ -217,6 +241,9 @@ impl Reader<'_> {
             if let Some(hook) = self.read_hook(&definition, item) {
                 self.hooks.push(hook);
             }
+        }
+        if skipped {
+            self.hooks.truncate(read_before);
         }
     }
 
@@ -263,6 +290,11 @@ impl Reader<'_> {
                 }
                 "failBehavior" => hook.fail_behavior = self.fail_behavior(&field.value),
                 "env" => hook.env = self.environment_of_hook(&field.value),
+                name if schema::has(&DEFINITION_FIELDS, name) => {
+                    let message = format!("`{name}` has no effect in a hook; it was ignored");
+                    let remedy = format!("move `{name}` to the definition around the hook");
+                    self.document.misplaced_name(Rule::UnknownKey, field, message, remedy);
+                }
                 _ => self.unknown_key(field, &HOOK_FIELDS),
             }
         }

@@ -69,9 +69,9 @@ rules! {
         "rename or remove it";
     UnknownEvent "unknown-event" Error,
         "there is no event of that name",
-        "use the name of an event: `hook schema` knows them all";
+        "use the name of an event: BeforeTool, AfterTool, BeforeAgent, AfterAgent, SessionStart, SessionEnd, PreCompress, BeforeModel, AfterModel, BeforeToolSelection or Notification";
     MisplacedKey "misplaced-key" Hint,
-        "a key under `hooks` belongs under `hooksConfig`",
+        "a key under `hooks` belongs under `hooksConfig`, or beside `hooks`",
         "move it to `hooksConfig`";
     MissingHooks "missing-hooks" Error,
         "a definition has no `hooks`",
@@ -101,7 +101,7 @@ rules! {
         "a matcher is no regular expression, and is compared literally",
         "mend the expression; `*` alone stands for everything, and `.*` in an expression for any text";
     MatcherNeverMatches "matcher-never-matches" Warning,
-        "a matcher can match nothing",
+        "a matcher can match nothing, or hardly anything",
         "leave the matcher out to match everything";
     TooManyProblems "too-many-problems" Warning,
         "a file has more problems than are listed one by one",
@@ -165,5 +165,12 @@ mod tests {
             assert!(id.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-'), "{id}");
             assert_eq!(Rule::from_id(id), Some(*rule));
         }
+    }
+
+    #[test]
+    fn the_help_about_an_unknown_event_names_every_event() {
+        let help = Rule::UnknownEvent.help();
+        let (_, names) = help.split_once(": ").unwrap();
+        assert_eq!(names.replace(" or ", ", "), crate::HookEventName::names());
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::{Finding, Findings, path_of_definition};
 use crate::event::{HookEventName, Matching};
-use crate::matcher::{Matcher, unreachable};
+use crate::matcher::{Matcher, ODD, unreachable};
 use crate::nearest::{nearest, shortened};
 use crate::settings::{Rule, SettingsFile};
 
@@ -65,15 +65,28 @@ fn problem(event: HookEventName, text: &str) -> Option<Problem> {
             })
         }
         Matching::Pattern => match Matcher::compile(Some(text), matching).1 {
-            Some(message) => Some(of(Rule::InvalidPattern, message)),
+            Some(message) => {
+                Some(Problem { remedy: for_glob(trimmed), ..of(Rule::InvalidPattern, message) })
+            }
             None => {
                 let reason = unreachable(trimmed)?;
+                let verdict = if reason == ODD { "probably matches" } else { "can match" };
                 let message =
-                    format!("the matcher `{}` can match no tool: {reason}", shortened(trimmed));
+                    format!("the matcher `{}` {verdict} no tool: {reason}", shortened(trimmed));
                 let remedy = "mend the expression, or leave the matcher out to match every tool";
                 let remedy = Some(remedy.to_owned());
                 Some(Problem { remedy, ..of(Rule::MatcherNeverMatches, message) })
             }
         },
     }
+}
+
+/// What to write instead of a pattern of file names, such as `*shell`.
+fn for_glob(text: &str) -> Option<String> {
+    let rest = text.strip_prefix('*')?;
+    let plain = |character: char| character.is_alphanumeric() || matches!(character, '_' | '-');
+    (!rest.is_empty() && rest.chars().all(plain)).then(|| {
+        let rest = shortened(rest);
+        format!("write `.*{rest}` for any name with `{rest}` in it, or `{rest}$` for its end")
+    })
 }
