@@ -487,3 +487,11 @@ fn what_does_not_go_together_is_wrong_usage() {
     let useless = fire(&project, &["SessionEnd", "--tool=edit"]);
     assert!(useless.stderr.contains("SessionEnd is not about a tool"), "{}", useless.stderr);
 }
+
+#[test]
+fn an_input_without_an_end_is_refused() {
+    let project = Project::new();
+    let finished = Hook::new(&project, &["fire", "BeforeTool", "--input", "@/dev/zero"]).run();
+    assert_eq!(finished.status, 1);
+    assert!(finished.stderr.contains("it is longer than 67108864 bytes"), "{finished:?}");
+}

@@ -1,11 +1,12 @@
 //! An event's input on the command line: what was given, or a sample.
 
-use std::io::IsTerminal;
+use std::io::{self, IsTerminal};
 
 use clap::Args;
+use hook_bus::wire::MAX_LINE;
 use hook_core::event::Matching;
 use hook_core::{HookEventName, JsonObject, RawJson, RawObject, RequestInput};
-use tokio::io::AsyncReadExt;
+use tokio::io::{AsyncRead, AsyncReadExt};
 
 use crate::error::CommandError;
 use crate::output::Printer;
@@ -167,18 +168,26 @@ fn parse(text: &str, given: &str) -> Result<RawJson, CommandError> {
 
 async fn read_input(given: &str) -> Result<String, CommandError> {
     let bytes = match given.strip_prefix('@') {
-        Some(path) => tokio::fs::read(path).await.map_err(|source| CommandError::Read {
-            what: "the input",
-            path: path.into(),
-            source,
-        })?,
+        Some(path) => {
+            let unreadable =
+                |source| CommandError::Read { what: "the input", path: path.into(), source };
+            let file = tokio::fs::File::open(path).await.map_err(unreadable)?;
+            read_bounded(file).await.map_err(unreadable)?
+        }
         None if given == STANDARD_INPUT => {
-            let mut bytes = Vec::new();
-            let read = tokio::io::stdin().read_to_end(&mut bytes).await;
-            read.map_err(CommandError::Input)?;
-            bytes
+            read_bounded(tokio::io::stdin()).await.map_err(CommandError::Input)?
         }
         None => return Ok(given.to_owned()),
     };
     Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Reads to the end, or fails: a device may have none. What is longer no client could send either.
+async fn read_bounded(reader: impl AsyncRead + Unpin) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    reader.take(MAX_LINE as u64 + 1).read_to_end(&mut bytes).await?;
+    match bytes.len() > MAX_LINE {
+        true => Err(io::Error::other(format!("it is longer than {MAX_LINE} bytes"))),
+        false => Ok(bytes),
+    }
 }
