@@ -40,7 +40,7 @@ fn is_problem(line: &&str) -> bool {
 
 #[test]
 fn the_examples_of_fire_and_init_can_be_pasted() {
-    assert_eq!(pasted("fire.md"), "0 0 0 0 0");
+    assert_eq!(pasted("fire.md"), "0 0 0 0 0 0");
     // The last one is blocked.
     assert_eq!(pasted("init.md"), "0 0 2");
 }
