@@ -11,6 +11,7 @@ mod help;
 mod init;
 mod list;
 mod man;
+mod pages;
 mod recorded;
 mod replay;
 mod schema;

@@ -27,7 +27,7 @@ Examples:
   hook fire SessionStart --input '{\"source\": \"startup\"}' --json
   echo '{\"prompt\": \"Say hello\"}' > prompt.json
   hook fire BeforeAgent --input @prompt.json
-  hook fire BeforeTool --as-hook < input.json         read and answer as a hook does
+  echo '{\"tool_name\":\"edit\",\"tool_input\":{}}' | hook fire BeforeTool --as-hook
 
 `hook explain EVENT` says which hooks would run, and runs none.
 
