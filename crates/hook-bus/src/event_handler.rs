@@ -21,6 +21,7 @@ use crate::message::{
 };
 use crate::progress::Progress;
 use crate::translation::translate;
+use crate::unfinished::unfinished;
 
 /// Serves hook-execution requests from a bus.
 pub struct HookEventHandler {
@@ -297,9 +298,12 @@ impl Door<'_> {
     fn cut_off(
         &self,
         plan: &Plan,
-        failure: StageFailure,
+        mut failure: StageFailure,
         partial: PipelineOutcome,
     ) -> Box<HookExecutionResponse> {
+        if let Some(names) = unfinished(plan, &partial.hooks) {
+            failure.details.insert("unfinished", names);
+        }
         for result in &partial.hooks {
             log::hook(plan.event, &self.id, result);
         }

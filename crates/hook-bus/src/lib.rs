@@ -82,6 +82,7 @@ mod subscription;
 mod system;
 mod translation;
 pub mod triggers;
+mod unfinished;
 pub mod wire;
 
 pub use bus::{AlreadyServed, BusLimits, MessageBus, PublishError, PublishedRequest};

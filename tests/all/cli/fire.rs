@@ -495,3 +495,15 @@ fn an_input_without_an_end_is_refused() {
     assert_eq!(finished.status, 1);
     assert!(finished.stderr.contains("it is longer than 67108864 bytes"), "{finished:?}");
 }
+
+#[test]
+fn a_hook_that_a_deadline_cut_off_is_named() {
+    let project = Project::with_settings(&json!({"hooks": {"BeforeTool": [{"hooks": [
+        {"type": "command", "name": "quick", "command": "true"},
+        {"type": "command", "name": "stuck", "command": "sleep 1000"}]}]}}));
+    let fire = ["fire", "BeforeTool", "--timeout", "1500", "--settings=settings.json"];
+    let shown = Hook::new(&project, &fire).run();
+    assert!(shown.stdout.contains("\n  not done: stuck\n"), "{shown:?}");
+    let answer = Hook::new(&project, &[&fire[..], &["--json"]].concat()).run().lines();
+    assert_eq!(answer[0]["error"]["details"], json!({"unfinished": ["stuck"]}));
+}

@@ -9,14 +9,13 @@ use hook_core::{HookEventName, PolicyDecision};
 use tokio_util::sync::CancellationToken;
 
 use super::input::{Input, InputArguments, Otherwise};
+use super::with_hooks;
 use crate::complete;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::exit_code::{self, Status};
 use crate::output::Printer;
-use crate::progress;
 use crate::render;
-use crate::signals::{Hangup, until_signalled};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -56,12 +55,10 @@ pub(crate) async fn run(
     context: &Context,
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
-    let system = &context.hook_system(printer).await?;
-    let stop = &CancellationToken::new();
-    let lines = progress::lines(printer);
-    let work = fire(arguments, context, system, stop, printer);
-    let work = progress::shown_while(system, lines, work);
-    until_signalled(system, Hangup::Ends, stop, work).await
+    with_hooks(context, printer, async |system, stop, printer| {
+        fire(arguments, context, system, stop, printer).await
+    })
+    .await
 }
 
 async fn fire(

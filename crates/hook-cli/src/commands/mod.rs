@@ -27,13 +27,17 @@ pub(crate) use switching::{Because, Edited, Outcome, Remaining};
 
 use std::path::Path;
 
+use hook_bus::HookSystem;
 use hook_core::HookEventName;
+use tokio_util::sync::CancellationToken;
 
 use crate::args::{Cli, Command};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::exit_code::Status;
 use crate::output::Printer;
+use crate::progress;
+use crate::signals::{Hangup, until_signalled};
 
 /// What is to be said when a settings file or a decision has changed.
 const RELOAD: &str = "a `hook serve` that is running goes on as before until it is told to read \
@@ -66,6 +70,24 @@ pub(crate) async fn dispatch(cli: Cli, printer: &mut Printer) -> Result<Status, 
         Command::Man(arguments) => man::run(arguments, json, printer).await,
         Command::Help(arguments) => help::run(arguments, json, printer).await,
     }
+}
+
+/// Does work with the project's hooks: people see which of them take long, and a signal ends them,
+/// and then the work.
+async fn with_hooks(
+    context: &Context,
+    printer: &mut Printer,
+    work: impl AsyncFnOnce(
+        &HookSystem,
+        &CancellationToken,
+        &mut Printer,
+    ) -> Result<Status, CommandError>,
+) -> Result<Status, CommandError> {
+    let system = &context.hook_system(printer).await?;
+    let stop = &CancellationToken::new();
+    let lines = progress::lines(printer);
+    let work = progress::shown_while(system, lines, work(system, stop, printer));
+    until_signalled(system, Hangup::Ends, stop, work).await
 }
 
 /// The event of a name that was given on the command line.

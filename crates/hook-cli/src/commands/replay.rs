@@ -8,13 +8,13 @@ use hook_bus::HookSystem;
 use tokio_util::sync::CancellationToken;
 
 use super::trace::read_recording;
+use super::with_hooks;
 use crate::complete;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::exit_code::{self, Status};
 use crate::output::Printer;
 use crate::render::{self, ReplayTotals};
-use crate::signals::{Hangup, until_signalled};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -45,10 +45,10 @@ pub(crate) async fn run(
     let recording = read_recording(&arguments.recording, printer).await?;
     let mut requests = recording.requests;
     requests.retain(|request| filter.is_none_or(|event| request.event() == Some(event)));
-    let system = &context.hook_system(printer).await?;
-    let stop = &CancellationToken::new();
-    let work = replay(&requests, context, system, stop, printer);
-    until_signalled(system, Hangup::Ends, stop, work).await
+    with_hooks(context, printer, async |system, stop, printer| {
+        replay(&requests, context, system, stop, printer).await
+    })
+    .await
 }
 
 async fn replay(

@@ -10,13 +10,12 @@ use hook_bus::script::play;
 use tokio::io::AsyncRead;
 use tokio_util::sync::CancellationToken;
 
+use super::with_hooks;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::exit_code::{self, Status};
 use crate::output::Printer;
-use crate::progress;
 use crate::render;
-use crate::signals::{Hangup, until_signalled};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -40,12 +39,10 @@ pub(crate) async fn run(
     context: &Context,
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
-    let system = &context.hook_system(printer).await?;
-    let stop = &CancellationToken::new();
-    let lines = progress::lines(printer);
-    let work = play_script(arguments, context, system, stop, printer);
-    let work = progress::shown_while(system, lines, work);
-    until_signalled(system, Hangup::Ends, stop, work).await
+    with_hooks(context, printer, async |system, stop, printer| {
+        play_script(arguments, context, system, stop, printer).await
+    })
+    .await
 }
 
 async fn play_script(

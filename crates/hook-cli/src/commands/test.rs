@@ -13,15 +13,13 @@ use hook_bus::script::{Scenario, Selected, TestReport, play_tests, scenario_file
 use hook_core::replace::replace_file;
 use tokio_util::sync::CancellationToken;
 
-use super::is_same_file;
+use super::{is_same_file, with_hooks};
 use crate::args::count;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::exit_code::{self, Status};
 use crate::output::Printer;
-use crate::progress;
 use crate::render::{self, TestOutcome, TestRun};
-use crate::signals::{Hangup, until_signalled};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -102,12 +100,10 @@ pub(crate) async fn run(
     {
         return Err(CommandError::would_overwrite("a scenario", report));
     }
-    let system = &context.hook_system(printer).await?;
-    let stop = &CancellationToken::new();
-    let lines = progress::lines(printer);
-    let work = test(arguments, &files, context, system, stop, printer);
-    let work = progress::shown_while(system, lines, work);
-    until_signalled(system, Hangup::Ends, stop, work).await
+    with_hooks(context, printer, async |system, stop, printer| {
+        test(arguments, &files, context, system, stop, printer).await
+    })
+    .await
 }
 
 /// Reads the scenarios, all of them before any is played. `None` when one is none, which has been

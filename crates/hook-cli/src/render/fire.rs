@@ -54,6 +54,10 @@ pub(crate) fn fired(fired: &Fired<'_>, printer: &Printer) -> String {
             false => format!("{}: {}", error.code.as_str(), error.message),
         };
         field(&mut out, "error", &harmless(&text), printer);
+        if let Some(names) = error.details.get("unfinished").and_then(RawJson::to_items) {
+            let names: Vec<String> = names.iter().filter_map(RawJson::to_text).collect();
+            field(&mut out, "not done", &harmless(&names.join(", ")), printer);
+        }
     }
     answer_fields(&mut out, response, shown, &fired.said, printer);
     if let Some(input) = fired.input
