@@ -1,9 +1,10 @@
 //! What can be said on the command line.
 
+use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use crate::commands;
 use crate::deferred::Deferred;
@@ -23,6 +24,27 @@ pub(crate) struct Cli {
     pub(crate) common: Common,
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+impl Cli {
+    /// Reads the command line.
+    ///
+    /// # Errors
+    /// When it means nothing, or asks for help.
+    pub(crate) fn read(arguments: &[OsString]) -> Result<Self, clap::Error> {
+        // Whatever is wrong is said by a parser that knows all commands.
+        Self::read_called(arguments).map_or_else(|| Self::try_parse_from(arguments), Ok)
+    }
+
+    /// Reads it with the one command that it seems to call: the parser would copy the common options
+    /// into all others at each start.
+    fn read_called(arguments: &[OsString]) -> Option<Self> {
+        let all = Command::augment_subcommands(clap::Command::new("hook"));
+        let called = arguments.iter().skip(1).find_map(|word| all.find_subcommand(word))?.clone();
+        let hook = clap::Command::new("hook").disable_help_subcommand(true).subcommand(called);
+        let hook = Common::augment_args(hook);
+        Self::from_arg_matches(&hook.try_get_matches_from(arguments).ok()?).ok()
+    }
 }
 
 fn after_help() -> String {
@@ -115,4 +137,37 @@ pub(crate) enum Command {
     Man(Deferred<commands::man::Arguments>),
     /// Print the help of a command, or a page about a topic
     Help(Deferred<commands::help::Arguments>),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_called_command_alone_reads_what_all_commands_read() {
+        for line in [
+            "hook fire BeforeTool --tool t --json",
+            "hook --json --settings a fire BeforeTool --settings b -vv",
+            "hook --project fire list",
+            "hook --session-id list fire SessionEnd",
+            "hook list --event fire",
+            "hook test --filter list a.toml -j 2",
+            "hook help exit-codes",
+            "hook fire",
+            "hook fire --no-such-flag X",
+            "hook fier X",
+            "hook --version",
+            "hook",
+        ] {
+            let arguments: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+            let said = |read: Result<Cli, clap::Error>| match read {
+                Ok(cli) => format!("{cli:?}"),
+                Err(error) => error.render().to_string(),
+            };
+            let expected = said(Cli::try_parse_from(&arguments));
+            assert_eq!(said(Cli::read(&arguments)), expected, "{line}");
+        }
+        let called: Vec<OsString> = ["hook", "list"].map(OsString::from).to_vec();
+        assert!(Cli::read_called(&called).is_some());
+    }
 }

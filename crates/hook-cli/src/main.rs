@@ -35,10 +35,10 @@ mod render;
 mod signals;
 mod stdout;
 
+use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 
-use clap::Parser;
 use tokio::runtime::Builder;
 
 use args::Cli;
@@ -52,7 +52,8 @@ fn run() -> exit_code::Status {
     if let Some(answered) = complete::answer() {
         return answered;
     }
-    let cli = match Cli::try_parse() {
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    let cli = match Cli::read(&arguments) {
         Ok(cli) => cli,
         Err(error) => {
             // Help and version are asked for and go to stdout; everything else is wrong usage.
