@@ -5,14 +5,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use hook_bus::{HookSystem, HookSystemBuilder};
-use hook_core::settings::{SettingsFile, Surroundings, discover, load};
+use hook_core::settings::{IN_PROJECT, SettingsFile, Surroundings, discover, load};
 use hook_core::{HookSource, SettingsSource, TrustPolicy, TrustStore};
 
 use crate::args::Common;
 use crate::error::CommandError;
 use crate::output::Printer;
-
-const SETTINGS: &str = ".hooks/settings.json";
 
 /// Where a command stands: resolved once, before it does anything.
 #[derive(Debug)]
@@ -174,7 +172,7 @@ fn existing_directory(project: &Path, cwd: &Path) -> Result<PathBuf, CommandErro
 
 /// The nearest parent with settings, else the folder itself.
 pub(crate) fn nearest_project(cwd: &Path) -> PathBuf {
-    let project = cwd.ancestors().find(|directory| directory.join(SETTINGS).is_file());
+    let project = cwd.ancestors().find(|directory| directory.join(IN_PROJECT).is_file());
     project.unwrap_or(cwd).to_path_buf()
 }
 

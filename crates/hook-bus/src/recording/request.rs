@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use hook_core::event::Matching;
 use hook_core::{HookEventName, JsonObject, PolicyDecision, RawJson};
 
 /// One request and what became of it. Times count from the beginning of the recording.
@@ -110,11 +109,7 @@ impl RecordedRequest {
 
     /// What the event is about: what its matchers are compared with, such as the tool's name.
     pub fn subject(&self) -> Option<String> {
-        let field = match self.event()?.row().matching {
-            Matching::Always => return None,
-            Matching::Pattern => "tool_name",
-            Matching::Exact { field, .. } => field,
-        };
+        let field = self.event()?.row().matching.field()?;
         self.input()?.to_object().ok()?.get(field)?.to_text()
     }
 

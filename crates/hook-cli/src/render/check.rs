@@ -7,6 +7,7 @@ use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet}
 use hook_core::ObjectWriter;
 use hook_core::settings::{CheckedFile, Diagnostic, Severity};
 
+use super::counted;
 use crate::output::{Printer, Tone, harmless, is_hidden};
 
 /// From how many bytes on only a piece of a line is shown.
@@ -127,13 +128,6 @@ pub(crate) fn summary(files: &[CheckedFile], printer: &Printer) -> String {
     };
     let text = format!("{} in {files_text}", said.join(", "));
     format!("{}\n", printer.paint(tone, &text))
-}
-
-fn counted(count: usize, word: &str) -> String {
-    match count {
-        1 => format!("1 {word}"),
-        _ => format!("{count} {word}s"),
-    }
 }
 
 /// One problem as a line of JSON.

@@ -183,11 +183,8 @@ fn payload_field(field: &Field, row: &EventRow) -> String {
 
 /// The field that a matcher is compared with, and how.
 fn matcher(matching: Matching) -> Option<(&'static str, &'static str)> {
-    match matching {
-        Matching::Always => None,
-        Matching::Pattern => Some(("tool_name", "regular expression")),
-        Matching::Exact { field, .. } => Some((field, "exactly")),
-    }
+    let how = if matching == Matching::Pattern { "regular expression" } else { "exactly" };
+    Some((matching.field()?, how))
 }
 
 fn typed(field: &Field) -> String {

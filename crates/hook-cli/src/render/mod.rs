@@ -21,6 +21,7 @@ mod tail;
 mod tests;
 mod trace;
 mod trust;
+mod words;
 
 pub(crate) use doctor::{diagnosis, section, section_json};
 pub(crate) use explain::{Explained, explained, explained_json, nothing_found};
@@ -43,3 +44,4 @@ pub(crate) use trace::{Scale, trace_chrome, trace_json, trace_page, trace_text};
 pub(crate) use trust::{
     grant_json, grants, nothing_to_trust, review, review_json, revoked, trusted,
 };
+pub(crate) use words::counted;

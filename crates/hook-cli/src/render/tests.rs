@@ -9,7 +9,7 @@ use hook_core::HookExecutionResult;
 use serde_json::{Value, json};
 
 use super::mismatches::{change, mismatch};
-use super::response;
+use super::{counted, response};
 use crate::output::{Printer, Tone, harmless};
 
 /// What became of a test.
@@ -282,9 +282,4 @@ fn column(tone: Tone, word: &str, printer: &Printer) -> String {
 
 fn seconds(duration: Duration) -> String {
     format!("[{:>8.3}s]", duration.as_secs_f64())
-}
-
-fn counted(count: usize, what: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{count} {what}{plural}")
 }

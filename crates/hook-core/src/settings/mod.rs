@@ -29,7 +29,7 @@ pub(crate) use fields::{DEFINITION_FIELDS, HOOK_FIELDS, TOP_LEVEL};
 pub use file::parse;
 pub use foreign::{ForeignFile, find_foreign};
 pub use rule::Rule;
-pub use source::{HookSource, SettingsSource, discover, load};
+pub use source::{HookSource, IN_PROJECT, SettingsSource, discover, load};
 pub use switch::Switches;
 
 use crate::event::HookEventName;

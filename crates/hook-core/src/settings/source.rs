@@ -98,7 +98,7 @@ impl SettingsSource {
 }
 
 /// Where a project's own settings are, below its folder.
-pub(super) const IN_PROJECT: &str = ".hooks/settings.json";
+pub const IN_PROJECT: &str = ".hooks/settings.json";
 
 /// Where the user's own settings are, below `$XDG_CONFIG_HOME`.
 pub(super) const IN_CONFIG_HOME: &str = "hooks/settings.json";

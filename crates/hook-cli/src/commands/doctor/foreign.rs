@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use hook_core::settings::find_foreign;
 
-use super::settings::count;
 use super::{Finding, Health, Section};
 use crate::context::Context;
+use crate::render::counted;
 
 pub(super) fn section(context: &Context) -> Section {
     let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
@@ -16,7 +16,7 @@ pub(super) fn section(context: &Context) -> Section {
         match file.usable_hooks {
             Some(0) => Finding::new(Health::Absent, subject, "no hooks that can be used"),
             Some(hooks) => {
-                let detail = format!("{} can be used as they are", count(hooks, "hook"));
+                let detail = format!("{} can be used as they are", counted(hooks, "hook"));
                 Finding::new(Health::Good, subject, detail)
                     .mend(format!("name the file: --settings {path}"))
             }

@@ -8,6 +8,7 @@ use hook_core::{HookSource, SettingsSource};
 
 use super::{Finding, Health, Section};
 use crate::context::Context;
+use crate::render::counted;
 
 pub(super) fn section(context: &Context, checked: &[CheckedFile]) -> Section {
     let findings = context.sources().iter().map(|source| file(source, checked)).collect();
@@ -20,16 +21,15 @@ fn file(source: &SettingsSource, checked: &[CheckedFile]) -> Finding {
     let Some(CheckedFile { file, .. }) = checked.iter().find(is_it) else {
         return Finding::new(Health::Absent, subject, "not there");
     };
-    let hooks = count(file.hooks.len(), "hook");
+    let hooks = counted(file.hooks.len(), "hook");
     let of_severity =
         |severity: Severity| file.diagnostics.iter().filter(|it| it.severity == severity).count();
     let (errors, warnings) = (of_severity(Severity::Error), of_severity(Severity::Warning));
     if errors + warnings > 0 {
         let health = if errors > 0 { Health::Bad } else { Health::Odd };
-        let counted =
-            format!("{hooks}, {}, {}", count(errors, "error"), count(warnings, "warning"));
-        return Finding::new(health, subject, counted)
-            .mend("`hook check` shows each with its line");
+        let all =
+            format!("{hooks}, {}, {}", counted(errors, "error"), counted(warnings, "warning"));
+        return Finding::new(health, subject, all).mend("`hook check` shows each with its line");
     }
     // Whoever can write a trusted file decides what runs.
     if source.source != HookSource::Project
@@ -51,11 +51,6 @@ pub(super) fn duplicates(checked: &[CheckedFile]) -> Section {
     });
     let findings = findings.collect();
     Section { title: "Duplicates", empty: "no hook stands in two places", findings }
-}
-
-pub(super) fn count(number: usize, what: &str) -> String {
-    let ending = if number == 1 { "" } else { "s" };
-    format!("{number} {what}{ending}")
 }
 
 /// Who else than its owner can write a file, or put another one in its place.

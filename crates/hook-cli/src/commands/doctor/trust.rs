@@ -3,9 +3,10 @@
 use hook_bus::HookSystem;
 use hook_core::HookSource;
 
-use super::settings::{OtherWriters, count};
+use super::settings::OtherWriters;
 use super::{Finding, Health, Section};
 use crate::context::Context;
+use crate::render::counted;
 
 pub(super) fn section(context: &Context, system: &HookSystem) -> Section {
     let mut findings = vec![store(context)];
@@ -18,7 +19,7 @@ pub(super) fn section(context: &Context, system: &HookSystem) -> Section {
             0 => Finding::new(
                 Health::Good,
                 subject,
-                format!("{}, all trusted", count(of_project().count(), "hook")),
+                format!("{}, all trusted", counted(of_project().count(), "hook")),
             ),
             _ => Finding::new(
                 Health::Odd,
@@ -26,7 +27,7 @@ pub(super) fn section(context: &Context, system: &HookSystem) -> Section {
                 format!(
                     "{} of {} not trusted, so not run",
                     untrusted,
-                    count(of_project().count(), "hook")
+                    counted(of_project().count(), "hook")
                 ),
             )
             .mend("`hook trust` shows what would run and asks"),
@@ -52,7 +53,7 @@ fn store(context: &Context) -> Finding {
     }
     match store.granted(context.project()) {
         Ok(granted) => {
-            let detail = format!("{} about this project", count(granted.len(), "decision"));
+            let detail = format!("{} about this project", counted(granted.len(), "decision"));
             Finding::new(Health::Good, subject, detail)
         }
         Err(error) => Finding::new(Health::Bad, subject, error.to_string()),

@@ -11,6 +11,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 use super::bar::Track;
 use super::{answered_text, ended, title};
 use crate::output::{Printer, Tone, harmless};
+use crate::render::counted;
 
 /// What the width of the bars stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -303,10 +304,6 @@ fn fitted(text: &str, columns: usize) -> (String, usize) {
 /// Text from outside on one line, without what moves the cursor.
 fn one_line(text: &str) -> String {
     harmless(text).split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 fn offset(at: Duration) -> String {
