@@ -112,29 +112,39 @@ impl HookFailure {
     }
 }
 
-/// The name of a signal, else its number.
+/// The name of a signal of this system, such as `SIGKILL`, else its number.
+#[cfg(unix)]
 pub fn signal_name(number: i32) -> String {
-    const NAMES: [(i32, &str); 15] = [
-        (1, "SIGHUP"),
-        (2, "SIGINT"),
-        (3, "SIGQUIT"),
-        (4, "SIGILL"),
-        (5, "SIGTRAP"),
-        (6, "SIGABRT"),
-        (8, "SIGFPE"),
-        (9, "SIGKILL"),
-        (11, "SIGSEGV"),
-        (13, "SIGPIPE"),
-        (14, "SIGALRM"),
-        (15, "SIGTERM"),
-        (24, "SIGXCPU"),
-        (25, "SIGXFSZ"),
-        (31, "SIGSYS"),
+    use rustix::process::Signal;
+    const NAMES: [(Signal, &str); 19] = [
+        (Signal::HUP, "SIGHUP"),
+        (Signal::INT, "SIGINT"),
+        (Signal::QUIT, "SIGQUIT"),
+        (Signal::ILL, "SIGILL"),
+        (Signal::TRAP, "SIGTRAP"),
+        (Signal::ABORT, "SIGABRT"),
+        (Signal::BUS, "SIGBUS"),
+        (Signal::FPE, "SIGFPE"),
+        (Signal::KILL, "SIGKILL"),
+        (Signal::USR1, "SIGUSR1"),
+        (Signal::SEGV, "SIGSEGV"),
+        (Signal::USR2, "SIGUSR2"),
+        (Signal::PIPE, "SIGPIPE"),
+        (Signal::ALARM, "SIGALRM"),
+        (Signal::TERM, "SIGTERM"),
+        (Signal::XCPU, "SIGXCPU"),
+        (Signal::XFSZ, "SIGXFSZ"),
+        (Signal::VTALARM, "SIGVTALRM"),
+        (Signal::SYS, "SIGSYS"),
     ];
-    NAMES
-        .iter()
-        .find(|(known, _)| *known == number)
-        .map_or_else(|| number.to_string(), |(_, name)| (*name).to_owned())
+    let known = NAMES.iter().find(|(known, _)| known.as_raw() == number);
+    known.map_or_else(|| number.to_string(), |(_, name)| (*name).to_owned())
+}
+
+/// Elsewhere no signal ends a process.
+#[cfg(not(unix))]
+pub fn signal_name(number: i32) -> String {
+    number.to_string()
 }
 
 /// Where an event's way through the engine ended early (architecture.md, "Data flow").

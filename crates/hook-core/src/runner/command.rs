@@ -186,11 +186,37 @@ fn cannot_enter(directory: &Path) -> Option<io::Error> {
 }
 
 /// Whether a program could not be started for want of something that bash would want, too.
+#[cfg(unix)]
 fn is_starved(error: &io::Error) -> bool {
-    const EAGAIN: i32 = 11;
-    const ENOMEM: i32 = 12;
-    const ENFILE: i32 = 23;
-    const EMFILE: i32 = 24;
-    const ENOSPC: i32 = 28;
-    matches!(error.raw_os_error(), Some(EAGAIN | ENOMEM | ENFILE | EMFILE | ENOSPC))
+    use rustix::io::Errno;
+    let starved = [Errno::AGAIN, Errno::NOMEM, Errno::NFILE, Errno::MFILE, Errno::NOSPC];
+    Errno::from_io_error(error).is_some_and(|error| starved.contains(&error))
+}
+
+/// Elsewhere no program is started without the shell.
+#[cfg(not(unix))]
+fn is_starved(_error: &io::Error) -> bool {
+    false
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_lack_of_resources_counts_as_starved() {
+        use rustix::io::Errno;
+        for (error, expected) in [
+            (Errno::AGAIN, true),
+            (Errno::NOMEM, true),
+            (Errno::MFILE, true),
+            (Errno::NOENT, false),
+            (Errno::ACCESS, false),
+            (Errno::NOEXEC, false),
+        ] {
+            assert_eq!(is_starved(&error.into()), expected, "{error}");
+        }
+        assert!(!is_starved(&io::Error::other("no error of the system")));
+    }
 }

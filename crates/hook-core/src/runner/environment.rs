@@ -108,14 +108,21 @@ pub enum RunnerError {
 }
 
 /// Whether the system reaps children before their exit code can be read.
+#[cfg(target_os = "linux")]
 pub(super) fn ignores_child_signal() -> bool {
-    const SIGCHLD: u32 = 17;
+    let child = rustix::process::Signal::CHILD.as_raw();
     let ignored = std::fs::read_to_string("/proc/self/status").ok().and_then(|status| {
         let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"))?;
-        u64::from_str_radix(mask.trim(), 16).ok()
+        // Some processors have 128 signals.
+        u128::from_str_radix(mask.trim(), 16).ok()
     });
-    // Elsewhere than on Linux there is no such file, and nothing to learn from.
-    ignored.is_some_and(|mask| mask & (1 << (SIGCHLD - 1)) != 0)
+    ignored.is_some_and(|mask| mask & (1 << (child - 1)) != 0)
+}
+
+/// Elsewhere than on Linux there is no such file, and nothing to learn from.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn ignores_child_signal() -> bool {
+    false
 }
 
 /// The shell that runs commands, by its absolute path, so that a changed PATH cannot exchange it.
