@@ -1,15 +1,14 @@
-//! Places among the running processes. Whoever waits for one stands in a lane, and the lanes take
-//! turns, so that one with a hundred waiting holds up another with one by no more than one place.
+//! Slots for running processes. A hook that waits for one stands in a lane, and the lanes take
+//! turns: a lane with a hundred waiting delays another with one by no more than one slot.
 
-use std::collections::hash_map::Entry;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::oneshot;
 
-/// On whose behalf hooks run, where places are few: hooks of one lane come one after the other,
-/// lanes take turns. The default is the lane of everybody who asked for none.
+/// On whose behalf hooks run, where slots are few: hooks of one lane come one after the other,
+/// lanes take turns. The default lane is shared by all requests that name none.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct RunLane(u64);
 
@@ -21,51 +20,62 @@ impl RunLane {
     }
 }
 
-/// So many places, and who waits for one.
+/// A number of slots, and who waits for one.
 #[derive(Debug)]
 pub(crate) struct SlotQueue {
     state: Mutex<State>,
 }
 
+/// Everything here takes logarithmic time: a client may have many thousands waiting, and leave
+/// with all of them at once.
 #[derive(Debug)]
 struct State {
-    /// Places that nobody holds; none while somebody waits.
+    /// Slots that nobody holds; none while somebody waits.
     free: usize,
     /// Those who wait, by lane; no lane is empty.
-    lanes: HashMap<RunLane, VecDeque<oneshot::Sender<Slot>>>,
-    /// Whose turn is next; each lane once.
-    turns: VecDeque<RunLane>,
+    lanes: HashMap<RunLane, Lane>,
+    /// Which lane is next; each lane once, under its turn.
+    turns: BTreeMap<u64, RunLane>,
+    /// The number that the next ticket or turn gets.
+    next_number: u64,
 }
 
-/// A place; given back by being dropped.
+/// Those who wait in one lane, by ticket: the lowest is first.
+#[derive(Debug)]
+struct Lane {
+    turn: u64,
+    waiting: BTreeMap<u64, oneshot::Sender<Slot>>,
+}
+
+/// A slot; given back by being dropped.
 #[derive(Debug)]
 pub(crate) struct Slot {
-    /// Gone when there is nothing to give back.
+    /// `None` when there is nothing to give back.
     queue: Option<Arc<SlotQueue>>,
 }
 
 impl SlotQueue {
-    pub(crate) fn new(places: usize) -> Arc<Self> {
-        let state = State { free: places, lanes: HashMap::new(), turns: VecDeque::new() };
+    pub(crate) fn new(slots: usize) -> Arc<Self> {
+        let state =
+            State { free: slots, lanes: HashMap::new(), turns: BTreeMap::new(), next_number: 0 };
         Arc::new(Self { state: Mutex::new(state) })
     }
 
-    /// Waits for a place. `None` never comes: a queue is not closed.
+    /// Waits for a slot. `None` never comes: a queue is not closed.
     ///
     /// # Cancellation
     /// Dropping the future gives up its turn and nothing else.
     pub(crate) async fn acquire(self: &Arc<Self>, lane: RunLane) -> Option<Slot> {
-        let receiver = {
+        let (ticket, receiver) = {
             let mut state = self.lock();
             if state.free > 0 {
                 state.free -= 1;
                 return Some(Slot { queue: Some(Arc::clone(self)) });
             }
             let (sender, receiver) = oneshot::channel();
-            state.wait(lane, sender);
-            receiver
+            (state.wait(lane, sender), receiver)
         };
-        let mut waiting = Waiting { queue: self, lane, receiver };
+        let mut waiting = Waiting { queue: self, lane, ticket, receiver };
         (&mut waiting.receiver).await.ok()
     }
 
@@ -73,7 +83,7 @@ impl SlotQueue {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives a place to the next who still waits for one.
+    /// Gives a slot to the next who still waits for one.
     fn hand_on(self: &Arc<Self>) {
         loop {
             let next = {
@@ -87,7 +97,7 @@ impl SlotQueue {
             let Some(next) = next else { return };
             match next.send(Slot { queue: Some(Arc::clone(self)) }) {
                 Ok(()) => return,
-                // Whoever waited has left meanwhile; the place is still to be given.
+                // The one that waited has left meanwhile; the slot is still to be given.
                 Err(mut slot) => slot.queue = None,
             }
         }
@@ -95,36 +105,49 @@ impl SlotQueue {
 }
 
 impl State {
-    fn wait(&mut self, lane: RunLane, sender: oneshot::Sender<Slot>) {
-        match self.lanes.entry(lane) {
-            Entry::Occupied(mut waiting) => waiting.get_mut().push_back(sender),
-            Entry::Vacant(empty) => {
-                empty.insert(VecDeque::from([sender]));
-                self.turns.push_back(lane);
+    fn number(&mut self) -> u64 {
+        self.next_number += 1;
+        self.next_number
+    }
+
+    /// Puts somebody at the end of a lane; the ticket.
+    fn wait(&mut self, lane: RunLane, sender: oneshot::Sender<Slot>) -> u64 {
+        let ticket = self.number();
+        match self.lanes.get_mut(&lane) {
+            Some(lane) => {
+                lane.waiting.insert(ticket, sender);
+            }
+            None => {
+                // The ticket of the first in a lane is also the lane's turn.
+                let waiting = BTreeMap::from([(ticket, sender)]);
+                self.lanes.insert(lane, Lane { turn: ticket, waiting });
+                self.turns.insert(ticket, lane);
             }
         }
+        ticket
     }
 
     fn next(&mut self) -> Option<oneshot::Sender<Slot>> {
-        let lane = self.turns.pop_front()?;
-        let Entry::Occupied(mut waiting) = self.lanes.entry(lane) else { return None };
-        let next = waiting.get_mut().pop_front();
-        if waiting.get().is_empty() {
-            waiting.remove();
+        let (_, lane) = self.turns.pop_first()?;
+        let turn = self.number();
+        let waiting = self.lanes.get_mut(&lane)?;
+        let next = waiting.waiting.pop_first();
+        if waiting.waiting.is_empty() {
+            self.lanes.remove(&lane);
         } else {
-            self.turns.push_back(lane);
+            waiting.turn = turn;
+            self.turns.insert(turn, lane);
         }
-        next
+        next.map(|(_, sender)| sender)
     }
 
-    /// Forgets those of a lane who left.
-    fn tidy(&mut self, lane: RunLane) {
-        if let Entry::Occupied(mut waiting) = self.lanes.entry(lane) {
-            waiting.get_mut().retain(|sender| !sender.is_closed());
-            if waiting.get().is_empty() {
-                waiting.remove();
-                self.turns.retain(|turn| *turn != lane);
-            }
+    /// Forgets one that left.
+    fn leave(&mut self, lane: RunLane, ticket: u64) {
+        let Some(waiting) = self.lanes.get_mut(&lane) else { return };
+        waiting.waiting.remove(&ticket);
+        if waiting.waiting.is_empty() {
+            self.turns.remove(&waiting.turn);
+            self.lanes.remove(&lane);
         }
     }
 }
@@ -140,6 +163,7 @@ impl Drop for Slot {
 struct Waiting<'q> {
     queue: &'q Arc<SlotQueue>,
     lane: RunLane,
+    ticket: u64,
     receiver: oneshot::Receiver<Slot>,
 }
 
@@ -147,9 +171,9 @@ impl Drop for Waiting<'_> {
     fn drop(&mut self) {
         self.receiver.close();
         if !self.receiver.is_terminated() {
-            // A place that came too late goes on to the next, after the lock is released.
+            // A slot that came too late goes on to the next, after the lock is released.
             let late = self.receiver.try_recv();
-            self.queue.lock().tidy(self.lane);
+            self.queue.lock().leave(self.lane, self.ticket);
             drop(late);
         }
     }
@@ -193,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn who_leaves_takes_no_place_along() {
+    fn a_waiter_that_leaves_takes_no_slot_along() {
         let queue = SlotQueue::new(1);
         let held = queue.acquire(RunLane::default()).now_or_never().flatten();
         let (left, late, last) = (
@@ -206,6 +230,23 @@ mod tests {
         drop(held);
         drop(late);
         assert!(last.now_or_never().is_some());
+        assert!(is_empty(&queue) && queue.lock().free == 1);
+    }
+
+    /// With a scan of the lane for each, this takes minutes; without, a second.
+    #[test]
+    fn a_hundred_thousand_that_leave_at_once_take_linear_time() {
+        let started = std::time::Instant::now();
+        let queue = SlotQueue::new(1);
+        let held = queue.acquire(RunLane::default()).now_or_never().flatten();
+        let (busy, first) = (RunLane::own(), waiting(&queue, RunLane::own()));
+        let mut leaving: Vec<_> = (0..100_000).map(|_| waiting(&queue, busy)).collect();
+        // From both ends, so that neither order is the cheap one.
+        let later = leaving.split_off(50_000);
+        leaving.into_iter().chain(later.into_iter().rev()).for_each(drop);
+        assert!(started.elapsed() < std::time::Duration::from_secs(30), "{:?}", started.elapsed());
+        drop(held);
+        assert!(first.now_or_never().is_some());
         assert!(is_empty(&queue) && queue.lock().free == 1);
     }
 }
