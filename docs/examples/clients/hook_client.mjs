@@ -6,136 +6,173 @@
 //   if (answer.decision !== "proceed") ...  // block, stop, or ask the user
 //   await hooks.close();
 //
-// Run as a program it shows what the hooks of the example project say to a few tool calls:
+// No answer is never taken for `proceed`: every call that cannot be answered rejects with HookError.
+//
+// Run as a program it shows what the hooks of the example project answer to a few tool calls:
 //
 //   hook_client.mjs --hook PATH/TO/hook        starts a server of its own
-//   hook_client.mjs --socket PATH              asks a server that runs
+//   hook_client.mjs --socket PATH              asks a server that is running
 
 import {spawn} from "node:child_process";
 import {realpathSync} from "node:fs";
 import {createConnection} from "node:net";
-import {createInterface} from "node:readline";
 import {fileURLToPath} from "node:url";
 import {parseArgs} from "node:util";
 
-/** The server is gone, or refused. */
+const MAX_LINE = 64 * 2 ** 20; // What the server reads as one line, in bytes.
+const MAX_ANSWER = 256 * 2 ** 20; // A server that sends more without a line end is broken.
+
+/** There is no answer: the server is gone, refused, or sent something that is no message. */
 export class HookError extends Error {}
 
-/** One connection. Any number of requests may be under way; answers come as they are ready. */
+/** One connection. Any number of requests may be in flight; answers come as they are ready. */
 export class HookClient {
+  /** Called with a text for problems that belong to no call. */
+  onProblem = (problem) => console.error(`hook_client: ${problem}`);
   #writer;
   #end;
   #waiting = new Map();
   #reloads = [];
   #next = 0;
+  #progress;
   #gone;
 
   /** Starts a server, which ends with this client. */
-  static overStdio([command, ...args]) {
+  static overStdio([command, ...args], options) {
     const server = spawn(command, args, {stdio: ["pipe", "pipe", "inherit"]});
     const ended = new Promise((resolve) => server.on("close", (...how) => resolve(how)));
-    return HookClient.#greeted(server.stdout, server.stdin, server, async () => {
+    return HookClient.#greeted(server.stdout, server.stdin, server, options, async () => {
       server.stdin.end();
+      const late = setTimeout(() => server.kill("SIGKILL"), 10_000);
       const [code, signal] = await ended;
+      clearTimeout(late);
       const how = signal ? `by ${signal}` : `with exit code ${code}`;
       return `: \`${command}\` ended ${how}; what it wrote to stderr says why`;
     });
   }
 
-  /** Connects to a server that runs. */
-  static overSocket(path) {
+  /** Connects to a server that is running. */
+  static overSocket(path, options) {
     const socket = createConnection(path);
     const ended = new Promise((resolve) => socket.on("close", resolve));
-    return HookClient.#greeted(socket, socket, socket, async () => {
+    return HookClient.#greeted(socket, socket, socket, options, async () => {
       socket.end();
+      const late = setTimeout(() => socket.destroy(), 10_000);
       await ended;
+      clearTimeout(late);
       return "";
     });
   }
 
-  static #greeted(reader, writer, source, end) {
+  static #greeted(reader, writer, source, {helloTimeoutMs = 30_000} = {}, end) {
     return new Promise((resolve, reject) => {
       const client = new HookClient();
       client.#writer = writer;
       client.#end = end;
-      const failed = (error) => {
-        client.#fail(new HookError(`the hook server is gone: ${error.message}`));
+      const refuse = (why) => {
+        clearTimeout(late);
+        client.#fail(why);
         reject(client.#gone);
       };
-      source.on("error", failed);
-      writer.on("error", failed);
-      const lines = createInterface({input: reader, crlfDelay: Infinity});
-      let greeted = false;
-      lines.on("line", (line) => {
-        let message = {};
-        try {
-          message = JSON.parse(line);
-        } catch {
-          if (greeted) return;
-        }
-        if (greeted) return client.#receive(message);
-        greeted = true;
-        if (message.type !== "hook-hello") {
-          reject(new HookError(message.message ?? "there is no hook server"));
-        } else if (message.protocol !== 1) {
-          reject(new HookError(`the server speaks protocol ${message.protocol}, this is 1`));
-        } else {
-          return resolve(client);
-        }
+      const late = setTimeout(() => {
+        refuse(`the hook server did not greet within ${helloTimeoutMs} ms`);
         end();
+      }, helloTimeoutMs);
+      const failed = (error) => refuse(`the hook server is gone: ${error.message}`);
+      for (const stream of new Set([source, reader, writer])) stream.on("error", failed);
+      let greeted = false;
+      const take = (line) => {
+        if (greeted) return client.#take(line);
+        greeted = true;
+        clearTimeout(late);
+        let hello = {};
+        try {
+          hello = readMessage(line);
+        } catch {} // It is told below.
+        if (hello.type === "hook-hello" && hello.protocol === 1) return resolve(client);
+        if (hello.type !== "hook-hello") refuse(hello.message ?? "this is no hook server");
+        else refuse(`the server speaks protocol ${hello.protocol}, this is 1`);
+        end();
+      };
+      // Not by node:readline, which also ends lines at U+2028 and U+2029.
+      let parts = [];
+      let length = 0;
+      reader.on("data", (chunk) => {
+        let start = 0;
+        for (let at; (at = chunk.indexOf(10, start)) >= 0; start = at + 1) {
+          const line = Buffer.concat([...parts, chunk.subarray(start, at)]);
+          [parts, length] = [[], 0];
+          take(line);
+        }
+        parts.push(chunk.subarray(start));
+        length += chunk.length - start;
+        if (length > MAX_ANSWER) {
+          failed(new Error("it sent a line without an end"));
+          reader.destroy();
+          end();
+        }
       });
-      lines.on("error", failed);
-      lines.on("close", async () => {
-        if (!greeted) return reject(new HookError(`there is no hook server${await end()}`));
-        failed(new Error("it ended before it answered"));
+      reader.on("end", async () => {
+        if (!greeted) return refuse(`there is no hook server${await end()}`);
+        client.#fail(`the hook server ended ${length ? "in the middle of a line" : "before it answered"}`);
       });
     });
   }
 
   /**
    * Runs the hooks of an event and gives the processed result: `decision` is proceed, ask, block
-   * or stop. Infrastructure that fails is no reason to stop an agent, so that is `proceed` with
-   * `error` beside it, unless a hook was to block on failure.
+   * or stop; `warnings` are for the user. An event that failed in the server has `error`, and is
+   * `proceed` only where no hook blocks on failure.
    */
   async fire(event, payload, options) {
-    const response = await this.request(event, payload, options);
-    const result = response.processed ?? {decision: "proceed"};
-    if (response.error) result.error = response.error;
-    result.finalOutput = response.output?.finalOutput;
-    return result;
+    const {processed, error, output, warnings = []} = await this.request(event, payload, options);
+    const result = processed ?? (error && {decision: "proceed"});
+    if (typeof result?.decision !== "string") {
+      throw new HookError(`the answer to ${event} has no decision`);
+    }
+    return {...result, ...(error && {error}), finalOutput: output?.finalOutput, warnings};
   }
 
   /**
-   * The whole response. An id of your own (`correlationId`) is for `cancel`; no two requests that
-   * are under way may share one.
+   * The whole response. An id of your own (`correlationId`) is for `cancel`; no two requests in
+   * flight may share one.
    */
-  request(event, input, {deadlineMs, correlationId = `client-${this.#next++}`} = {}) {
+  async request(event, input, {deadlineMs, correlationId = `client-${this.#next++}`} = {}) {
+    // If this process is a hook itself: see protocol.md, section 6.
+    const runToken = process.env.HOOK_RUN_TOKEN || undefined;
+    const type = "hook-execution-request";
+    const line = encode({type, eventName: event, input, correlationId, deadlineMs, runToken});
+    if (this.#gone) throw this.#gone;
+    if (this.#waiting.has(correlationId)) {
+      throw new HookError(`a request ${correlationId} is in flight`);
+    }
     return new Promise((resolve, reject) => {
-      if (this.#gone) return reject(this.#gone);
-      if (this.#waiting.has(correlationId)) {
-        return reject(new HookError(`a request ${correlationId} is under way`));
-      }
       this.#waiting.set(correlationId, {resolve, reject});
-      const type = "hook-execution-request";
-      this.#send({type, eventName: event, input, correlationId, deadlineMs});
+      this.#writer.write(line);
     });
+  }
+
+  /** Calls `callback` with each hook-started and hook-finished message of this client's requests. */
+  subscribe(callback) {
+    this.#progress = callback;
+    if (!this.#gone) this.#writer.write(encode({type: "hook-subscribe"}));
   }
 
   /** Ends the hooks of a request. It is answered all the same, with the error `cancelled`. */
   cancel(correlationId) {
-    if (!this.#gone) this.#send({type: "hook-cancel", correlationId});
+    if (!this.#gone) this.#writer.write(encode({type: "hook-cancel", correlationId}));
   }
 
   /**
-   * Has the server read its settings anew, and with them what is trusted. Gives its reply:
+   * Makes the server read its settings again, and with them what is trusted. Gives its reply:
    * `success`, `totalHooks`, and in `warnings` what is wrong with the settings.
    */
-  reload() {
+  async reload() {
+    if (this.#gone) throw this.#gone;
     return new Promise((resolve, reject) => {
-      if (this.#gone) return reject(this.#gone);
       // Replies come in the order of the questions.
       this.#reloads.push({resolve, reject});
-      this.#send({type: "hook-reload"});
+      this.#writer.write(encode({type: "hook-reload"}));
     });
   }
 
@@ -144,23 +181,99 @@ export class HookClient {
     await this.#end();
   }
 
-  #send(message) {
-    this.#writer.write(JSON.stringify(message) + "\n");
+  #take(line) {
+    let message;
+    try {
+      message = readMessage(line);
+    } catch (error) {
+      return this.#takeBroken(line, `the server sent a line that is no message: ${error.message}`);
+    }
+    switch (message.type) {
+      case "hook-execution-response": {
+        const call = this.#waiting.get(message.correlationId);
+        this.#waiting.delete(message.correlationId);
+        if (call) call.resolve(message);
+        else this.#tell("the server answered a request that nothing waits for");
+        break;
+      }
+      case "hook-reloaded":
+        this.#reloads.shift()?.resolve(message);
+        break;
+      case "hook-started":
+      case "hook-finished":
+        try {
+          this.#progress?.(message);
+        } catch (error) {
+          this.#tell(`the callback given to subscribe failed: ${error}`);
+        }
+        break;
+      case "hook-lagged":
+        this.#tell(`progress was lost: ${message.missed} messages`);
+        break;
+      case "hook-refused":
+        this.#fail(`the server refused: ${message.message}`);
+    }
   }
 
-  #receive(message) {
-    if (message.type === "hook-reloaded") return this.#reloads.shift()?.resolve(message);
-    if (message.type !== "hook-execution-response") return;
-    this.#waiting.get(message.correlationId)?.resolve(message);
-    this.#waiting.delete(message.correlationId);
+  /**
+   * Fails the call that the line answers, or where that cannot be known, all of them: none waits
+   * for ever, and the next call is not affected.
+   */
+  #takeBroken(line, problem) {
+    this.#tell(problem);
+    const written = line.toString().matchAll(/"correlationId":"((?:[^"\\]|\\.)*)"/g);
+    const ids = new Set([...written].map(([, id]) => id));
+    const [id] = ids;
+    const known = ids.size === 1 && this.#waiting.has(id) ? [id] : [...this.#waiting.keys()];
+    const failed = known.map((id) => this.#waiting.get(id));
+    for (const id of known) this.#waiting.delete(id);
+    for (const {reject} of failed.length ? failed : this.#reloads.splice(0)) {
+      reject(new HookError(problem));
+    }
   }
 
-  #fail(error) {
-    this.#gone ??= error;
+  #tell(problem) {
+    try {
+      this.onProblem(problem);
+    } catch {} // What the callback throws is not the client's.
+  }
+
+  #fail(why) {
+    this.#gone ??= new HookError(why);
     for (const {reject} of [...this.#waiting.values(), ...this.#reloads]) reject(this.#gone);
     this.#waiting.clear();
     this.#reloads = [];
   }
+}
+
+/** One line of the server's. Throws for anything that is no message. */
+function readMessage(line) {
+  const message = JSON.parse(line.toString());
+  if (typeof message?.type !== "string") throw new HookError("it has no type");
+  if (typeof (message.correlationId ?? "") !== "string") throw new HookError("its id is no text");
+  return message;
+}
+
+/** One line for the server. Throws for what has no JSON form, or is longer than the server reads. */
+function encode(message) {
+  let line;
+  try {
+    line = JSON.stringify(message, (key, value) => {
+      // JSON.stringify would write null.
+      if (typeof value === "number" && !Number.isFinite(value)) {
+        throw new HookError(`${key || "a value"} is ${value}, which JSON cannot hold`);
+      }
+      return value;
+    }) + "\n";
+  } catch (error) {
+    if (error instanceof HookError) throw error;
+    throw new HookError(`the message cannot be written as JSON: ${error.message}`);
+  }
+  const length = Buffer.byteLength(line);
+  if (length > MAX_LINE) {
+    throw new HookError(`the message has ${length} bytes, the server reads ${MAX_LINE}`);
+  }
+  return line;
 }
 
 const USAGE = `usage: hook_client.mjs [-h] [--hook HOOK] [--socket SOCKET]
@@ -170,7 +283,7 @@ A client for \`hook serve\`, standard library only: copy it into your agent.
 options:
   -h, --help       show this help message and exit
   --hook HOOK      the hook command
-  --socket SOCKET  the socket of a server that runs`;
+  --socket SOCKET  the socket of a server that is running`;
 
 const CALLS = [
   ["read_file", {file_path: "README.md"}],
