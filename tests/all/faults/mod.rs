@@ -5,6 +5,7 @@
 mod clients;
 mod clock;
 mod host;
+mod lines;
 mod load;
 mod output;
 mod streams;

@@ -9,8 +9,13 @@
 //!
 //! This is the *one reader* of protocol.md §3: a lone surrogate becomes U+FFFD, the last of
 //! duplicate keys wins, and numbers keep their digits.
+//!
+//! Every value has one normal form, made where it enters ([`RawJson::parse`]) and kept by all that
+//! is written: no byte below 0x20, and no other line separator, stands in its text. So what is
+//! written around it stays one line.
 
 mod kind;
+mod line;
 mod normal;
 mod object;
 mod raw;

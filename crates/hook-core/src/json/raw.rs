@@ -7,13 +7,17 @@ use std::sync::Arc;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
+use super::line::{with_spaces, without_separators};
 use super::read::{locate_items, locate_value};
 use super::{JsonError, JsonKind, JsonObject, JsonSlice, JsonWalk};
 
 /// How deep a value built in process may nest: serializing one recurses, so it is checked first.
 const MAX_VALUE_DEPTH: usize = 1_000;
 
-/// A JSON value as its text, byte for byte, checked to be valid.
+/// A JSON value as its text, checked to be valid.
+///
+/// The text is kept byte for byte, but on one line: blanks between tokens that are no spaces (line
+/// ends, tabs) become spaces, and U+0085, U+2028 and U+2029 in strings become escapes.
 ///
 /// A slice of a shared buffer: clones and the values inside share that buffer. Two values are
 /// equal when their texts are.
@@ -38,8 +42,19 @@ impl RawJson {
     /// # Errors
     /// Says where the text stops being JSON.
     pub fn parse(text: impl Into<String>) -> Result<Self, JsonError> {
-        let buffer = Arc::new(text.into());
-        let range = locate_value(&buffer)?;
+        let value = Self::parse_in_place(text)?;
+        Ok(match without_separators(value.as_str()) {
+            Cow::Borrowed(_) => value,
+            Cow::Owned(escaped) => Self::from_checked_text(escaped),
+        })
+    }
+
+    /// [`parse`](Self::parse) for a value that is only read: every byte keeps its offset in `text`,
+    /// and line separators in strings stay as they are. Nothing of it may be written.
+    pub(crate) fn parse_in_place(text: impl Into<String>) -> Result<Self, JsonError> {
+        let text = text.into();
+        let range = locate_value(&text)?;
+        let buffer = Arc::new(with_spaces(text));
         Ok(Self { buffer, start: range.start, end: range.end })
     }
 
@@ -52,7 +67,8 @@ impl RawJson {
         for _ in 0..MAX_VALUE_DEPTH {
             level = level.iter().flat_map(|value| children(value)).collect();
             if level.is_empty() {
-                return Ok(Self::from_checked_text(value.to_string()));
+                let text = value.to_string();
+                return Ok(Self::from_checked_text(without_separators(&text)));
             }
         }
         Err(JsonError::new(format!("the value nests deeper than {MAX_VALUE_DEPTH} levels")))

@@ -1,5 +1,6 @@
 //! Writing JSON around text that is already JSON.
 
+use super::line::{has_separator, without_separators};
 use super::{JsonObject, JsonText, RawJson};
 
 /// Writes one JSON object field by field; values that are text already are copied, not parsed.
@@ -133,9 +134,15 @@ impl<'a> ObjectWriter<'a> {
     }
 }
 
+/// Writes a string: quotes, backslashes and everything that ends a line are escaped.
 pub(super) fn write_string(out: &mut Vec<u8>, text: &str) {
+    let start = out.len();
     // Writing to memory cannot fail, and a string always has a JSON form.
     let _ = serde_json::to_writer(&mut *out, text);
+    if !text.is_ascii() && has_separator(text) {
+        let written = into_string(out.split_off(start));
+        out.extend_from_slice(without_separators(&written).as_bytes());
+    }
 }
 
 /// What the writer wrote, as text. Only ever given whole strings, it wrote valid UTF-8.

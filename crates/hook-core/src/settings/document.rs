@@ -71,7 +71,7 @@ impl<'t> Document<'t> {
 
     /// The whole document.
     pub(super) fn root(&self) -> Result<Node, JsonError> {
-        Ok(Node { value: RawJson::parse(self.text)?, path: String::new() })
+        Ok(Node { value: RawJson::parse_in_place(self.text)?, path: String::new() })
     }
 
     /// The fields of an object, `null` left out; `None` for anything else. Of duplicates the last

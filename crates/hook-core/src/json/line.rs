@@ -1,0 +1,106 @@
+//! JSON on one line.
+//!
+//! In valid JSON, a byte below 0x20 is a blank between tokens: in strings such bytes are escaped. So
+//! each can become a space, and the text keeps its length. Three characters that JSON allows in
+//! strings as they are end a line for some readers (Node's `readline`, Python's `splitlines`): they
+//! are escaped.
+
+use std::borrow::Cow;
+
+/// How many bytes are looked at in one go. The loop over a block has no way out in its middle, so
+/// that the compiler makes vector instructions of it.
+const BLOCK: usize = 32;
+
+/// The characters outside ASCII that end a line, and how JSON escapes them.
+const SEPARATORS: [(char, &str); 3] =
+    [('\u{85}', "\\u0085"), ('\u{2028}', "\\u2028"), ('\u{2029}', "\\u2029")];
+
+/// A separator's escape.
+pub(super) fn separator_escape(character: char) -> Option<&'static str> {
+    SEPARATORS.iter().find(|(separator, _)| *separator == character).map(|(_, escape)| *escape)
+}
+
+/// Valid JSON with a space for every line end and tab between its tokens, in as many bytes.
+pub(super) fn with_spaces(json: String) -> String {
+    if !any(json.as_bytes(), |byte, _, _| byte < 0x20) {
+        return json;
+    }
+    let mut bytes = json.into_bytes();
+    for byte in &mut bytes {
+        *byte = if *byte < 0x20 { b' ' } else { *byte };
+    }
+    super::write::into_string(bytes)
+}
+
+/// Valid JSON, or a part of a JSON string, with escapes for line separators.
+pub(super) fn without_separators(json: &str) -> Cow<'_, str> {
+    if !has_separator(json) {
+        return Cow::Borrowed(json);
+    }
+    let mut escaped = String::with_capacity(json.len() + 64);
+    for character in json.chars() {
+        match separator_escape(character) {
+            Some(escape) => escaped.push_str(escape),
+            None => escaped.push(character),
+        }
+    }
+    Cow::Owned(escaped)
+}
+
+/// Whether a line separator stands in `text` as it is.
+pub(super) fn has_separator(text: &str) -> bool {
+    any(text.as_bytes(), |first, second, third| {
+        (first == 0xc2) & (second == 0x85)
+            | (first == 0xe2) & (second == 0x80) & (third & 0xfe == 0xa8)
+    })
+}
+
+/// Whether `found` is true of a byte and the two after it, 0 behind the end.
+fn any(bytes: &[u8], found: impl Fn(u8, u8, u8) -> bool) -> bool {
+    let block = |at: usize| bytes.get(at..)?.first_chunk::<BLOCK>();
+    let mut at = 0;
+    while let Some(first) = block(at)
+        && let Some(second) = block(at + 1)
+        && let Some(third) = block(at + 2)
+    {
+        let mut any = false;
+        for index in 0..BLOCK {
+            any |= found(first[index], second[index], third[index]);
+        }
+        if any {
+            return true;
+        }
+        at += BLOCK;
+    }
+    let byte = |at: usize| bytes.get(at).copied().unwrap_or_default();
+    (at..bytes.len()).any(|at| found(byte(at), byte(at + 1), byte(at + 2)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn blanks_become_spaces_and_nothing_else_changes(text in "[ \n\r\ta\u{e9}\u{2028}]{0,100}") {
+            let spaces = text.replace(['\n', '\r', '\t'], " ");
+            prop_assert_eq!(with_spaces(text), spaces);
+        }
+
+        #[test]
+        fn separators_are_found_wherever_they_stand(
+            text in "[a\u{e9}\u{84}\u{86}\u{2027}\u{2026}\u{2030}\u{1f600}]{0,99}", at in 0_usize..100,
+            separator in prop::sample::select(vec!['\u{85}', '\u{2028}', '\u{2029}']),
+        ) {
+            prop_assert_eq!(without_separators(&text), text.as_str());
+            let mut with: Vec<char> = text.chars().collect();
+            with.insert(at.min(with.len()), separator);
+            let with: String = with.into_iter().collect();
+            let escaped = without_separators(&with).into_owned();
+            prop_assert_eq!(escaped.replace(separator_escape(separator).unwrap(), ""), text);
+        }
+    }
+}
