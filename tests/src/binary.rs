@@ -139,6 +139,14 @@ impl Hook {
         self
     }
 
+    /// Where it is started, relative to the project.
+    #[must_use]
+    pub fn directory(mut self, directory: &str) -> Self {
+        let current = self.command.get_current_dir().unwrap_or(Path::new(".")).join(directory);
+        self.command.current_dir(current);
+        self
+    }
+
     /// A variable of its environment.
     #[must_use]
     pub fn env(mut self, name: &str, value: &str) -> Self {

@@ -15,7 +15,6 @@ use hook_core::{HookEventName, SettingsSource};
 
 use crate::args::Cli;
 use crate::commands::help;
-use crate::context;
 use crate::exit_code::{self, Status};
 
 /// What asks for completions. A name of its own: a variable that something else sets must not
@@ -69,8 +68,8 @@ fn sources(words: &[OsString], cwd: &Path) -> Vec<SettingsSource> {
         return named.iter().map(|path| SettingsSource::explicit(cwd.join(path))).collect();
     }
     let project = values_of("--project", words).pop().map(|project| cwd.join(project));
-    let project = project.unwrap_or_else(|| context::nearest_project(cwd));
-    discover(&project, context::config_home().as_deref())
+    let project = project.unwrap_or_else(|| settings::nearest_project(cwd));
+    discover(&project, settings::config_home().as_deref())
 }
 
 /// The names of the hooks in settings files, with what to say of each.

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use hook_bus::{HookSystem, HookSystemBuilder};
-use hook_core::settings::{IN_PROJECT, SettingsFile, Surroundings, discover, load};
+use hook_core::settings::{
+    SettingsFile, Surroundings, config_home, discover, load, nearest_project,
+};
 use hook_core::{HookSource, SettingsSource, TrustPolicy, TrustStore};
 
 use crate::args::Common;
@@ -168,17 +170,4 @@ fn existing_directory(project: &Path, cwd: &Path) -> Result<PathBuf, CommandErro
             Err(CommandError::Read { what: "the project directory", path: project, source })
         }
     }
-}
-
-/// The nearest parent with settings, else the folder itself.
-pub(crate) fn nearest_project(cwd: &Path) -> PathBuf {
-    let project = cwd.ancestors().find(|directory| directory.join(IN_PROJECT).is_file());
-    project.unwrap_or(cwd).to_path_buf()
-}
-
-/// Where the user's own files are, if there is a home.
-pub(crate) fn config_home() -> Option<PathBuf> {
-    let absolute =
-        |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    absolute("XDG_CONFIG_HOME").or_else(|| Some(absolute("HOME")?.join(".config")))
 }

@@ -136,7 +136,7 @@ impl fmt::Display for NotRun {
             }
             Self::Duplicate { of } => {
                 let source = &of.source;
-                write!(formatter, "it has name and command of a hook of the {source} settings")?;
+                write!(formatter, "it is the same hook as one of the {source} settings")?;
                 if let Some(place) = &of.place {
                     write!(formatter, ", {place}")?;
                 }

@@ -1,7 +1,7 @@
 //! The hooks there are: built once from settings and the host's handlers, listed, and switched
 //! on and off by name.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, RwLock};
@@ -13,12 +13,14 @@ use crate::failure::HookFailure;
 use crate::input::EventInput;
 use crate::matcher::Matcher;
 use crate::planner::PlanTable;
-use crate::runner::{HandlerHook, HookExecutor, HookKind, HookStart, Runner, SlotQueue};
+use crate::runner::{
+    CommandIdentity, HandlerHook, HookExecutor, HookKind, HookStart, Runner, SlotQueue,
+};
 use crate::settings::{
     Diagnostic, FailBehavior, HookEntry, HookSource, Place, Rule, SettingsFile, Severity,
     TimeoutOrigin,
 };
-use crate::trust::{Trust, TrustPolicy};
+use crate::trust::{Trust, TrustPolicy, TrustedHooks};
 
 /// One registered hook.
 pub struct Hook {
@@ -82,11 +84,8 @@ impl Hook {
 
     /// Two command hooks of one event with the same identity are the same hook (protocol.md §1).
     /// Functions of the host are only ever themselves.
-    pub fn identity(&self) -> Option<(Option<&str>, &str)> {
-        match self.kind() {
-            HookKind::Command => Some((self.name.as_deref(), self.executor.label())),
-            _ => None,
-        }
+    pub(crate) fn identity(&self) -> Option<(Option<&str>, CommandIdentity<'_>)> {
+        Some((self.name.as_deref(), self.executor.identity()?))
     }
 
     pub(crate) fn executor(&self) -> &Arc<dyn HookExecutor> {
@@ -151,7 +150,8 @@ struct Switches {
 }
 
 impl HookRegistry {
-    /// Registers the hooks of all sources, in run order, then the host's handlers.
+    /// Registers the hooks of all sources, in run order, then the host's handlers. `project` is what
+    /// hooks belong to that are not of a project's own settings ([`SettingsFile::project`]).
     pub fn new(
         files: Vec<SettingsFile>,
         handlers: &[HandlerHook],
@@ -161,16 +161,18 @@ impl HookRegistry {
     ) -> Self {
         let mut hooks = Vec::new();
         let mut diagnostics = Vec::new();
-        let (trusted, mut problems) = policy.open(project);
-        diagnostics.append(&mut problems);
+        let mut trusted = TrustOfProjects { policy, known: HashMap::new() };
         let disabled: Vec<Disabled<'_>> = files.iter().map(Disabled::by).collect();
         for file in &files {
             diagnostics.extend(file.diagnostics.iter().cloned());
             let default_timeout = runner.limits().timeout;
-            let commands = runner.commands(&file.config.environment, file.config.max_concurrent);
+            let project = file.project(project);
+            let commands = runner.commands(&file.config, project);
             for entry in &file.hooks {
                 let trust = match file.source {
-                    HookSource::Project => trusted.decide(entry, project),
+                    HookSource::Project => {
+                        trusted.of(project, &mut diagnostics).decide(entry, project)
+                    }
                     _ => Trust::Given,
                 };
                 let matcher = entry.matcher.as_deref();
@@ -269,6 +271,27 @@ impl HookRegistry {
     /// The plans for what is switched on now.
     pub(crate) fn table(&self) -> Arc<PlanTable> {
         Arc::clone(&read(&self.switches).table)
+    }
+}
+
+/// What is trusted, read once for each project.
+struct TrustOfProjects<'p> {
+    policy: &'p TrustPolicy,
+    known: HashMap<&'p Path, TrustedHooks>,
+}
+
+impl<'p> TrustOfProjects<'p> {
+    fn of(&mut self, project: &'p Path, diagnostics: &mut Vec<Diagnostic>) -> &TrustedHooks {
+        self.known.entry(project).or_insert_with(|| {
+            let (trusted, problems) = self.policy.open(project);
+            for problem in problems {
+                // It is the same store for all projects.
+                if !diagnostics.contains(&problem) {
+                    diagnostics.push(problem);
+                }
+            }
+            trusted
+        })
     }
 }
 

@@ -77,7 +77,7 @@ fn each_hook_runs_or_is_said_why_it_does_not() {
       -    annoying           *                  project [PROJECT]/.hooks/settings.json:47:11
           off by `disabled` in the user settings, [HOME]/.config/hooks/settings.json
       -    common             write_file|edit    project [PROJECT]/.hooks/settings.json:18:11
-          it has name and command of a hook of the user settings, [HOME]/.config/hooks/settings.json:1:93, which runs in its place
+          it is the same hook as one of the user settings, [HOME]/.config/hooks/settings.json:1:93, which runs in its place
       ✓ 3  exit 0 # nameless  *                  user [HOME]/.config/hooks/settings.json:1:161
           timeout [TIME] (its own); started by bash; if it fails, that blocks
 
@@ -104,7 +104,7 @@ fn each_hook_runs_or_is_said_why_it_does_not() {
       -    annoying           *                  project [PROJECT]/.hooks/settings.json:47:11
           off by `disabled` in the user settings, [HOME]/.config/hooks/settings.json
       -    common             write_file|edit    project [PROJECT]/.hooks/settings.json:18:11
-          it has name and command of a hook of the user settings, [HOME]/.config/hooks/settings.json:1:93, which runs in its place
+          it is the same hook as one of the user settings, [HOME]/.config/hooks/settings.json:1:93, which runs in its place
       ✓ 3  exit 0 # nameless  *                  user [HOME]/.config/hooks/settings.json:1:161
           timeout [TIME] (its own); started by bash; if it fails, that blocks
 

@@ -4,6 +4,7 @@
 
 mod clients;
 mod clock;
+mod guards;
 mod host;
 mod lines;
 mod load;

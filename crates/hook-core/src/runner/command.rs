@@ -12,13 +12,15 @@ use super::answer::{Answer, Ending, interpret};
 use super::direct::DirectCommand;
 use super::environment::{HostEnvironment, MAX_DEPTH, Shell};
 use super::executor::{
-    Execution, HookCall, HookExecutor, HookInput, HookKind, HookStart, ProcessReport, Run,
+    CommandIdentity, Execution, HookCall, HookExecutor, HookInput, HookKind, HookStart,
+    ProcessReport, Run,
 };
 use super::process::{self, ProcessCall};
 use super::quoting::quote_project_directory;
 use super::termination::EngineTasks;
 use super::tree::ProcessTree;
 use crate::failure::HookFailure;
+use crate::settings::variables;
 
 /// What all command hooks of one source share.
 #[derive(Debug)]
@@ -78,6 +80,15 @@ impl HookExecutor for CommandExecutor {
             Some(_) => HookStart::Direct,
             None => HookStart::Shell(&self.program.context.shell.program),
         }
+    }
+
+    fn identity(&self) -> Option<CommandIdentity<'_>> {
+        let Program { command, env, context, .. } = &*self.program;
+        Some(CommandIdentity {
+            command,
+            env: variables(env),
+            project: &context.environment.project,
+        })
     }
 
     fn execute(&self, call: HookCall) -> Execution {

@@ -1,5 +1,6 @@
 //! What can run a hook: one trait, with a few implementations beside this file.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Deref;
 use std::path::Path;
@@ -168,6 +169,16 @@ pub(crate) enum Execution {
     Running(BoxFuture<'static, Run>),
 }
 
+/// What a command hook runs: the same for two hooks of which one would be superfluous.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(crate) struct CommandIdentity<'h> {
+    pub(crate) command: &'h str,
+    /// Its own variables; their order means nothing.
+    pub(crate) env: BTreeMap<&'h str, &'h str>,
+    /// The project that `HOOK_PROJECT_DIR` names.
+    pub(crate) project: &'h Path,
+}
+
 /// What runs a hook.
 pub(crate) trait HookExecutor: fmt::Debug + Send + Sync {
     fn kind(&self) -> HookKind;
@@ -178,6 +189,11 @@ pub(crate) trait HookExecutor: fmt::Debug + Send + Sync {
     /// How it is started.
     fn start(&self) -> HookStart<'_> {
         HookStart::InProcess
+    }
+
+    /// What it runs, if that can be compared; functions of the host cannot.
+    fn identity(&self) -> Option<CommandIdentity<'_>> {
+        None
     }
 
     /// Runs the hook. A running future must be over soon after the call's timeout or its

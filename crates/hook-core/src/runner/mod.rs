@@ -29,7 +29,7 @@ mod tree;
 
 use std::ffi::OsString;
 use std::panic::AssertUnwindSafe;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -41,13 +41,13 @@ use tokio_util::task::TaskTracker;
 pub use answer::Answer;
 pub use environment::RunnerError;
 pub use executor::{Captured, HookInput, HookKind, HookStart, ProcessReport};
-pub(crate) use executor::{HookExecutor, Run};
+pub(crate) use executor::{CommandIdentity, HookExecutor, Run};
 pub use handler::{HandlerHook, HandlerResult};
 
 use crate::failure::{HookFailure, panic_message};
 use crate::output::{Decision, HookOutput};
 use crate::registry::Hook;
-use crate::settings::{EnvironmentRules, FailBehavior, HookEntry};
+use crate::settings::{FailBehavior, HookEntry, HooksConfig};
 use command::{CommandContext, CommandExecutor};
 use environment::{HostEnvironment, Shell};
 use executor::{Execution, HookCall, Slots};
@@ -207,14 +207,14 @@ impl Runner {
         })
     }
 
-    /// Makes executors for the command hooks of one source.
-    pub(crate) fn commands(&self, rules: &EnvironmentRules, max_concurrent: usize) -> CommandMaker {
+    /// Makes executors for the command hooks of one settings file, which belong to that project.
+    pub(crate) fn commands(&self, config: &HooksConfig, project: &Path) -> CommandMaker {
         let environment = HostEnvironment::new(
             self.host.environment.iter().cloned(),
-            rules,
-            self.host.project.clone(),
+            &config.environment,
+            project.to_path_buf(),
         );
-        let slots = match max_concurrent {
+        let slots = match config.max_concurrent {
             0 => None,
             limit => Some(SlotQueue::new(limit)),
         };
@@ -230,7 +230,7 @@ impl Runner {
     }
 
     /// The shell that runs commands, as it was found.
-    pub fn shell(&self) -> &std::path::Path {
+    pub fn shell(&self) -> &Path {
         &self.shell.program
     }
 

@@ -9,6 +9,7 @@
 
 mod check;
 mod diagnostic;
+mod discovery;
 mod document;
 pub mod edit;
 mod fields;
@@ -19,17 +20,20 @@ mod source;
 pub mod starter;
 mod switch;
 
+use std::collections::BTreeMap;
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 pub use check::{CheckedFile, Surroundings, check};
 pub use diagnostic::{Diagnostic, Place, Severity};
+pub(crate) use discovery::project_of;
+pub use discovery::{IN_PROJECT, config_home, discover, enclosing_projects, nearest_project};
 pub(crate) use fields::{DEFINITION_FIELDS, HOOK_FIELDS, TOP_LEVEL};
 pub use file::parse;
 pub use foreign::{ForeignFile, find_foreign};
 pub use rule::Rule;
-pub use source::{HookSource, IN_PROJECT, SettingsSource, discover, load};
+pub use source::{HookSource, SettingsSource, load};
 pub use switch::Switches;
 
 use crate::event::HookEventName;
@@ -160,6 +164,12 @@ pub struct HookEntry {
     pub(crate) spans: HookSpans,
 }
 
+/// The variables of a hook by name. Of two with the same name the last counts, and their order means
+/// nothing.
+pub(crate) fn variables(env: &[(String, String)]) -> BTreeMap<&str, &str> {
+    env.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
+}
+
 /// Where parts of a hook stand in the text of its file, in bytes; a place takes more room, and
 /// few are asked for.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -202,4 +212,13 @@ pub struct SettingsFile {
     /// What is wrong with it.
     pub diagnostics: Vec<Diagnostic>,
     pub(crate) spans: FileSpans,
+}
+
+impl SettingsFile {
+    /// The project that the file's hooks belong to: the one whose settings these are, by where the
+    /// file stands; that of the host for all others.
+    pub fn project<'p>(&'p self, host: &'p Path) -> &'p Path {
+        let own = self.path.as_deref().filter(|_| self.source == HookSource::Project);
+        own.and_then(project_of).unwrap_or(host)
+    }
 }

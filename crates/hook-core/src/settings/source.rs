@@ -12,7 +12,7 @@ const MAX_SETTINGS: u64 = 16 * 1024 * 1024;
 /// What a hook's origin is to the engine.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum HookSource {
-    /// `.hooks/settings.json` of the project; runs only what was trusted.
+    /// `.hooks/settings.json` of the project, or of one that it lies in; runs only what was trusted.
     Project,
     /// The user's own settings.
     User,
@@ -95,25 +95,6 @@ impl SettingsSource {
     pub fn optional(source: HookSource, path: impl Into<PathBuf>) -> Self {
         Self { source, path: path.into(), required: false }
     }
-}
-
-/// Where a project's own settings are, below its folder.
-pub const IN_PROJECT: &str = ".hooks/settings.json";
-
-/// Where the user's own settings are, below `$XDG_CONFIG_HOME`.
-pub(super) const IN_CONFIG_HOME: &str = "hooks/settings.json";
-
-/// The native files in run order: project, user, system (protocol.md §1).
-///
-/// `config_home` is `$XDG_CONFIG_HOME` or its default; `None` leaves the user's file out.
-pub fn discover(project: &Path, config_home: Option<&Path>) -> Vec<SettingsSource> {
-    let project = project.join(IN_PROJECT);
-    let mut sources = vec![SettingsSource::optional(HookSource::Project, project)];
-    if let Some(config_home) = config_home {
-        sources.push(SettingsSource::optional(HookSource::User, config_home.join(IN_CONFIG_HOME)));
-    }
-    sources.push(SettingsSource::optional(HookSource::System, "/etc/hooks/settings.json"));
-    sources
 }
 
 /// Reads one source. `None` when it may be absent and is.

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::source::{IN_CONFIG_HOME, IN_PROJECT};
+use super::discovery::{IN_CONFIG_HOME, IN_PROJECT};
 use crate::atomic::{self, NewFile};
 use crate::json::RawJson;
 

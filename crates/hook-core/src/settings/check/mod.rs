@@ -17,8 +17,9 @@ use std::ffi::{OsStr, OsString};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use super::discovery;
 use super::document::Document;
-use super::source::{IN_PROJECT, load_with_text};
+use super::source::load_with_text;
 use super::{Diagnostic, HookEntry, Rule, SettingsFile, SettingsSource};
 
 /// What hooks find around them.
@@ -68,8 +69,9 @@ pub fn check(sources: &[SettingsSource], surroundings: &Surroundings) -> Vec<Che
 fn check_file(files: &[CheckedFile], index: usize, surroundings: &Surroundings) -> Vec<Diagnostic> {
     let Some(checked) = files.get(index) else { return Vec::new() };
     let file = &checked.file;
+    let host = &surroundings.project;
     let surroundings = Surroundings {
-        project: project_of(file).unwrap_or_else(|| surroundings.project.clone()),
+        project: project_of(file).unwrap_or_else(|| host.clone()),
         ..surroundings.clone()
     };
     let mut findings = Findings::of(checked);
@@ -84,15 +86,14 @@ fn check_file(files: &[CheckedFile], index: usize, surroundings: &Surroundings) 
     matcher::check(file, &mut findings);
     timeout::check(file, &mut findings);
     script::check(file, &surroundings, &mut findings);
-    names::check(files, index, &mut findings);
+    names::check(files, index, host, &mut findings);
     findings.into_diagnostics()
 }
 
 /// The project that a file is the settings of, by where it stands.
 fn project_of(file: &SettingsFile) -> Option<PathBuf> {
     let path = std::path::absolute(file.path.as_ref()?).ok()?;
-    let folder = path.ends_with(IN_PROJECT).then(|| path.ancestors().nth(2))?;
-    folder.map(Path::to_path_buf)
+    discovery::project_of(&path).map(Path::to_path_buf)
 }
 
 /// Something that is wrong at a range of a file's text.

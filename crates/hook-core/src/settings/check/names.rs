@@ -1,14 +1,20 @@
 //! Hooks by their names: those in `disabled`, and those that stand twice.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
+use std::path::Path;
 
 use super::{CheckedFile, Finding, Findings};
 use crate::event::HookEventName;
 use crate::nearest::{nearest, shortened};
-use crate::settings::{HookEntry, HookSource, Rule, SettingsFile, Severity};
+use crate::settings::{HookEntry, HookSource, Rule, SettingsFile, Severity, variables};
 
-pub(super) fn check(files: &[CheckedFile], index: usize, findings: &mut Findings<'_>) {
+pub(super) fn check(
+    files: &[CheckedFile],
+    index: usize,
+    project: &Path,
+    findings: &mut Findings<'_>,
+) {
     let Some(CheckedFile { file, .. }) = files.get(index) else { return };
     let names = Names::seen_from(file, files);
     for (position, (name, range)) in
@@ -18,7 +24,7 @@ pub(super) fn check(files: &[CheckedFile], index: usize, findings: &mut Findings
             findings.add(names.unknown(file, name, (range, position), findings.is_full()));
         }
     }
-    look_for_duplicates(files, index, findings);
+    look_for_duplicates(files, index, project, findings);
 }
 
 /// What a hook is switched off by.
@@ -81,21 +87,43 @@ impl<'f> Names<'f> {
 }
 
 /// What two hooks have in common that are one.
-type Identity<'f> = (HookEventName, &'f str, Option<&'f str>, &'f str);
+#[derive(PartialEq, Eq, Hash)]
+struct Identity<'f> {
+    event: HookEventName,
+    matcher: &'f str,
+    name: Option<&'f str>,
+    command: &'f str,
+    env: BTreeMap<&'f str, &'f str>,
+    project: &'f Path,
+}
 
-fn identity(entry: &HookEntry) -> Identity<'_> {
-    // These match the same.
-    let matcher = entry.matcher.as_deref().unwrap_or_default().trim();
-    let matcher = if matcher == "*" { "" } else { matcher };
-    (entry.event, matcher, entry.name.as_deref(), &entry.command)
+impl<'f> Identity<'f> {
+    fn of(entry: &'f HookEntry, project: &'f Path) -> Self {
+        // These match the same.
+        let matcher = entry.matcher.as_deref().unwrap_or_default().trim();
+        Self {
+            event: entry.event,
+            matcher: if matcher == "*" { "" } else { matcher },
+            name: entry.name.as_deref(),
+            command: &entry.command,
+            env: variables(&entry.env),
+            project,
+        }
+    }
 }
 
 /// A hook that stands in an earlier file, or earlier in its own, is reported where it stands again.
-fn look_for_duplicates(files: &[CheckedFile], index: usize, findings: &mut Findings<'_>) {
+fn look_for_duplicates(
+    files: &[CheckedFile],
+    index: usize,
+    project: &Path,
+    findings: &mut Findings<'_>,
+) {
     let mut first: HashMap<Identity<'_>, &HookEntry> = HashMap::new();
     for (position, checked) in files.iter().enumerate().take(index + 1) {
         for entry in &checked.file.hooks {
-            let earlier = *first.entry(identity(entry)).or_insert(entry);
+            let earlier =
+                *first.entry(Identity::of(entry, checked.file.project(project))).or_insert(entry);
             if std::ptr::eq(earlier, entry) || position < index {
                 continue;
             }

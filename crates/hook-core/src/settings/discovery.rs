@@ -1,0 +1,139 @@
+//! Where settings are found: in a project and in those around it, with its user, on its machine
+//! (protocol.md §1, "Sources").
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::{HookSource, SettingsSource};
+
+/// Where a project's own settings are, below its directory.
+pub const IN_PROJECT: &str = ".hooks/settings.json";
+
+/// Where the user's own settings are, below `$XDG_CONFIG_HOME`.
+pub(super) const IN_CONFIG_HOME: &str = "hooks/settings.json";
+
+/// The native files in run order: those of the project, of the projects that it lies in from the
+/// nearest to the outermost, of the user, of the system.
+///
+/// The project's own file is named whether it exists or not; of the directories above it only those
+/// that have one (see [`enclosing_projects`]). `config_home` is `$XDG_CONFIG_HOME` or its default
+/// ([`config_home`](fn@config_home)); `None` leaves the user's file out.
+pub fn discover(project: &Path, config_home: Option<&Path>) -> Vec<SettingsSource> {
+    let of_project =
+        |project: &Path| SettingsSource::optional(HookSource::Project, project.join(IN_PROJECT));
+    let mut sources = vec![of_project(project)];
+    let home = home_directory();
+    sources.extend(enclosing_projects(project, home.as_deref()).iter().map(|it| of_project(it)));
+    if let Some(config_home) = config_home {
+        sources.push(SettingsSource::optional(HookSource::User, config_home.join(IN_CONFIG_HOME)));
+    }
+    sources.push(SettingsSource::optional(HookSource::System, "/etc/hooks/settings.json"));
+    sources
+}
+
+/// The project that somebody who works in a directory means: the directory itself or the nearest one
+/// around it that has settings, within the bounds of [`enclosing_projects`]; without any, the
+/// directory itself.
+pub fn nearest_project(directory: &Path) -> PathBuf {
+    if has_settings(directory) {
+        return directory.to_path_buf();
+    }
+    let around = enclosing_projects(directory, home_directory().as_deref()).into_iter().next();
+    around.unwrap_or_else(|| directory.to_path_buf())
+}
+
+/// The directories above a directory that have settings of a project, from the nearest to the
+/// outermost. An inner project's hooks are added to theirs.
+///
+/// The search goes up from where the directory really is, and ends with the root of its repository
+/// (a directory with a `.git`) or the home directory. A directory of another owner ends it before:
+/// what lies there is neither the user's nor the project's.
+pub fn enclosing_projects(directory: &Path, home: Option<&Path>) -> Vec<PathBuf> {
+    let real = fs::canonicalize(directory).unwrap_or_else(|_| directory.to_path_buf());
+    let home = home.map(|home| fs::canonicalize(home).unwrap_or_else(|_| home.to_path_buf()));
+    let is_last =
+        |directory: &Path| exists(&directory.join(".git")) || home.as_deref() == Some(directory);
+    let owners = Owners::of(&real);
+    let mut projects = Vec::new();
+    let mut inner: &Path = &real;
+    while let Some(outer) = inner.parent().filter(|outer| !is_last(inner) && owners.own(outer)) {
+        if has_settings(outer) {
+            projects.push(outer.to_path_buf());
+        }
+        inner = outer;
+    }
+    projects
+}
+
+/// The project whose settings stand in a file of that path, if it is where a project keeps them.
+pub(crate) fn project_of(settings: &Path) -> Option<&Path> {
+    settings.ends_with(IN_PROJECT).then(|| settings.ancestors().nth(2))?
+}
+
+/// Where the user's own files are: `$XDG_CONFIG_HOME`, else `.config` in the home directory, each
+/// only where it is an absolute path. `None` without a home.
+pub fn config_home() -> Option<PathBuf> {
+    absolute("XDG_CONFIG_HOME").or_else(|| Some(home_directory()?.join(".config")))
+}
+
+fn home_directory() -> Option<PathBuf> {
+    absolute("HOME")
+}
+
+fn absolute(variable: &str) -> Option<PathBuf> {
+    std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute())
+}
+
+/// Whether there is something where a project keeps its settings. What cannot be read counts: it is
+/// reported when it is loaded, and its guards do not vanish in silence.
+fn has_settings(directory: &Path) -> bool {
+    exists(&directory.join(IN_PROJECT))
+}
+
+fn exists(path: &Path) -> bool {
+    match fs::symlink_metadata(path) {
+        Ok(_) => true,
+        Err(error) => {
+            !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+        }
+    }
+}
+
+/// Whose directories are searched: those of the user and of the owner of the first directory.
+#[cfg(unix)]
+struct Owners {
+    user: u32,
+    first: Option<u32>,
+}
+
+#[cfg(unix)]
+impl Owners {
+    fn of(directory: &Path) -> Self {
+        Self { user: rustix::process::geteuid().as_raw(), first: owner(directory) }
+    }
+
+    fn own(&self, directory: &Path) -> bool {
+        owner(directory).is_some_and(|owner| owner == self.user || Some(owner) == self.first)
+    }
+}
+
+#[cfg(unix)]
+fn owner(directory: &Path) -> Option<u32> {
+    use std::os::unix::fs::MetadataExt;
+    Some(fs::metadata(directory).ok()?.uid())
+}
+
+#[cfg(not(unix))]
+struct Owners;
+
+#[cfg(not(unix))]
+impl Owners {
+    fn of(_: &Path) -> Self {
+        Self
+    }
+
+    fn own(&self, _: &Path) -> bool {
+        true
+    }
+}

@@ -1,0 +1,125 @@
+//! Which hooks there are, and that no guard vanishes: inner projects, identity, matchers that cannot
+//! match, guards that changed or are gone.
+
+use hook_bus::{HookExecutionResponse, HookSystem};
+use hook_core::TrustPolicy;
+use hook_tests::{Hook, Project};
+use serde_json::{Value, json};
+
+use super::prompt;
+
+/// Settings with these definitions of one event.
+fn settings(event: &str, definitions: Value) -> String {
+    json!({"hooks": {event: definitions}}).to_string()
+}
+
+/// A hook that says something to the user.
+fn saying(text: &str) -> Value {
+    json!({"hooks": [{"type": "command", "command": format!("echo {text}")}]})
+}
+
+/// A system on that directory with its native files, all of them trusted.
+fn native(directory: impl Into<std::path::PathBuf>) -> HookSystem {
+    let builder = HookSystem::builder(directory).native_settings(None);
+    builder.trust(TrustPolicy::Everything).build().unwrap()
+}
+
+/// What each hook wrote, in plan order.
+fn written(response: &HookExecutionResponse) -> Vec<String> {
+    response.hooks.iter().map(|hook| super::stdout(hook).trim().to_owned()).collect()
+}
+
+#[tokio::test]
+async fn fault_38_an_inner_project_adds_its_hooks_to_those_around_it() {
+    let project = Project::new();
+    let says = |name: &str| {
+        let command = format!("echo {name} $HOOK_PROJECT_DIR");
+        settings("BeforeAgent", json!([{"hooks": [{"type": "command", "command": command}]}]))
+    };
+    let same = || json!({"hooks": [{"type": "command", "name": "same", "command": "$HOOK_PROJECT_DIR/same.sh"}]});
+    project.write(".git/HEAD", "");
+    project.write(".hooks/settings.json", &says("outer"));
+    project.write("a/.hooks/settings.json", &says("middle"));
+    project.write("a/b/.hooks/settings.json", &says("inner"));
+    let root = project.path().display().to_string();
+
+    let response = prompt(&native(project.path().join("a/b"))).await;
+    let all = [format!("inner {root}/a/b"), format!("middle {root}/a"), format!("outer {root}")];
+    assert_eq!(written(&response), all);
+
+    // The binary finds the same from a directory without settings of its own.
+    std::fs::create_dir(project.path().join("a/b/c")).unwrap();
+    for directory in ["", "a", "a/b"] {
+        let trust = Hook::new(&project, &["trust", "--yes"]).directory(directory).run();
+        assert_eq!(trust.status, 0, "{}", trust.stderr);
+    }
+    let fired = Hook::new(&project, &["fire", "BeforeAgent", "--json"]).directory("a/b/c").run();
+    let line = &fired.lines()[0];
+    let hooks = line["hooks"].as_array().unwrap();
+    assert_eq!(hooks.len(), 3, "{line}");
+
+    // The same words in two projects are two hooks: each has its own script.
+    for (directory, word) in [("", "outer"), ("a", "middle")] {
+        let settings = settings("BeforeAgent", json!([same()]));
+        project
+            .write(format!("{directory}/.hooks/settings.json").trim_start_matches('/'), &settings);
+        let script = project.write(
+            format!("{directory}/same.sh").trim_start_matches('/'),
+            &format!("#!/bin/sh\necho {word}\n"),
+        );
+        let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(script, executable).unwrap();
+    }
+    let response = prompt(&native(project.path().join("a"))).await;
+    assert_eq!(written(&response), ["middle", "outer"]);
+}
+
+#[tokio::test]
+async fn fault_38_settings_are_looked_for_as_far_as_the_repository_and_no_further() {
+    let project = Project::new();
+    project.write(".hooks/settings.json", &settings("BeforeAgent", json!([saying("outside")])));
+    project.write("r/a/b/x", "");
+    let directory = project.path().join("r/a/b");
+    assert_eq!(written(&prompt(&native(&directory)).await), ["outside"]);
+    // The `.git` of a worktree or of a submodule is a file.
+    project.write("r/.git", "gitdir: elsewhere\n");
+    assert_eq!(written(&prompt(&native(&directory)).await), [] as [&str; 0]);
+    project.write("r/.hooks/settings.json", &settings("BeforeAgent", json!([saying("root")])));
+    assert_eq!(written(&prompt(&native(&directory)).await), ["root"]);
+
+    // What cannot be read is no reason to look past it.
+    project.write("r/a/.hooks/settings.json/x", "");
+    let response = prompt(&native(&directory)).await;
+    assert_eq!(written(&response), ["root"]);
+    let warned = |warning: &String| warning.contains("r/a/.hooks/settings.json");
+    assert!(response.warnings.iter().any(warned), "{:?}", response.warnings);
+}
+
+#[tokio::test]
+async fn an_inner_project_switches_nothing_off_around_it() {
+    let project = Project::new();
+    let named = |name: &str| json!([{"hooks": [{"type": "command", "name": name, "command": format!("echo {name}")}]}]);
+    project.write(".hooks/settings.json", &settings("BeforeAgent", named("guard")));
+    let inner = json!({"hooksConfig": {"enabled": false, "disabled": ["guard"]},
+        "hooks": {"BeforeAgent": named("inner")}});
+    project.write("inner/.hooks/settings.json", &inner.to_string());
+    let response = prompt(&native(project.path().join("inner"))).await;
+    assert_eq!(written(&response), ["guard"]);
+}
+
+#[tokio::test]
+async fn two_hooks_with_the_same_command_and_other_variables_both_run() {
+    let hook =
+        |env: Value| json!({"type": "command", "name": "one", "command": "echo $A$B", "env": env});
+    let hooks = [
+        hook(json!({"A": "1"})),
+        hook(json!({"A": "2", "B": "3"})),
+        hook(json!({"B": "3", "A": "2"})),
+        hook(json!({"A": "1"})),
+    ];
+    let project = Project::with_settings(&json!({"hooks": {"BeforeAgent": [{"hooks": hooks}]}}));
+    assert_eq!(written(&prompt(&project.system()).await), ["1", "23"]);
+    let checked = Hook::new(&project, &["check", "--settings=settings.json", "--json"]).run();
+    let duplicates = checked.lines().iter().filter(|it| it["rule"] == "duplicate-hook").count();
+    assert_eq!(duplicates, 2, "{}", checked.stdout);
+}
