@@ -497,7 +497,11 @@ async fn settings_that_are_no_regular_file_are_an_error_and_not_read() {
     let system =
         HookSystem::builder(".").settings(SettingsSource::explicit("/dev/zero")).build().unwrap();
     let response = fire(&system, "BeforeAgent", json!({"prompt": ""})).await;
-    assert!(response.warnings[0].contains("not a regular file"), "{:?}", response.warnings);
+    assert!(
+        response.processed.warnings[0].contains("not a regular file"),
+        "{:?}",
+        response.processed.warnings
+    );
 }
 
 #[tokio::test]

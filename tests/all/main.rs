@@ -21,3 +21,4 @@ mod serve;
 mod serve_socket;
 mod tour;
 mod triggers;
+mod warnings;

@@ -7,8 +7,9 @@ use std::time::{Duration, Instant};
 use futures::FutureExt;
 use hook_core::nearest::shortened;
 use hook_core::{
-    EventInput, FailureCode, FinishedHooks, Hook, HookEventName, HostContext, PayloadError,
-    PipelineOutcome, Plan, ProcessedHookResult, RawJson, RequestInput, RunScope, StageFailure,
+    EventInput, FailureCode, FinishedHooks, Hook, HookEventName, HookExecutionResult, HostContext,
+    PayloadError, PipelineOutcome, Plan, ProcessedHookResult, RawJson, RequestInput, RunScope,
+    StageFailure,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -273,7 +274,7 @@ impl Door<'_> {
         let mut response =
             Box::new(HookExecutionResponse::completed(self.id.clone(), event, outcome));
         log::event(event, &response);
-        self.add_notices(&mut response);
+        self.warn(&mut response);
         response
     }
 
@@ -308,6 +309,8 @@ impl Door<'_> {
             log::hook(plan.event, &self.id, result);
         }
         let mut response = self.fail(plan, failure);
+        let hooks = partial.hooks.iter();
+        response.processed.warn(hooks.flat_map(HookExecutionResult::caller_warnings));
         if partial.processed.decision > response.processed.decision {
             response.processed.adopt_decision(partial.processed);
         }
@@ -324,13 +327,16 @@ impl Door<'_> {
         let processed = ProcessedHookResult::failed(failure, blocking);
         let mut response =
             Box::new(HookExecutionResponse::failed(self.id.clone(), event, processed));
-        self.add_notices(&mut response);
+        self.warn(&mut response);
         response
     }
 
-    fn add_notices(&self, response: &mut HookExecutionResponse) {
+    /// Adds what the caller should know; allocates nothing where there is nothing to say.
+    fn warn(&self, response: &mut HookExecutionResponse) {
         let notices = self.engine.registry.notices(response.event);
-        response.warnings.extend(notices.map(str::to_owned));
+        response.processed.warn(notices.map(str::to_owned));
+        let hooks = response.hooks.iter();
+        response.processed.warn(hooks.flat_map(HookExecutionResult::caller_warnings));
     }
 }
 

@@ -128,12 +128,14 @@ impl AgentHost {
         &self.hooks.context().transcript_path
     }
 
-    /// Fires an event; `None` where hooks are off.
+    /// Fires an event; `None` where hooks are off. A failure is among the warnings, since the
+    /// results of triggers have no other place for it.
     pub(crate) async fn fire(&self, input: impl Into<RequestInput>) -> Option<ProcessedHookResult> {
-        match self.hook_system() {
-            Some(system) => Some(system.fire(input).await),
-            None => None,
+        let mut processed = self.hook_system()?.fire(input).await;
+        if let Some(failure) = &processed.failure {
+            processed.warnings.insert(0, format!("hooks could not be asked: {failure}"));
         }
+        Some(processed)
     }
 
     /// Turns an ask into what whoever may confirm says; where nobody is there, it is a block.

@@ -5,10 +5,11 @@ use indexmap::IndexSet;
 
 use crate::aggregator::{AggregatedHookResult, ErrorReport, or_decision};
 use crate::event::{HookEventName, MergeStrategy};
-use crate::failure::FailureCode;
+use crate::failure::{FailureCode, HookFailure};
 use crate::json::{JsonObject, ObjectWriter};
 use crate::output::{HookOutput, NO_REASON, PolicyDecision};
 use crate::registry::Hook;
+use crate::runner::HookExecutionResult;
 
 /// What a caller needs to know of an event: what to do, what to say, and whether the engine could
 /// do its job.
@@ -34,6 +35,9 @@ pub struct ProcessedHookResult {
     pub additional_context: Option<String>,
     /// The stage that failed, if one did.
     pub failure: Option<Box<StageFailure>>,
+    /// What the caller should tell its user, each text once: settings that could not be read,
+    /// hooks that are not trusted, and what went wrong with each hook, as `hook NAME: …`.
+    pub warnings: Vec<String>,
 }
 
 /// A stage of the pipeline that could not be completed.
@@ -108,6 +112,16 @@ impl ProcessedHookResult {
             suppress_output: false,
             additional_context: None,
             failure: None,
+            warnings: Vec::new(),
+        }
+    }
+
+    /// Adds warnings that are not among them yet.
+    pub fn warn(&mut self, warnings: impl IntoIterator<Item = String>) {
+        for warning in warnings {
+            if !self.warnings.contains(&warning) {
+                self.warnings.push(warning);
+            }
         }
     }
 
@@ -164,6 +178,16 @@ impl ProcessedHookResult {
         out.optional_text("systemMessage", self.system_message.as_deref());
         out.optional_text("modelMessage", self.model_message.as_deref());
         out.optional_text("additionalContext", self.additional_context.as_deref());
+    }
+}
+
+impl HookExecutionResult {
+    /// What the caller should know of this run: why the hook failed and what it was warned about,
+    /// each as `hook NAME: …`. A cancelled hook is no news to whoever cancelled it.
+    pub fn caller_warnings(&self) -> impl Iterator<Item = String> {
+        let failure = self.failure.iter().filter(|it| !matches!(it, HookFailure::Cancelled));
+        let texts = failure.map(ToString::to_string).chain(self.warnings.iter().cloned());
+        texts.map(|text| format!("hook {}: {text}", self.hook.display_name()))
     }
 }
 

@@ -121,7 +121,7 @@ async fn fault_27_garbage_in_one_settings_file_costs_no_guard_of_another() {
         let response = prompt(&system).await;
         assert_eq!(answer(&response), (true, Some("guarded"), None), "{garbage:?}");
         if !garbage.is_empty() {
-            let warnings = &response.warnings;
+            let warnings = &response.processed.warnings;
             assert!(
                 warnings.iter().any(|it| it.contains("broken.json")),
                 "{garbage:?} {warnings:?}"
@@ -149,7 +149,11 @@ async fn fault_27_a_damaged_trust_store_costs_no_guard_and_is_set_aside() {
         let response = prompt(&system).await;
         assert_eq!(answer(&response), (true, Some("guarded"), None), "{damaged:?}");
         let aside = format!("trust.damaged-{}.json", number + 1);
-        assert!(response.warnings.iter().any(|it| it.contains(&aside)), "{:?}", response.warnings);
+        assert!(
+            response.processed.warnings.iter().any(|it| it.contains(&aside)),
+            "{:?}",
+            response.processed.warnings
+        );
         assert!(!project.path().join(&aside).exists(), "who reads writes nothing");
         assert_eq!(project.read("trust.json"), *damaged);
         TrustStore::new(&store).revoke(&project.path()).unwrap();

@@ -166,7 +166,7 @@ fn no_settings_file_harms_the_hooks_of_another_or_is_wrong_without_a_place() {
 
         // Whoever asks for hooks is told of every error, by which some may be missing.
         let asked = HookExecutionRequest::from_json("asked for nothing that is there");
-        let warnings = runtime.block_on(system.bus().request(asked)).warnings;
+        let warnings = runtime.block_on(system.bus().request(asked)).processed.warnings;
         let is_error = |one: &&Diagnostic| one.severity == Severity::Error;
         let errors: Vec<_> = diagnostics.iter().filter(is_error).map(ToString::to_string).collect();
         prop_assert!(warnings.starts_with(&errors[..errors.len().min(8)]), "{:?}", warnings);

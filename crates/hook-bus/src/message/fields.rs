@@ -82,7 +82,7 @@ pub(crate) static RESPONSE: [Field; 9] = [
     Field::optional(
         "warnings",
         Kind::ListOf(&Kind::Text),
-        "What holds for every event at the moment, such as settings that cannot be read.",
+        "What the caller should tell its user, such as settings that cannot be read and hooks that failed.",
     ),
 ];
 

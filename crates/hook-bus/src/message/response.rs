@@ -18,8 +18,6 @@ pub struct HookExecutionResponse {
     pub processed: ProcessedHookResult,
     /// What each hook did, in plan order.
     pub hooks: Vec<HookExecutionResult>,
-    /// What holds for every event at the moment, such as settings that could not be read.
-    pub warnings: Vec<String>,
     /// Whether the JSON form says what each hook wrote to stdout and stderr.
     pub streams: bool,
 }
@@ -45,7 +43,6 @@ impl HookExecutionResponse {
             event: Some(event),
             processed: outcome.processed,
             hooks: outcome.hooks,
-            warnings: Vec::new(),
             streams: false,
         }
     }
@@ -66,14 +63,7 @@ impl HookExecutionResponse {
         event: Option<HookEventName>,
         processed: ProcessedHookResult,
     ) -> Self {
-        Self {
-            correlation_id,
-            event,
-            processed,
-            hooks: Vec::new(),
-            warnings: Vec::new(),
-            streams: false,
-        }
+        Self { correlation_id, event, processed, hooks: Vec::new(), streams: false }
     }
 
     /// The response as one line of JSON, without the line's end.
@@ -113,8 +103,8 @@ impl HookExecutionResponse {
                 }
             }
         }
-        if !self.warnings.is_empty() {
-            object.texts("warnings", &self.warnings);
+        if !self.processed.warnings.is_empty() {
+            object.texts("warnings", &self.processed.warnings);
         }
         object.end();
         out

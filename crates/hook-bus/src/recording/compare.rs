@@ -1,5 +1,6 @@
 //! What differs between two responses, but for times and ids.
 
+use std::collections::HashSet;
 use std::fmt;
 
 use hook_core::{JsonKind, JsonObject, RawJson};
@@ -136,8 +137,19 @@ pub fn compare(before: &RawJson, now: &RawJson) -> Vec<Difference> {
         differ(&path, of(&before).as_ref(), of(&now).as_ref(), MAX_DEPTH, &mut differences);
     }
     hooks(&before, &now, &mut differences);
-    warnings("", &texts(before.get("warnings")), &texts(now.get("warnings")), &mut differences);
+    warnings("", &general_warnings(&before), &general_warnings(&now), &mut differences);
     differences
+}
+
+/// The warnings of a response that are not said of its hooks already.
+fn general_warnings(response: &JsonObject) -> Vec<String> {
+    let hooks = response.get("hooks").and_then(RawJson::to_items).unwrap_or_default();
+    let names = hooks.iter().filter_map(|hook| fields(Some(hook)).get("name")?.to_text());
+    let of_hooks: HashSet<String> = names.map(|name| format!("hook {name}: ")).collect();
+    let is_of_hook = |text: &String| of_hooks.iter().any(|prefix| text.starts_with(prefix));
+    let mut general = texts(response.get("warnings"));
+    general.retain(|text| !is_of_hook(text));
+    general
 }
 
 /// Whether one side says only what the other leaves unsaid.

@@ -50,6 +50,15 @@ impl HookAdvice {
     }
 }
 
+/// Adds warnings that were not given yet: events of one call repeat what holds for all of them.
+pub(super) fn add_warnings(known: &mut Vec<String>, more: Vec<String>) {
+    for warning in more {
+        if !known.contains(&warning) {
+            known.push(warning);
+        }
+    }
+}
+
 /// What is left of an event's allowance.
 struct Room {
     left: usize,

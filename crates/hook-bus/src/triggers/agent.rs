@@ -39,6 +39,8 @@ pub struct BeforeAgentHookResult {
     pub decision: BeforeAgentDecision,
     /// What they say beside it; what is for the model is in the prompt already.
     pub advice: HookAdvice,
+    /// What the agent should tell its user of its hooks.
+    pub warnings: Vec<String>,
 }
 
 /// Shows the BeforeAgent hooks a prompt that the user has submitted, or that the agent goes on with
@@ -49,7 +51,8 @@ pub async fn fire_before_agent_hook(host: &AgentHost, prompt: &str) -> BeforeAge
     let mut prompt = prompt.to_owned();
     let Some(processed) = host.fire(BeforeAgentInput { prompt: prompt.clone() }).await else {
         let decision = BeforeAgentDecision::Proceed { prompt };
-        return BeforeAgentHookResult { decision, advice: HookAdvice::default() };
+        let advice = HookAdvice::default();
+        return BeforeAgentHookResult { decision, advice, warnings: Vec::new() };
     };
     let (reason, advice) = HookAdvice::with_reason(&processed);
     let event = HookEventName::BeforeAgent;
@@ -64,7 +67,7 @@ pub async fn fire_before_agent_hook(host: &AgentHost, prompt: &str) -> BeforeAge
         (PolicyDecision::Block, reason) => BeforeAgentDecision::Refuse { reason },
         (PolicyDecision::Stop, reason) => BeforeAgentDecision::Stop { reason },
     };
-    BeforeAgentHookResult { decision, advice }
+    BeforeAgentHookResult { decision, advice, warnings: processed.warnings }
 }
 
 /// What follows the end of a turn.
@@ -101,6 +104,8 @@ pub struct AfterAgentHookResult {
     pub clear_context: bool,
     /// What they say beside it; what is for the model belongs into the next request.
     pub advice: HookAdvice,
+    /// What the agent should tell its user of its hooks.
+    pub warnings: Vec<String>,
 }
 
 /// Tells the AfterAgent hooks that a turn has ended: the prompt that began it, and the answer.
@@ -115,8 +120,12 @@ pub async fn fire_after_agent_hook(
         stop_hook_active: host.continuations.count() > 0,
     });
     let Some(processed) = fired.await else {
-        let advice = HookAdvice::default();
-        return AfterAgentHookResult { end: TurnEnd::Done, clear_context: false, advice };
+        return AfterAgentHookResult {
+            end: TurnEnd::Done,
+            clear_context: false,
+            advice: HookAdvice::default(),
+            warnings: Vec::new(),
+        };
     };
     let (reason, advice) = HookAdvice::with_reason(&processed);
     let end = match processed.decision {
@@ -132,7 +141,7 @@ pub async fn fire_after_agent_hook(
         );
     }
     let clear_context = AfterAgentOutput::new(&processed.aggregated).should_clear_context();
-    AfterAgentHookResult { end, clear_context, advice }
+    AfterAgentHookResult { end, clear_context, advice, warnings: processed.warnings }
 }
 
 /// How often in a row hooks made the agent go on, so that none can do it for ever.
@@ -201,12 +210,15 @@ pub struct LifecycleHookResult {
     pub stop: Option<String>,
     /// What they say; what is for the model belongs into the next request.
     pub advice: HookAdvice,
+    /// What the agent should tell its user of its hooks.
+    pub warnings: Vec<String>,
 }
 
 async fn fire(host: &AgentHost, input: impl Into<RequestInput>) -> LifecycleHookResult {
     let Some(processed) = host.fire(input).await else { return LifecycleHookResult::default() };
     let (reason, advice) = HookAdvice::with_reason(&processed);
-    LifecycleHookResult { stop: processed.should_stop_execution().then_some(reason), advice }
+    let stop = processed.should_stop_execution().then_some(reason);
+    LifecycleHookResult { stop, advice, warnings: processed.warnings }
 }
 
 /// Tells the SessionStart hooks that a session begins. Their context belongs into its first

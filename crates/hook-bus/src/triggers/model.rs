@@ -99,7 +99,8 @@ pub struct BeforeToolSelectionHookResult {
     pub block: Option<String>,
     /// What they say beside it; what is for the model is in the request already.
     pub advice: HookAdvice,
-    /// What they gave that the SDK's request cannot take.
+    /// What the agent should tell its user of its hooks, and what they gave that the SDK's request
+    /// cannot take.
     pub warnings: Vec<String>,
 }
 
@@ -124,6 +125,7 @@ pub async fn fire_before_tool_selection_hook(
     let Some(processed) = fired.await else { return result };
     let (reason, advice) = HookAdvice::with_reason(&processed);
     result.advice = advice;
+    result.warnings = processed.warnings;
     let approval = approval(HookEventName::BeforeToolSelection, &call.request, reason);
     let (decision, reason) = host.confirmed(processed.decision, approval).await;
     result.stop = (decision == PolicyDecision::Stop).then(|| reason.clone());
@@ -201,7 +203,8 @@ pub struct BeforeModelHookResult {
     /// What they say beside it. What is for the model is in the request already, where there is one
     /// to be made; else it belongs into the next.
     pub advice: HookAdvice,
-    /// What they gave that the SDK's request or response cannot take.
+    /// What the agent should tell its user of its hooks, and what they gave that the SDK's request
+    /// or response cannot take.
     pub warnings: Vec<String>,
 }
 
@@ -221,7 +224,7 @@ pub async fn fire_before_model_hook(host: &AgentHost, call: &ModelCall) -> Befor
         };
     };
     let (reason, advice) = HookAdvice::with_reason(&processed);
-    let mut warnings = Vec::new();
+    let mut warnings = processed.warnings;
     let output = BeforeModelOutput::new(&processed.aggregated);
     let refused = |reason: &str| error_response(call.sdk(), reason);
     let synthetic = output.synthetic_response().and_then(|response| {
@@ -298,7 +301,8 @@ pub struct AfterModelHookResult {
     pub response: RawObject,
     /// What they say beside it; what is for the model belongs into the next request.
     pub advice: HookAdvice,
-    /// What they gave that the SDK's response cannot take.
+    /// What the agent should tell its user of its hooks, and what they gave that the SDK's response
+    /// cannot take.
     pub warnings: Vec<String>,
 }
 
@@ -334,6 +338,7 @@ pub(super) async fn fire_on_response(
     let Some(processed) = host.fire(input).await else { return result };
     let (reason, advice) = HookAdvice::with_reason(&processed);
     result.advice = advice;
+    result.warnings = processed.warnings;
     let approval = approval(HookEventName::AfterModel, response, reason);
     let (decision, reason) = host.confirmed(processed.decision, approval).await;
     if decision == PolicyDecision::Block {

@@ -13,6 +13,7 @@ use hook_translate::{
     from_stable_chunk, join_chunks, repeats_text, to_stable_chunk, to_stable_request,
 };
 
+use super::advice::add_warnings;
 use super::model::{
     AfterModelDecision, AfterModelHookResult, BeforeModelDecision, ModelCall, error_response,
     fire_after_model_hook, fire_before_model_hook, fire_before_tool_selection_hook,
@@ -83,7 +84,7 @@ pub struct ModelCallResult {
     pub for_user: Option<String>,
     /// Whether the display should hide the answer.
     pub suppress_output: bool,
-    /// What hooks gave that could not be used.
+    /// What the agent should tell its user of its hooks, and what they gave that could not be used.
     pub warnings: Vec<String>,
 }
 
@@ -245,9 +246,7 @@ impl ModelCallResult {
     fn hear(&mut self, for_user: Option<String>, suppress_output: bool, warnings: Vec<String>) {
         add(&mut self.for_user, for_user);
         self.suppress_output |= suppress_output;
-        let known = |said: &String| self.warnings.contains(said);
-        let new: Vec<String> = warnings.into_iter().filter(|said| !known(said)).collect();
-        self.warnings.extend(new);
+        add_warnings(&mut self.warnings, warnings);
     }
 }
 

@@ -8,7 +8,7 @@ use hook_core::{
     ToolName,
 };
 
-use super::advice::HookAdvice;
+use super::advice::{HookAdvice, add_warnings};
 use crate::host::{AgentHost, ApprovalRequest};
 
 /// A tool that the model wants called.
@@ -90,6 +90,11 @@ pub struct ToolResult {
     pub message_for_user: Option<String>,
     /// What hooks made of the call.
     pub verdict: ToolVerdict,
+    /// What the agent should tell its user of its hooks: see [`ProcessedHookResult::warnings`], and
+    /// why hooks could not be asked, if they could not.
+    ///
+    /// [`ProcessedHookResult::warnings`]: hook_core::ProcessedHookResult::warnings
+    pub warnings: Vec<String>,
 }
 
 /// What hooks made of a tool call.
@@ -133,6 +138,7 @@ impl ToolResult {
             metadata: None,
             message_for_user: None,
             verdict: ToolVerdict::Ran,
+            warnings: Vec::new(),
         }
     }
 
@@ -142,17 +148,18 @@ impl ToolResult {
         Self { error: Some(error.clone()), ..Self::text(error) }
     }
 
-    fn blocked(reason: String, advice: HookAdvice) -> Self {
+    fn blocked(reason: String, advice: HookAdvice, warnings: Vec<String>) -> Self {
         let verdict = ToolVerdict::Blocked { reason: reason.clone() };
-        Self { verdict, ..Self::failed(reason) }.advised(advice)
+        Self { verdict, ..Self::failed(reason) }.advised(advice, warnings)
     }
 
-    fn stopped(reason: String, ran: bool, advice: HookAdvice) -> Self {
+    fn stopped(reason: String, ran: bool, advice: HookAdvice, warnings: Vec<String>) -> Self {
         let verdict = ToolVerdict::Stopped { reason: reason.clone(), ran };
-        Self { verdict, ..Self::text(reason) }.advised(advice)
+        Self { verdict, ..Self::text(reason) }.advised(advice, warnings)
     }
 
-    fn advised(mut self, advice: HookAdvice) -> Self {
+    fn advised(mut self, advice: HookAdvice, warnings: Vec<String>) -> Self {
+        add_warnings(&mut self.warnings, warnings);
         if let Some(text) = advice.for_model {
             self.llm_content.append(&text);
         }
@@ -212,6 +219,8 @@ pub struct BeforeToolHookResult {
     pub decision: BeforeToolDecision,
     /// What they say beside it.
     pub advice: HookAdvice,
+    /// What the agent should tell its user of its hooks.
+    pub warnings: Vec<String>,
 }
 
 /// Asks the BeforeTool hooks about a call.
@@ -224,7 +233,8 @@ pub async fn fire_before_tool_hook(host: &AgentHost, call: &ToolCall) -> BeforeT
     });
     let Some(processed) = fired.await else {
         let decision = BeforeToolDecision::Run { input };
-        return BeforeToolHookResult { decision, advice: HookAdvice::default() };
+        let advice = HookAdvice::default();
+        return BeforeToolHookResult { decision, advice, warnings: Vec::new() };
     };
     let (reason, advice) = HookAdvice::with_reason(&processed);
     let modified = BeforeToolOutput::new(&processed.aggregated).modified_tool_input(&input);
@@ -235,7 +245,7 @@ pub async fn fire_before_tool_hook(host: &AgentHost, call: &ToolCall) -> BeforeT
         PolicyDecision::Block => BeforeToolDecision::Block { reason },
         PolicyDecision::Stop => BeforeToolDecision::Stop { reason },
     };
-    BeforeToolHookResult { decision, advice }
+    BeforeToolHookResult { decision, advice, warnings: processed.warnings }
 }
 
 /// What becomes of a tool's result.
@@ -262,6 +272,8 @@ pub struct AfterToolHookResult {
     pub decision: AfterToolDecision,
     /// What they say beside it.
     pub advice: HookAdvice,
+    /// What the agent should tell its user of its hooks.
+    pub warnings: Vec<String>,
 }
 
 /// Tells the AfterTool hooks of a result. `call` is the call as it ran.
@@ -278,7 +290,8 @@ pub async fn fire_after_tool_hook(
     });
     let Some(processed) = fired.await else {
         let decision = AfterToolDecision::Keep;
-        return AfterToolHookResult { decision, advice: HookAdvice::default() };
+        let advice = HookAdvice::default();
+        return AfterToolHookResult { decision, advice, warnings: Vec::new() };
     };
     let (reason, advice) = HookAdvice::with_reason(&processed);
     let request = call.approval(HookEventName::AfterTool, result.to_raw(), reason);
@@ -287,7 +300,7 @@ pub async fn fire_after_tool_hook(
         (PolicyDecision::Block, reason) => AfterToolDecision::Replace { reason },
         (PolicyDecision::Stop, reason) => AfterToolDecision::Stop { reason },
     };
-    AfterToolHookResult { decision, advice }
+    AfterToolHookResult { decision, advice, warnings: processed.warnings }
 }
 
 /// Calls a tool with hooks around it, and does what they say.
@@ -331,18 +344,24 @@ where
             let request = call.approval(HookEventName::BeforeTool, input.clone().into(), reason);
             match host.confirmed(PolicyDecision::Ask, request).await {
                 (PolicyDecision::Proceed, _) => input,
-                (_, reason) => return ToolResult::blocked(reason, before.advice),
+                (_, reason) => {
+                    return ToolResult::blocked(reason, before.advice, before.warnings);
+                }
             }
         }
-        BeforeToolDecision::Block { reason } => return ToolResult::blocked(reason, before.advice),
+        BeforeToolDecision::Block { reason } => {
+            return ToolResult::blocked(reason, before.advice, before.warnings);
+        }
         BeforeToolDecision::Stop { reason } => {
-            return ToolResult::stopped(reason, false, before.advice);
+            return ToolResult::stopped(reason, false, before.advice, before.warnings);
         }
     };
     let ran = ToolCall { input: input.clone(), ..call };
     let mut result = execute(input).await;
     let after = fire_after_tool_hook(host, &ran, &result).await;
     let advice = before.advice.and(after.advice);
+    let mut warnings = before.warnings;
+    add_warnings(&mut warnings, after.warnings);
     match after.decision {
         AfterToolDecision::Keep => {}
         AfterToolDecision::Replace { reason } => {
@@ -352,7 +371,9 @@ where
             result.error = Some(reason.clone());
             result.verdict = ToolVerdict::Replaced { reason };
         }
-        AfterToolDecision::Stop { reason } => return ToolResult::stopped(reason, true, advice),
+        AfterToolDecision::Stop { reason } => {
+            return ToolResult::stopped(reason, true, advice, warnings);
+        }
     }
-    result.advised(advice)
+    result.advised(advice, warnings)
 }

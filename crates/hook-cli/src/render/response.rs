@@ -1,5 +1,6 @@
 //! One response: the decision first, then what each hook did.
 
+use std::collections::HashSet;
 use std::fmt::Write;
 use std::time::Duration;
 
@@ -59,7 +60,11 @@ pub(super) fn answer_fields(
             }
         }
     }
-    for warning in response.warnings.iter().filter(|warning| !said.contains(&warning.as_str())) {
+    // What went wrong with a hook is shown below that hook.
+    let of_hooks: HashSet<String> =
+        response.hooks.iter().flat_map(HookExecutionResult::caller_warnings).collect();
+    let is_new = |it: &&String| !said.contains(&it.as_str()) && !of_hooks.contains(*it);
+    for warning in processed.warnings.iter().filter(is_new) {
         field(out, "warning", &harmless(warning), printer);
     }
 }
