@@ -92,7 +92,7 @@ async fn fault_38_settings_are_looked_for_as_far_as_the_repository_and_no_furthe
     let response = prompt(&native(&directory)).await;
     assert_eq!(written(&response), ["root"]);
     let warned = |warning: &String| warning.contains("r/a/.hooks/settings.json");
-    assert!(response.warnings.iter().any(warned), "{:?}", response.warnings);
+    assert!(response.processed.warnings.iter().any(warned), "{:?}", response.processed.warnings);
 }
 
 #[tokio::test]
