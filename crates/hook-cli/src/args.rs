@@ -139,6 +139,13 @@ pub(crate) enum Command {
     Help(Deferred<commands::help::Arguments>),
 }
 
+impl Command {
+    /// Whether the exit code says what hooks decided.
+    pub(crate) fn gives_verdict(&self) -> bool {
+        matches!(self, Self::Fire(_))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

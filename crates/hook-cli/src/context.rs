@@ -59,6 +59,11 @@ impl Context {
         self.config_home.as_deref()
     }
 
+    /// Whether the user's own settings count, and cannot be looked for.
+    pub(crate) fn lacks_home(&self) -> bool {
+        self.config_home.is_none() && !self.common.no_user && self.common.settings.is_empty()
+    }
+
     /// The settings files that count, in run order.
     pub(crate) fn sources(&self) -> Vec<SettingsSource> {
         if self.common.settings.is_empty() {

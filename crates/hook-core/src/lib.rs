@@ -63,6 +63,7 @@
 //! | [`pipeline`] | all of it in order |
 //! | [`schema`] | JSON Schema of all that is read and written |
 //! | [`failure`] | what can go wrong |
+//! | [`regular_file`] | reading regular files, and refusing others at once |
 //! | [`replace`] | replacing a file as a whole |
 //! | [`program`] | finding programs as a shell does |
 
@@ -84,6 +85,7 @@ pub mod planner;
 pub mod processed;
 pub mod program;
 pub mod registry;
+pub mod regular_file;
 pub mod replace;
 pub mod runner;
 pub mod schema;

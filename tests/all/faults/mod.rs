@@ -5,6 +5,8 @@
 mod clients;
 mod clock;
 mod guards;
+#[cfg(unix)]
+mod command;
 mod host;
 mod lines;
 mod load;
