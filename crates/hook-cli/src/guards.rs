@@ -1,6 +1,8 @@
 //! Which guards an event has, or may have. A guard is a hook with `failBehavior: block`: where it
 //! cannot be asked, the answer is no.
 
+use std::path::Path;
+
 use hook_bus::HookSystem;
 use hook_core::settings::{Diagnostic, Rule, SettingsFile};
 use hook_core::{FailBehavior, HookEventName, HookSource};
@@ -19,7 +21,7 @@ pub(crate) fn may_exist(event: HookEventName, context: &Context) -> bool {
     let may_guard = |file: &SettingsFile| {
         let lost = file.diagnostics.iter().any(Diagnostic::is_of_whole_file);
         let guarded = file.config.enabled && file.hooks.iter().any(is_guard);
-        (lost || guarded) && is_agreed_to(&file.source, context)
+        (lost || guarded) && is_agreed_to(&file.source, file.path.as_deref(), context)
     };
     // A file that was named, and is not there, may have held anything.
     context.settings_files().map_or(true, |files| files.iter().any(may_guard))
@@ -59,15 +61,17 @@ fn loses_guards(
         |source: &hook_core::SettingsSource| diagnostic.place.file.as_deref() == Some(&source.path);
     let source = || context.sources().into_iter().find(is_lost);
     diagnostic.is_of_whole_file()
-        && source().is_none_or(|source| is_agreed_to(&source.source, context))
+        && source().is_none_or(|it| is_agreed_to(&it.source, Some(&it.path), context))
 }
 
 /// Whether anything of a file may run. What nobody has agreed to does not, and is nobody's guard.
-fn is_agreed_to(source: &HookSource, context: &Context) -> bool {
+fn is_agreed_to(source: &HookSource, path: Option<&Path>, context: &Context) -> bool {
     if *source != HookSource::Project {
         return true;
     }
-    context.trust_store().is_some_and(|store| {
-        store.granted(context.project()).map_or(true, |grants| !grants.is_empty())
-    })
+    // It stands in `PROJECT/.hooks/`, and not always in the project of the command.
+    let project = path.and_then(|path| path.ancestors().nth(2)).unwrap_or(context.project());
+    context
+        .trust_store()
+        .is_some_and(|store| store.granted(project).map_or(true, |grants| !grants.is_empty()))
 }

@@ -4,9 +4,9 @@
 
 mod clients;
 mod clock;
-mod guards;
 #[cfg(unix)]
 mod command;
+mod guards;
 mod host;
 mod lines;
 mod load;
