@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use futures::FutureExt;
 use hook_core::nearest::shortened;
+use hook_core::runner::Nesting;
 use hook_core::{
     EventInput, FailureCode, FinishedHooks, Hook, HookEventName, HookExecutionResult, HostContext,
     PayloadError, PipelineOutcome, Plan, ProcessedHookResult, RawJson, RequestInput, RunScope,
@@ -111,8 +112,10 @@ impl HookEventHandler {
         let input = input.complete(&self.host);
         if plan.is_inline() {
             // Done before anybody could cancel it.
-            let scope =
-                RunScope { cancel: self.ended.clone(), observer, lane: control.lane, keeps_inputs };
+            let (cancel, lane) = (self.ended.clone(), control.lane);
+            // Nothing of it waits for a permit.
+            let nesting = Nesting::default();
+            let scope = RunScope { cancel, observer, lane, nesting, keeps_inputs };
             let run = engine.pipeline.run(&plan, input, &scope).now_or_never();
             let run = run.unwrap_or_else(|| {
                 let message = "an inline plan did not finish at once";
@@ -129,7 +132,13 @@ impl HookEventHandler {
             id: door.id,
             plan,
             input,
-            scope: RunScope { cancel: cancel.clone(), observer, lane: control.lane, keeps_inputs },
+            scope: RunScope {
+                cancel: cancel.clone(),
+                observer,
+                lane: control.lane,
+                nesting: Nesting::here(),
+                keeps_inputs,
+            },
             cut_off: self.cut_off(&cancel, control.deadline),
         };
         Served::Running { running: run.finish().boxed(), cancel }

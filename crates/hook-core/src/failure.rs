@@ -99,6 +99,25 @@ pub enum HookFailure {
         /// How deep this hook would be.
         depth: u32,
     },
+    /// Too many blocking handlers have not returned in time and hold their threads.
+    #[error(
+        "{abandoned} threads of blocking handlers that did not return in time still run, so no \
+         further handler is started; return in time, use asynchronous handlers, or raise \
+         `RunnerLimits::max_abandoned`"
+    )]
+    ThreadsExhausted {
+        /// How many such threads there are.
+        abandoned: usize,
+    },
+    /// Blocking handlers that wait for events whose blocking handlers wait for events.
+    #[error(
+        "blocking handlers are nested more than {limit} deep; a handler fires an event that runs it \
+         again"
+    )]
+    HandlersTooDeep {
+        /// How deep they may be.
+        limit: u32,
+    },
     /// Nobody waits for the answer any more.
     #[error("cancelled")]
     Cancelled,

@@ -12,6 +12,7 @@ mod lines;
 mod load;
 mod output;
 mod streams;
+mod threads;
 
 use std::time::Duration;
 
