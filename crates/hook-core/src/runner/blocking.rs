@@ -100,7 +100,9 @@ impl BlockingHandlers {
                 Some(slots) => {
                     // In this order: who has the answer finds this thread, and who has the permit.
                     worker.free();
-                    if let Some(Err(unread)) = finished.map(|finished| sender.send(finished)) {
+                    if let Some(finished) = finished
+                        && let Err(unread) = sender.send(finished)
+                    {
                         drop_quietly(unread);
                     }
                     drop(slots);
