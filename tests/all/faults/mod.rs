@@ -6,6 +6,7 @@ mod clients;
 mod clock;
 #[cfg(unix)]
 mod command;
+mod consent;
 mod guards;
 mod host;
 mod lines;

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::document::{Document, Field, Node};
@@ -27,7 +28,7 @@ const MISPLACED: [&str; 3] = ["enabled", "disabled", "notifications"];
 pub fn parse(text: &str, source: HookSource, path: Option<PathBuf>) -> SettingsFile {
     let mut reader = Reader {
         document: Document::new(text, path.clone()),
-        config: HooksConfig::default(),
+        config: Arc::default(),
         hooks: Vec::new(),
         spans: FileSpans::default(),
     };
@@ -45,7 +46,7 @@ pub fn parse(text: &str, source: HookSource, path: Option<PathBuf>) -> SettingsF
 
 struct Reader<'t> {
     document: Document<'t>,
-    config: HooksConfig,
+    config: Arc<HooksConfig>,
     hooks: Vec<HookEntry>,
     spans: FileSpans,
 }
@@ -93,24 +94,25 @@ impl Reader<'_> {
             self.document.wrong_kind(node, "an object", "it was ignored");
             return;
         };
+        let mut config = HooksConfig::default();
         for field in &fields {
             match field.name.as_str() {
                 "enabled" => {
                     if let Some(enabled) = self.bool(&field.value) {
-                        self.config.enabled = enabled;
+                        config.enabled = enabled;
                     }
                 }
                 "disabled" => {
                     let disabled = self.located_texts(&field.value);
-                    (self.config.disabled, self.spans.disabled) = disabled.into_iter().unzip();
+                    (config.disabled, self.spans.disabled) = disabled.into_iter().unzip();
                 }
                 "defaultTimeout" => {
-                    self.config.default_timeout = self.timeout(&field.value);
+                    config.default_timeout = self.timeout(&field.value);
                     self.spans.default_timeout = Some(field.value.value.range());
                 }
-                "failBehavior" => self.config.fail_behavior = self.fail_behavior(&field.value),
+                "failBehavior" => config.fail_behavior = self.fail_behavior(&field.value),
                 "maxConcurrent" => match field.value.value.to_whole_number() {
-                    Some(count) => self.config.max_concurrent = count as usize,
+                    Some(count) => config.max_concurrent = count as usize,
                     None => {
                         let found = shortened(field.value.value.as_str());
                         let message =
@@ -118,18 +120,19 @@ impl Reader<'_> {
                         self.document.report(Rule::InvalidNumber, &field.value, message);
                     }
                 },
-                "environment" => self.read_environment(&field.value),
+                "environment" => config.environment = self.environment_rules(&field.value),
                 _ => self.unknown_key(field, &CONFIG_FIELDS),
             }
         }
+        self.config = Arc::new(config);
     }
 
-    fn read_environment(&mut self, node: &Node) {
+    fn environment_rules(&mut self, node: &Node) -> EnvironmentRules {
+        let mut rules = EnvironmentRules::default();
         let Some(fields) = self.document.fields(node) else {
             self.document.wrong_kind(node, "an object", "it was ignored");
-            return;
+            return rules;
         };
-        let mut rules = EnvironmentRules::default();
         for field in &fields {
             match field.name.as_str() {
                 "allow" => rules.allow = self.texts(&field.value),
@@ -137,7 +140,7 @@ impl Reader<'_> {
                 _ => self.unknown_key(field, &ENVIRONMENT_FIELDS),
             }
         }
-        self.config.environment = rules;
+        rules
     }
 
     fn read_events(&mut self, node: &Node) {
@@ -268,6 +271,7 @@ impl Reader<'_> {
             },
             fail_behavior: self.config.fail_behavior,
             env: Vec::new(),
+            config: Arc::clone(&self.config),
             place: self.document.place(node),
             spans: HookSpans { matcher: definition.matcher_at.clone(), ..HookSpans::default() },
         };

@@ -23,6 +23,7 @@ mod switch;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 pub use check::{CheckedFile, Surroundings, check};
@@ -159,6 +160,8 @@ pub struct HookEntry {
     pub fail_behavior: FailBehavior,
     /// Variables added to its environment.
     pub env: Vec<(String, String)>,
+    /// What holds for all hooks of its file.
+    pub config: Arc<HooksConfig>,
     /// Where the entry stands.
     pub place: Place,
     pub(crate) spans: HookSpans,
@@ -196,6 +199,13 @@ impl HookEntry {
     pub fn display_name(&self) -> &str {
         self.name.as_deref().unwrap_or(&self.command)
     }
+
+    /// Whether its own file switches it on: it is not listed in `disabled` there, and `enabled`
+    /// is not false.
+    pub fn is_enabled_by_its_file(&self) -> bool {
+        let name = self.display_name();
+        self.config.enabled && !self.config.disabled.iter().any(|disabled| disabled == name)
+    }
 }
 
 /// What was read from one settings file.
@@ -206,7 +216,7 @@ pub struct SettingsFile {
     /// The file.
     pub path: Option<PathBuf>,
     /// `hooksConfig`.
-    pub config: HooksConfig,
+    pub config: Arc<HooksConfig>,
     /// The hooks, in the order of the file.
     pub hooks: Vec<HookEntry>,
     /// What is wrong with it.

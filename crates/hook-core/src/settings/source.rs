@@ -3,8 +3,9 @@
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use super::{Diagnostic, FileSpans, HooksConfig, Place, Rule, SettingsFile, parse};
+use super::{Diagnostic, FileSpans, Place, Rule, SettingsFile, parse};
 use crate::regular_file;
 
 /// How long a settings file may be, in bytes: 16 MiB.
@@ -138,7 +139,7 @@ fn unreadable(source: &SettingsSource, error: &io::Error) -> SettingsFile {
     SettingsFile {
         source: source.source.clone(),
         path: Some(source.path.clone()),
-        config: HooksConfig::default(),
+        config: Arc::default(),
         hooks: Vec::new(),
         diagnostics: vec![diagnostic],
         spans: FileSpans::default(),
