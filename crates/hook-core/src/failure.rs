@@ -192,13 +192,15 @@ pub enum FailureCode {
     Cancelled,
     /// The request's own deadline passed.
     DeadlineExceeded,
+    /// There is no async runtime, and the hooks need one.
+    NoRuntime,
     /// A panic in the engine or in a handler's wrapping.
     InternalError,
 }
 
 impl FailureCode {
     /// All codes.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::InvalidRequest,
         Self::UnsupportedEvent,
         Self::InvalidPayload,
@@ -210,6 +212,7 @@ impl FailureCode {
         Self::ShuttingDown,
         Self::Cancelled,
         Self::DeadlineExceeded,
+        Self::NoRuntime,
         Self::InternalError,
     ];
 
@@ -236,6 +239,7 @@ impl FailureCode {
             Self::ShuttingDown => ("shutting_down", "bus"),
             Self::Cancelled => ("cancelled", "run"),
             Self::DeadlineExceeded => ("deadline_exceeded", "run"),
+            Self::NoRuntime => ("no_runtime", "run"),
             Self::InternalError => ("internal_error", "internal"),
         }
     }

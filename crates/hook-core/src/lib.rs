@@ -31,7 +31,7 @@
 //!     limits: RunnerLimits::default(),
 //! })?);
 //! let registry = HookRegistry::new(
-//!     Vec::new(), &[guard], &runner, ".".as_ref(), &TrustPolicy::Nothing,
+//!     &[], &[guard], &runner, ".".as_ref(), &TrustPolicy::Nothing,
 //! );
 //! let pipeline = Pipeline::new(Planner::new(Arc::new(registry)), runner, Aggregator);
 //!
@@ -113,7 +113,7 @@ pub use model::{LlmRequest, LlmResponse, ToolConfig};
 pub use output::{Decision, HookOutput, PolicyDecision};
 pub use pipeline::{FinishedHooks, Pipeline, PipelineOutcome};
 pub use planner::{Plan, Planner};
-pub use processed::{ProcessedHookResult, StageFailure};
+pub use processed::{Guard, ProcessedHookResult, StageFailure};
 pub use registry::{Hook, HookListing, HookRegistry};
 pub use runner::{
     EndSignal, HandlerHook, HandlerResult, HookExecutionResult, HookInput, HookKind, HookStart,

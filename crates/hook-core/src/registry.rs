@@ -153,7 +153,7 @@ impl HookRegistry {
     /// Registers the hooks of all sources, in run order, then the host's handlers. `project` is what
     /// hooks belong to that are not of a project's own settings ([`SettingsFile::project`]).
     pub fn new(
-        files: Vec<SettingsFile>,
+        files: &[SettingsFile],
         handlers: &[HandlerHook],
         runner: &Runner,
         project: &Path,
@@ -163,7 +163,7 @@ impl HookRegistry {
         let mut diagnostics = Vec::new();
         let mut trusted = TrustOfProjects { policy, known: HashMap::new() };
         let disabled: Vec<Disabled<'_>> = files.iter().map(Disabled::by).collect();
-        for file in &files {
+        for file in files {
             diagnostics.extend(file.diagnostics.iter().cloned());
             let default_timeout = runner.limits().timeout;
             let project = file.project(project);

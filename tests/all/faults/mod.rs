@@ -13,6 +13,7 @@ mod lines;
 mod load;
 mod output;
 mod streams;
+mod system;
 mod threads;
 
 use std::time::Duration;

@@ -140,6 +140,16 @@ impl HandlerHook {
         self
     }
 
+    /// What it is shown as.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether its failure is a denial of that event.
+    pub fn is_guard_of(&self, event: HookEventName) -> bool {
+        self.event == event && self.fail_behavior == FailBehavior::Block
+    }
+
     pub(super) fn executor(&self, blocking: &Arc<BlockingHandlers>) -> Arc<dyn HookExecutor> {
         Arc::new(HandlerExecutor {
             name: self.name.clone(),

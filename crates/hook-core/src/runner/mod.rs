@@ -30,7 +30,7 @@ mod termination;
 mod threads;
 mod tree;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -209,12 +209,22 @@ impl Runner {
         if environment::ignores_child_signal() {
             return Err(RunnerError::ChildSignalIgnored);
         }
-        let path = host.environment.iter().find(|(name, _)| name == "PATH");
-        let shell = Shell::find(path.map(|(_, value)| value.as_os_str()))?;
+        let shell = Shell::find(path_of(&host))?;
+        Ok(Self::with(shell, host))
+    }
+
+    /// A runner for a process that is not fit to run hooks: with it one can still say which hooks
+    /// there would be.
+    pub fn unfit(host: RunnerHost) -> Self {
+        let shell = Shell::find(path_of(&host)).unwrap_or_else(|_| Shell::missing());
+        Self::with(shell, host)
+    }
+
+    fn with(shell: Shell, host: RunnerHost) -> Self {
         let tasks = EngineTasks::new();
         let threads = Arc::new(Threads::new(host.limits.max_blocking.max(1)));
         let blocking = Arc::new(BlockingHandlers::new(&host.limits, threads));
-        Ok(Self { shell, host, slots: OnceLock::new(), tasks, blocking })
+        Self { shell, host, slots: OnceLock::new(), tasks, blocking }
     }
 
     /// Makes executors for the command hooks of one settings file, which belong to that project.
@@ -319,6 +329,11 @@ impl Runner {
     }
 }
 
+fn path_of(host: &RunnerHost) -> Option<&OsStr> {
+    let path = host.environment.iter().find(|(name, _)| name == "PATH");
+    path.map(|(_, value)| value.as_os_str())
+}
+
 /// Makes executors for the command hooks of one source.
 #[derive(Debug)]
 pub(crate) struct CommandMaker {
@@ -351,7 +366,8 @@ pub(crate) enum StartedHook {
 /// The engine's runtime ended while a hook was running.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error(
-    "the task that ran hook {hook} ended without an answer; the async runtime is shutting down"
+    "the task that ran hook {hook} ended without an answer: it panicked, or the async runtime is \
+     shutting down"
 )]
 pub struct RunnerGone {
     hook: String,

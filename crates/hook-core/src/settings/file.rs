@@ -32,7 +32,7 @@ pub fn parse(text: &str, source: HookSource, path: Option<PathBuf>) -> SettingsF
         hooks: Vec::new(),
         spans: FileSpans::default(),
     };
-    reader.read();
+    let was_read = reader.read();
     reader.spans.unreported = reader.document.unreported();
     SettingsFile {
         source,
@@ -40,6 +40,7 @@ pub fn parse(text: &str, source: HookSource, path: Option<PathBuf>) -> SettingsF
         config: reader.config,
         hooks: reader.hooks,
         diagnostics: reader.document.into_diagnostics(),
+        was_read,
         spans: reader.spans,
     }
 }
@@ -60,17 +61,18 @@ struct Definition {
 }
 
 impl Reader<'_> {
-    fn read(&mut self) {
+    /// Whether it is an object with settings in it, whatever is wrong with them.
+    fn read(&mut self) -> bool {
         let root = match self.document.root() {
             Ok(root) => root,
             Err(error) => {
                 self.document.not_json(&error);
-                return;
+                return false;
             }
         };
         let Some(fields) = self.document.fields(&root) else {
             self.document.wrong_kind(&root, "an object", "the file was skipped");
-            return;
+            return false;
         };
         for field in fields.iter().filter(|field| !schema::has(&TOP_LEVEL, &field.name)) {
             // Other names belong to the agent whose file it is, unless they are meant for us.
@@ -87,6 +89,7 @@ impl Reader<'_> {
         for field in fields.iter().filter(|field| field.name == "hooks") {
             self.read_events(&field.value);
         }
+        true
     }
 
     fn read_config(&mut self, node: &Node) {

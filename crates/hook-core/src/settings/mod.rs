@@ -15,6 +15,7 @@ pub mod edit;
 mod fields;
 mod file;
 mod foreign;
+mod in_force;
 mod rule;
 mod source;
 pub mod starter;
@@ -33,6 +34,7 @@ pub use discovery::{IN_PROJECT, config_home, discover, enclosing_projects, neare
 pub(crate) use fields::{DEFINITION_FIELDS, HOOK_FIELDS, TOP_LEVEL};
 pub use file::parse;
 pub use foreign::{ForeignFile, find_foreign};
+pub use in_force::read_again;
 pub use rule::Rule;
 pub use source::{HookSource, SettingsSource, load};
 pub use switch::Switches;
@@ -221,6 +223,8 @@ pub struct SettingsFile {
     pub hooks: Vec<HookEntry>,
     /// What is wrong with it.
     pub diagnostics: Vec<Diagnostic>,
+    /// Whether settings were read at all: not of a file that cannot be read or is no JSON object.
+    pub(crate) was_read: bool,
     pub(crate) spans: FileSpans,
 }
 

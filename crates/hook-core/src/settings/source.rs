@@ -142,6 +142,7 @@ fn unreadable(source: &SettingsSource, error: &io::Error) -> SettingsFile {
         config: Arc::default(),
         hooks: Vec::new(),
         diagnostics: vec![diagnostic],
+        was_read: false,
         spans: FileSpans::default(),
     }
 }

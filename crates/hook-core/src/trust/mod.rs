@@ -14,6 +14,7 @@ mod grant;
 mod matching;
 mod review;
 mod store;
+mod user;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
