@@ -110,6 +110,24 @@ async fn fault_45_with_an_engine_that_cannot_be_built_a_host_blocks_and_says_why
     assert!(result.warnings.iter().any(|it| it.contains("broken.json")), "{:?}", result.warnings);
 }
 
+#[test]
+fn fault_45_in_a_process_that_is_not_fit_to_run_hooks_a_host_fails_as_its_guards_say() {
+    for (fail_behavior, verdict) in
+        [("block", "Blocked { reason: \"hook guard could not run"), ("continue", "Ran")]
+    {
+        let project = guarded(fail_behavior);
+        let agent = std::process::Command::new("env")
+            .arg("--ignore-signal=CHLD")
+            .arg(env!("CARGO_BIN_EXE_unfit"))
+            .arg(project.settings())
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&agent.stdout);
+        assert!(said.starts_with(verdict), "{said}{}", String::from_utf8_lossy(&agent.stderr));
+        assert!(said.contains("hooks could not be asked") && said.contains("SIGCHLD"), "{said}");
+    }
+}
+
 fn tool_request() -> HookExecutionRequest {
     HookExecutionRequest::new("BeforeTool", fields(json!({"tool_name": "edit", "tool_input": {}})))
 }
