@@ -10,7 +10,6 @@
 mod cli;
 mod conformance;
 mod example;
-mod example_guards;
 mod faults;
 mod hooks;
 mod invariants;
@@ -20,6 +19,8 @@ mod robustness;
 mod serve;
 #[cfg(unix)]
 mod serve_socket;
+#[cfg(target_os = "linux")]
+mod serve_stdio;
 mod tour;
 mod triggers;
 mod warnings;

@@ -17,15 +17,6 @@ use crate::message::{
     RequestKey,
 };
 
-/// Who is to serve a request.
-#[derive(Clone, Copy)]
-pub(crate) enum ServeBy<'h> {
-    /// Whoever is attached to the bus.
-    Attached,
-    /// This handler alone. Where it is not attached it refuses, since it knows what its guards want.
-    Only(&'h Arc<dyn RequestHandler>),
-}
-
 /// An accepted request that must be answered.
 pub(crate) struct Accepted {
     bus: MessageBus,
@@ -49,20 +40,10 @@ impl Accepted {
         request: &HookExecutionRequest,
         key: RequestKey,
         lane: RunLane,
-        serve: ServeBy<'_>,
     ) -> Self {
         bus.record(key, || JournalMessage::Request(Arc::new(request.clone())));
-        let (handler, refusal) = match serve {
-            ServeBy::Attached => {
-                let handler = bus.handler();
-                let refusal = handler.as_ref().and_then(|handler| handler.accept().err());
-                (handler, refusal)
-            }
-            ServeBy::Only(own) => {
-                let refusal = bus.is_served_by(own).and_then(|()| own.accept()).err();
-                (Some(Arc::clone(own)), refusal)
-            }
-        };
+        let handler = bus.handler();
+        let refusal = handler.as_ref().and_then(|handler| handler.accept().err());
         Self {
             bus: bus.clone(),
             key,
@@ -100,6 +81,9 @@ impl Accepted {
     }
 
     fn serve(&self, request: HookExecutionRequest, cancel: Option<CancellationToken>) -> Served {
+        if let Some(refusal) = &self.refusal {
+            return Served::Done(self.failed(StageFailure::clone(refusal)));
+        }
         let Some(handler) = &self.handler else {
             let message = "nothing serves the bus: no hook system was started on it, or it was \
                            disposed of";
@@ -107,11 +91,7 @@ impl Accepted {
         };
         let control =
             RequestControl { key: self.key, cancel, deadline: self.deadline, lane: self.lane };
-        let serve = || match &self.refusal {
-            None => Arc::clone(handler).serve(request, control),
-            Some(refusal) => Arc::clone(handler).refuse(request, StageFailure::clone(refusal)),
-        };
-        catch_unwind(AssertUnwindSafe(serve))
+        catch_unwind(AssertUnwindSafe(|| Arc::clone(handler).serve(request, control)))
             .unwrap_or_else(|panic| Served::Done(self.panicked(panic.as_ref())))
     }
 
@@ -143,7 +123,7 @@ impl Accepted {
         let id = self.correlation_id.clone();
         match &self.handler {
             Some(handler) => handler.failed(id, self.event, failure),
-            None => HookExecutionResponse::unserved(id, self.event, failure, None),
+            None => HookExecutionResponse::unserved(id, self.event, failure),
         }
     }
 }
@@ -152,7 +132,7 @@ impl Drop for Accepted {
     /// The future that served the request was dropped: its caller is gone, or the runtime is.
     fn drop(&mut self) {
         if !self.answered {
-            let message = "the caller does not wait for the answer any more";
+            let message = "whoever asked does not wait for the answer any more";
             let failure = StageFailure::new(FailureCode::Cancelled, message);
             let response = Arc::new(*self.failed(failure));
             self.publish(&response);

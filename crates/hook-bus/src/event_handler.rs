@@ -6,13 +6,11 @@ use std::time::{Duration, Instant};
 
 use futures::FutureExt;
 use hook_core::nearest::shortened;
-use hook_core::runner::Nesting;
 use hook_core::{
-    EventInput, FailureCode, FinishedHooks, Guard, HookEventName, HookExecutionResult, HostContext,
+    EventInput, FailureCode, FinishedHooks, Hook, HookEventName, HookExecutionResult, HostContext,
     PayloadError, PipelineOutcome, Plan, ProcessedHookResult, RawJson, RequestInput, RunScope,
     StageFailure,
 };
-use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
 use crate::bus::{MessageBus, RequestControl, RequestHandler, Served};
@@ -23,7 +21,7 @@ use crate::message::{
     Body, CorrelationId, HookExecutionRequest, HookExecutionResponse, Invalid, Named,
 };
 use crate::progress::Progress;
-use crate::translation::{Translation, translate};
+use crate::translation::translate;
 use crate::unfinished::unfinished;
 
 /// Serves hook-execution requests from a bus.
@@ -93,7 +91,7 @@ impl HookEventHandler {
         request: HookExecutionRequest,
         control: &RequestControl,
     ) -> Served {
-        let door = Door::of(engine, request.correlation_id().clone());
+        let door = Door { engine, id: request.correlation_id().clone() };
         let keeps_inputs = request.asks_for_inputs();
         let mut input = match read(request.into_body()) {
             Ok(input) => input,
@@ -106,21 +104,15 @@ impl HookEventHandler {
         if plan.is_empty() {
             return Served::Done(door.complete(event, PipelineOutcome::empty_success()));
         }
-        match translate(&mut input) {
-            Ok(Translation::Done) => {}
-            Ok(Translation::NothingToShow) => {
-                return Served::Done(door.complete(event, PipelineOutcome::empty_success()));
-            }
-            Err(failure) => return Served::Done(door.fail(&plan, failure)),
+        if let Err(failure) = translate(&mut input) {
+            return Served::Done(door.fail(&plan, failure));
         }
         let observer = Progress::observe(&self.bus, control.key, &door.id, event);
         let input = input.complete(&self.host);
         if plan.is_inline() {
             // Done before anybody could cancel it.
-            let (cancel, lane) = (self.ended.clone(), control.lane);
-            // Nothing of it waits for a permit.
-            let nesting = Nesting::default();
-            let scope = RunScope { cancel, observer, lane, nesting, keeps_inputs };
+            let scope =
+                RunScope { cancel: self.ended.clone(), observer, lane: control.lane, keeps_inputs };
             let run = engine.pipeline.run(&plan, input, &scope).now_or_never();
             let run = run.unwrap_or_else(|| {
                 let message = "an inline plan did not finish at once";
@@ -131,22 +123,13 @@ impl HookEventHandler {
                 Err(failure) => Served::Done(door.fail(&plan, failure)),
             };
         }
-        if Handle::try_current().is_err() {
-            return Served::Done(door.fail(&plan, no_runtime()));
-        }
         let cancel = control.cancel.clone().unwrap_or_default();
         let run = Run {
             engine: Arc::clone(engine),
             id: door.id,
             plan,
             input,
-            scope: RunScope {
-                cancel: cancel.clone(),
-                observer,
-                lane: control.lane,
-                nesting: Nesting::here(),
-                keeps_inputs,
-            },
+            scope: RunScope { cancel: cancel.clone(), observer, lane: control.lane, keeps_inputs },
             cut_off: self.cut_off(&cancel, control.deadline),
         };
         Served::Running { running: run.finish().boxed(), cancel }
@@ -164,7 +147,7 @@ impl HookEventHandler {
         let built = tokio::select! {
             biased;
             failure = cut_off.reached() => Err(failure),
-            built = self.engine.initialize() => built.map_err(|it| not_initialized(&it.error)),
+            built = self.engine.initialize() => built.map_err(|error| not_initialized(&error)),
         };
         // One deadline for the whole of it.
         let deadline = cut_off.deadline;
@@ -198,9 +181,9 @@ impl RequestHandler for HookEventHandler {
     fn serve(self: Arc<Self>, request: HookExecutionRequest, control: RequestControl) -> Served {
         match self.engine.get() {
             Some(Ok(engine)) => self.serve_with(&engine, request, &control),
-            Some(Err(unbuilt)) => {
+            Some(Err(error)) => {
                 let (id, event) = (request.correlation_id().clone(), request.event());
-                Served::Done(self.failed(id, event, not_initialized(&unbuilt.error)))
+                Served::Done(self.failed(id, event, not_initialized(&error)))
             }
             None => {
                 let cancel = control.cancel.clone().unwrap_or_default();
@@ -210,37 +193,16 @@ impl RequestHandler for HookEventHandler {
         }
     }
 
-    fn refuse(self: Arc<Self>, request: HookExecutionRequest, failure: StageFailure) -> Served {
-        let (id, event) = (request.correlation_id().clone(), request.event());
-        if self.engine.get().is_some() {
-            return Served::Done(self.failed(id, event, failure));
-        }
-        // Only its settings say whether there is a guard.
-        let running = async move {
-            let _read = self.engine.initialize().await;
-            self.failed(id, event, failure)
-        };
-        Served::Running { running: running.boxed(), cancel: CancellationToken::new() }
-    }
-
     fn failed(
         &self,
         id: CorrelationId,
         event: Option<HookEventName>,
         failure: StageFailure,
     ) -> Box<HookExecutionResponse> {
-        let guard = match self.engine.get() {
-            Some(Ok(engine)) => return Door::of(&engine, id).reject(event, failure),
-            Some(Err(unbuilt)) => match &unbuilt.unused {
-                Some(engine) => {
-                    let is_incomplete = unbuilt.is_incomplete();
-                    return Door { engine, id, is_incomplete }.reject(event, failure);
-                }
-                None => Some(Guard::Possible),
-            },
-            None => self.engine.guard_before_reading(event),
-        };
-        HookExecutionResponse::unserved(id, event, failure, guard)
+        if let Some(Ok(engine)) = self.engine.get() {
+            return Door { engine: &engine, id }.reject(event, failure);
+        }
+        HookExecutionResponse::unserved(id, event, failure)
     }
 }
 
@@ -297,25 +259,13 @@ fn unsupported(event_name: &str) -> StageFailure {
     }
 }
 
-fn no_runtime() -> StageFailure {
-    let message = "hooks that are not inline need a tokio runtime, and there is none; call from a \
-                   task, or enter the runtime first";
-    StageFailure::new(FailureCode::NoRuntime, message)
-}
-
 /// Makes responses: what every one of them needs.
 struct Door<'e> {
     engine: &'e Engine,
     id: CorrelationId,
-    /// Whether there may be hooks that the engine does not know.
-    is_incomplete: bool,
 }
 
-impl<'e> Door<'e> {
-    fn of(engine: &'e Engine, id: CorrelationId) -> Self {
-        Self { engine, id, is_incomplete: false }
-    }
-
+impl Door<'_> {
     fn complete(
         &self,
         event: HookEventName,
@@ -323,7 +273,7 @@ impl<'e> Door<'e> {
     ) -> Box<HookExecutionResponse> {
         let mut response =
             Box::new(HookExecutionResponse::completed(self.id.clone(), event, outcome));
-        log::event(event, &self.id, &response.hooks, &response.processed);
+        log::event(event, &response);
         self.warn(&mut response);
         response
     }
@@ -336,15 +286,12 @@ impl<'e> Door<'e> {
     ) -> Box<HookExecutionResponse> {
         let planner = self.engine.pipeline.planner();
         let blocking = event.and_then(|event| planner.blocking_on_failure(event));
-        let known = blocking.as_deref().map(|hook| Guard::Known(hook.display_name()));
-        let guard = known.or(self.is_incomplete.then_some(Guard::Possible));
-        self.failed(event, failure, guard)
+        self.failed(event, failure, blocking.as_deref())
     }
 
     /// A request whose hooks are known.
     fn fail(&self, plan: &Plan, failure: StageFailure) -> Box<HookExecutionResponse> {
-        let guard = plan.blocking_on_failure().map(|hook| Guard::Known(hook.display_name()));
-        self.failed(Some(plan.event), failure, guard)
+        self.failed(Some(plan.event), failure, plan.blocking_on_failure())
     }
 
     /// A request that ended before all of its hooks had. What those that were done said still
@@ -358,7 +305,9 @@ impl<'e> Door<'e> {
         if let Some(names) = unfinished(plan, &partial.hooks) {
             failure.details.insert("unfinished", names);
         }
-        log::event(plan.event, &self.id, &partial.hooks, &partial.processed);
+        for result in &partial.hooks {
+            log::hook(plan.event, &self.id, result);
+        }
         let mut response = self.fail(plan, failure);
         let hooks = partial.hooks.iter();
         response.processed.warn(hooks.flat_map(HookExecutionResult::caller_warnings));
@@ -372,10 +321,10 @@ impl<'e> Door<'e> {
         &self,
         event: Option<HookEventName>,
         failure: StageFailure,
-        guard: Option<Guard<'_>>,
+        blocking: Option<&Hook>,
     ) -> Box<HookExecutionResponse> {
         log::failure(event, &self.id, &failure);
-        let processed = ProcessedHookResult::failed(failure, guard);
+        let processed = ProcessedHookResult::failed(failure, blocking);
         let mut response =
             Box::new(HookExecutionResponse::failed(self.id.clone(), event, processed));
         self.warn(&mut response);
@@ -406,7 +355,7 @@ struct Run {
 
 impl Run {
     async fn finish(self) -> Box<HookExecutionResponse> {
-        let door = Door::of(&self.engine, self.id);
+        let door = Door { engine: &self.engine, id: self.id };
         let pipeline = &self.engine.pipeline;
         let mut finished = FinishedHooks::default();
         let run = {
@@ -457,10 +406,7 @@ impl CutOff {
 
 async fn passed(deadline: Option<Instant>) {
     match deadline {
-        // Without a runtime nothing runs that would have to be cut off.
-        Some(deadline) if Handle::try_current().is_ok() => {
-            tokio::time::sleep_until(deadline.into()).await;
-        }
-        _ => std::future::pending().await,
+        Some(deadline) => tokio::time::sleep_until(deadline.into()).await,
+        None => std::future::pending().await,
     }
 }

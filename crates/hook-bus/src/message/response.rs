@@ -1,7 +1,7 @@
 //! The one answer to a request.
 
 use hook_core::{
-    Guard, HookEventName, HookExecutionResult, ObjectWriter, PipelineOutcome, PolicyDecision,
+    HookEventName, HookExecutionResult, ObjectWriter, PipelineOutcome, PolicyDecision,
     ProcessedHookResult, StageFailure,
 };
 
@@ -47,16 +47,14 @@ impl HookExecutionResponse {
         }
     }
 
-    /// The answer to a request that no engine was there for. `guard` is one that is known all the
-    /// same.
+    /// The answer to a request that no engine was there for.
     pub(crate) fn unserved(
         correlation_id: CorrelationId,
         event: Option<HookEventName>,
         failure: StageFailure,
-        guard: Option<Guard<'_>>,
     ) -> Box<Self> {
         crate::log::failure(event, &correlation_id, &failure);
-        let processed = ProcessedHookResult::failed(failure, guard);
+        let processed = ProcessedHookResult::failed(failure, None);
         Box::new(Self::failed(correlation_id, event, processed))
     }
 

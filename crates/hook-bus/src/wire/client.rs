@@ -22,9 +22,10 @@ use tokio_util::sync::CancellationToken;
 use super::LineReader;
 use super::message::{ClientMessage, hello, lagged, reload};
 use super::queues::{Inbox, Outbox};
-use crate::bus::{Publication, PublishError, PublishedRequest};
+use crate::bus::{Publication, PublishError, Submitted};
 use crate::message::{
-    CorrelationId, HookExecutionResponse, HookProgress, JournalEntry, RequestKey,
+    CorrelationId, HookExecutionRequest, HookExecutionResponse, HookProgress, JournalEntry,
+    RequestKey,
 };
 use crate::recording::RecordingLines;
 use crate::subscription::{Lagged, Subscription};
@@ -47,6 +48,9 @@ const UNREAD_AT_END: Duration = Duration::from_secs(2);
 /// How many requests of one client may be in flight.
 const IN_FLIGHT: usize = 128;
 
+/// How many lines are taken in a row that were read together, before anything else has its turn.
+const LINES_AT_ONCE: usize = 64;
+
 /// How a client's connection ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClientEnd {
@@ -57,7 +61,8 @@ pub enum ClientEnd {
 }
 
 /// Serves a client until its input has ended and everything it asked is answered, or until it is
-/// gone. Each message is flushed by itself. Once `stop` is cancelled nothing more is read.
+/// gone. What is ready is written together, and flushed before anything is waited for. Once `stop`
+/// is cancelled nothing more is read.
 ///
 /// # Errors
 /// When its input cannot be read. A client that does not read is no error.
@@ -103,16 +108,12 @@ where
     client.outbox.push(hello());
     let (mut reading, mut failed) = (true, Ok(ClientEnd::Finished));
     let (mut stopped, mut stuck) = (false, pin!(tokio::time::sleep(UNREAD_AT_END)));
+    let mut stopping = pin!(stop.cancelled());
     while reading || client.is_busy() {
-        let unread = client.outbox.bytes >= MAX_UNREAD;
-        let most = if client.outbox.bytes > BEHIND { IN_FLIGHT_BEHIND } else { IN_FLIGHT };
-        let may_publish = !unread && client.running.len() < most;
-        let may_read = reading
-            && !unread
-            && client.inbox.bytes < MAX_UNREAD
-            && client.reloads.waiting < MAX_RELOADS;
+        let unread = client.is_unread();
+        let (may_submit, may_read) = (client.may_submit(), reading && client.may_read());
         tokio::select! {
-            () = stop.cancelled(), if !stopped => {
+            () = &mut stopping, if !stopped => {
                 (reading, stopped) = (false, true);
                 stuck.as_mut().reset(Instant::now() + UNREAD_AT_END);
             }
@@ -120,13 +121,22 @@ where
                 return Ok(ClientEnd::Gone);
             }
             line = lines.next(), if may_read => match line {
-                Ok(Some(line)) => client.take(ClientMessage::read(line)),
+                Ok(Some(line)) => {
+                    client.take(ClientMessage::read(line));
+                    for _ in 1..LINES_AT_ONCE {
+                        if !client.may_read() {
+                            break;
+                        }
+                        let Some(line) = lines.next_read() else { break };
+                        client.take(ClientMessage::read(line));
+                    }
+                }
                 Ok(None) => reading = false,
                 // What was asked before is still answered.
                 Err(error) => (reading, failed) = (false, Err(error)),
             },
-            published = client.inbox.publish(system.bus()), if may_publish => {
-                client.published(published);
+            (key, submitted) = client.inbox.submit(system.bus()), if may_submit => {
+                client.submitted(key, submitted);
             }
             // What is done waits where it is while the client does not read.
             Some(finished) = client.running.next(), if !unread => client.finished(finished),
@@ -188,6 +198,20 @@ struct Reloads {
 }
 
 impl<W: AsyncWrite + Unpin> Client<'_, W> {
+    /// Whether nothing more may be made ready for the client before it reads.
+    fn is_unread(&self) -> bool {
+        self.outbox.bytes >= MAX_UNREAD
+    }
+
+    fn may_submit(&self) -> bool {
+        let most = if self.outbox.bytes > BEHIND { IN_FLIGHT_BEHIND } else { IN_FLIGHT };
+        !self.is_unread() && self.running.len() < most
+    }
+
+    fn may_read(&self) -> bool {
+        !self.is_unread() && self.inbox.bytes < MAX_UNREAD && self.reloads.waiting < MAX_RELOADS
+    }
+
     fn is_busy(&self) -> bool {
         !self.inbox.is_empty() || !self.running.is_empty() || !self.outbox.is_empty()
     }
@@ -199,7 +223,8 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
                 let id = request.correlation_id().clone();
                 self.cancels.entry(id.clone()).or_default().insert(key, cancel.clone());
                 self.requests.insert(key, id);
-                self.inbox.push(*request, Publication { key, cancel, lane: self.lane });
+                let publication = Publication { key, cancel, lane: self.lane };
+                self.request(*request, publication);
             }
             ClientMessage::Subscribe => {
                 self.progress.get_or_insert_with(|| self.system.bus().subscribe());
@@ -242,10 +267,24 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
         }
     }
 
-    fn published(&mut self, published: Result<PublishedRequest, PublishError>) {
-        match published {
-            Ok(published) => {
-                let key = published.key();
+    /// Hands a request to the bus at once where it has room and no other waits for it.
+    fn request(&mut self, request: HookExecutionRequest, publication: Publication) {
+        if self.inbox.is_empty()
+            && self.may_submit()
+            && let Some(place) = self.system.bus().try_admit(&request)
+        {
+            let key = publication.key;
+            let submitted = self.system.bus().submit(place, request, publication);
+            self.submitted(key, submitted);
+        } else {
+            self.inbox.push(request, publication);
+        }
+    }
+
+    fn submitted(&mut self, key: RequestKey, submitted: Result<Submitted, PublishError>) {
+        match submitted {
+            Ok(Submitted::Answered(response)) => self.respond(key, &response),
+            Ok(Submitted::Running(published)) => {
                 let response = published.response();
                 self.running.push(
                     async move {
@@ -260,18 +299,20 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
         }
     }
 
+    fn respond(&mut self, key: RequestKey, response: &HookExecutionResponse) {
+        // What was said of its hooks comes before the response.
+        while let Some(progress) = next_progress(&mut self.progress).now_or_never() {
+            self.push_progress(progress);
+        }
+        self.forget(key);
+        self.outbox.push(response.to_json());
+    }
+
     fn finished(&mut self, finished: Finished) {
         match finished {
-            Finished::Response { key, response } => {
-                // What was said of its hooks comes before the response.
-                while let Some(progress) = next_progress(&mut self.progress).now_or_never() {
-                    self.push_progress(progress);
-                }
-                self.forget(key);
-                if let Some(response) = response {
-                    self.outbox.push(response.to_json());
-                }
-            }
+            Finished::Response { key, response: Some(response) } => self.respond(key, &response),
+            // The runtime has ended; subscribers were told `cancelled`.
+            Finished::Response { key, response: None } => self.forget(key),
             Finished::Reloaded(message) => {
                 for _ in 0..std::mem::take(&mut self.reloads.running) {
                     self.outbox.push(message.clone());

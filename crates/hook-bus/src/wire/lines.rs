@@ -2,6 +2,7 @@
 
 use std::io;
 
+use memchr::memchr;
 use tokio::io::{AsyncRead, AsyncReadExt};
 
 /// How long a line may be, in bytes: 64 MiB.
@@ -76,16 +77,23 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
     /// When the stream cannot be read.
     pub async fn next(&mut self) -> io::Result<Option<Line>> {
         loop {
-            while let Some(line) = self.take_line() {
-                if let Some(line) = line {
-                    return Ok(Some(line));
-                }
+            if let Some(line) = self.next_read() {
+                return Ok(Some(line));
             }
             if self.ended {
                 return Ok(None);
             }
             self.make_room();
             self.ended = self.reader.read_buf(&mut self.buffer).await? == 0;
+        }
+    }
+
+    /// The next line that is not blank among what was read already.
+    pub(super) fn next_read(&mut self) -> Option<Line> {
+        loop {
+            if let Some(line) = self.take_line()? {
+                return Some(line);
+            }
         }
     }
 
@@ -109,7 +117,7 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
     /// Takes the next whole line out of the buffer, `Some(None)` for a blank one.
     fn take_line(&mut self) -> Option<Option<Line>> {
         let unsearched = self.buffer.get(self.searched..).unwrap_or_default();
-        let end = match unsearched.iter().position(|byte| *byte == b'\n') {
+        let end = match memchr(b'\n', unsearched) {
             Some(offset) => self.searched + offset + 1,
             None if self.ended && (self.start < self.buffer.len() || self.skipped > 0) => {
                 self.buffer.len()

@@ -6,6 +6,7 @@ mod message;
 mod queues;
 #[cfg(unix)]
 mod socket;
+mod stdio;
 mod tail;
 
 pub use client::{ClientEnd, serve_client};
@@ -13,6 +14,7 @@ pub use lines::{Line, LineReader, MAX_LINE};
 pub use message::ClientMessage;
 #[cfg(unix)]
 pub use socket::{MAX_CLIENTS, SocketError, SocketServer, connect};
+pub use stdio::serve_stdio;
 pub use tail::{Tail, TailError};
 
 use hook_core::{FailureCode, JsonObject, RawJson};

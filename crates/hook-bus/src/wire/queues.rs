@@ -7,8 +7,8 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 
-use crate::bus::{MessageBus, Publication, PublishError, PublishedRequest};
-use crate::message::HookExecutionRequest;
+use crate::bus::{MessageBus, Publication, PublishError, Submitted};
+use crate::message::{HookExecutionRequest, RequestKey};
 
 /// Requests that were read and not accepted yet: the bus takes them one by one as it has room,
 /// while what comes behind them (a cancellation, say) is read on.
@@ -16,13 +16,19 @@ use crate::message::HookExecutionRequest;
 pub(super) struct Inbox {
     waiting: VecDeque<(HookExecutionRequest, Publication)>,
     pub(super) bytes: usize,
-    /// The first of them, on its way into the bus, with its weight.
-    publishing: Option<(BoxFuture<'static, Result<PublishedRequest, PublishError>>, usize)>,
+    /// The first of them, on its way into the bus.
+    entering: Option<Entering>,
+}
+
+struct Entering {
+    key: RequestKey,
+    weight: usize,
+    submitting: BoxFuture<'static, Result<Submitted, PublishError>>,
 }
 
 impl Inbox {
     pub(super) fn is_empty(&self) -> bool {
-        self.publishing.is_none() && self.waiting.is_empty()
+        self.entering.is_none() && self.waiting.is_empty()
     }
 
     pub(super) fn push(&mut self, request: HookExecutionRequest, publication: Publication) {
@@ -30,72 +36,121 @@ impl Inbox {
         self.waiting.push_back((request, publication));
     }
 
-    /// Publishes the next request; never done while there is none.
+    /// Hands the next request to the bus, once it has room; never done while there is none.
     ///
     /// # Cancellation
     /// Dropping the future loses nothing.
-    pub(super) async fn publish(
+    pub(super) async fn submit(
         &mut self,
         bus: &MessageBus,
-    ) -> Result<PublishedRequest, PublishError> {
-        if self.publishing.is_none()
+    ) -> (RequestKey, Result<Submitted, PublishError>) {
+        if self.entering.is_none()
             && let Some((request, publication)) = self.waiting.pop_front()
         {
-            let (bus, weight) = (bus.clone(), request.weight());
-            let publish = async move { bus.publish_as(request, publication).await };
-            self.publishing = Some((publish.boxed(), weight));
+            let (bus, key, weight) = (bus.clone(), publication.key, request.weight());
+            let submitting = async move {
+                let place = bus.admit(&request).await?;
+                bus.submit(place, request, publication)
+            };
+            self.entering = Some(Entering { key, weight, submitting: submitting.boxed() });
         }
-        let Some((publish, weight)) = &mut self.publishing else {
+        let Some(Entering { key, weight, submitting }) = &mut self.entering else {
             return std::future::pending().await;
         };
-        let published = publish.await;
+        let (key, submitted) = (*key, submitting.await);
         self.bytes -= *weight;
-        self.publishing = None;
-        published
+        self.entering = None;
+        (key, submitted)
     }
 }
+
+/// Up to how many bytes lines are joined, to be written together.
+const CHUNK: usize = 64 * 1024;
 
 /// Lines that are ready for the client.
 pub(super) struct Outbox<W> {
     writer: W,
-    lines: VecDeque<Vec<u8>>,
+    /// Whole lines, several together where they are short.
+    chunks: VecDeque<Vec<u8>>,
+    /// How many bytes are ready and not written.
     pub(super) bytes: usize,
-    /// How much of the first line is written.
+    /// How much of the first chunk is written.
     written: usize,
+    /// Whether something was written that may wait in the writer.
+    unflushed: bool,
+    /// An empty chunk, to be filled again.
+    spare: Vec<u8>,
 }
 
 impl<W: AsyncWrite + Unpin> Outbox<W> {
     pub(super) fn new(writer: W) -> Self {
-        Self { writer, lines: VecDeque::new(), bytes: 0, written: 0 }
+        Self {
+            writer,
+            chunks: VecDeque::new(),
+            bytes: 0,
+            written: 0,
+            unflushed: false,
+            spare: Vec::new(),
+        }
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.lines.is_empty()
+        self.chunks.is_empty() && !self.unflushed
     }
 
     pub(super) fn push(&mut self, mut line: Vec<u8>) {
         line.push(b'\n');
         self.bytes += line.len();
-        self.lines.push_back(line);
+        match self.chunks.back_mut() {
+            Some(last) if last.len() + line.len() <= CHUNK => last.append(&mut line),
+            _ if line.len() < CHUNK / 16 => {
+                let mut chunk = std::mem::take(&mut self.spare);
+                chunk.append(&mut line);
+                self.chunks.push_back(chunk);
+            }
+            _ => self.chunks.push_back(line),
+        }
     }
 
-    /// Writes a piece of what is ready; never done while nothing is.
+    /// Writes a piece of what is ready, and flushes once all is written; never done while nothing
+    /// is left to do.
+    ///
+    /// # Cancellation
+    /// Dropping the future loses nothing.
     pub(super) async fn write(&mut self) -> io::Result<()> {
-        let Some(line) = self.lines.front() else { return std::future::pending().await };
-        let rest = line.get(self.written..).unwrap_or_default();
-        if rest.is_empty() {
+        let Some(chunk) = self.chunks.front() else {
+            if !self.unflushed {
+                return std::future::pending().await;
+            }
             self.writer.flush().await?;
-            self.bytes -= line.len();
-            self.written = 0;
-            self.lines.pop_front();
+            self.unflushed = false;
+            return Ok(());
+        };
+        let rest = chunk.get(self.written..).unwrap_or_default();
+        let written = self.writer.write(rest).await?;
+        if written == 0 {
+            return Err(io::ErrorKind::WriteZero.into());
+        }
+        self.bytes -= written;
+        self.unflushed = true;
+        if written < rest.len() {
+            self.written += written;
             return Ok(());
         }
-        match self.writer.write(rest).await? {
-            0 => Err(io::ErrorKind::WriteZero.into()),
-            written => {
-                self.written += written;
-                Ok(())
+        self.written = 0;
+        if let Some(mut chunk) = self.chunks.pop_front()
+            && chunk.capacity() <= CHUNK
+        {
+            chunk.clear();
+            self.spare = chunk;
+        }
+        if self.chunks.is_empty() {
+            // Ready at once where nothing waits in the writer: one turn less.
+            if let Some(flushed) = self.writer.flush().now_or_never() {
+                flushed?;
+                self.unflushed = false;
             }
         }
+        Ok(())
     }
 }

@@ -3,17 +3,18 @@
 use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
-use criterion::Criterion;
 use hook_core::{AfterToolInput, BeforeToolInput, RawJson, RawObject, RequestInput, ToolName};
 use tokio::runtime::Runtime;
 
 use crate::by_hand;
 use crate::project::Project;
+use crate::table;
+use crate::turns::{Request, Side};
 
-const HOOK: &str = "cat >/dev/null; echo '{}'";
+pub(crate) const HOOK: &str = "cat >/dev/null; echo '{}'";
 const LARGE: usize = 1024 * 1024;
 
-pub(crate) fn benchmarks(criterion: &mut Criterion) {
+pub(crate) fn measure(request: &Request) {
     let guard = Guard::new();
     let together: Vec<String> = (0..8).map(|index| format!("{HOOK} # {index}")).collect();
     for (name, commands, input) in [
@@ -22,7 +23,9 @@ pub(crate) fn benchmarks(criterion: &mut Criterion) {
         ("P5", vec![HOOK.to_owned()], after_tool()),
         ("P6", vec![guard.command()], before_tool()),
     ] {
-        compare(criterion, name, &commands, &input);
+        if request.wants(name) {
+            compare(request, name, &commands, &input);
+        }
     }
 }
 
@@ -51,10 +54,10 @@ fn arguments() -> RawObject {
 }
 
 /// Measures one event with these commands as its hooks, beside the commands run by hand.
-fn compare(criterion: &mut Criterion, name: &str, commands: &[String], input: &RequestInput) {
+fn compare(request: &Request, name: &str, commands: &[String], input: &RequestInput) {
     let runtime = runtime();
     let event = input.event().as_str();
-    let stdin = stdin_of_a_hook(&runtime, event, input);
+    let stdin = stdin_for(&runtime, event, input);
     let project = Project::with_hooks(event, "*", commands);
     let system = project.system();
     // A hook that fails, or none at all, would be cheaper than one that answers.
@@ -62,19 +65,14 @@ fn compare(criterion: &mut Criterion, name: &str, commands: &[String], input: &R
     assert!(result.aggregated.success);
     assert_eq!(result.aggregated.all_outputs.len(), commands.len());
 
-    let mut group = criterion.benchmark_group(name);
-    group.sample_size(50).warm_up_time(Duration::from_secs(1));
-    group.bench_function("limit", |bencher| {
-        bencher.iter(|| {
-            let started: Vec<_> = commands.iter().map(|command| by_hand::start(command)).collect();
-            let finish = |child| by_hand::finish(child, &stdin);
-            started.into_iter().map(finish).collect::<Vec<_>>()
-        });
-    });
-    group.bench_function("ours", |bencher| {
-        bencher.to_async(&runtime).iter(|| system.fire(input.clone()));
-    });
-    group.finish();
+    let mut limit = || {
+        let started: Vec<_> = commands.iter().map(|command| by_hand::start(command)).collect();
+        started.into_iter().for_each(|child| drop(by_hand::finish(child, &stdin)));
+    };
+    let mut ours = || drop(runtime.block_on(system.fire(input.clone())));
+    let figures =
+        request.measure(Duration::from_secs(12), Side::of(&mut limit), Side::of(&mut ours));
+    table::print(name, figures);
 }
 
 /// What `hook fire` runs on.
@@ -82,8 +80,13 @@ fn runtime() -> Runtime {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
 }
 
+/// What a hook reads on its standard input before a tool.
+pub(crate) fn stdin_of_a_hook() -> Vec<u8> {
+    stdin_for(&runtime(), "BeforeTool", &before_tool())
+}
+
 /// What a hook reads on its standard input for that event.
-fn stdin_of_a_hook(runtime: &Runtime, event: &str, input: &RequestInput) -> Vec<u8> {
+fn stdin_for(runtime: &Runtime, event: &str, input: &RequestInput) -> Vec<u8> {
     let project = Project::with_hooks(event, "*", &["cat >stdin".to_owned()]);
     runtime.block_on(project.system().fire(input.clone()));
     let stdin = std::fs::read(project.path().join("stdin")).unwrap();

@@ -3,8 +3,8 @@
 
 use std::hint::black_box;
 use std::sync::Arc;
+use std::time::Duration;
 
-use criterion::{BenchmarkGroup, Criterion, measurement::WallTime};
 use futures::FutureExt;
 use futures::stream::{FuturesUnordered, StreamExt};
 use hook_bus::HookSystem;
@@ -15,27 +15,36 @@ use hook_core::{
 };
 use tokio::runtime::Runtime;
 
-const IN_FLIGHT: u64 = 1_000;
+use crate::table;
+use crate::turns::{Request, Side};
 
-pub(crate) fn benchmarks(criterion: &mut Criterion) {
+/// How many fires make a turn, so that a turn takes much longer than looking at the clock.
+const TOGETHER: usize = 200;
+
+const IN_FLIGHT: usize = 1_000;
+
+pub(crate) fn measure(request: &Request) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let _entered = runtime.enter();
+    let compare = |name: &str, limit: &mut dyn FnMut(usize), ours: &mut dyn FnMut(usize)| {
+        let pieces = if name == "P10" { IN_FLIGHT } else { TOGETHER };
+        let (mut limit, mut ours) = (|| limit(pieces), || ours(pieces));
+        let (limit, ours) = (Side::batch(pieces, &mut limit), Side::batch(pieces, &mut ours));
+        table::print(name, request.measure(Duration::from_secs(4), limit, ours));
+    };
     for (name, handlers) in [("P1", others(8)), ("P2", one_among(1))] {
-        let mut group = criterion.benchmark_group(name);
-        limit(&mut group, &handlers);
-        fire(&mut group, &runtime, "ours", handlers);
-        group.finish();
+        if request.wants(name) {
+            compare(name, &mut pipeline(&handlers), &mut fire(&runtime, handlers));
+        }
     }
-
-    let mut group = criterion.benchmark_group("P9");
-    fire(&mut group, &runtime, "limit", one_among(10));
-    fire(&mut group, &runtime, "ours", one_among(10_000));
-    group.finish();
-
-    let mut group = criterion.benchmark_group("P10");
-    fire(&mut group, &runtime, "limit", one_among(1));
-    many_in_flight(&mut group, &runtime);
-    group.finish();
+    if request.wants("P9") {
+        let few = &mut fire(&runtime, one_among(10));
+        compare("P9", few, &mut fire(&runtime, one_among(10_000)));
+    }
+    if request.wants("P10") {
+        let one = &mut fire(&runtime, one_among(1));
+        compare("P10", one, &mut many_in_flight(&runtime));
+    }
 }
 
 /// Handlers for other tools than the one that is asked about.
@@ -66,28 +75,30 @@ fn input() -> BeforeToolInput {
 }
 
 /// The pipeline alone: no bus, no message, no correlation id, no response, no log.
-fn limit(group: &mut BenchmarkGroup<'_, WallTime>, handlers: &[HandlerHook]) {
+fn pipeline(handlers: &[HandlerHook]) -> impl FnMut(usize) + use<> {
     let runner = Runner::new(RunnerHost {
         project: ".".into(),
         environment: std::env::vars_os().collect(),
         limits: RunnerLimits::default(),
     });
     let runner = Arc::new(runner.unwrap());
-    let registry = HookRegistry::new(&[], handlers, &runner, ".".as_ref(), &TrustPolicy::Nothing);
+    let registry =
+        HookRegistry::new(Vec::new(), handlers, &runner, ".".as_ref(), &TrustPolicy::Nothing);
     let pipeline = Pipeline::new(Planner::new(Arc::new(registry)), runner, Aggregator);
     let host = HostContext { session_id: "s".into(), cwd: ".".into(), transcript_path: "".into() };
     let (input, scope) = (input(), RunScope::default());
-    group.bench_function("limit", |bencher| {
-        bencher.iter(|| {
+    move |times| {
+        for _ in 0..times {
             let input = RequestInput::from(black_box(&input).clone());
             let plan = pipeline.plan(&input.payload);
-            if plan.is_empty() {
-                return PipelineOutcome::empty_success();
-            }
-            let run = pipeline.run(&plan, input.complete(&host), &scope);
-            run.now_or_never().unwrap().unwrap()
-        });
-    });
+            black_box(if plan.is_empty() {
+                PipelineOutcome::empty_success()
+            } else {
+                let run = pipeline.run(&plan, input.complete(&host), &scope);
+                run.now_or_never().unwrap().unwrap()
+            });
+        }
+    }
 }
 
 fn system(runtime: &Runtime, handlers: Vec<HandlerHook>) -> HookSystem {
@@ -100,37 +111,24 @@ fn system(runtime: &Runtime, handlers: Vec<HandlerHook>) -> HookSystem {
     system
 }
 
-fn fire(
-    group: &mut BenchmarkGroup<'_, WallTime>,
-    runtime: &Runtime,
-    name: &str,
-    handlers: Vec<HandlerHook>,
-) {
+fn fire(runtime: &Runtime, handlers: Vec<HandlerHook>) -> impl FnMut(usize) {
     let (system, input) = (system(runtime, handlers), input());
-    group.bench_function(name, |bencher| {
-        bencher.to_async(runtime).iter(|| system.fire_before_tool(black_box(&input).clone()));
-    });
+    move |times| {
+        runtime.block_on(async {
+            for _ in 0..times {
+                black_box(system.fire_before_tool(black_box(&input).clone()).await);
+            }
+        });
+    }
 }
 
-fn many_in_flight(group: &mut BenchmarkGroup<'_, WallTime>, runtime: &Runtime) {
+fn many_in_flight(runtime: &Runtime) -> impl FnMut(usize) {
     let (system, input) = (system(runtime, one_among(1)), input());
-    // Each iteration is one request, so that the figures compare; a round has many in flight.
-    group.bench_function("ours", |bencher| {
-        bencher.to_async(runtime).iter_custom(async |iterations| {
-            let started = std::time::Instant::now();
-            let mut left = iterations;
-            while left > 0 {
-                let round = left.min(IN_FLIGHT);
-                let mut in_flight = FuturesUnordered::new();
-                for _ in 0..round {
-                    in_flight.push(system.fire_before_tool(black_box(&input).clone()));
-                }
-                while let Some(result) = in_flight.next().await {
-                    black_box(result);
-                }
-                left -= round;
-            }
-            started.elapsed()
+    move |times| {
+        runtime.block_on(async {
+            let in_flight: FuturesUnordered<_> =
+                (0..times).map(|_| system.fire_before_tool(black_box(&input).clone())).collect();
+            in_flight.for_each(async |result| drop(black_box(result))).await;
         });
-    });
+    }
 }

@@ -1,5 +1,5 @@
-//! What the engine costs, beside the limit of each piece of work measured in the same run
-//! (docs/performance.md). `cargo limits` prints the table at the end.
+//! What the engine costs, beside the limit of each piece of work measured by turns with it
+//! (docs/performance.md). `cargo limits` prints the table, `cargo limits P3 P22` these rows of it.
 
 #![allow(
     missing_docs,
@@ -13,16 +13,23 @@ mod commands;
 mod inline;
 mod memory;
 mod project;
+mod server;
 mod start;
 mod table;
+mod turns;
+mod wire;
 
-use criterion::Criterion;
+use turns::Request;
 
 fn main() {
-    let mut criterion = Criterion::default().configure_from_args();
-    inline::benchmarks(&mut criterion);
-    commands::benchmarks(&mut criterion);
-    start::benchmarks(&mut criterion);
-    criterion.final_summary();
-    table::print(memory::measure());
+    if wire::is_peer() {
+        return wire::be_peer();
+    }
+    let request = Request::read();
+    table::print_head();
+    inline::measure(&request);
+    commands::measure(&request);
+    start::measure(&request);
+    memory::measure(&request);
+    wire::measure(&request);
 }

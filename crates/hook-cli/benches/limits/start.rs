@@ -5,25 +5,23 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
-use criterion::Criterion;
-
 use crate::project::Project;
+use crate::table;
+use crate::turns::{Request, Side};
 
 const HOOK: &str = env!("CARGO_BIN_EXE_hook");
 
-pub(crate) fn benchmarks(criterion: &mut Criterion) {
+pub(crate) fn measure(request: &Request) {
+    if !request.wants("P11") {
+        return;
+    }
     let project = Project::new();
     let fire = ["fire", "SessionEnd", "--input", r#"{"reason":"exit"}"#];
-    let mut group = criterion.benchmark_group("P11");
-    group.sample_size(50).warm_up_time(Duration::from_secs(1));
-    for (name, program, arguments) in
-        [("limit", "/bin/true", [].as_slice()), ("ours", HOOK, fire.as_slice())]
-    {
-        group.bench_function(name, |bencher| {
-            bencher.iter(|| run(&project, program.as_ref(), arguments));
-        });
-    }
-    group.finish();
+    let mut limit = || run(&project, "/bin/true".as_ref(), &[]);
+    let mut ours = || run(&project, HOOK.as_ref(), &fire);
+    let figures =
+        request.measure(Duration::from_secs(8), Side::of(&mut limit), Side::of(&mut ours));
+    table::print("P11", figures);
 }
 
 /// Runs a program from its start to its end.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use clap::{ArgGroup, Args};
 use hook_bus::HookSystem;
-use hook_bus::wire::{ClientEnd, serve_client};
+use hook_bus::wire::{ClientEnd, serve_stdio};
 use tokio_util::sync::CancellationToken;
 
 use crate::context::{self, Context};
@@ -92,7 +92,7 @@ async fn serve(
 ) -> Result<Status, CommandError> {
     let over_stdio = async {
         let ended = match stdio {
-            true => serve_client(system, tokio::io::stdin(), tokio::io::stdout(), stop).await,
+            true => serve_stdio(system, stop).await,
             false => {
                 stop.cancelled().await;
                 Ok(ClientEnd::Finished)

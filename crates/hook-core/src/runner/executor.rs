@@ -11,7 +11,6 @@ use futures::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
 use super::answer::Answer;
-use super::blocking::Nesting;
 use super::slots::Slot;
 use crate::input::EventInput;
 
@@ -64,7 +63,7 @@ pub enum HookKind {
     Inline,
     /// A future of the host, on a task of its own.
     Async,
-    /// A function of the host that may block, on a thread of the engine's.
+    /// A function of the host that may block, on a thread of its own.
     Blocking,
 }
 
@@ -111,11 +110,9 @@ pub(crate) struct HookCall {
     /// Cancelled when nobody waits for the answer any more.
     pub(crate) cancel: CancellationToken,
     pub(crate) slots: Slots,
-    /// How many blocking handlers wait for this one.
-    pub(crate) nesting: Nesting,
 }
 
-/// Permits to run; held until the process is gone or the thread is free.
+/// Places among the running processes; held until the process is gone.
 #[derive(Debug, Default)]
 #[expect(dead_code, reason = "they are held, and given back by being dropped")]
 pub(crate) struct Slots {

@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
 use super::document::{Document, Field, Node};
@@ -28,11 +27,11 @@ const MISPLACED: [&str; 3] = ["enabled", "disabled", "notifications"];
 pub fn parse(text: &str, source: HookSource, path: Option<PathBuf>) -> SettingsFile {
     let mut reader = Reader {
         document: Document::new(text, path.clone()),
-        config: Arc::default(),
+        config: HooksConfig::default(),
         hooks: Vec::new(),
         spans: FileSpans::default(),
     };
-    let was_read = reader.read();
+    reader.read();
     reader.spans.unreported = reader.document.unreported();
     SettingsFile {
         source,
@@ -40,14 +39,13 @@ pub fn parse(text: &str, source: HookSource, path: Option<PathBuf>) -> SettingsF
         config: reader.config,
         hooks: reader.hooks,
         diagnostics: reader.document.into_diagnostics(),
-        was_read,
         spans: reader.spans,
     }
 }
 
 struct Reader<'t> {
     document: Document<'t>,
-    config: Arc<HooksConfig>,
+    config: HooksConfig,
     hooks: Vec<HookEntry>,
     spans: FileSpans,
 }
@@ -61,18 +59,17 @@ struct Definition {
 }
 
 impl Reader<'_> {
-    /// Whether it is an object with settings in it, whatever is wrong with them.
-    fn read(&mut self) -> bool {
+    fn read(&mut self) {
         let root = match self.document.root() {
             Ok(root) => root,
             Err(error) => {
                 self.document.not_json(&error);
-                return false;
+                return;
             }
         };
         let Some(fields) = self.document.fields(&root) else {
             self.document.wrong_kind(&root, "an object", "the file was skipped");
-            return false;
+            return;
         };
         for field in fields.iter().filter(|field| !schema::has(&TOP_LEVEL, &field.name)) {
             // Other names belong to the agent whose file it is, unless they are meant for us.
@@ -89,7 +86,6 @@ impl Reader<'_> {
         for field in fields.iter().filter(|field| field.name == "hooks") {
             self.read_events(&field.value);
         }
-        true
     }
 
     fn read_config(&mut self, node: &Node) {
@@ -97,25 +93,24 @@ impl Reader<'_> {
             self.document.wrong_kind(node, "an object", "it was ignored");
             return;
         };
-        let mut config = HooksConfig::default();
         for field in &fields {
             match field.name.as_str() {
                 "enabled" => {
                     if let Some(enabled) = self.bool(&field.value) {
-                        config.enabled = enabled;
+                        self.config.enabled = enabled;
                     }
                 }
                 "disabled" => {
                     let disabled = self.located_texts(&field.value);
-                    (config.disabled, self.spans.disabled) = disabled.into_iter().unzip();
+                    (self.config.disabled, self.spans.disabled) = disabled.into_iter().unzip();
                 }
                 "defaultTimeout" => {
-                    config.default_timeout = self.timeout(&field.value);
+                    self.config.default_timeout = self.timeout(&field.value);
                     self.spans.default_timeout = Some(field.value.value.range());
                 }
-                "failBehavior" => config.fail_behavior = self.fail_behavior(&field.value),
+                "failBehavior" => self.config.fail_behavior = self.fail_behavior(&field.value),
                 "maxConcurrent" => match field.value.value.to_whole_number() {
-                    Some(count) => config.max_concurrent = count as usize,
+                    Some(count) => self.config.max_concurrent = count as usize,
                     None => {
                         let found = shortened(field.value.value.as_str());
                         let message =
@@ -123,19 +118,18 @@ impl Reader<'_> {
                         self.document.report(Rule::InvalidNumber, &field.value, message);
                     }
                 },
-                "environment" => config.environment = self.environment_rules(&field.value),
+                "environment" => self.read_environment(&field.value),
                 _ => self.unknown_key(field, &CONFIG_FIELDS),
             }
         }
-        self.config = Arc::new(config);
     }
 
-    fn environment_rules(&mut self, node: &Node) -> EnvironmentRules {
-        let mut rules = EnvironmentRules::default();
+    fn read_environment(&mut self, node: &Node) {
         let Some(fields) = self.document.fields(node) else {
             self.document.wrong_kind(node, "an object", "it was ignored");
-            return rules;
+            return;
         };
+        let mut rules = EnvironmentRules::default();
         for field in &fields {
             match field.name.as_str() {
                 "allow" => rules.allow = self.texts(&field.value),
@@ -143,7 +137,7 @@ impl Reader<'_> {
                 _ => self.unknown_key(field, &ENVIRONMENT_FIELDS),
             }
         }
-        rules
+        self.config.environment = rules;
     }
 
     fn read_events(&mut self, node: &Node) {
@@ -274,7 +268,6 @@ impl Reader<'_> {
             },
             fail_behavior: self.config.fail_behavior,
             env: Vec::new(),
-            config: Arc::clone(&self.config),
             place: self.document.place(node),
             spans: HookSpans { matcher: definition.matcher_at.clone(), ..HookSpans::default() },
         };

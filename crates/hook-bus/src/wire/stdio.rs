@@ -1,0 +1,190 @@
+//! Standard input and output as a client's connection, read and written on the thread that runs
+//! the engine wherever the system can say when they are ready.
+//!
+//! Nothing here sets `O_NONBLOCK` on an inherited description: the parent, or a shell, has the same
+//! one. A pipe is opened again, which makes a description of its own; a socket is asked with
+//! `MSG_DONTWAIT`. Files, terminals and everything else go through tokio's blocking threads.
+
+use std::io;
+
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_util::sync::CancellationToken;
+
+use super::client::{ClientEnd, serve_client};
+use crate::system::HookSystem;
+
+/// Serves the client that is on the other end of standard input and output, as [`serve_client`]
+/// does.
+///
+/// # Errors
+/// When standard input cannot be read. A client that does not read is no error.
+///
+/// # Cancellation
+/// Dropping the future ends the client's requests. A read that a blocking thread has begun, for an
+/// input that is neither a pipe nor a socket, goes on until it returns.
+pub async fn serve_stdio(system: &HookSystem, stop: &CancellationToken) -> io::Result<ClientEnd> {
+    serve_client(system, input(), output(), stop).await
+}
+
+type Input = Box<dyn AsyncRead + Send + Unpin>;
+type Output = Box<dyn AsyncWrite + Send + Unpin>;
+
+fn input() -> Input {
+    #[cfg(target_os = "linux")]
+    if let Some(input) = linux::input() {
+        return input;
+    }
+    Box::new(tokio::io::stdin())
+}
+
+fn output() -> Output {
+    #[cfg(target_os = "linux")]
+    if let Some(output) = linux::output() {
+        return output;
+    }
+    Box::new(tokio::io::stdout())
+}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::io;
+    use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+    use std::pin::Pin;
+    use std::task::{Context, Poll, ready};
+
+    use rustix::fs::FileType;
+    use rustix::net::{RecvFlags, SendFlags, recv, send};
+    use tokio::io::unix::AsyncFd;
+    use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
+    use tokio::net::unix::pipe;
+
+    use super::{Input, Output};
+
+    /// How much of a socket is read at once.
+    const READ_SIZE: usize = 64 * 1024;
+
+    /// Standard input, if it is a pipe or a socket; `None` for everything else.
+    pub(super) fn input() -> Option<Input> {
+        let stdin = io::stdin();
+        match kind(stdin.as_fd())? {
+            Kind::Pipe => {
+                let pipe = pipe::OpenOptions::new().open_receiver("/proc/self/fd/0").ok()?;
+                Some(Box::new(pipe))
+            }
+            Kind::Socket => {
+                let socket = Socket::new(stdin.as_fd(), Interest::READABLE).ok()?;
+                Some(Box::new(SocketReader { socket, read: vec![0; READ_SIZE] }))
+            }
+        }
+    }
+
+    /// Standard output, likewise.
+    pub(super) fn output() -> Option<Output> {
+        let stdout = io::stdout();
+        match kind(stdout.as_fd())? {
+            Kind::Pipe => {
+                let pipe = pipe::OpenOptions::new().open_sender("/proc/self/fd/1").ok()?;
+                Some(Box::new(pipe))
+            }
+            Kind::Socket => Some(Box::new(Socket::new(stdout.as_fd(), Interest::WRITABLE).ok()?)),
+        }
+    }
+
+    enum Kind {
+        Pipe,
+        Socket,
+    }
+
+    fn kind(descriptor: BorrowedFd<'_>) -> Option<Kind> {
+        match FileType::from_raw_mode(rustix::fs::fstat(descriptor).ok()?.st_mode) {
+            // One with a name is not told of its writer's end if that came before it was opened.
+            FileType::Fifo if is_nameless(descriptor) => Some(Kind::Pipe),
+            FileType::Socket => Some(Kind::Socket),
+            _ => None,
+        }
+    }
+
+    fn is_nameless(pipe: BorrowedFd<'_>) -> bool {
+        use std::os::fd::AsRawFd;
+        let link = format!("/proc/self/fd/{}", pipe.as_raw_fd());
+        std::fs::read_link(link).is_ok_and(|name| name.to_string_lossy().starts_with("pipe:["))
+    }
+
+    /// A stream socket whose description may be blocking, and stays as it is.
+    struct Socket(AsyncFd<OwnedFd>);
+
+    impl Socket {
+        fn new(descriptor: BorrowedFd<'_>, interest: Interest) -> io::Result<Self> {
+            let own = descriptor.try_clone_to_owned()?;
+            #[expect(
+                deprecated,
+                reason = "what takes its place is unsafe; an owned descriptor is what that asks for"
+            )]
+            AsyncFd::with_interest(own, interest).map(Self)
+        }
+    }
+
+    struct SocketReader {
+        socket: Socket,
+        /// What was read last, on its way to whoever reads.
+        read: Vec<u8>,
+    }
+
+    impl AsyncRead for SocketReader {
+        fn poll_read(
+            self: Pin<&mut Self>,
+            context: &mut Context<'_>,
+            buffer: &mut ReadBuf<'_>,
+        ) -> Poll<io::Result<()>> {
+            let Self { socket, read } = self.get_mut();
+            let most = buffer.remaining().min(read.len());
+            let Some(room) = read.get_mut(..most) else { return Poll::Ready(Ok(())) };
+            loop {
+                let mut ready = ready!(socket.0.poll_read_ready(context))?;
+                let received = ready.try_io(|socket| {
+                    let received = recv(socket.get_ref(), &mut *room, RecvFlags::DONTWAIT)?;
+                    Ok(received.1)
+                });
+                match received {
+                    Ok(Err(error)) if error.kind() == io::ErrorKind::Interrupted => {}
+                    Ok(received) => {
+                        let received = received?;
+                        // Less than there was room for: nothing is left. The end is never cleared.
+                        if received > 0 && received < most {
+                            ready.clear_ready();
+                        }
+                        buffer.put_slice(room.get(..received).unwrap_or_default());
+                        return Poll::Ready(Ok(()));
+                    }
+                    Err(_not_ready) => {}
+                }
+            }
+        }
+    }
+
+    impl AsyncWrite for Socket {
+        fn poll_write(
+            self: Pin<&mut Self>,
+            context: &mut Context<'_>,
+            bytes: &[u8],
+        ) -> Poll<io::Result<usize>> {
+            const FLAGS: SendFlags = SendFlags::DONTWAIT.union(SendFlags::NOSIGNAL);
+            loop {
+                let mut ready = ready!(self.0.poll_write_ready(context))?;
+                match ready.try_io(|socket| Ok(send(socket.get_ref(), bytes, FLAGS)?)) {
+                    Ok(Err(error)) if error.kind() == io::ErrorKind::Interrupted => {}
+                    Ok(sent) => return Poll::Ready(sent),
+                    Err(_not_ready) => {}
+                }
+            }
+        }
+
+        fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Ready(Ok(()))
+        }
+
+        fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Ready(Ok(()))
+        }
+    }
+}
