@@ -44,14 +44,15 @@ fn fire_ends_as_the_hooks_decide() {
         (vec!["fire", "BeforeTool", "--tool", "shell", r], 2),
         (vec!["fire", "BeforeTool", "--tool", "write", r], 2),
         (vec!["fire", "BeforeTool", "--input", "{}", r], 1),
-        (vec!["fire", "BeforeLunch", r], 1),
+        (vec!["fire", "BeforeLunch", r], 64),
         (vec!["fire", "BeforeTool", "--input", "{nonsense", r], 64),
         (vec!["fire", "BeforeTool", "--input", "@no-such-file", r], 1),
         (vec!["fire", "BeforeTool", "--no-such-flag", r], 64),
         (vec!["fire"], 64),
         (vec!["no-such-command"], 64),
-        (vec!["fire", "BeforeTool", "--settings", "no-such-file.json"], 1),
-        (vec!["fire", "BeforeTool", "--project", "no-such-folder"], 1),
+        // A guard may be missing.
+        (vec!["fire", "BeforeTool", "--settings", "no-such-file.json"], 2),
+        (vec!["fire", "BeforeTool", "--project", "no-such-folder"], 2),
         (vec!["run", "no-such-script.jsonl", r], 1),
         (vec!["test", "no-such-scenario.toml", r], 1),
         (vec!["list", "--event", "BeforeTools", r], 64),
@@ -60,8 +61,8 @@ fn fire_ends_as_the_hooks_decide() {
     ] {
         let finished = Hook::new(&project, &arguments).run();
         assert_eq!(finished.status, status, "{arguments:?}: {finished:?}");
-        let said = if status == 0 || status == 2 { &finished.stdout } else { &finished.stderr };
-        assert!(!said.is_empty() || finished.stdout.contains("error"), "{arguments:?}");
+        assert!(status != 0 || !finished.stdout.is_empty(), "{arguments:?}");
+        assert!(!finished.stdout.is_empty() || !finished.stderr.is_empty(), "{arguments:?}");
     }
 }
 

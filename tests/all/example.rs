@@ -3,7 +3,7 @@
 
 use std::process::Command;
 
-use hook_tests::{example, hook_binary, json, workspace};
+use hook_tests::{Project, example, hook_binary, json, workspace};
 use serde_json::Value;
 
 /// What each line of the session leads to: the decision, or the code of the stage that failed.
@@ -81,9 +81,30 @@ fn the_example_session_goes_as_its_readme_says() {
     assert_eq!(all_events, hook_core::HookEventName::COUNT);
 }
 
+/// Runs the example agent in a home of its own; nobody answers it.
+fn agent(arguments: &[&str]) -> std::process::Output {
+    let home = Project::new();
+    Command::new(example("agent"))
+        .args(arguments)
+        .env("HOME", home.home())
+        .env_remove("XDG_CONFIG_HOME")
+        .stdin(std::process::Stdio::null())
+        .output()
+        .unwrap()
+}
+
+#[test]
+fn the_example_agent_runs_no_hook_of_a_project_unasked() {
+    let agent = agent(&[]);
+    let said = String::from_utf8_lossy(&agent.stdout);
+    assert!(agent.status.success(), "{said}{}", String::from_utf8_lossy(&agent.stderr));
+    assert!(said.contains("guard-shell.py") && said.contains("Run them? [y/N]"), "{said}");
+    assert!(said.ends_with("Without its hooks this agent does nothing.\n"), "{said}");
+}
+
 #[test]
 fn the_example_agent_does_what_its_hooks_say() {
-    let agent = Command::new(example("agent")).output().unwrap();
+    let agent = agent(&["--yes"]);
     let said = String::from_utf8_lossy(&agent.stdout);
     assert!(agent.status.success(), "{said}{}", String::from_utf8_lossy(&agent.stderr));
     for line in [

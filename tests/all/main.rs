@@ -10,6 +10,7 @@
 mod cli;
 mod conformance;
 mod example;
+mod example_guards;
 mod faults;
 mod hooks;
 mod invariants;

@@ -7,7 +7,7 @@ use hook_bus::triggers::{
     execute_tool_with_hooks, fire_after_agent_hook, fire_after_model_hook, fire_before_agent_hook,
     fire_notification_hook, fire_pre_compress_hook, fire_session_end_hook, fire_session_start_hook,
 };
-use hook_bus::{AgentHost, HookExecutionRequest, HookSystemBuilder, Sdk};
+use hook_bus::{AgentHost, HookExecutionRequest, HookSystem, HookSystemBuilder, Sdk};
 use hook_core::{
     BeforeToolInput, HookEventName, NotificationInput, PreCompressTrigger, RawObject,
     SessionEndReason, SessionStartSource, SettingsSource, ToolName,
@@ -135,6 +135,23 @@ async fn serve_fire_and_run_tell_the_warnings() {
     let response = ran.lines().into_iter().find(|it| it["correlationId"] == "c").unwrap();
     assert_some(&response, "run");
     assert!(texts(&response).iter().any(|it| it.contains(BROKEN)), "{response}");
+}
+
+#[tokio::test]
+async fn a_native_system_reads_the_project_and_runs_nothing_of_it_unasked() {
+    let project = troubled();
+    let system = HookSystem::native(project.path()).build().unwrap();
+    let fired = system.fire_before_tool(tool_input()).await;
+    assert!(fired.warnings.iter().any(|it| it.contains("not trusted")), "{:?}", fired.warnings);
+    assert!(!project.path().join("untrusted").exists());
+    // A file that the project gets later is found when settings are read again.
+    let bare = Project::new();
+    let system = HookSystem::native(bare.path()).build().unwrap();
+    system.initialize().await.unwrap();
+    let before = system.status().total_hooks;
+    bare.write(".hooks/settings.json", &project.read(".hooks/settings.json"));
+    system.reload().await.unwrap();
+    assert_eq!(system.status().total_hooks, before + HookEventName::COUNT);
 }
 
 #[tokio::test]

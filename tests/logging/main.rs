@@ -89,6 +89,22 @@ async fn an_event_without_hooks_has_a_summary_too() {
 }
 
 #[tokio::test]
+async fn a_request_that_is_cut_off_has_its_summary_too() {
+    let project = Project::with_settings(&json!({"hooks": {"BeforeAgent": [{"hooks": [
+        {"type": "command", "name": "quick", "command": "echo '{\"decision\":\"deny\"}'"},
+        {"type": "command", "name": "slow", "command": "sleep 100"},
+    ]}]}}));
+    let deadline = std::time::Duration::from_secs(3);
+    let (result, lines) = logged(&project.builder().deadline(deadline).build().unwrap()).await;
+    assert_eq!(result.failure.unwrap().code.as_str(), "deadline_exceeded");
+    let summary = records(&lines, "event fired");
+    assert_eq!(summary.len(), 1, "{lines:#?}");
+    for part in ["hooks=2", "succeeded=1", "failed=1", "decision=\"block\""] {
+        assert!(summary[0].contains(part), "{part} in {}", summary[0]);
+    }
+}
+
+#[tokio::test]
 async fn what_a_hook_wrote_is_escaped_and_cut() {
     let project = Project::with_hook(
         "BeforeAgent",

@@ -2,6 +2,8 @@
 //! every decision of a hook applied. Works in a copy of that project, and without a network.
 //!
 //! `cargo run -p hook-bus --example agent`
+//!
+//! The hooks are those of a project, so it shows them and asks before any runs; `-- --yes` agrees.
 
 #![allow(clippy::print_stdout, reason = "showing what happens is what it is for")]
 
@@ -16,7 +18,11 @@ use hook_bus::triggers::{
     fire_before_agent_hook, fire_session_end_hook, fire_session_start_hook,
 };
 use hook_bus::{AgentHost, HookExecutionResponse, HookSystem, Sdk, Subscription};
-use hook_core::{RawObject, SessionEndReason, SessionStartSource, SettingsSource, ToolName};
+use hook_core::settings::{IN_PROJECT, load};
+use hook_core::{
+    HookSource, RawObject, SessionEndReason, SessionStartSource, SettingsSource, ToolName,
+    TrustPolicy, TrustStore,
+};
 use serde_json::{Value, json};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
@@ -25,9 +31,14 @@ type Result<T> = std::result::Result<T, Box<dyn Error>>;
 async fn main() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let project = copy_of_the_example(folder.path())?;
-    let hooks = HookSystem::builder(&project)
-        .session_id("example")
-        .settings(SettingsSource::explicit(project.join(".hooks/settings.json")));
+    // The copy is gone at the end, and so is what was agreed to. An agent leaves `trust` out, and has
+    // the user's own store, which `hook trust` writes.
+    let store = TrustStore::new(folder.path().join("trust.json"));
+    if !consents(&project, &store)? {
+        println!("Without its hooks this agent does nothing.");
+        return Ok(());
+    }
+    let hooks = HookSystem::native(&project).session_id("example").trust(TrustPolicy::Store(store));
     let host = AgentHost::new(hooks).approver(|request| async move {
         println!("  you are asked: {}", request.reason);
         println!("  you say no");
@@ -36,6 +47,9 @@ async fn main() -> Result<()> {
     let system = host.hook_system().ok_or("hooks are off")?;
     let heard = system.bus().subscribe();
     let start = fire_session_start_hook(&host, SessionStartSource::Startup).await;
+    for warning in &start.warnings {
+        println!("  warning: {warning}");
+    }
     let mut agent = Agent {
         host: &host,
         project,
@@ -49,6 +63,27 @@ async fn main() -> Result<()> {
     agent.show_hooks();
     system.shutdown(std::time::Duration::from_secs(5)).await;
     Ok(())
+}
+
+/// Shows which hooks the project would run, and asks whether they may.
+fn consents(project: &Path, store: &TrustStore) -> Result<bool> {
+    let settings = SettingsSource::optional(HookSource::Project, project.join(IN_PROJECT));
+    let entries = load(&settings).map(|file| file.hooks).unwrap_or_default();
+    let reviews = store.review(project, &entries)?;
+    println!("The project's hooks:");
+    for review in &reviews {
+        println!("  {} {}", review.entry.event, review.entry.command);
+    }
+    if !std::env::args().any(|argument| argument == "--yes") {
+        println!("Run them? [y/N]");
+        let mut answer = String::new();
+        std::io::stdin().read_line(&mut answer)?;
+        if !matches!(answer.trim(), "y" | "yes") {
+            return Ok(false);
+        }
+    }
+    store.grant_reviewed(project, &reviews)?;
+    Ok(true)
 }
 
 /// What the model says, call by call, as chunks of its stream.

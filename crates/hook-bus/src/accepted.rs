@@ -17,6 +17,15 @@ use crate::message::{
     RequestKey,
 };
 
+/// Who is to serve a request.
+#[derive(Clone, Copy)]
+pub(crate) enum ServeBy<'h> {
+    /// Whoever is attached to the bus.
+    Attached,
+    /// This handler alone. Where it is not attached it refuses, since it knows what its guards want.
+    Only(&'h Arc<dyn RequestHandler>),
+}
+
 /// An accepted request that must be answered.
 pub(crate) struct Accepted {
     bus: MessageBus,
@@ -40,10 +49,20 @@ impl Accepted {
         request: &HookExecutionRequest,
         key: RequestKey,
         lane: RunLane,
+        serve: ServeBy<'_>,
     ) -> Self {
         bus.record(key, || JournalMessage::Request(Arc::new(request.clone())));
-        let handler = bus.handler();
-        let refusal = handler.as_ref().and_then(|handler| handler.accept().err());
+        let (handler, refusal) = match serve {
+            ServeBy::Attached => {
+                let handler = bus.handler();
+                let refusal = handler.as_ref().and_then(|handler| handler.accept().err());
+                (handler, refusal)
+            }
+            ServeBy::Only(own) => {
+                let refusal = bus.is_served_by(own).and_then(|()| own.accept()).err();
+                (Some(Arc::clone(own)), refusal)
+            }
+        };
         Self {
             bus: bus.clone(),
             key,
@@ -81,9 +100,6 @@ impl Accepted {
     }
 
     fn serve(&self, request: HookExecutionRequest, cancel: Option<CancellationToken>) -> Served {
-        if let Some(refusal) = &self.refusal {
-            return Served::Done(self.failed(StageFailure::clone(refusal)));
-        }
         let Some(handler) = &self.handler else {
             let message = "nothing serves the bus: no hook system was started on it, or it was \
                            disposed of";
@@ -91,7 +107,11 @@ impl Accepted {
         };
         let control =
             RequestControl { key: self.key, cancel, deadline: self.deadline, lane: self.lane };
-        catch_unwind(AssertUnwindSafe(|| Arc::clone(handler).serve(request, control)))
+        let serve = || match &self.refusal {
+            None => Arc::clone(handler).serve(request, control),
+            Some(refusal) => Arc::clone(handler).refuse(request, StageFailure::clone(refusal)),
+        };
+        catch_unwind(AssertUnwindSafe(serve))
             .unwrap_or_else(|panic| Served::Done(self.panicked(panic.as_ref())))
     }
 
@@ -123,7 +143,7 @@ impl Accepted {
         let id = self.correlation_id.clone();
         match &self.handler {
             Some(handler) => handler.failed(id, self.event, failure),
-            None => HookExecutionResponse::unserved(id, self.event, failure),
+            None => HookExecutionResponse::unserved(id, self.event, failure, None),
         }
     }
 }
@@ -132,7 +152,7 @@ impl Drop for Accepted {
     /// The future that served the request was dropped: its caller is gone, or the runtime is.
     fn drop(&mut self) {
         if !self.answered {
-            let message = "whoever asked does not wait for the answer any more";
+            let message = "the caller does not wait for the answer any more";
             let failure = StageFailure::new(FailureCode::Cancelled, message);
             let response = Arc::new(*self.failed(failure));
             self.publish(&response);

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 use tracing::instrument::WithSubscriber;
 
-use crate::accepted::Accepted;
+use crate::accepted::{Accepted, ServeBy};
 use crate::message::{
     CorrelationId, HookExecutionRequest, HookExecutionResponse, JournalEntry, JournalMessage,
     RequestKey,
@@ -116,6 +116,9 @@ pub(crate) trait RequestHandler: Send + Sync {
     /// Serves a request that was taken on.
     fn serve(self: Arc<Self>, request: HookExecutionRequest, control: RequestControl) -> Served;
 
+    /// Answers a request that was not taken on, as its guards want.
+    fn refuse(self: Arc<Self>, request: HookExecutionRequest, failure: StageFailure) -> Served;
+
     /// The answer to a request that could not be served.
     fn failed(
         &self,
@@ -209,19 +212,23 @@ impl MessageBus {
     /// Dropping the future ends the hooks it started (their process groups are signalled at once)
     /// and publishes a `cancelled` response.
     pub async fn request(&self, request: HookExecutionRequest) -> HookExecutionResponse {
-        *self.serve(request).await
+        *self.serve(request, ServeBy::Attached).await
     }
 
     /// [`request`](Self::request), with the response where it was made.
-    pub(crate) async fn serve(&self, request: HookExecutionRequest) -> Box<HookExecutionResponse> {
+    pub(crate) async fn serve(
+        &self,
+        request: HookExecutionRequest,
+        by: ServeBy<'_>,
+    ) -> Box<HookExecutionResponse> {
         // Nothing of a request that is answered at once is carried through the future.
         let (id, event) = (request.correlation_id().clone(), request.event());
-        let accepted = Accepted::new(self, &request, RequestKey::next(), RunLane::default());
+        let accepted = Accepted::new(self, &request, RequestKey::next(), RunLane::default(), by);
         match accepted.begin(request, None) {
             Served::Done(response) => response,
             Served::Running { running, cancel } => match drive(running, cancel).await {
                 Ok(response) => response,
-                Err(ended) => runtime_ended(id, event, &ended),
+                Err(ended) => self.runtime_ended(id, event, &ended),
             },
         }
     }
@@ -265,7 +272,7 @@ impl MessageBus {
         let Publication { key, cancel, lane } = publication;
         let runtime = Handle::try_current().map_err(|_| PublishError::NoRuntime)?;
         let correlation_id = request.correlation_id().clone();
-        let accepted = Accepted::new(self, &request, key, lane);
+        let accepted = Accepted::new(self, &request, key, lane, ServeBy::Attached);
         let running = match accepted.begin(request, Some(cancel.clone())) {
             Served::Done(response) => return Ok(Submitted::Answered(response)),
             Served::Running { running, .. } => running,
@@ -304,7 +311,7 @@ impl MessageBus {
         let (sender, response) = oneshot::channel();
         // Accepted from here on, also if the task never gets to run. The task ends with its
         // answer, which its handler gives in any case.
-        let accepted = Accepted::new(self, &request, key, lane);
+        let accepted = Accepted::new(self, &request, key, lane, ServeBy::Attached);
         let cancelled = cancel.clone();
         runtime.spawn(logged_as_here(async move {
             let response = match accepted.begin(request, Some(cancelled)) {
@@ -320,6 +327,42 @@ impl MessageBus {
 
     pub(crate) fn handler(&self) -> Option<Arc<dyn RequestHandler>> {
         self.inner.handler.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Whether `handler` is the one attached.
+    ///
+    /// # Errors
+    /// Why it is not, as a failure of a request that was meant for it.
+    pub(crate) fn is_served_by(
+        &self,
+        handler: &Arc<dyn RequestHandler>,
+    ) -> Result<(), StageFailure> {
+        let current = self.inner.handler.read().unwrap_or_else(PoisonError::into_inner);
+        let message = match &*current {
+            Some(current) if Arc::ptr_eq(current, handler) => return Ok(()),
+            Some(_) => {
+                "another hook system serves the bus, so the hooks of this one are not run; dispose \
+                 of the other one first, or use another bus"
+            }
+            None => "the hook system was disposed of, so its hooks are not run",
+        };
+        Err(StageFailure::new(FailureCode::NoHandler, message))
+    }
+
+    /// The answer where the runtime ended with the request's task in it; subscribers were told
+    /// `cancelled`.
+    fn runtime_ended(
+        &self,
+        id: CorrelationId,
+        event: Option<HookEventName>,
+        ended: &JoinError,
+    ) -> Box<HookExecutionResponse> {
+        let message = format!("the async runtime ended before the request was answered: {ended}");
+        let failure = StageFailure::new(FailureCode::Cancelled, message);
+        match self.handler() {
+            Some(handler) => handler.failed(id, event, failure),
+            None => HookExecutionResponse::unserved(id, event, failure, None),
+        }
     }
 
     pub(crate) fn attach(&self, handler: Arc<dyn RequestHandler>) -> Result<(), AlreadyServed> {
@@ -360,8 +403,7 @@ async fn drive(
     cancel: CancellationToken,
 ) -> Result<Box<HookExecutionResponse>, JoinError> {
     let Ok(runtime) = Handle::try_current() else {
-        // No hook can run, but an answer there is.
-        cancel.cancel();
+        // What can be done without one is done here; the rest is answered `no_runtime`.
         return Ok(running.await);
     };
     let _cancel = cancel.drop_guard();
@@ -371,17 +413,6 @@ async fn drive(
 /// What a task records belongs to the span, and goes to the subscriber, of whoever asked.
 fn logged_as_here<F: Future>(future: F) -> impl Future<Output = F::Output> {
     future.in_current_span().with_current_subscriber()
-}
-
-/// The runtime ended with the request's task in it; subscribers were told `cancelled`.
-fn runtime_ended(
-    id: CorrelationId,
-    event: Option<HookEventName>,
-    ended: &JoinError,
-) -> Box<HookExecutionResponse> {
-    let message = format!("the async runtime ended before the request was answered: {ended}");
-    let failure = StageFailure::new(FailureCode::Cancelled, message);
-    HookExecutionResponse::unserved(id, event, failure)
 }
 
 /// What came of a request that was served as far as that needed no waiting.

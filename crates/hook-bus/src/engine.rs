@@ -1,14 +1,16 @@
 //! The engine behind a hook system: built once, on first use, and again on reload.
 
-use std::path::Path;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use hook_core::runner::RunnerError;
-use hook_core::settings::load;
+use hook_core::settings::{Diagnostic, SettingsFile, Severity, discover, read_again};
 use hook_core::{
-    Aggregator, HandlerHook, HookRegistry, Pipeline, Planner, Runner, RunnerHost, SettingsSource,
-    TrustPolicy,
+    Aggregator, Guard, HandlerHook, HookEventName, HookRegistry, Pipeline, Planner, Runner,
+    RunnerHost, SettingsSource, TrustPolicy,
 };
+use tokio::runtime::Handle;
 use tokio::sync::{OnceCell, Semaphore};
 
 /// Why a hook system could not be initialized. Remembered until a reload.
@@ -21,15 +23,50 @@ pub enum InitializeError {
     /// Reading the settings panicked or was cut off by the end of the runtime.
     #[error("failed to initialize the hook system: reading the settings did not finish ({0})")]
     Settings(Arc<tokio::task::JoinError>),
+    /// The settings have errors, and the system is to start only without any.
+    #[error(
+        "failed to initialize the hook system: it is strict, and its settings are broken: {}; fix \
+         them, or start without strict",
+        listed(problems)
+    )]
+    Strict {
+        /// All errors.
+        problems: Arc<[Diagnostic]>,
+    },
+}
+
+fn listed(problems: &[Diagnostic]) -> String {
+    problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+}
+
+/// Where settings are read from.
+#[derive(Debug, Clone)]
+pub(crate) enum Sources {
+    /// From this file.
+    File(SettingsSource),
+    /// From the native files, looked for each time, since a project may get some.
+    Native { config_home: Option<PathBuf> },
 }
 
 /// What is settled before the engine is built.
 #[derive(Debug, Clone)]
 pub(crate) struct EngineOptions {
-    pub(crate) sources: Vec<SettingsSource>,
+    pub(crate) sources: Vec<Sources>,
     pub(crate) handlers: Vec<HandlerHook>,
     pub(crate) host: RunnerHost,
     pub(crate) trust: TrustPolicy,
+    /// Whether errors in settings keep the system from starting.
+    pub(crate) strict: bool,
+}
+
+impl EngineOptions {
+    fn files(&self) -> Vec<SettingsSource> {
+        let files = |sources: &Sources| match sources {
+            Sources::File(source) => vec![source.clone()],
+            Sources::Native { config_home } => discover(&self.host.project, config_home.as_deref()),
+        };
+        self.sources.iter().flat_map(files).collect()
+    }
 }
 
 /// Registry, planner, runner and aggregator.
@@ -37,45 +74,102 @@ pub(crate) struct EngineOptions {
 pub(crate) struct Engine {
     pub(crate) registry: Arc<HookRegistry>,
     pub(crate) pipeline: Pipeline,
+    /// What the registry was made of, for a reload that finds a file broken.
+    files: Vec<SettingsFile>,
 }
+
+/// Why there is no engine, and what is known of its hooks all the same: a guard that cannot be asked
+/// is not to be got past.
+#[derive(Debug)]
+pub(crate) struct Unbuilt {
+    pub(crate) error: InitializeError,
+    /// What would have been the engine. Nothing is run with it.
+    pub(crate) unused: Option<Engine>,
+}
+
+impl Unbuilt {
+    /// Whether there may be hooks that were not read.
+    pub(crate) fn is_incomplete(&self) -> bool {
+        self.unused.is_none() || matches!(self.error, InitializeError::Strict { .. })
+    }
+}
+
+type BuiltEngine = Result<Arc<Engine>, Arc<Unbuilt>>;
 
 impl Engine {
     /// Builds an engine on a thread that may wait: settings may lie on a slow or absent file system.
-    async fn build(
-        options: &EngineOptions,
-        runner: Option<Arc<Runner>>,
-    ) -> Result<Arc<Self>, InitializeError> {
-        let options = options.clone();
-        let built = tokio::task::spawn_blocking(move || Self::build_here(&options, runner));
-        built.await.map_err(|error| InitializeError::Settings(Arc::new(error)))?
+    async fn build(options: &EngineOptions, before: Option<Arc<Self>>) -> BuiltEngine {
+        let owned = options.clone();
+        let built =
+            tokio::task::spawn_blocking(move || Self::build_here(&owned, before.as_deref()));
+        match built.await {
+            Ok(built) => built,
+            Err(error) => Err(Arc::new(Unbuilt::unread(options, error))),
+        }
     }
 
-    /// Reads the settings. A `runner` that is there already goes on: what it runs counts against
-    /// its limits, and is waited for at the end.
-    fn build_here(
-        options: &EngineOptions,
-        runner: Option<Arc<Runner>>,
-    ) -> Result<Arc<Self>, InitializeError> {
-        let new = || Runner::new(options.host.clone()).map(Arc::new);
-        let unfit = |error: RunnerError| InitializeError::Runner(Arc::new(error));
-        let runner = runner.map_or_else(new, Ok).map_err(unfit)?;
-        let files = options.sources.iter().filter_map(load).collect();
+    /// Reads the settings. The runner of an engine `before` this one goes on: what it runs counts
+    /// against its limits, and is waited for at the end.
+    fn build_here(options: &EngineOptions, before: Option<&Self>) -> BuiltEngine {
+        let runner = match before {
+            Some(before) => Ok(before.pipeline.shared_runner()),
+            None => Runner::new(options.host.clone()).map(Arc::new),
+        };
+        let (runner, unfit) = match runner {
+            Ok(runner) => (runner, None),
+            Err(error) => {
+                let runner = Arc::new(Runner::unfit(options.host.clone()));
+                (runner, Some(InitializeError::Runner(Arc::new(error))))
+            }
+        };
+        let engine = Self::read(options, runner, before);
+        let diagnostics = engine.registry.diagnostics();
+        for diagnostic in diagnostics {
+            tracing::warn!(target: "hook::settings", "{diagnostic}");
+        }
+        let broken = || -> Option<InitializeError> {
+            // A system that works goes on with what it had of a broken file.
+            if !options.strict || before.is_some() {
+                return None;
+            }
+            let errors = diagnostics.iter().filter(|it| it.severity == Severity::Error);
+            let problems: Arc<[Diagnostic]> = errors.cloned().collect();
+            (!problems.is_empty()).then_some(InitializeError::Strict { problems })
+        };
+        match unfit.or_else(broken) {
+            None => Ok(Arc::new(engine)),
+            Some(error) => Err(Arc::new(Unbuilt { error, unused: Some(engine) })),
+        }
+    }
+
+    fn read(options: &EngineOptions, runner: Arc<Runner>, before: Option<&Self>) -> Self {
+        let known = before.map_or(&[][..], |before| &before.files);
+        let files = read_again(&options.files(), known, options.strict);
         let registry = Arc::new(HookRegistry::new(
-            files,
+            &files,
             &options.handlers,
             &runner,
             &options.host.project,
             &options.trust,
         ));
-        for diagnostic in registry.diagnostics() {
-            tracing::warn!(target: "hook::settings", "{diagnostic}");
-        }
         let planner = Planner::new(Arc::clone(&registry));
-        Ok(Arc::new(Self { registry, pipeline: Pipeline::new(planner, runner, Aggregator) }))
+        Self { registry, pipeline: Pipeline::new(planner, runner, Aggregator), files }
     }
 }
 
-type Built = OnceCell<Result<Arc<Engine>, InitializeError>>;
+impl Unbuilt {
+    /// Reading the settings did not finish. Where that was the runtime's end, they can be read here.
+    fn unread(options: &EngineOptions, error: tokio::task::JoinError) -> Self {
+        let read = || Engine::read(options, Arc::new(Runner::unfit(options.host.clone())), None);
+        let unused = match error.is_panic() {
+            true => None,
+            false => catch_unwind(AssertUnwindSafe(read)).ok(),
+        };
+        Self { error: InitializeError::Settings(Arc::new(error)), unused }
+    }
+}
+
+type Built = OnceCell<BuiltEngine>;
 
 /// The place where the engine is, once it is built.
 #[derive(Debug)]
@@ -96,45 +190,57 @@ impl EngineSlot {
     }
 
     /// The engine or why there is none; `None` before it was first needed.
-    pub(crate) fn get(&self) -> Option<Result<Arc<Engine>, InitializeError>> {
+    pub(crate) fn get(&self) -> Option<BuiltEngine> {
         self.current.read().unwrap_or_else(PoisonError::into_inner).get().cloned()
     }
 
+    /// What is known of an event's guards before settings were read: the host's own.
+    pub(crate) fn guard_before_reading(&self, event: Option<HookEventName>) -> Option<Guard<'_>> {
+        let handlers = || self.options.handlers.iter();
+        let known = event.and_then(|event| handlers().find(|it| it.is_guard_of(event)));
+        let possible = self.options.strict.then_some(Guard::Possible);
+        known.map(|handler| Guard::Known(handler.name())).or(possible)
+    }
+
+    fn current(&self) -> Arc<Built> {
+        Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
     /// Builds the engine unless it is there; any number of callers wait for the one build, which
-    /// goes on when whoever began it does not poll.
-    pub(crate) async fn initialize(self: &Arc<Self>) -> Result<Arc<Engine>, InitializeError> {
+    /// goes on when whoever began it does not poll. Without a runtime it is built here.
+    pub(crate) async fn initialize(self: &Arc<Self>) -> BuiltEngine {
         if let Some(built) = self.get() {
             return built;
         }
+        if Handle::try_current().is_err() {
+            return self.initialize_here().await;
+        }
         let slot = Arc::clone(self);
         let build = tokio::spawn(async move {
-            let current = Arc::clone(&slot.current.read().unwrap_or_else(PoisonError::into_inner));
-            current.get_or_init(|| Engine::build(&slot.options, None)).await.clone()
+            slot.current().get_or_init(|| Engine::build(&slot.options, None)).await.clone()
         });
-        build.await.map_err(|error| InitializeError::Settings(Arc::new(error)))?
+        match build.await {
+            Ok(built) => built,
+            Err(error) => Err(Arc::new(Unbuilt::unread(&self.options, error))),
+        }
     }
 
     /// As [`initialize`](Self::initialize), on the caller's own thread.
-    pub(crate) async fn initialize_here(self: &Arc<Self>) -> Result<Arc<Engine>, InitializeError> {
-        if self.get().is_none() {
-            let current = Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner));
-            // Somebody else may be at it: then theirs counts.
-            let _ = current.set(Engine::build_here(&self.options, None));
-        }
-        self.initialize().await
+    pub(crate) async fn initialize_here(self: &Arc<Self>) -> BuiltEngine {
+        let build = async || Engine::build_here(&self.options, None);
+        self.current().get_or_init(build).await.clone()
     }
 
     /// Builds the engine anew and puts it in the old one's place; requests in flight stay with the
     /// old one. What was switched at run time stays switched.
-    pub(crate) async fn reload(self: &Arc<Self>) -> Result<Arc<Engine>, InitializeError> {
+    pub(crate) async fn reload(self: &Arc<Self>) -> BuiltEngine {
         // The semaphore is never closed; a reload without it would only be seen too early.
         let _one_at_a_time = self.reloading.acquire().await;
         // There is one runner; the first build makes it.
         let before = self.initialize().await;
-        let runner = before.as_ref().ok().map(|before| before.pipeline.shared_runner());
-        let rebuilt = Engine::build(&self.options, runner).await;
-        if let Err(error) = &rebuilt {
-            tracing::error!(target: "hook::settings", "reload failed: {error}");
+        let rebuilt = Engine::build(&self.options, before.as_ref().ok().cloned()).await;
+        if let Err(unbuilt) = &rebuilt {
+            tracing::error!(target: "hook::settings", "reload failed: {}", unbuilt.error);
         }
         // An engine that works is not given up for one that does not.
         if rebuilt.is_ok() || before.is_err() {

@@ -6,11 +6,13 @@ use std::time::{Duration, Instant};
 
 use futures::FutureExt;
 use hook_core::nearest::shortened;
+use hook_core::runner::Nesting;
 use hook_core::{
-    EventInput, FailureCode, FinishedHooks, Hook, HookEventName, HookExecutionResult, HostContext,
+    EventInput, FailureCode, FinishedHooks, Guard, HookEventName, HookExecutionResult, HostContext,
     PayloadError, PipelineOutcome, Plan, ProcessedHookResult, RawJson, RequestInput, RunScope,
     StageFailure,
 };
+use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
 use crate::bus::{MessageBus, RequestControl, RequestHandler, Served};
@@ -21,7 +23,7 @@ use crate::message::{
     Body, CorrelationId, HookExecutionRequest, HookExecutionResponse, Invalid, Named,
 };
 use crate::progress::Progress;
-use crate::translation::translate;
+use crate::translation::{Translation, translate};
 use crate::unfinished::unfinished;
 
 /// Serves hook-execution requests from a bus.
@@ -91,7 +93,7 @@ impl HookEventHandler {
         request: HookExecutionRequest,
         control: &RequestControl,
     ) -> Served {
-        let door = Door { engine, id: request.correlation_id().clone() };
+        let door = Door::of(engine, request.correlation_id().clone());
         let keeps_inputs = request.asks_for_inputs();
         let mut input = match read(request.into_body()) {
             Ok(input) => input,
@@ -104,15 +106,21 @@ impl HookEventHandler {
         if plan.is_empty() {
             return Served::Done(door.complete(event, PipelineOutcome::empty_success()));
         }
-        if let Err(failure) = translate(&mut input) {
-            return Served::Done(door.fail(&plan, failure));
+        match translate(&mut input) {
+            Ok(Translation::Done) => {}
+            Ok(Translation::NothingToShow) => {
+                return Served::Done(door.complete(event, PipelineOutcome::empty_success()));
+            }
+            Err(failure) => return Served::Done(door.fail(&plan, failure)),
         }
         let observer = Progress::observe(&self.bus, control.key, &door.id, event);
         let input = input.complete(&self.host);
         if plan.is_inline() {
             // Done before anybody could cancel it.
-            let scope =
-                RunScope { cancel: self.ended.clone(), observer, lane: control.lane, keeps_inputs };
+            let (cancel, lane) = (self.ended.clone(), control.lane);
+            // Nothing of it waits for a permit.
+            let nesting = Nesting::default();
+            let scope = RunScope { cancel, observer, lane, nesting, keeps_inputs };
             let run = engine.pipeline.run(&plan, input, &scope).now_or_never();
             let run = run.unwrap_or_else(|| {
                 let message = "an inline plan did not finish at once";
@@ -123,13 +131,22 @@ impl HookEventHandler {
                 Err(failure) => Served::Done(door.fail(&plan, failure)),
             };
         }
+        if Handle::try_current().is_err() {
+            return Served::Done(door.fail(&plan, no_runtime()));
+        }
         let cancel = control.cancel.clone().unwrap_or_default();
         let run = Run {
             engine: Arc::clone(engine),
             id: door.id,
             plan,
             input,
-            scope: RunScope { cancel: cancel.clone(), observer, lane: control.lane, keeps_inputs },
+            scope: RunScope {
+                cancel: cancel.clone(),
+                observer,
+                lane: control.lane,
+                nesting: Nesting::here(),
+                keeps_inputs,
+            },
             cut_off: self.cut_off(&cancel, control.deadline),
         };
         Served::Running { running: run.finish().boxed(), cancel }
@@ -147,7 +164,7 @@ impl HookEventHandler {
         let built = tokio::select! {
             biased;
             failure = cut_off.reached() => Err(failure),
-            built = self.engine.initialize() => built.map_err(|error| not_initialized(&error)),
+            built = self.engine.initialize() => built.map_err(|it| not_initialized(&it.error)),
         };
         // One deadline for the whole of it.
         let deadline = cut_off.deadline;
@@ -181,9 +198,9 @@ impl RequestHandler for HookEventHandler {
     fn serve(self: Arc<Self>, request: HookExecutionRequest, control: RequestControl) -> Served {
         match self.engine.get() {
             Some(Ok(engine)) => self.serve_with(&engine, request, &control),
-            Some(Err(error)) => {
+            Some(Err(unbuilt)) => {
                 let (id, event) = (request.correlation_id().clone(), request.event());
-                Served::Done(self.failed(id, event, not_initialized(&error)))
+                Served::Done(self.failed(id, event, not_initialized(&unbuilt.error)))
             }
             None => {
                 let cancel = control.cancel.clone().unwrap_or_default();
@@ -193,16 +210,37 @@ impl RequestHandler for HookEventHandler {
         }
     }
 
+    fn refuse(self: Arc<Self>, request: HookExecutionRequest, failure: StageFailure) -> Served {
+        let (id, event) = (request.correlation_id().clone(), request.event());
+        if self.engine.get().is_some() {
+            return Served::Done(self.failed(id, event, failure));
+        }
+        // Only its settings say whether there is a guard.
+        let running = async move {
+            let _read = self.engine.initialize().await;
+            self.failed(id, event, failure)
+        };
+        Served::Running { running: running.boxed(), cancel: CancellationToken::new() }
+    }
+
     fn failed(
         &self,
         id: CorrelationId,
         event: Option<HookEventName>,
         failure: StageFailure,
     ) -> Box<HookExecutionResponse> {
-        if let Some(Ok(engine)) = self.engine.get() {
-            return Door { engine: &engine, id }.reject(event, failure);
-        }
-        HookExecutionResponse::unserved(id, event, failure)
+        let guard = match self.engine.get() {
+            Some(Ok(engine)) => return Door::of(&engine, id).reject(event, failure),
+            Some(Err(unbuilt)) => match &unbuilt.unused {
+                Some(engine) => {
+                    let is_incomplete = unbuilt.is_incomplete();
+                    return Door { engine, id, is_incomplete }.reject(event, failure);
+                }
+                None => Some(Guard::Possible),
+            },
+            None => self.engine.guard_before_reading(event),
+        };
+        HookExecutionResponse::unserved(id, event, failure, guard)
     }
 }
 
@@ -259,13 +297,25 @@ fn unsupported(event_name: &str) -> StageFailure {
     }
 }
 
+fn no_runtime() -> StageFailure {
+    let message = "hooks that are not inline need a tokio runtime, and there is none; call from a \
+                   task, or enter the runtime first";
+    StageFailure::new(FailureCode::NoRuntime, message)
+}
+
 /// Makes responses: what every one of them needs.
 struct Door<'e> {
     engine: &'e Engine,
     id: CorrelationId,
+    /// Whether there may be hooks that the engine does not know.
+    is_incomplete: bool,
 }
 
-impl Door<'_> {
+impl<'e> Door<'e> {
+    fn of(engine: &'e Engine, id: CorrelationId) -> Self {
+        Self { engine, id, is_incomplete: false }
+    }
+
     fn complete(
         &self,
         event: HookEventName,
@@ -273,7 +323,7 @@ impl Door<'_> {
     ) -> Box<HookExecutionResponse> {
         let mut response =
             Box::new(HookExecutionResponse::completed(self.id.clone(), event, outcome));
-        log::event(event, &response);
+        log::event(event, &self.id, &response.hooks, &response.processed);
         self.warn(&mut response);
         response
     }
@@ -286,12 +336,15 @@ impl Door<'_> {
     ) -> Box<HookExecutionResponse> {
         let planner = self.engine.pipeline.planner();
         let blocking = event.and_then(|event| planner.blocking_on_failure(event));
-        self.failed(event, failure, blocking.as_deref())
+        let known = blocking.as_deref().map(|hook| Guard::Known(hook.display_name()));
+        let guard = known.or(self.is_incomplete.then_some(Guard::Possible));
+        self.failed(event, failure, guard)
     }
 
     /// A request whose hooks are known.
     fn fail(&self, plan: &Plan, failure: StageFailure) -> Box<HookExecutionResponse> {
-        self.failed(Some(plan.event), failure, plan.blocking_on_failure())
+        let guard = plan.blocking_on_failure().map(|hook| Guard::Known(hook.display_name()));
+        self.failed(Some(plan.event), failure, guard)
     }
 
     /// A request that ended before all of its hooks had. What those that were done said still
@@ -305,9 +358,7 @@ impl Door<'_> {
         if let Some(names) = unfinished(plan, &partial.hooks) {
             failure.details.insert("unfinished", names);
         }
-        for result in &partial.hooks {
-            log::hook(plan.event, &self.id, result);
-        }
+        log::event(plan.event, &self.id, &partial.hooks, &partial.processed);
         let mut response = self.fail(plan, failure);
         let hooks = partial.hooks.iter();
         response.processed.warn(hooks.flat_map(HookExecutionResult::caller_warnings));
@@ -321,10 +372,10 @@ impl Door<'_> {
         &self,
         event: Option<HookEventName>,
         failure: StageFailure,
-        blocking: Option<&Hook>,
+        guard: Option<Guard<'_>>,
     ) -> Box<HookExecutionResponse> {
         log::failure(event, &self.id, &failure);
-        let processed = ProcessedHookResult::failed(failure, blocking);
+        let processed = ProcessedHookResult::failed(failure, guard);
         let mut response =
             Box::new(HookExecutionResponse::failed(self.id.clone(), event, processed));
         self.warn(&mut response);
@@ -355,7 +406,7 @@ struct Run {
 
 impl Run {
     async fn finish(self) -> Box<HookExecutionResponse> {
-        let door = Door { engine: &self.engine, id: self.id };
+        let door = Door::of(&self.engine, self.id);
         let pipeline = &self.engine.pipeline;
         let mut finished = FinishedHooks::default();
         let run = {
@@ -406,7 +457,10 @@ impl CutOff {
 
 async fn passed(deadline: Option<Instant>) {
     match deadline {
-        Some(deadline) => tokio::time::sleep_until(deadline.into()).await,
-        None => std::future::pending().await,
+        // Without a runtime nothing runs that would have to be cut off.
+        Some(deadline) if Handle::try_current().is_ok() => {
+            tokio::time::sleep_until(deadline.into()).await;
+        }
+        _ => std::future::pending().await,
     }
 }

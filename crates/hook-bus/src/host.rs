@@ -11,7 +11,7 @@ use hook_core::{HookEventName, PolicyDecision, ProcessedHookResult, RawJson, Req
 
 use crate::bus::AlreadyServed;
 use crate::system::{HookSystem, HookSystemBuilder};
-use crate::triggers::Continuations;
+use crate::triggers::{Continuations, ToolCall, ToolObserver, ToolStatus};
 
 /// A hook asks whether something may happen.
 #[derive(Debug, Clone)]
@@ -42,9 +42,11 @@ type Approver = dyn Fn(ApprovalRequest) -> BoxFuture<'static, bool> + Send + Syn
 pub struct AgentHost {
     hooks: HookSystemBuilder,
     enabled: bool,
-    /// Built when it is first asked for; `None` for good where hooks are off.
-    system: OnceLock<Result<Option<HookSystem>, AlreadyServed>>,
+    /// Built when it is first asked for; `None` for good where hooks are off. One that could not be
+    /// attached to its bus runs no hooks, but its guards still block.
+    system: OnceLock<Option<(HookSystem, Result<(), AlreadyServed>)>>,
     approver: Option<Arc<Approver>>,
+    pub(crate) tool_observer: Option<ToolObserver>,
     pub(crate) continuations: Continuations,
 }
 
@@ -56,6 +58,7 @@ impl AgentHost {
             enabled: true,
             system: OnceLock::new(),
             approver: None,
+            tool_observer: None,
             continuations: Continuations::default(),
         }
     }
@@ -82,6 +85,19 @@ impl AgentHost {
         self
     }
 
+    /// Who is told where a tool call of [`execute_tool_with_hooks`] stands, for a display. It is
+    /// called in between, so it must not block.
+    ///
+    /// [`execute_tool_with_hooks`]: crate::triggers::execute_tool_with_hooks
+    #[must_use]
+    pub fn tool_observer(
+        mut self,
+        observe: impl Fn(&ToolCall, ToolStatus<'_>) + Send + Sync + 'static,
+    ) -> Self {
+        self.tool_observer = Some(Arc::new(observe));
+        self
+    }
+
     /// How often in a row a hook may make the agent go on at the end of a turn; 8 by default.
     #[must_use]
     pub fn max_continuations(mut self, most: u32) -> Self {
@@ -89,28 +105,34 @@ impl AgentHost {
         self
     }
 
-    /// The hook system: built on first use, once, and absent where hooks are off.
+    /// The hook system: built on first use, once, and absent where hooks are off. Where another
+    /// system serves the bus (see [`build`](Self::build)) it runs no hooks, and its guards block.
     pub fn hook_system(&self) -> Option<&HookSystem> {
-        self.build().unwrap_or_default()
+        self.system().map(|(system, _)| system)
     }
 
     /// [`hook_system`](Self::hook_system), built now: for a host that must not go on without its
     /// hooks.
     ///
     /// # Errors
-    /// When another system serves the bus already. It stays so, and this host has no hooks.
+    /// When another system serves the bus already. It stays so: no hook of this host is run, and
+    /// every event is answered `no_handler`, which blocks where a hook's `failBehavior` says so.
     pub fn build(&self) -> Result<Option<&HookSystem>, AlreadyServed> {
+        match self.system() {
+            Some((system, attached)) => (*attached).map(|()| Some(system)),
+            None => Ok(None),
+        }
+    }
+
+    fn system(&self) -> Option<&(HookSystem, Result<(), AlreadyServed>)> {
         let build = || {
-            if !self.enabled {
-                return Ok(None);
+            let (system, attached) = self.enabled.then(|| self.hooks.clone().build_unattached())?;
+            if let Err(error) = &attached {
+                tracing::error!(target: "hook::event", "this agent's hooks are not run: {error}");
             }
-            let built = self.hooks.clone().build();
-            if let Err(error) = &built {
-                tracing::error!(target: "hook::event", "this agent runs without hooks: {error}");
-            }
-            built.map(Some)
+            Some((system, attached))
         };
-        self.system.get_or_init(build).as_ref().map(Option::as_ref).map_err(|error| *error)
+        self.system.get_or_init(build).as_ref()
     }
 
     /// The session that events belong to.

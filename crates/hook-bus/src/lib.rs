@@ -52,7 +52,7 @@
 //! | `bus`, `places`, `subscription` | the bus and its bounded queues |
 //! | `accepted`, `in_flight` | from acceptance to the one answer |
 //! | `event_handler` | the nine stages that a request goes through |
-//! | `engine`, `system`, `fire` | the engine on the bus, and its host's side |
+//! | `engine`, `system`, `native`, `fire` | the engine on the bus, and its host's side |
 //! | [`triggers`], `host` | what an agent does with the answers, and what it says of itself |
 //! | [`schema`] | JSON Schema of the messages |
 //! | [`wire`] | JSON lines: reading, serving a client or, over a socket, many, and following what happens |
@@ -73,6 +73,7 @@ mod host;
 mod in_flight;
 mod log;
 pub mod message;
+mod native;
 mod places;
 mod progress;
 pub mod recording;

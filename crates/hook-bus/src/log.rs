@@ -3,35 +3,39 @@
 
 use std::fmt;
 
-use hook_core::{HookEventName, HookExecutionResult, StageFailure};
+use hook_core::{HookEventName, HookExecutionResult, ProcessedHookResult, StageFailure};
 
-use crate::message::{CorrelationId, HookExecutionResponse};
+use crate::message::CorrelationId;
 
 /// How much of a hook's output a record shows.
 const SHOWN_OUTPUT: usize = 4 * 1024;
 
-/// Records an event whose stages all completed.
-pub(crate) fn event(event: HookEventName, response: &HookExecutionResponse) {
-    let id = &response.correlation_id;
-    for result in &response.hooks {
+/// Records an event whose hooks ran, also where it was cut off before all of them were done.
+pub(crate) fn event(
+    event: HookEventName,
+    id: &CorrelationId,
+    hooks: &[HookExecutionResult],
+    processed: &ProcessedHookResult,
+) {
+    for result in hooks {
         hook(event, id, result);
     }
-    let failures = response.hooks.iter().filter(|result| !result.success).count();
+    let failures = hooks.iter().filter(|result| !result.success).count();
     tracing::debug!(
         target: "hook::event",
         correlation_id = %id,
         event = event.as_str(),
-        hooks = response.hooks.len(),
-        succeeded = response.hooks.len() - failures,
+        hooks = hooks.len(),
+        succeeded = hooks.len() - failures,
         failed = failures,
-        duration_ms = response.processed.aggregated.total_duration.as_secs_f64() * 1e3,
-        decision = response.processed.decision.as_str(),
+        duration_ms = processed.aggregated.total_duration.as_secs_f64() * 1e3,
+        decision = processed.decision.as_str(),
         "event fired"
     );
 }
 
 /// Records one hook.
-pub(crate) fn hook(event: HookEventName, id: &CorrelationId, result: &HookExecutionResult) {
+fn hook(event: HookEventName, id: &CorrelationId, result: &HookExecutionResult) {
     let name = result.hook.display_name();
     tracing::debug!(
         target: "hook::run",

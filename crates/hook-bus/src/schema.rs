@@ -93,6 +93,12 @@ fn input(event: HookEventName) -> Value {
             "enum": Sdk::ALL.map(|sdk| Some(sdk.as_str())).into_iter().chain([None]).collect::<Vec<_>>(),
         });
     }
+    if event.row().model == hook_core::event::ModelPayload::RequestAndResponse {
+        schema["properties"]["chunk"] = json!({
+            "description": "Whether llm_response is one chunk of a stream; also told by its shape.",
+            "type": ["boolean", "null"],
+        });
+    }
     schema
 }
 

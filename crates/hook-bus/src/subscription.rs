@@ -2,6 +2,7 @@
 //! what it missed (architecture.md, invariant 12).
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,7 +13,8 @@ use tokio_stream::Stream;
 use crate::message::{HookExecutionRequest, HookExecutionResponse, HookProgress, JournalEntry};
 
 /// How much one subscriber may leave unread. Beyond it, the oldest messages are dropped and
-/// counted.
+/// counted. A single message that is larger than all of `bytes` is delivered where nothing else waits
+/// when it comes, beside the allowance; where something does, it is dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SubscriptionLimits {
     /// Messages, 4,096 by default.
@@ -27,17 +29,44 @@ impl Default for SubscriptionLimits {
     }
 }
 
-/// A subscriber fell behind; the oldest messages that it had not read are gone.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("{missed} messages were dropped because the subscriber did not read them in time")]
+/// Messages are missing here: the subscriber fell behind, or they were too large to wait.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, thiserror::Error)]
 pub struct Lagged {
     missed: u64,
+    too_large: u64,
 }
 
 impl Lagged {
     /// How many messages were dropped since the last one that was read.
     pub fn missed(&self) -> u64 {
         self.missed
+    }
+
+    /// How many of them were each larger than all that the subscriber may leave unread, and came
+    /// while others waited. The rest was not read in time.
+    pub fn too_large(&self) -> u64 {
+        self.too_large
+    }
+
+    fn add(&mut self, other: Self) {
+        self.missed += other.missed;
+        self.too_large += other.too_large;
+    }
+}
+
+impl fmt::Display for Lagged {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (slow, large) = (self.missed - self.too_large, self.too_large);
+        if slow > 0 || large == 0 {
+            let why = "because the subscriber did not read them in time";
+            write!(formatter, "{slow} messages were dropped {why}")?;
+        }
+        if large > 0 {
+            let and = if slow > 0 { "; " } else { "" };
+            let why = "because each was larger than all that may wait for the subscriber";
+            write!(formatter, "{and}{large} messages were dropped {why}")?;
+        }
+        Ok(())
     }
 }
 
@@ -138,11 +167,21 @@ struct Queue<M> {
     state: Mutex<State<M>>,
 }
 
+/// What waits for a subscriber.
+#[derive(Debug)]
+enum Waiting<M> {
+    /// A message, and the bytes of the allowance that it takes.
+    Message(Arc<M>, usize),
+    /// Messages that are missing here.
+    Gap(Lagged),
+}
+
 #[derive(Debug)]
 struct State<M> {
-    messages: VecDeque<(Arc<M>, usize)>,
+    waiting: VecDeque<Waiting<M>>,
     bytes: usize,
-    missed: u64,
+    /// What is missing before the first that waits.
+    lagged: Lagged,
     closed: bool,
     reader: Option<Waker>,
 }
@@ -150,12 +189,27 @@ struct State<M> {
 impl<M> Queue<M> {
     fn push(&self, message: &Arc<M>, weight: usize) {
         let mut state = lock(&self.state);
-        state.messages.push_back((Arc::clone(message), weight));
-        state.bytes += weight;
-        while state.messages.len() > self.limits.messages || state.bytes > self.limits.bytes {
-            let Some((_, weight)) = state.messages.pop_front() else { break };
-            state.bytes -= weight;
-            state.missed += 1;
+        match weight > self.limits.bytes {
+            // The one message that the allowance is not for: there is never a second.
+            true if state.waiting.is_empty() => {
+                state.waiting.push_back(Waiting::Message(Arc::clone(message), 0));
+            }
+            true => state.skip(Lagged { missed: 1, too_large: 1 }),
+            false => {
+                state.waiting.push_back(Waiting::Message(Arc::clone(message), weight));
+                state.bytes += weight;
+            }
+        }
+        while state.waiting.len() > self.limits.messages || state.bytes > self.limits.bytes {
+            let Some(oldest) = state.waiting.pop_front() else { break };
+            let lagged = match oldest {
+                Waiting::Message(_, weight) => {
+                    state.bytes -= weight;
+                    Lagged { missed: 1, too_large: 0 }
+                }
+                Waiting::Gap(lagged) => lagged,
+            };
+            state.lagged.add(lagged);
         }
         wake(state);
     }
@@ -164,6 +218,16 @@ impl<M> Queue<M> {
         let mut state = lock(&self.state);
         state.closed = true;
         wake(state);
+    }
+}
+
+impl<M> State<M> {
+    /// Notes that messages are missing behind all that waits.
+    fn skip(&mut self, lagged: Lagged) {
+        match self.waiting.back_mut() {
+            Some(Waiting::Gap(gap)) => gap.add(lagged),
+            _ => self.waiting.push_back(Waiting::Gap(lagged)),
+        }
     }
 }
 
@@ -189,8 +253,13 @@ pub struct Subscription<M: Message> {
 
 impl<M: Message> Subscription<M> {
     pub(crate) fn new(topics: &Arc<Topics>, limits: SubscriptionLimits) -> Self {
-        let state =
-            State { messages: VecDeque::new(), bytes: 0, missed: 0, closed: false, reader: None };
+        let state = State {
+            waiting: VecDeque::new(),
+            bytes: 0,
+            lagged: Lagged::default(),
+            closed: false,
+            reader: None,
+        };
         let queue = Arc::new(Queue { limits, state: Mutex::new(state) });
         M::topic(topics).add(Arc::clone(&queue));
         Self { queue, topics: Arc::downgrade(topics) }
@@ -202,13 +271,16 @@ impl<M: Message> Stream for Subscription<M> {
 
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let mut state = lock(&self.queue.state);
-        if state.missed > 0 {
-            let missed = std::mem::take(&mut state.missed);
-            return Poll::Ready(Some(Err(Lagged { missed })));
+        if state.lagged != Lagged::default() {
+            return Poll::Ready(Some(Err(std::mem::take(&mut state.lagged))));
         }
-        if let Some((message, weight)) = state.messages.pop_front() {
-            state.bytes -= weight;
-            return Poll::Ready(Some(Ok(message)));
+        match state.waiting.pop_front() {
+            Some(Waiting::Message(message, weight)) => {
+                state.bytes -= weight;
+                return Poll::Ready(Some(Ok(message)));
+            }
+            Some(Waiting::Gap(lagged)) => return Poll::Ready(Some(Err(lagged))),
+            None => {}
         }
         if state.closed {
             return Poll::Ready(None);

@@ -1,19 +1,21 @@
 //! A hook system: one engine on one bus, with everything a host needs to drive it.
 
 use std::ffi::OsString;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use hook_core::runner::RunnerLimits;
-use hook_core::settings::{Diagnostic, discover};
+use hook_core::settings::Diagnostic;
 use hook_core::{
     EndSignal, HandlerHook, HookListing, HookRegistry, HostContext, ProcessedHookResult,
     RequestInput, RunnerHost, SettingsSource, TrustPolicy,
 };
 
+use crate::accepted::ServeBy;
 use crate::bus::{AlreadyServed, MessageBus, RequestHandler};
-use crate::engine::{Engine, EngineOptions, EngineSlot, InitializeError};
+use crate::engine::{Engine, EngineOptions, EngineSlot, InitializeError, Sources, Unbuilt};
 use crate::event_handler::HookEventHandler;
 use crate::message::HookExecutionRequest;
 
@@ -24,7 +26,7 @@ pub enum NotInitialized {
     /// Nobody has initialized it; call `initialize()` or fire an event.
     #[error("the hook system is not initialized yet; call initialize() first")]
     NotYet,
-    /// It could not be; call `reload()` once the cause is mended.
+    /// It could not be; call `reload()` once the cause is fixed.
     #[error(transparent)]
     Failed(InitializeError),
 }
@@ -55,14 +57,24 @@ pub struct HookSystemBuilder {
 impl HookSystemBuilder {
     /// Adds a settings file. Files run in the order in which they are added.
     pub fn settings(mut self, source: SettingsSource) -> Self {
-        self.options.sources.push(source);
+        self.options.sources.push(Sources::File(source));
         self
     }
 
-    /// Adds the native files: project, user, system (protocol.md §1). `config_home` is
-    /// `$XDG_CONFIG_HOME` or its default.
+    /// Adds the native files: project, user, system (protocol.md §1), looked for whenever settings
+    /// are read. `config_home` is `$XDG_CONFIG_HOME` or its default.
     pub fn native_settings(mut self, config_home: Option<&Path>) -> Self {
-        self.options.sources.extend(discover(&self.options.host.project, config_home));
+        let config_home = config_home.map(Path::to_path_buf);
+        self.options.sources.push(Sources::Native { config_home });
+        self
+    }
+
+    /// Starts only with settings that have no error, missing files that were named included: else
+    /// [`initialize`](HookSystem::initialize) fails with all of them, and every event is answered
+    /// `planning_failed` and blocks, since a guard may be configured. A reload that finds a file with
+    /// an error leaves what was in force before, with a warning in every response.
+    pub fn strict(mut self) -> Self {
+        self.options.strict = true;
         self
     }
 
@@ -133,14 +145,22 @@ impl HookSystemBuilder {
     /// # Errors
     /// When the bus has a handler already.
     pub fn build(self) -> Result<HookSystem, AlreadyServed> {
+        let (system, attached) = self.build_unattached();
+        attached.map(|()| system)
+    }
+
+    /// Builds the system, and tries to attach it. One that is not attached runs no hooks, but knows
+    /// which of its guards want a block then.
+    pub(crate) fn build_unattached(self) -> (HookSystem, Result<(), AlreadyServed>) {
         let bus = self.bus.unwrap_or_default();
         let engine = Arc::new(EngineSlot::new(self.options));
         // The one place where bus, engine and log come together.
         let handler =
             HookEventHandler::new(bus.clone(), Arc::clone(&engine), self.context, self.deadline);
         let handler = Arc::new(handler);
-        bus.attach(Arc::clone(&handler) as Arc<dyn RequestHandler>)?;
-        Ok(HookSystem { bus, engine, handler })
+        let served = Arc::clone(&handler) as Arc<dyn RequestHandler>;
+        let attached = bus.attach(Arc::clone(&served));
+        (HookSystem { bus, engine, handler, served }, attached)
     }
 }
 
@@ -164,11 +184,23 @@ impl HookSystemBuilder {
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug)]
 pub struct HookSystem {
     bus: MessageBus,
     engine: Arc<EngineSlot>,
     handler: Arc<HookEventHandler>,
+    /// The same, as the bus knows it.
+    served: Arc<dyn RequestHandler>,
+}
+
+impl fmt::Debug for HookSystem {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("HookSystem")
+            .field("bus", &self.bus)
+            .field("engine", &self.engine)
+            .field("handler", &self.handler)
+            .finish_non_exhaustive()
+    }
 }
 
 impl HookSystem {
@@ -192,6 +224,7 @@ impl HookSystem {
             handlers: Vec::new(),
             host,
             trust: TrustPolicy::Nothing,
+            strict: false,
         };
         HookSystemBuilder { options, context, deadline: None, bus: None }
     }
@@ -201,12 +234,13 @@ impl HookSystem {
     ///
     /// # Errors
     /// When the process is not fit to run hooks. The error is remembered until [`reload`].
-    /// Settings that are wrong are no error: see [`diagnostics`].
+    /// Settings that are wrong are an error only for a [strict](HookSystemBuilder::strict) system:
+    /// see [`diagnostics`].
     ///
     /// [`reload`]: Self::reload
     /// [`diagnostics`]: Self::diagnostics
     pub async fn initialize(&self) -> Result<(), InitializeError> {
-        self.engine.initialize().await.map(drop)
+        self.engine.initialize().await.map(drop).map_err(reason)
     }
 
     /// As [`initialize`](Self::initialize), on the caller's own thread, which waits as long as the
@@ -215,7 +249,7 @@ impl HookSystem {
     /// # Errors
     /// As [`initialize`](Self::initialize).
     pub async fn initialize_here(&self) -> Result<(), InitializeError> {
-        self.engine.initialize_here().await.map(drop)
+        self.engine.initialize_here().await.map(drop).map_err(reason)
     }
 
     /// Reads the settings anew. Requests in flight stay with the old ones, what was switched at
@@ -224,7 +258,7 @@ impl HookSystem {
     /// # Errors
     /// As [`initialize`](Self::initialize); a system that worked goes on with what it had.
     pub async fn reload(&self) -> Result<(), InitializeError> {
-        self.engine.reload().await.map(drop)
+        self.engine.reload().await.map(drop).map_err(reason)
     }
 
     /// Where the system stands.
@@ -302,7 +336,7 @@ impl HookSystem {
     fn ready(&self) -> Result<Arc<Engine>, NotInitialized> {
         match self.engine.get() {
             Some(Ok(engine)) => Ok(engine),
-            Some(Err(error)) => Err(NotInitialized::Failed(error)),
+            Some(Err(unbuilt)) => Err(NotInitialized::Failed(reason(unbuilt))),
             None => Err(NotInitialized::NotYet),
         }
     }
@@ -346,7 +380,8 @@ impl HookSystem {
     }
 
     /// Fires an event: publishes a request on the bus, serves it on the caller's own task and
-    /// gives the result. Never fails: what went wrong is the result's `failure`.
+    /// gives the result. Never fails: what went wrong is the result's `failure`. Once this system is
+    /// disposed of, nothing is run, but its guards still block.
     ///
     /// # Cancellation
     /// As [`MessageBus::request`].
@@ -356,8 +391,12 @@ impl HookSystem {
     ) -> impl Future<Output = ProcessedHookResult> + Send {
         // Built here and not in the future, which would carry the payload through every layer.
         let request = HookExecutionRequest::typed(input);
-        async move { self.bus.serve(request).await.processed }
+        async move { self.bus.serve(request, ServeBy::Only(&self.served)).await.processed }
     }
+}
+
+fn reason(unbuilt: Arc<Unbuilt>) -> InitializeError {
+    unbuilt.error.clone()
 }
 
 impl Drop for HookSystem {

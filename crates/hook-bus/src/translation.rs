@@ -1,36 +1,102 @@
 //! Stage 5: model payloads in the form that hooks see (protocol.md §7).
 
 use hook_core::event::ModelPayload;
-use hook_core::{FailureCode, RawJson, RequestInput, StageFailure};
-use hook_translate::{Sdk, TranslateError, to_stable_request, to_stable_response};
+use hook_core::{FailureCode, JsonObject, RawJson, RawObject, RequestInput, StageFailure};
+use hook_translate::{
+    Sdk, TranslateError, is_chunk, repeats_text, to_stable_chunk, to_stable_request,
+    to_stable_response,
+};
+
+/// What became of an input's model payloads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Translation {
+    /// Hooks can see them.
+    Done,
+    /// The response is a chunk of a stream that displays no text: there is nothing for hooks.
+    NothingToShow,
+}
+
+/// Says that a response is one chunk of a stream.
+const CHUNK: &str = "chunk";
 
 /// Brings an input's model payloads into the stable form. The input's `sdk` field says which form
 /// they have; hooks do not see it, since it would not be true of what they see.
-pub(crate) fn translate(input: &mut RequestInput) -> Result<(), StageFailure> {
+pub(crate) fn translate(input: &mut RequestInput) -> Result<Translation, StageFailure> {
     if input.event().row().model == ModelPayload::None {
-        return Ok(());
+        return Ok(Translation::Done);
     }
     let named = input.extra.remove("sdk").filter(|sdk| !sdk.is_null());
     // What is not a string is no name that anybody knows; its text says what it is.
     let named = named.map(|sdk| sdk.to_text().unwrap_or_else(|| sdk.as_str().to_owned()));
     let payloads = input.payload.model_payloads();
-    let Some(request) = payloads.request else { return Ok(()) };
+    let Some(request) = payloads.request else { return Ok(Translation::Done) };
     // A response has the form of the request that it answers.
     let sdk = Sdk::of_request(named.as_deref(), request)
         .map_err(|error| failure("llm_request", &error))?;
     let translated =
         to_stable_request(sdk, request).map_err(|error| failure("llm_request", &error))?;
     *request = translated.value;
-    if let Some(response) = payloads.response {
-        let translated =
-            to_stable_response(sdk, response).map_err(|error| failure("llm_response", &error))?;
-        *response = translated.value;
+    let Some(response) = payloads.response else { return Ok(Translation::Done) };
+    if is_one_chunk(sdk, &input.extra, response)? {
+        let Some(shown) = text_of_chunk(sdk, response)? else {
+            return Ok(Translation::NothingToShow);
+        };
+        *response = shown;
+        input.extra.insert(CHUNK, RawJson::from_bool(true));
+        return Ok(Translation::Done);
     }
-    Ok(())
+    let translated =
+        to_stable_response(sdk, response).map_err(|error| failure("llm_response", &error))?;
+    *response = translated.value;
+    Ok(Translation::Done)
+}
+
+/// Whether the response is one chunk of a stream: the input's `chunk` says so, or its shape.
+fn is_one_chunk(sdk: Sdk, extra: &JsonObject, response: &RawObject) -> Result<bool, StageFailure> {
+    let said = match extra.get(CHUNK).filter(|said| !said.is_null()) {
+        None => false,
+        Some(said) => said.to_bool().ok_or_else(|| {
+            let message = "field `chunk`: expected true, for a chunk of a stream, or false";
+            failed(CHUNK, message.to_owned())
+        })?,
+    };
+    Ok(said || is_chunk(sdk, response))
+}
+
+/// The text of a chunk in the stable form; nothing where it shows none. Never a response without the
+/// text that the chunk does show: hooks that look for secrets in it would find none.
+fn text_of_chunk(sdk: Sdk, chunk: &RawObject) -> Result<Option<RawObject>, StageFailure> {
+    if repeats_text(sdk, chunk) {
+        let message = format!(
+            "failed to translate llm_response for hooks: this event of {sdk} repeats text of earlier \
+             ones; do not display it, and fire AfterModel on the complete response"
+        );
+        return Err(failed("llm_response", message));
+    }
+    let shown = to_stable_chunk(sdk, chunk).map_err(|error| failure("llm_response", &error))?;
+    match shown {
+        Some(shown) => Ok(Some(shown.value)),
+        None if is_chunk(sdk, chunk) || has_chunks_like_responses(sdk) => Ok(None),
+        None => {
+            let message = format!(
+                "failed to translate llm_response for hooks: it is said to be a chunk, but is none of \
+                 {sdk}; set `sdk` to the SDK that the chunk is of"
+            );
+            Err(failed("llm_response", message))
+        }
+    }
+}
+
+/// Whether a chunk of the SDK has the form of a response.
+fn has_chunks_like_responses(sdk: Sdk) -> bool {
+    matches!(sdk, Sdk::GenAi | Sdk::Stable)
 }
 
 fn failure(field: &str, error: &TranslateError) -> StageFailure {
-    let message = format!("failed to translate {field} for hooks: {error}");
+    failed(field, format!("failed to translate {field} for hooks: {error}"))
+}
+
+fn failed(field: &str, message: String) -> StageFailure {
     StageFailure::new(FailureCode::TranslationFailed, message)
         .with_detail("field", RawJson::from_text(field))
 }

@@ -64,6 +64,9 @@ pub(crate) struct Common {
     /// Leave the user's own settings out
     #[arg(long, global = true)]
     pub(crate) no_user: bool,
+    /// Do not start with broken settings; when they are read again, keep what worked of a broken file
+    #[arg(long, global = true)]
+    pub(crate) strict: bool,
     /// Answer each event within this time, in milliseconds
     #[arg(long, global = true, value_name = "MS", value_parser = milliseconds)]
     pub(crate) timeout: Option<u64>,
@@ -137,6 +140,13 @@ pub(crate) enum Command {
     Man(Deferred<commands::man::Arguments>),
     /// Print the help of a command, or a page about a topic
     Help(Deferred<commands::help::Arguments>),
+}
+
+impl Command {
+    /// Whether the exit code says what hooks decided.
+    pub(crate) fn gives_verdict(&self) -> bool {
+        matches!(self, Self::Fire(_))
+    }
 }
 
 #[cfg(test)]

@@ -59,23 +59,32 @@ impl Context {
         self.config_home.as_deref()
     }
 
+    /// Whether the user's own settings count, and cannot be looked for.
+    pub(crate) fn lacks_home(&self) -> bool {
+        self.config_home.is_none() && !self.common.no_user && self.common.settings.is_empty()
+    }
+
+    /// Where the user's own settings are, if they count.
+    fn user_files(&self) -> Option<&Path> {
+        self.config_home().filter(|_| !self.common.no_user)
+    }
+
     /// The settings files that count, in run order.
     pub(crate) fn sources(&self) -> Vec<SettingsSource> {
         if self.common.settings.is_empty() {
-            let user = self.config_home().filter(|_| !self.common.no_user);
-            return discover(&self.project, user);
+            return discover(&self.project, self.user_files());
         }
         self.common.settings.iter().map(SettingsSource::explicit).collect()
     }
 
     /// Where the user's decisions are kept, if there is a home.
     pub(crate) fn trust_store(&self) -> Option<TrustStore> {
-        Some(TrustStore::new(self.config_home()?.join("hooks/trust.json")))
+        Some(TrustStore::of_user(self.config_home()?))
     }
 
     /// What may run.
     pub(crate) fn trust_policy(&self) -> TrustPolicy {
-        self.trust_store().map_or(TrustPolicy::Nothing, TrustPolicy::Store)
+        TrustPolicy::of_user(self.config_home())
     }
 
     /// A hook system that is not initialized yet.
@@ -90,8 +99,14 @@ impl Context {
             builder = builder.deadline(Duration::from_millis(timeout));
         }
         self.named_settings_exist()?;
-        for source in self.sources() {
-            builder = builder.settings(source);
+        if self.common.settings.is_empty() {
+            builder = builder.native_settings(self.user_files());
+        }
+        for path in &self.common.settings {
+            builder = builder.settings(SettingsSource::explicit(path));
+        }
+        if self.common.strict {
+            builder = builder.strict();
         }
         Ok(builder.trust(self.trust_policy()))
     }

@@ -13,13 +13,19 @@ use hook_core::settings::edit::EditError;
 use hook_core::settings::starter::StarterError;
 use hook_core::trust::TrustStoreError;
 
-use crate::exit_code::{self, Status};
+use crate::exit_code::Failure;
 
 /// Why a command could not do its work.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CommandError {
     #[error("failed to write to standard output: {0}")]
     Output(#[source] io::Error),
+    #[error("failed to give the hooks' answer to standard output: {0}")]
+    Answer(#[source] io::Error),
+    #[error("failed to start a thread: {0}; the limit of processes (`ulimit -u`) may be reached")]
+    Thread(#[source] io::Error),
+    #[error("failed to start the async runtime: {0}")]
+    Runtime(#[source] io::Error),
     #[error("failed to read {what} {}: {source}", path.display())]
     Read { what: &'static str, path: PathBuf, source: io::Error },
     #[error("failed to write {what} {}: {source}", path.display())]
@@ -44,6 +50,8 @@ pub(crate) enum CommandError {
     Scenario { path: PathBuf, source: ScenarioError },
     #[error("{what} is not JSON: {source}; {remedy}")]
     NotJson { what: &'static str, source: hook_core::JsonError, remedy: String },
+    #[error("{what} is {found}, and not an object; {remedy}")]
+    NoObject { what: &'static str, found: hook_core::JsonKind, remedy: String },
     #[error(transparent)]
     UnknownHook(#[from] UnknownHook),
     #[error(transparent)]
@@ -137,15 +145,15 @@ impl CommandError {
         ))
     }
 
-    pub(crate) fn exit_code(&self) -> Status {
+    /// What kind of failure it is, which says how the command ends.
+    pub(crate) fn failure(&self) -> Failure {
         match self {
-            Self::NotJson { .. } | Self::Usage(_) => exit_code::USAGE,
-            _ => exit_code::FAILURE,
+            Self::NotJson { .. } | Self::NoObject { .. } => Failure::Input,
+            Self::Usage(_) => Failure::Usage,
+            Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                Failure::ClosedOutput
+            }
+            _ => Failure::Own,
         }
-    }
-
-    /// Whether nobody reads the output any more, which is no failure.
-    pub(crate) fn is_closed_pipe(&self) -> bool {
-        matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }
 }

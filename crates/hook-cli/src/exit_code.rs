@@ -1,5 +1,7 @@
 //! How the command ends (docs/exit-codes.md).
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 /// An exit status of the command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Status(u8);
@@ -45,7 +47,7 @@ pub(crate) const TABLE: [Row; 5] = [
         status: Some(USAGE),
         meaning: "wrong usage",
         detail: "an unknown command, flag, event filter or help topic, a missing argument, \
-                 `--input` that is not JSON, `--project` that is a file (1 if there is nothing)",
+                 an input that is not a JSON object, `--project` that is a file (1 if there is nothing)",
     },
     Row {
         status: None,
@@ -53,6 +55,110 @@ pub(crate) const TABLE: [Row; 5] = [
         detail: "129 for SIGHUP, 130 for SIGINT, 131 for SIGQUIT, 143 for SIGTERM",
     },
 ];
+
+/// What of the command's own can fail, before or after its hooks had their say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Failure {
+    /// The command line means nothing.
+    Usage,
+    /// What an event is to be fired with is no JSON object.
+    Input,
+    /// Nobody reads standard output any more.
+    ClosedOutput,
+    /// Anything else that the command needs.
+    Own,
+    /// A mistake in the command itself.
+    Panic,
+}
+
+/// A row of the table of failures.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FailureRow {
+    failure: Failure,
+    pub(crate) meaning: &'static str,
+    /// The code where no verdict of a guard can be lost.
+    status: Status,
+    /// The code of a `hook fire` whose event has a guard, or may have one.
+    guarded: Status,
+}
+
+/// What the command ends with where something of its own fails: what docs/exit-codes.md shows.
+pub(crate) const FAILURES: [FailureRow; 5] = [
+    FailureRow {
+        failure: Failure::Usage,
+        meaning: "the command line is wrong, or names no event",
+        status: USAGE,
+        guarded: USAGE,
+    },
+    FailureRow {
+        failure: Failure::Input,
+        meaning: "the event's input is not JSON, or no object",
+        status: USAGE,
+        guarded: BLOCKED,
+    },
+    FailureRow {
+        failure: Failure::ClosedOutput,
+        meaning: "nobody reads standard output any more",
+        status: PROCEED,
+        guarded: PROCEED,
+    },
+    FailureRow {
+        failure: Failure::Own,
+        meaning: "no working directory, home, settings, input, thread, descriptor or room for \
+                  output",
+        status: FAILURE,
+        guarded: BLOCKED,
+    },
+    FailureRow {
+        failure: Failure::Panic,
+        meaning: "a mistake in `hook` itself",
+        status: FAILURE,
+        guarded: BLOCKED,
+    },
+];
+
+impl FailureRow {
+    /// The codes as people write them: the second one where there is a guard, or may be.
+    pub(crate) fn codes(&self) -> String {
+        match self.status == self.guarded {
+            true => self.status.0.to_string(),
+            false => format!("{} or {}", self.status.0, self.guarded.0),
+        }
+    }
+}
+
+impl Failure {
+    /// How the command ends, given whether a guard's verdict may be lost.
+    pub(crate) fn status(self, is_guarded: bool) -> Status {
+        let row = FAILURES.iter().find(|row| row.failure == self);
+        row.map_or(BLOCKED, |row| if is_guarded { row.guarded } else { row.status })
+    }
+}
+
+/// Whether a guard's verdict is lost if the command fails. A guard is a hook with `failBehavior:
+/// block`.
+///
+/// A `hook fire` has to take its event for guarded until it knows its hooks; other commands give no
+/// verdict.
+#[derive(Debug)]
+pub(crate) struct Stake(AtomicBool);
+
+impl Stake {
+    /// Of a command, before anything is known of its hooks.
+    pub(crate) fn new(gives_verdict: bool) -> Self {
+        Self(AtomicBool::new(gives_verdict))
+    }
+
+    /// From now on it is known whether the event has a guard.
+    pub(crate) fn is_known(&self, guarded: bool) {
+        self.0.store(guarded, Ordering::Relaxed);
+    }
+
+    /// Whether there is, or may be, a guard.
+    pub(crate) fn is_guarded(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
 
 impl Row {
     /// The code as people write it.
@@ -101,10 +207,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_documented_table_is_this_one() {
+    fn the_documented_tables_are_these() {
         const HEAD: &str = "| code | meaning |\n| --- | --- |\n";
         let row = |row: &Row| format!("| {} | {} |\n", row.code(), row.text());
         let table: String = TABLE.iter().map(row).collect();
         crate::generated::part_is_up_to_date("docs/exit-codes.md", HEAD, &table);
+
+        const FAILURES_HEAD: &str = "| what fails | code | with a guard |\n| --- | --- | --- |\n";
+        let row = |row: &FailureRow| {
+            format!("| {} | {} | {} |\n", row.meaning, row.status.0, row.guarded.0)
+        };
+        let table: String = FAILURES.iter().map(row).collect();
+        crate::generated::part_is_up_to_date("docs/exit-codes.md", FAILURES_HEAD, &table);
+    }
+
+    #[test]
+    fn every_failure_has_its_row() {
+        use Failure::{ClosedOutput, Input, Own, Panic, Usage};
+        let codes = [Usage, Input, ClosedOutput, Own, Panic]
+            .map(|it| [it.status(false).0, it.status(true).0]);
+        assert_eq!(codes, [[64, 64], [64, 2], [0, 0], [1, 2], [1, 2]]);
     }
 }

@@ -15,7 +15,8 @@
 //! | `recording` | a recording that is made meanwhile |
 //! | `signals` | what a signal does |
 //! | `stdout` | writing without being held up |
-//! | `exit_code`, `error` | how it ends |
+//! | `guards` | whether a hook that must be asked may be missing |
+//! | `exit_code`, `error`, `panics` | how it ends |
 
 mod args;
 mod commands;
@@ -26,7 +27,9 @@ mod error;
 mod exit_code;
 #[cfg(test)]
 mod generated;
+mod guards;
 mod output;
+mod panics;
 mod progress;
 mod recording;
 #[cfg(test)]
@@ -42,57 +45,73 @@ use std::process::ExitCode;
 use tokio::runtime::Builder;
 
 use args::Cli;
+use error::CommandError;
+use exit_code::{Failure, Stake, Status};
 use output::Printer;
 
 fn main() -> ExitCode {
-    run().into()
-}
-
-fn run() -> exit_code::Status {
-    if let Some(answered) = complete::answer() {
-        return answered;
+    panics::are_said_in_one_line();
+    if let Some(answered) = panics::caught(complete::answer).unwrap_or(Some(exit_code::FAILURE)) {
+        return answered.into();
     }
     let arguments: Vec<OsString> = std::env::args_os().collect();
-    let cli = match Cli::read(&arguments) {
-        Ok(cli) => cli,
-        Err(error) => {
-            // Help and version are asked for and go to stdout; everything else is wrong usage.
-            let text = output::harmless(&error.render().to_string());
-            let written = match error.use_stderr() {
-                true => write!(std::io::stderr(), "{text}").map(|()| exit_code::USAGE),
-                false => write!(std::io::stdout(), "{text}").map(|()| exit_code::PROCEED),
-            };
-            return match written {
-                Ok(code) => code,
-                // Nobody reads it any more, which is no failure of what was asked for.
-                Err(closed) if closed.kind() == std::io::ErrorKind::BrokenPipe => {
-                    if error.use_stderr() { exit_code::USAGE } else { exit_code::PROCEED }
-                }
-                Err(_) => exit_code::FAILURE,
-            };
-        }
+    let cli = match panics::caught(|| Cli::read(&arguments)) {
+        Some(Ok(cli)) => cli,
+        Some(Err(error)) => return misread(&error).into(),
+        None => return Failure::Panic.status(true).into(),
     };
-    keep_inherited_descriptors_from_hooks();
+    let stake = Stake::new(cli.command.gives_verdict());
     let mut printer = Printer::new(cli.common.color);
-    start_log(cli.common.verbose);
-    let runtime = match runtime(&cli.command) {
-        Ok(runtime) => runtime,
-        Err(error) => {
-            printer.problem(&format!("failed to start the async runtime: {error}"));
-            return exit_code::FAILURE;
+    let status = match panics::caught(|| run(cli, &stake, &mut printer)) {
+        Some(Ok(status)) => status,
+        Some(Err(error)) => {
+            let failure = error.failure();
+            if failure != Failure::ClosedOutput {
+                printer.problem(&error.to_string());
+            }
+            failed(failure, &stake, &mut printer)
         }
+        None => failed(Failure::Panic, &stake, &mut printer),
     };
-    let ended = runtime.block_on(commands::dispatch(cli, &mut printer));
+    status.into()
+}
+
+/// Says nothing more than the parser did. Help and version are asked for and go to stdout;
+/// everything else is wrong usage.
+fn misread(error: &clap::Error) -> Status {
+    let text = output::harmless(&error.render().to_string());
+    if error.use_stderr() {
+        // Nobody is left to tell when stderr is closed.
+        let _ = write!(std::io::stderr(), "{text}");
+        return exit_code::USAGE;
+    }
+    let mut stdout = std::io::stdout();
+    match write!(stdout, "{text}").and_then(|()| stdout.flush()) {
+        Ok(()) => exit_code::PROCEED,
+        Err(error) => CommandError::Output(error).failure().status(false),
+    }
+}
+
+/// How a command ends that failed, said where it is not plain.
+fn failed(failure: Failure, stake: &Stake, printer: &mut Printer) -> Status {
+    let status = failure.status(stake.is_guarded());
+    if status == exit_code::BLOCKED {
+        printer.remark(
+            "a hook of this event has `failBehavior: block`, or may have, so this counts as a \
+             block (exit code 2)",
+        );
+    }
+    status
+}
+
+fn run(cli: Cli, stake: &Stake, printer: &mut Printer) -> Result<Status, CommandError> {
+    keep_inherited_descriptors_from_hooks();
+    start_log(cli.common.verbose, printer);
+    let runtime = runtime(&cli.command)?;
+    let ended = runtime.block_on(commands::dispatch(cli, stake, printer));
     // A read of standard input that never ends must not keep the process.
     runtime.shutdown_background();
-    match ended {
-        Ok(code) => code,
-        Err(error) if error.is_closed_pipe() => exit_code::PROCEED,
-        Err(error) => {
-            printer.problem(&error.to_string());
-            error.exit_code()
-        }
-    }
+    ended
 }
 
 /// Whatever this process was started with beyond the standard streams is not for hooks.
@@ -106,24 +125,44 @@ fn keep_inherited_descriptors_from_hooks() {}
 
 /// One thread for everything, so that a request and its answer need no other to wake up; a socket
 /// has many clients, which are served on two, so that what one asks does not hold up another.
-/// Scenarios run beside the engine, since they may be waited for on the main thread.
-fn runtime(command: &args::Command) -> std::io::Result<tokio::runtime::Runtime> {
+/// Scenarios run beside the engine.
+fn runtime(command: &args::Command) -> Result<tokio::runtime::Runtime, CommandError> {
+    use args::Command::{Replay, Run, Serve, Tail, Test, Trace, Trust};
+
+    // The runtime panics where the system gives it no descriptor.
+    room_for_descriptors().map_err(CommandError::Runtime)?;
+    if matches!(command, Run(_) | Serve(_) | Test(_) | Replay(_) | Tail(_) | Trace(_) | Trust(_)) {
+        // The runtime panics where the system gives no thread.
+        let thread = std::thread::Builder::new().spawn(|| ()).map_err(CommandError::Thread)?;
+        let _ = thread.join();
+    }
     let (mut builder, workers) = match command {
-        args::Command::Serve(arguments) if arguments.has_many_clients() => {
-            (Builder::new_multi_thread(), 2)
-        }
-        args::Command::Run(_) | args::Command::Test(_) | args::Command::Replay(_) => {
-            (Builder::new_multi_thread(), 1)
-        }
+        Serve(arguments) if arguments.has_many_clients() => (Builder::new_multi_thread(), 2),
+        Run(_) | Test(_) | Replay(_) => (Builder::new_multi_thread(), 1),
         _ => (Builder::new_current_thread(), 1),
     };
-    // Settings and files take a thread, and so do standard input and output where they are no
-    // pipes. More come and go with every line, and each keeps its memory.
-    builder.worker_threads(workers).max_blocking_threads(4).enable_all().build()
+    // Settings and files take a thread, and so do standard input and output where they are neither
+    // pipes nor sockets. More come and go with every line, and each keeps its memory.
+    builder.worker_threads(workers).max_blocking_threads(4).enable_all();
+    builder.build().map_err(CommandError::Runtime)
+}
+
+/// Whether there are as many descriptors as a runtime takes for itself.
+#[cfg(unix)]
+fn room_for_descriptors() -> std::io::Result<()> {
+    let pipe = || rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC);
+    // For events, timers and signals.
+    let _room = [pipe()?, pipe()?, pipe()?, pipe()?];
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn room_for_descriptors() -> std::io::Result<()> {
+    Ok(())
 }
 
 /// Diagnostics go to stderr: `HOOK_LOG` filters, `-v` raises.
-fn start_log(verbose: u8) {
+fn start_log(verbose: u8, printer: &mut Printer) {
     let raised = match verbose {
         0 => None,
         1 => Some("hook=debug".to_owned()),
@@ -131,9 +170,20 @@ fn start_log(verbose: u8) {
     };
     let given = std::env::var("HOOK_LOG").ok().filter(|filter| !filter.is_empty());
     let Some(filter) = given.or(raised) else { return };
+    let filter = match tracing_subscriber::EnvFilter::builder().parse(&filter) {
+        Ok(filter) => filter,
+        Err(error) => {
+            printer.warning(&format!(
+                "HOOK_LOG={filter} is no filter, and nothing is logged: {error}"
+            ));
+            return;
+        }
+    };
     tracing_subscriber::fmt()
-        .with_env_filter(tracing_subscriber::EnvFilter::new(filter))
+        .with_env_filter(filter)
         .with_writer(std::io::stderr)
+        // They would be printed where nobody reads, which panics.
+        .log_internal_errors(false)
         .with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()))
         .init();
 }

@@ -9,7 +9,7 @@ use indicatif::{MultiProgress, ProgressDrawTarget};
 
 use crate::args::Color;
 use crate::error::CommandError;
-use crate::stdout;
+use crate::stdout::Writer;
 
 /// How a piece of text is meant.
 #[derive(Debug, Clone, Copy)]
@@ -49,12 +49,13 @@ pub(crate) struct Printer {
     progress: MultiProgress,
     /// Whether the command has more to do than to print.
     works_on: bool,
+    stdout: Writer,
 }
 
 impl Printer {
     pub(crate) fn new(color: Color) -> Self {
         let progress = MultiProgress::with_draw_target(ProgressDrawTarget::hidden());
-        Self { color, progress, works_on: false }
+        Self { color, progress, works_on: false, stdout: Writer::default() }
     }
 
     /// From now on it does not matter whether anybody reads: the command has other work to do.
@@ -119,7 +120,7 @@ impl Printer {
 
     async fn write(&mut self, text: Vec<u8>) -> Result<(), CommandError> {
         self.make_room();
-        match stdout::write(text).await {
+        match self.stdout.write(text).await {
             Err(error) if self.works_on && error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
             written => written.map_err(CommandError::Output),
         }

@@ -1,17 +1,55 @@
 //! Writing to standard output. Nobody may read it, and the command must hear signals all the same.
 
 use std::io::{self, Write};
+use std::sync::mpsc;
 
-/// Writes all of it, flushed, in the order of the calls.
-///
-/// # Cancellation
-/// Dropping the future does not take back what it began to write.
-pub(crate) async fn write(bytes: Vec<u8>) -> io::Result<()> {
-    if takes_at_once(&bytes) {
-        return write_and_wait(&bytes);
+use tokio::sync::oneshot;
+
+/// What is to be written, and where to say that it is.
+type Order = (Vec<u8>, oneshot::Sender<io::Result<()>>);
+
+/// Writes to standard output: at once where there is room, else on a thread of its own, which is
+/// started when it is first needed and ends with the writer.
+#[derive(Debug, Default)]
+pub(crate) struct Writer {
+    thread: Option<mpsc::Sender<Order>>,
+}
+
+impl Writer {
+    /// Writes all of it, flushed, in the order of the calls.
+    ///
+    /// Where the system gives no thread, the caller waits instead, and hears no signal meanwhile.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    ///
+    /// # Cancellation
+    /// Dropping the future does not take back what it began to write.
+    pub(crate) async fn write(&mut self, bytes: Vec<u8>) -> io::Result<()> {
+        // What waits in the thread comes first.
+        if self.thread.is_none() && (takes_at_once(&bytes) || !self.start()) {
+            return write_and_wait(&bytes);
+        }
+        let (written, answer) = oneshot::channel();
+        let gone = || io::Error::other("the thread that writes has ended");
+        let thread = self.thread.as_ref().ok_or_else(gone)?;
+        thread.send((bytes, written)).map_err(|_| gone())?;
+        answer.await.unwrap_or_else(|_| Err(gone()))
     }
-    let written = tokio::task::spawn_blocking(move || write_and_wait(&bytes)).await;
-    written.unwrap_or_else(|error| Err(io::Error::other(error)))
+
+    /// Starts the thread; whether there is one.
+    fn start(&mut self) -> bool {
+        let (orders, to_write) = mpsc::channel::<Order>();
+        let thread = std::thread::Builder::new().name("stdout".to_owned());
+        let started = thread.spawn(move || {
+            for (bytes, written) in to_write {
+                // Nobody waits any more for what a signal has cut off.
+                let _ = written.send(write_and_wait(&bytes));
+            }
+        });
+        self.thread = started.is_ok().then_some(orders);
+        self.thread.is_some()
+    }
 }
 
 fn write_and_wait(bytes: &[u8]) -> io::Result<()> {

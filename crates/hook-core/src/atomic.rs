@@ -147,7 +147,7 @@ fn where_it_leads(path: &Path) -> io::Result<PathBuf> {
 
 /// Whether the file is what it was. No more of it is read than tells.
 fn is_still(path: &Path, before: Option<&[u8]>) -> io::Result<bool> {
-    let file = absent_is_none(File::open(path))?;
+    let file = absent_is_none(crate::regular_file::open(path))?;
     let (Some(file), Some(before)) = (&file, before) else {
         return Ok(file.is_some() == before.is_some());
     };

@@ -99,6 +99,25 @@ pub enum HookFailure {
         /// How deep this hook would be.
         depth: u32,
     },
+    /// Too many blocking handlers have not returned in time and hold their threads.
+    #[error(
+        "{abandoned} threads of blocking handlers that did not return in time still run, so no \
+         further handler is started; return in time, use asynchronous handlers, or raise \
+         `RunnerLimits::max_abandoned`"
+    )]
+    ThreadsExhausted {
+        /// How many such threads there are.
+        abandoned: usize,
+    },
+    /// Blocking handlers that wait for events whose blocking handlers wait for events.
+    #[error(
+        "blocking handlers are nested more than {limit} deep; a handler fires an event that runs it \
+         again"
+    )]
+    HandlersTooDeep {
+        /// How deep they may be.
+        limit: u32,
+    },
     /// Nobody waits for the answer any more.
     #[error("cancelled")]
     Cancelled,
@@ -173,13 +192,15 @@ pub enum FailureCode {
     Cancelled,
     /// The request's own deadline passed.
     DeadlineExceeded,
+    /// There is no async runtime, and the hooks need one.
+    NoRuntime,
     /// A panic in the engine or in a handler's wrapping.
     InternalError,
 }
 
 impl FailureCode {
     /// All codes.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::InvalidRequest,
         Self::UnsupportedEvent,
         Self::InvalidPayload,
@@ -191,6 +212,7 @@ impl FailureCode {
         Self::ShuttingDown,
         Self::Cancelled,
         Self::DeadlineExceeded,
+        Self::NoRuntime,
         Self::InternalError,
     ];
 
@@ -217,6 +239,7 @@ impl FailureCode {
             Self::ShuttingDown => ("shutting_down", "bus"),
             Self::Cancelled => ("cancelled", "run"),
             Self::DeadlineExceeded => ("deadline_exceeded", "run"),
+            Self::NoRuntime => ("no_runtime", "run"),
             Self::InternalError => ("internal_error", "internal"),
         }
     }

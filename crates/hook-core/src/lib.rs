@@ -31,7 +31,7 @@
 //!     limits: RunnerLimits::default(),
 //! })?);
 //! let registry = HookRegistry::new(
-//!     Vec::new(), &[guard], &runner, ".".as_ref(), &TrustPolicy::Nothing,
+//!     &[], &[guard], &runner, ".".as_ref(), &TrustPolicy::Nothing,
 //! );
 //! let pipeline = Pipeline::new(Planner::new(Arc::new(registry)), runner, Aggregator);
 //!
@@ -63,6 +63,7 @@
 //! | [`pipeline`] | all of it in order |
 //! | [`schema`] | JSON Schema of all that is read and written |
 //! | [`failure`] | what can go wrong |
+//! | [`regular_file`] | reading regular files, and refusing others at once |
 //! | [`replace`] | replacing a file as a whole |
 //! | [`program`] | finding programs as a shell does |
 
@@ -84,6 +85,7 @@ pub mod planner;
 pub mod processed;
 pub mod program;
 pub mod registry;
+pub mod regular_file;
 pub mod replace;
 pub mod runner;
 pub mod schema;
@@ -111,7 +113,7 @@ pub use model::{LlmRequest, LlmResponse, ToolConfig};
 pub use output::{Decision, HookOutput, PolicyDecision};
 pub use pipeline::{FinishedHooks, Pipeline, PipelineOutcome};
 pub use planner::{Plan, Planner};
-pub use processed::{ProcessedHookResult, StageFailure};
+pub use processed::{Guard, ProcessedHookResult, StageFailure};
 pub use registry::{Hook, HookListing, HookRegistry};
 pub use runner::{
     EndSignal, HandlerHook, HandlerResult, HookExecutionResult, HookInput, HookKind, HookStart,

@@ -8,7 +8,6 @@ use crate::event::{HookEventName, MergeStrategy};
 use crate::failure::{FailureCode, HookFailure};
 use crate::json::{JsonObject, ObjectWriter};
 use crate::output::{HookOutput, NO_REASON, PolicyDecision};
-use crate::registry::Hook;
 use crate::runner::HookExecutionResult;
 
 /// What a caller needs to know of an event: what to do, what to say, and whether the engine could
@@ -38,6 +37,16 @@ pub struct ProcessedHookResult {
     /// What the caller should tell its user, each text once: settings that could not be read,
     /// hooks that are not trusted, and what went wrong with each hook, as `hook NAME: …`.
     pub warnings: Vec<String>,
+}
+
+/// A hook that was not asked and whose failure is a denial (protocol.md §1, `failBehavior`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Guard<'h> {
+    /// The hook of that name.
+    Known(&'h str),
+    /// Settings could not be read, so there may be one.
+    Possible,
 }
 
 /// A stage of the pipeline that could not be completed.
@@ -72,21 +81,24 @@ impl ProcessedHookResult {
         Self::of(AggregatedHookResult::empty_success())
     }
 
-    /// The result of an event that a stage failed for. It lets things go on, unless
-    /// `blocking_on_failure` is a hook that the event would have run and whose failure is a denial
-    /// (protocol.md §1, `failBehavior`).
-    pub fn failed(failure: StageFailure, blocking_on_failure: Option<&Hook>) -> Self {
+    /// The result of an event that a stage failed for. It lets things go on, unless the event has a
+    /// `guard`.
+    pub fn failed(failure: StageFailure, guard: Option<Guard<'_>>) -> Self {
         let mut result = Self::of(AggregatedHookResult::failed(ErrorReport {
             message: failure.message.clone(),
             hook: None,
             stage: Some(failure.code.stage()),
         }));
-        if let Some(hook) = blocking_on_failure {
+        if let Some(guard) = guard {
             result.decision = PolicyDecision::Block;
-            result.reason = Some(format!(
-                "hook {} could not run and blocks on failure: {failure}",
-                hook.display_name()
-            ));
+            result.reason = Some(match guard {
+                Guard::Known(name) => {
+                    format!("hook {name} could not run and blocks on failure: {failure}")
+                }
+                Guard::Possible => {
+                    format!("hooks could not run, and one of them may be a guard: {failure}")
+                }
+            });
         }
         result.failure = Some(Box::new(failure));
         result

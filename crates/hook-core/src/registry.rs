@@ -65,7 +65,7 @@ impl Hook {
 
     /// Whether somebody trusted it, and it or the file that it runs is not the same any more.
     pub fn changed_since_trusted(&self) -> bool {
-        matches!(self.trust, Trust::Missing { changed: true })
+        matches!(self.trust, Trust::Missing { before: Some(_) })
     }
 
     pub(crate) fn is_trusted(&self) -> bool {
@@ -153,7 +153,7 @@ impl HookRegistry {
     /// Registers the hooks of all sources, in run order, then the host's handlers. `project` is what
     /// hooks belong to that are not of a project's own settings ([`SettingsFile::project`]).
     pub fn new(
-        files: Vec<SettingsFile>,
+        files: &[SettingsFile],
         handlers: &[HandlerHook],
         runner: &Runner,
         project: &Path,
@@ -163,18 +163,19 @@ impl HookRegistry {
         let mut diagnostics = Vec::new();
         let mut trusted = TrustOfProjects { policy, known: HashMap::new() };
         let disabled: Vec<Disabled<'_>> = files.iter().map(Disabled::by).collect();
-        for file in &files {
+        for file in files {
             diagnostics.extend(file.diagnostics.iter().cloned());
             let default_timeout = runner.limits().timeout;
             let project = file.project(project);
             let commands = runner.commands(&file.config, project);
-            for entry in &file.hooks {
-                let trust = match file.source {
-                    HookSource::Project => {
-                        trusted.of(project, &mut diagnostics).decide(entry, project)
-                    }
-                    _ => Trust::Given,
-                };
+            let entries: Vec<&HookEntry> = file.hooks.iter().collect();
+            let trust = match file.source {
+                HookSource::Project => {
+                    trusted.of(project, &mut diagnostics).decide(&entries, project).trust
+                }
+                _ => entries.iter().map(|_| Trust::Given).collect(),
+            };
+            for (entry, trust) in entries.into_iter().zip(trust) {
                 let matcher = entry.matcher.as_deref();
                 let (matcher, problem) = match trust.is_given() {
                     true => Matcher::compile(matcher, entry.event.row().matching),
@@ -194,7 +195,7 @@ impl HookRegistry {
                     timeout: entry.timeout.unwrap_or(default_timeout),
                     timeout_origin: entry.timeout_origin,
                     fail_behavior: entry.fail_behavior,
-                    warnings: problem.into_iter().collect(),
+                    warnings: problem.into_iter().chain(trust.warning()).collect(),
                     slots: commands.slots.clone(),
                     trust,
                     switched_off: switched_off(entry, file, &disabled),
@@ -408,7 +409,7 @@ fn untrusted(hooks: &[Arc<Hook>]) -> [Option<String>; HookEventName::COUNT] {
 /// What keeps a hook from running whatever the event is about.
 fn obstacles(hook: &Hook, switches: &[(String, bool)]) -> Vec<NotRun> {
     let untrusted = match hook.trust {
-        Trust::Missing { changed } => Some(NotRun::Untrusted { changed }),
+        Trust::Missing { ref before } => Some(NotRun::Untrusted { changed: before.is_some() }),
         _ => None,
     };
     let disabled = disabled_by(hook, switches).map(NotRun::Disabled);

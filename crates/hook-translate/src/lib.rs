@@ -86,7 +86,7 @@ mod usage;
 
 pub use error::TranslateError;
 pub use sdk::Sdk;
-pub use stream::{from_stable_chunk, join_chunks, repeats_text, to_stable_chunk};
+pub use stream::{from_stable_chunk, is_chunk, join_chunks, repeats_text, to_stable_chunk};
 pub use translate::{
     from_stable_request, from_stable_response, from_stable_tool_config, to_stable_request,
     to_stable_response, to_stable_tool_config,

@@ -1,6 +1,6 @@
 //! Responses that come in chunks, for whatever SDK they are of.
 
-use hook_core::RawObject;
+use hook_core::{RawJson, RawObject};
 
 use crate::openai::{chat, responses};
 use crate::{
@@ -93,6 +93,38 @@ fn is_complete(sdk: Sdk, chunk: &RawObject) -> bool {
         Sdk::GenAi | Sdk::Stable => return false,
     };
     json::given(&chunk.fields(), name).and_then(|value| value.to_text()).as_deref() == Some(word)
+}
+
+/// Whether a response has the shape of a chunk (or event) of the SDK's streams. Of SDKs whose chunks
+/// have the form of responses, none has.
+pub fn is_chunk(sdk: Sdk, response: &RawObject) -> bool {
+    const ANTHROPIC: [&str; 8] = [
+        "message_start",
+        "content_block_start",
+        "content_block_delta",
+        "content_block_stop",
+        "message_delta",
+        "message_stop",
+        "ping",
+        "error",
+    ];
+    let fields = response.fields();
+    let text = |name| json::given(&fields, name).and_then(|value| value.to_text());
+    match sdk {
+        Sdk::GenAi | Sdk::Stable => false,
+        Sdk::Anthropic => text("type").is_some_and(|kind| ANTHROPIC.contains(&&*kind)),
+        Sdk::OpenAiResponses => {
+            text("type").is_some_and(|kind| kind == "error" || kind.starts_with("response."))
+        }
+        Sdk::OpenAiChat => {
+            let choices = || json::given(&fields, "choices").and_then(|value| value.to_items());
+            let has_delta = |choice: &RawJson| {
+                choice.to_object().is_ok_and(|choice| json::given(&choice, "delta").is_some())
+            };
+            text("object").as_deref() == Some("chat.completion.chunk")
+                || choices().is_some_and(|choices| choices.iter().any(has_delta))
+        }
+    }
 }
 
 /// Whether a chunk only repeats text that other chunks have shown: nothing that displays those

@@ -26,12 +26,16 @@ fn each_code_is_the_one_that_is_documented() {
         (vec!["fire", "BeforeTool", "--input", "{}", settings], 1),
         (vec!["run", "no-such-file", settings], 1),
         (vec!["test", "failing.toml", settings], 1),
-        (vec!["fire", "BeforeTool", "--settings=no-such-file"], 1),
+        (vec!["list", "--settings=no-such-file"], 1),
         // A hook blocked or stopped, or asked and nobody answered.
         (vec!["fire", "BeforeTool", "--tool", "shell", settings], 2),
         (vec!["fire", "BeforeTool", "--tool", "write", settings], 2),
         (vec!["fire", "BeforeTool", "--tool", "stop", settings], 2),
+        // Nor could a guard be asked that may be in there.
+        (vec!["fire", "BeforeTool", "--settings=no-such-file"], 2),
         // Wrong usage.
+        (vec!["fire", "BeforeLunch", settings], 64),
+        (vec!["fire", "BeforeTool", "--input", "[1]", settings], 64),
         (vec!["no-such-command"], 64),
         (vec!["fire", "BeforeTool", "--no-such-flag"], 64),
         (vec!["fire"], 64),

@@ -336,7 +336,7 @@ fn what_it_cannot_explain_is_wrong_usage() {
         (vec!["BeforeTools"], "did you mean BeforeTool?"),
         (vec!["xyzzy"], "the events are BeforeTool, AfterTool"),
         (vec!["BeforeTool", "--input", "{"], "--input is not JSON"),
-        (vec!["BeforeTool", "--input", "[]"], "expected an object"),
+        (vec!["BeforeTool", "--input", "[]"], "--input is an array, and not an object"),
         (vec!["BeforeTool", "--tool", ""], "field `tool_name`: expected a non-empty string"),
         (vec!["SessionStart", "--input", r#"{"source":"boot"}"#], "expected one of `startup`"),
         (vec![], "<EVENT>"),

@@ -440,16 +440,15 @@ fn where_no_hook_runs_the_input_is_shown_all_the_same() {
 fn a_misspelt_event_is_answered_with_the_nearest_one() {
     let project = Project::with_hook("BeforeTool", "true");
     insta::assert_snapshot!(shown(&fire(&project, &["BeforeTools"]), &project), @r#"
-    status: 1
+    status: 64
     ----- stdout -----
-    error  BeforeTools
-      error: unsupported_event: there is no event "BeforeTools"; did you mean BeforeTool?
     ----- stderr -----
+    error: there is no event "BeforeTools"; did you mean BeforeTool?
     "#);
     let json = fire(&project, &["BeforeTools", "--json"]);
     assert_eq!(
         (json.status, &json.lines()[0]["error"]["details"]["nearest"]),
-        (1, &json!("BeforeTool"))
+        (64, &json!("BeforeTool"))
     );
 }
 
@@ -491,9 +490,13 @@ fn what_does_not_go_together_is_wrong_usage() {
 #[test]
 fn an_input_without_an_end_is_refused() {
     let project = Project::new();
-    let finished = Hook::new(&project, &["fire", "BeforeTool", "--input", "@/dev/zero"]).run();
-    assert_eq!(finished.status, 1);
-    assert!(finished.stderr.contains("it is longer than 67108864 bytes"), "{finished:?}");
+    let fire = ["fire", "BeforeTool", "--input"];
+    let device = Hook::new(&project, &[&fire[..], &["@/dev/zero"]].concat()).run();
+    assert_eq!(device.status, 1);
+    assert!(device.stderr.contains("it is a device, and not a regular file"), "{device:?}");
+    let long = Hook::new(&project, &[&fire[..], &["-"]].concat()).stdin(vec![b' '; 65 << 20]).run();
+    assert_eq!(long.status, 1);
+    assert!(long.stderr.contains("it is longer than 67108864 bytes"), "{long:?}");
 }
 
 #[test]

@@ -31,10 +31,21 @@ fn exit_codes_are_a_table() {
       1        the engine could not do its job, or a test failed
       2        a hook blocked or stopped, or asked and nobody answered
       64       wrong usage: an unknown command, flag, event filter or help topic, a
-               missing argument, `--input` that is not JSON, `--project` that is a
-               file (1 if there is nothing)
+               missing argument, an input that is not a JSON object, `--project`
+               that is a file (1 if there is nothing)
       128 + n  ended by signal n: 129 for SIGHUP, 130 for SIGINT, 131 for SIGQUIT,
                143 for SIGTERM
+
+    Where something of its own fails
+      64       the command line is wrong, or names no event
+      64 or 2  the event's input is not JSON, or no object
+      0        nobody reads standard output any more
+      1 or 2   no working directory, home, settings, input, thread, descriptor or
+               room for output
+      1 or 2   a mistake in `hook` itself
+
+      Of two codes, the second is that of `hook fire` if a hook of the event has
+      `failBehavior: block`, or may have. A verdict keeps its code.
 
       A closed output pipe is no failure. `hook COMMAND --help` says more where it
       differs, docs/exit-codes.md says it for each command.

@@ -99,14 +99,14 @@ fn what_would_run_is_shown_and_nothing_runs() {
       matcher    shell
       command    bash ran.sh; . ./guard.sh
       also names guard.sh, which can change without anybody being asked
-      script     none in the project; what is trusted is the command's text
+      covers     no file of the project, but the command's text
 
     ! BeforeTool script: not trusted
       stands in  [PROJECT]/.hooks/settings.json:5:7
       matcher    shell
       command    ./guard.sh --strict
       env        MODE=strict
-      script     guard.sh (40 bytes)
+      covers     guard.sh (40 bytes)
         │ #!/bin/sh
         │ # Says no.
         │ echo no >&2
@@ -116,7 +116,7 @@ fn what_would_run_is_shown_and_nothing_runs() {
       stands in  [PROJECT]/.hooks/settings.json:6:29
       matcher    everything
       command    touch ran
-      script     none in the project; what is trusted is the command's text
+      covers     no file of the project, but the command's text
 
     ----- stderr -----
     error: 3 hooks are not trusted, and there is nobody to ask; call `hook trust` on a terminal, or with --yes to trust what is shown
@@ -137,7 +137,7 @@ fn trusted_hooks_run_until_they_change_or_trust_is_taken_back() {
       matcher    shell
       command    ./guard.sh --strict
       env        MODE=strict
-      script     guard.sh (40 bytes)
+      covers     guard.sh (40 bytes)
         │ #!/bin/sh
         │ # Says no.
         │ echo no >&2
@@ -167,14 +167,14 @@ fn trusted_hooks_run_until_they_change_or_trust_is_taken_back() {
       matcher    shell
       command    ./guard.sh
       env        MODE=lax
-      script     guard.sh (41 bytes)
+      covers     guard.sh (41 bytes)
       changed    command
         - ./guard.sh --strict
         + ./guard.sh
       changed    env.MODE
         - strict
         + lax
-      changed    the script
+      changed    guard.sh
         @@ -1,4 +1,4 @@
          #!/bin/sh
         -# Says no.
@@ -304,7 +304,7 @@ fn what_a_reviewer_would_not_see_is_shown() {
                  │   matcher    x\u{200b}\u{1b}[2K
       env        PATH=/x
                  │ y
-      script     a.sh (36 bytes)
+      covers     a.sh (36 bytes)
         │ true\u{d}false
         │ \u{1b}]0;title\u{7}
         │ rm x\u{2066}y\u{e0041}
@@ -319,10 +319,10 @@ fn what_is_no_text_is_said() {
     let project = project();
     fs::write(project.path().join("guard.sh"), b"\x7fELF\0\xff").unwrap();
     let seen = run(&project, &["trust", "script"]).stdout;
-    assert!(seen.contains("script     guard.sh (6 bytes, not a text)\n"), "{seen}");
+    assert!(seen.contains("covers     guard.sh (6 bytes, not a text)\n"), "{seen}");
     fs::remove_file(project.path().join("guard.sh")).unwrap();
     let seen = run(&project, &["trust", "script"]).stdout;
-    let gone = "script     guard.sh (does not exist; making it asks again)\n";
+    let gone = "covers     guard.sh (does not exist; making it asks again)\n";
     assert!(seen.contains(gone), "{seen}");
 }
 
@@ -340,14 +340,14 @@ fn how_a_script_is_covered_that_an_interpreter_is_given_is_said() {
       matcher    everything
       command    python3 -u hooks/x.py
       also names hooks/x.py, which can change without anybody being asked
-      script     none in the project; what is trusted is the command's text
+      covers     no file of the project, but the command's text
 
     ! SessionEnd python3 "$HOOK_PROJECT_DIR"/hooks/x.py: not trusted
       stands in  [PROJECT]/.hooks/settings.json:1:88
       matcher    everything
       command    python3 "$HOOK_PROJECT_DIR"/hooks/x.py
       also names hooks/x.py, which can change without anybody being asked
-      script     none in the project; what is trusted is the command's text
+      covers     no file of the project, but the command's text
       to cover   hooks/x.py: begin it with a line such as `#!/usr/bin/env python3`, make it executable with `chmod +x hooks/x.py`, and write "$HOOK_PROJECT_DIR"/hooks/x.py as the command
     "#);
 }
@@ -384,8 +384,8 @@ fn json_has_everything_that_people_see() {
         script,
         json!({"event": "BeforeTool", "name": "script", "command": "./guard.sh --strict", "matcher": "shell",
             "env": {"MODE": "strict"}, "file": project.path().join(SETTINGS), "line": 5, "column": 7,
-            "script": {"path": "guard.sh", "target": project.path().join("guard.sh"), "size": 40,
-                "sha256": "73e99590fbc49dc1d47a819fddbb4579bb5448fc7e39e2f808081967a55de3f8", "content": "#!/bin/sh\n# Says no.\necho no >&2\nexit 2\n"},
+            "terms": {}, "files": [{"path": "guard.sh", "target": project.path().join("guard.sh"), "size": 40,
+                "sha256": "73e99590fbc49dc1d47a819fddbb4579bb5448fc7e39e2f808081967a55de3f8", "content": "#!/bin/sh\n# Says no.\necho no >&2\nexit 2\n"}],
             "uncovered": [], "standing": "new", "changes": [], "fingerprint": null, "granted": false})
     );
     assert_eq!(lines[0]["uncovered"], json!(["guard.sh"]));
@@ -406,7 +406,7 @@ fn json_has_everything_that_people_see() {
     assert!(changed["trustedAt"].as_str().unwrap().ends_with('Z'));
     let changes = changed["changes"].as_array().unwrap();
     assert_eq!(changes.len(), 1);
-    assert_eq!(changes[0]["field"], "script content");
+    assert_eq!(changes[0]["field"], "content");
     assert_eq!(changes[0]["after"], "exit 0\n");
 
     let listed = run(&project, &["trust", "--list", "--json"]).lines();

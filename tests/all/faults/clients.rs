@@ -175,7 +175,7 @@ fn fault_48_an_answer_that_nests_too_deep_is_an_answer_or_an_error() {
 #[test]
 fn fault_48_our_clients_raise_at_once_for_what_has_no_json_form_and_go_on() {
     let project = Project::with_settings(&serde_json::json!({"hooks": {"SessionEnd": [{"hooks": [
-        {"type": "command", "command": "grep -q '\"x\":\"[^\"]*ud800' && echo '{\"decision\":\"deny\"}' || true"}]}]}}));
+        {"type": "command", "command": "grep -q '\"x\":\"[^\"]*ud800' && echo '{\"decision\":\"ask\"}' || true"}]}]}}));
     let python = r#"
 from hook_client import HookClient
 deep = []
@@ -222,7 +222,7 @@ await hooks.close();
     let hook = hook_binary().to_str().unwrap();
     let server = [hook, "serve", "--stdio", "--settings=settings.json"];
     for printed in run(&project, python, node, &server) {
-        assert_eq!(printed, format!("{}block []\n", "raised\n".repeat(5)));
+        assert_eq!(printed, format!("{}ask []\n", "raised\n".repeat(5)));
     }
 }
 

@@ -4,12 +4,17 @@
 
 mod clients;
 mod clock;
+#[cfg(unix)]
+mod command;
+mod consent;
 mod guards;
 mod host;
 mod lines;
 mod load;
 mod output;
 mod streams;
+mod system;
+mod threads;
 
 use std::time::Duration;
 

@@ -221,6 +221,11 @@ pub(crate) static NEWS: [(&str, &[Field]); 9] = [
         &[
             type_of("hook-lagged"),
             Field::required("missed", Kind::Whole(0, None), "How many messages were dropped."),
+            Field::optional(
+                "tooLarge",
+                Kind::Whole(1, None),
+                "How many of them were each larger than all that may wait; absent if none was.",
+            ),
         ],
     ),
     (

@@ -1,7 +1,7 @@
 //! The one answer to a request.
 
 use hook_core::{
-    HookEventName, HookExecutionResult, ObjectWriter, PipelineOutcome, PolicyDecision,
+    Guard, HookEventName, HookExecutionResult, ObjectWriter, PipelineOutcome, PolicyDecision,
     ProcessedHookResult, StageFailure,
 };
 
@@ -47,14 +47,16 @@ impl HookExecutionResponse {
         }
     }
 
-    /// The answer to a request that no engine was there for.
+    /// The answer to a request that no engine was there for. `guard` is one that is known all the
+    /// same.
     pub(crate) fn unserved(
         correlation_id: CorrelationId,
         event: Option<HookEventName>,
         failure: StageFailure,
+        guard: Option<Guard<'_>>,
     ) -> Box<Self> {
         crate::log::failure(event, &correlation_id, &failure);
-        let processed = ProcessedHookResult::failed(failure, None);
+        let processed = ProcessedHookResult::failed(failure, guard);
         Box::new(Self::failed(correlation_id, event, processed))
     }
 

@@ -4,6 +4,7 @@
 //! | module | what happens | functions |
 //! | --- | --- | --- |
 //! | `tool` | a tool is called | [`execute_tool_with_hooks`] and its parts |
+//! | `tool_status` | where a tool call stands | [`ToolStatus`], for [`AgentHost::tool_observer`] |
 //! | `model` | a model is called | the three decisions around a call |
 //! | `model_stream` | its answer streams in | [`call_model_with_hooks`] |
 //! | `agent` | a prompt, a turn, a session | [`fire_before_agent_hook`], [`fire_after_agent_hook`] and the others |
@@ -13,11 +14,15 @@
 //! unchanged, or are blocked where a hook's `failBehavior` says so), and the failure is on the bus
 //! and in the log.
 
+#[cfg(doc)]
+use crate::host::AgentHost;
+
 mod advice;
 mod agent;
 mod model;
 mod model_stream;
 mod tool;
+mod tool_status;
 
 pub use advice::HookAdvice;
 pub(crate) use agent::Continuations;
@@ -39,3 +44,5 @@ pub use tool::{
     ToolContent, ToolResult, ToolVerdict, execute_tool_with_hooks, fire_after_tool_hook,
     fire_before_tool_hook,
 };
+pub(crate) use tool_status::ToolObserver;
+pub use tool_status::ToolStatus;

@@ -328,6 +328,7 @@ impl<E> ModelAnswer<'_, E> {
                 self.call.input(AfterModelInput { llm_request, llm_response })
             }
         };
+        input.extra.insert("chunk", RawJson::from_bool(true));
         input.extra.insert("chunk_index", RawJson::from_integer(self.chunks.len() as u64));
         let lay = |answer: &RawObject| from_stable_chunk(sdk.clone()?, answer, &chunk);
         let refuse = |reason: &str| error_response(sdk.clone(), reason);

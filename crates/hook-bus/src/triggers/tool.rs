@@ -9,6 +9,9 @@ use hook_core::{
 };
 
 use super::advice::{HookAdvice, add_warnings};
+#[cfg(doc)]
+use super::tool_status::ToolStatus;
+use super::tool_status::ToolWatch;
 use crate::host::{AgentHost, ApprovalRequest};
 
 /// A tool that the model wants called.
@@ -150,7 +153,8 @@ impl ToolResult {
 
     fn blocked(reason: String, advice: HookAdvice, warnings: Vec<String>) -> Self {
         let verdict = ToolVerdict::Blocked { reason: reason.clone() };
-        Self { verdict, ..Self::failed(reason) }.advised(advice, warnings)
+        let return_display = Some(format!("blocked by a hook: {reason}"));
+        Self { verdict, return_display, ..Self::failed(reason) }.advised(advice, warnings)
     }
 
     fn stopped(reason: String, ran: bool, advice: HookAdvice, warnings: Vec<String>) -> Self {
@@ -306,7 +310,8 @@ pub async fn fire_after_tool_hook(
 /// Calls a tool with hooks around it, and does what they say.
 ///
 /// `execute` is called at most once, with the input that hooks left; not at all where a hook blocks
-/// or stops, or asks and nobody confirms.
+/// or stops, or asks and nobody confirms. [`AgentHost::tool_observer`] is told how the call goes; a
+/// blocked one ends as any other does, [idle](ToolStatus::Idle) and with its result published.
 ///
 /// ```
 /// use hook_bus::triggers::{ToolCall, ToolResult, ToolVerdict, execute_tool_with_hooks};
@@ -334,10 +339,26 @@ pub async fn execute_tool_with_hooks<F>(
 where
     F: Future<Output = ToolResult>,
 {
+    let watch = ToolWatch::begin(host, &call);
+    let result = call_with_hooks(host, &call, execute, &watch).await;
+    watch.idle(&result);
+    result
+}
+
+async fn call_with_hooks<F>(
+    host: &AgentHost,
+    call: &ToolCall,
+    execute: impl FnOnce(RawObject) -> F,
+    watch: &ToolWatch<'_>,
+) -> ToolResult
+where
+    F: Future<Output = ToolResult>,
+{
     if host.hook_system().is_none() {
-        return execute(call.input).await;
+        watch.running(&call.input);
+        return execute(call.input.clone()).await;
     }
-    let before = fire_before_tool_hook(host, &call).await;
+    let before = fire_before_tool_hook(host, call).await;
     let input = match before.decision {
         BeforeToolDecision::Run { input } => input,
         BeforeToolDecision::Ask { input, reason } => {
@@ -356,7 +377,8 @@ where
             return ToolResult::stopped(reason, false, before.advice, before.warnings);
         }
     };
-    let ran = ToolCall { input: input.clone(), ..call };
+    watch.running(&input);
+    let ran = ToolCall { input: input.clone(), ..call.clone() };
     let mut result = execute(input).await;
     let after = fire_after_tool_hook(host, &ran, &result).await;
     let advice = before.advice.and(after.advice);

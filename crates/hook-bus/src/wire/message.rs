@@ -97,6 +97,9 @@ pub(super) fn lagged(lagged: Lagged) -> Vec<u8> {
     let mut object = ObjectWriter::begin(&mut out);
     object.text("type", "hook-lagged");
     object.integer("missed", lagged.missed().into());
+    if lagged.too_large() > 0 {
+        object.integer("tooLarge", lagged.too_large().into());
+    }
     object.end();
     out
 }

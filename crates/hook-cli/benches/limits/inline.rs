@@ -82,8 +82,7 @@ fn pipeline(handlers: &[HandlerHook]) -> impl FnMut(usize) + use<> {
         limits: RunnerLimits::default(),
     });
     let runner = Arc::new(runner.unwrap());
-    let registry =
-        HookRegistry::new(Vec::new(), handlers, &runner, ".".as_ref(), &TrustPolicy::Nothing);
+    let registry = HookRegistry::new(&[], handlers, &runner, ".".as_ref(), &TrustPolicy::Nothing);
     let pipeline = Pipeline::new(Planner::new(Arc::new(registry)), runner, Aggregator);
     let host = HostContext { session_id: "s".into(), cwd: ".".into(), transcript_path: "".into() };
     let (input, scope) = (input(), RunScope::default());

@@ -1,11 +1,11 @@
 //! `hook fire`: publish one request, show the response.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 use hook_bus::{HookExecutionRequest, HookExecutionResponse, HookSystem};
-use hook_core::{HookEventName, PolicyDecision};
+use hook_core::{HookEventName, PolicyDecision, RawObject};
 use tokio_util::sync::CancellationToken;
 
 use super::input::{Input, InputArguments, Otherwise};
@@ -13,7 +13,8 @@ use super::with_hooks;
 use crate::complete;
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::exit_code::{self, Status};
+use crate::exit_code::{self, Failure, Stake, Status};
+use crate::guards;
 use crate::output::Printer;
 use crate::render;
 
@@ -53,69 +54,144 @@ pub(crate) struct Arguments {
 pub(crate) async fn run(
     arguments: &Arguments,
     context: &Context,
+    stake: &Stake,
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
-    with_hooks(context, printer, async |system, stop, printer| {
-        fire(arguments, context, system, stop, printer).await
-    })
-    .await
+    let Some(event) = HookEventName::from_name(&arguments.event) else {
+        // What is no event has no guard.
+        stake.is_known(false);
+        return Err(refuse(arguments, context, printer).await);
+    };
+    let fired = with_hooks(context, printer, async |system, stop, printer| {
+        fire(arguments, event, context, system, stop, printer).await
+    });
+    let fired = fired.await;
+    if fired.is_err() {
+        stake.is_known(guards::may_exist(event, context));
+    }
+    fired
+}
+
+/// Says that there is no such event; as the engine says it, where its response is asked for.
+async fn refuse(arguments: &Arguments, context: &Context, printer: &mut Printer) -> CommandError {
+    let name = &arguments.event;
+    if context.json() {
+        let request = HookExecutionRequest::unchecked(name, RawObject::empty());
+        let answered = async {
+            let response = context.hook_system(printer).await?.bus().request(request).await;
+            printer.message(&response.to_json()).await
+        };
+        if let Err(error) = answered.await {
+            return error;
+        }
+    }
+    CommandError::Usage(HookEventName::unknown(name))
 }
 
 async fn fire(
     arguments: &Arguments,
+    event: HookEventName,
     context: &Context,
     system: &HookSystem,
     stop: &CancellationToken,
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
-    let event = HookEventName::from_name(&arguments.event);
-    let otherwise = match event {
+    let otherwise = match arguments.as_hook {
         // Who fires as a hook asks about what happens, and not about a sample.
-        _ if arguments.as_hook => Otherwise::StandardInput,
-        Some(event) => Otherwise::Sample(event.sample_input()),
-        None => Otherwise::Nothing,
+        true => Otherwise::StandardInput,
+        false => Otherwise::Sample(event.sample_input()),
     };
     let input = tokio::select! {
         input = arguments.input.read(otherwise, printer) => input?,
         // Whoever was to give the input will not.
         () = stop.cancelled() => return Ok(exit_code::FAILURE),
     };
-    if let Some(event) = event {
-        arguments.input.advise(event, &input, printer);
-    }
+    arguments.input.advise(event, &input, printer);
     if input.is_sample {
         printer.remark(match arguments.show_input {
             true => "a sample was used as the input; --input gives another",
             false => "a sample was used as the input; --show-input shows it, --input gives another",
         });
     }
-    let registry = system.registry()?;
     let begun = Instant::now();
     let response = system.bus().request(request(arguments, context, &input)).await;
-    let took = begun.elapsed();
-    if context.json() {
-        printer.message(&response.to_json()).await?;
-    } else if arguments.as_hook {
-        print_as_hook(&response, printer).await?;
-    } else {
-        let subject = event.and_then(|event| input.subject(event).ok().flatten());
-        let explanation = event
-            .filter(|_| response.hooks.is_empty())
-            .map(|event| registry.explain(event, subject.as_deref()));
-        let fired = render::Fired {
-            event: &arguments.event,
-            subject,
-            explanation: explanation.as_ref(),
-            said: registry.notices(event).collect(),
-            interrupted: stop.is_cancelled(),
-            input: arguments.show_input.then_some(&input.json),
-            response: &response,
-            took,
-            full: arguments.full,
-        };
-        printer.text(&render::fired(&fired, printer)).await?;
+    let fired = Fired { took: begun.elapsed(), interrupted: stop.is_cancelled(), event, input };
+    let response = refused_for_unknown_guards(response, event, system, context);
+    let status = status(&response);
+    match show(arguments, &fired, &response, context, system, printer).await {
+        Ok(()) => Ok(status),
+        // The verdict holds whatever becomes of the words.
+        Err(error) if status != exit_code::PROCEED => {
+            if error.failure() != Failure::ClosedOutput {
+                printer.problem(&error.to_string());
+            }
+            Ok(status)
+        }
+        Err(error) => Err(error),
     }
-    Ok(status(&response))
+}
+
+/// An event that was fired.
+struct Fired {
+    event: HookEventName,
+    input: Input,
+    took: Duration,
+    /// Whether the command was told to end.
+    interrupted: bool,
+}
+
+/// The response, as a block where guards of the event may be missing: nothing goes on that nobody
+/// could forbid.
+fn refused_for_unknown_guards(
+    mut response: HookExecutionResponse,
+    event: HookEventName,
+    system: &HookSystem,
+    context: &Context,
+) -> HookExecutionResponse {
+    if response.processed.decision == PolicyDecision::Proceed
+        && let Some(why) = guards::unknown(event, system, context)
+    {
+        response.processed.decision = PolicyDecision::Block;
+        response.processed.reason = Some(why);
+    }
+    response
+}
+
+async fn show(
+    arguments: &Arguments,
+    fired: &Fired,
+    response: &HookExecutionResponse,
+    context: &Context,
+    system: &HookSystem,
+    printer: &mut Printer,
+) -> Result<(), CommandError> {
+    if context.json() {
+        return printer.message(&response.to_json()).await;
+    }
+    if arguments.as_hook {
+        return print_as_hook(response, printer).await;
+    }
+    let registry = system.registry()?;
+    let subject = fired.input.subject(fired.event).ok().flatten();
+    // What costs a whole file stands beside the verdict, too.
+    let is_of_whole_file = |notice: &str| {
+        let mut whole = registry.diagnostics().iter().filter(|it| it.is_of_whole_file());
+        whole.any(|it| it.to_string() == notice)
+    };
+    let explanation =
+        response.hooks.is_empty().then(|| registry.explain(fired.event, subject.as_deref()));
+    let shown = render::Fired {
+        event: fired.event,
+        subject,
+        explanation: explanation.as_ref(),
+        said: registry.notices(Some(fired.event)).filter(|it| !is_of_whole_file(it)).collect(),
+        interrupted: fired.interrupted,
+        input: arguments.show_input.then_some(&fired.input.json),
+        response,
+        took: fired.took,
+        full: arguments.full,
+    };
+    printer.text(&render::fired(&shown, printer)).await
 }
 
 fn request(arguments: &Arguments, context: &Context, input: &Input) -> HookExecutionRequest {
@@ -135,15 +211,17 @@ async fn print_as_hook(
     printer: &mut Printer,
 ) -> Result<(), CommandError> {
     let processed = &response.processed;
-    if let Some(output) = &processed.aggregated.final_output {
-        printer.message(output.to_raw().as_str().as_bytes()).await?;
-    }
     if let Some(reason) = &processed.reason {
         printer.note(reason);
     } else if let Some(error) = response.error() {
         printer.problem(&error.to_string());
     }
-    Ok(())
+    let Some(output) = &processed.aggregated.final_output else { return Ok(()) };
+    match printer.message(output.to_raw().as_str().as_bytes()).await {
+        // What hooks changed is lost, whoever closed the pipe.
+        Err(CommandError::Output(error)) => Err(CommandError::Answer(error)),
+        printed => printed,
+    }
 }
 
 fn status(response: &HookExecutionResponse) -> Status {

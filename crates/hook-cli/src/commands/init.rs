@@ -71,7 +71,7 @@ fn trust(starter: &Starter, context: &Context) -> Result<bool, CommandError> {
     let settings = parse(&starter.settings_text, HookSource::Project, path);
     let mut reviews = store.review(context.project(), &settings.hooks)?;
     reviews.retain(|review| {
-        let script = review.script.as_ref().and_then(|script| script.text());
+        let script = review.files.first().and_then(|file| file.text());
         script == Some(starter.script_text.as_str())
     });
     store.grant_reviewed(context.project(), &reviews)?;

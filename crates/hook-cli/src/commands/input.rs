@@ -1,12 +1,14 @@
 //! An event's input on the command line: what was given, or a sample.
 
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Read};
 
 use clap::Args;
 use hook_bus::wire::MAX_LINE;
 use hook_core::event::Matching;
-use hook_core::{HookEventName, JsonObject, RawJson, RawObject, RequestInput};
-use tokio::io::{AsyncRead, AsyncReadExt};
+use hook_core::{
+    HookEventName, JsonKind, JsonObject, RawJson, RawObject, RequestInput, regular_file,
+};
+use tokio::sync::oneshot;
 
 use crate::error::CommandError;
 use crate::output::Printer;
@@ -35,14 +37,12 @@ pub(crate) enum Otherwise {
     Sample(RawObject),
     /// What comes on standard input, as a hook's input does.
     StandardInput,
-    /// Nothing: an empty object.
-    Nothing,
 }
 
 /// What an event is to be fired with.
 #[derive(Debug)]
 pub(crate) struct Input {
-    /// The input; anything, if it was given.
+    /// The input: an object.
     pub(crate) json: RawJson,
     /// Whether nobody gave it.
     pub(crate) is_sample: bool,
@@ -74,7 +74,6 @@ impl InputArguments {
                     false => (parse(&text, STANDARD_INPUT)?, false),
                 }
             }
-            (None, Otherwise::Nothing) => (RawObject::empty().into(), false),
         };
         let (json, added_arguments) = with_tool(json, tool);
         Ok(Input { json, is_sample, added_arguments })
@@ -140,7 +139,7 @@ fn sample_for(sample: RawJson, tool: Option<&str>) -> RawJson {
 }
 
 /// Names the tool, with empty arguments where there are none, and whether other fields were there
-/// without them. What is not an object stays as it is, to be refused at the engine's door.
+/// without them.
 fn with_tool(input: RawJson, tool: Option<&str>) -> (RawJson, bool) {
     let (Some(tool), Ok(mut fields)) = (tool, input.to_object()) else { return (input, false) };
     let has_others = !fields.is_empty();
@@ -154,38 +153,52 @@ fn with_tool(input: RawJson, tool: Option<&str>) -> (RawJson, bool) {
 
 const STANDARD_INPUT: &str = "-";
 
-/// Parses an input. `given` is what was written on the command line for it.
+/// Parses an input, which is an object. `given` is what was written on the command line for it.
 fn parse(text: &str, given: &str) -> Result<RawJson, CommandError> {
-    RawJson::parse(text).map_err(|source| {
-        let remedy = match std::path::Path::new(given).is_file() {
-            true => format!("did you mean @{given}?"),
-            false => "give an object, @FILE, or - for standard input".to_owned(),
-        };
-        let what = if given == STANDARD_INPUT { "standard input" } else { "--input" };
-        CommandError::NotJson { what, source, remedy }
-    })
+    let what = if given == STANDARD_INPUT { "standard input" } else { "--input" };
+    let remedy = || match std::path::Path::new(given).is_file() {
+        true => format!("did you mean @{given}?"),
+        false => "give an object, @FILE, or - for standard input".to_owned(),
+    };
+    let json = RawJson::parse(text).map_err(|source| CommandError::NotJson {
+        what,
+        source,
+        remedy: remedy(),
+    })?;
+    match json.kind() {
+        JsonKind::Object => Ok(json),
+        found => Err(CommandError::NoObject { what, found, remedy: remedy() }),
+    }
 }
 
 async fn read_input(given: &str) -> Result<String, CommandError> {
     let bytes = match given.strip_prefix('@') {
-        Some(path) => {
-            let unreadable =
-                |source| CommandError::Read { what: "the input", path: path.into(), source };
-            let file = tokio::fs::File::open(path).await.map_err(unreadable)?;
-            read_bounded(file).await.map_err(unreadable)?
-        }
-        None if given == STANDARD_INPUT => {
-            read_bounded(tokio::io::stdin()).await.map_err(CommandError::Input)?
-        }
+        Some(path) => regular_file::read(path.as_ref(), MAX_LINE as u64).map_err(|source| {
+            CommandError::Read { what: "the input", path: path.into(), source }
+        })?,
+        None if given == STANDARD_INPUT => read_standard_input().await?,
         None => return Ok(given.to_owned()),
     };
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
+/// Reads standard input to its end, on a thread of its own: whoever writes it may never end, and
+/// the command must hear signals meanwhile.
+async fn read_standard_input() -> Result<Vec<u8>, CommandError> {
+    let (read, answer) = oneshot::channel();
+    let thread = std::thread::Builder::new().name("stdin".to_owned());
+    // It ends with the input, or with the process.
+    thread
+        .spawn(move || read.send(read_bounded(io::stdin().lock())))
+        .map_err(CommandError::Thread)?;
+    let gone = || io::Error::other("the thread that reads has ended");
+    answer.await.unwrap_or_else(|_| Err(gone())).map_err(CommandError::Input)
+}
+
 /// Reads to the end, or fails: a device may have none. What is longer no client could send either.
-async fn read_bounded(reader: impl AsyncRead + Unpin) -> io::Result<Vec<u8>> {
+fn read_bounded(reader: impl Read) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    reader.take(MAX_LINE as u64 + 1).read_to_end(&mut bytes).await?;
+    reader.take(MAX_LINE as u64 + 1).read_to_end(&mut bytes)?;
     match bytes.len() > MAX_LINE {
         true => Err(io::Error::other(format!("it is longer than {MAX_LINE} bytes"))),
         false => Ok(bytes),

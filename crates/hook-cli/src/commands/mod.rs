@@ -34,7 +34,7 @@ use tokio_util::sync::CancellationToken;
 use crate::args::{Cli, Command};
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::exit_code::Status;
+use crate::exit_code::{Stake, Status};
 use crate::output::Printer;
 use crate::progress;
 use crate::signals::{Hangup, until_signalled};
@@ -44,13 +44,17 @@ const RELOAD: &str = "a `hook serve` that is running goes on as before until it 
                       settings anew: by SIGHUP, or by a client's hook-reload";
 
 /// Runs the command that was asked for.
-pub(crate) async fn dispatch(cli: Cli, printer: &mut Printer) -> Result<Status, CommandError> {
+pub(crate) async fn dispatch(
+    cli: Cli,
+    stake: &Stake,
+    printer: &mut Printer,
+) -> Result<Status, CommandError> {
     let Cli { common, command } = cli;
     let json = common.json;
     // What is said of the command itself needs no project.
     let context = || Context::new(common);
     match &command {
-        Command::Fire(arguments) => fire::run(arguments, &context()?, printer).await,
+        Command::Fire(arguments) => fire::run(arguments, &context()?, stake, printer).await,
         Command::Explain(arguments) => explain::run(arguments, &context()?, printer).await,
         Command::List(arguments) => list::run(arguments, &context()?, printer).await,
         Command::Check(arguments) => check::run(arguments, &context()?, printer).await,

@@ -10,6 +10,7 @@ use clap::Args;
 use futures::StreamExt;
 use hook_bus::HookSystem;
 use hook_bus::script::{Scenario, Selected, TestReport, play_tests, scenario_files, update};
+use hook_core::regular_file;
 use hook_core::replace::replace_file;
 use tokio_util::sync::CancellationToken;
 
@@ -68,6 +69,9 @@ pub(crate) struct Arguments {
     junit: Option<PathBuf>,
 }
 
+/// How long a scenario may be, in bytes: 16 MiB.
+const MAX_SCENARIO: u64 = 16 * 1024 * 1024;
+
 /// A file of tests, with those of them that are meant.
 struct File {
     path: PathBuf,
@@ -123,10 +127,8 @@ fn read(arguments: &Arguments, printer: &mut Printer) -> Result<Option<Vec<File>
     let mut files = Vec::new();
     let mut broken = false;
     for path in paths {
-        let text = std::fs::read_to_string(&path).map_err(|source| CommandError::Read {
-            what: "the scenario",
-            path: path.clone(),
-            source,
+        let text = regular_file::read_to_string(&path, MAX_SCENARIO).map_err(|source| {
+            CommandError::Read { what: "the scenario", path: path.clone(), source }
         })?;
         match Scenario::parse(&text) {
             Ok(scenario) => {

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use hook_bus::recording::Recording;
+use hook_core::regular_file;
 
 use super::is_same_file;
 use crate::context::Context;
@@ -86,8 +87,8 @@ pub(crate) async fn read_recording(
 ) -> Result<Recording, CommandError> {
     let unreadable =
         |source| CommandError::Read { what: "the recording", path: path.to_path_buf(), source };
-    let file = tokio::fs::File::open(path).await.map_err(unreadable)?;
-    let recording = Recording::read(file).await;
+    let file = regular_file::open(path).map_err(unreadable)?;
+    let recording = Recording::read(tokio::fs::File::from_std(file)).await;
     let recording =
         recording.map_err(|source| CommandError::Recording { path: path.to_path_buf(), source })?;
     let path = path.display();

@@ -6,7 +6,8 @@ use std::time::Duration;
 use hook_bus::HookExecutionResponse;
 use hook_core::runner::Captured;
 use hook_core::{
-    Explanation, HookExecutionResult, HookFailure, HookInput, PolicyDecision, RawJson,
+    Explanation, HookEventName, HookExecutionResult, HookFailure, HookInput, PolicyDecision,
+    RawJson,
 };
 
 use super::columns::{aligned, one_line};
@@ -24,8 +25,7 @@ const WAITED: Duration = Duration::from_millis(1);
 /// An event that was fired.
 #[derive(Debug)]
 pub(crate) struct Fired<'f> {
-    /// The event's name as it was given.
-    pub(crate) event: &'f str,
+    pub(crate) event: HookEventName,
     /// What matchers were compared with.
     pub(crate) subject: Option<String>,
     /// Why its hooks do not run, where none did.
@@ -123,8 +123,8 @@ fn headline(fired: &Fired<'_>, printer: &Printer) -> String {
         true => (decision.as_str(), tone(decision)),
         false => ("error", Tone::Bad),
     };
-    let event = fired.response.event.map_or(fired.event, |event| event.as_str());
-    let mut line = format!("{}  {}", printer.paint(tone, word), printer.paint(Tone::Strong, event));
+    let event = printer.paint(Tone::Strong, fired.event.as_str());
+    let mut line = format!("{}  {event}", printer.paint(tone, word));
     if let Some(subject) = &fired.subject {
         line.push(' ');
         line.push_str(&printer.paint(Tone::Plain, &one_line(subject)));

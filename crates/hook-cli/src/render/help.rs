@@ -22,6 +22,14 @@ pub(crate) fn exit_codes(printer: &Printer) -> String {
     for row in &exit_code::TABLE {
         page.entry(2, &row.code(), 9, &row.text());
     }
+    page.title("Where something of its own fails");
+    for row in &exit_code::FAILURES {
+        page.entry(2, &row.codes(), 9, row.meaning);
+    }
+    page.paragraph(
+        "Of two codes, the second is that of `hook fire` if a hook of the event has \
+        `failBehavior: block`, or may have. A verdict keeps its code.",
+    );
     page.paragraph(
         "A closed output pipe is no failure. `hook COMMAND --help` says more where it \
         differs, docs/exit-codes.md says it for each command.",

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use hook_core::trust::{Change, Grant, Review, ReviewedScript, ScriptState, Standing};
+use hook_core::trust::{Change, FileState, Grant, Review, ReviewedFile, Standing};
 use serde_json::{Map, Value, json};
 
 use super::diff;
@@ -18,6 +18,9 @@ pub(crate) fn review(review: &Review, whole: bool, printer: &Printer) -> String 
     let (mark, tone, standing) = match &review.standing {
         Standing::Trusted => ("✓", Tone::Good, "trusted".to_owned()),
         Standing::New => ("!", Tone::Odd, "not trusted".to_owned()),
+        Standing::Partly(_) => {
+            ("!", Tone::Odd, "trusted by an earlier version, which covered less".to_owned())
+        }
         Standing::Changed(grant) => match grant.seen.as_ref().map(|seen| &*seen.at) {
             Some(at) if !at.is_empty() => {
                 ("!", Tone::Bad, format!("changed since it was trusted at {at}"))
@@ -33,7 +36,7 @@ pub(crate) fn review(review: &Review, whole: bool, printer: &Printer) -> String 
         printer.paint(tone, &standing),
     );
     let mut field = |name: &str, text: &str| {
-        let name = printer.paint(Tone::Quiet, &format!("{name:<11}"));
+        let name = printer.paint(Tone::Quiet, &format!("{name:<10} "));
         // What a hook's author writes must not look like another field.
         let text = harmless(text).replace('\n', "\n             │ ");
         let _ = writeln!(out, "  {name}{text}");
@@ -47,13 +50,18 @@ pub(crate) fn review(review: &Review, whole: bool, printer: &Printer) -> String 
     for (name, value) in &entry.env {
         field("env", &format!("{name}={value}"));
     }
+    for (name, value) in review.terms() {
+        field(&name, &value);
+    }
     for file in &review.uncovered {
         let file = file.display();
         field("also names", &format!("{file}, which can change without anybody being asked"));
     }
-    match &review.script {
-        None => field("script", "none in the project; what is trusted is the command's text"),
-        Some(script) => field("script", &about(script)),
+    for file in &review.files {
+        field("covers", &about(file));
+    }
+    if review.files.is_empty() {
+        field("covers", "no file of the project, but the command's text");
     }
     if let Some(script) = review.interpreted_script() {
         let path = script.display();
@@ -69,11 +77,11 @@ pub(crate) fn review(review: &Review, whole: bool, printer: &Printer) -> String 
     let changes = review.changes();
     let shows_difference = changes
         .iter()
-        .any(|change| matches!(change, Change::Script { before: Some(_), after: Some(_) }));
-    if (whole || !shows_difference)
-        && let Some(text) = review.script.as_ref().and_then(ReviewedScript::text)
-    {
-        out.push_str(&content(text, whole, printer));
+        .any(|change| matches!(change, Change::File { before: Some(_), after: Some(_), .. }));
+    if whole || !shows_difference {
+        for file in &review.files {
+            out.push_str(&content(file, review.files.len() > 1, whole, printer));
+        }
     }
     for change in &changes {
         out.push_str(&changed(change, printer));
@@ -82,7 +90,7 @@ pub(crate) fn review(review: &Review, whole: bool, printer: &Printer) -> String 
     out
 }
 
-fn about(script: &ReviewedScript) -> String {
+fn about(script: &ReviewedFile) -> String {
     let path = script.path.display().to_string();
     let leads = match script.target.ends_with(&script.path) {
         true => String::new(),
@@ -90,8 +98,8 @@ fn about(script: &ReviewedScript) -> String {
     };
     let what = match (&script.bytes, script.text()) {
         (None, _) => match script.state {
-            ScriptState::Absent => "does not exist; making it asks again".to_owned(),
-            ScriptState::TooLong => "longer than 64 MiB, so it cannot be trusted".to_owned(),
+            FileState::Absent => "does not exist; making it asks again".to_owned(),
+            FileState::TooLong => "longer than 64 MiB, so it cannot be trusted".to_owned(),
             _ => "cannot be read".to_owned(),
         },
         (Some(bytes), None) => format!("{} bytes, not a text", bytes.len()),
@@ -100,11 +108,15 @@ fn about(script: &ReviewedScript) -> String {
     format!("{path}{leads} ({what})")
 }
 
-fn content(text: &str, whole: bool, printer: &Printer) -> String {
+fn content(file: &ReviewedFile, named: bool, whole: bool, printer: &Printer) -> String {
+    let Some(text) = file.text() else { return String::new() };
     let bar = printer.paint(Tone::Quiet, "│");
     let count = text.lines().count();
     let shown = if whole { count } else { FIRST_LINES };
     let mut out = String::new();
+    if named {
+        let _ = writeln!(out, "    {}:", harmless(&on_one_line(&file.path.display().to_string())));
+    }
     for line in text.split('\n').take(shown.min(count)) {
         let _ = writeln!(out, "    {bar} {}", harmless(line.strip_suffix('\r').unwrap_or(line)));
     }
@@ -129,15 +141,23 @@ fn changed(change: &Change, printer: &Printer) -> String {
             side("-", Tone::Bad, before.as_deref()),
             side("+", Tone::Good, after.as_deref()),
         ),
-        Change::Script { before: Some(before), after: Some(after) } => format!(
+        Change::File { path, before: Some(before), after: Some(after) } => format!(
             "  {word}    {}\n{}",
-            printer.paint(Tone::Strong, "the script"),
+            printer.paint(Tone::Strong, &on_one_line(&path.display().to_string())),
             diff::painted(&diff::unified(before, after, None), "    ", printer)
         ),
-        Change::Script { .. } => {
-            format!("  {word}    the script; what was in it was not kept\n")
+        Change::File { path, .. } => format!(
+            "  {word}    {}; what was in it was not kept\n",
+            printer.paint(Tone::Strong, &on_one_line(&path.display().to_string()))
+        ),
+        Change::AlsoCovers { what } => {
+            let what = match what.is_empty() {
+                true => "that nothing else is set".to_owned(),
+                false => harmless(&on_one_line(&what.join(", "))),
+            };
+            format!("  {:<11}{what}\n", "now covers")
         }
-        Change::Unknown => {
+        _ => {
             format!("  {word}    something that was not kept when it was trusted\n")
         }
     }
@@ -163,18 +183,20 @@ pub(crate) fn review_json(review: &Review, granted: bool) -> Value {
     put("file", entry.place.file.as_ref().map(|file| file.to_string_lossy()).into());
     put("line", entry.place.line.into());
     put("column", entry.place.column.into());
-    if let Some(script) = &review.script {
-        put("script", script_json(script));
-    }
+    let terms: Map<String, Value> =
+        review.terms().into_iter().map(|(name, value)| (name, value.into())).collect();
+    put("terms", terms.into());
+    put("files", review.files.iter().map(file_json).collect::<Vec<_>>().into());
     let uncovered = review.uncovered.iter().map(|file| file.to_string_lossy());
     put("uncovered", uncovered.collect::<Vec<_>>().into());
     let standing = match review.standing {
         Standing::Trusted => "trusted",
         Standing::New => "new",
         Standing::Changed(_) => "changed",
+        Standing::Partly(_) => "partly",
     };
     put("standing", standing.into());
-    if let Standing::Changed(grant) = &review.standing {
+    if let Standing::Changed(grant) | Standing::Partly(grant) = &review.standing {
         put("trustedAt", grant.seen.as_ref().map(|seen| seen.at.clone()).into());
     }
     put("changes", review.changes().iter().map(change_json).collect::<Vec<_>>().into());
@@ -183,7 +205,7 @@ pub(crate) fn review_json(review: &Review, granted: bool) -> Value {
     object.into()
 }
 
-fn script_json(script: &ReviewedScript) -> Value {
+fn file_json(script: &ReviewedFile) -> Value {
     let mut object = json!({
         "path": script.path.to_string_lossy(),
         "target": script.target.to_string_lossy(),
@@ -199,12 +221,17 @@ fn script_json(script: &ReviewedScript) -> Value {
 }
 
 fn change_json(change: &Change) -> Value {
-    let (field, before, after) = match change {
-        Change::Field { name, before, after } => (name.as_str(), before, after),
-        Change::Script { before, after } => ("script content", before, after),
-        Change::Unknown => ("unknown", &None, &None),
-    };
-    json!({ "field": field, "before": before, "after": after })
+    match change {
+        Change::Field { name, before, after } => {
+            json!({ "field": name, "before": before, "after": after })
+        }
+        Change::File { path, before, after } => {
+            let path = path.to_string_lossy();
+            json!({ "field": "content", "file": path, "before": before, "after": after })
+        }
+        Change::AlsoCovers { what } => json!({ "field": "also covers", "after": what }),
+        _ => json!({ "field": "unknown", "before": null, "after": null }),
+    }
 }
 
 /// The last line of a review.

@@ -151,6 +151,11 @@ impl Shell {
             .map(|program| Self { program, arguments })
             .ok_or(RunnerError::ShellNotFound { program })
     }
+
+    /// No shell, where none is there and nothing will be run.
+    pub(super) fn missing() -> Self {
+        Self { program: PathBuf::new(), arguments: &[] }
+    }
 }
 
 #[cfg(test)]

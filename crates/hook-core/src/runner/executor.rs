@@ -11,6 +11,7 @@ use futures::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
 use super::answer::Answer;
+use super::blocking::Nesting;
 use super::slots::Slot;
 use crate::input::EventInput;
 
@@ -63,7 +64,7 @@ pub enum HookKind {
     Inline,
     /// A future of the host, on a task of its own.
     Async,
-    /// A function of the host that may block, on a thread of its own.
+    /// A function of the host that may block, on a thread of the engine's.
     Blocking,
 }
 
@@ -110,9 +111,11 @@ pub(crate) struct HookCall {
     /// Cancelled when nobody waits for the answer any more.
     pub(crate) cancel: CancellationToken,
     pub(crate) slots: Slots,
+    /// How many blocking handlers wait for this one.
+    pub(crate) nesting: Nesting,
 }
 
-/// Places among the running processes; held until the process is gone.
+/// Permits to run; held until the process is gone or the thread is free.
 #[derive(Debug, Default)]
 #[expect(dead_code, reason = "they are held, and given back by being dropped")]
 pub(crate) struct Slots {

@@ -4,21 +4,20 @@
 //! | --- | --- | --- |
 //! | inline | right where the event is served, without a timeout | a decision made at once: it must not block |
 //! | async | on a task of its own, until its timeout | anything that awaits |
-//! | blocking | on a thread of its own, until its timeout | anything that blocks |
+//! | blocking | on a thread of the engine's, until its timeout | anything that blocks |
 
 use std::fmt;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use super::answer::Answer;
+use super::blocking::BlockingHandlers;
 use super::executor::{Execution, HookCall, HookExecutor, HookInput, HookKind, Run};
 use crate::event::HookEventName;
 use crate::failure::{HookFailure, panic_message};
@@ -28,14 +27,15 @@ use crate::settings::FailBehavior;
 /// What a handler returns: an output, nothing, or an error that counts as the hook's failure.
 pub type HandlerResult = Result<Option<HookOutput>, Box<dyn std::error::Error + Send + Sync>>;
 
-type Inline = dyn Fn(&HookInput) -> HandlerResult + Send + Sync;
+/// A plain function of the host.
+pub(super) type Plain = dyn Fn(&HookInput) -> HandlerResult + Send + Sync;
 type Async = dyn Fn(HookInput) -> BoxFuture<'static, HandlerResult> + Send + Sync;
 
 #[derive(Clone)]
 enum Function {
-    Inline(Arc<Inline>),
+    Inline(Arc<Plain>),
     Async(Arc<Async>),
-    Blocking(Arc<Inline>),
+    Blocking(Arc<Plain>),
 }
 
 /// A hook that is a function of the host.
@@ -84,9 +84,14 @@ impl HandlerHook {
         Self::new(event, name, Function::Async(Arc::new(boxed)))
     }
 
-    /// A function that may block, run on a thread of its own until its timeout. A thread that
-    /// never returns cannot be ended: it is abandoned, counted, and does not hold up the end of
-    /// the process.
+    /// A function that may block, run on a thread of the engine's until its timeout. So many run at
+    /// once as [`RunnerLimits::max_blocking`](super::RunnerLimits::max_blocking) says; waiting for a
+    /// thread uses up no timeout. A thread that does not return in time cannot be ended: it is
+    /// abandoned and counted, does not hold up the end of the process, and with too many of those
+    /// ([`RunnerLimits::max_abandoned`](super::RunnerLimits::max_abandoned)) further calls fail.
+    ///
+    /// A handler that fires events itself on its own thread, and waits for them, needs no second
+    /// permit for blocking handlers of those, so that it cannot wait for itself; to a depth of 8.
     pub fn blocking(
         event: HookEventName,
         name: impl Into<String>,
@@ -135,11 +140,21 @@ impl HandlerHook {
         self
     }
 
-    pub(crate) fn executor(&self, abandoned: &AbandonedThreads) -> Arc<dyn HookExecutor> {
+    /// What it is shown as.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether its failure is a denial of that event.
+    pub fn is_guard_of(&self, event: HookEventName) -> bool {
+        self.event == event && self.fail_behavior == FailBehavior::Block
+    }
+
+    pub(super) fn executor(&self, blocking: &Arc<BlockingHandlers>) -> Arc<dyn HookExecutor> {
         Arc::new(HandlerExecutor {
             name: self.name.clone(),
             function: self.function.clone(),
-            abandoned: abandoned.clone(),
+            blocking: Arc::clone(blocking),
         })
     }
 }
@@ -155,20 +170,10 @@ impl fmt::Debug for HandlerHook {
     }
 }
 
-/// How many threads of blocking handlers outlived their timeout and still run.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct AbandonedThreads(Arc<AtomicUsize>);
-
-impl AbandonedThreads {
-    pub(crate) fn count(&self) -> usize {
-        self.0.load(Ordering::Relaxed)
-    }
-}
-
 struct HandlerExecutor {
     name: String,
     function: Function,
-    abandoned: AbandonedThreads,
+    blocking: Arc<BlockingHandlers>,
 }
 
 impl fmt::Debug for HandlerExecutor {
@@ -200,8 +205,8 @@ impl HookExecutor for HandlerExecutor {
                 Execution::Running(run_async(function, call).boxed())
             }
             Function::Blocking(function) => {
-                let (function, abandoned) = (Arc::clone(function), self.abandoned.clone());
-                Execution::Running(run_blocking(function, abandoned, call).boxed())
+                let (function, blocking) = (Arc::clone(function), Arc::clone(&self.blocking));
+                Execution::Running(async move { blocking.run(function, call).await }.boxed())
             }
         }
     }
@@ -217,56 +222,15 @@ async fn run_async(function: Arc<Async>, call: HookCall) -> Run {
     }
 }
 
-async fn run_blocking(function: Arc<Inline>, abandoned: AbandonedThreads, call: HookCall) -> Run {
-    let (sender, receiver) = oneshot::channel();
-    let (input, count) = (call.input, abandoned.clone());
-    // Whichever of the two is second knows what the first one found.
-    let ended = Arc::new(AtomicBool::new(false));
-    let thread_ended = Arc::clone(&ended);
-    // Not tokio's own pool: a thread there that never returns would hold up the runtime's end.
-    let thread = std::thread::Builder::new().name("blocking hook".to_owned()).spawn(move || {
-        let finished = catch_unwind(AssertUnwindSafe(|| function(&input)));
-        if thread_ended.swap(true, Ordering::AcqRel) {
-            // It was counted as abandoned, and is back.
-            count.0.fetch_sub(1, Ordering::Relaxed);
-        }
-        // Nobody waiting any more is fine.
-        let _ = sender.send(finished);
-    });
-    if let Err(source) = thread {
-        let failure =
-            HookFailure::Io { attempt: "start a thread for the handler", source: source.into() };
-        return Answer::failed(failure).into();
-    }
-    tokio::select! {
-        biased;
-        finished = receiver => match finished {
-            Ok(finished) => answer(finished),
-            Err(_) => Answer::failed(HookFailure::Panicked {
-                message: "the handler's thread ended without an answer".to_owned(),
-            })
-            .into(),
-        },
-        failure = expired(call.timeout, &call.cancel) => {
-            // Counted before the thread can see that it was.
-            abandoned.0.fetch_add(1, Ordering::Relaxed);
-            if ended.swap(true, Ordering::AcqRel) {
-                abandoned.0.fetch_sub(1, Ordering::Relaxed);
-            }
-            Answer::failed(failure).into()
-        }
-    }
-}
-
 /// Waits for the end of the time that a handler has.
-async fn expired(timeout: Duration, cancel: &CancellationToken) -> HookFailure {
+pub(super) async fn expired(timeout: Duration, cancel: &CancellationToken) -> HookFailure {
     tokio::select! {
         () = cancel.cancelled() => HookFailure::Cancelled,
         () = tokio::time::sleep(timeout) => HookFailure::TimedOut { after: timeout },
     }
 }
 
-fn answer(finished: std::thread::Result<HandlerResult>) -> Run {
+pub(super) fn answer(finished: std::thread::Result<HandlerResult>) -> Run {
     match finished {
         Ok(Ok(output)) => Answer { output, ..Answer::default() }.into(),
         Ok(Err(source)) => Answer::failed(HookFailure::Handler { source: source.into() }).into(),

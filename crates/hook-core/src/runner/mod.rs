@@ -10,9 +10,11 @@
 //! | `slots` | places among the running processes, and who waits for one |
 //! | `tree`, `termination` | all that a process started, and its end after the verdict |
 //! | `answer`, `noise` | what a finished command means |
-//! | `handler` | functions of the host |
+//! | `handler`, `blocking` | functions of the host; those that may block |
+//! | `threads` | threads of the engine's own |
 
 mod answer;
+mod blocking;
 mod capture;
 mod command;
 #[cfg_attr(not(unix), expect(dead_code, reason = "there is no bash to be equal to"))]
@@ -25,9 +27,10 @@ mod process;
 mod quoting;
 mod slots;
 mod termination;
+mod threads;
 mod tree;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -39,6 +42,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
 pub use answer::Answer;
+pub use blocking::Nesting;
 pub use environment::RunnerError;
 pub use executor::{Captured, HookInput, HookKind, HookStart, ProcessReport};
 pub(crate) use executor::{CommandIdentity, HookExecutor, Run};
@@ -48,14 +52,15 @@ use crate::failure::{HookFailure, panic_message};
 use crate::output::{Decision, HookOutput};
 use crate::registry::Hook;
 use crate::settings::{FailBehavior, HookEntry, HooksConfig};
+use blocking::BlockingHandlers;
 use command::{CommandContext, CommandExecutor};
 use environment::{HostEnvironment, Shell};
 use executor::{Execution, HookCall, Slots};
-use handler::AbandonedThreads;
 pub use slots::RunLane;
 pub(crate) use slots::SlotQueue;
 pub use termination::EndSignal;
 use termination::EngineTasks;
+use threads::Threads;
 
 /// What one hook may cost, and how patient the engine is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,6 +70,11 @@ pub struct RunnerLimits {
     /// How many hook processes may run at once; 0, the default, means four for each core, and at
     /// least eight.
     pub max_concurrent: usize,
+    /// How many blocking handlers may run at once, 64 by default; at least one. Each has a thread.
+    pub max_blocking: usize,
+    /// How many threads of blocking handlers may have outlived their timeout, 256 by default. At
+    /// that number blocking handlers fail at once, until some of the threads return.
+    pub max_abandoned: usize,
     /// How many bytes of standard output are kept, 4 MiB by default. A hook that writes more has
     /// failed.
     pub max_stdout: usize,
@@ -82,6 +92,8 @@ impl Default for RunnerLimits {
         Self {
             timeout: Duration::from_secs(60),
             max_concurrent: 0,
+            max_blocking: 64,
+            max_abandoned: 256,
             max_stdout: 4 * 1024 * 1024,
             max_stderr: 256 * 1024,
             grace: Duration::from_secs(2),
@@ -129,6 +141,8 @@ pub struct RunScope {
     pub observer: Option<Arc<dyn RunObserver>>,
     /// On whose behalf they run.
     pub lane: RunLane,
+    /// How many blocking handlers wait for them.
+    pub nesting: Nesting,
     /// Whether each result says what its hook was told.
     pub keeps_inputs: bool,
 }
@@ -183,7 +197,7 @@ pub struct Runner {
     /// Made when the first hook wants a place: to ask how many cores there are takes a while.
     slots: OnceLock<Arc<SlotQueue>>,
     tasks: EngineTasks,
-    abandoned: AbandonedThreads,
+    blocking: Arc<BlockingHandlers>,
 }
 
 impl Runner {
@@ -195,16 +209,22 @@ impl Runner {
         if environment::ignores_child_signal() {
             return Err(RunnerError::ChildSignalIgnored);
         }
-        let path = host.environment.iter().find(|(name, _)| name == "PATH");
-        let shell = Shell::find(path.map(|(_, value)| value.as_os_str()))?;
+        let shell = Shell::find(path_of(&host))?;
+        Ok(Self::with(shell, host))
+    }
+
+    /// A runner for a process that is not fit to run hooks: with it one can still say which hooks
+    /// there would be.
+    pub fn unfit(host: RunnerHost) -> Self {
+        let shell = Shell::find(path_of(&host)).unwrap_or_else(|_| Shell::missing());
+        Self::with(shell, host)
+    }
+
+    fn with(shell: Shell, host: RunnerHost) -> Self {
         let tasks = EngineTasks::new();
-        Ok(Self {
-            shell,
-            host,
-            slots: OnceLock::new(),
-            tasks,
-            abandoned: AbandonedThreads::default(),
-        })
+        let threads = Arc::new(Threads::new(host.limits.max_blocking.max(1)));
+        let blocking = Arc::new(BlockingHandlers::new(&host.limits, threads));
+        Self { shell, host, slots: OnceLock::new(), tasks, blocking }
     }
 
     /// Makes executors for the command hooks of one settings file, which belong to that project.
@@ -239,7 +259,7 @@ impl Runner {
     }
 
     pub(crate) fn handler(&self, handler: &HandlerHook) -> Arc<dyn HookExecutor> {
-        handler.executor(&self.abandoned)
+        handler.executor(&self.blocking)
     }
 
     /// The engine's tasks: runs in progress and clean-ups after a timeout. Waiting for it waits
@@ -260,7 +280,7 @@ impl Runner {
 
     /// How many blocking handlers never returned and still hold a thread.
     pub fn abandoned_threads(&self) -> usize {
-        self.abandoned.count()
+        self.blocking.abandoned()
     }
 
     /// Starts one hook. Inline handlers are over when this returns; everything else runs on a task
@@ -282,6 +302,7 @@ impl Runner {
                 timeout: hook.timeout,
                 cancel: scope.cancel.clone(),
                 slots: Slots::default(),
+                nesting: scope.nesting,
             };
             let Execution::Done(run) = hook.executor().execute(call) else {
                 // Only the other kinds are running after `execute`.
@@ -298,6 +319,7 @@ impl Runner {
             input,
             RunScope { cancel: cancel.clone(), ..scope.clone() },
             Arc::clone(self.slots.get_or_init(|| SlotQueue::new(self.host.limits.slots()))),
+            Arc::clone(&self.blocking),
         );
         self.tasks.tracker.spawn(async move {
             // Nobody listening means nobody waits; the run was cancelled and is over.
@@ -305,6 +327,11 @@ impl Runner {
         });
         StartedHook::Running { receiver, hook: Arc::clone(hook), _cancel: cancel.drop_guard() }
     }
+}
+
+fn path_of(host: &RunnerHost) -> Option<&OsStr> {
+    let path = host.environment.iter().find(|(name, _)| name == "PATH");
+    path.map(|(_, value)| value.as_os_str())
 }
 
 /// Makes executors for the command hooks of one source.
@@ -339,7 +366,8 @@ pub(crate) enum StartedHook {
 /// The engine's runtime ended while a hook was running.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error(
-    "the task that ran hook {hook} ended without an answer; the async runtime is shutting down"
+    "the task that ran hook {hook} ended without an answer: it panicked, or the async runtime is \
+     shutting down"
 )]
 pub struct RunnerGone {
     hook: String,
@@ -368,11 +396,14 @@ async fn supervise(
     input: HookInput,
     scope: RunScope,
     slots: Arc<SlotQueue>,
+    blocking: Arc<BlockingHandlers>,
 ) -> HookExecutionResult {
     let queued_at = Instant::now();
-    let places = async {
-        if hook.kind() != HookKind::Command {
-            return Slots::default();
+    let permits = async {
+        match hook.kind() {
+            HookKind::Command => {}
+            HookKind::Blocking => return blocking.acquire(scope.lane, scope.nesting).await,
+            HookKind::Inline | HookKind::Async => return Ok(Slots::default()),
         }
         // The narrower queue first, so that a source at its limit does not fill the engine's.
         let of_source = match &hook.slots {
@@ -384,10 +415,10 @@ async fn supervise(
             true => None,
             false => slots.acquire(scope.lane).await,
         };
-        Slots { of_source, of_engine }
+        Ok(Slots { of_source, of_engine })
     };
-    let trusted_places = async {
-        let slots = places.await;
+    let trusted_permits = async {
+        let slots = permits.await?;
         let placed_at = Instant::now();
         // Only now: what runs may have changed while the hook waited.
         hook.check_trust(&input).await.map(|()| (slots, placed_at))
@@ -395,9 +426,9 @@ async fn supervise(
     let slots = tokio::select! {
         biased;
         () = scope.cancel.cancelled() => Err(HookFailure::Cancelled),
-        slots = trusted_places => slots,
+        slots = trusted_permits => slots,
     };
-    // From its place on it is the hook's own time, also that in which its script is read.
+    // From its permit on it is the hook's own time, also that in which its script is read.
     let (slots, started_at) = match slots {
         Ok(slots) => slots,
         Err(failure) => {
@@ -409,7 +440,8 @@ async fn supervise(
         observer.hook_started(&hook);
     }
     let told = scope.kept(&input);
-    let call = HookCall { input, timeout: hook.timeout, cancel: scope.cancel.clone(), slots };
+    let cancel = scope.cancel.clone();
+    let call = HookCall { input, timeout: hook.timeout, cancel, slots, nesting: scope.nesting };
     let executor = Arc::clone(hook.executor());
     let running = AssertUnwindSafe(async move {
         match executor.execute(call) {

@@ -95,6 +95,15 @@ impl Diagnostic {
         }
     }
 
+    /// Whether nothing of the file could be read, so that any hook may be missing.
+    pub fn is_of_whole_file(&self) -> bool {
+        match self.rule {
+            Rule::UnreadableFile | Rule::NotJson => true,
+            Rule::WrongType => self.place.path.is_empty(),
+            _ => false,
+        }
+    }
+
     /// How to mend it.
     pub fn help(&self) -> &str {
         self.remedy.as_deref().unwrap_or_else(|| self.rule.help())

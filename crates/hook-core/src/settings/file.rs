@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::document::{Document, Field, Node};
@@ -27,11 +28,11 @@ const MISPLACED: [&str; 3] = ["enabled", "disabled", "notifications"];
 pub fn parse(text: &str, source: HookSource, path: Option<PathBuf>) -> SettingsFile {
     let mut reader = Reader {
         document: Document::new(text, path.clone()),
-        config: HooksConfig::default(),
+        config: Arc::default(),
         hooks: Vec::new(),
         spans: FileSpans::default(),
     };
-    reader.read();
+    let was_read = reader.read();
     reader.spans.unreported = reader.document.unreported();
     SettingsFile {
         source,
@@ -39,13 +40,14 @@ pub fn parse(text: &str, source: HookSource, path: Option<PathBuf>) -> SettingsF
         config: reader.config,
         hooks: reader.hooks,
         diagnostics: reader.document.into_diagnostics(),
+        was_read,
         spans: reader.spans,
     }
 }
 
 struct Reader<'t> {
     document: Document<'t>,
-    config: HooksConfig,
+    config: Arc<HooksConfig>,
     hooks: Vec<HookEntry>,
     spans: FileSpans,
 }
@@ -59,17 +61,18 @@ struct Definition {
 }
 
 impl Reader<'_> {
-    fn read(&mut self) {
+    /// Whether it is an object with settings in it, whatever is wrong with them.
+    fn read(&mut self) -> bool {
         let root = match self.document.root() {
             Ok(root) => root,
             Err(error) => {
                 self.document.not_json(&error);
-                return;
+                return false;
             }
         };
         let Some(fields) = self.document.fields(&root) else {
             self.document.wrong_kind(&root, "an object", "the file was skipped");
-            return;
+            return false;
         };
         for field in fields.iter().filter(|field| !schema::has(&TOP_LEVEL, &field.name)) {
             // Other names belong to the agent whose file it is, unless they are meant for us.
@@ -86,6 +89,7 @@ impl Reader<'_> {
         for field in fields.iter().filter(|field| field.name == "hooks") {
             self.read_events(&field.value);
         }
+        true
     }
 
     fn read_config(&mut self, node: &Node) {
@@ -93,24 +97,25 @@ impl Reader<'_> {
             self.document.wrong_kind(node, "an object", "it was ignored");
             return;
         };
+        let mut config = HooksConfig::default();
         for field in &fields {
             match field.name.as_str() {
                 "enabled" => {
                     if let Some(enabled) = self.bool(&field.value) {
-                        self.config.enabled = enabled;
+                        config.enabled = enabled;
                     }
                 }
                 "disabled" => {
                     let disabled = self.located_texts(&field.value);
-                    (self.config.disabled, self.spans.disabled) = disabled.into_iter().unzip();
+                    (config.disabled, self.spans.disabled) = disabled.into_iter().unzip();
                 }
                 "defaultTimeout" => {
-                    self.config.default_timeout = self.timeout(&field.value);
+                    config.default_timeout = self.timeout(&field.value);
                     self.spans.default_timeout = Some(field.value.value.range());
                 }
-                "failBehavior" => self.config.fail_behavior = self.fail_behavior(&field.value),
+                "failBehavior" => config.fail_behavior = self.fail_behavior(&field.value),
                 "maxConcurrent" => match field.value.value.to_whole_number() {
-                    Some(count) => self.config.max_concurrent = count as usize,
+                    Some(count) => config.max_concurrent = count as usize,
                     None => {
                         let found = shortened(field.value.value.as_str());
                         let message =
@@ -118,18 +123,19 @@ impl Reader<'_> {
                         self.document.report(Rule::InvalidNumber, &field.value, message);
                     }
                 },
-                "environment" => self.read_environment(&field.value),
+                "environment" => config.environment = self.environment_rules(&field.value),
                 _ => self.unknown_key(field, &CONFIG_FIELDS),
             }
         }
+        self.config = Arc::new(config);
     }
 
-    fn read_environment(&mut self, node: &Node) {
+    fn environment_rules(&mut self, node: &Node) -> EnvironmentRules {
+        let mut rules = EnvironmentRules::default();
         let Some(fields) = self.document.fields(node) else {
             self.document.wrong_kind(node, "an object", "it was ignored");
-            return;
+            return rules;
         };
-        let mut rules = EnvironmentRules::default();
         for field in &fields {
             match field.name.as_str() {
                 "allow" => rules.allow = self.texts(&field.value),
@@ -137,7 +143,7 @@ impl Reader<'_> {
                 _ => self.unknown_key(field, &ENVIRONMENT_FIELDS),
             }
         }
-        self.config.environment = rules;
+        rules
     }
 
     fn read_events(&mut self, node: &Node) {
@@ -268,6 +274,7 @@ impl Reader<'_> {
             },
             fail_behavior: self.config.fail_behavior,
             env: Vec::new(),
+            config: Arc::clone(&self.config),
             place: self.document.place(node),
             spans: HookSpans { matcher: definition.matcher_at.clone(), ..HookSpans::default() },
         };

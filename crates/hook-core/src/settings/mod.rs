@@ -15,6 +15,7 @@ pub mod edit;
 mod fields;
 mod file;
 mod foreign;
+mod in_force;
 mod rule;
 mod source;
 pub mod starter;
@@ -23,6 +24,7 @@ mod switch;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 pub use check::{CheckedFile, Surroundings, check};
@@ -32,6 +34,7 @@ pub use discovery::{IN_PROJECT, config_home, discover, enclosing_projects, neare
 pub(crate) use fields::{DEFINITION_FIELDS, HOOK_FIELDS, TOP_LEVEL};
 pub use file::parse;
 pub use foreign::{ForeignFile, find_foreign};
+pub use in_force::read_again;
 pub use rule::Rule;
 pub use source::{HookSource, SettingsSource, load};
 pub use switch::Switches;
@@ -159,6 +162,8 @@ pub struct HookEntry {
     pub fail_behavior: FailBehavior,
     /// Variables added to its environment.
     pub env: Vec<(String, String)>,
+    /// What holds for all hooks of its file.
+    pub config: Arc<HooksConfig>,
     /// Where the entry stands.
     pub place: Place,
     pub(crate) spans: HookSpans,
@@ -196,6 +201,13 @@ impl HookEntry {
     pub fn display_name(&self) -> &str {
         self.name.as_deref().unwrap_or(&self.command)
     }
+
+    /// Whether its own file switches it on: it is not listed in `disabled` there, and `enabled`
+    /// is not false.
+    pub fn is_enabled_by_its_file(&self) -> bool {
+        let name = self.display_name();
+        self.config.enabled && !self.config.disabled.iter().any(|disabled| disabled == name)
+    }
 }
 
 /// What was read from one settings file.
@@ -206,11 +218,13 @@ pub struct SettingsFile {
     /// The file.
     pub path: Option<PathBuf>,
     /// `hooksConfig`.
-    pub config: HooksConfig,
+    pub config: Arc<HooksConfig>,
     /// The hooks, in the order of the file.
     pub hooks: Vec<HookEntry>,
     /// What is wrong with it.
     pub diagnostics: Vec<Diagnostic>,
+    /// Whether settings were read at all: not of a file that cannot be read or is no JSON object.
+    pub(crate) was_read: bool,
     pub(crate) spans: FileSpans,
 }
 

@@ -1,10 +1,12 @@
 //! Where settings come from, in which order they run and how far they are trusted.
 
 use std::fmt;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use super::{Diagnostic, FileSpans, HooksConfig, Place, Rule, SettingsFile, parse};
+use super::{Diagnostic, FileSpans, Place, Rule, SettingsFile, parse};
+use crate::regular_file;
 
 /// How long a settings file may be, in bytes: 16 MiB.
 const MAX_SETTINGS: u64 = 16 * 1024 * 1024;
@@ -104,7 +106,7 @@ pub fn load(source: &SettingsSource) -> Option<SettingsFile> {
 
 /// Reads one source, with the text that its places are places of.
 pub(super) fn load_with_text(source: &SettingsSource) -> Option<(SettingsFile, String)> {
-    match read_regular_file(&source.path) {
+    match read_file(&source.path) {
         Ok(bytes) => {
             let text = String::from_utf8_lossy(&bytes);
             // A byte order mark is an editor's habit, not a mistake.
@@ -125,20 +127,9 @@ fn is_absent(source: &SettingsSource, error: &io::Error) -> bool {
         && std::fs::symlink_metadata(&source.path).is_err()
 }
 
-/// Reads a file that may come with a project nobody has looked at yet: not a device or a pipe that
-/// never ends, and not more than anybody writes.
-pub(super) fn read_regular_file(path: &Path) -> io::Result<Vec<u8>> {
-    let too_much = |what: String| io::Error::new(io::ErrorKind::InvalidInput, what);
-    let metadata = std::fs::metadata(path)?;
-    if !metadata.is_file() {
-        return Err(too_much("it is not a regular file".to_owned()));
-    }
-    let mut bytes = Vec::new();
-    std::fs::File::open(path)?.take(MAX_SETTINGS + 1).read_to_end(&mut bytes)?;
-    match bytes.len() as u64 > MAX_SETTINGS {
-        true => Err(too_much(format!("it is longer than {MAX_SETTINGS} bytes"))),
-        false => Ok(bytes),
-    }
+/// Reads a settings file, of at most 16 MiB. It may come with a project nobody has looked at yet.
+pub(super) fn read_file(path: &Path) -> io::Result<Vec<u8>> {
+    regular_file::read(path, MAX_SETTINGS)
 }
 
 fn unreadable(source: &SettingsSource, error: &io::Error) -> SettingsFile {
@@ -148,9 +139,10 @@ fn unreadable(source: &SettingsSource, error: &io::Error) -> SettingsFile {
     SettingsFile {
         source: source.source.clone(),
         path: Some(source.path.clone()),
-        config: HooksConfig::default(),
+        config: Arc::default(),
         hooks: Vec::new(),
         diagnostics: vec![diagnostic],
+        was_read: false,
         spans: FileSpans::default(),
     }
 }

@@ -1,61 +1,74 @@
 //! What a decision is bound to.
 
-use std::ffi::OsString;
-use std::fs::{self, File};
-use std::io::{self, Read};
-use std::path::{Component, Path, PathBuf};
+use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
-use crate::command_line::{PROJECT_DIRECTORY, expanded_words, interpreter, possible_names};
+use super::files::{Content, CoveredFile, Keep, covered_files};
+use super::grant::terms;
 use crate::settings::HookEntry;
 
-/// How long a script may be that a decision covers, in bytes: 64 MiB. It is read before each run.
-pub(super) const MAX_SCRIPT: u64 = 64 << 20;
-
-/// What stands for the project's directory in a word: its path need not be a text, and bash can be
-/// given no NUL.
-const PROJECT: char = '\0';
-
-/// What a decision is bound to: every field by itself, so that no text can be moved from one to
-/// another, and the content of the file that is run.
+/// What a decision is bound to: the hook as it would run, with the files of the project that it
+/// runs. Nothing in it depends on the machine, or on where the project is.
 pub fn fingerprint(entry: &HookEntry, project: &Path) -> String {
-    let program = Program::of(entry, project, project, Keep::Nothing);
-    fingerprint_of(entry, program.as_ref())
+    fingerprint_of(entry, &covered_files(entry, project, project, Keep::Nothing))
 }
 
-/// The fingerprint of a hook with a program that was read before: what somebody has looked at, and
+/// The fingerprint of a hook with files that were read before: what somebody has looked at, and
 /// not what is there by now.
-pub(super) fn fingerprint_of(entry: &HookEntry, program: Option<&Program>) -> String {
-    let mut hash = Sha256::new();
-    let mut field = |value: Option<&[u8]>| match value {
-        None => hash.update([0]),
-        Some(bytes) => {
-            hash.update([1]);
-            hash.update((bytes.len() as u64).to_le_bytes());
-            hash.update(bytes);
-        }
-    };
-    field(Some(entry.event.as_str().as_bytes()));
-    field(entry.matcher.as_deref().map(str::as_bytes));
-    field(entry.name.as_deref().map(str::as_bytes));
-    field(Some(entry.command.as_bytes()));
-    // Variables can make a trusted command do anything (PATH, LD_PRELOAD). Their number first: the
-    // program's fields could be read as a variable otherwise.
-    field(Some(&(entry.env.len() as u64).to_le_bytes()));
+pub(super) fn fingerprint_of(entry: &HookEntry, files: &[CoveredFile]) -> String {
+    let mut fields = Fields::new();
+    fields.add("event", &[entry.event.as_str().as_bytes()]);
+    fields.add_optional("matcher", entry.matcher.as_deref());
+    fields.add_optional("name", entry.name.as_deref());
+    fields.add("command", &[entry.command.as_bytes()]);
+    // Variables can make a trusted command do anything (PATH, LD_PRELOAD). Their order counts: the
+    // last of a name wins.
     for (name, value) in &entry.env {
-        field(Some(name.as_bytes()));
-        field(Some(value.as_bytes()));
+        fields.add("env", &[name.as_bytes(), value.as_bytes()]);
     }
-    if let Some(program) = program {
-        // Where it leads and what is there.
-        field(Some(program.target.as_os_str().as_encoded_bytes()));
-        match &program.content {
-            Content::Read { sha256, .. } => field(Some(sha256)),
-            Content::Absent | Content::Unreadable | Content::TooLong => field(None),
+    for (name, value) in terms(entry) {
+        fields.add("term", &[name.as_bytes(), value.as_bytes()]);
+    }
+    for file in files {
+        let (state, sha256): (&[u8], &[u8]) = match &file.content {
+            Content::Read { sha256, .. } => (b"read", sha256),
+            Content::Absent => (b"absent", b""),
+            Content::Unreadable | Content::TooLong => (b"unreadable", b""),
+        };
+        let target = file.target_below_project();
+        let target = target.map_or(&b""[..], |target| target.as_os_str().as_encoded_bytes());
+        fields.add("file", &[file.path.as_os_str().as_encoded_bytes(), target, state, sha256]);
+    }
+    fields.finish()
+}
+
+/// A hash of named fields. Every part is preceded by its length, and every field by the number of
+/// its parts, so that no text can be moved from one field to another.
+struct Fields(Sha256);
+
+impl Fields {
+    fn new() -> Self {
+        Self(Sha256::new_with_prefix(b"hook trust 2\n"))
+    }
+
+    fn add(&mut self, name: &str, parts: &[&[u8]]) {
+        self.0.update((parts.len() as u64).to_le_bytes());
+        for part in std::iter::once(name.as_bytes()).chain(parts.iter().copied()) {
+            self.0.update((part.len() as u64).to_le_bytes());
+            self.0.update(part);
         }
     }
-    hexadecimal(&hash.finalize())
+
+    fn add_optional(&mut self, name: &str, value: Option<&str>) {
+        if let Some(value) = value {
+            self.add(name, &[value.as_bytes()]);
+        }
+    }
+
+    fn finish(self) -> String {
+        hexadecimal(&self.0.finalize())
+    }
 }
 
 /// The SHA-256 of some bytes, as a fingerprint is written.
@@ -63,196 +76,6 @@ pub(super) fn hash_of(bytes: &[u8]) -> String {
     hexadecimal(&Sha256::digest(bytes))
 }
 
-fn hexadecimal(bytes: &[u8]) -> String {
+pub(super) fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// The file in the project that a command runs, as it was when it was read.
-#[derive(Debug)]
-pub(super) struct Program {
-    /// By the name that the command has for it.
-    pub(super) named: PathBuf,
-    /// Where that leads.
-    pub(super) target: PathBuf,
-    /// What is there.
-    pub(super) content: Content,
-}
-
-/// What is in a file.
-#[derive(Debug)]
-pub(super) enum Content {
-    /// This.
-    Read { sha256: [u8; 32], bytes: Option<Vec<u8>> },
-    /// There is no such file.
-    Absent,
-    /// It cannot be read, or is no regular file.
-    Unreadable,
-    /// More than a decision covers.
-    TooLong,
-}
-
-/// What is kept of a file that is read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Keep {
-    /// Its hash alone.
-    Nothing,
-    /// What is in it, too.
-    Bytes,
-}
-
-impl Program {
-    /// Reads the file that a command's first word names, if the name is one in the project. A name
-    /// without a slash is none: the shell looks for it elsewhere.
-    pub(super) fn of(
-        entry: &HookEntry,
-        project: &Path,
-        directory: &Path,
-        keep: Keep,
-    ) -> Option<Self> {
-        let word = first_word(entry)?;
-        let named = path_of(&word, project, directory);
-        (word.contains(['/', PROJECT]) && is_inside(&named, project)).then(|| Self {
-            target: fs::canonicalize(&named).unwrap_or_else(|_| named.clone()),
-            content: Content::of(&named, keep),
-            named,
-        })
-    }
-}
-
-impl Content {
-    fn of(path: &Path, keep: Keep) -> Self {
-        match Self::read(path, keep) {
-            Ok(content) => content,
-            Err(error) if is_absence(&error) => Self::Absent,
-            Err(_) => Self::Unreadable,
-        }
-    }
-
-    fn read(path: &Path, keep: Keep) -> io::Result<Self> {
-        // Not a pipe, whose opening would wait for somebody to write.
-        if !fs::metadata(path)?.is_file() {
-            return Ok(Self::Unreadable);
-        }
-        let mut file = File::open(path)?;
-        let mut hash = Sha256::new();
-        let mut kept = Vec::new();
-        let mut length = 0;
-        let mut buffer = vec![0; 64 * 1024];
-        loop {
-            let read = match file.read(&mut buffer) {
-                Ok(0) => break,
-                Ok(count) => buffer.get(..count).unwrap_or_default(),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(error),
-            };
-            length += read.len() as u64;
-            if length > MAX_SCRIPT {
-                return Ok(Self::TooLong);
-            }
-            hash.update(read);
-            if keep == Keep::Bytes {
-                kept.extend_from_slice(read);
-            }
-        }
-        let bytes = (keep == Keep::Bytes).then_some(kept);
-        Ok(Self::Read { sha256: hash.finalize().into(), bytes })
-    }
-}
-
-fn is_absence(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
-}
-
-/// The first word of a command, where it can be told, with [`PROJECT`] for the project's directory.
-pub(super) fn first_word(entry: &HookEntry) -> Option<String> {
-    if entry.command.contains(PROJECT) {
-        return None;
-    }
-    expanded_words(&entry.command, |name| project_variable(entry, name)).into_iter().next()?
-}
-
-/// The interpreter that a command begins with, and the script that it is given: a path without `.`
-/// in it, below the project where it is said so.
-pub(super) fn interpreted(entry: &HookEntry) -> Option<(String, PathBuf)> {
-    let words = expanded_words(&entry.command, |name| project_variable(entry, name));
-    let program = words.first()?.as_deref()?;
-    let interpreter = interpreter(program)?;
-    let script = words.get(1)?.as_deref()?;
-    let script = script.strip_prefix(PROJECT).map_or(script, |rest| rest.trim_start_matches('/'));
-    Some((interpreter.to_owned(), without_dots(Path::new(script))))
-}
-
-/// The value of a variable that holds the project's directory, unless the hook has its own.
-fn project_variable(entry: &HookEntry, name: &str) -> Option<String> {
-    let own = entry.env.iter().rev().find(|(known, _)| known == name);
-    let value = || own.map_or_else(|| PROJECT.to_string(), |(_, value)| value.clone());
-    PROJECT_DIRECTORY.contains(&name).then(value)
-}
-
-/// The path that a word means to a process in that directory.
-fn path_of(word: &str, project: &Path, directory: &Path) -> PathBuf {
-    let mut path = OsString::new();
-    for (index, part) in word.split(PROJECT).enumerate() {
-        if index > 0 {
-            path.push(project);
-        }
-        path.push(part);
-    }
-    directory.join(path)
-}
-
-/// The files in the project that further words of a command name. No decision covers what is in
-/// them.
-pub(super) fn files_beside_program(
-    entry: &HookEntry,
-    program: Option<&Program>,
-    project: &Path,
-) -> Vec<PathBuf> {
-    let mut files: Vec<PathBuf> = Vec::new();
-    for mut name in possible_names(&entry.command, |name| project_variable(entry, name)) {
-        // What the shell takes literally may be a command for another one.
-        for variable in PROJECT_DIRECTORY {
-            for written in [format!("${{{variable}}}/"), format!("${variable}/")] {
-                name = name.replace(&written, &format!("{PROJECT}/"));
-            }
-        }
-        let file = path_of(&name, project, project);
-        let is_program = program.is_some_and(|it| same(&it.named, &file));
-        if !is_program
-            && is_inside(&file, project)
-            && file.is_file()
-            && !files.iter().any(|known| same(known, &file))
-        {
-            files.push(file);
-        }
-    }
-    files
-}
-
-fn same(one: &Path, other: &Path) -> bool {
-    without_dots(one) == without_dots(other)
-}
-
-/// Whether a path is one in the project.
-fn is_inside(named: &Path, project: &Path) -> bool {
-    // By its name, not by where a link leads: what a link of the project leads to is the project's
-    // choice, and may change.
-    let really =
-        || Some(fs::canonicalize(named).ok()?.starts_with(fs::canonicalize(project).ok()?));
-    without_dots(named).starts_with(without_dots(project)) || really().unwrap_or(false)
-}
-
-/// A path without `.` and `..`, as it is written.
-pub(super) fn without_dots(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
-    for component in path.components() {
-        match component {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                plain.pop();
-            }
-            other => plain.push(other),
-        }
-    }
-    plain
 }

@@ -1,26 +1,35 @@
 //! Trust: hooks of a project run only what its user agreed to (protocol.md §1, "Trust").
 //!
-//! A decision is bound to a fingerprint of the hook's event, matcher, name, command and variables,
-//! and of the file that the command runs if that file is in the project. A change of any of them asks again.
+//! A decision is bound to a fingerprint of the hook as it would run, and of the files of the project
+//! that its command names. A change of any of them asks again.
 //!
 //! [`TrustStore`] keeps the decisions. [`TrustStore::review`] says what would run and what changed since
 //! it was trusted, and [`TrustStore::grant_reviewed`] trusts exactly what was shown.
 
+mod changes;
+mod earlier;
+mod files;
 mod fingerprint;
+mod grant;
+mod matching;
 mod review;
 mod store;
+mod user;
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+pub use changes::Change;
 pub use fingerprint::fingerprint;
-pub use review::{Change, Review, ReviewedScript, ScriptState, Standing};
-pub use store::{Grant, Seen, SeenScript, TrustStore, TrustStoreError};
+pub use grant::{Grant, Seen, SeenFile};
+pub use review::{FileState, Review, ReviewedFile, Standing};
+pub use store::{TrustStore, TrustStoreError};
 
 use crate::failure::HookFailure;
 use crate::settings::{Diagnostic, HookEntry, Place, Rule};
-use fingerprint::{Content, Keep, Program, fingerprint_of, first_word};
+use files::{Content, CoveredFile, Keep, covered_files, first_word};
+use fingerprint::fingerprint_of;
+use matching::{Match, Matched};
 
 /// Which hooks of a project may run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,14 +46,14 @@ impl TrustPolicy {
     /// Reads what is trusted, with what was wrong with the store.
     pub(crate) fn open(&self, project: &Path) -> (TrustedHooks, Vec<Diagnostic>) {
         match self {
-            Self::Nothing => (TrustedHooks::Only(HashMap::new()), Vec::new()),
+            Self::Nothing => (TrustedHooks::Only(Vec::new()), Vec::new()),
             Self::Everything => (TrustedHooks::All, Vec::new()),
             Self::Store(store) => match store.granted(project) {
-                Ok(granted) => (TrustedHooks::only(granted), Vec::new()),
+                Ok(granted) => (TrustedHooks::Only(granted), Vec::new()),
                 Err(error) => {
                     let place = Place::of_file(store.path());
                     let diagnostic = Diagnostic::new(Rule::TrustStore, place, error.to_string());
-                    (TrustedHooks::Only(HashMap::new()), vec![diagnostic])
+                    (TrustedHooks::Only(Vec::new()), vec![diagnostic])
                 }
             },
         }
@@ -53,38 +62,44 @@ impl TrustPolicy {
 
 /// What a project's user agreed to.
 pub(crate) enum TrustedHooks {
+    /// Every hook.
     All,
-    /// The fingerprints, by what tells hooks apart without looking at a file.
-    Only(HashMap<Identity, Vec<String>>),
+    /// These decisions.
+    Only(Vec<Grant>),
 }
 
-/// Event, name and command.
-type Identity = (String, Option<String>, String);
+/// What the decisions about a project say of its hooks.
+#[derive(Debug)]
+pub(crate) struct Decisions {
+    /// For each hook, in order.
+    pub(crate) trust: Vec<Trust>,
+    /// What was trusted and is not among the hooks any more, nor replaced by a later decision. A
+    /// hook that is now on another event, or has both another name and another command, is gone.
+    #[expect(dead_code, reason = "the registry warns of them")]
+    pub(crate) gone: Vec<Arc<Grant>>,
+}
 
 impl TrustedHooks {
-    pub(crate) fn decide(&self, entry: &HookEntry, project: &Path) -> Trust {
+    /// Looks at all hooks of the project.
+    pub(crate) fn decide(&self, entries: &[&HookEntry], project: &Path) -> Decisions {
         let grants = match self {
-            Self::All => return Trust::Given,
+            Self::All => {
+                let trust = entries.iter().map(|_| Trust::Given).collect();
+                return Decisions { trust, gone: Vec::new() };
+            }
             Self::Only(grants) => grants,
         };
-        // Nothing is hashed for hooks that nobody agreed to anyway.
-        let identity = (entry.event.as_str().to_owned(), entry.name.clone(), entry.command.clone());
-        let Some(granted) = grants.get(&identity) else {
-            return Trust::Missing { changed: false };
-        };
-        match Granted::find(entry, project, granted) {
-            Some(granted) => Trust::Checked(Arc::new(granted)),
-            None => Trust::Missing { changed: true },
-        }
-    }
-
-    fn only(granted: Vec<Grant>) -> Self {
-        let mut grants: HashMap<Identity, Vec<String>> = HashMap::new();
-        for grant in granted {
-            let identity = (grant.event, grant.name, grant.command);
-            grants.entry(identity).or_default().push(grant.fingerprint);
-        }
-        Self::Only(grants)
+        let matched = Matched::of(entries, grants, project, |index| {
+            Granted::fingerprint(entries.get(index)?, project, project, Form::Current)
+        });
+        let shared = |grant: &Grant| Arc::new(grant.clone());
+        let trust = entries.iter().zip(&matched.hooks).map(|(entry, found)| match *found {
+            Match::Fits(grant) => Granted::checked(entry, project, grant, Form::Current),
+            Match::FitsInPart(grant) => Granted::checked(entry, project, grant, Form::Earlier),
+            Match::Was(grant) => Trust::Missing { before: Some(shared(grant)) },
+            Match::WasOnAnotherEvent(_) | Match::None => Trust::Missing { before: None },
+        });
+        Decisions { trust: trust.collect(), gone: matched.gone.into_iter().map(shared).collect() }
     }
 }
 
@@ -95,14 +110,37 @@ pub(crate) enum Trust {
     Given,
     /// It may, as long as nothing changes.
     Checked(Arc<Granted>),
-    /// It may not; either nobody agreed to it, or it is not any more what they agreed to.
-    Missing { changed: bool },
+    /// It may not.
+    Missing {
+        /// The decision about what it was before; `None` if nobody agreed to it.
+        before: Option<Arc<Grant>>,
+    },
 }
 
 impl Trust {
     pub(crate) fn is_given(&self) -> bool {
         !matches!(self, Self::Missing { .. })
     }
+
+    /// What the hook's user should know at every run: that the decision is one of an earlier
+    /// version.
+    pub(crate) fn warning(&self) -> Option<String> {
+        let Self::Checked(granted) = self else { return None };
+        (granted.form == Form::Earlier).then(|| {
+            "it was trusted by an earlier version, whose decisions do not cover all that they cover \
+             now; run `hook trust` to review it"
+                .to_owned()
+        })
+    }
+}
+
+/// What a decision is bound to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// As it is made today.
+    Current,
+    /// As the first version made it.
+    Earlier,
 }
 
 /// A hook that somebody agreed to.
@@ -111,18 +149,38 @@ pub(crate) struct Granted {
     entry: HookEntry,
     project: PathBuf,
     fingerprint: String,
+    form: Form,
 }
 
 impl Granted {
-    fn find(entry: &HookEntry, project: &Path, granted: &[String]) -> Option<Self> {
-        let program = Program::of(entry, project, project, Keep::Nothing);
-        let fingerprint = fingerprint_of(entry, program.as_ref());
-        let known = granted.contains(&fingerprint) && is_covered(program.as_ref());
-        known.then(|| Self { entry: entry.clone(), project: project.into(), fingerprint })
+    fn checked(entry: &HookEntry, project: &Path, grant: &Grant, form: Form) -> Trust {
+        let fingerprint = grant.fingerprint.clone();
+        Trust::Checked(Arc::new(Self {
+            entry: entry.clone(),
+            project: project.into(),
+            fingerprint,
+            form,
+        }))
     }
 
-    /// Whether the hook, run in that directory, is still the one that was agreed to. Reads the file
-    /// that it runs.
+    /// The fingerprint of a hook that is run in a directory; `None` if not all can be covered.
+    fn fingerprint(
+        entry: &HookEntry,
+        project: &Path,
+        directory: &Path,
+        form: Form,
+    ) -> Option<String> {
+        match form {
+            Form::Current => {
+                let files = covered_files(entry, project, directory, Keep::Nothing);
+                files.iter().all(is_covered).then(|| fingerprint_of(entry, &files))
+            }
+            Form::Earlier => earlier::fingerprint(entry, project, directory),
+        }
+    }
+
+    /// Whether the hook, run in that directory, is still the one that was agreed to. Reads the
+    /// files that it names.
     pub(crate) fn still_holds(&self, directory: &Path) -> Result<(), HookFailure> {
         // Where that directory is gone, the hook runs in the project.
         let directory = if directory.is_dir() { directory } else { &self.project };
@@ -139,14 +197,13 @@ impl Granted {
     }
 
     fn holds_in(&self, directory: &Path) -> bool {
-        let program = Program::of(&self.entry, &self.project, directory, Keep::Nothing);
-        is_covered(program.as_ref())
-            && fingerprint_of(&self.entry, program.as_ref()) == self.fingerprint
+        let now = Self::fingerprint(&self.entry, &self.project, directory, self.form);
+        now.is_some_and(|now| now == self.fingerprint)
     }
 }
 
-fn is_covered(program: Option<&Program>) -> bool {
-    !matches!(program, Some(Program { content: Content::TooLong, .. }))
+fn is_covered(file: &CoveredFile) -> bool {
+    !matches!(file.content, Content::TooLong)
 }
 
 #[cfg(test)]

@@ -1,16 +1,19 @@
 //! Looking at hooks before they are trusted.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use super::fingerprint::{
-    Content, Keep, Program, files_beside_program, fingerprint_of, hash_of, interpreted,
-    without_dots,
+use serde_json::Map;
+
+use super::changes::{self, Change};
+use super::files::{
+    Content, CoveredFile, Keep, below, covered_files, files_beside_program, interpreted,
 };
-use super::store::{Grant, Seen, SeenScript};
+use super::fingerprint::{fingerprint_of, hash_of};
+use super::grant::{FORM, Grant, Seen, SeenFile, terms};
+use super::matching::{Match, Matched};
 use crate::settings::HookEntry;
 
-/// How much of a script is kept with a decision, in bytes: 64 KiB.
+/// How much of a file is kept with a decision, in bytes: 64 KiB.
 const MAX_KEPT: usize = 64 * 1024;
 
 /// A hook of a project as it was when somebody looked at it.
@@ -20,8 +23,8 @@ pub struct Review {
     pub entry: HookEntry,
     /// What a decision about it is bound to: to what stands here, whatever becomes of the files.
     pub fingerprint: String,
-    /// The file in the project that it runs.
-    pub script: Option<ReviewedScript>,
+    /// The files of the project that a decision about it covers.
+    pub files: Vec<ReviewedFile>,
     /// Other files in the project that its command names. What is in them can change without
     /// anybody being asked.
     pub uncovered: Vec<PathBuf>,
@@ -29,9 +32,9 @@ pub struct Review {
     pub standing: Standing,
 }
 
-/// A script as it was when somebody looked at it.
+/// A file as it was when somebody looked at it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ReviewedScript {
+pub struct ReviewedFile {
     /// Its path, from the project's folder on where it is below it.
     pub path: PathBuf,
     /// Where that leads.
@@ -39,13 +42,13 @@ pub struct ReviewedScript {
     /// What is in it; absent when it was not read.
     pub bytes: Option<Vec<u8>>,
     /// Whether it was read, and why not.
-    pub state: ScriptState,
+    pub state: FileState,
 }
 
-/// How it is with a script that somebody looks at.
+/// Whether a file that is reviewed was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum ScriptState {
+pub enum FileState {
     /// It was read.
     Read,
     /// There is no such file.
@@ -56,7 +59,7 @@ pub enum ScriptState {
     TooLong,
 }
 
-impl ReviewedScript {
+impl ReviewedFile {
     /// What is in it, if it is a text.
     pub fn text(&self) -> Option<&str> {
         let text = std::str::from_utf8(self.bytes.as_deref()?).ok()?;
@@ -78,29 +81,9 @@ pub enum Standing {
     New,
     /// It was trusted, and is not what it was.
     Changed(Box<Grant>),
-}
-
-/// What is not what it was when a hook was trusted.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Change {
-    /// A field of the hook, such as `command` or `env.PATH`.
-    Field {
-        /// The field.
-        name: String,
-        /// What it was.
-        before: Option<String>,
-        /// What it is.
-        after: Option<String>,
-    },
-    /// What is in the script.
-    Script {
-        /// What was in it, where that was kept.
-        before: Option<String>,
-        /// What is in it, where it is a text.
-        after: Option<String>,
-    },
-    /// Something that the decision does not say: an earlier version of the engine recorded it.
-    Unknown,
+    /// It is what it was when it was trusted by an earlier version, whose decisions cover less. It
+    /// runs, with a warning.
+    Partly(Box<Grant>),
 }
 
 impl Review {
@@ -118,58 +101,32 @@ impl Review {
 
     /// What changed since the hook was trusted; nothing for one that is, or that never was.
     pub fn changes(&self) -> Vec<Change> {
-        let Standing::Changed(grant) = &self.standing else { return Vec::new() };
-        let mut changes = Vec::new();
-        let mut compare = |name: &str, before: Option<&str>, after: Option<&str>| {
-            if before != after {
-                changes.push(Change::Field {
-                    name: name.to_owned(),
-                    before: before.map(str::to_owned),
-                    after: after.map(str::to_owned),
-                });
-            }
-        };
-        let entry = &self.entry;
-        compare("event", Some(&grant.event), Some(entry.event.as_str()));
-        compare("name", grant.name.as_deref(), entry.name.as_deref());
-        compare("command", Some(&grant.command), Some(&entry.command));
-        let Some(seen) = &grant.seen else {
-            changes.push(Change::Unknown);
-            return changes;
-        };
-        compare("matcher", seen.matcher.as_deref(), entry.matcher.as_deref());
-        let variables = |env: &[(String, String)]| -> BTreeMap<String, String> {
-            env.iter().cloned().collect()
-        };
-        let (before, after) = (variables(&seen.env), variables(&entry.env));
-        let names: std::collections::BTreeSet<_> = before.keys().chain(after.keys()).collect();
-        for name in names {
-            let value = |env: &BTreeMap<String, String>| env.get(name).cloned();
-            let (before, after) = (value(&before), value(&after));
-            compare(&format!("env.{name}"), before.as_deref(), after.as_deref());
+        match &self.standing {
+            Standing::Trusted | Standing::New => Vec::new(),
+            Standing::Changed(grant) => changes::since(grant, self),
+            Standing::Partly(_) => vec![Change::AlsoCovers { what: self.covers_now() }],
         }
-        let before = seen.script.as_ref();
-        let after = self.script.as_ref().map(ReviewedScript::to_seen);
-        let path = |script: Option<&SeenScript>| script.map(|script| script.path.clone());
-        let target = |script: Option<&SeenScript>| script.map(|script| script.target.clone());
-        let (old, new) = (path(before), path(after.as_ref()));
-        compare("script", old.as_deref(), new.as_deref());
-        if old == new {
-            let (old, new) = (target(before), target(after.as_ref()));
-            compare("script leads to", old.as_deref(), new.as_deref());
+    }
+
+    /// How else the hook runs, by the key in settings; what is at its default is left out. A string
+    /// is as it is, all else JSON.
+    pub fn terms(&self) -> std::collections::BTreeMap<String, String> {
+        terms(&self.entry)
+    }
+
+    /// What decisions of the first version did not cover.
+    fn covers_now(&self) -> Vec<String> {
+        let terms = terms(&self.entry).into_iter().map(|(name, value)| format!("{name} {value}"));
+        let files = self.files.iter().skip(1).map(|file| file.path.display().to_string());
+        terms.chain(files).collect()
+    }
+
+    /// The fingerprint of the decision whose place a new one takes.
+    pub(super) fn replaces(&self) -> Option<&str> {
+        match &self.standing {
+            Standing::Changed(grant) | Standing::Partly(grant) => Some(&grant.fingerprint),
+            Standing::Trusted | Standing::New => None,
         }
-        let hash = |script: Option<&SeenScript>| script.and_then(|script| script.sha256.clone());
-        if hash(before) != hash(after.as_ref()) {
-            changes.push(Change::Script {
-                before: before.and_then(|script| script.content.clone()),
-                after: self.script.as_ref().and_then(ReviewedScript::text).map(str::to_owned),
-            });
-        }
-        if changes.is_empty() {
-            // The order of variables, say.
-            changes.push(Change::Unknown);
-        }
-        changes
     }
 
     /// The decision to trust it.
@@ -179,112 +136,73 @@ impl Review {
             event: self.entry.event.as_str().to_owned(),
             name: self.entry.name.clone(),
             command: self.entry.command.clone(),
+            form: FORM,
+            replaced: false,
             seen: Some(Seen {
                 at: format!("{:.0}", jiff::Timestamp::now()),
                 matcher: self.entry.matcher.clone(),
                 env: self.entry.env.clone(),
-                script: self.script.as_ref().map(ReviewedScript::to_seen),
+                terms: terms(&self.entry),
+                script: None,
+                files: self.files.iter().map(ReviewedFile::to_seen).collect(),
+                unknown: Map::new(),
             }),
+            unknown: Map::new(),
         }
     }
 }
 
-impl ReviewedScript {
-    fn of(program: Program, project: &Path) -> Self {
-        let (state, bytes) = match program.content {
-            Content::Read { bytes, .. } => (ScriptState::Read, bytes),
-            Content::Absent => (ScriptState::Absent, None),
-            Content::Unreadable => (ScriptState::Unreadable, None),
-            Content::TooLong => (ScriptState::TooLong, None),
+impl ReviewedFile {
+    fn of(file: CoveredFile) -> Self {
+        let (state, bytes) = match file.content {
+            Content::Read { bytes, .. } => (FileState::Read, bytes),
+            Content::Absent => (FileState::Absent, None),
+            Content::Unreadable => (FileState::Unreadable, None),
+            Content::TooLong => (FileState::TooLong, None),
         };
-        Self { path: below(project, &program.named), target: program.target, bytes, state }
+        Self { path: file.path, target: file.target, bytes, state }
     }
 
-    fn to_seen(&self) -> SeenScript {
-        SeenScript {
+    pub(super) fn to_seen(&self) -> SeenFile {
+        SeenFile {
             path: self.path.to_string_lossy().into_owned(),
             target: self.target.to_string_lossy().into_owned(),
             sha256: self.sha256(),
             content: self.text().filter(|text| text.len() <= MAX_KEPT).map(str::to_owned),
+            unknown: Map::new(),
         }
     }
 }
 
 /// Looks at hooks of a project, of which some were trusted.
 pub(super) fn review(project: &Path, entries: &[HookEntry], grants: &[Grant]) -> Vec<Review> {
-    let looked_at: Vec<(Option<Program>, String)> = entries
+    let mut reviews: Vec<Review> = entries
         .iter()
         .map(|entry| {
-            let program = Program::of(entry, project, project, Keep::Bytes);
-            let fingerprint = fingerprint_of(entry, program.as_ref());
-            (program, fingerprint)
+            let files = covered_files(entry, project, project, Keep::Bytes);
+            Review {
+                entry: entry.clone(),
+                fingerprint: fingerprint_of(entry, &files),
+                uncovered: files_beside_program(entry, files.first(), project)
+                    .iter()
+                    .map(|file| below(project, file))
+                    .collect(),
+                files: files.into_iter().map(ReviewedFile::of).collect(),
+                standing: Standing::New,
+            }
         })
         .collect();
-    let current: HashSet<&str> = looked_at.iter().map(|(_, it)| it.as_str()).collect();
-    let granted: HashSet<&str> = grants.iter().map(|grant| grant.fingerprint.as_str()).collect();
-    let earlier = Earlier::of(grants.iter().filter(|it| !current.contains(&*it.fingerprint)));
-    let standings: Vec<Standing> = entries
-        .iter()
-        .zip(&looked_at)
-        .map(|(entry, (_, fingerprint))| {
-            if granted.contains(fingerprint.as_str()) {
-                return Standing::Trusted;
+    let fingerprint = |index: usize| reviews.get(index).map(|review| review.fingerprint.clone());
+    let matched = Matched::of(&entries.iter().collect::<Vec<_>>(), grants, project, fingerprint);
+    for (review, found) in reviews.iter_mut().zip(matched.hooks) {
+        review.standing = match found {
+            Match::Fits(_) => Standing::Trusted,
+            Match::FitsInPart(grant) => Standing::Partly(Box::new(grant.clone())),
+            Match::Was(grant) | Match::WasOnAnotherEvent(grant) => {
+                Standing::Changed(Box::new(grant.clone()))
             }
-            earlier.find(entry).map_or(Standing::New, |it| Standing::Changed(Box::new(it.clone())))
-        })
-        .collect();
-    let all = entries.iter().zip(looked_at).zip(standings);
-    all.map(|((entry, (program, fingerprint)), standing)| Review {
-        entry: entry.clone(),
-        fingerprint,
-        uncovered: files_beside_program(entry, program.as_ref(), project)
-            .iter()
-            .map(|file| below(project, file))
-            .collect(),
-        script: program.map(|program| ReviewedScript::of(program, project)),
-        standing,
-    })
-    .collect()
-}
-
-/// Decisions that fit no hook any more, by what a hook can still be known by. Of several the latest
-/// counts.
-#[derive(Default)]
-struct Earlier<'g> {
-    same: HashMap<(&'g str, Option<&'g str>, &'g str), &'g Grant>,
-    by_name: HashMap<(&'g str, &'g str), &'g Grant>,
-    by_command: HashMap<(&'g str, &'g str), &'g Grant>,
-    on_another_event: HashMap<(Option<&'g str>, &'g str), &'g Grant>,
-}
-
-impl<'g> Earlier<'g> {
-    fn of(grants: impl Iterator<Item = &'g Grant>) -> Self {
-        let mut earlier = Self::default();
-        for grant in grants {
-            let (event, name, command) = (&*grant.event, grant.name.as_deref(), &*grant.command);
-            earlier.same.insert((event, name, command), grant);
-            if let Some(name) = name {
-                earlier.by_name.insert((event, name), grant);
-            }
-            earlier.by_command.insert((event, command), grant);
-            earlier.on_another_event.insert((name, command), grant);
-        }
-        earlier
+            Match::None => Standing::New,
+        };
     }
-
-    fn find(&self, entry: &HookEntry) -> Option<&'g Grant> {
-        let (event, name, command) = (entry.event.as_str(), entry.name.as_deref(), &*entry.command);
-        let by_name = || name.and_then(|name| self.by_name.get(&(event, name)));
-        self.same
-            .get(&(event, name, command))
-            .or_else(by_name)
-            .or_else(|| self.by_command.get(&(event, command)))
-            .or_else(|| self.on_another_event.get(&(name, command)))
-            .copied()
-    }
-}
-
-fn below(project: &Path, path: &Path) -> PathBuf {
-    let (project, path) = (without_dots(project), without_dots(path));
-    path.strip_prefix(&project).map(Path::to_path_buf).unwrap_or(path)
+    reviews
 }

@@ -6,8 +6,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
-use super::review::{self, Review, ScriptState};
+use super::grant::Grant;
+use super::review::{self, FileState, Review};
 use crate::atomic::{self, Exclusive, Failed, NewFile, Replaced, absent_is_none};
 use crate::settings::HookEntry;
 
@@ -49,21 +51,21 @@ pub enum TrustStoreError {
         /// What is wrong with it.
         source: serde_json::Error,
     },
-    /// The script of a hook that was to be trusted is longer than 64 MiB.
+    /// A file of a hook that was to be trusted is longer than 64 MiB.
     #[error(
-        "the hook `{hook}` cannot be trusted: its script {} is longer than 64 MiB, and would be read \
-         before each run; nothing was trusted; start it by a short script", script.display()
+        "the hook `{hook}` cannot be trusted: its file {} is longer than 64 MiB, and would be read \
+         before each run; nothing was trusted; start it by a short script", file.display()
     )]
     TooLong {
         /// The hook.
         hook: String,
-        /// Its script.
-        script: PathBuf,
+        /// Its file.
+        file: PathBuf,
     },
 }
 
-/// The version of the store's format. What is only added to a [`Grant`] does not change it: earlier
-/// engines pass over fields that they do not know.
+/// The version of the store's format. What is only added to a [`Grant`] does not change it: other
+/// versions ignore fields that they do not know, and keep them.
 const VERSION: u32 = 1;
 
 /// How often a change begins anew when somebody writes the store without its lock.
@@ -75,80 +77,12 @@ pub struct TrustStore {
     path: PathBuf,
 }
 
-/// One decision, with what it was made about.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Grant {
-    /// The fingerprint of the hook.
-    pub fingerprint: String,
-    /// Its event.
-    pub event: String,
-    /// Its name.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
-    /// Its command.
-    pub command: String,
-    /// The rest of what was agreed to; absent in what earlier versions wrote. It is there to say
-    /// later what changed: the fingerprint alone decides.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub seen: Option<Seen>,
-}
-
-impl Grant {
-    /// What the hook is shown as: its name, else its command.
-    pub fn display_name(&self) -> &str {
-        self.name.as_deref().unwrap_or(&self.command)
-    }
-
-    fn identity(&self) -> (&str, Option<&str>, &str) {
-        (&self.event, self.name.as_deref(), &self.command)
-    }
-
-    /// Only the latest decision about a hook has to say what a script was: the store would grow
-    /// with every change otherwise.
-    fn forget_content(&mut self) {
-        if let Some(script) = self.seen.as_mut().and_then(|seen| seen.script.as_mut()) {
-            script.content = None;
-        }
-    }
-}
-
-/// What a hook was when it was trusted.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Seen {
-    /// When that was, in UTC (RFC 3339).
-    #[serde(default)]
-    pub at: String,
-    /// Its matcher.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub matcher: Option<String>,
-    /// Its variables, in order.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub env: Vec<(String, String)>,
-    /// The file in the project that it runs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub script: Option<SeenScript>,
-}
-
-/// A script when its hook was trusted.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SeenScript {
-    /// Its path, from the project's folder on where it is below it.
-    pub path: String,
-    /// Where that led.
-    pub target: String,
-    /// Its SHA-256; absent when it could not be read.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sha256: Option<String>,
-    /// What was in it, if it is a text of at most 64 KiB and this is the latest decision about the
-    /// hook.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub content: Option<String>,
-}
-
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Contents {
     version: u32,
     projects: BTreeMap<String, Vec<Grant>>,
+    #[serde(flatten)]
+    unknown: Map<String, Value>,
 }
 
 /// What every version of the format has, whatever else a later one changes.
@@ -216,24 +150,33 @@ impl TrustStore {
     ) -> Result<(), TrustStoreError> {
         let reviews: Vec<&Review> = reviews.into_iter().collect();
         let too_long = |review: &&Review| {
-            let script = review.script.as_ref()?;
-            (script.state == ScriptState::TooLong).then(|| TrustStoreError::TooLong {
+            let file = review.files.iter().find(|file| file.state == FileState::TooLong)?;
+            Some(TrustStoreError::TooLong {
                 hook: review.entry.display_name().to_owned(),
-                script: script.path.clone(),
+                file: file.path.clone(),
             })
         };
         if let Some(refused) = reviews.iter().find_map(too_long) {
             return Err(refused);
         }
         let mut added = HashSet::new();
+        let replaced: HashSet<&str> = reviews.iter().filter_map(|it| it.replaces()).collect();
         let grants: Vec<Grant> = reviews
-            .into_iter()
+            .iter()
             .filter(|review| added.insert(review.fingerprint.clone()))
-            .map(Review::to_grant)
+            .map(|review| review.to_grant())
             .collect();
         self.change(|contents| {
             let granted = contents.projects.entry(key(project)).or_default();
             granted.retain(|grant| !added.contains(&grant.fingerprint));
+            // A decision that is bound to less must not outlive the one that is bound to more.
+            let bound = |grant: &Grant| {
+                grant.is_of_earlier_form() && grants.iter().any(|new| new.covers_the_same(grant))
+            };
+            granted.retain(|grant| !bound(grant));
+            for earlier in granted.iter_mut() {
+                earlier.replaced |= replaced.contains(&*earlier.fingerprint);
+            }
             let again: HashSet<_> = grants.iter().map(Grant::identity).collect();
             for earlier in granted.iter_mut().filter(|grant| again.contains(&grant.identity())) {
                 earlier.forget_content();

@@ -1,12 +1,18 @@
 use std::fs;
 
 use super::*;
-use crate::settings::{HookSource, parse};
+use std::time::Duration;
+
+use crate::settings::{FailBehavior, HookSource, HooksConfig, parse};
 
 fn entry(command: &str) -> HookEntry {
     let settings = serde_json::json!({"hooks": {"BeforeTool": [
         {"hooks": [{"type": "command", "name": "guard", "command": command}]}]}});
     parse(&settings.to_string(), HookSource::Project, None).hooks.remove(0)
+}
+
+fn decide(trusted: &TrustedHooks, entry: &HookEntry, project: &Path) -> Trust {
+    trusted.decide(&[entry], project).trust.remove(0)
 }
 
 fn still_holds(trust: &Trust, directory: &Path) -> bool {
@@ -40,11 +46,11 @@ fn a_changed_script_is_not_trusted_any_more() {
         store.grant(project.path(), std::slice::from_ref(&entry)).unwrap();
         let (trusted, problems) = TrustPolicy::Store(store.clone()).open(project.path());
         assert!(problems.is_empty());
-        let trust = trusted.decide(&entry, project.path());
+        let trust = decide(&trusted, &entry, project.path());
         assert!(trust.is_given() && still_holds(&trust, project.path()), "{command}");
         fs::write(&script, "exit 2").unwrap();
         assert!(!still_holds(&trust, project.path()), "{command}");
-        assert!(!trusted.decide(&entry, project.path()).is_given());
+        assert!(!decide(&trusted, &entry, project.path()).is_given());
     }
     store.revoke(project.path()).unwrap();
     assert!(store.granted(project.path()).unwrap().is_empty());
@@ -53,7 +59,7 @@ fn a_changed_script_is_not_trusted_any_more() {
 /// The script that a review shows, by its path.
 fn script(project: &Path, entry: &HookEntry) -> Option<PathBuf> {
     let store = TrustStore::new(project.join("no such store"));
-    Some(reviewed(&store, project, entry).script?.path)
+    reviewed(&store, project, entry).files.into_iter().next().map(|file| file.path)
 }
 
 #[test]
@@ -118,12 +124,12 @@ fn what_is_no_file_or_too_long_is_not_read() {
     let made = std::process::Command::new("mkfifo").arg(&script).status().unwrap();
     assert!(made.success());
     let review = || reviewed(&store, project.path(), &entry);
-    assert_eq!(review().script.unwrap().state, ScriptState::Unreadable);
+    assert_eq!(review().files[0].state, FileState::Unreadable);
     fs::remove_file(&script).unwrap();
-    assert_eq!(review().script.unwrap().state, ScriptState::Absent);
-    fs::File::create(&script).unwrap().set_len(fingerprint::MAX_SCRIPT + 1).unwrap();
+    assert_eq!(review().files[0].state, FileState::Absent);
+    fs::File::create(&script).unwrap().set_len(files::MAX_FILE + 1).unwrap();
     let long = review();
-    assert_eq!(long.script.as_ref().unwrap().state, ScriptState::TooLong);
+    assert_eq!(long.files[0].state, FileState::TooLong);
     let refused = store.grant_reviewed(project.path(), [&long]);
     assert!(matches!(refused, Err(TrustStoreError::TooLong { .. })), "{refused:?}");
     assert_eq!(review().standing, Standing::New);
@@ -142,7 +148,7 @@ fn a_damaged_store_is_set_aside_by_the_next_decision_and_not_destroyed() {
     let store = TrustStore::new(&path);
     let entry = entry("true");
     let (trusted, problems) = TrustPolicy::Store(store.clone()).open(folder.path());
-    assert!(!trusted.decide(&entry, folder.path()).is_given());
+    assert!(!decide(&trusted, &entry, folder.path()).is_given());
     let aside = fs::canonicalize(&real).unwrap().with_file_name("decisions.damaged-1.json");
     assert!(problems[0].message.contains(aside.to_str().unwrap()), "{problems:?}");
     // Who only reads writes nothing.
@@ -171,14 +177,18 @@ fn what_changed_between_review_and_decision_is_not_trusted() {
     fs::write(&script, "rm -rf ~").unwrap();
     store.grant_reviewed(project.path(), [&review]).unwrap();
     let trust = TrustPolicy::Store(store.clone()).open(project.path()).0;
-    assert!(!trust.decide(&entry, project.path()).is_given());
+    assert!(!decide(&trust, &entry, project.path()).is_given());
     let now = reviewed(&store, project.path(), &entry);
     assert_eq!(
         now.changes(),
-        [Change::Script { before: Some("exit 0".into()), after: Some("rm -rf ~".into()) }]
+        [Change::File {
+            path: "guard.sh".into(),
+            before: Some("exit 0".into()),
+            after: Some("rm -rf ~".into())
+        }]
     );
     fs::write(&script, "exit 0").unwrap();
-    assert!(trust.decide(&entry, project.path()).is_given());
+    assert!(decide(&trust, &entry, project.path()).is_given());
 }
 
 #[test]
@@ -224,15 +234,32 @@ fn every_change_since_the_decision_is_named() {
     assert_eq!(with(|it| it.env.reverse()), ["Unknown"]);
     assert_eq!(
         with(|it| it.command = "./b.sh".into()),
-        [
-            "command: ./a.sh ./lib.sh > ./b.sh",
-            "script: a.sh > b.sh",
-            "Script { before: Some(\"a\"), after: Some(\"b\") }",
-        ]
+        ["command: ./a.sh ./lib.sh > ./b.sh", "file: a.sh > -", "file: - > b.sh",]
+    );
+    assert_eq!(with(|it| it.sequential = true), ["sequential: - > true"]);
+    assert_eq!(with(|it| it.timeout = Some(Duration::from_millis(7))), ["timeout: - > 7"]);
+    assert_eq!(with(|it| it.fail_behavior = FailBehavior::Block), ["failBehavior: - > block"]);
+    let config = |change: fn(&mut HooksConfig)| {
+        let mut config = HooksConfig::default();
+        change(&mut config);
+        changed(HookEntry { config: Arc::new(config), ..before.clone() })
+    };
+    assert_eq!(config(|it| it.enabled = false), ["enabled: - > false"]);
+    assert_eq!(config(|it| it.disabled = vec!["x".into(), "guard".into()]), ["disabled: - > true"]);
+    assert_eq!(config(|it| it.max_concurrent = 1), ["maxConcurrent: - > 1"]);
+    assert_eq!(
+        config(|it| it.environment.deny = vec!["A\"".into(), "B".into()]),
+        [r#"environment.deny: - > ["A\"","B"]"#]
     );
     assert_eq!(
-        with(|it| it.command = "./binary".into())[2],
-        "Script { before: Some(\"a\"), after: None }"
+        config(|it| it.environment.allow = vec!["A*".into()]),
+        [r#"environment.allow: - > ["A*"]"#]
+    );
+    fs::write(path.join("a.sh"), "\0").unwrap();
+    let store = TrustStore::new(path.join("trust.json"));
+    assert_eq!(
+        reviewed(&store, path, &before).changes(),
+        [Change::File { path: "a.sh".into(), before: Some("a".into()), after: None }]
     );
 }
 
@@ -264,14 +291,15 @@ fn files_that_no_decision_covers_are_named() {
 fn a_store_without_what_was_seen_is_read_and_keeps_its_decisions() {
     let project = tempfile::tempdir().unwrap();
     let (old, new) = (entry("./old"), entry("./new"));
-    let fingerprint = fingerprint(&old, project.path());
+    let fingerprint = earlier::fingerprint(&old, project.path(), project.path()).unwrap();
     let real = fs::canonicalize(project.path()).unwrap();
     let contents = serde_json::json!({"version": 1, "projects": {real.to_str().unwrap(): [
         {"fingerprint": fingerprint, "event": "BeforeTool", "name": "guard", "command": "./old"},
     ]}});
     let store = TrustStore::new(project.path().join("trust.json"));
     fs::write(store.path(), contents.to_string()).unwrap();
-    assert_eq!(reviewed(&store, project.path(), &old).standing, Standing::Trusted);
+    let standing = reviewed(&store, project.path(), &old).standing;
+    assert!(matches!(standing, Standing::Partly(_)), "{standing:?}");
     let changes = reviewed(&store, project.path(), &new).changes();
     assert!(matches!(&changes[0], Change::Field { name, .. } if name == "command"));
     assert_eq!(changes[1], Change::Unknown);
@@ -291,7 +319,7 @@ fn only_the_latest_decision_keeps_the_script() {
         fs::write(project.path().join("guard.sh"), text).unwrap();
         store.grant(project.path(), std::slice::from_ref(&entry)).unwrap();
         let granted = store.granted(project.path()).unwrap();
-        let script = |grant: &Grant| grant.seen.clone().unwrap().script.unwrap();
+        let script = |grant: &Grant| grant.seen.clone().unwrap().files.remove(0);
         let kept: Vec<_> = granted.iter().filter_map(|it| script(it).content).collect();
         let expected: &[&str] = if text.len() > 5 { &[] } else { &[text] };
         assert_eq!(kept, expected);

@@ -18,52 +18,37 @@ NAMED = re.compile(
 count = 0
 
 
-def scrub(text):
+def scrub(value):
+    """Every text in a value, at whatever depth."""
     global count
-    text, whole = WHOLE.subn(GONE, text)
-    text, named = NAMED.subn(lambda m: m.group(1) + GONE, text)
-    count += whole + named
-    return text
+    if isinstance(value, str):
+        value, whole = WHOLE.subn(GONE, value)
+        value, named = NAMED.subn(lambda m: m.group(1) + GONE, value)
+        count += whole + named
+        return value
+    if isinstance(value, list):
+        return [scrub(item) for item in value]
+    if isinstance(value, dict):
+        return {key: scrub(item) for key, item in value.items()}
+    return value
 
 
-def scrub_key(holder, key):
-    if isinstance(holder.get(key), str):
-        holder[key] = scrub(holder[key])
-
-
-def objects(value):
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-
-
-def scrub_request(request):
-    for message in objects(request.get("messages")):
-        scrub_key(message, "content")
-    return {"llm_request": {"messages": request.get("messages")}}
-
-
-def scrub_response(response):
-    scrub_key(response, "text")
-    for candidate in objects(response.get("candidates")):
-        content = candidate.get("content")
-        parts = content.get("parts") if isinstance(content, dict) else None
-        if isinstance(parts, list):
-            content["parts"] = [scrub(part) if isinstance(part, str) else part for part in parts]
-    return {"llm_response": response}
-
-
-try:
-    data = json.loads(sys.stdin.buffer.read() or b"{}")
-except (ValueError, RecursionError) as error:
-    sys.exit(f"scrub-secrets: the input is not JSON: {error}")
-data = data if isinstance(data, dict) else {}
-event = data.get("hook_event_name")
-field, work = {"BeforeModel": ("llm_request", scrub_request),
-               "AfterModel": ("llm_response", scrub_response)}.get(event, (None, None))
-
-if field and isinstance(data.get(field), dict):
-    answer = work(data[field])
+def main():
+    data = json.loads(sys.stdin.buffer.read())
+    event = data["hook_event_name"]
+    if event == "BeforeModel":
+        answer = {"llm_request": {"messages": scrub(data["llm_request"].get("messages", []))}}
+    else:
+        answer = {"llm_response": scrub(data["llm_response"])}
     if count:
         print(json.dumps({
             "systemMessage": f"scrub-secrets: {count} removed",
             "hookSpecificOutput": {"hookEventName": event, **answer},
         }))
+
+
+try:
+    main()
+# With failBehavior block, a guard that fails has denied.
+except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+    sys.exit(f"scrub-secrets: the input cannot be read: {error!r:.200}")

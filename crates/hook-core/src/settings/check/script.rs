@@ -1,15 +1,14 @@
 //! The scripts and programs that commands start: whether they are there, and can be started.
 
 use std::collections::HashMap;
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::{Finding, Findings, Surroundings, path_of, project_of};
 use crate::command_line::{PROJECT_DIRECTORY, expanded_words, interpreter, is_shell_word};
 use crate::nearest::shortened;
-use crate::program;
 use crate::settings::{HookEntry, HookSource, Rule, SettingsFile};
+use crate::{program, regular_file};
 
 /// How much of a script's first line the system reads.
 const FIRST_LINE: u64 = 256;
@@ -241,7 +240,7 @@ impl FirstLine {
     /// `None` for a file that cannot be read, which may be started all the same.
     fn read(path: &Path) -> Option<Self> {
         let mut bytes = Vec::new();
-        File::open(path).ok()?.take(FIRST_LINE).read_to_end(&mut bytes).ok()?;
+        regular_file::open(path).ok()?.take(FIRST_LINE).read_to_end(&mut bytes).ok()?;
         let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
         Some(match line.strip_prefix(b"#!") {
             Some(interpreter) => {

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 pub use text::switched;
 
 use super::Place;
-use super::source::read_regular_file;
+use super::source::read_file;
 use crate::atomic::{Exclusive, Failed, NewFile, Replaced, absent_is_none};
 
 /// How often an edit begins anew when somebody else changes the file in between.
@@ -158,8 +158,8 @@ fn read_and_switch(
 ) -> Result<(Option<Vec<u8>>, FileChange), EditError> {
     let failed = |source| EditError::Io { attempt: "read", path: path.to_path_buf(), source };
     let bytes = match absent {
-        AbsentFile::Made => absent_is_none(read_regular_file(real)),
-        AbsentFile::Refused => read_regular_file(real).map(Some),
+        AbsentFile::Made => absent_is_none(read_file(real)),
+        AbsentFile::Refused => read_file(real).map(Some),
     };
     let bytes = bytes.map_err(failed)?;
     let mut change =

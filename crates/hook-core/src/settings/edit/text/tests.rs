@@ -134,7 +134,7 @@ fn file() -> impl Strategy<Value = (String, usize)> {
 proptest! {
     #[test]
     fn on_and_off_change_the_list_alone((text, items) in file(), name in "[a-zé\"\\\\]{1,3}") {
-        let names = |text: &str| parse(text, HookSource::User, None).config.disabled;
+        let names = |text: &str| parse(text, HookSource::User, None).config.disabled.clone();
         let before = names(&text);
         let off = switched(&text, &name, false).unwrap();
         let mut expected = before.clone();

@@ -1,0 +1,75 @@
+//! Where a tool call stands, for what displays it (seed 000 §5.1, "Scheduler status mapping").
+
+use std::fmt;
+use std::sync::Arc;
+
+use hook_core::RawObject;
+
+use super::tool::{ToolCall, ToolResult};
+use crate::host::AgentHost;
+
+/// Where a tool call stands. Every call that began ends with exactly one of the last two.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum ToolStatus<'r> {
+    /// Hooks are asked whether it may run.
+    Asking,
+    /// It runs, with the input that hooks left.
+    Running {
+        /// What it is called with.
+        input: &'r RawObject,
+    },
+    /// The call is over and its slot is idle, whether the tool ran, failed, was blocked or stopped:
+    /// a block is a completed call, not an error, and nothing is retried. The result is published: the
+    /// model gets it, and the display shows it unless `suppress_display`.
+    Idle {
+        /// What came of it.
+        result: &'r ToolResult,
+    },
+    /// The caller dropped the call.
+    Cancelled,
+}
+
+/// Who is told of tool calls.
+pub(crate) type ToolObserver = Arc<dyn Fn(&ToolCall, ToolStatus<'_>) + Send + Sync>;
+
+/// Tells the host's observer of one call, also when the call is dropped half-way.
+pub(super) struct ToolWatch<'c> {
+    observer: Option<&'c ToolObserver>,
+    call: &'c ToolCall,
+}
+
+impl<'c> ToolWatch<'c> {
+    pub(super) fn begin(host: &'c AgentHost, call: &'c ToolCall) -> Self {
+        let watch = Self { observer: host.tool_observer.as_ref(), call };
+        watch.tell(ToolStatus::Asking);
+        watch
+    }
+
+    pub(super) fn running(&self, input: &RawObject) {
+        self.tell(ToolStatus::Running { input });
+    }
+
+    pub(super) fn idle(mut self, result: &ToolResult) {
+        self.tell(ToolStatus::Idle { result });
+        self.observer = None;
+    }
+
+    fn tell(&self, status: ToolStatus<'_>) {
+        if let Some(observer) = self.observer {
+            observer(self.call, status);
+        }
+    }
+}
+
+impl Drop for ToolWatch<'_> {
+    fn drop(&mut self) {
+        self.tell(ToolStatus::Cancelled);
+    }
+}
+
+impl fmt::Debug for ToolWatch<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("ToolWatch").field("call", self.call).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,114 @@
+//! Reading files that nobody has vouched for: only regular ones, and never more than a limit.
+//!
+//! A project may hold a FIFO, a device or a socket under any name. To open one of them can wait for
+//! ever, and to read it may never end, so all but regular files are refused at once.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read};
+use std::path::Path;
+
+/// Opens a regular file for reading. Symbolic links are followed.
+///
+/// # Errors
+/// When it cannot be opened, or is a directory, FIFO, device or socket
+/// ([`io::ErrorKind::InvalidInput`], with what it is).
+pub fn open(path: &Path) -> io::Result<File> {
+    // Before it is opened: to open a device can have effects.
+    refuse_others(&std::fs::metadata(path)?)?;
+    let mut options = OpenOptions::new();
+    options.read(true);
+    // The path may mean something else by now, which must not be waited for either.
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
+        options.custom_flags(flags.bits().cast_signed());
+    }
+    let file = options.open(path)?;
+    refuse_others(&file.metadata()?)?;
+    Ok(file)
+}
+
+/// Reads a regular file of at most `limit` bytes.
+///
+/// # Errors
+/// As [`open`]; when reading fails, or the file is longer ([`io::ErrorKind::InvalidInput`]).
+pub fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open(path)?.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+    match bytes.len() as u64 > limit {
+        true => Err(refused(format!("it is longer than {limit} bytes"))),
+        false => Ok(bytes),
+    }
+}
+
+/// Reads a regular file of at most `limit` bytes that is text.
+///
+/// # Errors
+/// As [`read`], and when it is not UTF-8 ([`io::ErrorKind::InvalidData`]).
+pub fn read_to_string(path: &Path, limit: u64) -> io::Result<String> {
+    String::from_utf8(read(path, limit)?)
+        .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+}
+
+fn refuse_others(metadata: &std::fs::Metadata) -> io::Result<()> {
+    if metadata.is_file() {
+        return Ok(());
+    }
+    Err(refused(format!("it is {}, and not a regular file", kind(metadata.file_type()))))
+}
+
+#[cfg(unix)]
+fn kind(of: std::fs::FileType) -> &'static str {
+    use std::os::unix::fs::FileTypeExt;
+    match of {
+        of if of.is_dir() => "a directory",
+        of if of.is_fifo() => "a FIFO",
+        of if of.is_socket() => "a socket",
+        _ => "a device",
+    }
+}
+
+#[cfg(not(unix))]
+fn kind(of: std::fs::FileType) -> &'static str {
+    if of.is_dir() { "a directory" } else { "a device" }
+}
+
+fn refused(why: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, why)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_regular_file_is_read_up_to_its_limit() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        std::fs::write(&path, "four").unwrap();
+        assert_eq!(read(&path, 4).unwrap(), b"four");
+        let error = read(&path, 3).unwrap_err();
+        assert_eq!(error.to_string(), "it is longer than 3 bytes");
+        assert_eq!(read(folder.path(), 3).unwrap_err().kind(), io::ErrorKind::InvalidInput);
+        let absent = read(&folder.path().join("absent"), 3).unwrap_err();
+        assert_eq!(absent.kind(), io::ErrorKind::NotFound);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_no_regular_file_is_refused_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let fifo = folder.path().join("fifo");
+        let made = std::process::Command::new("mkfifo").arg(&fifo).status();
+        assert!(made.unwrap().success());
+        let _socket = std::os::unix::net::UnixListener::bind(folder.path().join("socket")).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", folder.path().join("link")).unwrap();
+        for (name, kind) in
+            [("fifo", "a FIFO"), ("socket", "a socket"), ("link", "a device"), ("", "a directory")]
+        {
+            let error = open(&folder.path().join(name)).unwrap_err();
+            assert_eq!(error.to_string(), format!("it is {kind}, and not a regular file"));
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Reading settings again: of a file that is broken now, what was read before stays in force, so
+//! that a slip of an editor switches no guard off (protocol.md §1, "Diagnostics").
+
+use std::io;
+
+use super::{Diagnostic, Place, Rule, SettingsFile, SettingsSource, Severity, load};
+
+/// Reads every source. `before` is what was in force until now; `strict` counts a file with any
+/// error as broken, not only one of which nothing can be read.
+///
+/// A file that is gone is gone with its hooks; where it must be there and `strict`, it is broken.
+pub fn read_again(
+    sources: &[SettingsSource],
+    before: &[SettingsFile],
+    strict: bool,
+) -> Vec<SettingsFile> {
+    let read = |source: &SettingsSource| {
+        let now = load(source)?;
+        let is_same =
+            |it: &&SettingsFile| it.path.as_ref() == Some(&source.path) && it.source == now.source;
+        match before.iter().find(is_same) {
+            Some(kept) if kept.was_read && is_broken(&now, source, strict) => {
+                Some(kept_in_force(kept, now))
+            }
+            _ => Some(now),
+        }
+    };
+    sources.iter().filter_map(read).collect()
+}
+
+fn is_broken(now: &SettingsFile, source: &SettingsSource, strict: bool) -> bool {
+    match strict {
+        true => now.diagnostics.iter().any(|it| it.severity == Severity::Error),
+        false => !now.was_read && !is_gone(source),
+    }
+}
+
+/// Whether there is no file of that name any more. A link that leads nowhere is still there.
+fn is_gone(source: &SettingsSource) -> bool {
+    std::fs::symlink_metadata(&source.path)
+        .is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+}
+
+/// What was in force before, with what is wrong with the file now.
+fn kept_in_force(kept: &SettingsFile, now: SettingsFile) -> SettingsFile {
+    let place = kept.path.as_ref().map(Place::of_file).unwrap_or_default();
+    let message = "the file is broken now, so what was read of it before stays in force; fix it, \
+                   and have the settings read again";
+    let mut diagnostics = vec![Diagnostic::new(Rule::UnreadableFile, place, message)];
+    diagnostics.extend(now.diagnostics.into_iter().map(without_consequence));
+    SettingsFile { diagnostics, ..kept.clone() }
+}
+
+/// The problem alone: that hooks do not run is not true of what is in force.
+fn without_consequence(mut problem: Diagnostic) -> Diagnostic {
+    if let Some(end) = problem.message.find("; none of its hooks run") {
+        problem.message.truncate(end);
+    }
+    problem
+}

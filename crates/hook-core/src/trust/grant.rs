@@ -1,0 +1,192 @@
+//! One decision of the user, as the store keeps it.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::settings::{FailBehavior, HookEntry};
+
+/// The form of the decisions that this version makes. Decisions of another form say less, or are
+/// bound to other things.
+pub(super) const FORM: u32 = 2;
+
+/// One decision, with what it was made about.
+///
+/// Fields that a later version adds are kept when the store is rewritten.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Grant {
+    /// The fingerprint of the hook.
+    pub fingerprint: String,
+    /// Its event.
+    pub event: String,
+    /// Its name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Its command.
+    pub command: String,
+    /// What the fingerprint is made of; 0 in what the first version wrote.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(super) form: u32,
+    /// Whether a later decision took the place of this one. It still counts where the hook is
+    /// again what it was, as after a change of branches; but the hook is not missed without it.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub replaced: bool,
+    /// The rest of what was agreed to; absent in what earlier versions wrote. It says later what
+    /// changed: the fingerprint alone decides.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seen: Option<Seen>,
+    #[serde(flatten)]
+    pub(super) unknown: Map<String, Value>,
+}
+
+/// What a hook was when it was trusted.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Seen {
+    /// When that was, in UTC (RFC 3339).
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub at: String,
+    /// Its matcher.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub matcher: Option<String>,
+    /// Its variables, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub env: Vec<(String, String)>,
+    /// How else it was to run, by the key in settings: a string as it is, all else as JSON. What
+    /// was at its default is absent, and so is everything in what the first version wrote.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub terms: BTreeMap<String, String>,
+    /// The one file that the first version covered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub script: Option<SeenFile>,
+    /// The files of the project that the decision covers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<SeenFile>,
+    #[serde(flatten)]
+    pub(super) unknown: Map<String, Value>,
+}
+
+/// A file when its hook was trusted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct SeenFile {
+    /// Its path, from the project's directory on where it is below it.
+    pub path: String,
+    /// Where that led.
+    pub target: String,
+    /// Its SHA-256; absent when it could not be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sha256: Option<String>,
+    /// What was in it, if it is a text of at most 64 KiB and this is the latest decision about the
+    /// hook.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<String>,
+    #[serde(flatten)]
+    pub(super) unknown: Map<String, Value>,
+}
+
+impl Grant {
+    /// What the hook is shown as: its name, else its command.
+    pub fn display_name(&self) -> &str {
+        self.name.as_deref().unwrap_or(&self.command)
+    }
+
+    /// Whether the first version made the decision. It is bound to event, matcher, name, command,
+    /// variables and one file; not to the rest of how the hook runs.
+    pub fn is_of_earlier_form(&self) -> bool {
+        self.form < FORM
+    }
+
+    /// What the hook's failure meant when it was trusted; `None` where the decision does not say.
+    pub fn fail_behavior(&self) -> Option<FailBehavior> {
+        match self.term("failBehavior")? {
+            None => Some(FailBehavior::Continue),
+            Some(word) => FailBehavior::from_word(word),
+        }
+    }
+
+    /// The matcher that the hook was trusted with; `None` where the decision does not say.
+    pub fn matcher(&self) -> Option<Option<&str>> {
+        Some(self.seen.as_ref()?.matcher.as_deref())
+    }
+
+    /// Whether the hook was switched on by its own file when it was trusted; true where the
+    /// decision does not say.
+    pub fn was_enabled(&self) -> bool {
+        ["enabled", "disabled"].iter().all(|name| !matches!(self.term(name), Some(Some(_))))
+    }
+
+    /// A key of the hook's settings; `None` where the decision does not say, `Some(None)` for the
+    /// default.
+    fn term(&self, name: &str) -> Option<Option<&str>> {
+        let seen = self.seen.as_ref().filter(|_| !self.is_of_earlier_form())?;
+        Some(seen.terms.get(name).map(String::as_str))
+    }
+
+    pub(super) fn identity(&self) -> (&str, Option<&str>, &str) {
+        (&self.event, self.name.as_deref(), &self.command)
+    }
+
+    /// Whether this decision is about a hook that an earlier decision was about: the same event,
+    /// name, command and variables.
+    pub(super) fn covers_the_same(&self, earlier: &Self) -> bool {
+        let variables = |grant: &Self| grant.seen.as_ref().map(|seen| seen.env.clone());
+        self.identity() == earlier.identity()
+            && variables(earlier).is_none_or(|before| Some(before) == variables(self))
+    }
+
+    /// Drops what the files contained. Only the latest decision about a hook has to say that: the
+    /// store would grow with every change otherwise.
+    pub(super) fn forget_content(&mut self) {
+        for file in self.seen.iter_mut().flat_map(Seen::files_mut) {
+            file.content = None;
+        }
+    }
+}
+
+impl Seen {
+    /// All files that the decision covers, whichever version made it.
+    pub fn all_files(&self) -> impl Iterator<Item = &SeenFile> {
+        self.script.iter().chain(&self.files)
+    }
+
+    fn files_mut(&mut self) -> impl Iterator<Item = &mut SeenFile> {
+        self.script.iter_mut().chain(&mut self.files)
+    }
+}
+
+/// How a hook is to run beyond its event, matcher, name, command and variables, by the key in
+/// settings; see [`Seen::terms`]. Everything that is here is part of the fingerprint.
+///
+/// A new key of settings that changes how a hook runs is one line here. A decision made before
+/// still fits a hook without that key.
+pub(super) fn terms(entry: &HookEntry) -> BTreeMap<String, String> {
+    let config = &*entry.config;
+    let list = |list: &[String]| (!list.is_empty()).then(|| Value::from(list).to_string());
+    let said = |word: &str| Some(word.to_owned());
+    let is_disabled = config.disabled.iter().any(|name| name == entry.display_name());
+    let terms: [(&str, Option<String>); 8] = [
+        ("sequential", entry.sequential.then(|| "true".to_owned())),
+        ("timeout", entry.timeout.map(|timeout| timeout.as_millis().to_string())),
+        (
+            "failBehavior",
+            match entry.fail_behavior {
+                FailBehavior::Continue => None,
+                FailBehavior::Block => said(FailBehavior::Block.as_str()),
+            },
+        ),
+        ("enabled", if config.enabled { None } else { said("false") }),
+        ("disabled", if is_disabled { said("true") } else { None }),
+        ("environment.allow", list(&config.environment.allow)),
+        ("environment.deny", list(&config.environment.deny)),
+        ("maxConcurrent", (config.max_concurrent > 0).then(|| config.max_concurrent.to_string())),
+    ];
+    let given = terms.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+    given.collect()
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
