@@ -40,6 +40,12 @@ impl Warning {
         fields.iter().map(|(name, _)| Self::new(name, message)).collect()
     }
 
+    /// A hook's tool config that is dropped: an API refuses a tool choice in a request without tools.
+    pub(crate) fn no_tools_to_choose_from() -> Self {
+        let message = "the request has no tools, and without them it takes no tool choice";
+        Self::new("toolConfig", message)
+    }
+
     /// Fields of a hook's response that no response has.
     pub(crate) fn unknown_in_response(fields: &JsonObject) -> Vec<Self> {
         let message = "not a field of a stable response; it is ignored";

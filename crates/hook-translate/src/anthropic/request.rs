@@ -80,8 +80,7 @@ pub(crate) fn from_stable_request(
         && let Some(choice) = tool_choice::overlaid_in(choice.as_ref(), config, &mut warnings)?
     {
         if base.is_some() && json::given(&fields, "tools").is_none() {
-            let message = "the request has no tools, and without them it takes no tool choice";
-            warnings.push(Warning::new("toolConfig", message));
+            warnings.push(Warning::no_tools_to_choose_from());
         } else {
             changes.insert("tool_choice", choice);
         }

@@ -7,7 +7,7 @@ use hook_core::{JsonObject, JsonWalk, RawJson, RawObject};
 use super::settings::{self, Setting};
 use super::tool_choice::{self, Nesting};
 use crate::rewritten::{Overlaid, Rewritten};
-use crate::{TranslateError, Translated, Warning};
+use crate::{TranslateError, Translated, Warning, json};
 
 /// A conversation of one of the APIs.
 pub(super) trait Conversation: Default {
@@ -80,7 +80,12 @@ pub(super) fn from_stable<C: Conversation>(
     // Read in any case: a base that cannot be shown cannot be laid over either.
     let tool_config = given.tool_config.unwrap_or_default();
     let path = "toolConfig.mode";
-    changes.overlay(&tool_choice::changes(C::NESTING, &tool_config, path, &fields, &mut warnings)?);
+    let choice = tool_choice::changes(C::NESTING, &tool_config, path, &fields, &mut warnings)?;
+    if base.is_some() && !choice.is_empty() && json::given(&fields, "tools").is_none() {
+        warnings.push(Warning::no_tools_to_choose_from());
+    } else {
+        changes.overlay(&choice);
+    }
     let value = match (base, rewritten) {
         (Some(base), Some(items)) => items.laid_over(base, changes),
         (Some(base), None) => base.overlaid(&changes),

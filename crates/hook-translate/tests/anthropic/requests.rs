@@ -95,7 +95,7 @@ fn an_edited_message_changes_its_text_and_nothing_else() {
 
 #[test]
 fn what_is_not_edited_keeps_its_bytes() {
-    let text = "{ \"messages\": [ {\"role\":\"user\", \"content\":\"a\"},\n \
+    let text = "{ \"messages\": [ {\"role\":\"user\", \"content\":\"a\"}, \
                 {\"content\":[ {\"type\":\"tool_use\",\"input\":{\"n\":1.50e3,\"n\":\"\\ud800\"}} ,\
                 {\"text\":\"b\" ,\"type\":\"text\"}],\"role\":\"assistant\"}] ,\"system\":\"s\" }";
     let base = raw(text);
@@ -112,7 +112,7 @@ fn what_is_not_edited_keeps_its_bytes() {
     let changed = from_stable_request(ANTHROPIC, &given, Some(&base)).unwrap().value;
     assert_eq!(
         changed.as_str(),
-        "{ \"messages\": [ {\"role\":\"user\", \"content\":\"a\"},\n \
+        "{ \"messages\": [ {\"role\":\"user\", \"content\":\"a\"}, \
          {\"content\":[{\"type\":\"tool_use\",\"input\":{\"n\":1.50e3,\"n\":\"\\ud800\"}},\
          {\"text\":\"c\",\"type\":\"text\"}],\"role\":\"assistant\"}] ,\"system\":\"s\" }",
     );

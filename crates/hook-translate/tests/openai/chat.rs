@@ -145,7 +145,9 @@ fn results_stay_behind_their_call_even_where_a_message_stands_between() {
 
 #[test]
 fn single_fields_override_only_where_given() {
-    let base = json!({ "model": "m", "max_tokens": 10, "messages": [], "top_k": 3, "seed": 1 });
+    let base = json!({
+        "model": "m", "max_tokens": 10, "messages": [], "tools": [], "top_k": 3, "seed": 1,
+    });
     let given = json!({
         "model": "n", "surprise": 1,
         "config": { "maxOutputTokens": 20, "topP": 0.5, "topK": 4, "temperature": null, "seed": 2 },
@@ -155,8 +157,8 @@ fn single_fields_override_only_where_given() {
     assert_eq!(
         changed,
         json!({
-            "model": "n", "max_tokens": 20, "messages": [], "top_k": 4, "seed": 1, "top_p": 0.5,
-            "tool_choice": "none",
+            "model": "n", "max_tokens": 20, "messages": [], "tools": [], "top_k": 4, "seed": 1,
+            "top_p": 0.5, "tool_choice": "none",
         }),
     );
     assert_eq!(

@@ -159,7 +159,9 @@ fn an_input_keeps_its_form() {
 
 #[test]
 fn single_fields_override_only_where_given() {
-    let base = json!({ "model": "m", "instructions": "i", "input": "a", "max_output_tokens": 10 });
+    let base = json!({
+        "model": "m", "instructions": "i", "input": "a", "max_output_tokens": 10, "tools": [],
+    });
     let given = json!({
         "model": "n", "config": { "maxOutputTokens": 20, "instructions": "x", "topK": 1 },
         "toolConfig": { "mode": "AUTO" },
@@ -169,7 +171,7 @@ fn single_fields_override_only_where_given() {
         changed,
         json!({
             "model": "n", "instructions": "i", "input": "a", "max_output_tokens": 20,
-            "tool_choice": "auto",
+            "tools": [], "tool_choice": "auto",
         }),
     );
     assert_eq!(warnings.len(), 2, "{warnings:?}");

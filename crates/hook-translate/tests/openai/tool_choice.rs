@@ -1,6 +1,6 @@
 //! Tool configs: a `tool_choice` of either API.
 
-use hook_translate::{Sdk, from_stable_tool_config, to_stable_tool_config};
+use hook_translate::{Sdk, from_stable_request, from_stable_tool_config, to_stable_tool_config};
 use serde_json::{Value, json};
 
 use crate::common::json::{object, value};
@@ -96,5 +96,27 @@ fn a_mode_that_the_sdk_does_not_know_is_ignored() {
         let changed = from_stable_tool_config(sdk, &given, Some(&base)).unwrap();
         assert_eq!(changed.value, base);
         assert_eq!(warnings(&changed), ["field `mode`: not a mode of this sdk; it is ignored"]);
+    }
+}
+
+#[test]
+fn a_request_without_tools_gets_no_choice_which_the_api_would_refuse() {
+    for sdk in APIS {
+        for given in [json!({ "mode": "NONE" }), json!({ "allowedFunctionNames": ["f"] })] {
+            let base = object(&json!({ "model": "m", "messages": [], "input": [] }));
+            let change = object(&json!({ "toolConfig": given }));
+            let changed = from_stable_request(sdk, &change, Some(&base)).unwrap();
+            assert_eq!(changed.value, base, "{sdk}: {given}");
+            assert_eq!(
+                warnings(&changed),
+                [
+                    "field `toolConfig`: the request has no tools, and without them it takes no tool choice"
+                ]
+            );
+            let base = object(&json!({ "model": "m", "tools": [tool(sdk, "function", "f")] }));
+            let changed = from_stable_request(sdk, &change, Some(&base)).unwrap();
+            assert!(changed.value.fields().get("tool_choice").is_some(), "{sdk}: {given}");
+            assert!(changed.warnings.is_empty());
+        }
     }
 }
