@@ -1,12 +1,12 @@
 //! Many at once, none lost, none mixed up.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use hook_bus::{CorrelationId, HookExecutionRequest, HookExecutionResponse, HookSystem};
-use hook_core::{BeforeAgentInput, RunnerLimits};
+use hook_core::{BeforeAgentInput, RunnerLimits, SessionEndInput, SessionEndReason};
 use hook_tests::{Project, Served, fields, json, request};
 use serde_json::{Value, json};
 use tokio::io::AsyncBufReadExt;
@@ -226,5 +226,38 @@ async fn waiting_for_a_place_uses_up_no_timeout_but_the_deadline_of_the_request(
     let hurried = prompt("hurried").with_deadline(Duration::from_millis(1_500));
     let response = system.bus().request(hurried).await;
     assert_eq!(response.error().unwrap().code.as_str(), "deadline_exceeded");
+    project.assert_nothing_runs().await;
+}
+
+/// How long twenty hooks take, one after the other.
+async fn twenty(system: &HookSystem) -> Duration {
+    let begun = Instant::now();
+    for _ in 0..20 {
+        let end = SessionEndInput { reason: SessionEndReason::Exit };
+        let response = system.bus().request(HookExecutionRequest::typed(end)).await;
+        assert!(response.success() && response.hooks.len() == 1);
+    }
+    begun.elapsed()
+}
+
+#[tokio::test]
+async fn two_hundred_groups_on_their_way_out_delay_no_verdict() {
+    // The leader goes when it is told to, and something it started does not.
+    let command = "(trap '' TERM; exec sleep 1000) & exec sleep 1000";
+    let project = Project::with_settings(&json!({"hooks": {
+        "BeforeAgent": [{"hooks": [{"type": "command", "command": command, "timeout": 1_000}]}],
+        "SessionEnd": [{"hooks": [{"type": "command", "command": "exit 0"}]}]}}));
+    let grace = Duration::from_secs(600);
+    let limits = RunnerLimits { max_concurrent: 200, grace, ..RunnerLimits::default() };
+    let system = project.builder().limits(limits).build().unwrap();
+    let alone = twenty(&system).await;
+    let fired = (0..200).map(|index| system.bus().request(prompt(&index.to_string())));
+    for response in futures::future::join_all(fired).await {
+        assert!(response.hooks[0].timed_out());
+    }
+    let beside = twenty(&system).await;
+    assert!(beside < alone * 10 + Duration::from_secs(2), "{beside:?}, alone {alone:?}");
+    system.kill();
+    system.clean_up().await;
     project.assert_nothing_runs().await;
 }

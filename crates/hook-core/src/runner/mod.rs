@@ -61,6 +61,7 @@ pub(crate) use slots::SlotQueue;
 pub use termination::EndSignal;
 use termination::EngineTasks;
 use threads::Threads;
+use tree::Sweeper;
 
 /// What one hook may cost, and how patient the engine is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -221,8 +222,8 @@ impl Runner {
     }
 
     fn with(shell: Shell, host: RunnerHost) -> Self {
-        let tasks = EngineTasks::new();
         let threads = Arc::new(Threads::new(host.limits.max_blocking.max(1)));
+        let tasks = EngineTasks::new(Sweeper::new(Arc::clone(&threads)));
         let blocking = Arc::new(BlockingHandlers::new(&host.limits, threads));
         Self { shell, host, slots: OnceLock::new(), tasks, blocking }
     }

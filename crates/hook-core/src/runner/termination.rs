@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::executor::Slots;
-use super::tree::ProcessTree;
+use super::tree::{ProcessTree, Sweeper};
 
 /// How a hook that has to go is told so, before it is killed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,14 +53,16 @@ pub(super) struct EngineTasks {
     pub(super) impatient: CancellationToken,
     /// How processes are told to end: an [`EndSignal`].
     signal: Arc<AtomicU8>,
+    /// Finds out when groups are gone.
+    sweeper: Sweeper,
 }
 
 impl EngineTasks {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(sweeper: Sweeper) -> Self {
         let tracker = TaskTracker::new();
         // A closed tracker takes tasks all the same, and can be waited for by anybody at any time.
         tracker.close();
-        Self { tracker, impatient: CancellationToken::new(), signal: Arc::default() }
+        Self { tracker, impatient: CancellationToken::new(), signal: Arc::default(), sweeper }
     }
 
     /// From now on processes are told to end by that signal.
@@ -77,13 +79,13 @@ impl EngineTasks {
     pub(super) fn end(&self, leaving: Leaving, grace: Duration) {
         let Leaving { mut tree, stdout, stderr, slots } = leaving;
         tree.tell_to_end(self.signal());
-        let impatient = self.impatient.clone();
+        let (impatient, sweeper) = (self.impatient.clone(), self.sweeper.clone());
         self.tracker.spawn(async move {
             let mut slots = Some(slots);
             let ended = async {
                 tree.leader_gone().await;
                 slots.take();
-                tree.gone().await;
+                tree.gone(&sweeper).await;
             };
             tokio::select! {
                 () = discard(stdout, stderr) => {}

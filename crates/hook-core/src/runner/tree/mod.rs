@@ -2,6 +2,8 @@
 //!
 //! `unix` and `windows` have the same functions: what holds a tree together on that system.
 
+#[cfg_attr(not(unix), expect(dead_code, reason = "a job knows by itself whether it runs"))]
+mod sweeper;
 #[cfg(unix)]
 mod unix;
 #[cfg(windows)]
@@ -14,12 +16,13 @@ use std::time::Duration;
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 
 use super::termination::EndSignal;
+pub(super) use sweeper::Sweeper;
 #[cfg(unix)]
 use unix::Group;
 #[cfg(windows)]
 use windows::Group;
 
-/// How soon a tree that was told to end is looked at, and at most how long until the next look.
+/// How soon a leader that was told to end is looked at, and at most how long until the next look.
 const LOOK_AGAIN: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(100));
 
 /// A process that leads a tree of processes. Dropping it while the leader runs kills the tree: a
@@ -88,8 +91,8 @@ impl ProcessTree {
     }
 
     /// Waits until nothing of the tree runs any more.
-    pub(super) async fn gone(&self) {
-        until(|| !self.group.runs(&self.leader)).await;
+    pub(super) async fn gone(&self, sweeper: &Sweeper) {
+        self.group.gone(&self.leader, sweeper).await;
     }
 }
 
@@ -102,7 +105,7 @@ impl Drop for ProcessTree {
     }
 }
 
-/// Looks again and again, less and less often. No system tells of the end of a whole group.
+/// Looks again and again, less and less often, at what costs next to nothing.
 async fn until(over: impl Fn() -> bool) {
     let (mut pause, longest) = LOOK_AGAIN;
     while !over() {

@@ -9,6 +9,7 @@ use rustix::process::{
 use tokio::process::{Child, Command};
 
 use super::EndSignal;
+use super::sweeper::Sweeper;
 
 /// The group of a child, which must be given with every call: signals go out only while it has not
 /// been reaped.
@@ -45,10 +46,12 @@ impl Group {
         matches!(look(leader), Ok(None))
     }
 
-    /// Whether a process of the group is neither ended nor about to be reaped.
-    pub(super) fn runs(&self, leader: &Child) -> bool {
-        let Some(id) = id(leader) else { return false };
-        self.leader_runs(leader) || has_members(id)
+    /// Waits until no process of the group runs; on other systems than Linux for ever, so that the
+    /// group has its whole grace.
+    pub(super) async fn gone(&self, leader: &Child, sweeper: &Sweeper) {
+        if let Some(id) = id(leader) {
+            sweeper.gone(id.as_raw_nonzero().get()).await;
+        }
     }
 }
 
@@ -71,25 +74,4 @@ fn signal(leader: &Child, signal: Signal) {
         // A group that is gone already is what was wanted.
         let _ = kill_process_group(leader, signal);
     }
-}
-
-#[cfg(target_os = "linux")]
-fn has_members(group: Pid) -> bool {
-    let group = group.as_raw_nonzero().get().to_string();
-    // What cannot be looked at may run.
-    let Ok(processes) = std::fs::read_dir("/proc") else { return true };
-    processes.flatten().any(|process| {
-        let stat = std::fs::read_to_string(process.path().join("stat")).unwrap_or_default();
-        // After the name in parentheses, which may hold anything: state, parent, group.
-        let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
-        let mut fields = fields.split_ascii_whitespace();
-        let state = fields.next();
-        fields.nth(1) == Some(&group) && !matches!(state, Some("Z" | "X"))
-    })
-}
-
-/// Elsewhere there is no cheap way to know; the group is given its whole grace.
-#[cfg(not(target_os = "linux"))]
-fn has_members(_group: Pid) -> bool {
-    true
 }

@@ -9,7 +9,8 @@ use std::sync::{Mutex, PoisonError};
 use tokio::process::{Child, Command};
 use win32job::Job;
 
-use super::EndSignal;
+use super::sweeper::Sweeper;
+use super::{EndSignal, until};
 
 /// The job that a child was put into; `None` once it was ended, or where there could be none.
 #[derive(Debug)]
@@ -42,10 +43,14 @@ impl Group {
     }
 
     pub(super) fn leader_runs(&self, leader: &Child) -> bool {
-        leader.id().is_some() && self.runs(leader)
+        leader.id().is_some() && self.runs()
     }
 
-    pub(super) fn runs(&self, _leader: &Child) -> bool {
+    pub(super) async fn gone(&self, _leader: &Child, _sweeper: &Sweeper) {
+        until(|| !self.runs()).await;
+    }
+
+    fn runs(&self) -> bool {
         self.job.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 }
