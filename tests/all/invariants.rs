@@ -399,7 +399,8 @@ async fn invariant_08_only_an_explicit_decision_blocks() {
         ("sleep 60", "continue", PolicyDecision::Proceed),
         ("sleep 60", "block", PolicyDecision::Block),
         ("no-such-command-anywhere", "continue", PolicyDecision::Proceed),
-        (r#"echo '{"decision":"forbid"}'"#, "block", PolicyDecision::Proceed),
+        (r#"echo '{"decision":"forbid"}'"#, "continue", PolicyDecision::Proceed),
+        (r#"echo '{"decision":"forbid"}'"#, "block", PolicyDecision::Block),
     ] {
         let project = Project::with_settings(&settings(command, behavior));
         let system = project.system();

@@ -52,6 +52,9 @@ pub enum HookFailure {
         /// The limit in bytes.
         limit: usize,
     },
+    /// The answer of a hook with `failBehavior: block` does not say what it decided.
+    #[error("invalid_answer: {0}")]
+    InvalidAnswer(InvalidAnswer),
     /// Talking to the process failed.
     #[error("failed to {attempt}: {source}")]
     Io {
@@ -121,6 +124,35 @@ pub enum HookFailure {
     /// Nobody waits for the answer any more.
     #[error("cancelled")]
     Cancelled,
+}
+
+/// Why it cannot be known what a hook decided: its answer is almost JSON, or what decides in it
+/// cannot be read (protocol.md §3, "Invalid answers").
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct InvalidAnswer {
+    /// What is wrong.
+    pub reason: String,
+    /// The line and the column of standard output where it is, both from 1, the column in bytes.
+    pub position: Option<(usize, usize)>,
+    /// How to answer instead.
+    pub hint: String,
+}
+
+impl InvalidAnswer {
+    pub(crate) fn new(reason: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { reason: reason.into(), position: None, hint: hint.into() }
+    }
+}
+
+impl std::fmt::Display for InvalidAnswer {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(&self.reason)?;
+        if let Some((line, column)) = self.position {
+            write!(formatter, " at line {line}, column {column}")?;
+        }
+        write!(formatter, "; {}", self.hint)
+    }
 }
 
 impl HookFailure {

@@ -2,6 +2,7 @@
 //! by its number. What must hold for time is asserted against bounds that only a broken
 //! engine passes: a verdict that waits for what it must not wait for comes after a minute here.
 
+mod answers;
 mod clients;
 mod clock;
 #[cfg(unix)]

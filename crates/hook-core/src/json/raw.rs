@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use super::line::{with_spaces, without_separators};
-use super::read::{locate_items, locate_value};
+use super::read::{locate_items, locate_value, read_entries};
 use super::{JsonError, JsonKind, JsonObject, JsonSlice, JsonWalk};
 
 /// How deep a value built in process may nest: serializing one recurses, so it is checked first.
@@ -203,6 +203,14 @@ impl RawJson {
     /// A way through this value, for reading several levels in one pass.
     pub fn walk(&self) -> JsonWalk<'_> {
         self.as_slice().walk()
+    }
+
+    /// The entries of an object in their order, one level deep, with those that stand there several
+    /// times; none if this is not an object.
+    pub(crate) fn to_entries(&self) -> Vec<(String, RawJson)> {
+        let mut entries = Vec::new();
+        read_entries(self.as_str(), |name, range| entries.push((name, self.slice(range))));
+        entries
     }
 
     /// Reads an object one level deep.

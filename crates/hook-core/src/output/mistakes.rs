@@ -117,7 +117,7 @@ mod tests {
             ),
             (
                 BeforeTool,
-                r#"{"hookSpecificOutput":{"decision":"deny","reason":"r"}}"#,
+                r#"{"hookSpecificOutput":{"decision":"allow","reason":"r"}}"#,
                 "`decision` has no effect in `hookSpecificOutput`; it belongs beside it, not into it",
             ),
             (

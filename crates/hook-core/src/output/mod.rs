@@ -1,14 +1,17 @@
 //! What a hook answers: the output itself, its decision, and the views that events have of it
 //! (protocol.md §4).
 
+mod deciding;
 mod decision;
 mod fields;
 mod mistakes;
 mod read;
+mod restricting;
 mod views;
 
 pub use decision::{Decision, PolicyDecision};
 pub use fields::{COMMON_FIELDS, SPECIFIC_FIELDS};
+pub(crate) use read::{Invalid, Reading};
 pub use views::{
     AfterAgentOutput, AfterModelOutput, BeforeModelOutput, BeforeToolOutput,
     BeforeToolSelectionOutput,

@@ -1,53 +1,299 @@
-//! Reading an output: known fields by their type, the rest kept.
+//! Reading an output: known fields by their type, the rest kept, and what decides understood in
+//! whatever form it was written.
 
+use super::deciding::{
+    CONTINUE, DECIDING, DECISION, Deciding, Level, Meaning, PERMISSION, Restriction, Unreadable,
+};
 use super::fields::json_kind;
-use super::{COMMON_FIELDS, Decision, HookOutput, SPECIFIC_FIELDS};
+use super::{COMMON_FIELDS, Decision, HookOutput, PolicyDecision, SPECIFIC_FIELDS};
+use crate::failure::InvalidAnswer;
 use crate::json::{JsonKind, JsonObject, RawJson, RawObject};
 use crate::nearest::shortened;
 
+const SPECIFIC: &str = "hookSpecificOutput";
+
+/// How many unknown fields are looked at as misspelt ones.
+const COMPARED: usize = 64;
+
+/// An answer as it was read.
+#[derive(Debug, Default)]
+pub(crate) struct Reading {
+    pub(crate) output: HookOutput,
+    pub(crate) warnings: Vec<String>,
+    /// Why it cannot be known what the hook decided.
+    pub(crate) invalid: Vec<Invalid>,
+}
+
+/// What makes an answer invalid: a failure of a hook whose `failBehavior` is `block`, a warning to
+/// any other.
+#[derive(Debug, Clone)]
+pub(crate) struct Invalid {
+    pub(crate) answer: InvalidAnswer,
+    /// The warning; `None` where another one says it.
+    pub(crate) warning: Option<String>,
+}
+
 impl HookOutput {
     /// Reads an output. Known fields of another type are dropped, unknown decision words kept,
-    /// each with a warning (protocol.md §3); nothing else is lost.
+    /// each with a warning; a decision that restricts counts however it is written (protocol.md
+    /// §4). Nothing else is lost.
     pub fn read(fields: JsonObject, warnings: &mut Vec<String>) -> Self {
-        let mut fields = Known { fields, warnings };
-        let output = Self {
-            should_continue: fields.take("continue", RawJson::to_bool),
-            stop_reason: fields.take("stopReason", RawJson::to_text),
-            suppress_output: fields.take("suppressOutput", RawJson::to_bool),
-            system_message: fields.take("systemMessage", RawJson::to_text),
-            decision: fields
-                .take("decision", RawJson::to_text)
-                .map(|word| Decision::from_word(&word)),
-            reason: fields.take("reason", RawJson::to_text),
-            hook_specific_output: fields
-                .take("hookSpecificOutput", |value| RawObject::try_from(value.clone()).ok())
-                .map(|specific| fields.specific(specific.fields())),
-            extra: fields.fields,
-        };
-        let word =
-            output.specific_text("permissionDecision").map(|word| Decision::from_word(&word));
-        for (field, decision) in [("decision", &output.decision), ("permissionDecision", &word)] {
-            if let Some(Decision::Other(word)) = decision {
-                let hint = match Decision::nearest(word) {
-                    Some(known) => format!("did you mean \"{known}\"?"),
-                    None => format!("the words are {}", Decision::WORDS.join(", ")),
-                };
-                let word = shortened(word);
-                warnings.push(format!("{field} \"{word}\" is not known and has no effect; {hint}"));
-            }
-        }
+        let entries = fields.iter().map(|(name, value)| (name.to_owned(), value.clone()));
+        let Reading { output, warnings: own, invalid } = Reading::of(entries.collect());
+        warnings.extend(own);
+        warnings.extend(invalid.into_iter().filter_map(|invalid| invalid.warning));
         output
+    }
+
+    /// Reads what a function of the host answered as a script's answer is read, where it says
+    /// something about decisions that is not written exactly.
+    pub(crate) fn checked(self) -> Reading {
+        let unusual = |level: Level, name: &str, value: &RawJson| match Deciding::named(name) {
+            Some(field) if field.name == name && field.level == level => {
+                matches!(
+                    field.read(value),
+                    Meaning::Unreadable(_) | Meaning::Restrictive { exact: false, .. }
+                )
+            }
+            other => other.is_some(),
+        };
+        let specific = self.hook_specific_output.as_ref();
+        let is_unusual = matches!(self.decision, Some(Decision::Other(_)))
+            || self.extra.iter().any(|(name, value)| unusual(Level::Top, name, value))
+            || specific.is_some_and(|fields| {
+                fields.iter().any(|(name, value)| unusual(Level::Specific, name, value))
+            });
+        if is_unusual {
+            return Reading::of(self.to_raw().as_raw().to_entries());
+        }
+        Reading { output: self, ..Reading::default() }
     }
 }
 
-struct Known<'w> {
-    fields: JsonObject,
-    warnings: &'w mut Vec<String>,
+impl Reading {
+    /// Reads the entries of an object, of which those that decide may stand there several times.
+    pub(crate) fn of(entries: Vec<(String, RawJson)>) -> Self {
+        let mut claims = Claims::collect(&entries);
+        let mut known = Known { fields: entries.into_iter().collect(), reading: Self::default() };
+        let mut output = HookOutput {
+            should_continue: known.take(CONTINUE.name).and_then(|value| value.to_bool()),
+            stop_reason: known.take_as("stopReason", RawJson::to_text),
+            suppress_output: known.take_as("suppressOutput", RawJson::to_bool),
+            system_message: known.take_as("systemMessage", RawJson::to_text),
+            decision: known
+                .take(DECISION.name)
+                .and_then(|value| value.to_text())
+                .map(|word| Decision::from_word(&word)),
+            reason: known.take_as("reason", RawJson::to_text),
+            hook_specific_output: known
+                .take_as(SPECIFIC, |value| RawObject::try_from(value.clone()).ok())
+                .map(|specific| known.specific(specific.fields())),
+            extra: JsonObject::new(),
+        };
+        output.extra = known.fields;
+        let mut reading = known.reading;
+        for field in DECIDING {
+            claims.settle(field, &mut output, &mut reading);
+        }
+        reading.note_misspelt(&output);
+        reading.output = output;
+        reading
+    }
+
+    /// A field that looks like a deciding one, with a value that would restrict, makes it
+    /// uncertain what was decided. The warning is among [`HookOutput::mistakes`].
+    fn note_misspelt(&mut self, output: &HookOutput) {
+        let specific = output.hook_specific_output.iter().flat_map(JsonObject::iter);
+        for (name, value) in output.extra.iter().take(COMPARED).chain(specific.take(COMPARED)) {
+            if Deciding::named(name).is_none()
+                && let Some(field) = Deciding::misspelt(name)
+                && matches!(field.read(value), Meaning::Restrictive { .. })
+            {
+                let name = shortened(name);
+                let answer = InvalidAnswer::new(
+                    format!("`{name}` is not known"),
+                    format!("did you mean `{}`?", field.name),
+                );
+                self.invalid.push(Invalid { answer, warning: None });
+            }
+        }
+    }
 }
 
-impl Known<'_> {
-    fn take<T>(&mut self, name: &str, read: impl FnOnce(&RawJson) -> Option<T>) -> Option<T> {
-        let value = self.fields.remove(name).filter(|value| !value.is_null())?;
+/// An entry as it is written at that level.
+fn entry(level: Level, name: &str, value: &str) -> String {
+    match level {
+        Level::Top => format!("\"{name}\": {value}"),
+        Level::Specific => format!("\"{SPECIFIC}\": {{\"{name}\": {value}}}"),
+    }
+}
+
+/// One place of an answer that says something of a deciding field.
+struct Claim {
+    field: &'static Deciding,
+    level: Level,
+    name: String,
+    value: RawJson,
+    meaning: Meaning,
+    /// The text of the field that says why, from the same object.
+    reason: Option<RawJson>,
+}
+
+impl Claim {
+    /// Whether the name is written as it should, where it should.
+    fn at_home(&self) -> bool {
+        self.level == self.field.level && self.name == self.field.name
+    }
+}
+
+/// All that an answer says of deciding fields.
+struct Claims(Vec<Claim>);
+
+impl Claims {
+    fn collect(entries: &[(String, RawJson)]) -> Self {
+        let mut claims = Vec::new();
+        collect_level(Level::Top, entries, &mut claims);
+        // All of them: which of several counts otherwise is not for the one who pasted one in.
+        for (_, specific) in entries.iter().filter(|(name, _)| name == SPECIFIC) {
+            collect_level(Level::Specific, &specific.to_entries(), &mut claims);
+        }
+        Self(claims)
+    }
+
+    /// Lets the strictest of what was said of a field count, and says what was not written as it
+    /// should.
+    fn settle(&mut self, field: &'static Deciding, output: &mut HookOutput, reading: &mut Reading) {
+        let claims: Vec<Claim> = self.0.extract_if(.., |claim| claim.field == field).collect();
+        for claim in &claims {
+            if let Meaning::Unreadable(unreadable) = &claim.meaning {
+                reading.invalid.push(claim.invalid(unreadable));
+            }
+        }
+        let at_home = claims.iter().filter(|claim| claim.at_home()).count();
+        if at_home > 1 {
+            let name = field.name;
+            reading.warnings.push(format!(
+                "`{name}` is written {at_home} times; the most restrictive one counts, if one \
+                 restricts, else the last"
+            ));
+        }
+        let strictest = claims.iter().rev().max_by_key(|claim| claim.rank());
+        let Some(claim) = strictest else { return };
+        let Meaning::Restrictive { decision, exact } = &claim.meaning else { return };
+        if claim.at_home() && *exact && claims.len() == 1 {
+            return;
+        }
+        if !claim.at_home() || !exact {
+            reading.warnings.push(claim.correction(decision));
+        }
+        claim.apply(decision, output);
+        for claim in claims.iter().filter(|claim| claim.rank().is_some() && !claim.at_home()) {
+            let fields = match claim.level {
+                Level::Top => Some(&mut output.extra),
+                Level::Specific => output.hook_specific_output.as_mut(),
+            };
+            let Some(fields) = fields else { continue };
+            fields.remove(&claim.name);
+            if claim.level != field.level {
+                fields.remove(field.reason);
+            }
+        }
+    }
+}
+
+fn collect_level(level: Level, entries: &[(String, RawJson)], claims: &mut Vec<Claim>) {
+    for (name, value) in entries {
+        let Some(field) = Deciding::named(name) else { continue };
+        let mut reasons = entries.iter().rev().filter(|(name, _)| name == field.reason);
+        claims.push(Claim {
+            field,
+            level,
+            name: name.clone(),
+            value: value.clone(),
+            meaning: field.read(value),
+            reason: reasons.next().map(|(_, reason)| reason.clone()),
+        });
+    }
+}
+
+impl Claim {
+    /// How much it restricts; `None` where it does not.
+    fn rank(&self) -> Option<PolicyDecision> {
+        match &self.meaning {
+            Meaning::Restrictive { decision, .. } => Some(decision.rank()),
+            _ => None,
+        }
+    }
+
+    fn shown_name(&self) -> String {
+        let name = shortened(&self.name);
+        match self.level {
+            Level::Specific if !self.at_home() => format!("{SPECIFIC}.{name}"),
+            _ => name,
+        }
+    }
+
+    fn invalid(&self, unreadable: &Unreadable) -> Invalid {
+        let (reason, hint) = unreadable.problem(&self.shown_name());
+        let warning = match unreadable {
+            Unreadable::Word(_) => format!("{reason} and has no effect; {hint}"),
+            _ => format!("{reason}; it was ignored"),
+        };
+        Invalid { answer: InvalidAnswer::new(reason, hint), warning: Some(warning) }
+    }
+
+    /// What should have been written.
+    fn correction(&self, decision: &Restriction) -> String {
+        let written = entry(self.level, &shortened(&self.name), &shortened(self.value.as_str()));
+        let field = self.field;
+        let meant = entry(field.level, field.name, decision.to_raw().as_str());
+        format!("{written} was read as {meant}; write it so")
+    }
+
+    /// Makes the output say what was decided, with its reason.
+    fn apply(&self, decision: &Restriction, output: &mut HookOutput) {
+        match decision {
+            Restriction::Stop => output.should_continue = Some(false),
+            Restriction::Word(decision) if self.field == &DECISION => {
+                output.decision = Some(decision.clone());
+            }
+            Restriction::Word(_) => {
+                let specific = output.hook_specific_output.get_or_insert_default();
+                specific.insert(PERMISSION.name, decision.to_raw());
+            }
+        }
+        let Some(reason) = self.reason.as_ref().filter(|reason| reason.kind() == JsonKind::String)
+        else {
+            return;
+        };
+        match self.field.level {
+            Level::Top => {
+                let field = match decision {
+                    Restriction::Stop => &mut output.stop_reason,
+                    Restriction::Word(_) => &mut output.reason,
+                };
+                *field = reason.to_text().or(field.take());
+            }
+            Level::Specific => {
+                let specific = output.hook_specific_output.get_or_insert_default();
+                specific.insert(self.field.reason, reason.clone());
+            }
+        }
+    }
+}
+
+struct Known {
+    fields: JsonObject,
+    reading: Reading,
+}
+
+impl Known {
+    fn take(&mut self, name: &str) -> Option<RawJson> {
+        self.fields.remove(name).filter(|value| !value.is_null())
+    }
+
+    fn take_as<T>(&mut self, name: &str, read: impl FnOnce(&RawJson) -> Option<T>) -> Option<T> {
+        let value = self.take(name)?;
         let read = read(&value);
         if read.is_none()
             && let Some(field) = COMMON_FIELDS.iter().find(|field| field.name == name)
@@ -64,15 +310,23 @@ impl Known<'_> {
             if found != expected {
                 specific.remove(name);
             }
-            if found != expected && found != JsonKind::Null {
-                self.wrong_type(&format!("hookSpecificOutput.{name}"), expected, found);
+            // What decides is reported where it is read.
+            if found != expected && found != JsonKind::Null && name != PERMISSION.name {
+                self.wrong_type(&format!("{SPECIFIC}.{name}"), expected, found);
             }
         }
         specific
     }
 
     fn wrong_type(&mut self, name: &str, expected: JsonKind, found: JsonKind) {
-        self.warnings.push(format!("{name} must be {expected}, found {found}; it was ignored"));
+        let reason = format!("{name} must be {expected}, found {found}");
+        let warning = format!("{reason}; it was ignored");
+        if name != SPECIFIC {
+            return self.reading.warnings.push(warning);
+        }
+        // A permission decision may have been meant.
+        let answer = InvalidAnswer::new(reason, format!("write {expected}"));
+        self.reading.invalid.push(Invalid { answer, warning: Some(warning) });
     }
 }
 
@@ -106,7 +360,7 @@ mod tests {
 
     #[test]
     fn wrong_types_are_dropped_with_a_warning_and_the_rest_is_kept() {
-        let text = r#"{"continue":"no","decision":"blok","reason":null,"other":[1],
+        let text = r#"{"continue":"maybe","decision":"blok","reason":null,"other":[1],
             "hookSpecificOutput":{"tool_input":"x","additionalContext":"kept","mine":1}}"#;
         let mut warnings = Vec::new();
         let output =
@@ -118,10 +372,98 @@ mod tests {
         assert_eq!(
             warnings,
             [
-                "continue must be a boolean, found a string; it was ignored",
                 "hookSpecificOutput.tool_input must be an object, found a string; it was ignored",
+                "continue must be a boolean, found a string; it was ignored",
                 "decision \"blok\" is not known and has no effect; did you mean \"block\"?",
             ]
         );
+    }
+
+    fn read(text: &str) -> Reading {
+        Reading::of(RawJson::parse(text).unwrap().to_entries())
+    }
+
+    #[test]
+    fn what_restricts_counts_in_whatever_form_it_is_written() {
+        for (text, expected, warning) in [
+            (
+                r#"{"decision":"DENY","reason":"r"}"#,
+                r#"{"decision":"deny","reason":"r"}"#,
+                r#""decision": "DENY" was read as "decision": "deny"; write it so"#,
+            ),
+            (
+                r#"{"continue":"false","stopReason":"s"}"#,
+                r#"{"continue":false,"stopReason":"s"}"#,
+                r#""continue": "false" was read as "continue": false; write it so"#,
+            ),
+            (
+                r#"{"permissionDecision":"deny","permissionDecisionReason":"p","mine":1}"#,
+                r#"{"hookSpecificOutput":{"permissionDecision":"deny","permissionDecisionReason":"p"},"mine":1}"#,
+                r#""permissionDecision": "deny" was read as "hookSpecificOutput": {"permissionDecision": "deny"}; write it so"#,
+            ),
+            (
+                r#"{"hookSpecificOutput":{"decision":"block","reason":"r","continue":0}}"#,
+                r#"{"continue":false,"decision":"block","reason":"r","hookSpecificOutput":{}}"#,
+                r#""hookSpecificOutput": {"continue": 0} was read as "continue": false; write it so"#,
+            ),
+            (
+                r#"{"permission_decision":"Ask"}"#,
+                r#"{"hookSpecificOutput":{"permissionDecision":"ask"}}"#,
+                r#""permission_decision": "Ask" was read as "hookSpecificOutput": {"permissionDecision": "ask"}; write it so"#,
+            ),
+            (
+                r#"{"decision":"deny","reason":"r","decision":"allow","x":1}"#,
+                r#"{"decision":"deny","reason":"r","x":1}"#,
+                "`decision` is written 2 times; the most restrictive one counts, if one restricts, else the last",
+            ),
+            (
+                r#"{"hookSpecificOutput":{"permissionDecision":"deny"},"hookSpecificOutput":{"permissionDecision":"allow"}}"#,
+                r#"{"hookSpecificOutput":{"permissionDecision":"deny"}}"#,
+                "`permissionDecision` is written 2 times; the most restrictive one counts, if one restricts, else the last",
+            ),
+        ] {
+            let reading = read(text);
+            assert_eq!(reading.output.to_raw().as_str(), expected, "{text}");
+            assert_eq!(reading.warnings[0], warning, "{text}");
+            assert!(reading.invalid.is_empty(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_decision_that_cannot_be_read_is_invalid() {
+        for (text, expected) in [
+            (r#"{"decision":"blok"}"#, r#"decision "blok" is not known; did you mean "block"?"#),
+            (r#"{"decision":"ALLOW"}"#, r#"decision "ALLOW" is not known; did you mean "allow"?"#),
+            (r#"{"decision":true}"#, "decision must be a string, found a boolean; write a string"),
+            (
+                r#"{"continue":"yes"}"#,
+                r#"continue must be a boolean, found a string; write true or false instead of "yes""#,
+            ),
+            (
+                r#"{"hookSpecificOutput":{"permissionDecision":["deny"]}}"#,
+                "permissionDecision must be a string, found an array; write a string",
+            ),
+            (
+                r#"{"hookSpecificOutput":[{"permissionDecision":"deny"}]}"#,
+                "hookSpecificOutput must be an object, found an array; write an object",
+            ),
+            (r#"{"descision":"deny"}"#, "`descision` is not known; did you mean `decision`?"),
+        ] {
+            let invalid = read(text).invalid;
+            assert_eq!(invalid.len(), 1, "{text}");
+            assert_eq!(invalid[0].answer.to_string(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_answer_that_is_written_as_documented_is_neither_invalid_nor_changed() {
+        for text in [
+            r#"{"continue":true,"decision":"allow","reason":"r","hookSpecificOutput":{"permissionDecision":"deny","tool_input":{"decision":"deny"}},"mine":{"decision":5}}"#,
+            r#"{"hookSpecificOutput":{"decision":null,"mine":1},"permissionDecision":null}"#,
+        ] {
+            let Reading { output, warnings, invalid } = read(text);
+            assert_eq!(output.to_raw().as_str(), text);
+            assert!(warnings.is_empty() && invalid.is_empty(), "{warnings:?}");
+        }
     }
 }

@@ -4,19 +4,27 @@
 use std::collections::BTreeMap;
 
 use crate::event::HookEventName;
-use crate::failure::HookFailure;
-use crate::json::{JsonObject, RawJson};
-use crate::output::{Decision, HookOutput, PolicyDecision};
+use crate::failure::{HookFailure, InvalidAnswer};
+use crate::json::{JsonError, JsonKind, RawJson};
+use crate::nearest::shortened;
+use crate::output::{Decision, HookOutput, Invalid, PolicyDecision, Reading};
 
 use super::executor::Captured;
 use super::noise::each_object_at_line_start;
+use super::printed::{Printed, begins_like_json};
 
 const BLOCKED_SILENTLY: &str = "Hook exited with code 2 without an error message";
 
-const TIGHTENED: &str = "stdout is not one JSON value; only what forbids, asks or stops was taken \
-                         from the objects in it";
+const RESTRICTED: &str = "stdout is not one JSON object and nothing else; only what forbids, asks or stops was \
+                          taken from the objects in it";
 const NOT_USED: &str = "stdout is not one JSON value, so the object in it was not used; send logs \
                         to stderr";
+const QUOTING: &str = "write the answer with jq or a JSON library, which escape what they quote, \
+                       and send other text to stderr";
+const ONE_OBJECT: &str = "print one JSON object and nothing else, and send other text to stderr";
+const UTF_8: &str = "print it as UTF-8";
+const NO_COLOURS: &str = "print it without colours";
+const STDOUT: &str = "print the answer on stdout";
 
 /// What came of running one hook.
 #[derive(Debug, Clone, Default)]
@@ -27,12 +35,32 @@ pub struct Answer {
     pub failure: Option<HookFailure>,
     /// What the author of the hook should know.
     pub warnings: Vec<String>,
+    /// Why it cannot be known what the hook decided.
+    pub(crate) invalid: Vec<Invalid>,
 }
 
 impl Answer {
     /// An answer of a hook that did not get to say anything.
     pub fn failed(failure: HookFailure) -> Self {
         Self { failure: Some(failure), ..Self::default() }
+    }
+
+    /// What a function of the host answered.
+    pub(crate) fn of_handler(output: Option<HookOutput>) -> Self {
+        let mut answer = Self::default();
+        answer.output = output.map(|output| answer.take(output.checked()));
+        answer
+    }
+
+    fn take(&mut self, reading: Reading) -> HookOutput {
+        self.warnings.extend(reading.warnings);
+        self.invalid.extend(reading.invalid);
+        reading.output
+    }
+
+    fn invalid(&mut self, answer: InvalidAnswer) {
+        let warning = Some(answer.to_string());
+        self.invalid.push(Invalid { answer, warning });
     }
 }
 
@@ -50,25 +78,30 @@ pub(super) fn interpret(
     stdout: &Captured,
     stderr: &Captured,
 ) -> Answer {
-    let stderr = String::from_utf8_lossy(&stderr.bytes);
-    let stderr = trim_javascript(&stderr);
+    let cut = stdout.dropped > 0;
+    let stdout = Printed::read(&stdout.bytes, cut);
+    let stderr = Printed::read(&stderr.bytes, false);
     let mut answer = Answer::default();
     match ending {
-        Ending::Exited(0) => answer.output = read_success(event, stdout, &mut answer.warnings),
+        Ending::Exited(0) => {
+            answer.output = read_success(event, &stdout, &mut answer);
+            note_denial_on_stderr(event, &stderr, &mut answer);
+        }
         Ending::Exited(2) => {
-            let denial = sticking_denial(event, stdout, &mut answer.warnings);
-            answer.output = Some(deny(denial.unwrap_or_default(), event, stderr));
+            let denial = sticking_denial(event, &stdout, cut, &mut answer.warnings);
+            answer.output = Some(deny(denial.unwrap_or_default(), event, stderr.text()));
         }
         Ending::Exited(code) => {
             answer.failure = Some(HookFailure::ExitCode { code });
-            answer.output = failed_but_denied(event, stdout, &mut answer.warnings).or_else(|| {
-                (!stderr.is_empty())
-                    .then(|| HookOutput::allow().with_system_message(format!("Warning: {stderr}")))
-            });
+            answer.output = failed_but_denied(event, &stdout, cut, &mut answer.warnings);
+            if answer.output.is_none() && !stderr.text().is_empty() {
+                let warning = format!("Warning: {}", stderr.text());
+                answer.output = Some(HookOutput::allow().with_system_message(warning));
+            }
         }
         Ending::Failed(failure) => {
             answer.failure = Some(failure);
-            answer.output = failed_but_denied(event, stdout, &mut answer.warnings);
+            answer.output = failed_but_denied(event, &stdout, cut, &mut answer.warnings);
         }
     }
     answer
@@ -77,38 +110,69 @@ pub(super) fn interpret(
 /// Exit 0: the output as a JSON object, else as plain text, else nothing.
 fn read_success(
     event: HookEventName,
-    stdout: &Captured,
-    warnings: &mut Vec<String>,
+    stdout: &Printed<'_>,
+    answer: &mut Answer,
 ) -> Option<HookOutput> {
-    let text = String::from_utf8_lossy(&stdout.bytes);
-    let text = trim_javascript(&text);
-    if text.is_empty() {
+    if stdout.text().is_empty() {
         return None;
     }
-    match Whole::read(text) {
-        Whole::Object(object) => return Some(HookOutput::read(object, warnings)),
-        Whole::OtherJson => {}
-        Whole::NotJson => {
-            let among = strongest(event, &stdout.bytes, PolicyDecision::Ask);
-            if among.output.is_some() {
-                warnings.push(TIGHTENED.to_owned());
-                return among.output;
-            }
-            if among.has_object {
-                warnings.push(NOT_USED.to_owned());
-            }
+    let whole = Whole::read(stdout.text());
+    let least = PolicyDecision::Ask;
+    let restricting = match whole {
+        Whole::Object(entries) if !stdout.is_utf16 && !stdout.has_codes => {
+            return Some(answer.take(Reading::of(entries)));
         }
+        // As if it stood among other text: what is not what was asked for can only restrict.
+        Whole::Object(ref entries) => {
+            let mut strengths = Strengths::new(event, least);
+            strengths.add(entries.clone());
+            strengths.finish()
+        }
+        Whole::NotJson { .. } => strongest(event, stdout, least),
+        Whole::Array(ref items) => strongest_of(event, items, least),
+        Whole::Other => Restricting::default(),
+    };
+    match whole.invalid(stdout) {
+        // A denial that can be read for certain needs no failure to count.
+        Some(_) if matches!(whole, Whole::Object(_)) && restricting.output.is_some() => {}
+        Some(invalid) => answer.invalid(invalid),
+        None if restricting.output.is_none() && restricting.has_object => {
+            answer.warnings.push(NOT_USED.to_owned());
+        }
+        None => {}
     }
-    Some(HookOutput::allow().with_system_message(text))
+    if restricting.output.is_some() {
+        answer.warnings.push(RESTRICTED.to_owned());
+        return restricting.output;
+    }
+    Some(HookOutput::allow().with_system_message(stdout.text()))
+}
+
+/// A denial that nothing reads was meant to be one.
+fn note_denial_on_stderr(event: HookEventName, stderr: &Printed<'_>, answer: &mut Answer) {
+    let Some(said) = strongest(event, stderr, PolicyDecision::Ask).output else { return };
+    let decided = answer.output.as_ref().map(|output| output.policy(event)).unwrap_or_default();
+    let meant = said.policy(event);
+    if meant > decided {
+        answer.invalid(InvalidAnswer::new(
+            format!(
+                "the hook says {} on stderr, where answers are not read (reason: {})",
+                meant.as_str(),
+                shortened(&said.policy_reason(event))
+            ),
+            STDOUT,
+        ));
+    }
 }
 
 /// A denial on stdout counts although the hook failed.
 fn failed_but_denied(
     event: HookEventName,
-    stdout: &Captured,
+    stdout: &Printed<'_>,
+    cut: bool,
     warnings: &mut Vec<String>,
 ) -> Option<HookOutput> {
-    let denial = sticking_denial(event, stdout, &mut Vec::new())?;
+    let denial = sticking_denial(event, stdout, cut, &mut Vec::new())?;
     warnings.push("the hook failed after it had answered; its denial counts".to_owned());
     Some(denial)
 }
@@ -116,18 +180,23 @@ fn failed_but_denied(
 /// The denial or stop in a complete object on stdout, whatever else is there.
 fn sticking_denial(
     event: HookEventName,
-    stdout: &Captured,
+    stdout: &Printed<'_>,
+    cut: bool,
     warnings: &mut Vec<String>,
 ) -> Option<HookOutput> {
     // What was cut is not one value, and is not copied to find that out.
-    if stdout.dropped == 0
-        && let text = String::from_utf8_lossy(&stdout.bytes)
-        && let Whole::Object(object) = Whole::read(trim_javascript(&text))
-    {
-        let said = tightening(event, HookOutput::read(object, warnings));
-        return (said.policy(event) >= PolicyDecision::Block).then_some(said);
+    let whole = if cut { None } else { Some(Whole::read(stdout.text())) };
+    match whole {
+        Some(Whole::Object(entries)) => {
+            let reading = Reading::of(entries);
+            warnings.extend(reading.warnings);
+            warnings.extend(reading.invalid.into_iter().filter_map(|invalid| invalid.warning));
+            let said = reading.output.restricting(event);
+            (said.policy(event) >= PolicyDecision::Block).then_some(said)
+        }
+        Some(Whole::Array(items)) => strongest_of(event, &items, PolicyDecision::Block).output,
+        _ => strongest(event, stdout, PolicyDecision::Block).output,
     }
-    strongest(event, &stdout.bytes, PolicyDecision::Block).output
 }
 
 /// Exit 2 is a denial, with the reason of the JSON denial, else stderr.
@@ -148,98 +217,135 @@ fn deny(mut output: HookOutput, event: HookEventName, stderr: &str) -> HookOutpu
     output
 }
 
-/// What standard output is as a whole.
+/// What standard output is as a whole, perhaps written as a JSON string.
 enum Whole {
-    /// An object, perhaps written as a JSON string.
-    Object(JsonObject),
+    /// An object, with all its entries.
+    Object(Vec<(String, RawJson)>),
+    /// An array.
+    Array(Vec<RawJson>),
     /// Another JSON value.
-    OtherJson,
+    Other,
     /// Text, perhaps with objects in it.
-    NotJson,
+    NotJson { error: JsonError, in_string: bool },
 }
 
 impl Whole {
     fn read(text: &str) -> Self {
-        let Ok(value) = RawJson::parse(text) else { return Self::NotJson };
-        let inner = value.to_text().and_then(|text| RawJson::parse(text).ok());
-        match inner.as_ref().unwrap_or(&value).to_object() {
-            Ok(object) => Self::Object(object),
-            Err(_) => Self::OtherJson,
+        let value = match RawJson::parse(text) {
+            Ok(value) => value,
+            Err(error) => return Self::NotJson { error, in_string: false },
+        };
+        match value.to_text() {
+            Some(inner) if begins_like_json(inner.as_bytes()) => {
+                let in_string = true;
+                RawJson::parse(inner)
+                    .map_or_else(|error| Self::NotJson { error, in_string }, Self::of)
+            }
+            _ => Self::of(value),
         }
+    }
+
+    fn of(value: RawJson) -> Self {
+        match value.kind() {
+            JsonKind::Object => Self::Object(value.to_entries()),
+            JsonKind::Array => Self::Array(value.to_items().unwrap_or_default()),
+            _ => Self::Other,
+        }
+    }
+
+    /// What is wrong with it, if it was probably meant to be an answer.
+    fn invalid(&self, stdout: &Printed<'_>) -> Option<InvalidAnswer> {
+        if !stdout.begins_like_json() {
+            return None;
+        }
+        Some(match self {
+            _ if stdout.is_utf16 => InvalidAnswer::new("stdout is UTF-16", UTF_8),
+            Self::Object(_) if stdout.has_codes => InvalidAnswer::new(
+                "there are terminal codes around the JSON on stdout, or in it",
+                NO_COLOURS,
+            ),
+            Self::Object(_) | Self::Other => return None,
+            Self::Array(_) => {
+                InvalidAnswer::new("stdout is a JSON array, not an object", ONE_OBJECT)
+            }
+            Self::NotJson { error, in_string } => InvalidAnswer {
+                position: (!in_string).then(|| stdout.position(error.line(), error.column())),
+                ..InvalidAnswer::new(
+                    format!(
+                        "stdout begins like JSON and is not one JSON object: {}",
+                        error.reason()
+                    ),
+                    QUOTING,
+                )
+            },
+        })
     }
 }
 
-/// What is said among other text.
-struct Among {
-    /// What tightens; `None` where nothing does enough.
+/// What restricts among other text.
+#[derive(Default)]
+struct Restricting {
+    /// What restricts; `None` where nothing does enough.
     output: Option<HookOutput>,
     /// Whether there is an object at all.
     has_object: bool,
 }
 
-/// What tightens in the objects that begin a line, the most restrictive of them winning; nothing
-/// where none is at least as strong as `least`.
-fn strongest(event: HookEventName, stdout: &[u8], least: PolicyDecision) -> Among {
-    let mut has_object = false;
-    // However many there are, one of each strength is kept; of equals the first.
-    let mut tight: BTreeMap<PolicyDecision, HookOutput> = BTreeMap::new();
-    each_object_at_line_start(stdout, |object| {
-        let text = String::from_utf8_lossy(object);
-        let Ok(object) = RawJson::parse(text).and_then(|value| value.to_object()) else { return };
-        has_object = true;
-        let output = tightening(event, HookOutput::read(object, &mut Vec::new()));
-        let strength = output.policy(event);
-        if strength >= least {
-            let merged = match tight.remove(&strength) {
-                Some(first) => laid_over(first, output),
+/// What restricts in the objects that begin a line.
+fn strongest(event: HookEventName, text: &Printed<'_>, least: PolicyDecision) -> Restricting {
+    let mut strengths = Strengths::new(event, least);
+    for text in text.readings() {
+        each_object_at_line_start(text, |object| {
+            if let Ok(object) = RawJson::parse(String::from_utf8_lossy(object)) {
+                strengths.add(object.to_entries());
+            }
+        });
+    }
+    strengths.finish()
+}
+
+/// What restricts in the objects among these.
+fn strongest_of(event: HookEventName, items: &[RawJson], least: PolicyDecision) -> Restricting {
+    let mut strengths = Strengths::new(event, least);
+    for item in items.iter().filter(|item| item.kind() == JsonKind::Object) {
+        strengths.add(item.to_entries());
+    }
+    strengths.finish()
+}
+
+/// What restricts in several objects, the most restrictive winning. However many there are, one
+/// of each strength is kept; of equals the first.
+struct Strengths {
+    event: HookEventName,
+    least: PolicyDecision,
+    has_object: bool,
+    by_strength: BTreeMap<PolicyDecision, HookOutput>,
+}
+
+impl Strengths {
+    fn new(event: HookEventName, least: PolicyDecision) -> Self {
+        Self { event, least, has_object: false, by_strength: BTreeMap::new() }
+    }
+
+    fn add(&mut self, entries: Vec<(String, RawJson)>) {
+        self.has_object = true;
+        let output = Reading::of(entries).output.restricting(self.event);
+        let strength = output.policy(self.event);
+        if strength >= self.least {
+            let merged = match self.by_strength.remove(&strength) {
+                Some(first) => first.completed_by(output),
                 None => output,
             };
-            tight.insert(strength, merged);
+            self.by_strength.insert(strength, merged);
         }
-    });
-    let output = tight.into_values().reduce(|weaker, stronger| laid_over(stronger, weaker));
-    Among { output, has_object }
-}
-
-fn laid_over(stronger: HookOutput, weaker: HookOutput) -> HookOutput {
-    HookOutput {
-        should_continue: stronger.should_continue.or(weaker.should_continue),
-        stop_reason: stronger.stop_reason.or(weaker.stop_reason),
-        reason: if stronger.decision.is_some() { stronger.reason } else { weaker.reason },
-        decision: stronger.decision.or(weaker.decision),
-        hook_specific_output: stronger.hook_specific_output.or(weaker.hook_specific_output),
-        ..HookOutput::default()
     }
-}
 
-/// The part of an output that forbids, asks or stops, with its reasons; nothing that allows,
-/// changes or adds.
-fn tightening(event: HookEventName, output: HookOutput) -> HookOutput {
-    let tightens = |decision: &Decision| decision.policy() > PolicyDecision::Proceed;
-    let stops = output.should_stop_execution();
-    let decides = output.decision.as_ref().is_some_and(tightens);
-    let permission = output.permission(event).filter(tightens);
-    let specific = permission.map(|_| {
-        ["hookEventName", "permissionDecision", "permissionDecisionReason"]
-            .into_iter()
-            .filter_map(|name| Some((name.to_owned(), output.specific(name)?.clone())))
-            .collect()
-    });
-    HookOutput {
-        should_continue: stops.then_some(false),
-        stop_reason: output.stop_reason.filter(|_| stops),
-        reason: output.reason.filter(|_| stops || decides || specific.is_some()),
-        decision: output.decision.filter(tightens),
-        hook_specific_output: specific,
-        ..HookOutput::default()
+    /// Nothing where none is as strong as asked for.
+    fn finish(self) -> Restricting {
+        let outputs = self.by_strength.into_values();
+        let output = outputs.reduce(|weaker, stronger| stronger.completed_by(weaker));
+        Restricting { output, has_object: self.has_object }
     }
-}
-
-/// Trims what JavaScript's `trim` does, so that scripts written for other engines mean the same.
-fn trim_javascript(text: &str) -> &str {
-    text.trim_matches(|character: char| {
-        character == '\u{feff}' || (character.is_whitespace() && character != '\u{85}')
-    })
 }
 
 #[cfg(test)]
@@ -258,7 +364,7 @@ mod tests {
     fn answer(ending: Ending, stdout: &str, stderr: &str) -> (Option<String>, usize) {
         let answer = interpret(ending, stdout, stderr);
         let output = answer.output.map(|output| output.to_raw().as_str().to_owned());
-        (output, answer.warnings.len())
+        (output, answer.warnings.len() + answer.invalid.len())
     }
 
     #[test]
@@ -275,7 +381,7 @@ mod tests {
                 "[1]",
                 "",
                 Some(r#"{"systemMessage":"[1]","decision":"allow"}"#),
-                0,
+                1,
             ),
             (
                 Ending::Exited(0),

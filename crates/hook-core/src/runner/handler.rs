@@ -232,7 +232,7 @@ pub(super) async fn expired(timeout: Duration, cancel: &CancellationToken) -> Ho
 
 pub(super) fn answer(finished: std::thread::Result<HandlerResult>) -> Run {
     match finished {
-        Ok(Ok(output)) => Answer { output, ..Answer::default() }.into(),
+        Ok(Ok(output)) => Answer::of_handler(output).into(),
         Ok(Err(source)) => Answer::failed(HookFailure::Handler { source: source.into() }).into(),
         Err(panic) => {
             let message = panic_message(panic.as_ref());

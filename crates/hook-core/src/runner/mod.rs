@@ -9,7 +9,7 @@
 //! | `process`, `capture` | one process from start to verdict, and what it wrote |
 //! | `slots` | places among the running processes, and who waits for one |
 //! | `tree`, `termination` | all that a process started, and its end after the verdict |
-//! | `answer`, `noise` | what a finished command means |
+//! | `answer`, `printed`, `noise` | what a finished command means |
 //! | `handler`, `blocking` | functions of the host; those that may block |
 //! | `threads` | threads of the engine's own |
 
@@ -23,6 +23,7 @@ mod environment;
 mod executor;
 mod handler;
 mod noise;
+mod printed;
 mod process;
 mod quoting;
 mod slots;
@@ -49,7 +50,7 @@ pub(crate) use executor::{CommandIdentity, HookExecutor, Run};
 pub use handler::{HandlerHook, HandlerResult};
 
 use crate::failure::{HookFailure, panic_message};
-use crate::output::{Decision, HookOutput};
+use crate::output::{Decision, HookOutput, PolicyDecision};
 use crate::registry::Hook;
 use crate::settings::{FailBehavior, HookEntry, HooksConfig};
 use blocking::BlockingHandlers;
@@ -466,13 +467,22 @@ fn finish(
     input: Option<HookInput>,
     scope: &RunScope,
 ) -> HookExecutionResult {
-    let Answer { mut output, failure, mut warnings } = run.answer;
+    let Answer { mut output, mut failure, mut warnings, invalid } = run.answer;
     warnings.splice(0..0, hook.warnings.iter().cloned());
-    if let Some(failure) = &failure
-        && hook.fail_behavior == FailBehavior::Block
-    {
-        output = Some(deny_for_failure(hook, failure, output));
+    let mut invalid = invalid.into_iter();
+    if hook.fail_behavior == FailBehavior::Block {
+        if failure.is_none()
+            && let Some(first) = invalid.next()
+        {
+            failure = Some(HookFailure::InvalidAnswer(first.answer));
+            // What it decided is not known, so of the rest only what restricts counts.
+            output = output.map(|output| output.restricting(hook.event));
+        }
+        if let Some(failure) = &failure {
+            output = Some(deny_for_failure(hook, failure, output));
+        }
     }
+    warnings.extend(invalid.filter_map(|invalid| invalid.warning));
     let event = hook.event.row();
     if event.block_means.is_none() && output.as_ref().is_some_and(HookOutput::is_blocking_decision)
     {
@@ -501,7 +511,7 @@ fn finish(
 /// A hook with `failBehavior: block` that failed has denied, whatever it said before.
 fn deny_for_failure(hook: &Hook, failure: &HookFailure, said: Option<HookOutput>) -> HookOutput {
     let mut output = said.unwrap_or_default();
-    if !output.is_blocking_decision() {
+    if output.policy(hook.event) < PolicyDecision::Block {
         output.decision = Some(Decision::Deny);
         output.reason = Some(format!("hook {} failed: {failure}", hook.display_name()));
     }
