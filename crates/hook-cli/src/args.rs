@@ -71,7 +71,7 @@ pub(crate) struct Common {
     #[arg(long, global = true, value_name = "MS", value_parser = milliseconds)]
     pub(crate) timeout: Option<u64>,
     /// The session that events belong to
-    #[arg(long, global = true, value_name = "ID", default_value = "cli")]
+    #[arg(long, global = true, value_name = "ID", default_value = SESSION)]
     pub(crate) session_id: String,
     /// Print JSON
     #[arg(long, global = true)]
@@ -141,6 +141,34 @@ pub(crate) enum Command {
     /// Print the help of a command, or a page about a topic
     Help(Deferred<commands::help::Arguments>),
 }
+
+impl Cli {
+    /// A common option that was given and means nothing to the command, with what it is for.
+    pub(crate) fn meaningless_option(&self) -> Option<(&'static str, &'static str)> {
+        use Command::{Completions, Fire, Help, Man, Replay, Run, Schema, Serve, Test, Trace};
+
+        let (common, command) = (&self.common, &self.command);
+        let fires = matches!(command, Fire(_) | Run(_) | Test(_) | Serve(_) | Replay(_));
+        let has_project =
+            !matches!(command, Completions(_) | Help(_) | Man(_) | Schema(_) | Trace(_));
+        const FIRING: &str = "commands that fire events: fire, run, test, serve, replay";
+        const IN_PROJECT: &str = "commands that read a project's settings";
+        [
+            (common.timeout.is_some() && !fires, "--timeout", FIRING),
+            (common.session_id != SESSION && !fires, "--session-id", FIRING),
+            (common.project.is_some() && !has_project, "--project", IN_PROJECT),
+            (!common.settings.is_empty() && !has_project, "--settings", IN_PROJECT),
+            (common.no_user && !has_project, "--no-user", IN_PROJECT),
+            (common.json && matches!(command, Completions(_)), "--json", "all other commands"),
+        ]
+        .into_iter()
+        .find(|(is_meaningless, ..)| *is_meaningless)
+        .map(|(_, option, purpose)| (option, purpose))
+    }
+}
+
+/// The session of events where none is named.
+const SESSION: &str = "cli";
 
 impl Command {
     /// Whether the exit code says what hooks decided.

@@ -261,6 +261,24 @@ pub(crate) fn expanded_words(
     words.map(|word| expand(&word, &variable)).collect()
 }
 
+/// The variable that a command's first word begins with, without assignments before it: `X` of
+/// `$X/guard.sh` and of `"${X}"/guard.sh`. `None` for one that has a default, as `${X:-y}` has.
+pub(crate) fn leading_variable(command: &str) -> Option<String> {
+    let words: Vec<Vec<Piece>> = Words::of(command).collect();
+    let at = words.iter().position(|word| !is_assignment(word))?;
+    let (dollar, rest) = words.get(at)?.split_first()?;
+    if dollar.character != '$' || dollar.meant == Meant::Literally {
+        return None;
+    }
+    let (name, _) = variable_name(rest, dollar.stretch)?;
+    // It may be one of those that the command assigns itself.
+    let assigned = |word: &Vec<Piece>| {
+        let written: String = word.iter().map(|piece| piece.character).collect();
+        written.strip_prefix(name.as_str()).is_some_and(|rest| rest.starts_with(['=', '+']))
+    };
+    (!words.iter().take(at).any(assigned)).then_some(name)
+}
+
 fn is_assignment(word: &[Piece]) -> bool {
     let end = word.iter().position(|piece| piece.character == '=' && piece.meant == Meant::Freely);
     let Some((name, _)) = end.and_then(|end| word.split_at_checked(end)) else { return false };

@@ -295,6 +295,92 @@ fn what_stands_in_the_wrong_place_or_form_is_told_the_right_one() {
     assert_eq!(checked(&project, &["--json"]).lines()[0]["suggestion"], "BeforeTool");
 }
 
+/// The rules of the problems of settings with one hook, in the order of their places.
+fn rules_of(event: &str, hook: &str) -> Vec<Value> {
+    let project = project(&one(event, "", hook));
+    checked(&project, &["--json"]).lines().iter().map(|it| it["rule"].clone()).collect()
+}
+
+#[test]
+fn hooks_under_a_misspelt_event_are_checked_and_do_not_run() {
+    let project = project(&one(
+        "BeforeTools",
+        r#""matcher":"*shell","#,
+        r#""command":"./absent.sh","timeout":30,"nmae":"x","failBehavior":"stop""#,
+    ));
+    let finished = checked(&project, &["--json"]);
+    let rules: BTreeSet<String> =
+        finished.lines().iter().map(|it| it["rule"].as_str().unwrap().to_owned()).collect();
+    let expected = [
+        "invalid-fail-behavior",
+        "invalid-pattern",
+        "script-missing",
+        "timeout-in-seconds",
+        "unknown-event",
+        "unknown-key",
+    ];
+    assert_eq!(rules, BTreeSet::from(expected.map(str::to_owned)), "{finished:?}");
+    assert_eq!(Hook::new(&project, &["list", "--json"]).run().stdout, "");
+    // Of what is no event at all, the same; and of what is no list, no more than that.
+    assert_eq!(
+        rules_of("Xyzzy", r#""command":"./absent.sh""#),
+        ["unknown-event", "script-missing"]
+    );
+    let odd = self::project(r#"{"hooks":{"BeforeTools":7,"disabled":[{"hooks":[{}]}]}}"#);
+    assert_eq!(checked(&odd, &["--json"]).lines().len(), 2);
+}
+
+#[test]
+fn commands_and_names_that_cannot_work_are_problems() {
+    for (hook, rules) in [
+        (r#""command":"$NO_SUCH_VARIABLE/guard.sh""#, vec!["unset-variable"]),
+        (r#""command":"\"${NO_SUCH_VARIABLE}\"/guard.sh""#, vec!["unset-variable"]),
+        (r#""command":"A=1 $NO_SUCH_VARIABLE x""#, vec!["unset-variable"]),
+        (r#""command":"NO_SUCH=true $NO_SUCH""#, vec![]),
+        (r#""command":"${NO_SUCH_VARIABLE:-true}""#, vec![]),
+        (r#""command":"$PATH_OF_HOOK/true","env":{"PATH_OF_HOOK":"/bin"}"#, vec![]),
+        (r#""command":"\"$HOOK_PROJECT_DIR\"/absent.sh""#, vec!["script-missing"]),
+        (r#""command":"cat 'it""#, vec!["open-quote"]),
+        (r#""command":"cat \"it's\"""#, vec![]),
+        (r#""command":"cat","name":" ""#, vec!["blank-name"]),
+        (r#""command":"cat","name":"""#, vec!["blank-name"]),
+        (r#""command":"cat \u0000x""#, vec!["invalid-command"]),
+    ] {
+        assert_eq!(rules_of("BeforeTool", hook), rules, "{hook}");
+    }
+}
+
+#[test]
+fn a_file_that_is_not_utf_8_is_a_problem_with_its_place() {
+    let project = Project::new();
+    let path = project.write("settings.json", "");
+    let text = one("BeforeTool", "", r#""command":"cat 'X'""#);
+    let (before, after) = text.split_once('X').unwrap();
+    let bytes = [b"\n", before.as_bytes(), b"\xff", after.as_bytes()].concat();
+    fs::write(path, bytes).unwrap();
+    let problems = checked(&project, &["--json", "settings.json"]).lines();
+    assert_eq!(problems.len(), 1, "{problems:?}");
+    let problem = &problems[0];
+    assert_eq!((&problem["rule"], &problem["line"]), (&json!("not-utf8"), &json!(2)));
+    assert_eq!(problem["column"], before.len() + 1);
+    // Whoever fires the event is told.
+    let fire = ["fire", "BeforeTool", "--settings=settings.json", "--json"];
+    let warnings = Hook::new(&project, &fire).run().lines()[0]["warnings"].to_string();
+    assert!(warnings.contains("not UTF-8"), "{warnings}");
+}
+
+#[test]
+fn a_guard_whose_command_has_a_nul_blocks() {
+    let hook = r#""command":"true \u0000","failBehavior":"block""#;
+    let project = Project::new();
+    project.write("settings.json", &one("BeforeTool", "", hook));
+    let fire = ["fire", "BeforeTool", "--settings=settings.json", "--json"];
+    let finished = Hook::new(&project, &fire).run();
+    assert_eq!(finished.status, 2, "{finished:?}");
+    let warnings = finished.lines()[0]["warnings"].to_string();
+    assert!(warnings.contains("NUL"), "{warnings}");
+}
+
 #[test]
 fn a_definition_with_a_wrong_matcher_is_read_to_its_end_and_does_not_run() {
     let project = project(&one("BeforeTool", r#""matcher":7,"#, r#""command":"true","timeuot":5"#));

@@ -39,7 +39,7 @@ fn bash_offers_events_commands_topics_and_options() {
         (vec!["completions", "z"], vec!["zsh"]),
         (vec!["help", "exi"], vec!["exit-codes"]),
         (vec!["man", "fi"], vec!["fire"]),
-        (vec!["replay", "--filter", "Befo"], before.to_vec()),
+        (vec!["replay", "--event", "Befo"], before.to_vec()),
         (vec!["schema", "pa"], vec!["payloads"]),
         (vec!["schema", "Notif"], vec!["Notification"]),
         (vec!["fire", "--as"], vec!["--as-hook"]),

@@ -101,11 +101,12 @@ Duplicates
     → remove one of them
 
 Settings of other agents
-  ✓ Gemini CLI [PROJECT]/.gemini/settings.json: 1 hook can be used as they are
+  ! Gemini CLI [PROJECT]/.gemini/settings.json: 1 hook can be used, and nothing reads them
     → name the file: --settings [PROJECT]/.gemini/settings.json
-  - Claude Code [PROJECT]/.claude/settings.json: its hooks are written in a way that is not read yet
+  ! Claude Code [PROJECT]/.claude/settings.json: its hooks do not run here: they are written in a way that is not read yet
+    → write those that guard something into the settings of `hook`, too
 
-bad: 3, odd: 2
+bad: 3, odd: 4
 ----- stderr -----
 "#);
     let lines = doctor(&project, &["--json"]).lines();

@@ -43,6 +43,14 @@ fn each_code_is_the_one_that_is_documented() {
         (vec!["fire", "BeforeTool", "--input", "nonsense", settings], 64),
         (vec!["list", "--project", "settings.json"], 64),
         (vec!["help", "no-such-topic"], 64),
+        // Options that mean nothing to the command.
+        (vec!["list", "--timeout=5"], 64),
+        (vec!["explain", "BeforeTool", "--session-id=s"], 64),
+        (vec!["completions", "bash", "--json"], 64),
+        (vec!["help", "exit-codes", "--settings=settings.json"], 64),
+        (vec!["schema", "settings", "--project=."], 64),
+        (vec!["man", "--no-user"], 64),
+        (vec!["check", "settings.json", settings], 64),
         (vec!["man", "no-such-command"], 64),
     ] {
         let finished = Hook::new(&project, &arguments).run();

@@ -110,12 +110,12 @@ fn what_changed_is_shown_and_ends_with_1() {
     ----- stderr -----
     ");
 
-    let only = replayed(&project, &["--filter", "SessionStart"]);
+    let only = replayed(&project, &["--event", "SessionStart"]);
     assert_eq!(only.status, 1);
     assert!(only.stdout.ends_with("1 request: 0 same, 1 changed\n"), "{}", only.stdout);
-    let none = replayed(&project, &["--filter", "SessionEnd"]);
+    let none = replayed(&project, &["--event", "SessionEnd"]);
     assert_eq!((none.status, none.stdout.as_str()), (0, "0 requests: 0 same, 0 changed\n"));
-    let unknown = replayed(&project, &["--filter", "BeforeTools"]);
+    let unknown = replayed(&project, &["--event", "BeforeTools"]);
     assert_eq!(unknown.status, 64);
     assert!(unknown.stderr.contains("BeforeTool"), "{}", unknown.stderr);
 }

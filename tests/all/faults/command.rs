@@ -108,8 +108,8 @@ fn fault_44_what_fails_before_the_hooks_are_known_blocks() {
         ("", "--settings=list.json"),
         ("", "--settings=folder.json"),
         ("", "--project=no-such-folder"),
-        ("unset HOME", "--session-id=s"),
-        ("HOME=relative", "--session-id=s"),
+        ("unset HOME", "--color=never"),
+        ("HOME=relative", "--color=never"),
     ] {
         for more in [&[][..], &["--json"], &["--as-hook"]] {
             let fire = [&["fire", "BeforeAgent", "--input", PROMPT, named], more].concat();

@@ -50,6 +50,10 @@ pub(crate) async fn run(
     context: &Context,
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
+    if !arguments.files.is_empty() {
+        let why = "files were named to check; name this one beside them";
+        context.refuse_named_settings(why)?;
+    }
     let sources = match arguments.files.as_slice() {
         [] => context.sources(),
         files => files.iter().map(SettingsSource::explicit).collect(),

@@ -49,6 +49,10 @@ pub(crate) async fn dispatch(
     stake: &Stake,
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
+    if let Some((option, purpose)) = cli.meaningless_option() {
+        let text = format!("{option} means nothing to this command; it is for {purpose}");
+        return Err(CommandError::Usage(text));
+    }
     let Cli { common, command } = cli;
     let json = common.json;
     // What is said of the command itself needs no project.

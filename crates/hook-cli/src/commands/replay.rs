@@ -21,7 +21,7 @@ use crate::render::{self, ReplayTotals};
 Examples:
   hook serve --stdio --record session.hookrec   make a recording
   hook replay session.hookrec                   is all as it was?
-  hook replay session.hookrec --filter BeforeTool --settings new.json
+  hook replay session.hookrec --event BeforeTool --settings new.json
   hook replay session.hookrec --json | jq 'select(.outcome == \"changed\")'
 
 Requests are fired one after the other, through the settings of now, and hooks
@@ -33,7 +33,7 @@ pub(crate) struct Arguments {
     recording: PathBuf,
     /// Only requests of this event
     #[arg(long, value_name = "EVENT", add = ArgValueCompleter::new(complete::event_names))]
-    filter: Option<String>,
+    event: Option<String>,
 }
 
 pub(crate) async fn run(
@@ -41,10 +41,10 @@ pub(crate) async fn run(
     context: &Context,
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
-    let filter = arguments.filter.as_deref().map(super::known_event).transpose()?;
+    let only = arguments.event.as_deref().map(super::known_event).transpose()?;
     let recording = read_recording(&arguments.recording, printer).await?;
     let mut requests = recording.requests;
-    requests.retain(|request| filter.is_none_or(|event| request.event() == Some(event)));
+    requests.retain(|request| only.is_none_or(|event| request.event() == Some(event)));
     with_hooks(context, printer, async |system, stop, printer| {
         replay(&requests, context, system, stop, printer).await
     })

@@ -153,7 +153,9 @@ impl Reader<'_> {
         };
         for field in &fields {
             let Some(event) = HookEventName::from_name(&field.name) else {
-                self.unknown_event(field);
+                if let Some(meant) = self.unknown_event(field) {
+                    self.read_unplaced(meant, &field.value);
+                }
                 continue;
             };
             let Some(definitions) = self.document.items(&field.value) else {
@@ -170,26 +172,44 @@ impl Reader<'_> {
         }
     }
 
-    fn unknown_event(&mut self, field: &Field) {
+    /// Looks into what stands under a name that is no event: its hooks do not run, and what is wrong
+    /// with them is said all the same.
+    fn read_unplaced(&mut self, meant: HookEventName, node: &Node) {
+        let read_before = self.hooks.len();
+        for definition in self.document.items(node).unwrap_or_default() {
+            self.read_definition(meant, &definition);
+        }
+        self.spans.unplaced.extend(self.hooks.drain(read_before..));
+    }
+
+    /// Says what is wrong with a name that is no event. Gives the event that is probably meant, if
+    /// the name is one's at all.
+    fn unknown_event(&mut self, field: &Field) -> Option<HookEventName> {
         if MISPLACED.contains(&field.name.as_str()) {
             let message = format!("`{}` belongs under `hooksConfig`; it was ignored", field.name);
             self.document.unknown_name(Rule::MisplacedKey, field, message, []);
+            None
         } else if TOP_LEVEL.iter().any(|known| known.name == field.name) {
             let name = &field.name;
             let message = format!("`{name}` belongs beside `hooks`, not into it; it was ignored");
             let remedy = format!("move `{name}` beside `hooks`");
             self.document.misplaced_name(Rule::MisplacedKey, field, message, None, remedy);
+            None
         } else if let Some(event) = HookEventName::elsewhere(&field.name) {
             let name = shortened(&field.name);
             let message = format!("unknown event `{name}`; its hooks were skipped");
             let remedy = format!("what other agents call `{name}` is `{event}` here");
             let ours = Some(event.as_str());
             self.document.misplaced_name(Rule::UnknownEvent, field, message, ours, remedy);
+            Some(event)
         } else {
             let message =
                 format!("unknown event `{}`; its hooks were skipped", shortened(&field.name));
             let known = HookEventName::all().map(HookEventName::as_str);
             self.document.unknown_name(Rule::UnknownEvent, field, message, known);
+            let nearest = HookEventName::nearest(&field.name).and_then(HookEventName::from_name);
+            // Where nothing is near, it is looked at as hooks of a tool, the commonest.
+            Some(nearest.unwrap_or(HookEventName::BeforeTool))
         }
     }
 
@@ -286,7 +306,7 @@ impl Reader<'_> {
                     hook.command = self.text(&field.value, SKIPPED)?;
                     hook.spans.command = Some(field.value.value.range());
                 }
-                "name" => hook.name = self.text(&field.value, "it was ignored"),
+                "name" => hook.name = self.name(&field.value),
                 "description" => hook.description = self.text(&field.value, "it was ignored"),
                 "timeout" => {
                     hook.timeout = self.timeout(&field.value);
@@ -322,6 +342,11 @@ impl Reader<'_> {
                 return None;
             }
         }
+        if hook.command.contains('\0') {
+            // It stays, and fails: as a guard it must be missed by somebody.
+            let message = "the command has a NUL in it and cannot be started; it fails each time";
+            self.document.report(Rule::InvalidCommand, node, message);
+        }
         if hook.command.trim().is_empty() {
             let message = format!("the hook has no `command`, or a blank one; {SKIPPED}");
             self.document.report(Rule::MissingCommand, node, message);
@@ -353,6 +378,16 @@ impl Reader<'_> {
         let message = format!("unknown key `{}`; it was ignored", shortened(&field.name));
         let known = known.iter().map(|field| field.name);
         self.document.unknown_name(Rule::UnknownKey, field, message, known);
+    }
+
+    /// A hook's name; `None` for a blank one, which nobody could see or write in `disabled`.
+    fn name(&mut self, node: &Node) -> Option<String> {
+        let name = self.text(node, "it was ignored")?;
+        if name.trim().is_empty() {
+            self.document.report(Rule::BlankName, node, "the name is blank; it was ignored");
+            return None;
+        }
+        Some(name)
     }
 
     fn text(&mut self, node: &Node, done: &str) -> Option<String> {

@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use super::source::read_file;
 use super::{HookSource, SettingsSource, load};
+use crate::json::RawJson;
 
 /// Where one agent keeps hooks, relative to a project and to its user's home.
 struct Agent {
@@ -63,6 +65,8 @@ pub struct ForeignFile {
     /// How many of its hooks this engine runs when the file is named to it; `None` where the
     /// agent's hooks are written in another way than protocol.md's, which is not read.
     pub usable_hooks: Option<usize>,
+    /// Whether there seem to be hooks in it, or it cannot be told.
+    pub has_hooks: bool,
 }
 
 /// The settings files of other agents that exist for a project and its user.
@@ -80,11 +84,24 @@ pub fn find_foreign(project: &Path, home: Option<&Path>) -> Vec<ForeignFile> {
             // A project may be its user's home.
             if files.iter().all(|known| known.path != path) {
                 let usable_hooks = agent.speaks_our_protocol.then(|| count_hooks(&path));
-                files.push(ForeignFile { agent: agent.name, path, usable_hooks });
+                let has_hooks =
+                    usable_hooks.map_or_else(|| seems_to_have_hooks(&path), |it| it > 0);
+                files.push(ForeignFile { agent: agent.name, path, usable_hooks, has_hooks });
             }
         }
     }
     files
+}
+
+/// Whether a file has anything under `hooks`, or, where it is no JSON, has the word in it. One that
+/// cannot be read may have some.
+fn seems_to_have_hooks(path: &Path) -> bool {
+    let Ok(bytes) = read_file(path) else { return true };
+    let text = String::from_utf8_lossy(&bytes);
+    let Ok(settings) = RawJson::parse(&*text).and_then(|json| json.to_object()) else {
+        return text.contains("hook");
+    };
+    settings.get("hooks").is_some_and(|hooks| !matches!(hooks.as_str(), "{}" | "[]" | "null"))
 }
 
 fn count_hooks(path: &Path) -> usize {

@@ -192,6 +192,9 @@ pub(crate) struct FileSpans {
     pub(crate) disabled: Vec<Range<usize>>,
     /// Of each empty list of hooks, with its JSON path.
     pub(crate) empty: Vec<(Range<usize>, String)>,
+    /// Hooks under names that are no events, taken for those of the nearest event: they are checked
+    /// and never run.
+    pub(crate) unplaced: Vec<HookEntry>,
     /// How many problems of the file are only counted.
     pub(crate) unreported: usize,
 }

@@ -142,6 +142,21 @@ rules! {
     ProgramNotFound "program-not-found" Warning,
         "the program that a command starts is not on PATH",
         "install it, or write its path";
+    NotUtf8 "not-utf8" Error,
+        "the file is not UTF-8, and what is not is replaced by U+FFFD",
+        "save the file as UTF-8";
+    BlankName "blank-name" Warning,
+        "a hook's `name` is blank, and is ignored",
+        "write a name, or leave it out: the hook is shown by its command then";
+    InvalidCommand "invalid-command" Error,
+        "a command has a NUL in it, and cannot be started",
+        "remove the NUL (`\\u0000`)";
+    OpenQuote "open-quote" Error,
+        "a quote in a command is not closed, so the shell refuses all of it",
+        "close the quote, or write a backslash before it; in JSON that is `\\\\`";
+    UnsetVariable "unset-variable" Warning,
+        "a command begins with a variable that is not set",
+        "set it in the hook's `env`; for the project's directory there is $HOOK_PROJECT_DIR";
 }
 
 impl Rule {

@@ -5,11 +5,13 @@
 //! | --- | --- |
 //! | `matcher` | matchers that cannot do what they seem to |
 //! | `names` | names in `disabled`, and hooks that stand twice |
+//! | `quoting` | quotes that are not closed |
 //! | `script` | scripts and programs that commands start |
 //! | `timeout` | timeouts that look like seconds |
 
 mod matcher;
 mod names;
+mod quoting;
 mod script;
 mod timeout;
 
@@ -20,7 +22,7 @@ use std::path::{Path, PathBuf};
 use super::discovery;
 use super::document::Document;
 use super::source::load_with_text;
-use super::{Diagnostic, HookEntry, Rule, SettingsFile, SettingsSource};
+use super::{Diagnostic, FileSpans, HookEntry, HooksConfig, Rule, SettingsFile, SettingsSource};
 
 /// What hooks find around them.
 #[derive(Debug, Clone, Default)]
@@ -83,11 +85,26 @@ fn check_file(files: &[CheckedFile], index: usize, surroundings: &Surroundings) 
             "the list of hooks is empty, so the definition does nothing",
         ));
     }
-    matcher::check(file, &mut findings);
-    timeout::check(file, &mut findings);
-    script::check(file, &surroundings, &mut findings);
+    for file in [file, &unplaced(file)] {
+        matcher::check(file, &mut findings);
+        timeout::check(file, &mut findings);
+        quoting::check(file, &mut findings);
+        script::check(file, &surroundings, &mut findings);
+    }
     names::check(files, index, host, &mut findings);
     findings.into_diagnostics()
+}
+
+/// The hooks of a file under names that are no events, as a file of their own.
+fn unplaced(file: &SettingsFile) -> SettingsFile {
+    SettingsFile {
+        source: file.source.clone(),
+        path: file.path.clone(),
+        config: HooksConfig::default(),
+        hooks: file.spans.unplaced.clone(),
+        diagnostics: Vec::new(),
+        spans: FileSpans::default(),
+    }
 }
 
 /// The project that a file is the settings of, by where it stands.

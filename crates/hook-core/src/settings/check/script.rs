@@ -5,13 +5,21 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::{Finding, Findings, Surroundings, path_of, project_of};
-use crate::command_line::{PROJECT_DIRECTORY, expanded_words, interpreter, is_shell_word};
+use crate::command_line::{
+    PROJECT_DIRECTORY, expanded_words, interpreter, is_shell_word, leading_variable,
+};
 use crate::nearest::shortened;
 use crate::settings::{HookEntry, HookSource, Rule, SettingsFile};
 use crate::{program, regular_file};
 
 /// How much of a script's first line the system reads.
 const FIRST_LINE: u64 = 256;
+
+/// Variables that the shell sets itself.
+const SET_BY_SHELL: [&str; 14] = [
+    "BASH", "BASHPID", "EUID", "HOSTNAME", "HOSTTYPE", "IFS", "OSTYPE", "PATH", "PPID", "PWD",
+    "RANDOM", "SECONDS", "SHELL", "UID",
+];
 
 /// A command with the variables that it has of its own.
 type Program<'e> = (&'e str, &'e [(String, String)]);
@@ -62,6 +70,12 @@ struct Command<'c> {
 
 impl Command<'_> {
     fn problem(&self) -> Option<Problem> {
+        if let Some(name) = leading_variable(&self.entry.command)
+            && !self.is_set(&name)
+        {
+            let message = format!("the command begins with `${name}`, which is not set here");
+            return Some(Problem::new(Rule::UnsetVariable, message));
+        }
         let words = expanded_words(&self.entry.command, |name| self.variable(name));
         let (first, arguments) = words.split_first()?;
         // What only the shell can know is not guessed.
@@ -91,6 +105,15 @@ impl Command<'_> {
             "HOME" => Some(self.surroundings.variable(name)?.to_str()?.to_owned()),
             _ => None,
         }
+    }
+
+    /// Whether a variable is set when the hook runs, as far as this environment tells.
+    fn is_set(&self, name: &str) -> bool {
+        self.entry.env.iter().any(|(known, _)| known == name)
+            || name.starts_with("HOOK_")
+            || PROJECT_DIRECTORY.contains(&name)
+            || SET_BY_SHELL.contains(&name)
+            || self.surroundings.variable(name).is_some()
     }
 
     fn search_path(&self) -> Option<std::ffi::OsString> {
