@@ -361,8 +361,9 @@ fn a_file_that_is_not_utf_8_is_a_problem_with_its_place() {
     let problems = checked(&project, &["--json", "settings.json"]).lines();
     assert_eq!(problems.len(), 1, "{problems:?}");
     let problem = &problems[0];
-    assert_eq!((&problem["rule"], &problem["line"]), (&json!("not-utf8"), &json!(2)));
-    assert_eq!(problem["column"], before.len() + 1);
+    assert_eq!((&problem["rule"], &problem["line"]), (&json!("not-text"), &Value::Null));
+    let place = format!("line 2, column {} on", before.len() + 1);
+    assert!(problem["message"].as_str().unwrap().contains(&place), "{problem}");
     // Whoever fires the event is told.
     let fire = ["fire", "BeforeTool", "--settings=settings.json", "--json"];
     let warnings = Hook::new(&project, &fire).run().lines()[0]["warnings"].to_string();
@@ -377,8 +378,7 @@ fn a_guard_whose_command_has_a_nul_blocks() {
     let fire = ["fire", "BeforeTool", "--settings=settings.json", "--json"];
     let finished = Hook::new(&project, &fire).run();
     assert_eq!(finished.status, 2, "{finished:?}");
-    let warnings = finished.lines()[0]["warnings"].to_string();
-    assert!(warnings.contains("NUL"), "{warnings}");
+    assert_eq!(finished.lines()[0]["hooks"][0]["success"], false);
 }
 
 #[test]
@@ -576,6 +576,10 @@ fn problems() -> Vec<(String, Vec<(Rule, &'static str)>)> {
         command("./absent-env.sh", Rule::InterpreterMissing),
         command("./carriage-return.sh", Rule::InterpreterMissing),
         command("no-such-program --flag", Rule::ProgramNotFound),
+        command("$UNKNOWN/guard.sh", Rule::UnsetVariable),
+        command("cat \u{0}", Rule::InvalidCommand),
+        command("cat it's", Rule::OpenQuote),
+        (tool("", r#""command":"true","name":" ""#), vec![(Rule::BlankName, "\" \"")]),
     ]);
     problems
 }
@@ -584,7 +588,7 @@ fn problems() -> Vec<(String, Vec<(Rule, &'static str)>)> {
 const NO_PROBLEM: &[&str] = &[
     "$HOOK_PROJECT_DIR/fine.sh",
     "\"$HOOK_PROJECT_DIR/fine.sh\" && ./whatever",
-    "$UNKNOWN/guard.sh",
+    "$(echo it\\'s)/guard.sh",
     "\"$(pwd)\"/guard.sh",
     "./*.sh",
     "cat | true",
@@ -626,8 +630,8 @@ fn each_rule_finds_its_problem_and_marks_it() {
         let source = SettingsSource::optional(HookSource::Project, path);
         check(&[source], &surroundings).remove(0).file.diagnostics
     };
-    // One is found where there is no file to read, one is the trust store's.
-    let mut seen = BTreeSet::from([Rule::UnreadableFile, Rule::TrustStore]);
+    // Two are those of files that are not text or cannot be read, one is the trust store's.
+    let mut seen = BTreeSet::from([Rule::UnreadableFile, Rule::NotText, Rule::TrustStore]);
     for (text, expected) in problems() {
         let found = look(&text);
         let marked = |rule: Rule| {

@@ -270,6 +270,9 @@ fn an_unknown_topic_has_a_suggestion() {
 #[test]
 fn help_needs_no_project() {
     let project = Project::new();
-    let finished = Hook::new(&project, &["help", "protocol", "--project", "no-such-folder"]).run();
-    assert_eq!(finished.status, 0, "{finished:?}");
+    project.write(".hooks/settings.json", "{");
+    let finished = Hook::new(&project, &["help", "protocol"]).run();
+    assert_eq!((finished.status, finished.stderr.as_str()), (0, ""), "{finished:?}");
+    let useless = Hook::new(&project, &["help", "protocol", "--project", "no-such-folder"]).run();
+    assert_eq!(useless.status, 64, "{useless:?}");
 }

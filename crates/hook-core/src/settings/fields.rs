@@ -102,7 +102,7 @@ pub(crate) static HOOK_FIELDS: [Field; 7] = [
     ),
     Field::optional(
         "name",
-        Kind::Text,
+        Kind::NotBlank,
         "What the hook is shown as and switched off by; without one, its command is.",
     ),
     Field::optional("description", Kind::Text, "What the hook is for."),

@@ -342,11 +342,6 @@ impl Reader<'_> {
                 return None;
             }
         }
-        if hook.command.contains('\0') {
-            // It stays, and fails: as a guard it must be missed by somebody.
-            let message = "the command has a NUL in it and cannot be started; it fails each time";
-            self.document.report(Rule::InvalidCommand, node, message);
-        }
         if hook.command.trim().is_empty() {
             let message = format!("the hook has no `command`, or a blank one; {SKIPPED}");
             self.document.report(Rule::MissingCommand, node, message);

@@ -142,7 +142,7 @@ rules! {
     ProgramNotFound "program-not-found" Warning,
         "the program that a command starts is not on PATH",
         "install it, or write its path";
-    NotUtf8 "not-utf8" Error,
+    NotText "not-text" Error,
         "the file is not UTF-8, and what is not is replaced by U+FFFD",
         "save the file as UTF-8";
     BlankName "blank-name" Warning,

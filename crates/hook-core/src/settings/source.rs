@@ -113,7 +113,7 @@ pub(super) fn load_with_text(source: &SettingsSource) -> Option<(SettingsFile, S
             let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
             let mut file = parse(text, source.source.clone(), Some(source.path.clone()));
             if let Err(error) = std::str::from_utf8(&bytes) {
-                file.diagnostics.insert(0, not_utf8(&source.path, &bytes, &error));
+                file.diagnostics.insert(0, not_text(&source.path, &bytes, &error));
             }
             Some((file, text.to_owned()))
         }
@@ -136,15 +136,17 @@ pub(super) fn read_file(path: &Path) -> io::Result<Vec<u8>> {
 }
 
 /// That a file is not UTF-8, with the place of the first byte that is not.
-fn not_utf8(path: &Path, bytes: &[u8], error: &std::str::Utf8Error) -> Diagnostic {
+fn not_text(path: &Path, bytes: &[u8], error: &std::str::Utf8Error) -> Diagnostic {
     let before = String::from_utf8_lossy(bytes.get(..error.valid_up_to()).unwrap_or_default());
     let line = before.split('\n').count();
     let in_line = before.rsplit('\n').next().unwrap_or_default();
     let column = in_line.trim_start_matches('\u{feff}').chars().count() + 1;
-    let (end_line, end_column) = (line, column + 1);
-    let place = Place { line, column, end_line, end_column, ..Place::of_file(path) };
-    let message = "the file is not UTF-8 from here on; what is not is read as U+FFFD";
-    Diagnostic::new(Rule::NotUtf8, place, message)
+    let message = format!(
+        "the file is not UTF-8 from line {line}, column {column} on; what is not is read as U+FFFD"
+    );
+    // Its text is another than that which places are places of.
+    let place = Place::of_file(path);
+    Diagnostic::new(Rule::NotText, place, message)
 }
 
 fn unreadable(source: &SettingsSource, error: &io::Error) -> SettingsFile {

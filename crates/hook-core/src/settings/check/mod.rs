@@ -3,15 +3,15 @@
 //!
 //! | module | what it looks at |
 //! | --- | --- |
+//! | `command` | commands that cannot be started, or not read to their end |
 //! | `matcher` | matchers that cannot do what they seem to |
 //! | `names` | names in `disabled`, and hooks that stand twice |
-//! | `quoting` | quotes that are not closed |
 //! | `script` | scripts and programs that commands start |
 //! | `timeout` | timeouts that look like seconds |
 
+mod command;
 mod matcher;
 mod names;
-mod quoting;
 mod script;
 mod timeout;
 
@@ -88,7 +88,7 @@ fn check_file(files: &[CheckedFile], index: usize, surroundings: &Surroundings) 
     for file in [file, &unplaced(file)] {
         matcher::check(file, &mut findings);
         timeout::check(file, &mut findings);
-        quoting::check(file, &mut findings);
+        command::check(file, &mut findings);
         script::check(file, &surroundings, &mut findings);
     }
     names::check(files, index, host, &mut findings);

@@ -1,4 +1,4 @@
-//! Commands that the shell cannot read to their end.
+//! Commands that cannot be started, or that the shell cannot read to their end.
 
 use super::{Finding, Findings, path_of};
 use crate::nearest::shortened;
@@ -11,6 +11,13 @@ pub(super) fn check(file: &SettingsFile, findings: &mut Findings<'_>) {
     }
     for entry in &file.hooks {
         let Some(range) = &entry.spans.command else { continue };
+        if entry.command.contains('\0') {
+            // As a guard it blocks: it fails each time.
+            let message = "the command has a NUL in it, and fails each time";
+            let path = path_of(entry, "command");
+            findings.add(Finding::new(Rule::InvalidCommand, range, path, message));
+            continue;
+        }
         let Some(open) = open_quote(&entry.command) else { continue };
         let message = format!(
             "the quote that begins at `{}` is not closed: the shell refuses the command",
