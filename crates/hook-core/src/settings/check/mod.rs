@@ -98,12 +98,11 @@ fn check_file(files: &[CheckedFile], index: usize, surroundings: &Surroundings) 
 /// The hooks of a file under names that are no events, as a file of their own.
 fn unplaced(file: &SettingsFile) -> SettingsFile {
     SettingsFile {
-        source: file.source.clone(),
-        path: file.path.clone(),
-        config: HooksConfig::default(),
+        config: HooksConfig::default().into(),
         hooks: file.spans.unplaced.clone(),
         diagnostics: Vec::new(),
         spans: FileSpans::default(),
+        ..file.clone()
     }
 }
 
