@@ -11,7 +11,7 @@ use hook_bus::{AlreadyServed, InitializeError, NotInitialized};
 use hook_core::nearest::{nearest, shortened};
 use hook_core::settings::edit::EditError;
 use hook_core::settings::starter::StarterError;
-use hook_core::trust::TrustStoreError;
+use hook_core::trust::{TrustLockError, TrustStoreError};
 
 use crate::exit_code::Failure;
 
@@ -60,6 +60,8 @@ pub(crate) enum CommandError {
     Starter(#[from] StarterError),
     #[error(transparent)]
     Trust(#[from] TrustStoreError),
+    #[error(transparent)]
+    TrustLock(#[from] TrustLockError),
     #[error(
         "failed to find the user's settings: neither HOME nor XDG_CONFIG_HOME names a folder; set one"
     )]

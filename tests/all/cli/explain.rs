@@ -183,7 +183,7 @@ fn json_says_it_hook_by_hook() {
 fn a_hook_that_changed_since_it_was_trusted_is_not_called_a_stranger() {
     let project = Project::new();
     project.write("guard.sh", "exit 0");
-    let settings = json!({"hooks": {"SessionEnd": [{"hooks": [command("guard", "sh ./guard.sh"),
+    let settings = json!({"hooks": {"SessionEnd": [{"hooks": [command("guard", "sh ./other.sh"),
         command("script", "./guard.sh")]}]}});
     project.write(".hooks/settings.json", &settings.to_string());
     trust(&project, |_| true);

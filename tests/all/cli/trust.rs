@@ -98,8 +98,11 @@ fn what_would_run_is_shown_and_nothing_runs() {
       says it is says no
       matcher    shell
       command    bash ran.sh; . ./guard.sh
-      also names guard.sh, which can change without anybody being asked
-      covers     no file of the project, but the command's text
+      covers     guard.sh (40 bytes)
+        │ #!/bin/sh
+        │ # Says no.
+        │ echo no >&2
+        │ exit 2
 
     ! BeforeTool script: not trusted
       stands in  [PROJECT]/.hooks/settings.json:5:7
@@ -223,7 +226,7 @@ fn on_a_terminal_each_hook_is_asked_about() {
     let project = project();
     let seen = on_a_terminal(&project, &["trust"], "n\ny\nn\n");
     assert!(
-        seen.contains("Trust this hook? [y]es, [N]o, [a]ll, [s]how all of its script, [q]uit: n\n"),
+        seen.contains("Trust this hook? [y]es, [N]o, [a]ll, [s]how all of its files, [q]uit: n\n"),
         "{seen}"
     );
     assert!(
@@ -327,7 +330,7 @@ fn what_is_no_text_is_said() {
 }
 
 #[test]
-fn how_a_script_is_covered_that_an_interpreter_is_given_is_said() {
+fn a_script_that_an_interpreter_is_given_is_covered() {
     let project = Project::new();
     let settings = json!({"hooks": {"SessionEnd": [{"hooks": [
         {"type": "command", "command": "python3 -u hooks/x.py"},
@@ -339,16 +342,16 @@ fn how_a_script_is_covered_that_an_interpreter_is_given_is_said() {
       stands in  [PROJECT]/.hooks/settings.json:1:35
       matcher    everything
       command    python3 -u hooks/x.py
-      also names hooks/x.py, which can change without anybody being asked
-      covers     no file of the project, but the command's text
+      covers     hooks/x.py (8 bytes)
+        │ print()
 
     ! SessionEnd python3 "$HOOK_PROJECT_DIR"/hooks/x.py: not trusted
       stands in  [PROJECT]/.hooks/settings.json:1:88
       matcher    everything
       command    python3 "$HOOK_PROJECT_DIR"/hooks/x.py
-      also names hooks/x.py, which can change without anybody being asked
-      covers     no file of the project, but the command's text
-      to cover   hooks/x.py: begin it with a line such as `#!/usr/bin/env python3`, make it executable with `chmod +x hooks/x.py`, and write "$HOOK_PROJECT_DIR"/hooks/x.py as the command
+      covers     hooks/x.py (8 bytes)
+        │ print()
+
     "#);
 }
 
@@ -386,9 +389,9 @@ fn json_has_everything_that_people_see() {
             "env": {"MODE": "strict"}, "file": project.path().join(SETTINGS), "line": 5, "column": 7,
             "terms": {}, "files": [{"path": "guard.sh", "target": project.path().join("guard.sh"), "size": 40,
                 "sha256": "73e99590fbc49dc1d47a819fddbb4579bb5448fc7e39e2f808081967a55de3f8", "content": "#!/bin/sh\n# Says no.\necho no >&2\nexit 2\n"}],
-            "uncovered": [], "standing": "new", "changes": [], "fingerprint": null, "granted": false})
+            "data": [], "opaque": [], "standing": "new", "changes": [], "fingerprint": null, "granted": false})
     );
-    assert_eq!(lines[0]["uncovered"], json!(["guard.sh"]));
+    assert_eq!(lines[0]["files"][0]["path"], "guard.sh");
     assert_eq!(lines[0]["description"], "says no");
 
     let finished = run(&project, &["trust", "--json", "--yes"]);
@@ -415,7 +418,7 @@ fn json_has_everything_that_people_see() {
     let (yes, no) = (json!(true), json!(false));
     assert_eq!(
         fits,
-        [(&json!("guard"), &yes), (&json!("script"), &no), (&json!("touch ran"), &yes)]
+        [(&json!("guard"), &no), (&json!("script"), &no), (&json!("touch ran"), &yes)]
     );
     let revoked = run(&project, &["trust", "--revoke", "--json"]).lines();
     assert_eq!(revoked.len(), 3);
@@ -511,4 +514,109 @@ fn decisions_of_several_at_once_are_all_kept() {
         let listed = Hook::new(project, &["trust", "--list", "--json"]).env("HOME", &folder).run();
         assert_eq!(listed.lines().len(), 3);
     }
+}
+
+#[test]
+fn a_hook_whose_files_are_not_all_known_takes_a_yes_of_its_own() {
+    let opaque = || {
+        let project = project();
+        let settings = project.read(SETTINGS);
+        project
+            .write(SETTINGS, &settings.replace("bash ran.sh; . ./guard.sh", "bash $(cat which)"));
+        project
+    };
+    let project = opaque();
+    let finished = run(&project, &["trust", "--yes"]);
+    assert_eq!(finished.status, 1, "{finished:?}");
+    let reason = "  opaque     not all files that it may run are known: the output of a command is part of it\n";
+    assert!(finished.stdout.contains(reason), "{finished:?}");
+    assert!(finished.stdout.contains("trusted script, touch ran; 1 not trusted"), "{finished:?}");
+    assert!(finished.stderr.contains("--opaque agrees to that"), "{finished:?}");
+    assert_eq!(hooks_of_a_shell_call(&project), ["script"]);
+    let listed = run(&project, &["trust", "--json", "--yes"]);
+    assert_eq!(listed.status, 1);
+    assert_eq!(listed.lines()[0]["granted"], false);
+    assert_eq!(listed.lines()[0]["opaque"], json!(["the output of a command is part of it"]));
+    assert_eq!(run(&project, &["trust", "--opaque"]).status, 64);
+    assert_eq!(run(&project, &["trust", "--yes", "--opaque"]).status, 0);
+    assert_eq!(hooks_of_a_shell_call(&project), ["guard", "script"]);
+
+    // Yes to the hook, and no to what is not known of it; then yes to both.
+    let project = opaque();
+    let seen = on_a_terminal(&project, &["trust", "guard"], "y\nn\n");
+    assert!(seen.contains("Trust it all the same? [y]es, [N]o: "), "{seen}");
+    assert!(seen.contains("trusted nothing; 1 not trusted"), "{seen}");
+    assert!(hooks_of_a_shell_call(&project).is_empty());
+    let seen = on_a_terminal(&project, &["trust"], "a\ny\ny\n");
+    assert!(seen.starts_with("status: 0\n"), "{seen}");
+    assert_eq!(hooks_of_a_shell_call(&project), ["guard", "script"]);
+}
+
+#[test]
+fn a_lock_fails_a_build_with_hooks_that_nobody_reviewed_and_trusts_nothing() {
+    const LOCK: &str = ".hooks/trust.lock";
+    let project = project();
+    let none = run(&project, &["trust", "--check"]);
+    assert_eq!(none.status, 1);
+    assert!(none.stderr.contains("there is no lock"), "{none:?}");
+    let early = run(&project, &["trust", "--lock"]);
+    assert_eq!(early.status, 1);
+    assert!(
+        early.stderr.contains("not all hooks are trusted (guard, script, touch ran)"),
+        "{early:?}"
+    );
+    assert!(project.read(LOCK).is_empty());
+    assert_eq!(run(&project, &["trust", "--yes"]).status, 0);
+    let written = run(&project, &["trust", "--lock"]);
+    assert_eq!(written.status, 0, "{written:?}");
+    let lock = project.read(LOCK);
+    for of_the_machine in [project.path(), project.home()] {
+        assert!(!lock.contains(&*of_the_machine.to_string_lossy()), "{lock}");
+    }
+    let left: Vec<_> = fs::read_dir(project.path().join(".hooks")).unwrap().collect();
+    assert_eq!(left.len(), 2, "the settings and the lock: {left:?}");
+
+    // Another clone, without a store and without a home.
+    let clone = self::project();
+    clone.write(LOCK, &lock);
+    let check = |arguments: &[&str]| {
+        let arguments: Vec<&str> = ["trust", "--check"].iter().chain(arguments).copied().collect();
+        Hook::new(&clone, &arguments).env("HOME", "").run()
+    };
+    let same = check(&[]);
+    assert_eq!((same.status, &*same.stdout), (0, "all 3 hooks are as the lock says\n"), "{same:?}");
+    assert!(hooks_of_a_shell_call(&clone).is_empty(), "a lock trusts nothing");
+
+    let settings = clone.read(SETTINGS);
+    clone.write("guard.sh", "#!/bin/sh\nexit 0\n");
+    let changed = check(&[]);
+    assert_eq!(changed.status, 1);
+    assert!(
+        changed.stdout.contains("BeforeTool script: changed since the lock was written"),
+        "{changed:?}"
+    );
+    assert!(
+        changed.stdout.contains("changed    guard.sh; what was in it was not kept"),
+        "{changed:?}"
+    );
+    assert!(changed.stderr.contains("2 hooks are not as the lock says"), "{changed:?}");
+    clone.write("guard.sh", "#!/bin/sh\n# Says no.\necho no >&2\nexit 2\n");
+    for (from, to, expected) in [
+        ("\"strict\"", "\"lax\"", "changed    env.MODE"),
+        ("touch ran", "touch more", "SessionEnd touch more: not in the lock"),
+        ("touch ran", "touch more", "- SessionEnd touch ran: in the lock, and gone"),
+        ("\"name\": \"guard\"", "\"timeout\": 1, \"name\": \"guard\"", "changed    timeout"),
+    ] {
+        clone.write(SETTINGS, &settings.replace(from, to));
+        let changed = check(&[]);
+        assert_eq!(changed.status, 1, "{to}");
+        assert!(changed.stdout.contains(expected), "{to}: {changed:?}");
+        let json = check(&["--json"]);
+        assert_eq!(json.status, 1);
+        assert!(json.lines().iter().any(|it| it["standing"] != "trusted"), "{json:?}");
+    }
+    clone.write(SETTINGS, &settings);
+    assert_eq!(check(&[]).status, 0);
+    clone.write(LOCK, "{");
+    assert!(check(&[]).stderr.contains("is damaged"));
 }

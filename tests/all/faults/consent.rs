@@ -4,6 +4,7 @@ use std::path::Path;
 
 use hook_bus::{HookExecutionRequest, HookExecutionResponse, HookSystem};
 use hook_core::settings::{HookEntry, load};
+use hook_core::trust::{Change, Review, Standing, TrustStoreError};
 use hook_core::{HookSource, SettingsSource, TrustPolicy, TrustStore};
 use hook_tests::{Project, fields};
 use serde_json::{Value, json};
@@ -146,4 +147,238 @@ async fn fault_38_a_hook_that_an_earlier_version_trusted_runs_on_and_is_asked_ab
     let weaker = settings(&json!({"command": "exit 2", "failBehavior": "continue"}));
     consent.project.write("settings.json", &weaker.to_string());
     assert_eq!(consent.standing().await, CHANGED);
+}
+
+/// Commands whose files are all known, with those of them that exist.
+const COMMANDS: &[(&str, &[&str])] = &[
+    ("./g.sh", &["g.sh"]),
+    ("bash g.sh", &["g.sh"]),
+    ("bash -eu -- g.sh", &["g.sh"]),
+    ("bash \"$HOOK_PROJECT_DIR\"/g.sh", &["g.sh"]),
+    ("bash ${CLAUDE_PROJECT_DIR}/hooks/x.py", &["hooks/x.py"]),
+    ("python3 hooks/x.py --level 3", &["hooks/x.py"]),
+    ("node hooks/x.mjs", &["hooks/x.mjs"]),
+    ("node hooks/x", &["hooks/x.mjs", "hooks/x.py"]),
+    ("python3 -m hooks.x", &["hooks/x.mjs", "hooks/x.py"]),
+    ("python3 -m pack", &["pack/__main__.py"]),
+    ("node web", &["web/lib/start.js", "web/package.json"]),
+    ("./g.s?", &["g.sh"]),
+    ("bash hooks/[x]*", &["hooks/x.mjs", "hooks/x.py"]),
+    ("bash {g,h}.sh", &["g.sh", "h.sh"]),
+    ("PATH=. g.sh", &["g.sh"]),
+    ("export PATH=hooks:$PATH; x.py", &["hooks/x.py"]),
+    ("$PWD/g.sh", &["g.sh"]),
+    ("bash -c 'source g.sh'", &["g.sh"]),
+    ("bash -c \"bash -c 'exec ./g.sh'\"", &["g.sh"]),
+    ("sh -c \"exec ./g.sh\"", &["g.sh"]),
+    ("env X=1 ./g.sh", &["g.sh"]),
+    ("X=1 exec ./g.sh", &["g.sh"]),
+    (". ./g.sh && ./h.sh", &["g.sh", "h.sh"]),
+    ("D=hooks; bash $D/x.py", &["hooks/x.py"]),
+    ("bash g$NOTHING.sh; NOTHING=h", &["g.sh"]),
+    ("cd hooks && ./x.py", &["hooks/x.py"]),
+    ("cd hooks; cd ..; ./g.sh", &["g.sh"]),
+    ("bash < g.sh >> h.sh; true", &["g.sh"]),
+    ("if ./g.sh; then exit 2; fi # don't ./h.sh", &["g.sh"]),
+    ("prettier --config=h.sh README.md", &["README.md", "h.sh"]),
+    ("bash g\\\n.sh", &["g.sh"]),
+    ("exit 2", &[]),
+];
+
+const FILES: &[&str] = &[
+    "g.sh",
+    "h.sh",
+    "README.md",
+    "hooks/x.py",
+    "hooks/x.mjs",
+    "pack/__main__.py",
+    "web/lib/start.js",
+];
+
+/// A project with those files, and one hook.
+fn with_files(hook: &Value) -> Consent {
+    let consent = Consent::new(&settings(hook));
+    for file in FILES {
+        consent.project.write(file, "#!/bin/sh\nexit 0\n");
+    }
+    consent.project.write("web/package.json", r#"{"main": "lib/start"}"#);
+    consent
+}
+
+fn review(consent: &Consent) -> Review {
+    let reviews = consent.store.review(&consent.project.path(), &consent.entries()).unwrap();
+    reviews.into_iter().next().unwrap()
+}
+
+fn paths(review: &Review) -> Vec<&str> {
+    review.files.iter().map(|file| file.path.to_str().unwrap()).collect()
+}
+
+#[test]
+fn fault_39_every_file_of_the_project_that_a_command_names_is_covered() {
+    for (command, files) in COMMANDS {
+        let consent = with_files(&json!({"command": command}));
+        let shown = review(&consent);
+        let (mut found, mut expected) = (paths(&shown), files.to_vec());
+        found.sort_unstable();
+        expected.sort_unstable();
+        // A redirected input may be a program.
+        let opaque = shown.opaque.iter().filter(|why| !why.contains("runs what it reads"));
+        assert_eq!(opaque.collect::<Vec<_>>(), Vec::<&String>::new(), "{command}");
+        // An entry file that does not exist is looked for beside the one that does.
+        assert_eq!(found, expected, "{command}");
+        for file in *files {
+            let consent = with_files(&json!({"command": command}));
+            consent.trust();
+            assert_eq!(review(&consent).standing, Standing::Trusted, "{command}");
+            consent.project.write(file, "rm -rf ~\n");
+            let changed = review(&consent);
+            assert!(matches!(changed.standing, Standing::Changed(_)), "{command}: {file}");
+            let named = changed.changes().iter().any(
+                |change| matches!(change, Change::File { path, .. } if path.to_str() == Some(file)),
+            );
+            assert!(named, "{command}: {:?}", changed.changes());
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn fault_39_a_file_that_changes_after_the_start_is_not_run() {
+    let consent = with_files(&json!({"command": "bash g.sh", "failBehavior": "block"}));
+    consent.trust();
+    let system = consent.system();
+    let fire = async |directory: &Path| {
+        let input = fields(json!({"prompt": "p", "cwd": directory}));
+        system.bus().request(HookExecutionRequest::new("BeforeAgent", input)).await
+    };
+    let project = consent.project.path();
+    assert!(!fire(&project).await.processed.is_blocking_decision());
+    // From elsewhere the name is another file, or none.
+    let there = fire(&project.join("hooks")).await;
+    assert!(there.processed.is_blocking_decision());
+    let reason = there.processed.reason.unwrap();
+    assert!(reason.contains("`g.sh` is another file, or none"), "{reason}");
+    consent.project.write("g.sh", "#!/bin/sh\ntouch ran\n");
+    assert!(fire(&project).await.processed.is_blocking_decision());
+    assert!(!project.join("ran").exists());
+    // A file that comes into being counts as well.
+    consent.project.write("g.sh", "#!/bin/sh\nexit 0\n");
+    assert!(!fire(&project).await.processed.is_blocking_decision());
+    std::fs::remove_file(project.join("g.sh")).unwrap();
+    assert!(fire(&project).await.processed.is_blocking_decision());
+}
+
+#[test]
+fn fault_39_files_that_are_data_are_left_out_and_that_is_asked_about_itself() {
+    let hook = |data: &Value| json!({"command": "./g.sh README.md hooks/x.py", "data": data});
+    let consent = with_files(&hook(&json!(["*.md", "hooks/**"])));
+    let shown = review(&consent);
+    assert_eq!(paths(&shown), ["g.sh"]);
+    assert_eq!(shown.data, [Path::new("README.md"), Path::new("hooks/x.py")]);
+    consent.trust();
+    consent.project.write("README.md", "other");
+    assert_eq!(review(&consent).standing, Standing::Trusted);
+    // What the command begins with is run, whatever is said of it.
+    let all = settings(&hook(&json!(["**"])));
+    consent.project.write("settings.json", &all.to_string());
+    let changed = review(&consent);
+    assert!(matches!(changed.standing, Standing::Changed(_)));
+    assert!(format!("{:?}", changed.changes()).contains("\"data\""), "{:?}", changed.changes());
+    assert_eq!(paths(&changed), ["g.sh"]);
+}
+
+#[test]
+fn fault_39_a_command_whose_files_are_not_all_known_needs_its_own_yes() {
+    for command in [
+        "bash $(ls *.sh | head -1)",
+        "bash `echo g.sh`",
+        "bash \"$(echo g.sh)\"",
+        "bash $SOMETHING/g.sh",
+        "bash \"$1\"",
+        "bash ${X%.txt}.sh",
+        "eval \"$HOOK\"",
+        "bash -c 'eval x'",
+        "cat <<E\n$x\nE",
+        "for f in g h; do bash $f.sh; done",
+        "x=g.sh; read x; bash $x",
+        "x=g; x+=.sh; bash $x",
+        "python3 -c 'import json'",
+        "node -e 'require(\"./hooks/x\")'",
+        "cat g.sh | sh",
+        "source <(cat g.sh)",
+        "bash $'g\\x2esh'",
+        "python3 hooks",
+        "ls | xargs bash",
+        "find . -name '*.sh' -exec bash {} ;",
+        "make check",
+        "IFS=x; A=g.shx; bash $A",
+    ] {
+        let consent = with_files(&json!({"command": command}));
+        let mut shown = review(&consent);
+        assert!(!shown.opaque.is_empty(), "{command}");
+        let refused = consent.store.grant_reviewed(&consent.project.path(), [&shown]);
+        assert!(matches!(refused, Err(TrustStoreError::Opaque { .. })), "{command}: {refused:?}");
+        assert_eq!(review(&consent).standing, Standing::New);
+        shown.accept_opaque();
+        consent.store.grant_reviewed(&consent.project.path(), [&shown]).unwrap();
+        assert_eq!(review(&consent).standing, Standing::Trusted, "{command}");
+    }
+}
+
+#[test]
+fn fault_39_more_files_than_a_decision_covers_are_refused() {
+    let consent = Consent::new(&settings(&json!({"command": "bash hooks/*"})));
+    for number in 0..=256 {
+        consent.project.write(&format!("hooks/{number}.sh"), "");
+    }
+    let shown = review(&consent);
+    assert!(shown.too_much);
+    let refused = consent.store.grant_reviewed(&consent.project.path(), [&shown]);
+    assert!(matches!(refused, Err(TrustStoreError::TooMuch { .. })), "{refused:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn fault_40_projects_whose_paths_are_no_text_share_no_decision() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let folder = Project::new();
+    let store = TrustStore::new(folder.home().join("trust.json"));
+    let text = settings(&json!({"command": "exit 0"})).to_string();
+    let projects: Vec<_> = [&b"p\xff"[..], b"p\xfe", "p\u{fffd}".as_bytes()]
+        .map(|name| folder.path().join(OsStr::from_bytes(name)))
+        .to_vec();
+    let entries = hook_core::settings::parse(&text, HookSource::Project, None).hooks;
+    for project in &projects {
+        std::fs::create_dir(project).unwrap();
+    }
+    store.grant(&projects[0], &entries).unwrap();
+    let standing = |project: &Path| store.review(project, &entries).unwrap().remove(0).standing;
+    assert_eq!(standing(&projects[0]), Standing::Trusted);
+    assert_eq!(standing(&projects[1]), Standing::New);
+    assert_eq!(standing(&projects[2]), Standing::New);
+    assert_eq!(store.granted(&projects[0]).unwrap().len(), 1);
+    store.revoke(&projects[1]).unwrap();
+    assert_eq!(standing(&projects[0]), Standing::Trusted);
+    store.revoke(&projects[0]).unwrap();
+    assert_eq!(standing(&projects[0]), Standing::New);
+}
+
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn fault_40_a_trust_store_that_is_no_regular_file_is_refused_at_once() {
+    let consent = Consent::new(&settings(&json!({"command": "exit 0"})));
+    let made = std::process::Command::new("mkfifo").arg(consent.store.path()).status().unwrap();
+    assert!(made.success());
+    let (store, project) = (consent.store.clone(), consent.project.path());
+    let entries = consent.entries();
+    let refused = tokio::task::spawn_blocking(move || {
+        (store.granted(&project).unwrap_err(), store.grant(&project, &entries).unwrap_err())
+    });
+    let (read, written) = tokio::time::timeout(super::PROMPT, refused).await.unwrap().unwrap();
+    assert!(read.to_string().contains("a FIFO"), "{read}");
+    assert!(written.to_string().contains("a FIFO"), "{written}");
+    let response = tokio::time::timeout(super::PROMPT, consent.fire()).await.unwrap();
+    let warnings = format!("{:?}", response.processed.warnings);
+    assert!(warnings.contains("a FIFO"), "{warnings}");
 }

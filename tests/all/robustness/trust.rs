@@ -128,6 +128,26 @@ fn whatever_is_in_the_store_nothing_is_lost_and_nothing_else_is_trusted() {
 }
 
 #[test]
+fn what_later_versions_add_is_kept_and_what_is_no_text_damages_the_store() {
+    let fixture = Fixture::new();
+    let mut contents: Value = serde_json::from_slice(&fixture.valid()).unwrap();
+    let project = fixture.project.path().to_string_lossy().into_owned();
+    contents["later"] = json!({"a": [1, "b"]});
+    contents["projects"][&project][0]["later"] = json!(1.5);
+    contents["projects"][&project][0]["seen"]["later"] = json!("x");
+    fixture.fill(contents.to_string().as_bytes());
+    fixture.store.revoke(Path::new("/")).unwrap();
+    let kept: Value = serde_json::from_slice(&fs::read(fixture.store.path()).unwrap()).unwrap();
+    assert_eq!(kept, contents);
+    assert!(fixture.is_trusted());
+    // Half of a character, in a field that nobody knows.
+    fixture.fill(contents.to_string().replace("1.5", r#""\ud800""#).as_bytes());
+    let read = fixture.store.granted(&fixture.project.path());
+    assert!(matches!(read, Err(TrustStoreError::Damaged { .. })), "{read:?}");
+    assert!(!fixture.is_trusted());
+}
+
+#[test]
 fn a_damaged_store_takes_new_decisions_and_a_later_version_s_is_left_alone() {
     let fixture = Fixture::new();
     let project = fixture.project.path();

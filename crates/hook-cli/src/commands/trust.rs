@@ -1,6 +1,9 @@
 //! `hook trust`: review the project's hooks and trust them.
 
+mod lock;
+
 use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
@@ -21,8 +24,11 @@ use crate::render;
 #[command(after_help = "\
 Hooks of a project run only once they are trusted. This shows what each would
 run, and what changed since it was trusted, and asks. What is trusted is what
-was shown: a change of a hook, or of the script that it runs, asks again. No
-hook runs meanwhile.
+was shown: a change of a hook, or of a file of the project that its command
+names, asks again. No hook runs meanwhile.
+
+Where the files that a hook may run cannot all be known, as with `$(...)` or
+`eval`, that is said, and takes a yes of its own: --opaque beside --yes.
 
 Examples:
   hook trust                          show what is not trusted, and ask
@@ -30,22 +36,34 @@ Examples:
   hook trust --yes                    without asking, where there is no terminal
   hook trust --list
   hook trust --revoke guard
+  hook trust --lock                   write what is trusted to .hooks/trust.lock
+  hook trust --check                  fail if a hook is not as the lock says
 
-Exit code: 1 if a hook stays untrusted because nobody can be asked; else 0.")]
+Exit code: 1 if a hook stays untrusted because nobody can be asked, or is not as
+the lock says; else 0.")]
 pub(crate) struct Arguments {
     /// Only hooks of these names; by their commands, if they have none
     #[arg(value_name = "NAME", add = ArgValueCompleter::new(complete::hook_names))]
     names: Vec<String>,
     /// List what is trusted in this project, and whether it is still there
-    #[arg(long, conflicts_with_all = ["revoke", "yes", "show"])]
+    #[arg(long, conflicts_with_all = ["revoke", "yes", "show", "lock", "check"])]
     list: bool,
     /// Take trust back: all of it in this project, or that in the hooks named
-    #[arg(long, conflicts_with_all = ["yes", "show"])]
+    #[arg(long, conflicts_with_all = ["yes", "show", "lock", "check"])]
     revoke: bool,
     /// Trust what is shown without asking
     #[arg(long)]
     yes: bool,
-    /// Show scripts in full, and hooks that are trusted too
+    /// With --yes, also trust hooks whose files are not all known
+    #[arg(long, requires = "yes")]
+    opaque: bool,
+    /// Write the hooks to .hooks/trust.lock, once all of them are trusted
+    #[arg(long, conflicts_with_all = ["names", "yes", "show", "check"])]
+    lock: bool,
+    /// Compare the hooks with .hooks/trust.lock; trusts nothing
+    #[arg(long, conflicts_with_all = ["names", "yes"])]
+    check: bool,
+    /// Show files in full, and hooks that are trusted too
     #[arg(long)]
     show: bool,
 }
@@ -57,38 +75,91 @@ pub(crate) async fn run(
 ) -> Result<Status, CommandError> {
     context
         .refuse_named_settings("naming a file trusts its hooks; trust is about the project's")?;
+    let projects = project_hooks(context, printer);
+    if arguments.check {
+        return lock::check(&projects, arguments.show, context, printer).await;
+    }
     let store = context.trust_store().ok_or(CommandError::NoHome)?;
-    let entries = project_hooks(context, printer);
     if arguments.revoke {
-        return revoke(arguments, &store, context, printer).await;
+        return revoke(arguments, &store, &projects, context, printer).await;
     }
-    let mut reviews = match store.review(context.project(), &entries) {
-        // The decision that is asked for now sets it aside.
-        Err(damaged @ TrustStoreError::Damaged { .. }) if !arguments.list => {
-            printer.warning(&damaged.to_string());
-            store.review_anew(context.project(), &entries)
-        }
-        reviews => reviews?,
-    };
+    let mut reviews = Vec::new();
+    for (project, entries) in &projects {
+        let found = match store.review(project, entries) {
+            // The decision that is asked for now sets it aside.
+            Err(damaged @ TrustStoreError::Damaged { .. })
+                if !arguments.list && !arguments.lock =>
+            {
+                if reviews.is_empty() {
+                    printer.warning(&damaged.to_string());
+                }
+                store.review_anew(project, entries)
+            }
+            reviews => reviews?,
+        };
+        let of_project = |review| Reviewed { project: project.clone(), review };
+        reviews.extend(found.into_iter().map(of_project));
+    }
+    if arguments.lock {
+        return lock::write(&projects, &reviews, context, printer).await;
+    }
     if arguments.list {
-        return list(arguments, &store, &reviews, context, printer).await;
+        return list(arguments, &store, &projects, &reviews, context, printer).await;
     }
-    select(&mut reviews, &arguments.names, |review| review.entry.display_name())?;
-    review(arguments, &store, &reviews, context, printer).await
+    select(&mut reviews, &arguments.names, |it| it.review.entry.display_name())?;
+    review(arguments, &store, reviews, context, printer).await
 }
 
-/// The project's hooks; what is wrong with its settings is said.
-fn project_hooks(context: &Context, printer: &mut Printer) -> Vec<HookEntry> {
-    let mut hooks = Vec::new();
+/// The hooks of a project that the working directory is in, by the project's directory.
+type ProjectHooks = (PathBuf, Vec<HookEntry>);
+
+/// A hook that was reviewed, with its project.
+struct Reviewed {
+    project: PathBuf,
+    review: Review,
+}
+
+impl Reviewed {
+    fn is_trusted(&self) -> bool {
+        self.review.standing == Standing::Trusted
+    }
+
+    fn is_opaque(&self) -> bool {
+        !self.review.opaque.is_empty()
+    }
+}
+
+/// The hooks of each project, the inner one first; what is wrong with settings is said.
+fn project_hooks(context: &Context, printer: &mut Printer) -> Vec<ProjectHooks> {
+    let mut projects: Vec<ProjectHooks> = vec![(context.project().to_path_buf(), Vec::new())];
     let sources = context.sources();
     let of_project = sources.iter().filter(|source| source.source == HookSource::Project);
     for file in of_project.filter_map(load) {
         for problem in &file.diagnostics {
             printer.settings_problem(problem);
         }
-        hooks.extend(file.hooks);
+        let project = file.project(context.project()).to_path_buf();
+        match projects.iter_mut().find(|(known, _)| *known == project) {
+            Some((_, hooks)) => hooks.extend(file.hooks),
+            None => projects.push((project, file.hooks)),
+        }
     }
-    hooks
+    projects
+}
+
+/// Trusts hooks, each in its own project.
+fn grant<'r>(
+    store: &TrustStore,
+    agreed: impl IntoIterator<Item = &'r Reviewed>,
+) -> Result<(), CommandError> {
+    let agreed: Vec<&Reviewed> = agreed.into_iter().collect();
+    let mut projects: Vec<&Path> = agreed.iter().map(|it| it.project.as_path()).collect();
+    projects.dedup();
+    for project in projects {
+        let of_project = agreed.iter().filter(|it| it.project == project);
+        store.grant_reviewed(project, of_project.map(|it| &it.review))?;
+    }
+    Ok(())
 }
 
 /// Keeps what was named; everything, if nothing was.
@@ -105,8 +176,8 @@ fn select<T>(
 }
 
 /// Keeps the decisions about hooks of these names.
-fn select_granted(grants: &mut Vec<Grant>, names: &[String]) -> Result<(), CommandError> {
-    select(grants, names, Grant::display_name).map_err(|error| match error {
+fn select_granted(grants: &mut Vec<(&Path, Grant)>, names: &[String]) -> Result<(), CommandError> {
+    select(grants, names, |(_, grant)| grant.display_name()).map_err(|error| match error {
         CommandError::UnknownHook(unknown) => unknown.among_trusted().into(),
         error => error,
     })
@@ -115,118 +186,152 @@ fn select_granted(grants: &mut Vec<Grant>, names: &[String]) -> Result<(), Comma
 async fn review(
     arguments: &Arguments,
     store: &TrustStore,
-    reviews: &[Review],
+    mut reviews: Vec<Reviewed>,
     context: &Context,
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
-    let (trusted, open): (Vec<&Review>, Vec<&Review>) =
-        reviews.iter().partition(|review| review.standing == Standing::Trusted);
+    if arguments.opaque {
+        reviews.iter_mut().for_each(|it| it.review.accept_opaque());
+    }
     if arguments.yes {
         // What was agreed to is written down whether anybody reads or not.
         printer.work_on_unread();
     }
+    // What `--yes` alone agrees to.
+    let is_agreed = |it: &Reviewed| arguments.yes && (arguments.opaque || !it.is_opaque());
     if context.json() {
-        if arguments.yes {
-            store.grant_reviewed(context.project(), open.iter().copied())?;
-        }
-        for review in reviews {
-            let line = render::review_json(review, arguments.yes).to_string();
+        let is_open = |it: &&Reviewed| !it.is_trusted();
+        grant(store, reviews.iter().filter(is_open).filter(|it| is_agreed(it)))?;
+        for it in &reviews {
+            let line = render::review_json(&it.review, is_agreed(it)).to_string();
             printer.message(line.as_bytes()).await?;
         }
-        return Ok(if arguments.yes || open.is_empty() {
-            exit_code::PROCEED
-        } else {
-            say_how_to_trust(open.len(), printer)
-        });
+        let left: Vec<&Reviewed> =
+            reviews.iter().filter(is_open).filter(|it| !is_agreed(it)).collect();
+        return Ok(say_how_to_trust(&left, arguments.yes, printer));
     }
+    let (trusted, open): (Vec<Reviewed>, Vec<Reviewed>) =
+        reviews.into_iter().partition(Reviewed::is_trusted);
     if arguments.show {
-        for review in &trusted {
-            printer.text(&render::review(review, true, printer)).await?;
-        }
+        show(&trusted, true, printer).await?;
     }
     if open.is_empty() {
         printer.text(&render::nothing_to_trust(trusted.len())).await?;
         return Ok(exit_code::PROCEED);
     }
-    let agreed = if arguments.yes {
+    let (agreed, left) = if arguments.yes {
         show(&open, arguments.show, printer).await?;
-        open.clone()
+        open.into_iter().partition(is_agreed)
     } else if std::io::stdin().is_terminal() && printer.is_interactive() {
-        ask(&open, arguments.show, printer).await?
+        ask(open, arguments.show, printer).await?
     } else {
         show(&open, arguments.show, printer).await?;
-        return Ok(say_how_to_trust(open.len(), printer));
+        return Ok(say_how_to_trust(&open.iter().collect::<Vec<_>>(), false, printer));
     };
-    if !agreed.is_empty() {
-        store.grant_reviewed(context.project(), agreed.iter().copied())?;
-    }
-    let left = open.len() - agreed.len();
-    printer.text(&render::trusted(&agreed, left, printer)).await?;
+    grant(store, &agreed)?;
+    let names: Vec<&str> = agreed.iter().map(|it| it.review.entry.display_name()).collect();
+    printer.text(&render::trusted(&names, left.len(), printer)).await?;
     if !agreed.is_empty() {
         printer.remark(RELOAD);
     }
-    Ok(if left == 0 { exit_code::PROCEED } else { exit_code::FAILURE })
+    if arguments.yes {
+        return Ok(say_how_to_trust(&left.iter().collect::<Vec<_>>(), true, printer));
+    }
+    Ok(if left.is_empty() { exit_code::PROCEED } else { exit_code::FAILURE })
 }
 
-fn say_how_to_trust(count: usize, printer: &mut Printer) -> Status {
-    let hooks = if count == 1 { "1 hook is" } else { &format!("{count} hooks are") };
-    printer.problem(&format!(
-        "{hooks} not trusted, and there is nobody to ask; call `hook trust` on a terminal, or with \
-         --yes to trust what is shown"
-    ));
+/// Says how hooks are trusted that are left, if any are.
+fn say_how_to_trust(left: &[&Reviewed], yes: bool, printer: &mut Printer) -> Status {
+    let hooks = match left.len() {
+        0 => return exit_code::PROCEED,
+        1 => "1 hook is".to_owned(),
+        count => format!("{count} hooks are"),
+    };
+    let opaque = "the files that they may run are not all known; --opaque agrees to that";
+    let all_opaque = left.iter().all(|it| it.is_opaque());
+    printer.problem(&match yes {
+        true => format!("{hooks} not trusted: {opaque}"),
+        false if all_opaque => format!(
+            "{hooks} not trusted, and there is nobody to ask; call `hook trust` on a terminal, or with \
+             --yes --opaque to trust what is shown, although the files that it may run are not all \
+             known"
+        ),
+        false => format!(
+            "{hooks} not trusted, and there is nobody to ask; call `hook trust` on a terminal, or with \
+             --yes to trust what is shown"
+        ),
+    });
     exit_code::FAILURE
 }
 
-async fn show(reviews: &[&Review], whole: bool, printer: &mut Printer) -> Result<(), CommandError> {
-    for review in reviews {
-        printer.text(&render::review(review, whole, printer)).await?;
+async fn show(
+    reviews: &[Reviewed],
+    whole: bool,
+    printer: &mut Printer,
+) -> Result<(), CommandError> {
+    for it in reviews {
+        printer.text(&render::review(&it.review, whole, printer)).await?;
     }
     Ok(())
 }
 
-/// Shows each hook and asks. Whoever says nothing trusts nothing.
-async fn ask<'r>(
-    open: &[&'r Review],
+/// Shows each hook and asks. Whoever says nothing trusts nothing. Gives what was agreed to, and what
+/// was not.
+async fn ask(
+    open: Vec<Reviewed>,
     whole: bool,
     printer: &mut Printer,
-) -> Result<Vec<&'r Review>, CommandError> {
+) -> Result<(Vec<Reviewed>, Vec<Reviewed>), CommandError> {
     let mut answers = BufReader::new(tokio::io::stdin()).lines();
-    let mut agreed = Vec::new();
-    for (index, review) in open.iter().enumerate() {
-        let rest = open.get(index + 1..).unwrap_or_default();
-        printer.text(&render::review(review, whole, printer)).await?;
-        loop {
-            let all = if rest.is_empty() { "" } else { ", [a]ll" };
+    let (mut agreed, mut left) = (Vec::new(), Vec::new());
+    let mut open = std::collections::VecDeque::from(open);
+    let mut asked_for_all = false;
+    while let Some(mut it) = open.pop_front() {
+        let mut yes = asked_for_all;
+        if !asked_for_all {
+            printer.text(&render::review(&it.review, whole, printer)).await?;
+        }
+        while !yes {
+            let all = if open.is_empty() { "" } else { ", [a]ll" };
             let question =
-                format!("Trust this hook? [y]es, [N]o{all}, [s]how all of its script, [q]uit: ");
+                format!("Trust this hook? [y]es, [N]o{all}, [s]how all of its files, [q]uit: ");
             match answer(&question, &mut answers, printer).await?.as_str() {
-                "y" | "yes" => agreed.push(*review),
+                "y" | "yes" => yes = true,
                 "s" | "show" => {
-                    printer.text(&render::review(review, true, printer)).await?;
-                    continue;
+                    printer.text(&render::review(&it.review, true, printer)).await?;
                 }
                 // Nothing is trusted that was not shown.
-                "a" | "all" if !rest.is_empty() => {
-                    show(rest, whole, printer).await?;
-                    let question =
-                        format!("Trust all of these {} hooks? [y]es, [N]o: ", rest.len() + 1);
-                    if !matches!(
-                        answer(&question, &mut answers, printer).await?.as_str(),
-                        "y" | "yes"
-                    ) {
-                        continue;
-                    }
-                    agreed.push(*review);
-                    agreed.extend(rest);
-                    return Ok(agreed);
+                "a" | "all" if !open.is_empty() => {
+                    show(open.make_contiguous(), whole, printer).await?;
+                    let count = open.len() + 1;
+                    let question = format!("Trust all of these {count} hooks? [y]es, [N]o: ");
+                    asked_for_all = is_yes(&answer(&question, &mut answers, printer).await?);
+                    yes = asked_for_all;
                 }
-                "q" | "quit" => return Ok(agreed),
-                _ => {}
+                "q" | "quit" => {
+                    left.push(it);
+                    left.extend(open);
+                    return Ok((agreed, left));
+                }
+                _ => break,
             }
-            break;
         }
+        if yes && it.is_opaque() {
+            let question = format!(
+                "The files that {} may run are not all known, and may change without anybody being \
+                 asked. Trust it all the same? [y]es, [N]o: ",
+                render::on_one_line(it.review.entry.display_name())
+            );
+            yes = is_yes(&answer(&question, &mut answers, printer).await?);
+            it.review.accept_opaque();
+        }
+        if yes { &mut agreed } else { &mut left }.push(it);
     }
-    Ok(agreed)
+    Ok((agreed, left))
+}
+
+fn is_yes(answer: &str) -> bool {
+    matches!(answer, "y" | "yes")
 }
 
 /// Asks one question; the end of the input is the end of the questions.
@@ -246,15 +351,17 @@ async fn answer(
 async fn list(
     arguments: &Arguments,
     store: &TrustStore,
-    reviews: &[Review],
+    projects: &[ProjectHooks],
+    reviews: &[Reviewed],
     context: &Context,
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
-    let mut grants = store.granted(context.project())?;
+    let mut grants = granted(store, projects)?;
     select_granted(&mut grants, &arguments.names)?;
-    let fits = |grant: &Grant| reviews.iter().any(|it| it.fingerprint == grant.fingerprint);
+    let fits = |grant: &Grant| reviews.iter().any(|it| it.review.fits(grant));
+    let grants: Vec<&Grant> = grants.iter().map(|(_, grant)| grant).collect();
     if context.json() {
-        for grant in &grants {
+        for grant in grants {
             let line = render::grant_json(grant, ("fits", fits(grant))).to_string();
             printer.message(line.as_bytes()).await?;
         }
@@ -264,18 +371,37 @@ async fn list(
     Ok(exit_code::PROCEED)
 }
 
+/// The decisions about all projects, each with its project.
+fn granted<'p>(
+    store: &TrustStore,
+    projects: &'p [ProjectHooks],
+) -> Result<Vec<(&'p Path, Grant)>, CommandError> {
+    let mut grants = Vec::new();
+    for (project, _) in projects {
+        let of_project = |grant| (project.as_path(), grant);
+        grants.extend(store.granted(project)?.into_iter().map(of_project));
+    }
+    Ok(grants)
+}
+
 async fn revoke(
     arguments: &Arguments,
     store: &TrustStore,
+    projects: &[ProjectHooks],
     context: &Context,
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
-    let mut grants = store.granted(context.project())?;
+    let mut grants = granted(store, projects)?;
     select_granted(&mut grants, &arguments.names)?;
-    if !grants.is_empty() {
-        let fingerprints: Vec<String> = grants.iter().map(|it| it.fingerprint.clone()).collect();
-        store.revoke_grants(context.project(), &fingerprints)?;
+    for (project, _) in projects {
+        let of_project = grants.iter().filter(|(of, _)| of == project);
+        let fingerprints: Vec<String> =
+            of_project.map(|(_, grant)| grant.fingerprint.clone()).collect();
+        if !fingerprints.is_empty() {
+            store.revoke_grants(project, &fingerprints)?;
+        }
     }
+    let grants: Vec<&Grant> = grants.iter().map(|(_, grant)| grant).collect();
     if context.json() {
         for grant in &grants {
             let line = render::grant_json(grant, ("revoked", true)).to_string();

@@ -42,6 +42,7 @@ pub(crate) use tests::{
 };
 pub(crate) use trace::{Scale, trace_chrome, trace_json, trace_page, trace_text};
 pub(crate) use trust::{
-    grant_json, grants, nothing_to_trust, review, review_json, revoked, trusted,
+    as_locked, gone, grant_json, grants, locked, nothing_to_trust, on_one_line, review,
+    review_json, revoked, trusted, unlocked,
 };
 pub(crate) use words::counted;

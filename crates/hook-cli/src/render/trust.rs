@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::path::Path;
 
 use hook_core::trust::{Change, FileState, Grant, Review, ReviewedFile, Standing};
 use serde_json::{Map, Value, json};
 
-use super::diff;
+use super::{counted, diff};
 use crate::output::{Printer, Tone, harmless};
 
 /// How many lines of a script are shown unless all are asked for.
@@ -14,7 +15,6 @@ const FIRST_LINES: usize = 20;
 
 /// What a hook would run, and what changed since it was trusted.
 pub(crate) fn review(review: &Review, whole: bool, printer: &Printer) -> String {
-    let entry = &review.entry;
     let (mark, tone, standing) = match &review.standing {
         Standing::Trusted => ("✓", Tone::Good, "trusted".to_owned()),
         Standing::New => ("!", Tone::Odd, "not trusted".to_owned()),
@@ -28,12 +28,31 @@ pub(crate) fn review(review: &Review, whole: bool, printer: &Printer) -> String 
             _ => ("!", Tone::Bad, "changed since it was trusted".to_owned()),
         },
     };
+    with_standing(review, (mark, tone, &standing), whole, printer)
+}
+
+/// A hook that is not as the lock of its project says.
+pub(crate) fn unlocked(review: &Review, whole: bool, printer: &Printer) -> String {
+    let standing = match &review.standing {
+        Standing::New => "not in the lock",
+        _ => "changed since the lock was written",
+    };
+    with_standing(review, ("!", Tone::Bad, standing), whole, printer)
+}
+
+fn with_standing(
+    review: &Review,
+    (mark, tone, standing): (&str, Tone, &str),
+    whole: bool,
+    printer: &Printer,
+) -> String {
+    let entry = &review.entry;
     let mut out = format!(
         "{} {} {}: {}\n",
         printer.paint(tone, mark),
         printer.paint(Tone::Strong, entry.event.as_str()),
         printer.paint(Tone::Strong, &on_one_line(entry.display_name())),
-        printer.paint(tone, &standing),
+        printer.paint(tone, standing),
     );
     let mut field = |name: &str, text: &str| {
         let name = printer.paint(Tone::Quiet, &format!("{name:<10} "));
@@ -53,26 +72,21 @@ pub(crate) fn review(review: &Review, whole: bool, printer: &Printer) -> String 
     for (name, value) in review.terms() {
         field(&name, &value);
     }
-    for file in &review.uncovered {
-        let file = file.display();
-        field("also names", &format!("{file}, which can change without anybody being asked"));
-    }
     for file in &review.files {
         field("covers", &about(file));
     }
     if review.files.is_empty() {
         field("covers", "no file of the project, but the command's text");
     }
-    if let Some(script) = review.interpreted_script() {
-        let path = script.display();
-        field(
-            "to cover",
-            &format!(
-                "{path}: begin it with a line such as `#!/usr/bin/env {}`, make it executable with \
-                 `chmod +x {path}`, and write \"$HOOK_PROJECT_DIR\"/{path} as the command",
-                review.interpreter().unwrap_or_default()
-            ),
-        );
+    for file in &review.data {
+        let file = file.display();
+        field("data", &format!("{file}, which can change without anybody being asked"));
+    }
+    for reason in &review.opaque {
+        field("opaque", &format!("not all files that it may run are known: {reason}"));
+    }
+    if review.too_much {
+        field("too much", "it names more than a decision can cover, so it cannot be trusted");
     }
     let changes = review.changes();
     let shows_difference = changes
@@ -187,8 +201,9 @@ pub(crate) fn review_json(review: &Review, granted: bool) -> Value {
         review.terms().into_iter().map(|(name, value)| (name, value.into())).collect();
     put("terms", terms.into());
     put("files", review.files.iter().map(file_json).collect::<Vec<_>>().into());
-    let uncovered = review.uncovered.iter().map(|file| file.to_string_lossy());
-    put("uncovered", uncovered.collect::<Vec<_>>().into());
+    let data = review.data.iter().map(|file| file.to_string_lossy());
+    put("data", data.collect::<Vec<_>>().into());
+    put("opaque", review.opaque.clone().into());
     let standing = match review.standing {
         Standing::Trusted => "trusted",
         Standing::New => "new",
@@ -235,8 +250,8 @@ fn change_json(change: &Change) -> Value {
 }
 
 /// The last line of a review.
-pub(crate) fn trusted(agreed: &[&Review], left: usize, printer: &Printer) -> String {
-    let names: Vec<String> = agreed.iter().map(|it| on_one_line(it.entry.display_name())).collect();
+pub(crate) fn trusted(agreed: &[&str], left: usize, printer: &Printer) -> String {
+    let names: Vec<String> = agreed.iter().map(|name| on_one_line(name)).collect();
     let mut out = match names.is_empty() {
         true => "trusted nothing".to_owned(),
         false => {
@@ -260,7 +275,11 @@ pub(crate) fn nothing_to_trust(trusted: usize) -> String {
 }
 
 /// Decisions for people.
-pub(crate) fn grants(grants: &[Grant], fits: impl Fn(&Grant) -> bool, printer: &Printer) -> String {
+pub(crate) fn grants(
+    grants: &[&Grant],
+    fits: impl Fn(&Grant) -> bool,
+    printer: &Printer,
+) -> String {
     if grants.is_empty() {
         return "nothing is trusted in this project\n".to_owned();
     }
@@ -288,8 +307,33 @@ pub(crate) fn grants(grants: &[Grant], fits: impl Fn(&Grant) -> bool, printer: &
     out
 }
 
+/// What was written to a lock.
+pub(crate) fn locked(path: &Path, hooks: usize) -> String {
+    let path = on_one_line(&path.display().to_string());
+    format!("wrote {}: {}\n", harmless(&path), counted(hooks, "hook"))
+}
+
+/// What there is to say when every hook is as the lock says.
+pub(crate) fn as_locked(hooks: usize) -> String {
+    match hooks {
+        0 => "the project has no hooks\n".to_owned(),
+        1 => "the hook is as the lock says\n".to_owned(),
+        count => format!("all {count} hooks are as the lock says\n"),
+    }
+}
+
+/// Hooks that are in the lock and nowhere else.
+pub(crate) fn gone(grants: &[Grant], printer: &Printer) -> String {
+    let line = |grant: &Grant| {
+        let mark = printer.paint(Tone::Bad, "-");
+        let (event, name) = (on_one_line(&grant.event), on_one_line(grant.display_name()));
+        format!("{mark} {} {}: in the lock, and gone\n", harmless(&event), harmless(&name))
+    };
+    grants.iter().map(line).collect()
+}
+
 /// What was taken back.
-pub(crate) fn revoked(grants: &[Grant], printer: &Printer) -> String {
+pub(crate) fn revoked(grants: &[&Grant], printer: &Printer) -> String {
     if grants.is_empty() {
         return "nothing was trusted in this project\n".to_owned();
     }
@@ -320,6 +364,7 @@ pub(crate) fn grant_json(grant: &Grant, said: (&str, bool)) -> Value {
     object
 }
 
-fn on_one_line(text: &str) -> String {
+/// A name in a sentence: it may hold anything.
+pub(crate) fn on_one_line(text: &str) -> String {
     text.replace('\n', "\\n")
 }

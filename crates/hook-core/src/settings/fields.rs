@@ -92,7 +92,7 @@ pub(crate) static DEFINITION_FIELDS: [Field; 3] = [
 ];
 
 /// Fields of a hook.
-pub(crate) static HOOK_FIELDS: [Field; 7] = [
+pub(crate) static HOOK_FIELDS: [Field; 8] = [
     Field::required("type", Kind::Word("command"), "What the hook is: a command."),
     Field::required(
         "command",
@@ -120,5 +120,12 @@ pub(crate) static HOOK_FIELDS: [Field; 7] = [
         "env",
         Kind::Variables,
         "Variables that are added to its environment, over all others.",
+    ),
+    Field::with_default(
+        "data",
+        Kind::ListOf(&Kind::Text),
+        "[]",
+        "Files of the project that the command only reads as data, as patterns such as `docs/**`: \
+         they may change without the hook being trusted anew.",
     ),
 ];

@@ -294,6 +294,7 @@ impl Reader<'_> {
             },
             fail_behavior: self.config.fail_behavior,
             env: Vec::new(),
+            data: Vec::new(),
             config: Arc::clone(&self.config),
             place: self.document.place(node),
             spans: HookSpans { matcher: definition.matcher_at.clone(), ..HookSpans::default() },
@@ -318,6 +319,7 @@ impl Reader<'_> {
                 }
                 "failBehavior" => hook.fail_behavior = self.fail_behavior(&field.value),
                 "env" => hook.env = self.environment_of_hook(&field.value),
+                "data" => hook.data = self.texts(&field.value),
                 name if schema::has(&DEFINITION_FIELDS, name) => {
                     let message = format!("`{name}` has no effect in a hook; it was ignored");
                     let remedy = format!("move `{name}` to the definition around the hook");

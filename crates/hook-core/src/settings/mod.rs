@@ -162,6 +162,9 @@ pub struct HookEntry {
     pub fail_behavior: FailBehavior,
     /// Variables added to its environment.
     pub env: Vec<(String, String)>,
+    /// Files of the project that the command only reads as data, as patterns of paths from the
+    /// project's directory on: a decision to trust the hook does not cover them.
+    pub data: Vec<String>,
     /// What holds for all hooks of its file.
     pub config: Arc<HooksConfig>,
     /// Where the entry stands.

@@ -6,14 +6,14 @@ use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
-use super::files::{Content, CoveredFile, Keep, program};
+use super::files::{Content, CoveredFile, program};
 use super::fingerprint::hexadecimal;
 use crate::settings::HookEntry;
 
 /// The fingerprint of a hook that is run in that directory, in the form of the first version;
 /// `None` if its file is too long to be covered.
 pub(super) fn fingerprint(entry: &HookEntry, project: &Path, directory: &Path) -> Option<String> {
-    let program = program(entry, project, directory, Keep::Nothing);
+    let program = program(entry, project, directory);
     let mut hash = Sha256::new();
     let mut field = |value: Option<&[u8]>| match value {
         None => hash.update([0]),

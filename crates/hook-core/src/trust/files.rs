@@ -1,76 +1,68 @@
 //! The files of the project that a hook's command names.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use crate::command_line::{PROJECT_DIRECTORY, expanded_words, interpreter, possible_names};
+use super::lookup::Lookup;
+use crate::command_line::{
+    Known, Names, PROJECT_DIRECTORY, Unknown, expanded_words, names, path_fits,
+};
+use crate::regular_file;
 use crate::settings::HookEntry;
 
-/// How long a file may be that a decision covers, in bytes: 64 MiB. It is read before each run.
-pub(super) const MAX_FILE: u64 = 64 << 20;
+/// How long the files may be that one decision covers, in bytes, all together: 64 MiB. They are
+/// read before each run.
+pub(super) const MAX_BYTES: u64 = 64 << 20;
+
+/// How many files one decision may cover.
+pub(super) const MAX_FILES: usize = 256;
 
 /// What stands for the project's directory in a word: its path need not be a text, and bash can be
 /// given no NUL.
-const PROJECT: char = '\0';
+pub(super) const PROJECT: char = '\0';
+
+/// What a hook's command says of files, read once.
+#[derive(Debug)]
+pub(super) struct Mentioned {
+    names: Names,
+    /// The command's first word, where it is known.
+    program: Option<String>,
+    data: Vec<String>,
+}
+
+/// The files of the project that a hook names when it is run in some directory.
+#[derive(Debug)]
+pub(super) struct Covered {
+    /// What is covered, by path.
+    pub(super) files: Vec<CoveredFile>,
+    /// What is not, since the hook calls it data.
+    pub(super) data: Vec<PathBuf>,
+    /// Why not every file is known.
+    pub(super) unknown: Vec<Unknown>,
+    /// There are too many, or the command is too long: it cannot be trusted.
+    pub(super) too_much: bool,
+}
 
 /// A file of the project that a command names, as it was when it was read.
 #[derive(Debug)]
 pub(super) struct CoveredFile {
     /// Its path, from the project's directory on where it is below it.
     pub(super) path: PathBuf,
-    /// Where that leads, as an absolute path.
+    /// The relative path that the command has for it, if it is one.
+    pub(super) relative: Option<String>,
+    /// Where it leads, as an absolute path.
     pub(super) target: PathBuf,
     /// The same from the project's directory on, where it is below it.
     below_project: Option<PathBuf>,
+    /// Whether it can be started; only asked of the file that the command begins with.
+    pub(super) executable: Option<bool>,
     /// What is there.
     pub(super) content: Content,
-}
-
-impl CoveredFile {
-    fn read(named: &Path, project: &Path, keep: Keep) -> Self {
-        let target = fs::canonicalize(named).unwrap_or_else(|_| named.to_path_buf());
-        let real = fs::canonicalize(project).unwrap_or_else(|_| without_dots(project));
-        let below_project = target.strip_prefix(real).ok().map(Path::to_path_buf);
-        let path = match below(project, named) {
-            path if path.is_relative() => path,
-            // The project by another name.
-            path => below_project.clone().unwrap_or(path),
-        };
-        Self { path, below_project, target, content: Content::of(named, keep) }
-    }
-
-    /// Where the path leads, from the project's directory on; `None` for what is outside.
-    pub(super) fn target_below_project(&self) -> Option<&Path> {
-        self.below_project.as_deref()
-    }
-}
-
-/// Reads the files of the project that a command names when it is run in that directory.
-pub(super) fn covered_files(
-    entry: &HookEntry,
-    project: &Path,
-    directory: &Path,
-    keep: Keep,
-) -> Vec<CoveredFile> {
-    program(entry, project, directory, keep).into_iter().collect()
-}
-
-/// Reads the file that a command's first word names, if the name is one in the project. A name
-/// without a slash is none: the shell looks for it elsewhere.
-pub(super) fn program(
-    entry: &HookEntry,
-    project: &Path,
-    directory: &Path,
-    keep: Keep,
-) -> Option<CoveredFile> {
-    let word = first_word(entry)?;
-    let named = path_of(&word, project, directory);
-    (word.contains(['/', PROJECT]) && is_inside(&named, project))
-        .then(|| CoveredFile::read(&named, project, keep))
 }
 
 /// What is in a file.
@@ -95,24 +87,112 @@ pub(super) enum Keep {
     Bytes,
 }
 
+impl Mentioned {
+    pub(super) fn by(entry: &HookEntry) -> Self {
+        let variable = |name: &str| match name {
+            _ if PROJECT_DIRECTORY.contains(&name) => Known::Value(PROJECT.to_string()),
+            "PWD" | "GEMINI_CWD" => Known::Value(".".to_owned()),
+            "HOOK_EVENT_NAME" => Known::Value(entry.event.as_str().to_owned()),
+            "HOME" => match home().and_then(|home| home.into_string().ok()) {
+                Some(home) => Known::Value(home),
+                None => Known::Nothing,
+            },
+            _ => Known::Nothing,
+        };
+        Self {
+            names: names(&entry.command, &entry.env, &variable),
+            program: first_word(entry),
+            data: entry.data.clone(),
+        }
+    }
+
+    /// Reads the files that are named for a process in that directory.
+    pub(super) fn read(&self, project: &Path, directory: &Path, keep: Keep) -> Covered {
+        let mut lookup = Lookup::new(project, directory);
+        lookup.add(&self.names);
+        let mut covered = Covered {
+            files: Vec::new(),
+            data: Vec::new(),
+            unknown: self.names.unknown.iter().chain(&lookup.unknown).cloned().collect(),
+            too_much: lookup.too_much || self.names.unknown.contains(&Unknown::TooMuch),
+        };
+        let program = self.program.as_deref().filter(|word| word.contains(['/', PROJECT]));
+        let program = program
+            .map(|word| (path_of(word, project, directory), word))
+            .filter(|(path, _)| is_inside(path, project));
+        let mut found: BTreeMap<(PathBuf, PathBuf), (PathBuf, Option<String>)> = lookup.found;
+        if let Some((path, word)) = &program {
+            // Also where it is not there.
+            let relative = Path::new(word).is_relative() && !word.starts_with(PROJECT);
+            let name = relative.then(|| (*word).to_owned());
+            found.insert(key(path, project), (path.clone(), name));
+        }
+        let mut left = MAX_BYTES;
+        for ((path, _), (named, relative)) in found {
+            let is_program = program.as_ref().is_some_and(|(program, _)| same(program, &named));
+            let text = path.to_str();
+            if !is_program
+                && text.is_some_and(|text| self.data.iter().any(|it| path_fits(it, text)))
+            {
+                covered.data.push(path);
+                continue;
+            }
+            if covered.files.len() == MAX_FILES {
+                covered.too_much = true;
+                break;
+            }
+            let mut file = CoveredFile::read(&named, project, keep, &mut left);
+            file.relative = relative;
+            file.executable = is_program.then(|| crate::program::is_executable(&named));
+            covered.files.push(file);
+        }
+        covered
+    }
+}
+
+impl Covered {
+    /// Whether a decision can cover it.
+    pub(super) fn can_be_trusted(&self) -> bool {
+        let is_covered = |file: &CoveredFile| !matches!(file.content, Content::TooLong);
+        !self.too_much && self.files.iter().all(is_covered)
+    }
+}
+
+impl CoveredFile {
+    fn read(named: &Path, project: &Path, keep: Keep, left: &mut u64) -> Self {
+        let target = fs::canonicalize(named).unwrap_or_else(|_| named.to_path_buf());
+        let real = fs::canonicalize(project).unwrap_or_else(|_| without_dots(project));
+        let below_project = target.strip_prefix(real).ok().map(Path::to_path_buf);
+        Self {
+            path: key(named, project).0,
+            relative: None,
+            below_project,
+            target,
+            executable: None,
+            content: Content::of(named, keep, left),
+        }
+    }
+
+    /// Where the path leads, from the project's directory on; `None` for what is outside.
+    pub(super) fn target_below_project(&self) -> Option<&Path> {
+        self.below_project.as_deref()
+    }
+}
+
 impl Content {
-    fn of(path: &Path, keep: Keep) -> Self {
-        match Self::read(path, keep) {
+    /// Reads a file of at most so many bytes, and takes them off.
+    fn of(path: &Path, keep: Keep, left: &mut u64) -> Self {
+        match Self::read(path, keep, left) {
             Ok(content) => content,
             Err(error) if is_absence(&error) => Self::Absent,
             Err(_) => Self::Unreadable,
         }
     }
 
-    fn read(path: &Path, keep: Keep) -> io::Result<Self> {
-        // Not a pipe, whose opening would wait for somebody to write.
-        if !fs::metadata(path)?.is_file() {
-            return Ok(Self::Unreadable);
-        }
-        let mut file = File::open(path)?;
+    fn read(path: &Path, keep: Keep, left: &mut u64) -> io::Result<Self> {
+        let mut file = regular_file::open(path)?;
         let mut hash = Sha256::new();
         let mut kept = Vec::new();
-        let mut length = 0;
         let mut buffer = vec![0; 64 * 1024];
         loop {
             let read = match file.read(&mut buffer) {
@@ -121,10 +201,8 @@ impl Content {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => return Err(error),
             };
-            length += read.len() as u64;
-            if length > MAX_FILE {
-                return Ok(Self::TooLong);
-            }
+            let Some(rest) = left.checked_sub(read.len() as u64) else { return Ok(Self::TooLong) };
+            *left = rest;
             hash.update(read);
             if keep == Keep::Bytes {
                 kept.extend_from_slice(read);
@@ -139,23 +217,21 @@ fn is_absence(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
+/// The file in the project that a command's first word names, as decisions of the first version
+/// have it. A name without a slash is none: the shell looks for it elsewhere.
+pub(super) fn program(entry: &HookEntry, project: &Path, directory: &Path) -> Option<CoveredFile> {
+    let word = first_word(entry)?;
+    let named = path_of(&word, project, directory);
+    (word.contains(['/', PROJECT]) && is_inside(&named, project))
+        .then(|| CoveredFile::read(&named, project, Keep::Nothing, &mut MAX_BYTES.clone()))
+}
+
 /// The first word of a command, where it can be told, with [`PROJECT`] for the project's directory.
-pub(super) fn first_word(entry: &HookEntry) -> Option<String> {
+fn first_word(entry: &HookEntry) -> Option<String> {
     if entry.command.contains(PROJECT) {
         return None;
     }
     expanded_words(&entry.command, |name| project_variable(entry, name)).into_iter().next()?
-}
-
-/// The interpreter that a command begins with, and the script that it is given: a path without `.`
-/// in it, below the project where it is said so.
-pub(super) fn interpreted(entry: &HookEntry) -> Option<(String, PathBuf)> {
-    let words = expanded_words(&entry.command, |name| project_variable(entry, name));
-    let program = words.first()?.as_deref()?;
-    let interpreter = interpreter(program)?;
-    let script = words.get(1)?.as_deref()?;
-    let script = script.strip_prefix(PROJECT).map_or(script, |rest| rest.trim_start_matches('/'));
-    Some((interpreter.to_owned(), without_dots(Path::new(script))))
 }
 
 /// The value of a variable that holds the project's directory, unless the hook has its own.
@@ -166,9 +242,20 @@ fn project_variable(entry: &HookEntry, name: &str) -> Option<String> {
 }
 
 /// The path that a word means to a process in that directory.
-fn path_of(word: &str, project: &Path, directory: &Path) -> PathBuf {
+pub(super) fn path_of(word: &str, project: &Path, directory: &Path) -> PathBuf {
+    let word = match word.strip_prefix("~+") {
+        Some(rest) if rest.is_empty() || rest.starts_with('/') => &format!(".{rest}"),
+        _ => word,
+    };
     let mut path = OsString::new();
-    for (index, part) in word.split(PROJECT).enumerate() {
+    let rest = match word.strip_prefix('~') {
+        Some(rest) if rest.is_empty() || rest.starts_with('/') => {
+            path.push(home().unwrap_or_else(|| "~".into()));
+            rest
+        }
+        _ => word,
+    };
+    for (index, part) in rest.split(PROJECT).enumerate() {
         if index > 0 {
             path.push(project);
         }
@@ -177,32 +264,8 @@ fn path_of(word: &str, project: &Path, directory: &Path) -> PathBuf {
     directory.join(path)
 }
 
-/// The files in the project that further words of a command name. No decision covers what is in
-/// them.
-pub(super) fn files_beside_program(
-    entry: &HookEntry,
-    program: Option<&CoveredFile>,
-    project: &Path,
-) -> Vec<PathBuf> {
-    let mut files: Vec<PathBuf> = Vec::new();
-    for mut name in possible_names(&entry.command, |name| project_variable(entry, name)) {
-        // What the shell takes literally may be a command for another one.
-        for variable in PROJECT_DIRECTORY {
-            for written in [format!("${{{variable}}}/"), format!("${variable}/")] {
-                name = name.replace(&written, &format!("{PROJECT}/"));
-            }
-        }
-        let file = path_of(&name, project, project);
-        let is_program = program.is_some_and(|it| it.path == below(project, &file));
-        if !is_program
-            && is_inside(&file, project)
-            && file.is_file()
-            && !files.iter().any(|known| same(known, &file))
-        {
-            files.push(file);
-        }
-    }
-    files
+fn home() -> Option<OsString> {
+    std::env::var_os("HOME").filter(|home| !home.is_empty())
 }
 
 fn same(one: &Path, other: &Path) -> bool {
@@ -210,7 +273,7 @@ fn same(one: &Path, other: &Path) -> bool {
 }
 
 /// Whether a path is one in the project.
-fn is_inside(named: &Path, project: &Path) -> bool {
+pub(super) fn is_inside(named: &Path, project: &Path) -> bool {
     // By its name, not by where a link leads: what a link of the project leads to is the project's
     // choice, and may change.
     let really =
@@ -218,8 +281,23 @@ fn is_inside(named: &Path, project: &Path) -> bool {
     without_dots(named).starts_with(without_dots(project)) || really().unwrap_or(false)
 }
 
+/// What tells files apart: the path from the project's directory on, and where it leads.
+pub(super) fn key(named: &Path, project: &Path) -> (PathBuf, PathBuf) {
+    let target = fs::canonicalize(named).unwrap_or_else(|_| without_dots(named));
+    let (plain, plain_project) = (without_dots(named), without_dots(project));
+    let path = match plain.strip_prefix(&plain_project) {
+        Ok(below) => below.to_path_buf(),
+        Err(_) => {
+            // The project by another name.
+            let real = fs::canonicalize(project).unwrap_or(plain_project);
+            target.strip_prefix(real).map(Path::to_path_buf).unwrap_or(plain)
+        }
+    };
+    (path, target)
+}
+
 /// A path without `.` and `..`, as it is written.
-fn without_dots(path: &Path) -> PathBuf {
+pub(super) fn without_dots(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for component in path.components() {
         match component {
@@ -231,10 +309,4 @@ fn without_dots(path: &Path) -> PathBuf {
         }
     }
     plain
-}
-
-/// A path from the project's directory on, where it is below it; else the path without `.` and `..`.
-pub(super) fn below(project: &Path, path: &Path) -> PathBuf {
-    let (project, path) = (without_dots(project), without_dots(path));
-    path.strip_prefix(&project).map(Path::to_path_buf).unwrap_or(path)
 }

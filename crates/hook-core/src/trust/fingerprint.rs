@@ -4,19 +4,19 @@ use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
-use super::files::{Content, CoveredFile, Keep, covered_files};
+use super::files::{Content, Covered, Keep, Mentioned};
 use super::grant::terms;
 use crate::settings::HookEntry;
 
 /// What a decision is bound to: the hook as it would run, with the files of the project that it
 /// runs. Nothing in it depends on the machine, or on where the project is.
 pub fn fingerprint(entry: &HookEntry, project: &Path) -> String {
-    fingerprint_of(entry, &covered_files(entry, project, project, Keep::Nothing))
+    fingerprint_of(entry, &Mentioned::by(entry).read(project, project, Keep::Nothing))
 }
 
 /// The fingerprint of a hook with files that were read before: what somebody has looked at, and
 /// not what is there by now.
-pub(super) fn fingerprint_of(entry: &HookEntry, files: &[CoveredFile]) -> String {
+pub(super) fn fingerprint_of(entry: &HookEntry, covered: &Covered) -> String {
     let mut fields = Fields::new();
     fields.add("event", &[entry.event.as_str().as_bytes()]);
     fields.add_optional("matcher", entry.matcher.as_deref());
@@ -30,7 +30,11 @@ pub(super) fn fingerprint_of(entry: &HookEntry, files: &[CoveredFile]) -> String
     for (name, value) in terms(entry) {
         fields.add("term", &[name.as_bytes(), value.as_bytes()]);
     }
-    for file in files {
+    if !covered.unknown.is_empty() {
+        // A decision about a hook whose files are known is none about one whose files are not.
+        fields.add("opaque", &[]);
+    }
+    for file in &covered.files {
         let (state, sha256): (&[u8], &[u8]) = match &file.content {
             Content::Read { sha256, .. } => (b"read", sha256),
             Content::Absent => (b"absent", b""),
@@ -38,7 +42,13 @@ pub(super) fn fingerprint_of(entry: &HookEntry, files: &[CoveredFile]) -> String
         };
         let target = file.target_below_project();
         let target = target.map_or(&b""[..], |target| target.as_os_str().as_encoded_bytes());
-        fields.add("file", &[file.path.as_os_str().as_encoded_bytes(), target, state, sha256]);
+        let path = file.path.as_os_str().as_encoded_bytes();
+        let starts: &[u8] = match file.executable {
+            None => b"",
+            Some(true) => b"can be started",
+            Some(false) => b"cannot be started",
+        };
+        fields.add("file", &[path, target, state, sha256, starts]);
     }
     fields.finish()
 }

@@ -74,7 +74,8 @@ pub struct Seen {
 pub struct SeenFile {
     /// Its path, from the project's directory on where it is below it.
     pub path: String,
-    /// Where that led.
+    /// Where that led; empty where that is not kept.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub target: String,
     /// Its SHA-256; absent when it could not be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -167,7 +168,7 @@ pub(super) fn terms(entry: &HookEntry) -> BTreeMap<String, String> {
     let list = |list: &[String]| (!list.is_empty()).then(|| Value::from(list).to_string());
     let said = |word: &str| Some(word.to_owned());
     let is_disabled = config.disabled.iter().any(|name| name == entry.display_name());
-    let terms: [(&str, Option<String>); 8] = [
+    let terms: [(&str, Option<String>); 9] = [
         ("sequential", entry.sequential.then(|| "true".to_owned())),
         ("timeout", entry.timeout.map(|timeout| timeout.as_millis().to_string())),
         (
@@ -181,6 +182,7 @@ pub(super) fn terms(entry: &HookEntry) -> BTreeMap<String, String> {
         ("disabled", if is_disabled { said("true") } else { None }),
         ("environment.allow", list(&config.environment.allow)),
         ("environment.deny", list(&config.environment.deny)),
+        ("data", list(&entry.data)),
         ("maxConcurrent", (config.max_concurrent > 0).then(|| config.max_concurrent.to_string())),
     ];
     let given = terms.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));

@@ -11,6 +11,8 @@ mod earlier;
 mod files;
 mod fingerprint;
 mod grant;
+mod lock;
+mod lookup;
 mod matching;
 mod review;
 mod store;
@@ -22,12 +24,13 @@ use std::sync::Arc;
 pub use changes::Change;
 pub use fingerprint::fingerprint;
 pub use grant::{Grant, Seen, SeenFile};
+pub use lock::{LockCheck, TrustLock, TrustLockError};
 pub use review::{FileState, Review, ReviewedFile, Standing};
 pub use store::{TrustStore, TrustStoreError};
 
 use crate::failure::HookFailure;
 use crate::settings::{Diagnostic, HookEntry, Place, Rule};
-use files::{Content, CoveredFile, Keep, covered_files, first_word};
+use files::{Keep, Mentioned};
 use fingerprint::fingerprint_of;
 use matching::{Match, Matched};
 
@@ -90,7 +93,9 @@ impl TrustedHooks {
             Self::Only(grants) => grants,
         };
         let matched = Matched::of(entries, grants, project, |index| {
-            Granted::fingerprint(entries.get(index)?, project, project, Form::Current)
+            let entry = entries.get(index)?;
+            let covered = Mentioned::by(entry).read(project, project, Keep::Nothing);
+            covered.can_be_trusted().then(|| fingerprint_of(entry, &covered))
         });
         let shared = |grant: &Grant| Arc::new(grant.clone());
         let trust = entries.iter().zip(&matched.hooks).map(|(entry, found)| match *found {
@@ -148,6 +153,7 @@ enum Form {
 pub(crate) struct Granted {
     entry: HookEntry,
     project: PathBuf,
+    mentioned: Mentioned,
     fingerprint: String,
     form: Form,
 }
@@ -157,26 +163,11 @@ impl Granted {
         let fingerprint = grant.fingerprint.clone();
         Trust::Checked(Arc::new(Self {
             entry: entry.clone(),
+            mentioned: Mentioned::by(entry),
             project: project.into(),
             fingerprint,
             form,
         }))
-    }
-
-    /// The fingerprint of a hook that is run in a directory; `None` if not all can be covered.
-    fn fingerprint(
-        entry: &HookEntry,
-        project: &Path,
-        directory: &Path,
-        form: Form,
-    ) -> Option<String> {
-        match form {
-            Form::Current => {
-                let files = covered_files(entry, project, directory, Keep::Nothing);
-                files.iter().all(is_covered).then(|| fingerprint_of(entry, &files))
-            }
-            Form::Earlier => earlier::fingerprint(entry, project, directory),
-        }
     }
 
     /// Whether the hook, run in that directory, is still the one that was agreed to. Reads the
@@ -184,26 +175,38 @@ impl Granted {
     pub(crate) fn still_holds(&self, directory: &Path) -> Result<(), HookFailure> {
         // Where that directory is gone, the hook runs in the project.
         let directory = if directory.is_dir() { directory } else { &self.project };
-        if self.holds_in(directory) {
+        if self.fingerprint_in(directory).as_ref() == Some(&self.fingerprint) {
             return Ok(());
         }
-        let relative = first_word(&self.entry).filter(|word| Path::new(word).is_relative());
-        Err(match relative {
-            Some(script) if directory != self.project && self.holds_in(&self.project) => {
+        if directory == self.project {
+            return Err(HookFailure::Untrusted);
+        }
+        let covered = |directory| self.mentioned.read(&self.project, directory, Keep::Nothing);
+        let (there, here) = (covered(&self.project), covered(directory));
+        let is_here = |path: &Path| here.files.iter().any(|file| file.path == path);
+        let script = there
+            .files
+            .iter()
+            .find_map(|file| file.relative.as_ref().filter(|_| !is_here(&file.path)).cloned());
+        let holds = self.fingerprint_in(&self.project).as_ref() == Some(&self.fingerprint);
+        Err(match script {
+            Some(script) if holds => {
                 HookFailure::UntrustedHere { script, directory: directory.into() }
             }
             _ => HookFailure::Untrusted,
         })
     }
 
-    fn holds_in(&self, directory: &Path) -> bool {
-        let now = Self::fingerprint(&self.entry, &self.project, directory, self.form);
-        now.is_some_and(|now| now == self.fingerprint)
+    /// The fingerprint of the hook when it is run in a directory; `None` if not all can be covered.
+    fn fingerprint_in(&self, directory: &Path) -> Option<String> {
+        match self.form {
+            Form::Current => {
+                let covered = self.mentioned.read(&self.project, directory, Keep::Nothing);
+                covered.can_be_trusted().then(|| fingerprint_of(&self.entry, &covered))
+            }
+            Form::Earlier => earlier::fingerprint(&self.entry, &self.project, directory),
+        }
     }
-}
-
-fn is_covered(file: &CoveredFile) -> bool {
-    !matches!(file.content, Content::TooLong)
 }
 
 #[cfg(test)]

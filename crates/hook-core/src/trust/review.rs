@@ -5,9 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Map;
 
 use super::changes::{self, Change};
-use super::files::{
-    Content, CoveredFile, Keep, below, covered_files, files_beside_program, interpreted,
-};
+use super::files::{Content, CoveredFile, Keep, Mentioned};
 use super::fingerprint::{fingerprint_of, hash_of};
 use super::grant::{FORM, Grant, Seen, SeenFile, terms};
 use super::matching::{Match, Matched};
@@ -25,9 +23,15 @@ pub struct Review {
     pub fingerprint: String,
     /// The files of the project that a decision about it covers.
     pub files: Vec<ReviewedFile>,
-    /// Other files in the project that its command names. What is in them can change without
-    /// anybody being asked.
-    pub uncovered: Vec<PathBuf>,
+    /// Files of the project that it names and that no decision covers, since its `data` takes them
+    /// out.
+    pub data: Vec<PathBuf>,
+    /// Why the files that it may run are not all known, one reason each. A decision about such a
+    /// hook has to be made in so many words: see [`accept_opaque`](Self::accept_opaque).
+    pub opaque: Vec<String>,
+    /// Whether it names more than a decision can cover.
+    pub too_much: bool,
+    pub(super) opaque_accepted: bool,
     /// What was decided about it before.
     pub standing: Standing,
 }
@@ -55,7 +59,8 @@ pub enum FileState {
     Absent,
     /// It cannot be read, or is no regular file.
     Unreadable,
-    /// It is longer than 64 MiB, so its hook cannot be trusted: it would be read before each run.
+    /// It is longer than 64 MiB, alone or with the hook's other files, so its hook cannot be trusted:
+    /// it would be read before each run.
     TooLong,
 }
 
@@ -87,16 +92,19 @@ pub enum Standing {
 }
 
 impl Review {
-    /// The script of the project that the command gives to an interpreter, as in
-    /// `python3 hooks/guard.py`. It is not covered; it would be as the command's first word.
-    pub fn interpreted_script(&self) -> Option<&Path> {
-        let script = interpreted(&self.entry)?.1;
-        self.uncovered.iter().find(|file| file.ends_with(&script)).map(PathBuf::as_path)
+    /// Agrees that not every file that the hook may run is known: what it runs may change without
+    /// anybody being asked. Without this, an opaque hook is refused by
+    /// [`TrustStore::grant_reviewed`](super::TrustStore::grant_reviewed).
+    pub fn accept_opaque(&mut self) {
+        self.opaque_accepted = true;
     }
 
-    /// The interpreter of [`interpreted_script`](Self::interpreted_script).
-    pub fn interpreter(&self) -> Option<String> {
-        Some(interpreted(&self.entry)?.0)
+    /// Whether a decision is about the hook as it is.
+    pub fn fits(&self, grant: &Grant) -> bool {
+        match &self.standing {
+            Standing::Partly(earlier) => earlier.fingerprint == grant.fingerprint,
+            _ => self.fingerprint == grant.fingerprint,
+        }
     }
 
     /// What changed since the hook was trusted; nothing for one that is, or that never was.
@@ -117,7 +125,7 @@ impl Review {
     /// What decisions of the first version did not cover.
     fn covers_now(&self) -> Vec<String> {
         let terms = terms(&self.entry).into_iter().map(|(name, value)| format!("{name} {value}"));
-        let files = self.files.iter().skip(1).map(|file| file.path.display().to_string());
+        let files = self.files.iter().map(|file| format!("file {}", file.path.display()));
         terms.chain(files).collect()
     }
 
@@ -179,15 +187,15 @@ pub(super) fn review(project: &Path, entries: &[HookEntry], grants: &[Grant]) ->
     let mut reviews: Vec<Review> = entries
         .iter()
         .map(|entry| {
-            let files = covered_files(entry, project, project, Keep::Bytes);
+            let covered = Mentioned::by(entry).read(project, project, Keep::Bytes);
             Review {
                 entry: entry.clone(),
-                fingerprint: fingerprint_of(entry, &files),
-                uncovered: files_beside_program(entry, files.first(), project)
-                    .iter()
-                    .map(|file| below(project, file))
-                    .collect(),
-                files: files.into_iter().map(ReviewedFile::of).collect(),
+                fingerprint: fingerprint_of(entry, &covered),
+                too_much: !covered.can_be_trusted(),
+                data: covered.data,
+                opaque: covered.unknown.iter().map(ToString::to_string).collect(),
+                opaque_accepted: false,
+                files: covered.files.into_iter().map(ReviewedFile::of).collect(),
                 standing: Standing::New,
             }
         })

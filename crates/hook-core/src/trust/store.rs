@@ -8,9 +8,11 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::fingerprint::hexadecimal;
 use super::grant::Grant;
 use super::review::{self, FileState, Review};
 use crate::atomic::{self, Exclusive, Failed, NewFile, Replaced, absent_is_none};
+use crate::regular_file;
 use crate::settings::HookEntry;
 
 /// The trust store could not be used.
@@ -62,11 +64,34 @@ pub enum TrustStoreError {
         /// Its file.
         file: PathBuf,
     },
+    /// A hook that was to be trusted names more than a decision can cover.
+    #[error(
+        "the hook `{hook}` cannot be trusted: its command names more files or directories than are \
+         looked at, or is too long; nothing was trusted; start it by a script, and name that alone"
+    )]
+    TooMuch {
+        /// The hook.
+        hook: String,
+    },
+    /// The files of a hook that was to be trusted are not all known, and nobody agreed to that.
+    #[error(
+        "the hook `{hook}` was not trusted, and nothing else was: the files that it may run are not \
+         all known ({reasons}); agree to that by itself, or put the command into a script"
+    )]
+    Opaque {
+        /// The hook.
+        hook: String,
+        /// Why they are not.
+        reasons: String,
+    },
 }
 
 /// The version of the store's format. What is only added to a [`Grant`] does not change it: other
 /// versions ignore fields that they do not know, and keep them.
 const VERSION: u32 = 1;
+
+/// How long the store may be, in bytes: 64 MiB.
+const MAX_STORE: u64 = 64 << 20;
 
 /// How often a change begins anew when somebody writes the store without its lock.
 const ATTEMPTS: usize = 8;
@@ -108,7 +133,13 @@ impl TrustStore {
     /// When the store cannot be read, or is damaged. Reading changes nothing about that: the next
     /// decision sets a damaged store aside.
     pub fn granted(&self, project: &Path) -> Result<Vec<Grant>, TrustStoreError> {
-        Ok(self.read()?.projects.remove(&key(project)).unwrap_or_default())
+        let key = key(project);
+        let mut granted = self.read()?.projects.remove(&key).unwrap_or_default();
+        if key.contains(char::REPLACEMENT_CHARACTER) {
+            // The first version kept decisions about several projects under such a key.
+            granted.retain(|grant| !grant.is_of_earlier_form());
+        }
+        Ok(granted)
     }
 
     /// Looks at hooks of a project as they are now: what they would run, whether that is trusted,
@@ -129,20 +160,25 @@ impl TrustStore {
         review::review(project, entries, &[])
     }
 
-    /// Trusts hooks of a project as they are now.
+    /// Trusts hooks of a project as they are now, whatever they are: for a host that asks its user in
+    /// its own way. Whoever is to see what is trusted gets a [`review`](Self::review).
     ///
     /// # Errors
     /// When the store cannot be read or written.
     pub fn grant(&self, project: &Path, entries: &[HookEntry]) -> Result<(), TrustStoreError> {
-        self.grant_reviewed(project, &review::review(project, entries, &[]))
+        let mut reviews =
+            review::review(project, entries, &self.granted(project).unwrap_or_default());
+        reviews.iter_mut().for_each(Review::accept_opaque);
+        self.grant_reviewed(project, &reviews)
     }
 
     /// Trusts hooks of a project as they were when they were reviewed. One that has changed since
     /// is not trusted.
     ///
     /// # Errors
-    /// When the store cannot be read or written, or when a script is too long to be covered. Then
-    /// nothing is trusted.
+    /// When the store cannot be read or written; when the files of a hook are too long or too many
+    /// to be covered; when they are not all known and that was not agreed to
+    /// ([`Review::accept_opaque`]). Then nothing is trusted.
     pub fn grant_reviewed<'r>(
         &self,
         project: &Path,
@@ -156,7 +192,21 @@ impl TrustStore {
                 file: file.path.clone(),
             })
         };
-        if let Some(refused) = reviews.iter().find_map(too_long) {
+        let too_much = |review: &&Review| {
+            let hook = review.entry.display_name().to_owned();
+            review.too_much.then_some(TrustStoreError::TooMuch { hook })
+        };
+        let opaque = |review: &&Review| {
+            let refused = !review.opaque.is_empty() && !review.opaque_accepted;
+            refused.then(|| TrustStoreError::Opaque {
+                hook: review.entry.display_name().to_owned(),
+                reasons: review.opaque.join("; "),
+            })
+        };
+        let refused = |review: &&Review| {
+            too_long(review).or_else(|| too_much(review)).or_else(|| opaque(review))
+        };
+        if let Some(refused) = reviews.iter().find_map(refused) {
             return Err(refused);
         }
         let mut added = HashSet::new();
@@ -217,8 +267,8 @@ impl TrustStore {
 
     /// What the store says. Nothing is written.
     fn read(&self) -> Result<Contents, TrustStoreError> {
-        let read =
-            absent_is_none(fs::read(&self.path)).map_err(|source| self.io("read", source))?;
+        let read = absent_is_none(regular_file::read(&self.path, MAX_STORE));
+        let read = read.map_err(|source| self.io("read", source))?;
         read.map_or_else(|| Ok(Contents::default()), |bytes| self.contents(&bytes))
     }
 
@@ -248,7 +298,7 @@ impl TrustStore {
         let io = |failed: Failed| self.io(failed.attempt, failed.source);
         let file = Exclusive::wait(&self.path).map_err(io)?;
         for _ in 0..ATTEMPTS {
-            let before = absent_is_none(fs::read(file.path()));
+            let before = absent_is_none(regular_file::read(file.path(), MAX_STORE));
             let before = before.map_err(|source| self.io("read", source))?;
             let read = before.as_deref().map(|bytes| (bytes, self.contents(bytes)));
             let (mut contents, aside) = match read {
@@ -283,8 +333,14 @@ impl TrustStore {
     }
 }
 
-/// A project by its real path, so that a link to it is the same project.
+/// A project by its real path, so that a link to it is the same project. A path that is no text is
+/// written by its bytes, behind a word that no absolute path begins with: two projects never have
+/// the same key.
 fn key(project: &Path) -> String {
-    let real = fs::canonicalize(project).unwrap_or_else(|_| project.to_path_buf());
-    real.to_string_lossy().into_owned()
+    let real = fs::canonicalize(project).or_else(|_| std::path::absolute(project));
+    let real = real.unwrap_or_else(|_| project.to_path_buf());
+    match real.to_str() {
+        Some(text) => text.to_owned(),
+        None => format!("bytes:{}", hexadecimal(real.as_os_str().as_encoded_bytes())),
+    }
 }

@@ -1,0 +1,104 @@
+//! `hook trust --lock` and `--check`: what was reviewed, committed with the project.
+
+use hook_core::trust::{LockCheck, Review, Standing, TrustLock};
+
+use super::{ProjectHooks, Reviewed};
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::exit_code::{self, Status};
+use crate::output::Printer;
+use crate::render;
+
+/// Writes the lock of each project that has hooks, once all of them are trusted.
+pub(super) async fn write(
+    projects: &[ProjectHooks],
+    reviews: &[Reviewed],
+    context: &Context,
+    printer: &mut Printer,
+) -> Result<Status, CommandError> {
+    let open: Vec<&str> = reviews
+        .iter()
+        .filter(|it| !it.is_trusted())
+        .map(|it| it.review.entry.display_name())
+        .collect();
+    if !open.is_empty() {
+        let names: Vec<String> = open.iter().map(|name| render::on_one_line(name)).collect();
+        printer.problem(&format!(
+            "nothing was written: not all hooks are trusted ({}); review them first, with `hook trust`",
+            names.join(", ")
+        ));
+        return Ok(exit_code::FAILURE);
+    }
+    for (project, entries) in projects {
+        let path = TrustLock::path(project);
+        if entries.is_empty() && !path.exists() {
+            continue;
+        }
+        let of_project = reviews.iter().filter(|it| it.project == *project);
+        let lock = TrustLock::of(of_project.map(|it| &it.review));
+        lock.write(project)?;
+        if context.json() {
+            let line = serde_json::json!({"lock": path.to_string_lossy(), "hooks": lock.len()});
+            printer.message(line.to_string().as_bytes()).await?;
+        } else {
+            printer.text(&render::locked(&path, lock.len())).await?;
+        }
+    }
+    Ok(exit_code::PROCEED)
+}
+
+/// Compares the hooks of each project with its lock.
+pub(super) async fn check(
+    projects: &[ProjectHooks],
+    whole: bool,
+    context: &Context,
+    printer: &mut Printer,
+) -> Result<Status, CommandError> {
+    let mut failed = 0;
+    let mut checked = 0;
+    for (project, entries) in projects {
+        let lock = TrustLock::read(project)?;
+        if lock.is_none() && !entries.is_empty() {
+            printer.problem(&format!(
+                "there is no lock {}; `hook trust --lock` writes it once the hooks are trusted",
+                TrustLock::path(project).display()
+            ));
+        }
+        let lock = lock.unwrap_or_else(|| TrustLock::of([]));
+        let LockCheck { reviews, gone, .. } = lock.check(project, entries);
+        checked += reviews.len();
+        let is_open = |review: &&Review| review.standing != Standing::Trusted;
+        failed += reviews.iter().filter(is_open).count() + gone.len();
+        if context.json() {
+            for review in &reviews {
+                printer.message(render::review_json(review, false).to_string().as_bytes()).await?;
+            }
+            for grant in &gone {
+                let line = render::grant_json(grant, ("gone", true)).to_string();
+                printer.message(line.as_bytes()).await?;
+            }
+            continue;
+        }
+        for review in reviews.iter().filter(is_open) {
+            printer.text(&render::unlocked(review, whole, printer)).await?;
+        }
+        if !gone.is_empty() {
+            printer.text(&render::gone(&gone, printer)).await?;
+        }
+    }
+    if failed > 0 {
+        let differ = match failed {
+            1 => "1 hook is not as the lock says".to_owned(),
+            count => format!("{count} hooks are not as the lock says"),
+        };
+        printer.problem(&format!(
+            "{differ}; review what changed with `hook trust`, then write and commit the lock with \
+             `hook trust --lock`"
+        ));
+        return Ok(exit_code::FAILURE);
+    }
+    if !context.json() {
+        printer.text(&render::as_locked(checked)).await?;
+    }
+    Ok(exit_code::PROCEED)
+}

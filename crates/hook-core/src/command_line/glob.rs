@@ -1,0 +1,184 @@
+//! Patterns of file names, as a shell has them: `*`, `?`, `[a-z]`, `[!a]`, a backslash before what
+//! is meant literally.
+
+/// Whether a text could be a pattern.
+pub(crate) fn is_pattern(text: &str) -> bool {
+    text.contains(['*', '?', '['])
+}
+
+/// Whether a name without slashes fits a pattern without slashes. A leading dot has to be written.
+pub(crate) fn name_fits(pattern: &str, name: &str) -> bool {
+    if name.starts_with('.') && !pattern.starts_with(['.', '\\']) {
+        return false;
+    }
+    let pattern: Vec<char> = pattern.chars().collect();
+    let name: Vec<char> = name.chars().collect();
+    fits(&pattern, &name)
+}
+
+/// Whether a relative path fits a pattern, component by component; `**` stands for any number of
+/// them, and a leading dot need not be written.
+pub(crate) fn path_fits(pattern: &str, path: &str) -> bool {
+    let pattern: Vec<&str> = pattern.split('/').filter(|it| !matches!(*it, "" | ".")).collect();
+    let path: Vec<&str> = path.split('/').collect();
+    components_fit(&pattern, &path)
+}
+
+fn components_fit(pattern: &[&str], path: &[&str]) -> bool {
+    // Where the last `**` stands, and how much of the path it has taken.
+    let (mut at, mut reached, mut last) = (0, 0, None);
+    while reached < path.len() {
+        let component = path.get(reached).copied().unwrap_or_default();
+        match pattern.get(at) {
+            Some(&"**") => {
+                last = Some((at, reached));
+                at += 1;
+            }
+            Some(wanted) if name_or_hidden_fits(wanted, component) => {
+                at += 1;
+                reached += 1;
+            }
+            _ => match last {
+                Some((stars, taken)) => {
+                    last = Some((stars, taken + 1));
+                    (at, reached) = (stars + 1, taken + 1);
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern.get(at..).unwrap_or_default().iter().all(|rest| *rest == "**")
+}
+
+fn name_or_hidden_fits(pattern: &str, name: &str) -> bool {
+    let pattern: Vec<char> = pattern.chars().collect();
+    let name: Vec<char> = name.chars().collect();
+    fits(&pattern, &name)
+}
+
+fn fits(pattern: &[char], name: &[char]) -> bool {
+    let (mut at, mut reached, mut last) = (0, 0, None);
+    while reached < name.len() {
+        let one = name.get(reached).and_then(|it| one_fits(pattern.get(at..)?, *it));
+        match (pattern.get(at), one) {
+            (Some('*'), _) => {
+                last = Some((at, reached));
+                at += 1;
+            }
+            (_, Some(length)) => {
+                at += length;
+                reached += 1;
+            }
+            _ => match last {
+                Some((star, taken)) => {
+                    last = Some((star, taken + 1));
+                    (at, reached) = (star + 1, taken + 1);
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern.get(at..).unwrap_or_default().iter().all(|rest| *rest == '*')
+}
+
+/// Whether the first part of a pattern fits a character, and how long that part is.
+fn one_fits(pattern: &[char], character: char) -> Option<usize> {
+    match pattern {
+        ['?', ..] => Some(1),
+        ['\\', escaped, ..] => (*escaped == character).then_some(2),
+        ['[', class @ ..] => match class_fits(class, character) {
+            Some((fits, length)) => fits.then_some(length + 1),
+            None => (character == '[').then_some(1),
+        },
+        [literal, ..] => (*literal == character).then_some(1),
+        [] => None,
+    }
+}
+
+/// Whether a character is in the class that begins behind a `[`, and how long the class is with
+/// its `]`; `None` if it is none.
+fn class_fits(class: &[char], character: char) -> Option<(bool, usize)> {
+    let negated = matches!(class, ['!' | '^', ..]);
+    let mut at = usize::from(negated);
+    let begin = at;
+    let mut found = false;
+    loop {
+        match class.get(at..)? {
+            [']', ..] if at > begin => return Some((found != negated, at + 1)),
+            // A class by its name, or an equivalent: taken to fit, and its negation, too.
+            ['[', kind @ (':' | '.' | '='), rest @ ..] => {
+                let end = rest.windows(2).position(|pair| pair == [*kind, ']']);
+                let after = end.and_then(|end| {
+                    Some(end + rest.iter().skip(end + 2).position(|it| *it == ']')?)
+                });
+                match after {
+                    Some(after) => return Some((true, at + 2 + after + 2 + 1)),
+                    None => {
+                        found |= character == '[';
+                        at += 1;
+                    }
+                }
+            }
+            ['\\', escaped, ..] => {
+                found |= *escaped == character;
+                at += 2;
+            }
+            [from, '-', to, ..] if *to != ']' => {
+                found |= (*from..=*to).contains(&character);
+                at += 3;
+            }
+            [only, ..] => {
+                found |= *only == character;
+                at += 1;
+            }
+            [] => return None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn paths_fit_component_by_component() {
+        for (pattern, path, expected) in [
+            ("README.md", "README.md", true),
+            ("./README.md", "README.md", true),
+            ("*.md", "docs/a.md", false),
+            ("docs/*", "docs/a.md", true),
+            ("docs/*", "docs/x/a.md", false),
+            ("docs/**", "docs/x/a.md", true),
+            ("**/*.md", "a.md", true),
+            ("**/*.md", "x/y/a.md", true),
+            ("**", ".hooks/x", true),
+            ("**/x/**/y", "a/x/b/x/c/y", true),
+            ("**/x/y", "a/x/b/x/c/y", false),
+            ("", "a", false),
+        ] {
+            assert_eq!(path_fits(pattern, path), expected, "{pattern} {path}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_pattern_is_read_without_panic(pattern in "[a\\]\\[\\-!\\\\*?:.b]{0,12}", name in "[a-c.\\[\\]]{0,8}") {
+            let _ = (name_fits(&pattern, &name), path_fits(&pattern, &name));
+        }
+
+        /// What bash takes for a match is one here.
+        #[cfg(unix)]
+        #[test]
+        fn what_fits_for_bash_fits(pattern in "[a-c*?\\[\\]!.-]{1,6}", name in "[a-c.]{1,4}") {
+            let mut bash = std::process::Command::new("bash");
+            let script = "case \"$2\" in $1) exit 0;; *) exit 7;; esac";
+            let done = bash.args(["-c", script, "bash", &pattern, &name]).status().unwrap();
+            // `case` lets `*` match a leading dot, file names do not.
+            prop_assume!(!name.starts_with('.'));
+            if done.code() == Some(0) {
+                prop_assert!(name_fits(&pattern, &name), "{pattern} {name}");
+            }
+        }
+    }
+}
