@@ -95,12 +95,10 @@ fn normalized(mut message: Value) -> Value {
 
 /// The part of a response that a fire function gives.
 fn fired(result: &ProcessedHookResult) -> Value {
-    let mut out = Vec::new();
-    let mut object = ObjectWriter::begin(&mut out);
-    object.object("output", |out| result.aggregated.write(out));
-    object.object("processed", |out| result.write(out));
-    object.end();
-    json(&out)
+    json(&ObjectWriter::line(|out| {
+        out.object("output", |out| result.aggregated.write(out));
+        out.object("processed", |out| result.write(out));
+    }))
 }
 
 proptest! {

@@ -6,6 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use hook_core::runner::RunnerError;
 use hook_core::settings::{Diagnostic, SettingsFile, Severity, discover, read_again};
+use hook_core::text::OneLine;
 use hook_core::{
     Aggregator, Guard, HandlerHook, HookEventName, HookRegistry, Pipeline, Planner, Runner,
     RunnerHost, SettingsSource, TrustPolicy,
@@ -240,7 +241,7 @@ impl EngineSlot {
         let before = self.initialize().await;
         let rebuilt = Engine::build(&self.options, before.as_ref().ok().cloned()).await;
         if let Err(unbuilt) = &rebuilt {
-            tracing::error!(target: "hook::settings", "reload failed: {}", unbuilt.error);
+            tracing::error!(target: "hook::settings", "reload failed: {}", OneLine(&unbuilt.error));
         }
         // An engine that works is not given up for one that does not.
         if rebuilt.is_ok() || before.is_err() {

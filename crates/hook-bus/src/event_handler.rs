@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures::FutureExt;
-use hook_core::nearest::shortened;
 use hook_core::runner::Nesting;
+use hook_core::text::shortened;
 use hook_core::{
     EventInput, FailureCode, FinishedHooks, Guard, HookEventName, HookExecutionResult, HostContext,
     PayloadError, PipelineOutcome, Plan, ProcessedHookResult, RawJson, RequestInput, RunScope,

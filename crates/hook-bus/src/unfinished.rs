@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hook_core::nearest::shortened;
+use hook_core::text::shortened;
 use hook_core::{Hook, HookExecutionResult, HookFailure, Plan, RawJson};
 
 /// The names of the planned hooks that were still at work, or had not begun; an array. `None` where

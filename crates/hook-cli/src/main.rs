@@ -79,7 +79,7 @@ fn main() -> ExitCode {
 /// Says nothing more than the parser did. Help and version are asked for and go to stdout;
 /// everything else is wrong usage.
 fn misread(error: &clap::Error) -> Status {
-    let text = output::harmless(&error.render().to_string());
+    let text = hook_core::text::lines(&error.render().to_string());
     if error.use_stderr() {
         // Nobody is left to tell when stderr is closed.
         let _ = write!(std::io::stderr(), "{text}");

@@ -1,11 +1,12 @@
 //! The one way to the terminal: data to stdout, diagnostics to stderr.
 
-use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
 
 use anstyle::{AnsiColor, Style};
 use hook_core::settings::{Diagnostic, Severity};
+use hook_core::{JsonObject, ObjectWriter, text};
 use indicatif::{MultiProgress, ProgressDrawTarget};
+use serde_json::Value;
 
 use crate::args::Color;
 use crate::error::CommandError;
@@ -105,12 +106,18 @@ impl Printer {
     /// Prints a message of the protocol: one line, flushed. Whoever does not read holds up nothing
     /// but the command's own next word.
     pub(crate) async fn message(&mut self, line: &[u8]) -> Result<(), CommandError> {
-        let mut line = match self.is_interactive() {
-            true => harmless_json(&String::from_utf8_lossy(line)).into_bytes(),
-            false => line.to_vec(),
-        };
-        line.push(b'\n');
-        self.write(line).await
+        let mut line = text::json(&String::from_utf8_lossy(line)).into_owned();
+        line.push('\n');
+        self.write(line.into_bytes()).await
+    }
+
+    /// Prints an object as a line of JSON.
+    pub(crate) async fn object(&mut self, object: &Value) -> Result<(), CommandError> {
+        let line = ObjectWriter::line(|out| match JsonObject::try_from(object) {
+            Ok(fields) => out.fields(&fields),
+            Err(error) => out.text("error", &error.to_string()),
+        });
+        self.message(&line).await
     }
 
     /// Prints text for people.
@@ -153,18 +160,17 @@ impl Printer {
         let _ = writeln!(io::stderr(), "{text}");
     }
 
-    /// Prints to stderr what a hook said; as it is, unless a person would see it.
+    /// Prints to stderr what a hook said.
     pub(crate) fn note(&mut self, text: &str) {
-        // Nobody is left to tell when stderr is closed.
-        let text = if io::stderr().is_terminal() { harmless(text) } else { text.to_owned() };
         self.make_room();
-        let _ = writeln!(io::stderr(), "{text}");
+        // Nobody is left to tell when stderr is closed.
+        let _ = writeln!(io::stderr(), "{}", text::lines(text));
     }
 
     fn diagnostic(&mut self, word: &str, tone: Tone, text: &str) {
         let word = paint(self.is_coloured(io::stderr().is_terminal()), tone, word);
         self.make_room();
-        let _ = writeln!(io::stderr(), "{word}: {}", harmless(text));
+        let _ = writeln!(io::stderr(), "{word}: {}", text::lines(text));
     }
 
     /// Styles a piece of text that goes to stdout.
@@ -194,109 +200,12 @@ fn is_capable_terminal() -> bool {
 }
 
 fn paint(coloured: bool, tone: Tone, text: &str) -> String {
-    let text = harmless(text);
+    let text = text::lines(text);
     match coloured {
         true => {
             let style = tone.style();
             format!("{style}{text}{style:#}")
         }
         false => text,
-    }
-}
-
-/// What hooks and files say must not move the cursor, change colours, ring the bell, or look like
-/// something else than it is: who reads a command must see what it says.
-pub(crate) fn harmless(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    let mut characters = text.chars().peekable();
-    while let Some(character) = characters.next() {
-        match character {
-            '\n' | '\t' => shown.push(character),
-            '\r' if characters.peek() == Some(&'\n') => {}
-            character if is_hidden(character) => shown.extend(character.escape_unicode()),
-            character => shown.push(character),
-        }
-    }
-    shown
-}
-
-/// JSON that means the same, with escapes for what a terminal would obey or not show.
-fn harmless_json(json: &str) -> String {
-    let mut shown = String::with_capacity(json.len());
-    let mut units = [0; 2];
-    for character in json.chars() {
-        match is_hidden(character) {
-            true => {
-                for unit in character.encode_utf16(&mut units) {
-                    let _ = write!(shown, "\\u{unit:04x}");
-                }
-            }
-            false => shown.push(character),
-        }
-    }
-    shown
-}
-
-/// Whether a terminal would obey the character, or show nothing of it.
-pub(crate) fn is_hidden(character: char) -> bool {
-    character.is_control() || is_unseen(character)
-}
-
-/// Characters that are not seen, or that change the order in which others are: soft hyphens, blanks
-/// without width, joiners, directions, line separators, fillers, and what can hide a text in a text.
-fn is_unseen(character: char) -> bool {
-    matches!(
-        character,
-        '\u{ad}'
-            | '\u{34f}'
-            | '\u{61c}'
-            | '\u{115f}'..='\u{1160}'
-            | '\u{17b4}'..='\u{17b5}'
-            | '\u{180b}'..='\u{180f}'
-            | '\u{200b}'..='\u{200f}'
-            | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}'
-            | '\u{3164}'
-            // The last two of these only choose between a sign as text and as a picture.
-            | '\u{fe00}'..='\u{fe0d}'
-            | '\u{feff}'
-            | '\u{ffa0}'
-            | '\u{fff9}'..='\u{fffb}'
-            | '\u{1d173}'..='\u{1d17a}'
-            | '\u{e0000}'..='\u{e0fff}'
-    )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn control_sequences_are_shown_and_not_obeyed() {
-        assert_eq!(harmless("a\u{1b}[31mb\u{7}\r\n\tc\u{9b}"), "a\\u{1b}[31mb\\u{7}\n\tc\\u{9b}");
-        assert_eq!(harmless("rm x\rls  "), "rm x\\u{d}ls  ");
-    }
-
-    #[test]
-    fn json_on_a_terminal_means_the_same_and_moves_nothing() {
-        let value = serde_json::json!("c1 \u{9b}31m \u{202e}red \u{e0041} é 日");
-        let shown = harmless_json(&value.to_string());
-        assert!(!shown.chars().any(is_hidden), "{shown}");
-        assert_eq!(serde_json::from_str::<serde_json::Value>(&shown).unwrap(), value);
-        assert!(shown.contains("é 日"));
-    }
-
-    #[test]
-    fn what_is_not_seen_is_shown() {
-        for character in
-            "\u{202a}\u{202e}\u{2066}\u{2069}\u{200b}\u{200d}\u{feff}\u{ad}\u{e0041}\u{2028}"
-                .chars()
-        {
-            let text = format!("a{character}b");
-            assert_eq!(harmless(&text), format!("a{}b", character.escape_unicode()));
-        }
-        for text in ["naïve ⚠\u{fe0f} שלום 日本", " "] {
-            assert_eq!(harmless(text), text);
-        }
     }
 }

@@ -5,7 +5,7 @@ use std::any::Any;
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, set_hook, take_hook};
 
-use crate::output::harmless;
+use hook_core::text::OneLine;
 
 /// Makes a panic, on any thread, one line on stderr; with `RUST_BACKTRACE` set, all that Rust says.
 pub(crate) fn are_said_in_one_line() {
@@ -25,7 +25,7 @@ pub(crate) fn caught<T>(work: impl FnOnce() -> T) -> Option<T> {
 
 fn line(info: &PanicHookInfo<'_>) -> String {
     let place = info.location().map(|place| format!(" at {place}")).unwrap_or_default();
-    let text = harmless(message(info.payload())).replace('\n', " ");
+    let text = OneLine(message(info.payload()));
     format!(
         "error: hook itself failed{place}: {text}; this is a mistake in hook, please report it \
          with RUST_BACKTRACE=1"

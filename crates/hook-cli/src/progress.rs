@@ -11,7 +11,8 @@ use hook_bus::{HookProgress, HookSystem, RequestKey};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use tokio::time::MissedTickBehavior;
 
-use crate::output::{Printer, harmless};
+use crate::output::Printer;
+use hook_core::text;
 
 /// How long a hook runs before anybody is told that it does.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -100,7 +101,7 @@ impl Running {
                 let line = hook.line.get_or_insert_with(|| self.lines.add(line()));
                 line.set_message(format!(
                     "{} has been running for {} s of at most {} s",
-                    harmless(name).replace('\n', " "),
+                    text::lines(name).replace('\n', " "),
                     runs.as_secs(),
                     hook.timeout.as_secs_f64()
                 ));

@@ -6,9 +6,9 @@ use std::time::Duration;
 use crate::event::{HookEventName, MergeStrategy};
 use crate::json::{JsonObject, ObjectWriter, RawJson};
 use crate::model::ToolConfig;
-use crate::nearest::shortened;
 use crate::output::{Decision, HookOutput, PolicyDecision};
 use crate::runner::HookExecutionResult;
+use crate::text::shortened;
 use crate::tool_mode::narrow;
 
 /// The fields of `hookSpecificOutput` that replace parts of the caller's own data.

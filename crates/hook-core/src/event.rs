@@ -385,7 +385,7 @@ impl HookEventName {
             (None, Some(nearest)) => format!("did you mean {nearest}?"),
             (None, None) => format!("the events are {}", Self::names()),
         };
-        format!("there is no event {:?}; {hint}", crate::nearest::shortened(name))
+        format!("there is no event {:?}; {hint}", crate::text::shortened(name))
     }
 
     /// The known name that means what `name` means elsewhere, else looks most like it, for a
@@ -408,7 +408,7 @@ impl fmt::Display for HookEventName {
 mod tests {
     use super::*;
     use crate::input::{BaseOverrides, RequestInput};
-    use crate::json::{ObjectWriter, RawJson};
+    use crate::json::RawJson;
     use std::collections::HashSet;
 
     #[test]
@@ -438,11 +438,7 @@ mod tests {
             let input = RequestInput::read(event, fields).unwrap();
             assert!(input.extra.is_empty() && input.base == BaseOverrides::default(), "{text}");
             // Nothing was added by a default either: what is shown is what hooks get.
-            let mut written = Vec::new();
-            let mut object = ObjectWriter::begin(&mut written);
-            input.write(&mut object);
-            object.end();
-            assert_eq!(String::from_utf8(written).unwrap(), text);
+            assert_eq!(RawObject::of(|object| input.write(object)).as_str(), text);
         }
     }
 

@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use crate::event::{HookEventName, Matching};
 use crate::matcher::MatchOutcome;
-use crate::nearest::shortened;
 use crate::planner::Selection;
 use crate::registry::Hook;
 use crate::settings::HookSource;
+use crate::text::shortened;
 
 /// What an event would run, and why not the rest; see
 /// [`HookRegistry::explain`](crate::HookRegistry::explain).

@@ -64,6 +64,7 @@
 //! | [`schema`] | JSON Schema of all that is read and written |
 //! | [`failure`] | what can go wrong |
 //! | [`regular_file`] | reading regular files, and refusing others at once |
+//! | [`text`] | text from outside, as people and logs are shown it |
 //! | [`replace`] | replacing a file as a whole |
 //! | [`program`] | finding programs as a shell does |
 
@@ -91,6 +92,7 @@ pub mod runner;
 pub mod schema;
 pub mod settings;
 pub mod shape;
+pub mod text;
 mod tool_mode;
 pub mod trust;
 

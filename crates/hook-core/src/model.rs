@@ -5,10 +5,10 @@
 //! with only what it wants to change. Unknown fields are kept in `extra`; numbers stay as written.
 
 use crate::json::{JsonKind, JsonObject, JsonText, JsonWalk, ObjectWriter, RawJson, RawObject};
-use crate::nearest::shortened;
 use crate::shape::{
     FieldReader, Required, ShapeError, fields_and, keep_text, read_list, read_text,
 };
+use crate::text::shortened;
 
 /// How many bytes a message takes beside its content.
 const MESSAGE_FRAME: usize = r#",{"role":"system","content":}"#.len();
@@ -353,11 +353,7 @@ fn write_optional(out: &mut ObjectWriter<'_>, name: &str, value: Option<&RawJson
 
 /// Writes an object that is about so many bytes long.
 fn to_raw(length: usize, write: impl FnOnce(&mut ObjectWriter<'_>)) -> RawObject {
-    let mut out = Vec::with_capacity(length);
-    let mut object = ObjectWriter::begin(&mut out);
-    write(&mut object);
-    object.end();
-    RawObject::from_written(out)
+    RawObject::from_written(ObjectWriter::value(length, write))
 }
 
 #[cfg(test)]

@@ -3,17 +3,6 @@
 /// A name longer than this is no misspelling of a known one.
 const LONGEST_MISSPELLING: usize = 64;
 
-/// How much of a text from outside a message repeats.
-const REPEATED: usize = 100;
-
-/// The beginning of a text from outside, for a message.
-pub fn shortened(text: &str) -> String {
-    match text.char_indices().nth(REPEATED) {
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
-        None => text.to_owned(),
-    }
-}
-
 /// The candidate most like `name`, if any is like it at all.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     if name.len() > LONGEST_MISSPELLING {

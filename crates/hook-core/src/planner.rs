@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::event::HookEventName;
 use crate::input::EventPayload;
 use crate::matcher::MatchOutcome;
-use crate::nearest::shortened;
 use crate::registry::{Hook, HookRegistry};
 use crate::runner::HookKind;
 use crate::settings::FailBehavior;
+use crate::text::shortened;
 
 /// How many plans are remembered per event. Tools have few names; somebody who makes up more than
 /// this many gets them planned anew.

@@ -1,8 +1,8 @@
 //! What can go wrong in a translation.
 
 use hook_core::JsonError;
-use hook_core::nearest::shortened;
 use hook_core::shape::ShapeError;
+use hook_core::text::shortened;
 
 use crate::Sdk;
 

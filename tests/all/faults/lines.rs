@@ -1,4 +1,5 @@
-//! One message is one line, whatever hooks, requests and settings hold.
+//! One message is one line, no deeper than its readers follow, with nothing hidden in it: whatever
+//! hooks, requests and settings hold.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -236,4 +237,140 @@ async fn fault_32_a_message_that_a_hook_prints_stays_data() {
     assert_eq!(responses[0]["correlationId"], "own");
     assert_eq!(responses[0]["output"]["allOutputs"][0]["list"][1], forged);
     assert!(messages.iter().all(|message| message["request"] != 999 && !message.is_null()));
+}
+
+/// How deep JSON nests.
+fn depth(value: &Value) -> usize {
+    match value {
+        Value::Array(items) => 1 + items.iter().map(depth).max().unwrap_or_default(),
+        Value::Object(fields) => 1 + fields.values().map(depth).max().unwrap_or_default(),
+        _ => 0,
+    }
+}
+
+/// Fails unless these lines nest 100 levels at most, and each that was cut says so.
+#[track_caller]
+fn assert_shallow(lines: &[Value]) {
+    for line in lines {
+        assert!(depth(line) <= 100, "{} levels: {line}", depth(line));
+        let text = line.to_string();
+        assert_eq!(depth(line) == 100, text.contains("more than 100 levels of JSON"), "{text}");
+    }
+}
+
+#[test]
+fn fault_16_no_line_that_we_write_nests_deeper_than_100_levels() {
+    let nested = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
+    let project = Project::with_settings(&json!({"hooks": {"BeforeTool": [{
+        "sequential": true,
+        "hooks": [{"type": "command", "command": "cat answer"},
+            {"type": "command", "command": "cat > told; exit 3"}]}]}}));
+    let deep = nested(5_000);
+    let answer = r#"{"decision":"deny","reason":"r","other":DEEP,"hookSpecificOutput":{"tool_input":{"b":DEEP}}}"#;
+    project.write("answer", &answer.replace("DEEP", &deep));
+    let input = format!(r#"{{"tool_name":"t","tool_input":{{"a":{deep}}}}}"#);
+    let message = format!(
+        r#"{{"type":"hook-execution-request","eventName":"BeforeTool","streams":true,"inputs":true,"input":{input}}}"#
+    );
+    project.write("lines", &message);
+    let settings = "--settings=settings.json";
+    let run = |arguments: &[&str], stdin: &str| Hook::new(&project, arguments).stdin(stdin).run();
+
+    let tail = "{\"type\":\"hook-tail\"}\n";
+    for (arguments, stdin, status) in [
+        (&["fire", "BeforeTool", "--json", settings, "--input=-", "--full"][..], &input, 2),
+        (&["run", settings, "lines"], &String::new(), 2),
+        (&["serve", "--stdio", "--record=recording", settings], &format!("{tail}{message}\n"), 0),
+        (&["trace", "--json", "recording"], &String::new(), 0),
+        (&["trace", "--format=chrome", "recording"], &String::new(), 0),
+        (&["replay", "--json", settings, "recording"], &String::new(), 0),
+    ] {
+        let finished = run(arguments, stdin);
+        assert_eq!(finished.status, status, "{arguments:?}: {}", finished.stderr);
+        let lines = finished.lines();
+        assert!(lines.iter().any(|line| depth(line) == 100), "{arguments:?}");
+        assert_shallow(&lines);
+        let denied = |line: &Value| line["processed"]["decision"] == "block";
+        let answers = |line: &&Value| line["type"] == "hook-execution-response";
+        assert!(lines.iter().filter(answers).all(denied), "{arguments:?}");
+    }
+    let recorded: Vec<Value> =
+        project.read("recording").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_shallow(&recorded);
+
+    // A hook is told everything, and who answers in a hook's form says on stderr what is missing.
+    assert!(project.read("told").contains(&format!(r#""tool_input":{{"a":{deep},"b":{deep}}}"#)));
+    let finished = run(&["fire", "BeforeTool", "--as-hook", settings], &input);
+    assert_eq!(finished.status, 2);
+    let lines = finished.lines();
+    assert_eq!((depth(&lines[0]), &lines[0]["decision"]), (100, &json!("deny")));
+    assert!(lines[0].get("warnings").is_none());
+    assert!(finished.stderr.contains("more than 100 levels of JSON"), "{}", finished.stderr);
+}
+
+/// What a name can hold to look like something else than it is.
+const HOSTILE: &str = "evil\n\r\u{1b}[2J\u{7f}\u{85}\u{202e}\u{2066}\u{2028}x";
+
+/// Fails if text for people or a log has a line, an order or a control code that is not its own.
+#[track_caller]
+fn assert_shown(text: &str) {
+    let hidden: Vec<char> = text
+        .chars()
+        .filter(|it| (it.is_control() && *it != '\n') || "\u{202e}\u{2066}\u{2028}".contains(*it))
+        .collect();
+    assert_eq!(hidden, Vec::<char>::new(), "{text}");
+    assert!(!text.lines().any(|line| line.starts_with("[2J") || line.starts_with('x')), "{text}");
+}
+
+#[test]
+fn fault_47_a_hostile_name_is_escaped_wherever_it_is_shown() {
+    let project = Project::with_settings(&json!({
+    HOSTILE: 1,
+    "hooksConfig": {"disabled": [HOSTILE], HOSTILE: 2},
+    "hooks": {
+        "BeforeTool": [
+            {"matcher": format!("({HOSTILE}"), "hooks": [
+                {"type": "command", "command": "true", "name": HOSTILE, HOSTILE: 3}]},
+            {"hooks": [{"type": "command", "command": "echo no >&2; exit 3 # \u{202e}\n", "name": "n\n\u{202e}"}]},
+        ],
+        HOSTILE: [],
+    }}));
+    let folder = project.path().join(HOSTILE.replace('/', ""));
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::copy(project.settings(), folder.join("settings.json")).unwrap();
+    let settings = format!("--settings={}", folder.join("settings.json").display());
+    let input =
+        json!({"tool_name": HOSTILE, "tool_input": {}, "session_id": HOSTILE, "cwd": HOSTILE});
+    let request = json!({"type": "hook-execution-request", "eventName": "BeforeTool",
+        "correlationId": HOSTILE, "input": &input});
+    project.write("lines", &format!("{request}\n"));
+    for arguments in [
+        &["list"][..],
+        &["explain", "BeforeTool"],
+        &["check", folder.join("settings.json").to_str().unwrap()],
+        &["fire", "BeforeTool", "--input=-"],
+        &["fire", "BeforeTool", "--as-hook"],
+        &["run", "lines"],
+        &["fire", HOSTILE, "--input=-"],
+    ] {
+        for json in [false, true] {
+            let check = arguments[0] == "check";
+            let settings = (!check).then_some(settings.as_str());
+            let as_hook = arguments.contains(&"--as-hook");
+            if as_hook && json {
+                continue;
+            }
+            let more = settings.into_iter().chain(json.then_some("--json"));
+            let arguments: Vec<&str> = arguments.iter().copied().chain(more).collect();
+            let hook = Hook::new(&project, &arguments).env("HOOK_LOG", "debug");
+            let finished = hook.stdin(input.to_string()).run();
+            let told = finished.stdout.len() + finished.stderr.len();
+            assert!(told > 0 && finished.status != 101, "{arguments:?}: {finished:?}");
+            assert_shown(&finished.stdout);
+            assert_shown(&finished.stderr);
+            if json || as_hook {
+                assert_lines(finished.stdout.as_bytes());
+            }
+        }
+    }
 }

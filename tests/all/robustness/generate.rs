@@ -24,6 +24,14 @@ impl fmt::Debug for Bytes {
     }
 }
 
+/// JSON as the engine passes it on: the same, but on one line.
+pub(super) fn one_line(json: &str) -> String {
+    json.replace(['\t', '\r', '\n'], " ")
+        .replace('\u{85}', "\\u0085")
+        .replace('\u{2028}', "\\u2028")
+        .replace('\u{2029}', "\\u2029")
+}
+
 /// A JSON text in parts, so that it can be changed and still be JSON.
 #[derive(Clone, PartialEq)]
 pub(super) enum Tree {

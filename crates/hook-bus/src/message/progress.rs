@@ -27,17 +27,18 @@ impl HookProgress {
 
     /// The message as one line of JSON, without the line's end.
     pub fn to_json(&self) -> Vec<u8> {
-        match self {
-            Self::Started(started) => started.to_json(),
-            Self::Finished(finished) => finished.to_json(),
-        }
+        ObjectWriter::line(|out| self.write(out, false))
     }
 
     /// [`to_json`](Self::to_json) with what a hook that is over wrote to stdout and stderr.
     pub fn to_json_with_streams(&self) -> Vec<u8> {
+        ObjectWriter::line(|out| self.write(out, true))
+    }
+
+    pub(crate) fn write(&self, out: &mut ObjectWriter<'_>, streams: bool) {
         match self {
-            Self::Started(started) => started.to_json(),
-            Self::Finished(finished) => finished.write(true),
+            Self::Started(started) => started.write(out),
+            Self::Finished(finished) => finished.write(out, streams),
         }
     }
 
@@ -79,7 +80,11 @@ pub struct HookFinished {
 impl HookStarted {
     /// The message as one line of JSON, without the line's end.
     pub fn to_json(&self) -> Vec<u8> {
-        message(kind::STARTED, &self.correlation_id, self.event, |out| {
+        ObjectWriter::line(|out| self.write(out))
+    }
+
+    fn write(&self, out: &mut ObjectWriter<'_>) {
+        message(out, kind::STARTED, &self.correlation_id, self.event, |out| {
             write_hook_identity(out, &self.hook);
             out.milliseconds("timeout", self.hook.timeout);
         })
@@ -89,28 +94,25 @@ impl HookStarted {
 impl HookFinished {
     /// The message as one line of JSON, without the line's end.
     pub fn to_json(&self) -> Vec<u8> {
-        self.write(false)
+        ObjectWriter::line(|out| self.write(out, false))
     }
 
-    fn write(&self, streams: bool) -> Vec<u8> {
-        message(kind::FINISHED, &self.correlation_id, self.event, |out| {
+    fn write(&self, out: &mut ObjectWriter<'_>, streams: bool) {
+        message(out, kind::FINISHED, &self.correlation_id, self.event, |out| {
             write_hook(out, &self.result, streams);
         })
     }
 }
 
 fn message(
+    out: &mut ObjectWriter<'_>,
     kind: &str,
     correlation_id: &CorrelationId,
     event: HookEventName,
     write_hook: impl FnOnce(&mut ObjectWriter<'_>),
-) -> Vec<u8> {
-    let mut out = Vec::with_capacity(256);
-    let mut object = ObjectWriter::begin(&mut out);
-    object.text("type", kind);
-    object.text("correlationId", correlation_id.as_str());
-    object.text("eventName", event.as_str());
-    object.object("hook", write_hook);
-    object.end();
-    out
+) {
+    out.text("type", kind);
+    out.text("correlationId", correlation_id.as_str());
+    out.text("eventName", event.as_str());
+    out.object("hook", write_hook);
 }

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use hook_core::nearest::shortened;
 use hook_core::shape::FieldReader;
+use hook_core::text::shortened;
 use hook_core::{
     FailureCode, HookEventName, JsonObject, ObjectWriter, RawJson, RequestInput, StageFailure,
 };
@@ -205,33 +205,35 @@ impl HookExecutionRequest {
 
     /// The request as one line of JSON, without the line's end.
     pub fn to_json(&self) -> Vec<u8> {
-        let mut out = Vec::with_capacity(256);
-        let mut object = ObjectWriter::begin(&mut out);
-        object.text("type", kind::REQUEST);
-        object.optional_text("eventName", self.event_name());
+        ObjectWriter::line(|out| self.write(out))
+    }
+
+    /// Writes the fields of the message.
+    pub fn write(&self, out: &mut ObjectWriter<'_>) {
+        out.text("type", kind::REQUEST);
+        out.optional_text("eventName", self.event_name());
         match &self.body {
-            Body::Typed(input) => object.object("input", |out| input.write(out)),
-            Body::Named(named) => object.object("input", |out| out.fields(&named.input)),
+            Body::Typed(input) => out.object("input", |out| input.write(out)),
+            Body::Named(named) => out.object("input", |out| out.fields(&named.input)),
             Body::Invalid(_) => {}
         }
-        object.text("correlationId", self.correlation_id.as_str());
+        out.text("correlationId", self.correlation_id.as_str());
         if let Some(deadline) = self.deadline {
-            object.milliseconds("deadlineMs", deadline);
+            out.milliseconds("deadlineMs", deadline);
         }
         if self.streams {
-            object.bool("streams", true);
+            out.bool("streams", true);
         }
         if self.inputs {
-            object.bool("inputs", true);
+            out.bool("inputs", true);
         }
-        object.end();
-        out
+        out.warnings_if_any::<&str>(&[]);
     }
 
     /// About how many bytes the request holds in memory.
     pub(crate) fn weight(&self) -> usize {
         512 + match &self.body {
-            Body::Typed(_) => self.to_json().len(),
+            Body::Typed(input) => ObjectWriter::length(|out| input.write(out)),
             // What it holds on to is the text that it was read from.
             Body::Named(named) => named.event_name.len() + named.input.retained_bytes(),
             Body::Invalid(invalid) => invalid.failure.message.len(),

@@ -70,18 +70,25 @@ impl HookExecutionResponse {
 
     /// The response as one line of JSON, without the line's end.
     pub fn to_json(&self) -> Vec<u8> {
-        self.write(self.streams)
+        ObjectWriter::line(|out| self.write(out))
     }
 
     /// [`to_json`](Self::to_json) with what each hook wrote to stdout and stderr, whether the
     /// request asked for it or not.
     pub fn to_json_with_streams(&self) -> Vec<u8> {
-        self.write(true)
+        ObjectWriter::line(|out| self.write_fields(out, true))
     }
 
-    fn write(&self, streams: bool) -> Vec<u8> {
-        let mut out = Vec::with_capacity(512);
-        let mut object = ObjectWriter::begin(&mut out);
+    /// Writes the fields of the message.
+    pub fn write(&self, out: &mut ObjectWriter<'_>) {
+        self.write_fields(out, self.streams);
+    }
+
+    pub(crate) fn write_with_streams(&self, out: &mut ObjectWriter<'_>) {
+        self.write_fields(out, true);
+    }
+
+    fn write_fields(&self, object: &mut ObjectWriter<'_>, streams: bool) {
         object.text("type", kind::RESPONSE);
         object.text("correlationId", self.correlation_id.as_str());
         object.optional_text("eventName", self.event.map(HookEventName::as_str));
@@ -105,11 +112,7 @@ impl HookExecutionResponse {
                 }
             }
         }
-        if !self.processed.warnings.is_empty() {
-            object.texts("warnings", &self.processed.warnings);
-        }
-        object.end();
-        out
+        object.warnings_if_any(&self.processed.warnings);
     }
 
     /// About how many bytes the response holds in memory.

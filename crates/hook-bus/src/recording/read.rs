@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::io;
 use std::time::Duration;
 
-use hook_core::nearest::shortened;
 use hook_core::shape::FieldReader;
+use hook_core::text::shortened;
 use hook_core::{JsonError, JsonObject, RawJson, ShapeError};
 use tokio::io::AsyncRead;
 

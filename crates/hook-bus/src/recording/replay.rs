@@ -1,11 +1,14 @@
 //! Sending a recorded request again.
 
-use hook_core::{JsonKind, RawJson};
+use hook_core::{JsonKind, ObjectWriter, RawJson};
 
 use super::compare::{Difference, compare};
 use super::request::RecordedRequest;
 use crate::bus::MessageBus;
 use crate::message::{HookExecutionRequest, HookExecutionResponse};
+
+/// The field of a recording's line that holds the message.
+const MESSAGE: &str = "message";
 
 /// Error codes that say how the recorded engine ended, and nothing about its hooks.
 const CUT_OFF: [&str; 3] = ["cancelled", "shutting_down", "no_handler"];
@@ -72,8 +75,11 @@ impl RecordedRequest {
             return Err(Unreplayable::NoResponse);
         };
         let response = bus.request(HookExecutionRequest::from_object(message.clone())).await;
-        let now = String::from_utf8_lossy(&response.to_json()).into_owned();
-        let now = RawJson::parse(now).unwrap_or_else(|_| RawJson::null());
+        // Written as deep in a line as the recorded one was, so that both are cut alike.
+        let now = ObjectWriter::line(|out| out.object(MESSAGE, |out| response.write(out)));
+        let now = RawJson::parse(String::from_utf8_lossy(&now)).and_then(|line| line.to_object());
+        let now = now.ok().and_then(|line| line.get(MESSAGE).cloned());
+        let now = now.unwrap_or_else(RawJson::null);
         Ok(Replay { differences: compare(&recorded.message, &now), response })
     }
 }

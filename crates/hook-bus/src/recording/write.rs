@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use hook_core::{ObjectWriter, timestamp};
 
-use crate::message::{JournalEntry, JournalMessage, RequestKey};
+use crate::message::{JournalEntry, JournalMessage};
 use crate::subscription::Lagged;
 
 /// What the first line's `version` says.
@@ -23,15 +23,14 @@ impl RecordingLines {
     /// Begins a recording now; the first line, without its end.
     pub fn begin(project: &Path) -> (Self, Vec<u8>) {
         let (started, started_at) = (Instant::now(), timestamp());
-        let mut out = Vec::new();
-        let mut object = ObjectWriter::begin(&mut out);
-        object.text("type", "hook-recording");
-        object.integer("version", FORMAT_VERSION.into());
-        object.text("engine", env!("CARGO_PKG_VERSION"));
-        object.text("startedAt", &started_at);
-        object.text("project", &project.to_string_lossy());
-        object.end();
-        (Self { started, at: 0 }, out)
+        let first = ObjectWriter::line(|object| {
+            object.text("type", "hook-recording");
+            object.integer("version", FORMAT_VERSION.into());
+            object.text("engine", env!("CARGO_PKG_VERSION"));
+            object.text("startedAt", &started_at);
+            object.text("project", &project.to_string_lossy());
+        });
+        (Self { started, at: 0 }, first)
     }
 
     /// The line of what a subscription to [`JournalEntry`] gave, without its end. `None` for what
@@ -44,25 +43,30 @@ impl RecordingLines {
     }
 
     fn entry(&mut self, entry: &JournalEntry) -> Option<Vec<u8>> {
-        let message = match &entry.message {
-            JournalMessage::Request(request) if !request.is_envelope() => return None,
-            JournalMessage::Request(request) => request.to_json(),
-            JournalMessage::Progress(progress) => progress.to_json_with_streams(),
-            JournalMessage::Response(response) => response.to_json_with_streams(),
-        };
+        if let JournalMessage::Request(request) = &entry.message
+            && !request.is_envelope()
+        {
+            return None;
+        }
         let at = self.time(entry.at);
-        Some(numbered(at, entry.request, &message))
+        Some(ObjectWriter::line(|object| {
+            object.integer("at", at.into());
+            object.integer("request", entry.request.number().into());
+            object.object("message", |out| match &entry.message {
+                JournalMessage::Request(request) => request.write(out),
+                JournalMessage::Progress(progress) => progress.write(out, true),
+                JournalMessage::Response(response) => response.write_with_streams(out),
+            });
+        }))
     }
 
     fn missed(&mut self, lagged: Lagged) -> Vec<u8> {
         // What is gone came before what is still to be read, and nobody knows when.
         let at = self.at;
-        let mut out = Vec::new();
-        let mut object = ObjectWriter::begin(&mut out);
-        object.integer("at", at.into());
-        object.integer("missed", lagged.missed().into());
-        object.end();
-        out
+        ObjectWriter::line(|object| {
+            object.integer("at", at.into());
+            object.integer("missed", lagged.missed().into());
+        })
     }
 
     fn time(&mut self, at: Instant) -> u64 {
@@ -70,14 +74,4 @@ impl RecordingLines {
         self.at = self.at.max(u64::try_from(since).unwrap_or(u64::MAX));
         self.at
     }
-}
-
-fn numbered(at: u64, request: RequestKey, message: &[u8]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(message.len() + 64);
-    out.extend_from_slice(
-        format!("{{\"at\":{at},\"request\":{},\"message\":", request.number()).as_bytes(),
-    );
-    out.extend_from_slice(message);
-    out.push(b'}');
-    out
 }

@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
-use hook_core::nearest::{nearest, shortened};
+use hook_core::nearest::nearest;
 use hook_core::output::SPECIFIC_FIELDS;
+use hook_core::text::shortened;
 
 /// A text is no scenario.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

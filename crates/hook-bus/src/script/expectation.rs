@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use hook_core::nearest::shortened;
+use hook_core::text::shortened;
 use hook_core::{FailureCode, RawJson};
 use serde::Deserialize;
 use serde_json::Value;

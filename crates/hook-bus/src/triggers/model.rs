@@ -3,6 +3,7 @@
 //! hooks see and say is the stable form (§7).
 
 use hook_core::output::{AfterModelOutput, BeforeModelOutput, BeforeToolSelectionOutput};
+use hook_core::text::OneLine;
 use hook_core::{
     AfterModelInput, BeforeModelInput, BeforeToolSelectionInput, EventPayload, HookEventName,
     LlmRequest, PolicyDecision, RawJson, RawObject, RequestInput, ToolConfig,
@@ -68,7 +69,7 @@ fn usable(
         }
         Err(error) => format!("what hooks made of the {what} could not be used: {error}"),
     };
-    tracing::warn!(target: "hook::event", "{said}");
+    tracing::warn!(target: "hook::event", "{}", OneLine(&said));
     warnings.push(said);
     None
 }

@@ -8,6 +8,7 @@
 use std::future::Future;
 
 use futures::stream::{self, BoxStream, Stream, StreamExt, TryStreamExt};
+use hook_core::text::OneLine;
 use hook_core::{AfterModelInput, RawJson, RawObject, RequestInput};
 use hook_translate::{
     from_stable_chunk, join_chunks, repeats_text, to_stable_chunk, to_stable_request,
@@ -389,7 +390,7 @@ impl<E> ModelAnswer<'_, E> {
             }
             Err(error) if self.host.hook_system().is_some() => {
                 let said = format!("the chunks of an answer made no response for hooks: {error}");
-                tracing::warn!(target: "hook::event", "{said}");
+                tracing::warn!(target: "hook::event", "{}", OneLine(&said));
                 self.result.warnings.push(said);
                 self.result.verdict = ModelVerdict::Interrupted;
             }

@@ -1,6 +1,6 @@
 //! What a client may say beside requests, and what the server says beside responses.
 
-use hook_core::nearest::shortened;
+use hook_core::text::shortened;
 use hook_core::{ObjectWriter, RawJson};
 
 use super::{Line, invalid, parse, request_from};
@@ -70,52 +70,44 @@ impl ClientMessage {
 
 /// What the server says first.
 pub(super) fn hello() -> Vec<u8> {
-    let mut out = Vec::new();
-    let mut object = ObjectWriter::begin(&mut out);
-    object.text("type", HELLO);
-    object.text("engine", "hook");
-    object.text("version", env!("CARGO_PKG_VERSION"));
-    object.integer("protocol", PROTOCOL_VERSION.into());
-    object.end();
-    out
+    ObjectWriter::line(|object| {
+        object.text("type", HELLO);
+        object.text("engine", "hook");
+        object.text("version", env!("CARGO_PKG_VERSION"));
+        object.integer("protocol", PROTOCOL_VERSION.into());
+    })
 }
 
 /// What the server says instead, to whom it does not serve.
 #[cfg_attr(not(unix), expect(dead_code, reason = "there is no socket to refuse anybody on"))]
 pub(super) fn refused(message: &str) -> Vec<u8> {
-    let mut out = Vec::new();
-    let mut object = ObjectWriter::begin(&mut out);
-    object.text("type", REFUSED);
-    object.text("message", message);
-    object.end();
-    out
+    ObjectWriter::line(|object| {
+        object.text("type", REFUSED);
+        object.text("message", message);
+    })
 }
 
 /// How many messages a client did not read in time.
 pub(super) fn lagged(lagged: Lagged) -> Vec<u8> {
-    let mut out = Vec::new();
-    let mut object = ObjectWriter::begin(&mut out);
-    object.text("type", "hook-lagged");
-    object.integer("missed", lagged.missed().into());
-    if lagged.too_large() > 0 {
-        object.integer("tooLarge", lagged.too_large().into());
-    }
-    object.end();
-    out
+    ObjectWriter::line(|object| {
+        object.text("type", "hook-lagged");
+        object.integer("missed", lagged.missed().into());
+        if lagged.too_large() > 0 {
+            object.integer("tooLarge", lagged.too_large().into());
+        }
+    })
 }
 
 /// Reads the settings anew; how that went.
 pub(super) async fn reload(system: &HookSystem) -> Vec<u8> {
     let reloaded = system.reload().await;
-    let mut out = Vec::new();
-    let mut object = ObjectWriter::begin(&mut out);
-    object.text("type", "hook-reloaded");
-    object.bool("success", reloaded.is_ok());
-    object.integer("totalHooks", system.status().total_hooks as i128);
     let mut warnings: Vec<String> =
         system.diagnostics().unwrap_or_default().iter().map(ToString::to_string).collect();
-    warnings.extend(reloaded.err().map(|error| error.to_string()));
-    object.texts("warnings", &warnings);
-    object.end();
-    out
+    warnings.extend(reloaded.as_ref().err().map(ToString::to_string));
+    ObjectWriter::line(|object| {
+        object.text("type", "hook-reloaded");
+        object.bool("success", reloaded.is_ok());
+        object.integer("totalHooks", system.status().total_hooks as i128);
+        object.warnings(&warnings);
+    })
 }

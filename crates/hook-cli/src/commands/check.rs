@@ -85,7 +85,7 @@ pub(crate) async fn run(
         }
         Format::Sarif => {
             let document = sarif::document(problems(), context.project());
-            printer.message(document.to_string().as_bytes()).await?;
+            printer.object(&document).await?;
         }
     }
     let fatal = match arguments.deny_warnings {

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 use hook_bus::{HookExecutionRequest, HookExecutionResponse, HookSystem};
-use hook_core::{HookEventName, PolicyDecision, RawObject};
+use hook_core::{HookEventName, ObjectWriter, PolicyDecision, RawObject};
 use tokio_util::sync::CancellationToken;
 
 use super::input::{Input, InputArguments, Otherwise};
@@ -217,7 +217,12 @@ async fn print_as_hook(
         printer.problem(&error.to_string());
     }
     let Some(output) = &processed.aggregated.final_output else { return Ok(()) };
-    match printer.message(output.to_raw().as_str().as_bytes()).await {
+    // An answer has no field for a warning of ours.
+    let (line, warning) = ObjectWriter::line_and_warning(|out| output.write(out));
+    if let Some(warning) = warning {
+        printer.warning(&warning);
+    }
+    match printer.message(&line).await {
         // What hooks changed is lost, whoever closed the pipe.
         Err(CommandError::Output(error)) => Err(CommandError::Answer(error)),
         printed => printed,

@@ -2,7 +2,8 @@
 
 use clap::{Args, Command, CommandFactory, Parser};
 use clap_complete::engine::ArgValueCompleter;
-use hook_core::nearest::{nearest, shortened};
+use hook_core::nearest::nearest;
+use hook_core::text::shortened;
 
 use crate::args::Cli;
 use crate::complete;
@@ -58,7 +59,7 @@ pub(crate) async fn run(
     let name = arguments.topic.as_deref();
     let topic = TOPICS.iter().find(|topic| Some(topic.name) == name);
     if let (Some(topic), true) = (topic, json) {
-        printer.message((topic.json)().to_string().as_bytes()).await?;
+        printer.object(&(topic.json)()).await?;
         return Ok(exit_code::PROCEED);
     }
     let text = match (topic, name) {

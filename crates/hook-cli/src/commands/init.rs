@@ -45,7 +45,7 @@ pub(crate) async fn run(
     starter.write()?;
     let trusted = if arguments.user { true } else { trust(&starter, context)? };
     if context.json() {
-        printer.message(render::init_json(&starter, trusted).to_string().as_bytes()).await?;
+        printer.object(&render::init_json(&starter, trusted)).await?;
     } else {
         printer.text(&render::init(&starter, arguments.user, trusted, printer)).await?;
     }

@@ -55,11 +55,10 @@ pub(crate) async fn run(
             source,
         })?;
         if json {
-            let line = json!({"file": path.to_string_lossy()}).to_string();
-            printer.message(line.as_bytes()).await?;
+            printer.object(&json!({"file": path.to_string_lossy()})).await?;
         } else {
             printer
-                .text(&format!("{}\n", crate::output::harmless(&path.display().to_string())))
+                .text(&format!("{}\n", hook_core::text::lines(&path.display().to_string())))
                 .await?;
         }
     }

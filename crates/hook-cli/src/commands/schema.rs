@@ -4,7 +4,7 @@ use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 use hook_bus::schema::{NAMES, named};
 use hook_core::HookEventName;
-use hook_core::nearest::shortened;
+use hook_core::text::shortened;
 
 use crate::complete;
 use crate::error::CommandError;

@@ -111,7 +111,7 @@ pub(super) async fn run(
     let outcome =
         Outcome { name: &target.name, enabled, dry_run: target.dry_run, edited, remaining };
     if context.json() {
-        printer.message(render::switched_json(&outcome).to_string().as_bytes()).await?;
+        printer.object(&render::switched_json(&outcome)).await?;
     } else {
         printer.text(&render::switched(&outcome, printer)).await?;
         let changed = |edited: &Edited| edited.result.as_ref().is_ok_and(FileChange::is_change);

@@ -179,8 +179,7 @@ async fn list(
         let tests = file.selected.iter().filter_map(|index| file.scenario.tests.get(*index));
         for test in tests {
             if context.json() {
-                let line = render::listed_test_json(&file.path, test).to_string();
-                printer.message(line.as_bytes()).await?;
+                printer.object(&render::listed_test_json(&file.path, test)).await?;
             } else {
                 printer.text(&render::listed_test(&file.path, test, printer)).await?;
             }
@@ -253,7 +252,7 @@ async fn show(
 ) -> Result<(), CommandError> {
     if context.json() {
         let Some(line) = render::test_json(outcome) else { return Ok(()) };
-        return printer.message(line.to_string().as_bytes()).await;
+        return printer.object(&line).await;
     }
     printer.text(&render::test_outcome(outcome, printer)).await
 }

@@ -203,8 +203,7 @@ async fn review(
         let is_open = |it: &&Reviewed| !it.is_trusted();
         grant(store, reviews.iter().filter(is_open).filter(|it| is_agreed(it)))?;
         for it in &reviews {
-            let line = render::review_json(&it.review, is_agreed(it)).to_string();
-            printer.message(line.as_bytes()).await?;
+            printer.object(&render::review_json(&it.review, is_agreed(it))).await?;
         }
         let left: Vec<&Reviewed> =
             reviews.iter().filter(is_open).filter(|it| !is_agreed(it)).collect();
@@ -362,8 +361,7 @@ async fn list(
     let grants: Vec<&Grant> = grants.iter().map(|(_, grant)| grant).collect();
     if context.json() {
         for grant in grants {
-            let line = render::grant_json(grant, ("fits", fits(grant))).to_string();
-            printer.message(line.as_bytes()).await?;
+            printer.object(&render::grant_json(grant, ("fits", fits(grant)))).await?;
         }
     } else {
         printer.text(&render::grants(&grants, fits, printer)).await?;
@@ -404,8 +402,7 @@ async fn revoke(
     let grants: Vec<&Grant> = grants.iter().map(|(_, grant)| grant).collect();
     if context.json() {
         for grant in &grants {
-            let line = render::grant_json(grant, ("revoked", true)).to_string();
-            printer.message(line.as_bytes()).await?;
+            printer.object(&render::grant_json(grant, ("revoked", true))).await?;
         }
     } else {
         printer.text(&render::revoked(&grants, printer)).await?;

@@ -8,7 +8,8 @@ use hook_core::ObjectWriter;
 use hook_core::settings::{CheckedFile, Diagnostic, Severity};
 
 use super::counted;
-use crate::output::{Printer, Tone, harmless, is_hidden};
+use crate::output::{Printer, Tone};
+use hook_core::text::{self, is_hidden};
 
 /// From how many bytes on only a piece of a line is shown.
 const LONG: usize = 1_000;
@@ -24,12 +25,12 @@ pub(crate) fn problem(problem: &Diagnostic, text: &str, cwd: &Path, printer: &Pr
         Severity::Hint => Level::NOTE.with_name("hint"),
     };
     let place = &problem.place;
-    let title = level.primary_title(harmless(&problem.message)).id(problem.rule.id());
+    let title = level.primary_title(text::lines(&problem.message)).id(problem.rule.id());
     let mut group = Group::with_title(title);
     let file = place
         .file
         .as_ref()
-        .map(|file| harmless(&file.strip_prefix(cwd).unwrap_or(file).display().to_string()));
+        .map(|file| text::lines(&file.strip_prefix(cwd).unwrap_or(file).display().to_string()));
     let excerpt = Excerpt::of(problem, text);
     // Beside a piece of a line, the column must be said: it cannot be counted.
     if let Some(file) = &file
@@ -49,11 +50,11 @@ pub(crate) fn problem(problem: &Diagnostic, text: &str, cwd: &Path, printer: &Pr
         group = group.element(snippet);
     }
     if let Some(suggestion) = &problem.suggestion {
-        group =
-            group.element(Level::HELP.message(format!("did you mean `{}`?", harmless(suggestion))));
+        group = group
+            .element(Level::HELP.message(format!("did you mean `{}`?", text::lines(suggestion))));
     }
     if problem.suggestion.is_none() || problem.remedy.is_some() {
-        group = group.element(Level::HELP.message(harmless(problem.help())));
+        group = group.element(Level::HELP.message(text::lines(problem.help())));
     }
     let renderer = if printer.colours_stdout() { Renderer::styled() } else { Renderer::plain() };
     format!("{}\n\n", renderer.render(&[group]))
@@ -133,24 +134,22 @@ pub(crate) fn summary(files: &[CheckedFile], printer: &Printer) -> String {
 /// One problem as a line of JSON.
 pub(crate) fn problem_json(problem: &Diagnostic) -> Vec<u8> {
     let place = &problem.place;
-    let mut out = Vec::new();
-    let mut object = ObjectWriter::begin(&mut out);
-    object.text("severity", problem.severity.as_str());
-    object.text("rule", problem.rule.id());
-    object.text("message", &problem.message);
-    let file = place.file.as_ref().map(|file| file.to_string_lossy());
-    object.optional_text("file", file.as_deref());
-    if place.line > 0 {
-        object.integer("line", place.line as i128);
-        object.integer("column", place.column as i128);
-        object.integer("endLine", place.end_line as i128);
-        object.integer("endColumn", place.end_column as i128);
-    }
-    if !place.path.is_empty() {
-        object.text("path", &place.path);
-    }
-    object.optional_text("suggestion", problem.suggestion.as_deref());
-    object.text("help", problem.help());
-    object.end();
-    out
+    ObjectWriter::line(|object| {
+        object.text("severity", problem.severity.as_str());
+        object.text("rule", problem.rule.id());
+        object.text("message", &problem.message);
+        let file = place.file.as_ref().map(|file| file.to_string_lossy());
+        object.optional_text("file", file.as_deref());
+        if place.line > 0 {
+            object.integer("line", place.line as i128);
+            object.integer("column", place.column as i128);
+            object.integer("endLine", place.end_line as i128);
+            object.integer("endColumn", place.end_column as i128);
+        }
+        if !place.path.is_empty() {
+            object.text("path", &place.path);
+        }
+        object.optional_text("suggestion", problem.suggestion.as_deref());
+        object.text("help", problem.help());
+    })
 }

@@ -2,7 +2,8 @@
 
 use unicode_width::UnicodeWidthStr;
 
-use crate::output::{Printer, Tone, harmless};
+use crate::output::{Printer, Tone};
+use hook_core::text;
 
 /// A longer cell pushes its own row to the right, and no other.
 const WIDEST: usize = 40;
@@ -38,7 +39,7 @@ pub(super) fn aligned<const N: usize>(rows: &[[Cell; N]], printer: &Printer) -> 
 /// A name as one line: commands may have several.
 pub(super) fn one_line(text: &str) -> String {
     let mut lines = text.trim().lines();
-    let first = harmless(lines.next().unwrap_or_default()).replace('\t', " ");
+    let first = text::lines(lines.next().unwrap_or_default()).replace('\t', " ");
     match lines.next() {
         Some(_) => format!("{first} …"),
         None => first,

@@ -38,15 +38,13 @@ pub(crate) fn section(section: &Section, printer: &Printer) -> String {
 /// A section as lines of JSON, one for each finding.
 pub(crate) fn section_json(section: &Section) -> impl Iterator<Item = Vec<u8>> {
     section.findings.iter().map(|finding| {
-        let mut out = Vec::new();
-        let mut object = ObjectWriter::begin(&mut out);
-        object.text("section", section.title);
-        object.text("health", finding.health.as_str());
-        object.text("subject", &finding.subject);
-        object.text("detail", &finding.detail);
-        object.optional_text("mend", finding.mend.as_deref());
-        object.end();
-        out
+        ObjectWriter::line(|object| {
+            object.text("section", section.title);
+            object.text("health", finding.health.as_str());
+            object.text("subject", &finding.subject);
+            object.text("detail", &finding.detail);
+            object.optional_text("mend", finding.mend.as_deref());
+        })
     })
 }
 

@@ -29,9 +29,15 @@ pub(crate) struct Explained<'e> {
 
 /// One hook as a line of JSON: what `hook list` says of it, and what becomes of it.
 pub(crate) fn explained_json(explanation: &Explanation, explained: &ExplainedHook) -> Vec<u8> {
-    let mut out = Vec::new();
-    let mut object = ObjectWriter::begin(&mut out);
-    write_hook(&mut object, &explained.hook);
+    ObjectWriter::line(|object| write_explained(object, explanation, explained))
+}
+
+fn write_explained(
+    object: &mut ObjectWriter<'_>,
+    explanation: &Explanation,
+    explained: &ExplainedHook,
+) {
+    write_hook(object, &explained.hook);
     let subject = explanation.subject.as_deref();
     object.optional_text("subject", subject.filter(|_| explained.hook.event == explanation.event));
     object.bool("runs", explained.runs());
@@ -62,8 +68,6 @@ pub(crate) fn explained_json(explanation: &Explanation, explained: &ExplainedHoo
     });
     object.texts("warnings", &explained.warnings);
     object.optional_text("hint", explained.hint.as_deref());
-    object.end();
-    out
 }
 
 /// The explanation for people: hooks in run order, and below each why.

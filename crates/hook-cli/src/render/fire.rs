@@ -13,7 +13,8 @@ use hook_core::{
 use super::columns::{aligned, one_line};
 use super::json::pretty;
 use super::response::{answer_fields, duration, ending, field, tone};
-use crate::output::{Printer, Tone, harmless};
+use crate::output::{Printer, Tone};
+use hook_core::text;
 
 /// How many lines of what a hook wrote are shown, and how much of each.
 const LINES: usize = 10;
@@ -47,16 +48,16 @@ pub(crate) struct Fired<'f> {
 pub(crate) fn fired(fired: &Fired<'_>, printer: &Printer) -> String {
     let response = fired.response;
     let mut out = headline(fired, printer);
-    let shown = if fired.full { harmless } else { beginning };
+    let shown = if fired.full { text::lines } else { beginning };
     if let Some(error) = response.error() {
         let text = match fired.interrupted {
             true => "interrupted".to_owned(),
             false => format!("{}: {}", error.code.as_str(), error.message),
         };
-        field(&mut out, "error", &harmless(&text), printer);
+        field(&mut out, "error", &text::lines(&text), printer);
         if let Some(names) = error.details.get("unfinished").and_then(RawJson::to_items) {
             let names: Vec<String> = names.iter().filter_map(RawJson::to_text).collect();
-            field(&mut out, "not done", &harmless(&names.join(", ")), printer);
+            field(&mut out, "not done", &text::lines(&names.join(", ")), printer);
         }
     }
     answer_fields(&mut out, response, shown, &fired.said, printer);
@@ -223,7 +224,7 @@ impl Details<'_> {
     }
 }
 
-/// The beginning of a text, harmless, with a word about the rest.
+/// The beginning of a text with a word about the rest.
 fn beginning(text: &str) -> String {
     let mut lines: Vec<String> = text.lines().take(LINES).map(beginning_of_line).collect();
     let more = text.lines().count().saturating_sub(LINES);
@@ -231,7 +232,7 @@ fn beginning(text: &str) -> String {
         let word = if more == 1 { "line" } else { "lines" };
         lines.push(format!("… {more} more {word}; --full shows all"));
     }
-    harmless(&lines.join("\n"))
+    text::lines(&lines.join("\n"))
 }
 
 fn beginning_of_line(line: &str) -> String {

@@ -37,22 +37,20 @@ pub(super) fn write_place(object: &mut ObjectWriter<'_>, hook: &Hook) {
 
 /// One hook as a line of JSON.
 pub(crate) fn listing_json(listing: &HookListing) -> Vec<u8> {
-    let mut out = Vec::new();
-    let mut object = ObjectWriter::begin(&mut out);
-    write_hook(&mut object, &listing.hook);
-    object.bool("enabled", listing.enabled);
-    if let Some(by) = &listing.disabled_by {
-        object.text("disabledBy", &by.to_string());
-        let file = by.file.as_ref().map(|file| file.to_string_lossy());
-        object.optional_text("disabledIn", file.as_deref());
-        object.optional_text("disabledSetting", by.switch.setting());
-    }
-    object.bool("trusted", listing.trusted);
-    if listing.hook.changed_since_trusted() {
-        object.bool("changed", true);
-    }
-    object.end();
-    out
+    ObjectWriter::line(|object| {
+        write_hook(object, &listing.hook);
+        object.bool("enabled", listing.enabled);
+        if let Some(by) = &listing.disabled_by {
+            object.text("disabledBy", &by.to_string());
+            let file = by.file.as_ref().map(|file| file.to_string_lossy());
+            object.optional_text("disabledIn", file.as_deref());
+            object.optional_text("disabledSetting", by.switch.setting());
+        }
+        object.bool("trusted", listing.trusted);
+        if listing.hook.changed_since_trusted() {
+            object.bool("changed", true);
+        }
+    })
 }
 
 /// Hooks for people, by event, in run order.

@@ -8,7 +8,8 @@ use hook_bus::script::{Change, Mismatch, ScenarioError, ScenarioErrorKind};
 use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
 
-use crate::output::{Printer, Tone, harmless};
+use crate::output::{Printer, Tone};
+use hook_core::text;
 
 /// A value that is longer is compared line by line.
 const ONE_LINE: usize = 100;
@@ -95,8 +96,8 @@ pub(super) fn change(out: &mut String, change: &Change, printer: &Printer) {
     let said = match (&change.before, &change.after) {
         (Some(before), Some(after)) => {
             let _ = writeln!(out, "  {}", printer.paint(Tone::Strong, &change.key.to_string()));
-            let _ = writeln!(out, "    before: {}", harmless(&before.to_string()));
-            let _ = writeln!(out, "    now:    {}", harmless(&after.to_string()));
+            let _ = writeln!(out, "    before: {}", text::lines(&before.to_string()));
+            let _ = writeln!(out, "    now:    {}", text::lines(&after.to_string()));
             return;
         }
         (None, Some(after)) => format!("added: {after}"),
@@ -104,7 +105,7 @@ pub(super) fn change(out: &mut String, change: &Change, printer: &Printer) {
         (None, None) => return,
     };
     let key = printer.paint(Tone::Strong, &change.key.to_string());
-    let _ = writeln!(out, "  {key}\n    {}", harmless(&said));
+    let _ = writeln!(out, "  {key}\n    {}", text::lines(&said));
 }
 
 /// Why a file is no scenario, with the line it is about.

@@ -6,7 +6,8 @@ use hook_bus::recording::{Difference, RecordedRequest, Replay, Unreplayable};
 use hook_core::{ObjectWriter, RawJson};
 
 use super::trace::title;
-use crate::output::{Printer, Tone, harmless};
+use crate::output::{Printer, Tone};
+use hook_core::text;
 
 /// What a replay comes to.
 #[derive(Debug, Default)]
@@ -99,7 +100,7 @@ fn change(out: &mut String, difference: &Difference, printer: &Printer) {
 fn shown(value: Option<&RawJson>) -> String {
     match value {
         None => "(nothing)".to_owned(),
-        Some(value) => value.to_text().unwrap_or_else(|| harmless(value.as_str())),
+        Some(value) => value.to_text().unwrap_or_else(|| text::lines(value.as_str())),
     }
 }
 
@@ -120,8 +121,14 @@ pub(crate) fn replayed_json(
     request: &RecordedRequest,
     replayed: &Result<Replay, Unreplayable>,
 ) -> Vec<u8> {
-    let mut out = Vec::new();
-    let mut object = ObjectWriter::begin(&mut out);
+    ObjectWriter::line(|object| write_replayed(object, request, replayed))
+}
+
+fn write_replayed(
+    object: &mut ObjectWriter<'_>,
+    request: &RecordedRequest,
+    replayed: &Result<Replay, Unreplayable>,
+) {
     object.integer("request", request.number.into());
     let id = request.message.as_ref().and_then(|message| message.get("correlationId")?.to_text());
     object.optional_text("correlationId", id.as_deref());
@@ -132,18 +139,13 @@ pub(crate) fn replayed_json(
             let same = replay.differences.is_empty();
             object.text("outcome", if same { "same" } else { "changed" });
             object.objects("differences", &replay.differences, difference_json);
-            let response = String::from_utf8_lossy(&replay.response.to_json()).into_owned();
-            if let Ok(response) = RawJson::parse(response) {
-                object.raw("response", &response);
-            }
+            object.object("response", |out| replay.response.write(out));
         }
         Err(why) => {
             object.text("outcome", "skipped");
             object.text("why", &why.to_string());
         }
     }
-    object.end();
-    out
 }
 
 fn difference_json(out: &mut ObjectWriter<'_>, difference: &Difference) {

@@ -7,7 +7,8 @@ use std::time::Duration;
 use hook_bus::HookExecutionResponse;
 use hook_core::{HookEventName, HookExecutionResult, PolicyDecision};
 
-use crate::output::{Printer, Tone, harmless};
+use crate::output::{Printer, Tone};
+use hook_core::text;
 
 /// Renders a response, ending in a line's end.
 pub(crate) fn response(response: &HookExecutionResponse, printer: &Printer) -> String {
@@ -20,9 +21,9 @@ pub(crate) fn response(response: &HookExecutionResponse, printer: &Printer) -> S
     let id = printer.paint(Tone::Quiet, response.correlation_id.as_str());
     let mut out = format!("{} {decision} {id}\n", printer.paint(Tone::Strong, event));
     if let Some(error) = response.error() {
-        field(&mut out, "error", &harmless(&error.message), printer);
+        field(&mut out, "error", &text::lines(&error.message), printer);
     }
-    answer_fields(&mut out, response, harmless, &[], printer);
+    answer_fields(&mut out, response, text::lines, &[], printer);
     for result in &response.hooks {
         hook(&mut out, result, printer);
     }
@@ -32,7 +33,7 @@ pub(crate) fn response(response: &HookExecutionResponse, printer: &Printer) -> S
     out
 }
 
-/// What came of all hooks together, field by field, each as `shown`, which makes it harmless;
+/// What came of all hooks together, field by field, each as `shown` makes it;
 /// warnings that were `said` before are left out.
 pub(super) fn answer_fields(
     out: &mut String,
@@ -65,11 +66,11 @@ pub(super) fn answer_fields(
         response.hooks.iter().flat_map(HookExecutionResult::caller_warnings).collect();
     let is_new = |it: &&String| !said.contains(&it.as_str()) && !of_hooks.contains(*it);
     for warning in processed.warnings.iter().filter(is_new) {
-        field(out, "warning", &harmless(warning), printer);
+        field(out, "warning", &text::lines(warning), printer);
     }
 }
 
-/// A name, and behind it a harmless text that may have several lines.
+/// A name, and behind it a text, escaped already, that may have several lines.
 pub(super) fn field(out: &mut String, name: &str, value: &str, printer: &Printer) {
     let value = value.replace('\n', "\n    ");
     let _ = writeln!(out, "  {}: {value}", printer.paint(Tone::Quiet, name));

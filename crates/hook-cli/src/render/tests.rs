@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 
 use super::mismatches::{change, mismatch};
 use super::{counted, response};
-use crate::output::{Printer, Tone, harmless};
+use crate::output::{Printer, Tone};
+use hook_core::text;
 
 /// What became of a test.
 #[derive(Debug)]
@@ -163,7 +164,7 @@ fn streams(out: &mut String, result: &HookExecutionResult, printer: &Printer) {
         for line in text.lines().take(SHOWN_LINES) {
             let shown: String = line.chars().take(SHOWN_COLUMNS).collect();
             let cut = if shown.len() < line.len() { "…" } else { "" };
-            let _ = writeln!(out, "    {}{cut}", harmless(&shown));
+            let _ = writeln!(out, "    {}{cut}", text::lines(&shown));
         }
         let more = text.lines().count().saturating_sub(SHOWN_LINES);
         if more > 0 {

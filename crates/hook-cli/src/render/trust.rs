@@ -8,7 +8,8 @@ use hook_core::trust::{Change, FileState, Grant, Review, ReviewedFile, Standing}
 use serde_json::{Map, Value, json};
 
 use super::{counted, diff};
-use crate::output::{Printer, Tone, harmless};
+use crate::output::{Printer, Tone};
+use hook_core::text;
 
 /// How many lines of a script are shown unless all are asked for.
 const FIRST_LINES: usize = 20;
@@ -57,7 +58,7 @@ fn with_standing(
     let mut field = |name: &str, text: &str| {
         let name = printer.paint(Tone::Quiet, &format!("{name:<10} "));
         // What a hook's author writes must not look like another field.
-        let text = harmless(text).replace('\n', "\n             │ ");
+        let text = text::lines(text).replace('\n', "\n             │ ");
         let _ = writeln!(out, "  {name}{text}");
     };
     field("stands in", &entry.place.to_string());
@@ -129,10 +130,10 @@ fn content(file: &ReviewedFile, named: bool, whole: bool, printer: &Printer) -> 
     let shown = if whole { count } else { FIRST_LINES };
     let mut out = String::new();
     if named {
-        let _ = writeln!(out, "    {}:", harmless(&on_one_line(&file.path.display().to_string())));
+        let _ = writeln!(out, "    {}:", text::lines(&on_one_line(&file.path.display().to_string())));
     }
     for line in text.split('\n').take(shown.min(count)) {
-        let _ = writeln!(out, "    {bar} {}", harmless(line.strip_suffix('\r').unwrap_or(line)));
+        let _ = writeln!(out, "    {bar} {}", text::lines(line.strip_suffix('\r').unwrap_or(line)));
     }
     if count > shown {
         let more = format!("… {} more lines, with --show", count - shown);
@@ -167,7 +168,7 @@ fn changed(change: &Change, printer: &Printer) -> String {
         Change::AlsoCovers { what } => {
             let what = match what.is_empty() {
                 true => "that nothing else is set".to_owned(),
-                false => harmless(&on_one_line(&what.join(", "))),
+                false => text::lines(&on_one_line(&what.join(", "))),
             };
             format!("  {:<11}{what}\n", "now covers")
         }
@@ -255,7 +256,7 @@ pub(crate) fn trusted(agreed: &[&str], left: usize, printer: &Printer) -> String
     let mut out = match names.is_empty() {
         true => "trusted nothing".to_owned(),
         false => {
-            format!("{} {}", printer.paint(Tone::Good, "trusted"), harmless(&names.join(", ")))
+            format!("{} {}", printer.paint(Tone::Good, "trusted"), text::lines(&names.join(", ")))
         }
     };
     if left > 0 {
@@ -300,7 +301,7 @@ pub(crate) fn grants(
             printer.paint(Tone::Quiet, &format!("{at}{note}")),
         );
         if grant.name.is_some() {
-            let command = harmless(&grant.command).replace('\n', "\n    │ ");
+            let command = text::lines(&grant.command).replace('\n', "\n    │ ");
             let _ = writeln!(out, "    {command}");
         }
     }
@@ -344,7 +345,7 @@ pub(crate) fn revoked(grants: &[&Grant], printer: &Printer) -> String {
     let line = |((event, name), count): ((&str, &str), usize)| {
         let name = printer.paint(Tone::Strong, &on_one_line(name));
         let several = if count > 1 { format!(" ({count} decisions)") } else { String::new() };
-        format!("revoked {} {name}{several}\n", harmless(event))
+        format!("revoked {} {name}{several}\n", text::lines(event))
     };
     counts.into_iter().map(line).collect()
 }

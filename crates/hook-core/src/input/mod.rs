@@ -258,17 +258,15 @@ impl EventInput {
 
     /// [`to_raw`](Self::to_raw) as bytes.
     pub fn to_json(&self) -> Vec<u8> {
-        let mut out = Vec::with_capacity(512);
-        let mut object = ObjectWriter::begin(&mut out);
-        object.text("session_id", &self.session_id);
-        object.text("transcript_path", &self.transcript_path);
-        object.text("cwd", &self.cwd);
-        object.text("hook_event_name", self.event().as_str());
-        object.text("timestamp", &self.timestamp);
-        self.payload.write(&mut object);
-        object.fields(&self.extra);
-        object.end();
-        out
+        ObjectWriter::value(512, |object| {
+            object.text("session_id", &self.session_id);
+            object.text("transcript_path", &self.transcript_path);
+            object.text("cwd", &self.cwd);
+            object.text("hook_event_name", self.event().as_str());
+            object.text("timestamp", &self.timestamp);
+            self.payload.write(object);
+            object.fields(&self.extra);
+        })
     }
 }
 

@@ -6,9 +6,9 @@ use crate::event::HookEventName;
 use crate::input::fields;
 use crate::input::words::{PreCompressTrigger, SessionEndReason, SessionStartSource};
 use crate::json::{JsonKind, JsonObject, ObjectWriter, RawJson, RawObject};
-use crate::nearest::shortened;
 use crate::schema::{Field, Kind};
 use crate::shape::{FieldReader, Required, ShapeError};
+use crate::text::shortened;
 
 /// A tool's name is matched against patterns from settings, so its length is bounded.
 pub(crate) const MAX_TOOL_NAME: usize = 1024;

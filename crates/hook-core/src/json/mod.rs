@@ -14,6 +14,7 @@
 //! is written: no byte below 0x20, and no other line separator, stands in its text. So what is
 //! written around it stays one line.
 
+mod depth;
 mod kind;
 mod line;
 mod normal;
@@ -27,6 +28,7 @@ mod text;
 mod walk;
 mod write;
 
+pub use depth::MAX_LINE_DEPTH;
 pub use kind::JsonKind;
 pub use object::JsonObject;
 pub use raw::{RawJson, RawObject};

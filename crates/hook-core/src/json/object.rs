@@ -95,11 +95,7 @@ impl JsonObject {
     pub fn to_raw(&self) -> RawObject {
         let length: usize =
             self.iter().map(|(name, value)| name.len() + value.as_str().len() + 4).sum();
-        let mut out = Vec::with_capacity(length + 2);
-        let mut object = ObjectWriter::begin(&mut out);
-        object.fields(self);
-        object.end();
-        RawObject::from_written(out)
+        RawObject::from_written(ObjectWriter::value(length + 2, |object| object.fields(self)))
     }
 }
 

@@ -270,11 +270,7 @@ impl RawObject {
 
     /// An object of the fields that `write` writes.
     pub fn of(write: impl FnOnce(&mut super::ObjectWriter<'_>)) -> Self {
-        let mut out = Vec::new();
-        let mut object = super::ObjectWriter::begin(&mut out);
-        write(&mut object);
-        object.end();
-        Self::from_written(out)
+        Self::from_written(super::ObjectWriter::value(0, write))
     }
 
     /// Bytes in which this crate's writer wrote an object.

@@ -1,46 +1,106 @@
 //! Writing JSON around text that is already JSON.
 
+use super::depth::{MAX_LINE_DEPTH, cut_below};
 use super::line::{has_separator, without_separators};
 use super::{JsonObject, JsonText, RawJson};
+use crate::text;
+
+/// How many fields a warning names of which something was left out.
+const NAMED: usize = 5;
 
 /// Writes one JSON object field by field; values that are text already are copied, not parsed.
+///
+/// There are three uses of one: a [line](Self::line) that leaves the process, a value that stays in
+/// it ([`RawObject::of`](super::RawObject::of)), and the [length](Self::length) of either.
 #[derive(Debug)]
 pub struct ObjectWriter<'a> {
-    out: &'a mut Vec<u8>,
+    out: &'a mut Output,
     first: bool,
 }
 
-impl<'a> ObjectWriter<'a> {
-    /// Writes the opening brace to `out`.
-    pub fn begin(out: &'a mut Vec<u8>) -> Self {
-        out.push(b'{');
-        Self { out, first: true }
+/// Where an object goes, and what holds for all of it.
+#[derive(Debug)]
+struct Output {
+    bytes: Vec<u8>,
+    purpose: Purpose,
+    /// How many arrays and objects are open.
+    depth: usize,
+    /// The fields of which something nested too deep, since the last warning about it.
+    cut: Vec<String>,
+}
+
+#[derive(Debug)]
+enum Purpose {
+    /// A value as it is, however deep it nests.
+    Value,
+    /// A message for somebody outside.
+    Line,
+    /// The number of bytes, about, and no bytes.
+    Length(usize),
+}
+
+impl ObjectWriter<'_> {
+    /// One message as a line of JSON, without the line's end.
+    ///
+    /// It nests at most [`MAX_LINE_DEPTH`] levels deep: what is deeper becomes `null`, and a warning
+    /// in the field `warnings` of the line says so, unless [`warnings`](Self::warnings) did.
+    /// Characters that a terminal would obey or hide are escaped in the strings that the engine
+    /// writes, though not in JSON that passes through.
+    pub fn line(write: impl FnOnce(&mut ObjectWriter<'_>)) -> Vec<u8> {
+        let mut out = Output::new(Purpose::Line, 512);
+        out.object(|object| {
+            write(object);
+            object.warnings_if_any::<&str>(&[]);
+        });
+        out.bytes
     }
 
-    /// Writes the closing brace.
-    pub fn end(self) {
-        self.out.push(b'}');
+    /// [`line`](Self::line) for readers that know no `warnings`: what it would say there.
+    pub fn line_and_warning(
+        write: impl FnOnce(&mut ObjectWriter<'_>),
+    ) -> (Vec<u8>, Option<String>) {
+        let mut out = Output::new(Purpose::Line, 512);
+        out.object(write);
+        let warning = (!out.cut.is_empty()).then(|| too_deep(&out.cut));
+        (out.bytes, warning)
+    }
+
+    /// An object as a value, whole.
+    pub(crate) fn value(capacity: usize, write: impl FnOnce(&mut ObjectWriter<'_>)) -> Vec<u8> {
+        let mut out = Output::new(Purpose::Value, capacity);
+        out.object(write);
+        out.bytes
+    }
+
+    /// About how long an object is, in bytes, without writing it.
+    pub fn length(write: impl FnOnce(&mut ObjectWriter<'_>)) -> usize {
+        let mut out = Output::new(Purpose::Length(0), 0);
+        out.object(write);
+        match out.purpose {
+            Purpose::Length(length) => length,
+            Purpose::Value | Purpose::Line => out.bytes.len(),
+        }
     }
 
     fn name(&mut self, name: &str) {
         if !self.first {
-            self.out.push(b',');
+            self.out.put(b",");
         }
         self.first = false;
-        write_string(self.out, name);
-        self.out.push(b':');
+        self.out.string(name);
+        self.out.put(b":");
     }
 
     /// Writes a string field.
     pub fn text(&mut self, name: &str, value: &str) {
         self.name(name);
-        write_string(self.out, value);
+        self.out.string(value);
     }
 
     /// Writes a string field whose text is written already.
     pub fn json_text(&mut self, name: &str, value: &JsonText) {
         self.name(name);
-        value.write(self.out);
+        self.out.put(value.normal().as_bytes());
     }
 
     /// Writes a string field if there is a value.
@@ -53,13 +113,13 @@ impl<'a> ObjectWriter<'a> {
     /// Writes a boolean field.
     pub fn bool(&mut self, name: &str, value: bool) {
         self.name(name);
-        self.out.extend_from_slice(if value { b"true" } else { b"false" });
+        self.out.put(if value { b"true" } else { b"false" });
     }
 
     /// Writes an integer field.
     pub fn integer(&mut self, name: &str, value: i128) {
         self.name(name);
-        self.out.extend_from_slice(value.to_string().as_bytes());
+        self.out.put(value.to_string().as_bytes());
     }
 
     /// Writes a duration in milliseconds: an integer where it is one, else with a fraction.
@@ -71,7 +131,7 @@ impl<'a> ObjectWriter<'a> {
             fraction => format!("{}.{fraction:03}", micros / 1_000),
         };
         let text = if text.contains('.') { text.trim_end_matches('0') } else { &text };
-        self.out.extend_from_slice(text.as_bytes());
+        self.out.put(text.as_bytes());
     }
 
     /// Writes a field whose value is JSON text.
@@ -79,20 +139,18 @@ impl<'a> ObjectWriter<'a> {
         // With room for what usually follows, so that a large value is not copied for a brace.
         self.out.reserve(value.as_str().len() + 512);
         self.name(name);
-        self.out.extend_from_slice(value.as_str().as_bytes());
+        self.out.raw(name, value.as_str());
     }
 
     /// Writes a field whose value is an object.
     pub fn object(&mut self, name: &str, write: impl FnOnce(&mut ObjectWriter<'_>)) {
         self.name(name);
-        let mut inner = ObjectWriter::begin(self.out);
-        write(&mut inner);
-        inner.end();
+        self.out.nested(name, |out| out.object(write));
     }
 
     /// Writes a field whose value is an array of strings.
     pub fn texts<S: AsRef<str>>(&mut self, name: &str, values: &[S]) {
-        self.array(name, values, |out, value| write_string(out, value.as_ref()));
+        self.array(name, values, |out, value| out.string(value.as_ref()));
     }
 
     /// Writes a field whose value is an array of objects.
@@ -103,9 +161,7 @@ impl<'a> ObjectWriter<'a> {
         mut write: impl FnMut(&mut ObjectWriter<'_>, T),
     ) {
         self.array(name, values, |out, value| {
-            let mut inner = ObjectWriter::begin(out);
-            write(&mut inner, value);
-            inner.end();
+            out.nested(name, |out| out.object(|object| write(object, value)));
         });
     }
 
@@ -113,17 +169,19 @@ impl<'a> ObjectWriter<'a> {
         &mut self,
         name: &str,
         values: impl IntoIterator<Item = T>,
-        mut write: impl FnMut(&mut Vec<u8>, T),
+        mut write: impl FnMut(&mut Output, T),
     ) {
         self.name(name);
-        self.out.push(b'[');
-        for (index, value) in values.into_iter().enumerate() {
-            if index > 0 {
-                self.out.push(b',');
+        self.out.nested(name, |out| {
+            out.open(b"[");
+            for (index, value) in values.into_iter().enumerate() {
+                if index > 0 {
+                    out.put(b",");
+                }
+                write(out, value);
             }
-            write(self.out, value);
-        }
-        self.out.push(b']');
+            out.close(b"]");
+        });
     }
 
     /// Writes all fields of an object.
@@ -132,6 +190,111 @@ impl<'a> ObjectWriter<'a> {
             self.raw(name, value);
         }
     }
+
+    /// Writes the field `warnings`: these texts, and what was left out of the line so far because it
+    /// nests too deep. To be called once in a message, behind everything that passes JSON through.
+    pub fn warnings<S: AsRef<str>>(&mut self, warnings: &[S]) {
+        let cut = std::mem::take(&mut self.out.cut);
+        let too_deep = (!cut.is_empty()).then(|| too_deep(&cut));
+        let warnings = warnings.iter().map(AsRef::as_ref).chain(too_deep.as_deref());
+        self.array("warnings", warnings, |out, text| out.string(text));
+    }
+
+    /// Writes the field [`warnings`](Self::warnings), unless there are none.
+    pub fn warnings_if_any<S: AsRef<str>>(&mut self, warnings: &[S]) {
+        if !warnings.is_empty() || !self.out.cut.is_empty() {
+            self.warnings(warnings);
+        }
+    }
+}
+
+impl Output {
+    fn new(purpose: Purpose, capacity: usize) -> Self {
+        Self { bytes: Vec::with_capacity(capacity), purpose, depth: 0, cut: Vec::new() }
+    }
+
+    fn put(&mut self, bytes: &[u8]) {
+        match &mut self.purpose {
+            Purpose::Length(length) => *length += bytes.len(),
+            Purpose::Value | Purpose::Line => self.bytes.extend_from_slice(bytes),
+        }
+    }
+
+    fn reserve(&mut self, bytes: usize) {
+        if !matches!(self.purpose, Purpose::Length(_)) {
+            self.bytes.reserve(bytes);
+        }
+    }
+
+    fn open(&mut self, bracket: &[u8]) {
+        self.depth += 1;
+        self.put(bracket);
+    }
+
+    fn close(&mut self, bracket: &[u8]) {
+        self.depth -= 1;
+        self.put(bracket);
+    }
+
+    fn object(&mut self, write: impl FnOnce(&mut ObjectWriter<'_>)) {
+        self.open(b"{");
+        write(&mut ObjectWriter { out: self, first: true });
+        self.close(b"}");
+    }
+
+    /// Writes what opens a level of its own, if there is one left.
+    fn nested(&mut self, name: &str, write: impl FnOnce(&mut Self)) {
+        match self.purpose {
+            Purpose::Line if self.depth >= MAX_LINE_DEPTH => {
+                self.put(b"null");
+                self.note_cut(name);
+            }
+            _ => write(self),
+        }
+    }
+
+    fn raw(&mut self, name: &str, json: &str) {
+        if matches!(self.purpose, Purpose::Line)
+            && let Some(cut) = cut_below(json, MAX_LINE_DEPTH.saturating_sub(self.depth))
+        {
+            self.put(cut.as_bytes());
+            self.note_cut(name);
+            return;
+        }
+        self.put(json.as_bytes());
+    }
+
+    fn note_cut(&mut self, name: &str) {
+        if self.cut.len() <= NAMED && !self.cut.iter().any(|known| known == name) {
+            self.cut.push(name.to_owned());
+        }
+    }
+
+    fn string(&mut self, value: &str) {
+        match &mut self.purpose {
+            Purpose::Length(length) => *length += value.len() + 2,
+            Purpose::Value => write_string(&mut self.bytes, value),
+            Purpose::Line => {
+                let start = self.bytes.len();
+                write_string(&mut self.bytes, value);
+                if text::has_hidden(value) {
+                    let written = into_string(self.bytes.split_off(start));
+                    self.bytes.extend_from_slice(text::json(&written).as_bytes());
+                }
+            }
+        }
+    }
+}
+
+/// What is said about fields of which something nests too deep for a line.
+fn too_deep(fields: &[String]) -> String {
+    let named: Vec<String> =
+        fields.iter().take(NAMED).map(|name| format!("`{}`", text::shortened(name))).collect();
+    let more = if fields.len() > NAMED { " and more" } else { "" };
+    format!(
+        "more than {MAX_LINE_DEPTH} levels of JSON: what nests deeper in {}{more} is null here",
+        named.join(", ")
+    )
 }
 
 /// Writes a string: quotes, backslashes and everything that ends a line are escaped.
@@ -156,14 +319,79 @@ mod tests {
     use super::*;
     use std::time::Duration;
 
+    fn line(write: impl FnOnce(&mut ObjectWriter<'_>)) -> String {
+        into_string(ObjectWriter::line(write))
+    }
+
+    fn deep(levels: usize) -> RawJson {
+        RawJson::parse(format!("{}{}", "[".repeat(levels), "]".repeat(levels))).unwrap()
+    }
+
     #[test]
     fn milliseconds_have_a_fraction_only_where_needed() {
         for (micros, expected) in [(0, "0"), (12_000, "12"), (1_500, "1.5"), (7, "0.007")] {
-            let mut out = Vec::new();
-            let mut object = ObjectWriter::begin(&mut out);
-            object.milliseconds("ms", Duration::from_micros(micros));
-            object.end();
-            assert_eq!(into_string(out), format!("{{\"ms\":{expected}}}"));
+            let written = line(|out| out.milliseconds("ms", Duration::from_micros(micros)));
+            assert_eq!(written, format!("{{\"ms\":{expected}}}"));
         }
+    }
+
+    #[test]
+    fn a_line_has_a_hundred_levels_and_says_what_it_left_out() {
+        let written = line(|out| out.raw("a", &deep(99)));
+        assert_eq!(written, format!("{{\"a\":{}}}", deep(99)));
+        let written = line(|out| {
+            out.object("b", |out| out.raw("c\n", &deep(99)));
+            out.bool("d", true);
+        });
+        let cut = format!("{}null{}", "[".repeat(98), "]".repeat(98));
+        assert_eq!(
+            written,
+            format!(
+                "{{\"b\":{{\"c\\n\":{cut}}},\"d\":true,\"warnings\":[\"more than 100 levels of JSON: \
+                 what nests deeper in `c\\\\n` is null here\"]}}"
+            )
+        );
+    }
+
+    #[test]
+    fn a_message_in_a_line_says_itself_what_it_left_out() {
+        let written = line(|out| {
+            out.object("message", |out| {
+                out.raw("a", &deep(200));
+                out.warnings(&["w"]);
+            });
+        });
+        assert!(written.ends_with("is null here\"]}}"), "{written}");
+        assert!(written.contains("\"warnings\":[\"w\",\"more than"), "{written}");
+    }
+
+    #[test]
+    fn however_deep_objects_are_written_a_line_is_not_deeper() {
+        fn write(out: &mut ObjectWriter<'_>, levels: usize) {
+            if levels > 0 {
+                out.objects("a", [()], |out, ()| write(out, levels - 1));
+            }
+        }
+        let written = line(|out| write(out, 80));
+        assert!(serde_json::from_str::<serde_json::Value>(&written).is_ok());
+        assert!(written.contains("[null]"), "{written}");
+    }
+
+    #[test]
+    fn a_length_is_that_of_what_would_be_written() {
+        let write = |out: &mut ObjectWriter<'_>| {
+            out.text("a", "b");
+            out.objects("c", [1, 2], |out, value| out.integer("d", value));
+            out.raw("e", &deep(200));
+        };
+        assert_eq!(ObjectWriter::length(write), ObjectWriter::value(0, write).len());
+    }
+
+    #[test]
+    fn what_is_hidden_in_our_own_strings_is_escaped_in_lines() {
+        let text = "a\u{7f}\u{202e}\u{e0041}";
+        let written = line(|out| out.text(text, text));
+        let escaped = "\"a\\u007f\\u202e\\udb40\\udc41\"";
+        assert_eq!(written, format!("{{{escaped}:{escaped}}}"));
     }
 }

@@ -7,7 +7,8 @@ use fancy_regex::{Regex, RegexBuilder};
 
 use crate::event::Matching;
 use crate::input::MAX_TOOL_NAME;
-use crate::nearest::{nearest, shortened};
+use crate::nearest::nearest;
+use crate::text::shortened;
 
 /// How much work one match may be before it is given up and counted as a match. A step that looks
 /// around may try each copy of what is repeated at each byte of the name, so a pattern with many

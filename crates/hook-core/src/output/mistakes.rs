@@ -5,7 +5,8 @@
 
 use super::{COMMON_FIELDS, HookOutput, SPECIFIC_FIELDS};
 use crate::event::HookEventName;
-use crate::nearest::{nearest, shortened};
+use crate::nearest::nearest;
+use crate::text::shortened;
 
 /// How many fields are compared with known names, however many an answer has.
 const COMPARED: usize = 64;

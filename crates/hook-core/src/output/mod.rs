@@ -178,11 +178,7 @@ impl HookOutput {
 
     /// The output as JSON text.
     pub fn to_raw(&self) -> RawObject {
-        let mut out = Vec::new();
-        let mut object = ObjectWriter::begin(&mut out);
-        self.write(&mut object);
-        object.end();
-        RawObject::from_written(out)
+        RawObject::of(|object| self.write(object))
     }
 }
 

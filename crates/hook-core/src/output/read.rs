@@ -8,7 +8,7 @@ use super::fields::json_kind;
 use super::{COMMON_FIELDS, Decision, HookOutput, PolicyDecision, SPECIFIC_FIELDS};
 use crate::failure::InvalidAnswer;
 use crate::json::{JsonKind, JsonObject, RawJson, RawObject};
-use crate::nearest::shortened;
+use crate::text::shortened;
 
 const SPECIFIC: &str = "hookSpecificOutput";
 

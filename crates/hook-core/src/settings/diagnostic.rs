@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::Rule;
+use crate::text::OneLine;
 
 /// How bad a problem is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -55,7 +56,7 @@ impl Place {
 impl fmt::Display for Place {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.file {
-            Some(file) => write!(formatter, "{}", file.display())?,
+            Some(file) => write!(formatter, "{}", OneLine(file.display()))?,
             None => formatter.write_str("settings")?,
         }
         if self.line > 0 {
@@ -114,11 +115,11 @@ impl fmt::Display for Diagnostic {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}: {}", self.place, self.severity.as_str())?;
         if !self.place.path.is_empty() {
-            write!(formatter, ": {}", self.place.path)?;
+            write!(formatter, ": {}", OneLine(&self.place.path))?;
         }
-        write!(formatter, ": {}", self.message)?;
+        write!(formatter, ": {}", OneLine(&self.message))?;
         if let Some(suggestion) = &self.suggestion {
-            write!(formatter, " (did you mean `{suggestion}`?)")?;
+            write!(formatter, " (did you mean `{}`?)", OneLine(suggestion))?;
         }
         Ok(())
     }

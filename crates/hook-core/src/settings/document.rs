@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use super::{Diagnostic, Place, Rule};
 use crate::json::{JsonError, RawJson, locate_entries};
-use crate::nearest::{nearest, shortened};
+use crate::nearest::nearest;
+use crate::text::shortened;
 
 /// How many problems of one file are reported one by one.
 const MAX_DIAGNOSTICS: usize = 100;

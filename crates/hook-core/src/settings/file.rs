@@ -15,8 +15,9 @@ use super::{
     SettingsFile, TimeoutOrigin,
 };
 use crate::event::HookEventName;
-use crate::nearest::{nearest, shortened};
+use crate::nearest::nearest;
 use crate::schema;
+use crate::text::shortened;
 
 /// Words that people look for under `hooks` and that are not events.
 const MISPLACED: [&str; 3] = ["enabled", "disabled", "notifications"];

@@ -33,20 +33,19 @@ pub(crate) fn trace_chrome(recording: &Recording) -> String {
         let lane = HOOKS + hooks.lane(hook.start, end);
         events.push(Event::Hook { request, hook, lane, end });
     }
-    let mut out = Vec::new();
-    let mut object = ObjectWriter::begin(&mut out);
-    object.text("displayTimeUnit", "ms");
-    object.object("otherData", |out| {
-        let header = &recording.header;
-        out.text("engine", &header.engine);
-        out.text("startedAt", &header.started_at);
-        out.text("project", &header.project);
-    });
     let all = metadata(requests.count(), hooks.count()).into_iter().chain(events);
     let all =
         all.chain(recording.gaps.iter().map(|gap| Event::Gap { at: gap.at, missed: gap.missed }));
-    object.objects("traceEvents", all, |out, event| event.write(out));
-    object.end();
+    let mut out = ObjectWriter::line(|object| {
+        object.text("displayTimeUnit", "ms");
+        object.object("otherData", |out| {
+            let header = &recording.header;
+            out.text("engine", &header.engine);
+            out.text("startedAt", &header.started_at);
+            out.text("project", &header.project);
+        });
+        object.objects("traceEvents", all, |out, event| event.write(out));
+    });
     out.push(b'\n');
     String::from_utf8_lossy(&out).into_owned()
 }

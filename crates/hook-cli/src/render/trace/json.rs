@@ -19,9 +19,7 @@ pub(super) enum Texts {
 pub(crate) fn trace_json(recording: &Recording) -> String {
     let mut out = Vec::new();
     for recorded in &recording.requests {
-        let mut object = ObjectWriter::begin(&mut out);
-        request(&mut object, recorded, Texts::Whole);
-        object.end();
+        out.extend(ObjectWriter::line(|object| request(object, recorded, Texts::Whole)));
         out.push(b'\n');
     }
     String::from_utf8_lossy(&out).into_owned()
@@ -47,9 +45,6 @@ pub(super) fn request(out: &mut ObjectWriter<'_>, request: &RecordedRequest, tex
     }
     value(out, "input", request.input(), texts);
     value(out, "finalOutput", request.answered(&["output", "finalOutput"]).as_ref(), texts);
-    if let Some(warnings) = request.answered(&["warnings"]) {
-        out.raw("warnings", &warnings);
-    }
     out.objects("hooks", &request.hooks, |out, recorded: &RecordedHook| {
         out.text("name", &recorded.name);
         out.text("type", &recorded.kind);
@@ -64,6 +59,9 @@ pub(super) fn request(out: &mut ObjectWriter<'_>, request: &RecordedRequest, tex
         }
         result(out, recorded, texts);
     });
+    let warnings = request.answered(&["warnings"]).and_then(|warnings| warnings.to_items());
+    let warnings = warnings.unwrap_or_default();
+    out.warnings_if_any(&warnings.iter().filter_map(RawJson::to_text).collect::<Vec<_>>());
 }
 
 /// Writes what became of a hook.

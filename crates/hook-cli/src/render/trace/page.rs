@@ -63,22 +63,21 @@ fn data(recording: &Recording, name: &str) -> String {
         value: share(2 * recording.requests.len(), VALUE),
     };
     let header = &recording.header;
-    let mut out = Vec::new();
-    let mut object = ObjectWriter::begin(&mut out);
-    object.text("file", name);
-    object.text("engine", &header.engine);
-    object.text("startedAt", &header.started_at);
-    object.text("project", &header.project);
-    object.integer("duration", microseconds(recording.duration));
-    object.bool("truncated", recording.truncated);
-    object.objects("gaps", &recording.gaps, |out, gap| {
-        out.integer("at", microseconds(gap.at));
-        out.integer("missed", gap.missed.into());
+    let out = ObjectWriter::line(|object| {
+        object.text("file", name);
+        object.text("engine", &header.engine);
+        object.text("startedAt", &header.started_at);
+        object.text("project", &header.project);
+        object.integer("duration", microseconds(recording.duration));
+        object.bool("truncated", recording.truncated);
+        object.objects("gaps", &recording.gaps, |out, gap| {
+            out.integer("at", microseconds(gap.at));
+            out.integer("missed", gap.missed.into());
+        });
+        object.objects("requests", &recording.requests, |out, request| {
+            json::request(out, request, texts);
+        });
     });
-    object.objects("requests", &recording.requests, |out, request| {
-        json::request(out, request, texts);
-    });
-    object.end();
     // In JSON, `<` is only ever part of a string.
     String::from_utf8_lossy(&out).replace('<', "\\u003c")
 }

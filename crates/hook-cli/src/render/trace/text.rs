@@ -10,8 +10,9 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::bar::Track;
 use super::{answered_text, ended, title};
-use crate::output::{Printer, Tone, harmless};
+use crate::output::{Printer, Tone};
 use crate::render::counted;
+use hook_core::text;
 
 /// What the width of the bars stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -303,7 +304,7 @@ fn fitted(text: &str, columns: usize) -> (String, usize) {
 
 /// Text from outside on one line, without what moves the cursor.
 fn one_line(text: &str) -> String {
-    harmless(text).split_whitespace().collect::<Vec<_>>().join(" ")
+    text::lines(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn offset(at: Duration) -> String {

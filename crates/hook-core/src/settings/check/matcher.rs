@@ -5,8 +5,9 @@ use std::collections::{HashMap, HashSet};
 use super::{Finding, Findings, path_of_definition};
 use crate::event::{HookEventName, Matching};
 use crate::matcher::{Matcher, ODD, unreachable};
-use crate::nearest::{nearest, shortened};
+use crate::nearest::nearest;
 use crate::settings::{Rule, SettingsFile};
+use crate::text::shortened;
 
 pub(super) fn check(file: &SettingsFile, findings: &mut Findings<'_>) {
     // Hooks of one definition share their matcher, and definitions often do.

@@ -6,8 +6,9 @@ use std::path::Path;
 
 use super::{CheckedFile, Finding, Findings};
 use crate::event::HookEventName;
-use crate::nearest::{nearest, shortened};
+use crate::nearest::nearest;
 use crate::settings::{HookEntry, HookSource, Rule, SettingsFile, Severity, variables};
+use crate::text::shortened;
 
 pub(super) fn check(
     files: &[CheckedFile],

@@ -8,8 +8,8 @@ use super::{Finding, Findings, Surroundings, path_of, project_of};
 use crate::command_line::{
     PROJECT_DIRECTORY, expanded_words, interpreter, is_shell_word, leading_variable,
 };
-use crate::nearest::shortened;
 use crate::settings::{HookEntry, HookSource, Rule, SettingsFile};
+use crate::text::shortened;
 use crate::{program, regular_file};
 
 /// How much of a script's first line the system reads.
