@@ -94,3 +94,35 @@ fn very_deep_responses_are_compared_without_a_stack() {
     assert_eq!(compare(&one, &one), []);
     assert_eq!(compare(&one, &other).len(), 1);
 }
+
+#[test]
+fn a_request_with_very_many_hooks_is_read_without_a_look_at_each_for_each() {
+    // With a look at each hook for each that finished, this takes minutes.
+    const HOOKS: usize = 30_000;
+    let header = r#"{"type":"hook-recording","version":1}"#;
+    let hook =
+        |index: usize| format!(r#"{{"name":"hook {index}","type":"command","source":"user"}}"#);
+    let message = |kind: &str, rest: &str| {
+        format!(r#"{{"at":1,"request":0,"message":{{"type":"{kind}",{rest}}}}}"#)
+    };
+    let told =
+        |kind: &'static str, index: usize| message(kind, &format!(r#""hook":{}"#, hook(index)));
+    // What started last finishes first.
+    let started = (0..HOOKS).map(|index| told("hook-started", index));
+    let finished = (0..HOOKS).rev().map(|index| told("hook-finished", index));
+    let answered: Vec<String> = (0..HOOKS).rev().map(hook).collect();
+    let response =
+        message("hook-execution-response", &format!(r#""hooks":[{}]"#, answered.join(",")));
+    let lines = std::iter::once(header.to_owned()).chain(started).chain(finished);
+    let text = lines.chain([response]).collect::<Vec<_>>().join("\n");
+
+    let begun = std::time::Instant::now();
+    let recording = runtime().block_on(Recording::read(text.as_bytes())).unwrap();
+    assert!(begun.elapsed() < super::PATIENCE, "{:?}", begun.elapsed());
+    let hooks = &recording.requests[0].hooks;
+    assert_eq!(hooks.len(), HOOKS);
+    assert!(
+        hooks.iter().all(|hook| hook.end.is_some() && hook.result.is_some() && !hook.estimated)
+    );
+    assert_eq!((&*hooks[0].name, &*hooks[HOOKS - 1].name), ("hook 29999", "hook 0"));
+}

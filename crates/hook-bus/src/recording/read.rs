@@ -1,6 +1,6 @@
 //! Reading a recording.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::time::Duration;
 
@@ -123,7 +123,7 @@ impl Recording {
             ignored: 0,
             duration: Duration::ZERO,
         };
-        let mut places = HashMap::new();
+        let mut positions = Positions::default();
         while let Some(line) = lines.next().await? {
             let number = line.number();
             let Line::Text { text, .. } = line else {
@@ -132,7 +132,7 @@ impl Recording {
             };
             match RawJson::parse(text).and_then(|value| value.to_object()) {
                 Ok(fields) => recording
-                    .take(fields, &mut places)
+                    .take(fields, &mut positions)
                     .map_err(|source| RecordingError::Shape { line: number, source })?,
                 Err(source) => {
                     if lines.next().await?.is_some() {
@@ -152,12 +152,8 @@ impl Recording {
         Ok(recording)
     }
 
-    /// Takes one line's fields. `places` says where in `requests` a number is.
-    fn take(
-        &mut self,
-        fields: JsonObject,
-        places: &mut HashMap<u64, usize>,
-    ) -> Result<(), ShapeError> {
+    /// Takes one line's fields.
+    fn take(&mut self, fields: JsonObject, positions: &mut Positions) -> Result<(), ShapeError> {
         let mut fields = FieldReader::new(fields);
         let at = whole(&mut fields, "at")?;
         let missed = whole(&mut fields, "missed")?;
@@ -179,7 +175,7 @@ impl Recording {
         };
         let number = request.ok_or_else(|| missing("request"))?;
         self.duration = self.duration.max(at);
-        let place = *places.entry(number).or_insert_with(|| {
+        let (position, running) = positions.0.entry(number).or_insert_with(|| {
             self.requests.push(RecordedRequest {
                 number,
                 at,
@@ -188,10 +184,10 @@ impl Recording {
                 hooks: Vec::new(),
                 response: None,
             });
-            self.requests.len() - 1
+            (self.requests.len() - 1, Waiting::default())
         });
-        let known = match self.requests.get_mut(place) {
-            Some(request) => request.take(at, message),
+        let known = match self.requests.get_mut(*position) {
+            Some(request) => request.take(at, message, running),
             None => false,
         };
         self.ignored += usize::from(!known);
@@ -201,7 +197,7 @@ impl Recording {
 
 impl RecordedRequest {
     /// Takes one of its messages; false for one that means nothing here.
-    fn take(&mut self, at: Duration, message: JsonObject) -> bool {
+    fn take(&mut self, at: Duration, message: JsonObject, running: &mut Waiting) -> bool {
         if self.event_name.is_none() {
             self.event_name = message.get("eventName").and_then(RawJson::to_text);
         }
@@ -215,11 +211,14 @@ impl RecordedRequest {
                 self.response = Some(RecordedResponse { at, message: message.to_raw().into() });
             }
             kind::STARTED => match hook() {
-                Some(hook) => self.hooks.push(RecordedHook::of(&hook, at)),
+                Some(hook) => {
+                    running.push(HookKey::of(&hook), self.hooks.len());
+                    self.hooks.push(RecordedHook::of(&hook, at));
+                }
                 None => return false,
             },
             kind::FINISHED => match hook() {
-                Some(hook) => self.finished(at, hook),
+                Some(hook) => self.finished(at, hook, running),
                 None => return false,
             },
             _ => return false,
@@ -227,13 +226,12 @@ impl RecordedRequest {
         true
     }
 
-    fn finished(&mut self, at: Duration, result: JsonObject) {
-        let started = self.hooks.iter_mut().find(|hook| hook.end.is_none() && hook.is(&result));
-        if let Some(hook) = started {
-            (hook.end, hook.result) = (Some(at), Some(result));
-            return;
+    fn finished(&mut self, at: Duration, result: JsonObject, running: &mut Waiting) {
+        let started = running.take(&HookKey::of(&result));
+        match started.and_then(|position| self.hooks.get_mut(position)) {
+            Some(hook) => (hook.end, hook.result) = (Some(at), Some(result)),
+            None => self.hooks.push(RecordedHook::reckoned(at, result)),
         }
-        self.hooks.push(RecordedHook::reckoned(at, result));
     }
 
     /// Lays what the response says of the hooks over what was told while they ran.
@@ -241,12 +239,17 @@ impl RecordedRequest {
         let Some(response) = &self.response else { return };
         let answered = response.at;
         let results = self.answered(&["hooks"]).and_then(|hooks| hooks.to_items());
-        let mut running = std::mem::take(&mut self.hooks);
+        let mut waiting = Waiting::default();
+        let mut told: Vec<Option<RecordedHook>> = Vec::with_capacity(self.hooks.len());
+        for hook in self.hooks.drain(..) {
+            waiting.push(hook.key(), told.len());
+            told.push(Some(hook));
+        }
         for result in results.unwrap_or_default() {
             let Ok(result) = result.to_object() else { continue };
-            let hook = match running.iter().position(|hook| hook.is(&result)) {
-                Some(place) => {
-                    let mut hook = running.remove(place);
+            let position = waiting.take(&HookKey::of(&result));
+            let hook = match position.and_then(|position| told.get_mut(position)?.take()) {
+                Some(mut hook) => {
                     if hook.end.is_none() {
                         let duration = result.get("duration").and_then(milliseconds);
                         hook.end = duration.and_then(|duration| hook.start.checked_add(duration));
@@ -259,22 +262,48 @@ impl RecordedRequest {
             };
             self.hooks.push(hook);
         }
-        self.hooks.append(&mut running);
+        self.hooks.extend(told.into_iter().flatten());
+    }
+}
+
+/// Where each request is among the requests, by its number, with those of its hooks that run.
+#[derive(Debug, Default)]
+struct Positions(HashMap<u64, (usize, Waiting)>);
+
+/// Hooks that wait for what becomes of them: their positions, first come first served. However many
+/// there are, one is found without a look at the others.
+#[derive(Debug, Default)]
+struct Waiting(HashMap<HookKey, VecDeque<usize>>);
+
+impl Waiting {
+    fn push(&mut self, hook: HookKey, position: usize) {
+        self.0.entry(hook).or_default().push_back(position);
+    }
+
+    fn take(&mut self, hook: &HookKey) -> Option<usize> {
+        self.0.get_mut(hook)?.pop_front()
+    }
+}
+
+/// By what messages tell hooks apart.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct HookKey {
+    name: String,
+    kind: String,
+    source: String,
+}
+
+impl HookKey {
+    fn of(hook: &JsonObject) -> Self {
+        let text = |name: &str| hook.get(name).and_then(RawJson::to_text).unwrap_or_default();
+        Self { name: text("name"), kind: text("type"), source: text("source") }
     }
 }
 
 impl RecordedHook {
     fn of(hook: &JsonObject, start: Duration) -> Self {
-        let text = |name: &str| hook.get(name).and_then(RawJson::to_text).unwrap_or_default();
-        Self {
-            name: text("name"),
-            kind: text("type"),
-            source: text("source"),
-            start,
-            end: None,
-            estimated: false,
-            result: None,
-        }
+        let HookKey { name, kind, source } = HookKey::of(hook);
+        Self { name, kind, source, start, end: None, estimated: false, result: None }
     }
 
     /// A hook of which only the end is known.
@@ -285,12 +314,8 @@ impl RecordedHook {
         hook
     }
 
-    /// Whether a result is that of this hook, as far as messages tell hooks apart.
-    fn is(&self, result: &JsonObject) -> bool {
-        let same = |name: &str, own: &str| {
-            result.get(name).and_then(RawJson::to_text).as_deref().unwrap_or_default() == own
-        };
-        same("name", &self.name) && same("source", &self.source) && same("type", &self.kind)
+    fn key(&self) -> HookKey {
+        HookKey { name: self.name.clone(), kind: self.kind.clone(), source: self.source.clone() }
     }
 }
 

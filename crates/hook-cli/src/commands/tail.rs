@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use hook_bus::wire::{Line, Tail};
+use hook_core::{ObjectWriter, RawJson};
 
 use crate::context::Context;
 use crate::error::CommandError;
@@ -47,7 +48,10 @@ pub(crate) async fn run(
             }
         };
         if context.json() {
-            printer.message(text.as_bytes()).await?;
+            match RawJson::parse(text).and_then(|line| line.to_object()) {
+                Ok(line) => printer.message(&ObjectWriter::line(|out| out.fields(&line))).await?,
+                Err(error) => printer.warning(&format!("a line is no JSON and left out: {error}")),
+            }
         } else if let Some(line) = lines.line(text, printer) {
             printer.text(&line).await?;
         }

@@ -2,6 +2,8 @@
 //!
 //! Requests and hooks each have their own lanes, as many as overlap: events of one lane must not.
 
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap};
 use std::time::Duration;
 
 use hook_bus::recording::{RecordedHook, RecordedRequest, Recording};
@@ -21,7 +23,9 @@ pub(crate) fn trace_chrome(recording: &Recording) -> String {
     let mut hooks = Lanes::default();
     let mut events = Vec::new();
     let mut hook_spans: Vec<(&RecordedRequest, &RecordedHook)> = Vec::new();
-    for request in &recording.requests {
+    let mut by_time: Vec<&RecordedRequest> = recording.requests.iter().collect();
+    by_time.sort_by_key(|request| request.at);
+    for request in by_time {
         let end = if request.response.is_some() { request.end() } else { recording.duration };
         let lane = REQUESTS + requests.lane(request.at, end);
         events.push(Event::Request { request, lane, end });
@@ -50,31 +54,36 @@ pub(crate) fn trace_chrome(recording: &Recording) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// Lanes, each free from some time on.
+/// Lanes, to be taken in the order of time.
 #[derive(Debug, Default)]
-struct Lanes(Vec<Duration>);
+struct Lanes {
+    /// The lanes that are free.
+    free: BTreeSet<usize>,
+    /// The others, by the time at which they will be.
+    taken: BinaryHeap<Reverse<(Duration, usize)>>,
+    count: usize,
+}
 
 impl Lanes {
     /// The first lane that is free, taken until `end`.
     fn lane(&mut self, start: Duration, end: Duration) -> usize {
-        // What takes no time takes a microsecond, so that it can be seen.
-        let end = end.max(start + Duration::from_micros(1));
-        match self.0.iter().position(|free| *free <= start) {
-            Some(lane) => {
-                if let Some(free) = self.0.get_mut(lane) {
-                    *free = end;
-                }
-                lane
-            }
-            None => {
-                self.0.push(end);
-                self.0.len() - 1
-            }
+        while let Some(Reverse((until, lane))) = self.taken.peek().copied()
+            && until <= start
+        {
+            self.taken.pop();
+            self.free.insert(lane);
         }
+        let lane = self.free.pop_first().unwrap_or_else(|| {
+            self.count += 1;
+            self.count - 1
+        });
+        // What takes no time takes a microsecond, so that it can be seen.
+        self.taken.push(Reverse((end.max(start + Duration::from_micros(1)), lane)));
+        lane
     }
 
     fn count(&self) -> usize {
-        self.0.len()
+        self.count
     }
 }
 
