@@ -8,7 +8,7 @@ use hook_core::{FailureCode, HandlerHook, HookEventName, RawJson, RawObject};
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use super::generate::{Tree, altered, example_requests, object, recorded_cases};
+use super::generate::{Tree, altered, example_requests, object, one_line, recorded_cases};
 use super::{LONGEST_MESSAGE, check, runtime};
 
 const WORDS: &[&str] = &[
@@ -244,6 +244,7 @@ fn an_input_is_accepted_exactly_if_it_follows_the_protocol_and_unknown_fields_pa
                 Some(_) => false,
             };
             if passes {
+                let given = one_line(&given);
                 prop_assert_eq!(
                     told.get(name).map(RawJson::as_str),
                     Some(given.as_str()),
