@@ -7,7 +7,6 @@ use std::sync::{Arc, OnceLock};
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use hook_core::text::OneLine;
 use hook_core::{HookEventName, PolicyDecision, ProcessedHookResult, RawJson, RequestInput};
 
 use crate::bus::AlreadyServed;

@@ -130,7 +130,8 @@ fn content(file: &ReviewedFile, named: bool, whole: bool, printer: &Printer) -> 
     let shown = if whole { count } else { FIRST_LINES };
     let mut out = String::new();
     if named {
-        let _ = writeln!(out, "    {}:", text::lines(&on_one_line(&file.path.display().to_string())));
+        let _ =
+            writeln!(out, "    {}:", text::lines(&on_one_line(&file.path.display().to_string())));
     }
     for line in text.split('\n').take(shown.min(count)) {
         let _ = writeln!(out, "    {bar} {}", text::lines(line.strip_suffix('\r').unwrap_or(line)));
