@@ -6,8 +6,9 @@
 
 use super::Decision;
 use crate::json::{JsonKind, RawJson};
-use crate::nearest::{nearest, shortened};
+use crate::nearest::nearest;
 use crate::output::PolicyDecision;
+use crate::text::shortened;
 
 /// Where in an answer a field stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use crate::event::HookEventName;
 use crate::failure::{HookFailure, InvalidAnswer};
 use crate::json::{JsonError, JsonKind, RawJson};
-use crate::nearest::shortened;
 use crate::output::{Decision, HookOutput, Invalid, PolicyDecision, Reading};
+use crate::text::shortened;
 
 use super::executor::Captured;
 use super::noise::each_object_at_line_start;
