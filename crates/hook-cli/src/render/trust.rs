@@ -312,7 +312,7 @@ pub(crate) fn grants(
 /// What was written to a lock.
 pub(crate) fn locked(path: &Path, hooks: usize) -> String {
     let path = on_one_line(&path.display().to_string());
-    format!("wrote {}: {}\n", harmless(&path), counted(hooks, "hook"))
+    format!("wrote {}: {}\n", text::lines(&path), counted(hooks, "hook"))
 }
 
 /// What there is to say when every hook is as the lock says.
@@ -329,7 +329,7 @@ pub(crate) fn gone(grants: &[Grant], printer: &Printer) -> String {
     let line = |grant: &Grant| {
         let mark = printer.paint(Tone::Bad, "-");
         let (event, name) = (on_one_line(&grant.event), on_one_line(grant.display_name()));
-        format!("{mark} {} {}: in the lock, and gone\n", harmless(&event), harmless(&name))
+        format!("{mark} {} {}: in the lock, and gone\n", text::lines(&event), text::lines(&name))
     };
     grants.iter().map(line).collect()
 }

@@ -39,7 +39,7 @@ pub(super) async fn write(
         lock.write(project)?;
         if context.json() {
             let line = serde_json::json!({"lock": path.to_string_lossy(), "hooks": lock.len()});
-            printer.message(line.to_string().as_bytes()).await?;
+            printer.object(&line).await?;
         } else {
             printer.text(&render::locked(&path, lock.len())).await?;
         }
@@ -71,11 +71,10 @@ pub(super) async fn check(
         failed += reviews.iter().filter(is_open).count() + gone.len();
         if context.json() {
             for review in &reviews {
-                printer.message(render::review_json(review, false).to_string().as_bytes()).await?;
+                printer.object(&render::review_json(review, false)).await?;
             }
             for grant in &gone {
-                let line = render::grant_json(grant, ("gone", true)).to_string();
-                printer.message(line.as_bytes()).await?;
+                printer.object(&render::grant_json(grant, ("gone", true))).await?;
             }
             continue;
         }

@@ -1,8 +1,8 @@
 //! Commands that cannot be started, or that the shell cannot read to their end.
 
 use super::{Finding, Findings, path_of};
-use crate::nearest::shortened;
 use crate::settings::{Rule, SettingsFile};
+use crate::text::shortened;
 
 pub(super) fn check(file: &SettingsFile, findings: &mut Findings<'_>) {
     if !cfg!(unix) {
