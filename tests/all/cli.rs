@@ -299,12 +299,18 @@ fn started(project: &Project, arguments: &[&str], input: &str) -> std::process::
         .unwrap();
     let stdin = child.stdin.as_mut().unwrap();
     std::io::Write::write_all(stdin, input.as_bytes()).unwrap();
+    wait_for(project, "running");
+    child
+}
+
+/// Waits until a hook has made a file.
+#[cfg(unix)]
+fn wait_for(project: &Project, file: &str) {
     let begun = std::time::Instant::now();
-    while !project.path().join("running").exists() {
-        assert!(begun.elapsed().as_secs() < 60, "the hook never ran");
+    while !project.path().join(file).exists() {
+        assert!(begun.elapsed().as_secs() < 60, "no hook made {file}");
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
-    child
 }
 
 #[cfg(unix)]
@@ -357,7 +363,7 @@ fn the_signal_itself_is_handed_on_to_hooks() {
 fn a_second_signal_kills_a_hook_that_ignores_the_first() {
     let project = Project::with_hook(
         "SessionEnd",
-        "trap '' TERM INT; echo $$ > pid; touch running; while :; do sleep 0.1; done",
+        "trap 'touch told' TERM INT; echo $$ > pid; touch running; while :; do sleep 0.1; done",
     );
     let begun = std::time::Instant::now();
     let mut child = started(
@@ -366,7 +372,7 @@ fn a_second_signal_kills_a_hook_that_ignores_the_first() {
         "",
     );
     signal(&child, "-INT");
-    std::thread::sleep(std::time::Duration::from_millis(200));
+    wait_for(&project, "told");
     assert_eq!(child.try_wait().unwrap(), None, "it stays until its hooks are gone");
     signal(&child, "-INT");
     assert_eq!(child.wait().unwrap().code(), Some(128 + 2));

@@ -27,13 +27,17 @@ fn settings(event: &str, sequential: bool, hooks: &[Value]) -> Value {
 
 #[tokio::test]
 async fn a_script_reads_base_fields_payload_and_unknown_fields() {
-    let project = Project::with_hook("BeforeTool", "cat");
+    let project = Project::with_hook("BeforeTool", "pwd > \"$HOOK_PROJECT_DIR\"/where; cat");
+    project.write("inner/.keep", "");
+    let inner = project.path().join("inner");
     let input = json!({"tool_name": "t", "tool_input": {"a": 1}, "later": {"b": [2]}});
-    let response = fire(&project.system(), "BeforeTool", input).await;
+    let system = project.builder().working_directory(&inner).build().unwrap();
+    let response = fire(&system, "BeforeTool", input).await;
     let told = value(response.processed.aggregated.all_outputs[0].to_raw().as_raw());
     assert_eq!(told["session_id"], "test");
     assert_eq!(told["transcript_path"], "");
-    assert_eq!(told["cwd"], json!(project.path()));
+    assert_eq!(told["cwd"], json!(inner), "the working directory, which is not the project's");
+    assert_eq!(project.read("where").trim_end(), inner.to_str().unwrap(), "and it runs there");
     assert_eq!(told["hook_event_name"], "BeforeTool");
     assert!(told["timestamp"].as_str().unwrap().ends_with('Z'));
     assert_eq!(told["later"], json!({"b": [2]}));
@@ -230,7 +234,7 @@ async fn parallel_hooks_run_at_once_and_answer_in_plan_order() {
 #[tokio::test]
 async fn a_timeout_is_a_failure_that_says_so() {
     let project = Project::with_settings(&json!({"hooks": {"BeforeAgent": [{"hooks": [
-        {"type": "command", "command": "echo partial; sleep 1000; true", "timeout": 200}]}]}}));
+        {"type": "command", "command": "echo partial; sleep 1000; true", "timeout": 2_000}]}]}}));
     let started = Instant::now();
     let system = project.system();
     let response = fire(&system, "BeforeAgent", json!({"prompt": ""})).await;
@@ -238,7 +242,7 @@ async fn a_timeout_is_a_failure_that_says_so() {
     let hook = &response.hooks[0];
     assert!(hook.timed_out() && !hook.success);
     assert_eq!(hook.process.stdout.bytes, b"partial\n");
-    assert_eq!(response.processed.aggregated.errors[0].message, "Hook timed out after 200ms");
+    assert_eq!(response.processed.aggregated.errors[0].message, "Hook timed out after 2000ms");
 }
 
 #[tokio::test]
@@ -524,7 +528,7 @@ async fn a_source_never_has_more_processes_than_it_allows_itself() {
     // Each outlives its timeout, and counts until it is gone.
     let hook = |index| {
         let script = format!("trap '' TERM; touch running-{index}; sleep 1000 & wait; sleep 1000");
-        json!({"type": "command", "command": script, "timeout": 100})
+        json!({"type": "command", "command": script, "timeout": 1_000})
     };
     let project = Project::with_settings(&json!({
         "hooksConfig": {"maxConcurrent": 1},
@@ -532,7 +536,7 @@ async fn a_source_never_has_more_processes_than_it_allows_itself() {
     let limits = RunnerLimits { grace: Duration::from_secs(60), ..RunnerLimits::default() };
     let system = project.builder().limits(limits).build().unwrap();
     let request = HookExecutionRequest::new("BeforeAgent", fields(json!({"prompt": ""})))
-        .with_deadline(Duration::from_secs(1));
+        .with_deadline(Duration::from_secs(3));
     system.bus().request(request).await;
     let running = (0..3).filter(|index| project.path().join(format!("running-{index}")).exists());
     assert_eq!(running.count(), 1);

@@ -156,12 +156,12 @@ async fn a_native_system_reads_the_project_and_runs_nothing_of_it_unasked() {
 
 #[tokio::test]
 async fn a_guard_that_times_out_is_as_visible_as_a_missing_script() {
-    for (command, said) in [
-        ("sleep 100", "hook guard: Hook timed out after 200ms"),
-        ("./missing.sh", "hook guard: Hook exited with code 127"),
+    for (command, timeout, said) in [
+        ("sleep 1000", 200, "hook guard: Hook timed out after 200ms"),
+        ("./missing.sh", 60_000, "hook guard: Hook exited with code 127"),
     ] {
         let project = Project::with_settings(&json!({"hooks": {"BeforeTool": [{"hooks": [
-            {"type": "command", "name": "guard", "command": command, "timeout": 200}]}]}}));
+            {"type": "command", "name": "guard", "command": command, "timeout": timeout}]}]}}));
         let host = AgentHost::new(project.builder());
         let call = ToolCall::new(ToolName::new("edit").unwrap(), RawObject::empty());
         let tool = execute_tool_with_hooks(&host, call, async |_| ToolResult::text("ran")).await;

@@ -74,6 +74,8 @@ proptest! {
         ]), 0..10),
     ) {
         let text = pieces.concat();
+        // Bash drops a backslash at the very end, or keeps it, by the number of line ends before.
+        prop_assume!(!(text.ends_with('\\') && text.contains("\\\n")));
         let words = expanded_words(&format!("say {text}"), |name| {
             (name == "HOME").then(|| "/h".to_owned())
         });
