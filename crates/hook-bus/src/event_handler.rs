@@ -120,7 +120,8 @@ impl HookEventHandler {
             let (cancel, lane) = (self.ended.clone(), control.lane);
             // Nothing of it waits for a permit.
             let nesting = Nesting::default();
-            let scope = RunScope { cancel, observer, lane, nesting, keeps_inputs };
+            let scope =
+                RunScope { cancel, observer, lane, nesting, keeps_inputs, asked_again: false };
             let run = engine.pipeline.run(&plan, input, &scope).now_or_never();
             let run = run.unwrap_or_else(|| {
                 let message = "an inline plan did not finish at once";
@@ -146,6 +147,7 @@ impl HookEventHandler {
                 lane: control.lane,
                 nesting: Nesting::here(),
                 keeps_inputs,
+                asked_again: false,
             },
             cut_off: self.cut_off(&cancel, control.deadline),
         };

@@ -151,7 +151,7 @@ static EVENTS: [EventRow; 11] = [
         sample: BeforeToolInput::SAMPLE,
         fields: BeforeToolInput::FIELDS,
         specific: &["permissionDecision", "permissionDecisionReason", "tool_input"],
-        chain: chain::overlay_tool_input,
+        chain: chain::TOOL_INPUT,
         read: read::<BeforeToolInput>,
     },
     EventRow {
@@ -167,7 +167,7 @@ static EVENTS: [EventRow; 11] = [
         sample: AfterToolInput::SAMPLE,
         fields: AfterToolInput::FIELDS,
         specific: &[],
-        chain: chain::nothing,
+        chain: chain::NOTHING,
         read: read::<AfterToolInput>,
     },
     EventRow {
@@ -183,7 +183,7 @@ static EVENTS: [EventRow; 11] = [
         sample: BeforeAgentInput::SAMPLE,
         fields: BeforeAgentInput::FIELDS,
         specific: &[],
-        chain: chain::append_context_to_prompt,
+        chain: chain::PROMPT,
         read: read::<BeforeAgentInput>,
     },
     EventRow {
@@ -199,7 +199,7 @@ static EVENTS: [EventRow; 11] = [
         sample: AfterAgentInput::SAMPLE,
         fields: AfterAgentInput::FIELDS,
         specific: &["clearContext"],
-        chain: chain::nothing,
+        chain: chain::NOTHING,
         read: read::<AfterAgentInput>,
     },
     EventRow {
@@ -215,7 +215,7 @@ static EVENTS: [EventRow; 11] = [
         sample: SessionStartInput::SAMPLE,
         fields: SessionStartInput::FIELDS,
         specific: &[],
-        chain: chain::nothing,
+        chain: chain::NOTHING,
         read: read::<SessionStartInput>,
     },
     EventRow {
@@ -231,7 +231,7 @@ static EVENTS: [EventRow; 11] = [
         sample: SessionEndInput::SAMPLE,
         fields: SessionEndInput::FIELDS,
         specific: &[],
-        chain: chain::nothing,
+        chain: chain::NOTHING,
         read: read::<SessionEndInput>,
     },
     EventRow {
@@ -247,7 +247,7 @@ static EVENTS: [EventRow; 11] = [
         sample: PreCompressInput::SAMPLE,
         fields: PreCompressInput::FIELDS,
         specific: &[],
-        chain: chain::nothing,
+        chain: chain::NOTHING,
         read: read::<PreCompressInput>,
     },
     EventRow {
@@ -263,7 +263,7 @@ static EVENTS: [EventRow; 11] = [
         sample: BeforeModelInput::SAMPLE,
         fields: BeforeModelInput::FIELDS,
         specific: &["llm_request", "llm_response"],
-        chain: chain::overlay_llm_request,
+        chain: chain::LLM_REQUEST,
         read: read::<BeforeModelInput>,
     },
     EventRow {
@@ -279,7 +279,7 @@ static EVENTS: [EventRow; 11] = [
         sample: AfterModelInput::SAMPLE,
         fields: AfterModelInput::FIELDS,
         specific: &["llm_response"],
-        chain: chain::overlay_llm_response,
+        chain: chain::LLM_RESPONSE,
         read: read::<AfterModelInput>,
     },
     EventRow {
@@ -295,7 +295,7 @@ static EVENTS: [EventRow; 11] = [
         sample: BeforeToolSelectionInput::SAMPLE,
         fields: BeforeToolSelectionInput::FIELDS,
         specific: &["toolConfig"],
-        chain: chain::nothing,
+        chain: chain::NOTHING,
         read: read::<BeforeToolSelectionInput>,
     },
     EventRow {
@@ -311,7 +311,7 @@ static EVENTS: [EventRow; 11] = [
         sample: NotificationInput::SAMPLE,
         fields: NotificationInput::FIELDS,
         specific: &[],
-        chain: chain::nothing,
+        chain: chain::NOTHING,
         read: read::<NotificationInput>,
     },
 ];

@@ -3,6 +3,8 @@
 //! The door (envelope, route, payload) and the translation of model payloads are the caller's:
 //! they need the bus and the SDKs, which this crate does not know.
 
+mod asked_again;
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -15,6 +17,7 @@ use crate::output::HookOutput;
 use crate::planner::{Plan, Planner};
 use crate::processed::{ProcessedHookResult, StageFailure};
 use crate::runner::{HookExecutionResult, HookInput, RunScope, Runner, RunnerGone, StartedHook};
+use asked_again::Told;
 
 /// What came of an event: the result for the caller, and what each hook did.
 #[derive(Debug, Clone)]
@@ -103,12 +106,15 @@ impl Pipeline {
         if plan.is_empty() {
             return Ok(());
         }
-        let input = HookInput::new(input);
-        let run = match plan.sequential {
-            true => self.run_in_sequence(plan, input, scope, finished).await,
-            false => self.run_together(plan, input, scope, finished).await,
+        let mut told = Told::new(HookInput::new(input));
+        let run = async {
+            match plan.sequential {
+                true => self.run_in_sequence(plan, &mut told, scope, finished).await?,
+                false => self.run_together(plan, told.input(), scope, finished).await?,
+            }
+            self.ask_again(plan, told, scope, finished).await
         };
-        run.map_err(|gone| StageFailure::new(FailureCode::ExecutionFailed, gone.to_string()))
+        run.await.map_err(|gone| StageFailure::new(FailureCode::ExecutionFailed, gone.to_string()))
     }
 
     /// Merges what the hooks said, in plan order, also when not all of them finished.
@@ -141,7 +147,7 @@ impl Pipeline {
     async fn run_together(
         &self,
         plan: &Plan,
-        input: HookInput,
+        input: &HookInput,
         scope: &RunScope,
         finished: &mut FinishedHooks,
     ) -> Result<(), RunnerGone> {
@@ -166,11 +172,13 @@ impl Pipeline {
     async fn run_in_sequence(
         &self,
         plan: &Plan,
-        mut input: HookInput,
+        told: &mut Told,
         scope: &RunScope,
         finished: &mut FinishedHooks,
     ) -> Result<(), RunnerGone> {
+        let mut input = told.input().clone();
         for (place, planned) in plan.hooks.iter().enumerate() {
+            told.note(plan, place, &input);
             let result = self.runner.start(&planned.hook, input.clone(), scope).finish().await?;
             if let Some(output) = result.output.as_ref().filter(|_| result.success) {
                 input = chained(input, output);
@@ -193,12 +201,20 @@ impl FinishedHooks {
         result.warnings.extend(plan.hooks.get(place).and_then(|hook| hook.warning.clone()));
         self.results.push((place, result));
     }
+
+    /// Takes those results out that are to be replaced.
+    fn take(
+        &mut self,
+        mut wanted: impl FnMut(usize, &HookExecutionResult) -> bool,
+    ) -> Vec<(usize, HookExecutionResult)> {
+        self.results.extract_if(.., |(place, result)| wanted(*place, result)).collect()
+    }
 }
 
 /// What the next hook is told after one has answered.
 fn chained(input: HookInput, output: &HookOutput) -> HookInput {
     let mut next = EventInput::clone(&input);
-    (next.event().row().chain)(&mut next.payload, output);
+    (next.event().row().chain.apply)(&mut next.payload, output);
     // The text of an input that did not change is not made again.
     if next.payload == input.payload { input } else { HookInput::new(next) }
 }

@@ -1,5 +1,5 @@
 //! Guards that say what they decide in a way that is not the protocol's: almost JSON, other words,
-//! the wrong stream.
+//! the wrong stream; and guards whose approval another hook makes stale.
 
 use std::fs;
 
@@ -337,4 +337,137 @@ async fn fault_35_terminal_codes_around_and_inside_a_denial_hide_nothing() {
             assert_eq!(response.processed.reason.as_deref(), Some("r"), "{printed:?}");
         }
     }
+}
+
+/// A guard that notes each command that it is asked about, and refuses `rm`.
+const NOTING_GUARD: &str = r#"python3 -c 'import json, sys
+command = json.load(sys.stdin)["tool_input"]["command"]
+open("asked", "a").write(command + "\n")
+print(json.dumps({"decision": "deny", "reason": "refused: " + command} if "rm" in command else {}))'"#;
+
+/// A hook that makes the command another one.
+fn rewriter(command: &str) -> String {
+    let answer = json!({"hookSpecificOutput": {"tool_input": {"command": command}}});
+    format!("echo '{answer}'")
+}
+
+/// A project with hooks for `BeforeTool`: their commands, and whether they are guards.
+fn planned(hooks: &[(&str, bool)], sequential: bool) -> Project {
+    let hook = |(command, guard): &(&str, bool)| {
+        let behavior = if *guard { "block" } else { "continue" };
+        json!({"type": "command", "command": command, "timeout": 60_000, "failBehavior": behavior})
+    };
+    let hooks: Vec<_> = hooks.iter().map(hook).collect();
+    Project::with_settings(
+        &json!({"hooks": {"BeforeTool": [{"sequential": sequential, "hooks": hooks}]}}),
+    )
+}
+
+fn asked_again(response: &HookExecutionResponse) -> Vec<bool> {
+    response.hooks.iter().map(|hook| hook.asked_again).collect()
+}
+
+#[tokio::test]
+async fn fault_50_a_guard_is_asked_again_about_what_a_rewriter_made_of_the_input() {
+    for sequential in [false, true] {
+        let rewriter = rewriter("rm -rf /");
+        let project = planned(&[(NOTING_GUARD, true), (&rewriter, false)], sequential);
+        let response = asked(&project.system(), "ls").await;
+        assert_eq!(project.read("asked"), "ls\nrm -rf /\n");
+        assert_eq!(response.processed.decision, PolicyDecision::Block);
+        assert_eq!(response.processed.reason.as_deref(), Some("refused: rm -rf /"));
+        assert_eq!(asked_again(&response), [true, false]);
+        let message = hook_tests::json(&response.to_json());
+        assert_eq!(message["hooks"][0]["askedAgain"], true);
+        assert_eq!(message["hooks"][1].get("askedAgain"), None);
+    }
+    // What it approves the second time runs as it was changed.
+    let rewriter = rewriter("ls -l");
+    let project = planned(&[(NOTING_GUARD, true), (&rewriter, false)], false);
+    let response = asked(&project.system(), "ls").await;
+    assert_eq!(project.read("asked"), "ls\nls -l\n");
+    assert_eq!(response.processed.decision, PolicyDecision::Proceed);
+}
+
+#[tokio::test]
+async fn fault_50_functions_of_the_host_are_asked_again_at_once() {
+    let guard = |input: &hook_core::HookInput| {
+        let told = String::from_utf8_lossy(input.json()).into_owned();
+        Ok(told.contains("rm -rf").then(|| HookOutput::deny("no rm")))
+    };
+    let rewriter = HandlerHook::inline(HookEventName::BeforeTool, "rewriter", |_| {
+        let changed = hook_tests::object(json!({"command": "rm -rf /"}));
+        Ok(Some(HookOutput::default().with_specific("tool_input", changed)))
+    });
+    for guard in [
+        HandlerHook::inline(HookEventName::BeforeTool, "guard", guard),
+        HandlerHook::blocking(HookEventName::BeforeTool, "guard", guard),
+    ] {
+        let guard = guard.fail_behavior(FailBehavior::Block);
+        let system = Project::new().builder().handler(guard).handler(rewriter.clone());
+        let response = asked(&system.build().unwrap(), "ls").await;
+        assert_eq!(response.processed.reason.as_deref(), Some("no rm"));
+        assert_eq!(asked_again(&response), [true, false]);
+    }
+}
+
+#[tokio::test]
+async fn fault_50_a_guard_that_fails_when_it_is_asked_again_blocks() {
+    let rewriter = rewriter("ls -l");
+    for failing in ["exit 3", "kill -KILL $$", "echo '{'", "sleep 60"] {
+        let guard = format!("if [ -e asked ]; then {failing}; fi; touch asked");
+        let hooks = json!({"hooks": {"BeforeTool": [{"hooks": [
+            {"type": "command", "command": guard, "timeout": 2_000, "failBehavior": "block"},
+            {"type": "command", "command": rewriter}]}]}});
+        let response = asked(&Project::with_settings(&hooks).system(), "ls").await;
+        assert_eq!(response.processed.decision, PolicyDecision::Block, "{failing}");
+        assert!(response.hooks[0].failure.is_some() && !response.hooks[0].success, "{failing}");
+        assert_eq!(asked_again(&response), [true, false]);
+    }
+}
+
+#[tokio::test]
+async fn fault_50_a_second_change_is_not_applied_and_is_a_warning() {
+    let appending = r#"python3 -c 'import json, sys
+command = json.load(sys.stdin)["tool_input"]["command"]
+print(json.dumps({"hookSpecificOutput": {"tool_input": {"command": command + " guarded"}}}))'"#;
+    let other = r#"echo '{"hookSpecificOutput":{"tool_input":{"directory":"/tmp"}}}'"#;
+    let project = planned(&[(appending, true), (other, false)], false);
+    let response = asked(&project.system(), "ls").await;
+    assert_eq!(asked_again(&response), [true, false]);
+    let original = hook_tests::object(json!({"command": "ls"}));
+    let changed = hook_core::output::BeforeToolOutput::new(&response.processed.aggregated)
+        .modified_tool_input(&original)
+        .unwrap();
+    assert_eq!(
+        hook_tests::value(changed.as_raw()),
+        json!({"command": "ls guarded", "directory": "/tmp"})
+    );
+    warned(&response, "that change of `tool_input` was not applied");
+}
+
+#[tokio::test]
+async fn fault_50_nobody_is_asked_again_without_need() {
+    let rewrites = rewriter("ls -l");
+    let same = rewriter("ls");
+    let denies = format!("{NOTING_GUARD}; exit 2");
+    for (hooks, sequential, count) in [
+        // The rewriter came first, and the guard saw what will run.
+        (vec![(rewrites.as_str(), false), (NOTING_GUARD, true)], true, 1),
+        // It changed nothing.
+        (vec![(NOTING_GUARD, true), (same.as_str(), false)], false, 1),
+        // Nothing will run.
+        (vec![(denies.as_str(), true), (rewrites.as_str(), false)], false, 1),
+        // It is no guard.
+        (vec![(NOTING_GUARD, false), (rewrites.as_str(), false)], false, 1),
+        (vec![(NOTING_GUARD, true)], false, 1),
+    ] {
+        let project = planned(&hooks, sequential);
+        let response = asked(&project.system(), "ls").await;
+        assert!(!asked_again(&response).contains(&true), "{hooks:?}");
+        assert_eq!(project.read("asked").lines().count(), count, "{hooks:?}");
+    }
+    // The only one that changed anything is the guard itself.
+    let project = planned(&[(rewrites.as_str(), true)], false);
+    assert_eq!(asked_again(&asked(&project.system(), "ls").await), [false]);
 }

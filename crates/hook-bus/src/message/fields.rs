@@ -143,7 +143,7 @@ const HOOK_SOURCE: Field = Field::required(
 );
 
 /// What a hook did.
-static HOOK: [Field; 17] = [
+static HOOK: [Field; 18] = [
     HOOK_NAME,
     HOOK_TYPE,
     HOOK_SOURCE,
@@ -152,6 +152,11 @@ static HOOK: [Field; 17] = [
     Field::optional("signal", Kind::Text, "The signal that ended it, such as SIGKILL."),
     Field::required("duration", Kind::Number, "How long it ran, in milliseconds."),
     Field::required("queued", Kind::Number, "How long it waited for a place, in milliseconds."),
+    Field::optional(
+        "askedAgain",
+        Kind::Bool,
+        "Present where it ran again, on what other hooks had made of the input.",
+    ),
     Field::optional("timedOut", Kind::Bool, "Present where its timeout ended it."),
     Field::optional("leaked", Kind::Bool, "Present where what it started held its output open."),
     Field::optional("truncated", Kind::Bool, "Present where it wrote more than is kept."),

@@ -151,6 +151,7 @@ pub(super) fn write_hook(out: &mut ObjectWriter<'_>, result: &HookExecutionResul
     out.milliseconds("queued", result.queued);
     for (name, value) in [
         ("timedOut", result.timed_out()),
+        ("askedAgain", result.asked_again),
         ("leaked", process.leaked),
         ("truncated", process.stdout.dropped > 0 || process.stderr.dropped > 0),
     ] {

@@ -34,6 +34,11 @@ impl HookInput {
         Self { shared: Arc::new(Shared { input, json: OnceLock::new() }) }
     }
 
+    /// Whether this is a handle of the same input.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
+    }
+
     /// The JSON that a script reads on its standard input.
     pub fn json(&self) -> &[u8] {
         self.shared.json.get_or_init(|| self.shared.input.to_json())

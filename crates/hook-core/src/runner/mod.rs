@@ -147,6 +147,8 @@ pub struct RunScope {
     pub nesting: Nesting,
     /// Whether each result says what its hook was told.
     pub keeps_inputs: bool,
+    /// Whether the hooks ran before and are asked once more (protocol.md §2, "Asking again").
+    pub asked_again: bool,
 }
 
 impl RunScope {
@@ -182,6 +184,9 @@ pub struct HookExecutionResult {
     pub warnings: Vec<String>,
     /// What it was told, if it was started and [`RunScope::keeps_inputs`].
     pub input: Option<HookInput>,
+    /// Whether it ran a second time, because another hook had changed what it had approved. All
+    /// but the changes in `output` is then of the second run; times are of both.
+    pub asked_again: bool,
 }
 
 impl HookExecutionResult {
@@ -501,6 +506,7 @@ fn finish(
         queued: timing.queued,
         warnings,
         input,
+        asked_again: scope.asked_again,
     };
     if let Some(observer) = &scope.observer {
         observer.hook_finished(&result);
