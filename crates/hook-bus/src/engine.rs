@@ -14,6 +14,8 @@ use hook_core::{
 use tokio::runtime::Handle;
 use tokio::sync::{OnceCell, Semaphore};
 
+use crate::system::NotInitialized;
+
 /// Why a hook system could not be initialized. Remembered until a reload.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
@@ -207,6 +209,17 @@ impl EngineSlot {
         Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// Switches hooks on or off in the engine that is in force, and in those that come after it.
+    pub(crate) fn set_enabled(&self, name: &str, enabled: bool) -> Result<usize, NotInitialized> {
+        // Held meanwhile, so that a reload either carries this over or comes before.
+        let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
+        match current.get() {
+            Some(Ok(engine)) => Ok(engine.pipeline.planner().set_enabled(name, enabled)),
+            Some(Err(unbuilt)) => Err(NotInitialized::Failed(unbuilt.error.clone())),
+            None => Err(NotInitialized::NotYet),
+        }
+    }
+
     /// Builds the engine unless it is there; any number of callers wait for the one build, which
     /// goes on when whoever began it does not poll. Without a runtime it is built here.
     pub(crate) async fn initialize(self: &Arc<Self>) -> BuiltEngine {
@@ -248,7 +261,7 @@ impl EngineSlot {
             let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
             if let (Ok(engine), Ok(before)) = (&rebuilt, &before) {
                 for (name, enabled) in before.registry.switches() {
-                    engine.registry.set_enabled(&name, enabled);
+                    engine.pipeline.planner().set_enabled(&name, enabled);
                 }
             }
             *current = Arc::new(OnceCell::new_with(Some(rebuilt.clone())));

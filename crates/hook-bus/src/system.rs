@@ -316,13 +316,13 @@ impl HookSystem {
         Ok(self.registry()?.list())
     }
 
-    /// Switches every hook of that name (or, where a hook has none, command) on or off. Gives how
-    /// many hooks have it.
+    /// Switches every hook of that name (or, where a hook has none, command) on or off, also those
+    /// that a reload brings. Gives how many hooks have it now.
     ///
     /// # Errors
     /// Before [`initialize`](Self::initialize), or when that failed.
     pub fn set_hook_enabled(&self, name: &str, enabled: bool) -> Result<usize, NotInitialized> {
-        Ok(self.registry()?.set_enabled(name, enabled))
+        self.engine.set_enabled(name, enabled)
     }
 
     /// Everything that is wrong with the settings.

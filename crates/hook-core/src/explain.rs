@@ -6,10 +6,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::event::{HookEventName, Matching};
-use crate::matcher::MatchOutcome;
+use crate::matcher::{MatchOutcome, Matcher};
 use crate::planner::Selection;
 use crate::registry::Hook;
 use crate::settings::HookSource;
+use crate::text::shortened;
 use crate::text::shortened;
 
 /// What an event would run, and why not the rest; see
@@ -42,7 +43,7 @@ pub struct ExplainedHook {
     pub hook: Arc<Hook>,
     /// Its place in the plan, from 0, if it runs.
     pub place: Option<usize>,
-    /// Why it does not run, as far as one reason does not hide the next; empty if it runs.
+    /// Everything that keeps it from running; empty if it runs.
     pub reasons: Vec<NotRun>,
     /// What its author should know, such as a matcher that does not compile or was given up.
     pub warnings: Vec<String>,
@@ -202,7 +203,8 @@ pub(crate) fn explain(
     hooks.extend(others.into_iter().map(|hook| ExplainedHook {
         hook: Arc::clone(hook),
         place: None,
-        reasons: vec![NotRun::OtherEvent { event: hook.event }],
+        reasons:
+            [NotRun::OtherEvent { event: hook.event }].into_iter().chain(obstacles(hook)).collect(),
         warnings: hook.warnings.clone(),
         hint: None,
     }));
@@ -214,13 +216,20 @@ pub(crate) fn explain(
     }
 }
 
-/// That a hook's matcher does not match, if it does not. Of a hook that is not trusted nobody
-/// knows.
+/// That a hook's matcher does not match, if it does not. That of a hook that is not trusted is
+/// compiled only here.
 fn not_matched(hook: &Hook, subject: Option<&str>) -> Option<NotRun> {
-    let subject = subject.filter(|_| hook.is_trusted())?;
+    let subject = subject?;
     let matching = hook.event.row().matching;
     let field = matching.field()?;
-    (hook.matcher.matches(Some(subject)) == MatchOutcome::No).then(|| NotRun::NotMatched {
+    let outcome = match hook.is_trusted() {
+        true => hook.matcher.matches(Some(subject)),
+        false => {
+            let matcher = Matcher::compile(hook.matcher.text(), matching, hook.fail_behavior).0;
+            matcher.matches(Some(subject))
+        }
+    };
+    (outcome == MatchOutcome::No).then(|| NotRun::NotMatched {
         matcher: hook.matcher.text().unwrap_or_default().to_owned(),
         field,
         subject: subject.to_owned(),

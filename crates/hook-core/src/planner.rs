@@ -72,6 +72,15 @@ impl Planner {
         self.registry.table().plan(payload.event(), payload.match_subject())
     }
 
+    /// Switches every hook of that name (or, where a hook has none, command) on or off. Gives how
+    /// many hooks have it.
+    ///
+    /// This changes what this planner plans, and nothing else: a hook system has another planner
+    /// after a reload, and carries over what `HookSystem::set_hook_enabled` switched.
+    pub fn set_enabled(&self, name: &str, enabled: bool) -> usize {
+        self.registry.set_enabled(name, enabled)
+    }
+
     /// The first running hook of the event whose failure is a denial, whatever it matches.
     pub fn blocking_on_failure(&self, event: HookEventName) -> Option<Arc<Hook>> {
         let table = self.registry.table();

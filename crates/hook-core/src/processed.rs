@@ -199,7 +199,7 @@ impl HookExecutionResult {
     pub fn caller_warnings(&self) -> impl Iterator<Item = String> {
         let failure = self.failure.iter().filter(|it| !matches!(it, HookFailure::Cancelled));
         let texts = failure.map(ToString::to_string).chain(self.warnings.iter().cloned());
-        texts.map(|text| format!("hook {}: {text}", self.hook.display_name()))
+        texts.map(|text| self.hook.says(&text))
     }
 }
 

@@ -7,18 +7,18 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
-use crate::event::{HookEventName, Matching};
+use crate::event::HookEventName;
 use crate::explain::{Explanation, NotRun, Switch, SwitchedOff, explain};
 use crate::failure::HookFailure;
 use crate::input::EventInput;
 use crate::matcher::Matcher;
+use crate::nearest::shortened;
 use crate::planner::PlanTable;
 use crate::runner::{
     CommandIdentity, HandlerHook, HookExecutor, HookKind, HookStart, Runner, SlotQueue,
 };
 use crate::settings::{
-    Diagnostic, FailBehavior, HookEntry, HookSource, Place, Rule, SettingsFile, Severity,
-    TimeoutOrigin,
+    Diagnostic, FailBehavior, HookEntry, HookSource, Place, SettingsFile, Severity, TimeoutOrigin,
 };
 use crate::trust::{Trust, TrustPolicy, TrustedHooks};
 
@@ -48,7 +48,8 @@ pub struct Hook {
     pub warnings: Vec<String>,
     pub(crate) slots: Option<Arc<SlotQueue>>,
     trust: Trust,
-    switched_off: Option<SwitchedOff>,
+    /// Which settings switch it off.
+    switched_off: Vec<SwitchedOff>,
     executor: Arc<dyn HookExecutor>,
 }
 
@@ -86,6 +87,11 @@ impl Hook {
     /// Functions of the host are only ever themselves.
     pub(crate) fn identity(&self) -> Option<(Option<&str>, CommandIdentity<'_>)> {
         Some((self.name.as_deref(), self.executor.identity()?))
+    }
+
+    /// A warning about it, as callers get it.
+    pub(crate) fn says(&self, text: &str) -> String {
+        format!("hook {}: {text}", shortened(self.display_name()))
     }
 
     pub(crate) fn executor(&self) -> &Arc<dyn HookExecutor> {
@@ -126,8 +132,8 @@ pub struct HookListing {
     pub enabled: bool,
     /// Whether it may run at all; only hooks of a project can be untrusted.
     pub trusted: bool,
-    /// Who switched it off.
-    pub disabled_by: Option<SwitchedOff>,
+    /// Who switched it off: all whose settings do, or the host at run time.
+    pub disabled_by: Vec<SwitchedOff>,
 }
 
 /// All hooks, and which of them are on.
@@ -137,8 +143,8 @@ pub struct HookRegistry {
     diagnostics: Vec<Diagnostic>,
     /// What costs the engine hooks that somebody wrote down, cut to a few.
     losses: Vec<String>,
-    /// By event: that hooks of it are not trusted.
-    untrusted: [Option<String>; HookEventName::COUNT],
+    /// By event: what everybody who fires it should know of its hooks.
+    notices: [Vec<String>; HookEventName::COUNT],
     switches: RwLock<Switches>,
 }
 
@@ -178,11 +184,15 @@ impl HookRegistry {
             for (entry, trust) in entries.into_iter().zip(trust) {
                 let matcher = entry.matcher.as_deref();
                 let (matcher, problem) = match trust.is_given() {
-                    true => Matcher::compile(matcher, entry.event.row().matching),
+                    true => {
+                        let matching = entry.event.row().matching;
+                        Matcher::compile(matcher, matching, entry.fail_behavior)
+                    }
                     false => (Matcher::unused(matcher), None),
                 };
                 if let Some(problem) = &problem {
-                    diagnostics.push(matcher_diagnostic(entry, problem));
+                    let place = entry.place.clone();
+                    diagnostics.push(Diagnostic::new(problem.rule, place, &problem.message));
                 }
                 hooks.push(Arc::new(Hook {
                     event: entry.event,
@@ -195,7 +205,11 @@ impl HookRegistry {
                     timeout: entry.timeout.unwrap_or(default_timeout),
                     timeout_origin: entry.timeout_origin,
                     fail_behavior: entry.fail_behavior,
-                    warnings: problem.into_iter().chain(trust.warning()).collect(),
+                    warnings: problem
+                        .map(|it| it.message)
+                        .into_iter()
+                        .chain(trust.warning())
+                        .collect(),
                     slots: commands.slots.clone(),
                     trust,
                     switched_off: switched_off(entry, file, &disabled),
@@ -206,8 +220,8 @@ impl HookRegistry {
         hooks.extend(handlers.iter().map(|handler| Arc::new(of_handler(handler, runner))));
         let table = Arc::new(PlanTable::new(running(&hooks, &[])));
         let switches = RwLock::new(Switches { by_name: Vec::new(), table });
-        let untrusted = untrusted(&hooks);
-        Self { hooks, losses: losses(&diagnostics), diagnostics, untrusted, switches }
+        let notices = notices(&hooks);
+        Self { hooks, losses: losses(&diagnostics), diagnostics, notices, switches }
     }
 
     /// Every hook in run order.
@@ -232,9 +246,8 @@ impl HookRegistry {
         explain(&self.hooks, on, obstacles, event, subject)
     }
 
-    /// Switches every hook of that name (or, where a hook has none, command) on or off, also those
-    /// that a reload brings. Gives how many hooks have it now.
-    pub fn set_enabled(&self, name: &str, enabled: bool) -> usize {
+    /// See [`Planner::set_enabled`](crate::Planner::set_enabled).
+    pub(crate) fn set_enabled(&self, name: &str, enabled: bool) -> usize {
         let mut switches = self.switches.write().unwrap_or_else(std::sync::PoisonError::into_inner);
         switches.by_name.retain(|(known, _)| known != name);
         switches.by_name.push((name.to_owned(), enabled));
@@ -252,11 +265,12 @@ impl HookRegistry {
         &self.diagnostics
     }
 
-    /// What everybody who fires that event should know: errors in settings, by which hooks are
-    /// missing, and hooks of the event that do not run because nobody has trusted them.
+    /// What everybody who fires that event should know, whichever of its hooks run: errors in
+    /// settings, by which hooks are missing; matchers of its hooks that cannot do what they seem to;
+    /// and hooks of it that do not run because nobody has trusted them.
     pub fn notices(&self, event: Option<HookEventName>) -> impl Iterator<Item = &str> {
-        let untrusted = event.and_then(|event| self.untrusted[event as usize].as_ref());
-        self.losses.iter().chain(untrusted).map(String::as_str)
+        let of_event = event.map_or(&[][..], |event| &self.notices[event as usize]);
+        self.losses.iter().chain(of_event).map(String::as_str)
     }
 
     /// How many hooks are registered.
@@ -301,8 +315,9 @@ fn read(switches: &RwLock<Switches>) -> std::sync::RwLockReadGuard<'_, Switches>
 }
 
 fn of_handler(handler: &HandlerHook, runner: &Runner) -> Hook {
+    let matching = handler.event.row().matching;
     let (matcher, problem) =
-        Matcher::compile(handler.matcher.as_deref(), handler.event.row().matching);
+        Matcher::compile(handler.matcher.as_deref(), matching, handler.fail_behavior);
     Hook {
         event: handler.event,
         name: Some(handler.name.clone()),
@@ -317,32 +332,30 @@ fn of_handler(handler: &HandlerHook, runner: &Runner) -> Hook {
             None => TimeoutOrigin::Engine,
         },
         fail_behavior: handler.fail_behavior,
-        warnings: problem.into_iter().collect(),
+        warnings: problem.into_iter().map(|it| it.message).collect(),
         slots: None,
         trust: Trust::Given,
-        switched_off: None,
+        switched_off: Vec::new(),
         executor: runner.handler(handler),
     }
 }
 
 /// The first few errors, and how many more there are.
 fn losses(diagnostics: &[Diagnostic]) -> Vec<String> {
-    const SHOWN: usize = 8;
-    let errors = || diagnostics.iter().filter(|it| it.severity == Severity::Error);
-    let mut losses: Vec<String> = errors().take(SHOWN).map(ToString::to_string).collect();
-    let more = errors().count().saturating_sub(SHOWN);
-    if more > 0 {
-        losses.push(format!("there are {more} more errors in settings"));
-    }
+    let errors = diagnostics.iter().filter(|it| it.severity == Severity::Error);
+    let mut losses = errors.map(ToString::to_string).collect();
+    shorten(&mut losses, "errors in settings");
     losses
 }
 
-fn matcher_diagnostic(entry: &HookEntry, problem: &str) -> Diagnostic {
-    let rule = match entry.event.row().matching {
-        Matching::Pattern => Rule::InvalidPattern,
-        Matching::Exact { .. } | Matching::Always => Rule::MatcherNeverMatches,
-    };
-    Diagnostic::new(rule, entry.place.clone(), problem)
+/// Cuts a list that goes into every response to its first few, and says how many more there are.
+fn shorten(notices: &mut Vec<String>, what: &str) {
+    const SHOWN: usize = 8;
+    let more = notices.len().saturating_sub(SHOWN);
+    if more > 0 {
+        notices.truncate(SHOWN);
+        notices.push(format!("there are {more} more {what}"));
+    }
 }
 
 /// The names that a file switches off, to be looked up for every hook.
@@ -357,25 +370,24 @@ impl<'f> Disabled<'f> {
     }
 }
 
-/// Who says that the hook does not run: its own source, or one that is trusted more.
+/// Everybody who says that the hook does not run: its own source, and those that are trusted more.
 fn switched_off(
     entry: &HookEntry,
     own: &SettingsFile,
     disabled: &[Disabled<'_>],
-) -> Option<SwitchedOff> {
+) -> Vec<SwitchedOff> {
     let by = |switch, file: &SettingsFile| SwitchedOff {
         switch,
         source: file.source.clone(),
         file: file.path.clone(),
     };
-    if !own.config.enabled {
-        return Some(by(Switch::Enabled, own));
-    }
     let name = entry.display_name();
-    disabled
+    let enabled = (!own.config.enabled).then(|| by(Switch::Enabled, own));
+    let listed = disabled
         .iter()
-        .find(|Disabled { file, names }| file.governs(own) && names.contains(name))
-        .map(|disabled| by(Switch::Disabled, disabled.file))
+        .filter(|Disabled { file, names }| file.governs(own) && names.contains(name))
+        .map(|disabled| by(Switch::Disabled, disabled.file));
+    enabled.into_iter().chain(listed).collect()
 }
 
 fn switch_of(hook: &Hook, switches: &[(String, bool)]) -> Option<bool> {
@@ -383,27 +395,43 @@ fn switch_of(hook: &Hook, switches: &[(String, bool)]) -> Option<bool> {
 }
 
 fn is_on(hook: &Hook, switches: &[(String, bool)]) -> bool {
-    switch_of(hook, switches).unwrap_or(hook.switched_off.is_none())
+    switch_of(hook, switches).unwrap_or(hook.switched_off.is_empty())
 }
 
-fn disabled_by(hook: &Hook, switches: &[(String, bool)]) -> Option<SwitchedOff> {
+/// Who keeps a hook off. The host's word at run time counts alone.
+fn disabled_by(hook: &Hook, switches: &[(String, bool)]) -> Vec<SwitchedOff> {
     match switch_of(hook, switches) {
-        Some(true) => None,
+        Some(true) => Vec::new(),
         Some(false) => {
-            Some(SwitchedOff { switch: Switch::Host, source: HookSource::InProcess, file: None })
+            vec![SwitchedOff { switch: Switch::Host, source: HookSource::InProcess, file: None }]
         }
         None => hook.switched_off.clone(),
     }
 }
 
-fn untrusted(hooks: &[Arc<Hook>]) -> [Option<String>; HookEventName::COUNT] {
-    let mut counts = [0; HookEventName::COUNT];
-    for hook in hooks.iter().filter(|hook| !hook.trust.is_given()) {
-        counts[hook.event as usize] += 1;
+/// By event: what is wrong with its hooks. One that settings switch off is left out: it is missed by
+/// nobody.
+fn notices(hooks: &[Arc<Hook>]) -> [Vec<String>; HookEventName::COUNT] {
+    let mut notices: [Vec<String>; HookEventName::COUNT] = Default::default();
+    let mut untrusted = [0_usize; HookEventName::COUNT];
+    for hook in hooks {
+        let event = hook.event as usize;
+        if !hook.trust.is_given() {
+            untrusted[event] += 1;
+        }
+        if hook.switched_off.is_empty() {
+            notices[event].extend(hook.warnings.iter().map(|warning| hook.says(warning)));
+        }
     }
-    let notice =
-        |count: usize| format!("hooks of the project that are not trusted and do not run: {count}");
-    counts.map(|count| (count > 0).then(|| notice(count)))
+    for (notices, untrusted) in notices.iter_mut().zip(untrusted) {
+        shorten(notices, "warnings about hooks of this event");
+        if untrusted > 0 {
+            notices.push(format!(
+                "hooks of the project that are not trusted and do not run: {untrusted}"
+            ));
+        }
+    }
+    notices
 }
 
 /// What keeps a hook from running whatever the event is about.
@@ -412,7 +440,7 @@ fn obstacles(hook: &Hook, switches: &[(String, bool)]) -> Vec<NotRun> {
         Trust::Missing { ref before } => Some(NotRun::Untrusted { changed: before.is_some() }),
         _ => None,
     };
-    let disabled = disabled_by(hook, switches).map(NotRun::Disabled);
+    let disabled = disabled_by(hook, switches).into_iter().map(NotRun::Disabled);
     untrusted.into_iter().chain(disabled).collect()
 }
 

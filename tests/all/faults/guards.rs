@@ -1,9 +1,9 @@
 //! Which hooks there are, and that no guard vanishes: inner projects, identity, matchers that cannot
 //! match, guards that changed or are gone.
 
-use hook_bus::{HookExecutionResponse, HookSystem};
-use hook_core::TrustPolicy;
-use hook_tests::{Hook, Project};
+use hook_bus::{HookExecutionRequest, HookExecutionResponse, HookSystem};
+use hook_core::{FailBehavior, HandlerHook, HookEventName, HookOutput, TrustPolicy};
+use hook_tests::{Hook, Project, fields};
 use serde_json::{Value, json};
 
 use super::prompt;
@@ -122,4 +122,78 @@ async fn two_hooks_with_the_same_command_and_other_variables_both_run() {
     let checked = Hook::new(&project, &["check", "--settings=settings.json", "--json"]).run();
     let duplicates = checked.lines().iter().filter(|it| it["rule"] == "duplicate-hook").count();
     assert_eq!(duplicates, 2, "{}", checked.stdout);
+}
+
+/// Fires an event and waits for the verdict.
+async fn fire(system: &HookSystem, event: &str, input: Value) -> HookExecutionResponse {
+    let request = HookExecutionRequest::new(event, fields(input));
+    let response = tokio::time::timeout(super::PROMPT, system.bus().request(request)).await;
+    response.expect("a verdict in time")
+}
+
+/// What the caller is warned of, once each.
+fn warned(response: &HookExecutionResponse, word: &str) -> usize {
+    response.processed.warnings.iter().filter(|warning| warning.contains(word)).count()
+}
+
+#[tokio::test]
+async fn fault_36_a_guard_whose_matcher_can_match_nothing_is_asked_about_everything() {
+    let tool = |name: &str| json!({"tool_name": name, "tool_input": {}});
+    let start = json!({"source": "resume"});
+    for (event, matcher, input, says) in [
+        ("BeforeTool", "write_file|(edit", tool("write_file"), "is not a regular expression"),
+        ("BeforeTool", "[edit", tool("other"), "is not a regular expression"),
+        ("BeforeTool", "write_file$|^$edit^", tool("other"), ""),
+        ("BeforeTool", "^$", tool("other"), "can match no tool"),
+        ("BeforeTool", "write_file, edit", tool("edit"), "probably matches no tool"),
+        ("SessionStart", "startup|resume", start, "never matches"),
+    ] {
+        for behavior in ["block", "continue"] {
+            let project = Project::with_settings(&json!({"hooks": {event: [{"matcher": matcher,
+                "hooks": [{"type": "command", "name": "guard", "failBehavior": behavior,
+                    "command": "echo 'refused' >&2; exit 2"}]}]}}));
+            let response = fire(&project.system(), event, input.clone()).await;
+            // One that only looks odd is left as it is.
+            let is_broken = !says.is_empty();
+            let runs = is_broken && behavior == "block";
+            assert_eq!(response.processed.is_blocking_decision(), runs, "{matcher} {behavior}");
+            assert_eq!(warned(&response, "guard"), usize::from(is_broken), "{matcher} {behavior}");
+            assert_eq!(warned(&response, says), usize::from(is_broken), "{matcher} {behavior}");
+            let elsewhere = fire(&project.system(), "BeforeAgent", json!({"prompt": "p"})).await;
+            assert_eq!(warned(&elsewhere, "guard"), 0, "{matcher} is about another event");
+        }
+    }
+}
+
+#[tokio::test]
+async fn fault_36_functions_of_the_host_are_asked_about_everything_too() {
+    for behavior in [FailBehavior::Block, FailBehavior::Continue] {
+        let guard = HandlerHook::inline(HookEventName::BeforeTool, "guard", |_| {
+            Ok(Some(HookOutput::deny("refused")))
+        });
+        let guard = guard.matcher("write_file|(edit").fail_behavior(behavior);
+        let system = HookSystem::builder(".").handler(guard).build().unwrap();
+        let input = json!({"tool_name": "edit", "tool_input": {}});
+        let response = fire(&system, "BeforeTool", input).await;
+        let blocks = behavior == FailBehavior::Block;
+        assert_eq!(response.processed.is_blocking_decision(), blocks);
+        assert_eq!(warned(&response, "is not a regular expression"), 1);
+    }
+}
+
+#[tokio::test]
+async fn hooks_switched_while_settings_are_read_again_stay_switched() {
+    let project = Project::with_settings(&json!({"hooks": {"BeforeAgent": [saying("ran")]}}));
+    let system = std::sync::Arc::new(project.system());
+    assert!(system.set_hook_enabled("echo ran", false).is_err(), "nothing is there to switch yet");
+    system.initialize().await.unwrap();
+    for round in 0..20 {
+        let enabled = round % 2 == 1;
+        let reloading = std::sync::Arc::clone(&system);
+        let reload = tokio::spawn(async move { reloading.reload().await });
+        tokio::task::yield_now().await;
+        assert_eq!(system.set_hook_enabled("echo ran", enabled).unwrap(), 1);
+        reload.await.unwrap().unwrap();
+        assert_eq!(prompt(&system).await.hooks.len(), usize::from(enabled), "round {round}");
+    }
 }

@@ -6,8 +6,9 @@ use std::time::Instant;
 
 use hook_bus::{HookExecutionRequest, HookSystem};
 use hook_core::event::Matching;
-use hook_core::matcher::{MatchOutcome, Matcher};
-use hook_core::{HandlerHook, HookEventName, HookOutput};
+use hook_core::matcher::{MatchOutcome, Matcher, MatcherProblem};
+use hook_core::settings::Rule;
+use hook_core::{FailBehavior, HandlerHook, HookEventName, HookOutput};
 use hook_tests::fields;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -44,12 +45,18 @@ fn any_subject() -> impl Strategy<Value = String> {
 #[test]
 fn any_text_is_a_matcher_and_one_that_is_no_expression_is_reported_and_compared_literally() {
     check(800, (any_pattern(), any_subject()), |(pattern, subject)| {
-        let (matcher, warning) = Matcher::compile(Some(&pattern), Matching::Pattern);
+        let compile = |behavior| Matcher::compile(Some(&pattern), Matching::Pattern, behavior);
+        let (matcher, problem) = compile(FailBehavior::Continue);
+        let (guards, problem_of_guards) = compile(FailBehavior::Block);
+        prop_assert_eq!(problem.is_some(), problem_of_guards.is_some());
+        if problem.is_some() {
+            prop_assert_eq!(guards.matches(Some(&subject)), MatchOutcome::Yes);
+        }
         let outcome = matcher.matches(Some(&subject));
         prop_assert_eq!(matcher.text(), Some(pattern.as_str()));
         prop_assert_eq!(matcher.matches(Some(&subject)), outcome.clone());
-        if let Some(warning) = warning {
-            prop_assert!(warning.len() < LONGEST_MESSAGE, "{warning}");
+        if let Some(MatcherProblem { rule: Rule::InvalidPattern, message, .. }) = problem {
+            prop_assert!(message.len() < LONGEST_MESSAGE, "{message}");
             let literally = match pattern.trim() == subject {
                 true => MatchOutcome::Yes,
                 false => MatchOutcome::No,
@@ -241,10 +248,11 @@ fn an_expression_matches_exactly_the_names_that_it_describes() {
     );
     check(2_000, (part(), names), |(part, names)| {
         let pattern = part.to_string();
-        let (matcher, warning) = Matcher::compile(Some(&pattern), Matching::Pattern);
-        if let Some(warning) = warning {
+        let compiled = Matcher::compile(Some(&pattern), Matching::Pattern, FailBehavior::Continue);
+        let (matcher, problem) = compiled;
+        if let Some(MatcherProblem { rule: Rule::InvalidPattern, message, .. }) = problem {
             // What JavaScript takes and the engine does not is a lookbehind or large.
-            prop_assert!(warning.contains("unsupported"), "{warning}");
+            prop_assert!(message.contains("unsupported"), "{message}");
             return Ok(());
         }
         for name in names {

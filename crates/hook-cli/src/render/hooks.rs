@@ -40,7 +40,7 @@ pub(crate) fn listing_json(listing: &HookListing) -> Vec<u8> {
     ObjectWriter::line(|object| {
         write_hook(object, &listing.hook);
         object.bool("enabled", listing.enabled);
-        if let Some(by) = &listing.disabled_by {
+        if let Some(by) = listing.disabled_by.first() {
             object.text("disabledBy", &by.to_string());
             let file = by.file.as_ref().map(|file| file.to_string_lossy());
             object.optional_text("disabledIn", file.as_deref());
@@ -89,7 +89,7 @@ pub(crate) fn listings(listings: &[HookListing], printer: &Printer) -> String {
 fn notes(listing: &HookListing) -> impl Iterator<Item = String> {
     let changed = listing.hook.changed_since_trusted();
     let untrusted = (!listing.trusted).then_some(NotRun::Untrusted { changed });
-    let disabled = listing.disabled_by.clone().map(NotRun::Disabled);
+    let disabled = listing.disabled_by.iter().cloned().map(NotRun::Disabled);
     let why = untrusted.into_iter().chain(disabled).map(|reason| reason.to_string());
     listing.hook.description.clone().into_iter().chain(why)
 }

@@ -8,6 +8,7 @@ use fancy_regex::{Regex, RegexBuilder};
 use crate::event::Matching;
 use crate::input::MAX_TOOL_NAME;
 use crate::nearest::nearest;
+use crate::settings::{FailBehavior, Rule as SettingsRule};
 use crate::text::shortened;
 
 /// How much work one match may be before it is given up and counted as a match. A step that looks
@@ -30,6 +31,16 @@ enum Rule {
     Pattern(Box<Regex>),
 }
 
+/// Why a matcher cannot do what it seems to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MatcherProblem {
+    /// The rule of settings that it breaks.
+    pub rule: SettingsRule,
+    /// What is wrong, and what the matcher does instead.
+    pub message: String,
+}
+
 /// Whether a matcher matches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MatchOutcome {
@@ -43,38 +54,66 @@ pub enum MatchOutcome {
 }
 
 impl Matcher {
-    /// Compiles a matcher, with a warning where a pattern is no regular expression and is compared
-    /// literally instead, or where it never matches.
-    pub fn compile(text: Option<&str>, matching: Matching) -> (Self, Option<String>) {
+    /// Compiles a matcher, and says what is wrong with one that is no regular expression or can
+    /// match nothing.
+    ///
+    /// Such a matcher of a hook whose failure blocks matches everything: its author meant there to be
+    /// a guard. That of another hook is compared literally, or matches nothing.
+    pub fn compile(
+        text: Option<&str>,
+        matching: Matching,
+        fail_behavior: FailBehavior,
+    ) -> (Self, Option<MatcherProblem>) {
         let trimmed = text.unwrap_or_default().trim();
-        let (rule, warning) = match matching {
+        let (rule, problem) = match matching {
             _ if trimmed.is_empty() || trimmed == "*" => (Rule::Everything, None),
             Matching::Always => (Rule::Everything, None),
             Matching::Exact { field, words } => {
-                let warning = (!words.contains(&trimmed)).then(|| {
-                    format!(
-                        "the matcher `{}` never matches: it is compared exactly with `{field}`, \
-                         which is one of {}",
-                        shortened(trimmed),
-                        words.join(", ")
-                    )
+                let problem = (!words.contains(&trimmed)).then(|| {
+                    let words = words.join(", ");
+                    let reason =
+                        format!("it is compared exactly with `{field}`, which is one of {words}");
+                    ("never matches", SettingsRule::MatcherNeverMatches, reason)
                 });
-                (Rule::Exactly(trimmed.to_owned()), warning)
+                (Rule::Exactly(trimmed.to_owned()), problem)
             }
             Matching::Pattern => match compile_pattern(trimmed) {
-                Ok(pattern) => (Rule::Pattern(Box::new(pattern)), None),
+                Ok(Compiled { pattern, unreachable }) => {
+                    let problem = unreachable.map(|reason| {
+                        let verdict = match reason {
+                            reach::ODD => "probably matches no tool",
+                            _ => "can match no tool",
+                        };
+                        (verdict, SettingsRule::MatcherNeverMatches, reason.to_owned())
+                    });
+                    (Rule::Pattern(Box::new(pattern)), problem)
+                }
                 Err(reason) => {
-                    let warning = format!(
-                        "the matcher `{}` is not a regular expression and is compared literally: \
-                         {}",
-                        shortened(trimmed),
-                        shortened(&reason)
-                    );
-                    (Rule::Exactly(trimmed.to_owned()), Some(warning))
+                    let verdict = match fail_behavior {
+                        FailBehavior::Block => "is not a regular expression",
+                        FailBehavior::Continue => {
+                            "is not a regular expression and is compared literally"
+                        }
+                    };
+                    let reason = shortened(&reason);
+                    let problem = (verdict, SettingsRule::InvalidPattern, reason);
+                    (Rule::Exactly(trimmed.to_owned()), Some(problem))
                 }
             },
         };
-        (Self { text: text.map(str::to_owned), rule }, warning)
+        let Some((verdict, broken, reason)) = problem else {
+            return (Self { text: text.map(str::to_owned), rule }, None);
+        };
+        let mut message = format!("the matcher `{}` {verdict}: {reason}", shortened(trimmed));
+        let rule = match fail_behavior {
+            FailBehavior::Continue => rule,
+            FailBehavior::Block => {
+                message.push_str("; the hook runs for everything, since its failBehavior is block");
+                Rule::Everything
+            }
+        };
+        let problem = MatcherProblem { rule: broken, message };
+        (Self { text: text.map(str::to_owned), rule }, Some(problem))
     }
 
     /// The matcher of a hook that must not run. Nobody asks it, and it costs nothing: a short
@@ -101,15 +140,16 @@ impl Matcher {
     /// What to write instead, where a matcher that is compared exactly is none of the words: it may
     /// have been meant as a pattern.
     pub fn hint(&self, matching: Matching) -> Option<String> {
-        let (Matching::Exact { field, words }, Rule::Exactly(text)) = (matching, &self.rule) else {
-            return None;
-        };
-        if words.contains(&text.as_str()) {
+        let Matching::Exact { field, words } = matching else { return None };
+        let text = self.text.as_deref().unwrap_or_default().trim();
+        let is_anything = text.is_empty() || text == "*" || matches!(self.rule, Rule::Nothing);
+        if is_anything || words.contains(&text) {
             return None;
         }
-        let pattern = compile_pattern(text).ok();
+        let compiled = compile_pattern(text).ok();
         let meant = |word: &&&str| {
-            pattern.as_ref().is_some_and(|pattern| pattern.is_match(word).unwrap_or_default())
+            let compiled = compiled.as_ref();
+            compiled.is_some_and(|it| it.pattern.is_match(word).unwrap_or_default())
         };
         let meant: Vec<String> =
             words.iter().filter(meant).map(|word| format!("`{word}`")).collect();
@@ -138,22 +178,19 @@ impl Matcher {
     }
 }
 
-pub(crate) use reach::ODD;
-
-/// Why a pattern, although it compiles, can match no tool's name, or hardly any ([`ODD`]); `None`
-/// where it may.
-pub(crate) fn unreachable(pattern: &str) -> Option<&'static str> {
-    reach::unreachable(&javascript::to_rust_pattern(pattern.trim()).ok()?.pattern)
+/// A pattern, and why no tool's name can match it, if none can.
+struct Compiled {
+    pattern: Regex,
+    unreachable: Option<&'static str>,
 }
 
-fn compile_pattern(source: &str) -> Result<Regex, String> {
+fn compile_pattern(source: &str) -> Result<Compiled, String> {
     let translated = javascript::to_rust_pattern(source).map_err(|error| error.to_string())?;
     // There are at most some ten thousand copies, and so always some steps.
     let steps = WORK_LIMIT / MAX_TOOL_NAME / translated.copies.max(1);
-    RegexBuilder::new(&translated.pattern)
-        .backtrack_limit(steps)
-        .build()
-        .map_err(|error| error.to_string())
+    let built = RegexBuilder::new(&translated.pattern).backtrack_limit(steps).build();
+    let pattern = built.map_err(|error| error.to_string())?;
+    Ok(Compiled { pattern, unreachable: reach::unreachable(&translated.pattern) })
 }
 
 #[cfg(test)]
@@ -177,20 +214,48 @@ mod tests {
             (Some(" resume "), exact, "resume", true),
             (Some("[bad"), Matching::Always, "anything", true),
         ] {
-            let (matcher, _) = Matcher::compile(text, matching);
+            let (matcher, _) = Matcher::compile(text, matching, FailBehavior::Continue);
             let matched = matcher.matches(Some(subject)) == MatchOutcome::Yes;
             assert_eq!(matched, expected, "{text:?} against {subject}");
         }
     }
 
     #[test]
+    fn a_matcher_of_a_guard_that_can_match_nothing_matches_everything() {
+        let exact = Matching::Exact { field: "source", words: &["startup", "resume"] };
+        for (text, matching, is_broken) in [
+            ("write_file|(edit", Matching::Pattern, true),
+            ("[bad", Matching::Pattern, true),
+            ("^$", Matching::Pattern, true),
+            ("write_file, edit", Matching::Pattern, true),
+            ("startup|resume", exact, true),
+            ("edit", Matching::Pattern, false),
+            ("resume", exact, false),
+        ] {
+            for fail_behavior in [FailBehavior::Block, FailBehavior::Continue] {
+                let (matcher, problem) = Matcher::compile(Some(text), matching, fail_behavior);
+                assert_eq!(problem.is_some(), is_broken, "{text}");
+                let everything = matcher.matches(Some("anything")) == MatchOutcome::Yes;
+                let guards = is_broken && fail_behavior == FailBehavior::Block;
+                assert_eq!(everything, guards, "{text}");
+                let says_so = problem.is_some_and(|it| it.message.contains("runs for everything"));
+                assert_eq!(says_so, guards, "{text}");
+            }
+        }
+    }
+
+    #[test]
     fn a_matcher_that_cannot_do_what_it_seems_to_is_reported() {
         let exact = Matching::Exact { field: "source", words: &["startup", "resume"] };
-        let (_, warning) = Matcher::compile(Some("startup|resume"), exact);
-        assert!(warning.unwrap().contains("never matches"));
-        assert!(Matcher::compile(Some("resume"), exact).1.is_none());
-        assert!(Matcher::compile(Some("[bad"), Matching::Pattern).1.is_some());
-        assert!(Matcher::compile(Some("good"), Matching::Pattern).1.is_none());
+        for (text, matching, said) in [
+            ("startup|resume", exact, "never matches: it is compared exactly with `source`"),
+            ("[bad", Matching::Pattern, "is compared literally"),
+            ("^$", Matching::Pattern, "can match no tool"),
+            ("a, b", Matching::Pattern, "probably matches no tool"),
+        ] {
+            let problem = Matcher::compile(Some(text), matching, FailBehavior::Continue).1;
+            assert!(problem.unwrap().message.contains(said), "{text}");
+        }
     }
 
     #[test]
@@ -208,10 +273,12 @@ mod tests {
             ("startup|resume", Matching::Pattern, None),
             ("startup|resume", Matching::Always, None),
         ] {
-            let found = Matcher::compile(Some(text), matching).0.hint(matching);
-            match hint {
-                Some(hint) => assert!(found.unwrap().ends_with(hint), "{text}"),
-                None => assert_eq!(found, None, "{text}"),
+            for fail_behavior in [FailBehavior::Block, FailBehavior::Continue] {
+                let found = Matcher::compile(Some(text), matching, fail_behavior).0.hint(matching);
+                match hint {
+                    Some(hint) => assert!(found.unwrap().ends_with(hint), "{text}"),
+                    None => assert_eq!(found, None, "{text}"),
+                }
             }
         }
         assert_eq!(Matcher::unused(Some(".*")).hint(exact), None);
@@ -219,14 +286,15 @@ mod tests {
 
     #[test]
     fn a_match_that_backtracks_for_ever_counts_as_a_match() {
-        let (matcher, _) = Matcher::compile(Some(r"^(?:(a)\1*)+$"), Matching::Pattern);
+        let (matcher, _) =
+            Matcher::compile(Some(r"^(?:(a)\1*)+$"), Matching::Pattern, FailBehavior::Continue);
         assert_eq!(matcher.matches(Some(&format!("{}b", "a".repeat(60)))), MatchOutcome::GaveUp);
     }
 
     proptest! {
         #[test]
         fn any_matcher_against_any_name_does_not_panic(text in "\\PC{0,30}", name in "\\PC{0,30}") {
-            Matcher::compile(Some(&text), Matching::Pattern).0.matches(Some(&name));
+            Matcher::compile(Some(&text), Matching::Pattern, FailBehavior::Continue).0.matches(Some(&name));
         }
     }
 }

@@ -6,7 +6,7 @@ use regex_syntax::hir::{Class, Hir, HirKind, Look};
 use crate::input::MAX_TOOL_NAME;
 
 /// A name with blanks or commas is allowed, and there is hardly any.
-pub(crate) const ODD: &str =
+pub(super) const ODD: &str =
     "hardly any tool's name has blanks or commas; alternatives are parted by `|`";
 
 /// Why a pattern in Rust's flavour matches no name without blanks and commas; `None` where it may

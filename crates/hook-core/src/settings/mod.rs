@@ -42,7 +42,7 @@ pub use switch::Switches;
 use crate::event::HookEventName;
 
 /// What happens to the event when a hook failed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum FailBehavior {
     /// The failure is reported and things go on.
     #[default]
