@@ -167,7 +167,7 @@ pub(crate) fn explain(
             hook: Arc::clone(hook),
             place: None,
             reasons: Vec::new(),
-            warnings: hook.warnings.clone(),
+            warnings: hook.warnings.iter().cloned().chain(hook.suspension()).collect(),
             hint: hook.matcher.hint(event.row().matching),
         };
         let place = match selected.next_if(|(on, _)| Arc::ptr_eq(on, hook)) {

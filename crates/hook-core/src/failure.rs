@@ -75,6 +75,15 @@ pub enum HookFailure {
         /// What it said.
         message: String,
     },
+    /// The settings file that has a trusted guard in it cannot be read, or lost it by an error.
+    #[error(
+        "this trusted guard is not found in the settings file {}, which has errors; fix them, or take \
+         back the guard's trust with `hook trust --revoke`", file.display()
+    )]
+    BrokenSettings {
+        /// The file.
+        file: PathBuf,
+    },
     /// The command, or the file it runs, is not what was trusted.
     #[error(
         "the command or its script changed since it was trusted; review it with `hook trust`; a \

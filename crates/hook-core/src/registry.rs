@@ -1,7 +1,9 @@
 //! The hooks there are: built once from settings and the host's handlers, listed, and switched
 //! on and off by name.
 
-use std::collections::{HashMap, HashSet};
+mod consent;
+
+use std::collections::HashSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, RwLock};
@@ -18,9 +20,11 @@ use crate::runner::{
     CommandIdentity, HandlerHook, HookExecutor, HookKind, HookStart, Runner, SlotQueue,
 };
 use crate::settings::{
-    Diagnostic, FailBehavior, HookEntry, HookSource, Place, SettingsFile, Severity, TimeoutOrigin,
+    Diagnostic, FailBehavior, HookEntry, HookSource, HooksConfig, Place, SettingsFile, Severity,
+    TimeoutOrigin,
 };
-use crate::trust::{Trust, TrustPolicy, TrustedHooks};
+use crate::trust::{Grant, Trust, TrustPolicy};
+use consent::{Consent, MissingGuard};
 
 /// One registered hook.
 pub struct Hook {
@@ -48,9 +52,29 @@ pub struct Hook {
     pub warnings: Vec<String>,
     pub(crate) slots: Option<Arc<SlotQueue>>,
     trust: Trust,
+    /// Why it blocks instead of running, if it does.
+    suspended: Option<Suspension>,
     /// Which settings switch it off.
     switched_off: Vec<SwitchedOff>,
     executor: Arc<dyn HookExecutor>,
+}
+
+/// Why a trusted guard blocks instead of running.
+#[derive(Debug, Clone)]
+enum Suspension {
+    /// It is not any more what was trusted.
+    Changed,
+    /// The settings file that it should be in has errors, and it is not there.
+    BrokenSettings(PathBuf),
+}
+
+impl Suspension {
+    fn failure(&self) -> HookFailure {
+        match self {
+            Self::Changed => HookFailure::Untrusted,
+            Self::BrokenSettings(file) => HookFailure::BrokenSettings { file: file.clone() },
+        }
+    }
 }
 
 impl Hook {
@@ -67,6 +91,13 @@ impl Hook {
     /// Whether somebody trusted it, and it or the file that it runs is not the same any more.
     pub fn changed_since_trusted(&self) -> bool {
         matches!(self.trust, Trust::Missing { before: Some(_) })
+    }
+
+    /// Whether it is a guard (`failBehavior: block`) that somebody trusted and that cannot run as it
+    /// is now: because it changed, or because the settings file that it was in has errors. Its events
+    /// are blocked until a person decides.
+    pub fn blocks_unrun(&self) -> bool {
+        self.suspended.is_some()
     }
 
     pub(crate) fn is_trusted(&self) -> bool {
@@ -89,6 +120,11 @@ impl Hook {
         Some((self.name.as_deref(), self.executor.identity()?))
     }
 
+    /// Why it blocks instead of running, if it does.
+    pub fn suspension(&self) -> Option<String> {
+        Some(format!("{}; it does not run, and blocks", self.suspended.as_ref()?.failure()))
+    }
+
     /// A warning about it, as callers get it.
     pub(crate) fn says(&self, text: &str) -> String {
         format!("hook {}: {text}", shortened(self.display_name()))
@@ -102,7 +138,10 @@ impl Hook {
     pub(crate) async fn check_trust(&self, input: &EventInput) -> Result<(), HookFailure> {
         let granted = match &self.trust {
             Trust::Given => return Ok(()),
-            Trust::Missing { .. } => return Err(HookFailure::Untrusted),
+            Trust::Missing { .. } => {
+                let why = self.suspended.as_ref().unwrap_or(&Suspension::Changed);
+                return Err(why.failure());
+            }
             Trust::Checked(granted) => Arc::clone(granted),
         };
         let directory = PathBuf::from(&*input.cwd);
@@ -167,29 +206,26 @@ impl HookRegistry {
     ) -> Self {
         let mut hooks = Vec::new();
         let mut diagnostics = Vec::new();
-        let mut trusted = TrustOfProjects { policy, known: HashMap::new() };
+        let consent = Consent::of(files, project, policy);
+        diagnostics.extend(consent.problems);
         let disabled: Vec<Disabled<'_>> = files.iter().map(Disabled::by).collect();
-        for file in files {
+        for (file, trust) in files.iter().zip(consent.trust) {
             diagnostics.extend(file.diagnostics.iter().cloned());
             let default_timeout = runner.limits().timeout;
             let project = file.project(project);
             let commands = runner.commands(&file.config, project);
-            let entries: Vec<&HookEntry> = file.hooks.iter().collect();
-            let trust = match file.source {
-                HookSource::Project => {
-                    trusted.of(project, &mut diagnostics).decide(&entries, project).trust
-                }
-                _ => entries.iter().map(|_| Trust::Given).collect(),
-            };
-            for (entry, trust) in entries.into_iter().zip(trust) {
+            for (entry, trust) in file.hooks.iter().zip(trust) {
+                let changed = trust.before().filter(|before| is_guard(before, entry));
                 let matcher = entry.matcher.as_deref();
-                let (matcher, problem) = match trust.is_given() {
-                    true => {
+                let (matcher, problem) = match (&trust, changed) {
+                    (_, Some(before)) => (matcher_of(before, entry.event), None),
+                    (Trust::Missing { .. }, None) => (Matcher::unused(matcher), None),
+                    _ => {
                         let matching = entry.event.row().matching;
                         Matcher::compile(matcher, matching, entry.fail_behavior)
                     }
-                    false => (Matcher::unused(matcher), None),
                 };
+                let suspended = changed.map(|_| Suspension::Changed);
                 if let Some(problem) = &problem {
                     let place = entry.place.clone();
                     diagnostics.push(Diagnostic::new(problem.rule, place, &problem.message));
@@ -204,7 +240,10 @@ impl HookRegistry {
                     sequential: entry.sequential,
                     timeout: entry.timeout.unwrap_or(default_timeout),
                     timeout_origin: entry.timeout_origin,
-                    fail_behavior: entry.fail_behavior,
+                    fail_behavior: match suspended {
+                        Some(_) => FailBehavior::Block,
+                        None => entry.fail_behavior,
+                    },
                     warnings: problem
                         .map(|it| it.message)
                         .into_iter()
@@ -212,15 +251,18 @@ impl HookRegistry {
                         .collect(),
                     slots: commands.slots.clone(),
                     trust,
+                    suspended,
                     switched_off: switched_off(entry, file, &disabled),
-                    executor: commands.executor(entry),
+                    executor: commands.executor(&entry.command, &entry.env),
                 }));
             }
         }
+        let behind_errors = consent.missing.iter().filter_map(|guard| of_missing(guard, runner));
+        hooks.extend(behind_errors.map(Arc::new));
         hooks.extend(handlers.iter().map(|handler| Arc::new(of_handler(handler, runner))));
         let table = Arc::new(PlanTable::new(running(&hooks, &[])));
         let switches = RwLock::new(Switches { by_name: Vec::new(), table });
-        let notices = notices(&hooks);
+        let notices = notices(&hooks, &consent.missing);
         Self { hooks, losses: losses(&diagnostics), diagnostics, notices, switches }
     }
 
@@ -289,29 +331,46 @@ impl HookRegistry {
     }
 }
 
-/// What is trusted, read once for each project.
-struct TrustOfProjects<'p> {
-    policy: &'p TrustPolicy,
-    known: HashMap<&'p Path, TrustedHooks>,
-}
-
-impl<'p> TrustOfProjects<'p> {
-    fn of(&mut self, project: &'p Path, diagnostics: &mut Vec<Diagnostic>) -> &TrustedHooks {
-        self.known.entry(project).or_insert_with(|| {
-            let (trusted, problems) = self.policy.open(project);
-            for problem in problems {
-                // It is the same store for all projects.
-                if !diagnostics.contains(&problem) {
-                    diagnostics.push(problem);
-                }
-            }
-            trusted
-        })
-    }
-}
-
 fn read(switches: &RwLock<Switches>) -> std::sync::RwLockReadGuard<'_, Switches> {
     switches.read().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// Whether a hook that changed is a guard, as it was trusted. Where the decision does not say, as it is
+/// now.
+fn is_guard(before: &Grant, entry: &HookEntry) -> bool {
+    before.fail_behavior().unwrap_or(entry.fail_behavior) == FailBehavior::Block
+}
+
+/// The matcher that a guard was trusted with; everything, if the decision does not say.
+fn matcher_of(before: &Grant, event: HookEventName) -> Matcher {
+    let text = before.matcher().flatten();
+    Matcher::compile(text, event.row().matching, FailBehavior::Block).0
+}
+
+/// A guard that may be missing because its settings have errors: as it was trusted.
+fn of_missing(guard: &MissingGuard, runner: &Runner) -> Option<Hook> {
+    let file = guard.broken.clone()?;
+    let grant = &guard.grant;
+    let env = grant.seen.as_ref().map_or(&[][..], |seen| &seen.env);
+    let commands = runner.commands(&HooksConfig::default(), guard.project());
+    Some(Hook {
+        event: guard.event,
+        name: grant.name.clone(),
+        description: None,
+        source: HookSource::Project,
+        place: Some(Place::of_file(&file)),
+        matcher: matcher_of(grant, guard.event),
+        sequential: false,
+        timeout: runner.limits().timeout,
+        timeout_origin: TimeoutOrigin::Engine,
+        fail_behavior: FailBehavior::Block,
+        warnings: Vec::new(),
+        slots: None,
+        trust: Trust::Missing { before: Some(Arc::clone(grant)) },
+        suspended: Some(Suspension::BrokenSettings(file)),
+        switched_off: Vec::new(),
+        executor: commands.executor(&grant.command, env),
+    })
 }
 
 fn of_handler(handler: &HandlerHook, runner: &Runner) -> Hook {
@@ -335,6 +394,7 @@ fn of_handler(handler: &HandlerHook, runner: &Runner) -> Hook {
         warnings: problem.into_iter().map(|it| it.message).collect(),
         slots: None,
         trust: Trust::Given,
+        suspended: None,
         switched_off: Vec::new(),
         executor: runner.handler(handler),
     }
@@ -411,17 +471,24 @@ fn disabled_by(hook: &Hook, switches: &[(String, bool)]) -> Vec<SwitchedOff> {
 
 /// By event: what is wrong with its hooks. One that settings switch off is left out: it is missed by
 /// nobody.
-fn notices(hooks: &[Arc<Hook>]) -> [Vec<String>; HookEventName::COUNT] {
+fn notices(hooks: &[Arc<Hook>], missing: &[MissingGuard]) -> [Vec<String>; HookEventName::COUNT] {
     let mut notices: [Vec<String>; HookEventName::COUNT] = Default::default();
     let mut untrusted = [0_usize; HookEventName::COUNT];
     for hook in hooks {
         let event = hook.event as usize;
-        if !hook.trust.is_given() {
+        if let Some(why) = hook.suspended.as_ref().filter(|_| hook.switched_off.is_empty()) {
+            notices[event].push(hook.says(&why.failure().to_string()));
+        } else if let Some(notice) = switched_off_since_trusted(hook) {
+            notices[event].push(notice);
+        } else if !hook.trust.is_given() {
             untrusted[event] += 1;
         }
         if hook.switched_off.is_empty() {
             notices[event].extend(hook.warnings.iter().map(|warning| hook.says(warning)));
         }
+    }
+    for guard in missing {
+        notices[guard.event as usize].extend(guard.notice());
     }
     for (notices, untrusted) in notices.iter_mut().zip(untrusted) {
         shorten(notices, "warnings about hooks of this event");
@@ -434,16 +501,29 @@ fn notices(hooks: &[Arc<Hook>]) -> [Vec<String>; HookEventName::COUNT] {
     notices
 }
 
+/// That a guard was on when it was trusted and its own settings switch it off now. Where the user
+/// switches it off, it is off.
+fn switched_off_since_trusted(hook: &Hook) -> Option<String> {
+    hook.suspended.as_ref()?;
+    let was_on = hook.trust.before().is_some_and(Grant::was_enabled);
+    let by_others = hook.switched_off.iter().any(|by| by.source != HookSource::Project);
+    let by = hook.switched_off.first().filter(|_| was_on && !by_others)?;
+    let file = by.file.as_ref().map(|file| format!(", {}", file.display())).unwrap_or_default();
+    Some(hook.says(&format!(
+        "this trusted guard is off now, by {by}{file}; switch it on, agree to that with `hook \
+         trust`, or take back its trust with `hook trust --revoke`"
+    )))
+}
+
 /// What keeps a hook from running whatever the event is about.
 fn obstacles(hook: &Hook, switches: &[(String, bool)]) -> Vec<NotRun> {
-    let untrusted = match hook.trust {
-        Trust::Missing { ref before } => Some(NotRun::Untrusted { changed: before.is_some() }),
-        _ => None,
-    };
+    let untrusted = (!hook.trust.is_given() && !hook.blocks_unrun())
+        .then(|| NotRun::Untrusted { changed: hook.changed_since_trusted() });
     let disabled = disabled_by(hook, switches).into_iter().map(NotRun::Disabled);
     untrusted.into_iter().chain(disabled).collect()
 }
 
 fn running(hooks: &[Arc<Hook>], switches: &[(String, bool)]) -> Vec<Arc<Hook>> {
-    hooks.iter().filter(|hook| hook.trust.is_given() && is_on(hook, switches)).cloned().collect()
+    let is_planned = |hook: &Arc<Hook>| hook.trust.is_given() || hook.blocks_unrun();
+    hooks.iter().filter(|hook| is_planned(hook) && is_on(hook, switches)).cloned().collect()
 }

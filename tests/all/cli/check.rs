@@ -79,7 +79,7 @@ warning[matcher-never-matches]: the matcher `write_file, edit` probably matches 
 5 |       { "matcher": "write_file, edit", "hooks": [
   |                    ^^^^^^^^^^^^^^^^^^
   |
-  = help: mend the expression, or leave the matcher out to match every tool
+  = help: fix the expression, or leave the matcher out to match every tool
 
 error[script-missing]: `./guard.sh` does not exist: it was looked for at [PROJECT]/guard.sh
  --> .hooks/settings.json:6:41

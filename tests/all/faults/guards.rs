@@ -2,7 +2,10 @@
 //! match, guards that changed or are gone.
 
 use hook_bus::{HookExecutionRequest, HookExecutionResponse, HookSystem};
-use hook_core::{FailBehavior, HandlerHook, HookEventName, HookOutput, TrustPolicy};
+use hook_core::settings::parse;
+use hook_core::{
+    FailBehavior, HandlerHook, HookEventName, HookOutput, HookSource, TrustPolicy, TrustStore,
+};
 use hook_tests::{Hook, Project, fields};
 use serde_json::{Value, json};
 
@@ -157,8 +160,10 @@ async fn fault_36_a_guard_whose_matcher_can_match_nothing_is_asked_about_everyth
             let is_broken = !says.is_empty();
             let runs = is_broken && behavior == "block";
             assert_eq!(response.processed.is_blocking_decision(), runs, "{matcher} {behavior}");
-            assert_eq!(warned(&response, "guard"), usize::from(is_broken), "{matcher} {behavior}");
-            assert_eq!(warned(&response, says), usize::from(is_broken), "{matcher} {behavior}");
+            match is_broken {
+                true => assert_eq!(warned(&response, says), 1, "{matcher} {behavior}"),
+                false => assert_eq!(warned(&response, "guard"), 0, "{matcher} {behavior}"),
+            }
             let elsewhere = fire(&project.system(), "BeforeAgent", json!({"prompt": "p"})).await;
             assert_eq!(warned(&elsewhere, "guard"), 0, "{matcher} is about another event");
         }
@@ -196,4 +201,184 @@ async fn hooks_switched_while_settings_are_read_again_stay_switched() {
         reload.await.unwrap().unwrap();
         assert_eq!(prompt(&system).await.hooks.len(), usize::from(enabled), "round {round}");
     }
+}
+
+/// A project with one guard of `edit`, in its own settings and trusted, and with its store.
+fn guarded() -> (Project, TrustStore) {
+    let project = Project::new();
+    project.write(SETTINGS, &guard(json!({})));
+    write_script(&project, "exit 0");
+    let store = TrustStore::new(project.home().join("trust.json"));
+    let hooks = parse(&project.read(SETTINGS), HookSource::Project, None).hooks;
+    store.grant(&project.path(), &hooks).unwrap();
+    (project, store)
+}
+
+const SETTINGS: &str = ".hooks/settings.json";
+
+/// Settings with the guard and with these keys in place of its own; `null` takes one away.
+fn guard(changes: Value) -> String {
+    let mut definition = json!({"matcher": "^edit$"});
+    let mut hook = json!({"type": "command", "name": "guard", "failBehavior": "block",
+        "command": "$HOOK_PROJECT_DIR/guard.sh"});
+    let mut settings = json!({});
+    for (key, value) in changes.as_object().into_iter().flatten() {
+        match key.as_str() {
+            "matcher" => definition[key] = value.clone(),
+            "hooksConfig" => settings[key] = value.clone(),
+            _ => hook[key] = value.clone(),
+        }
+    }
+    definition["hooks"] = json!([hook]);
+    settings["hooks"] = json!({"BeforeTool": [definition]});
+    settings.to_string()
+}
+
+fn write_script(project: &Project, script: &str) {
+    let path = project.write("guard.sh", &format!("#!/bin/sh\n{script}\n"));
+    std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+}
+
+fn with_store(project: &Project, store: &TrustStore) -> HookSystem {
+    let builder = HookSystem::builder(project.path()).native_settings(None);
+    builder.trust(TrustPolicy::Store(store.clone())).build().unwrap()
+}
+
+/// Whether the tool is blocked, and why.
+async fn verdict(system: &HookSystem, tool: &str) -> (bool, String, Vec<String>) {
+    let response = fire(system, "BeforeTool", json!({"tool_name": tool, "tool_input": {}})).await;
+    let processed = response.processed;
+    let (blocks, reason) = (processed.is_blocking_decision(), processed.reason);
+    (blocks, reason.unwrap_or_default(), processed.warnings)
+}
+
+#[tokio::test]
+async fn fault_37_a_trusted_guard_that_changed_blocks_until_a_person_decides() {
+    type Change = fn(&Project);
+    let changes: [(&str, Change); 7] = [
+        ("script", |project| write_script(project, "exit 0 # weaker")),
+        ("deleted", |project| std::fs::remove_file(project.path().join("guard.sh")).unwrap()),
+        ("timeout", |project| drop(project.write(SETTINGS, &guard(json!({"timeout": 1}))))),
+        ("env", |project| drop(project.write(SETTINGS, &guard(json!({"env": {"A": "1"}}))))),
+        ("weaker", |project| {
+            drop(project.write(SETTINGS, &guard(json!({"failBehavior": "continue"}))));
+        }),
+        ("elsewhere", |project| drop(project.write(SETTINGS, &guard(json!({"matcher": "x"}))))),
+        ("command", |project| drop(project.write(SETTINGS, &guard(json!({"command": "true"}))))),
+    ];
+    for (what, change) in changes {
+        let (project, store) = guarded();
+        let running = with_store(&project, &store);
+        assert_eq!(verdict(&running, "edit").await, (false, String::new(), vec![]), "{what}");
+        change(&project);
+        running.reload().await.unwrap();
+        for system in [running, with_store(&project, &store)] {
+            let (blocks, reason, _) = verdict(&system, "edit").await;
+            assert!(blocks, "{what}");
+            assert!(reason.contains("changed since it was trusted"), "{what}: {reason}");
+            assert!(reason.contains("`hook trust`"), "{what}: {reason}");
+            // The matcher is that with which it was trusted.
+            let (blocks, _, warnings) = verdict(&system, "read").await;
+            assert!(!blocks, "{what}");
+            let warned = warnings.iter().filter(|it| it.contains("changed since it was trusted"));
+            assert_eq!(warned.count(), 1, "{what}: {warnings:?}");
+            let explanation = system.registry().unwrap();
+            let explanation =
+                explanation.explain(HookEventName::BeforeTool, Some("edit")).hooks.remove(0);
+            assert!(explanation.hook.blocks_unrun(), "{what}");
+        }
+        if what == "script" {
+            let hooks = parse(&project.read(SETTINGS), HookSource::Project, None).hooks;
+            store.grant(&project.path(), &hooks).unwrap();
+            assert!(!verdict(&with_store(&project, &store), "edit").await.0, "a person decided");
+        }
+    }
+}
+
+#[tokio::test]
+async fn fault_37_a_guard_that_cannot_be_executed_any_more_blocks() {
+    let (project, store) = guarded();
+    let script = project.path().join("guard.sh");
+    std::fs::set_permissions(script, std::os::unix::fs::PermissionsExt::from_mode(0o644)).unwrap();
+    assert!(verdict(&with_store(&project, &store), "edit").await.0);
+}
+
+#[tokio::test]
+async fn fault_37_a_hook_that_is_no_guard_is_only_missed() {
+    let (project, store) = guarded();
+    project.write(SETTINGS, &guard(json!({"failBehavior": "continue"})));
+    store.revoke(&project.path()).unwrap();
+    let hooks = parse(&project.read(SETTINGS), HookSource::Project, None).hooks;
+    store.grant(&project.path(), &hooks).unwrap();
+    write_script(&project, "exit 2");
+    let (blocks, _, warnings) = verdict(&with_store(&project, &store), "edit").await;
+    assert!(!blocks);
+    assert!(warnings.iter().any(|it| it.contains("not trusted")), "{warnings:?}");
+}
+
+#[tokio::test]
+async fn fault_38_a_trusted_guard_that_is_gone_or_off_is_missed_until_its_trust_is_taken_back() {
+    let off = |config: Value| guard(json!({"hooksConfig": config}));
+    let other_event = guard(json!({})).replace("BeforeTool", "AfterTool");
+    for (what, settings) in [
+        ("no hooks", Some("{}".to_owned())),
+        ("no file", None),
+        ("another event", Some(other_event)),
+        ("disabled", Some(off(json!({"disabled": ["guard"]})))),
+        ("all off", Some(off(json!({"enabled": false})))),
+    ] {
+        let (project, store) = guarded();
+        match &settings {
+            Some(settings) => drop(project.write(SETTINGS, settings)),
+            None => std::fs::remove_file(project.path().join(SETTINGS)).unwrap(),
+        }
+        for tool in ["edit", "read"] {
+            let (blocks, _, warnings) = verdict(&with_store(&project, &store), tool).await;
+            assert!(!blocks, "{what}");
+            let says = |it: &&String| it.contains("guard") && it.contains("hook trust --revoke");
+            assert_eq!(warnings.iter().filter(says).count(), 1, "{what}: {warnings:?}");
+        }
+        store.revoke(&project.path()).unwrap();
+        let (_, _, warnings) = verdict(&with_store(&project, &store), "edit").await;
+        assert!(!warnings.iter().any(|it| it.contains("--revoke")), "{what}: {warnings:?}");
+    }
+
+    // Also for who works in a directory below.
+    let (project, store) = guarded();
+    std::fs::remove_file(project.path().join(SETTINGS)).unwrap();
+    project.write("below/file", "");
+    let builder = HookSystem::builder(project.path().join("below")).native_settings(None);
+    let system = builder.trust(TrustPolicy::Store(store)).build().unwrap();
+    let (_, _, warnings) = verdict(&system, "edit").await;
+    assert!(warnings.iter().any(|it| it.contains("--revoke")), "{warnings:?}");
+}
+
+#[tokio::test]
+async fn fault_38_where_the_settings_of_a_trusted_guard_are_broken_its_events_block() {
+    let (project, store) = guarded();
+    for broken in ["", "{", "[]", r#"{"hooks": 7}"#, r#"{"hooks": {"BeforeTool": {}}}"#] {
+        project.write(SETTINGS, broken);
+        let system = with_store(&project, &store);
+        let (blocks, reason, _) = verdict(&system, "edit").await;
+        assert!(blocks, "{broken}");
+        assert!(reason.contains("which has errors") && reason.contains("guard"), "{reason}");
+        assert!(!verdict(&system, "read").await.0, "{broken}");
+    }
+    store.revoke(&project.path()).unwrap();
+    assert!(!verdict(&with_store(&project, &store), "edit").await.0);
+}
+
+#[tokio::test]
+async fn a_change_of_branches_misses_no_guard() {
+    let (project, store) = guarded();
+    let grant = || {
+        let hooks = parse(&project.read(SETTINGS), HookSource::Project, None).hooks;
+        store.grant(&project.path(), &hooks).unwrap();
+    };
+    write_script(&project, "exit 2");
+    grant();
+    assert!(verdict(&with_store(&project, &store), "edit").await.0);
+    write_script(&project, "exit 0");
+    let there_again = verdict(&with_store(&project, &store), "edit").await;
+    assert_eq!(there_again, (false, String::new(), vec![]));
 }

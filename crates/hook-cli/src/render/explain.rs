@@ -40,7 +40,9 @@ fn write_explained(
     write_hook(object, &explained.hook);
     let subject = explanation.subject.as_deref();
     object.optional_text("subject", subject.filter(|_| explained.hook.event == explanation.event));
-    object.bool("runs", explained.runs());
+    let blocks = explained.hook.suspension().filter(|_| explained.runs());
+    object.bool("runs", explained.runs() && blocks.is_none());
+    object.optional_text("blocks", blocks.as_deref());
     if let Some(place) = explained.place {
         object.integer("position", place as i128 + 1);
         let mode = if explanation.sequential_because.is_some() { "sequential" } else { "parallel" };
@@ -125,12 +127,17 @@ fn lines(out: &mut String, hooks: &[&ExplainedHook], printer: &Printer) {
         })
         .collect();
     for (line, explained) in aligned(&rows, printer).into_iter().zip(hooks) {
-        let (mark, tone) = if explained.runs() { ("✓", Tone::Good) } else { ("-", Tone::Quiet) };
+        let blocks = explained.runs() && explained.hook.blocks_unrun();
+        let (mark, tone) = match explained.runs() {
+            true if blocks => ("!", Tone::Odd),
+            true => ("✓", Tone::Good),
+            false => ("-", Tone::Quiet),
+        };
         let _ = writeln!(out, "  {} {line}", printer.paint(tone, mark));
         let mut detail = |tone, text: &str| {
             let _ = writeln!(out, "      {}", printer.paint(tone, &one_line(text)));
         };
-        if explained.runs() {
+        if explained.runs() && !blocks {
             detail(Tone::Quiet, &how_it_runs(&explained.hook));
         }
         for reason in &explained.reasons {

@@ -50,6 +50,7 @@ pub(crate) fn listing_json(listing: &HookListing) -> Vec<u8> {
         if listing.hook.changed_since_trusted() {
             object.bool("changed", true);
         }
+        object.optional_text("blocks", listing.hook.suspension().as_deref());
     })
 }
 
@@ -88,8 +89,10 @@ pub(crate) fn listings(listings: &[HookListing], printer: &Printer) -> String {
 /// What a hook is for, and why it does not run.
 fn notes(listing: &HookListing) -> impl Iterator<Item = String> {
     let changed = listing.hook.changed_since_trusted();
-    let untrusted = (!listing.trusted).then_some(NotRun::Untrusted { changed });
+    let suspended = listing.hook.suspension();
+    let untrusted =
+        (!listing.trusted && suspended.is_none()).then_some(NotRun::Untrusted { changed });
     let disabled = listing.disabled_by.iter().cloned().map(NotRun::Disabled);
     let why = untrusted.into_iter().chain(disabled).map(|reason| reason.to_string());
-    listing.hook.description.clone().into_iter().chain(why)
+    listing.hook.description.clone().into_iter().chain(suspended).chain(why)
 }

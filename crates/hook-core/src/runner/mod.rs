@@ -52,7 +52,7 @@ pub use handler::{HandlerHook, HandlerResult};
 use crate::failure::{HookFailure, panic_message};
 use crate::output::{Decision, HookOutput, PolicyDecision};
 use crate::registry::Hook;
-use crate::settings::{FailBehavior, HookEntry, HooksConfig};
+use crate::settings::{FailBehavior, HooksConfig};
 use blocking::BlockingHandlers;
 use command::{CommandContext, CommandExecutor};
 use environment::{HostEnvironment, Shell};
@@ -349,9 +349,13 @@ pub(crate) struct CommandMaker {
 }
 
 impl CommandMaker {
-    pub(crate) fn executor(&self, entry: &HookEntry) -> Arc<dyn HookExecutor> {
+    pub(crate) fn executor(
+        &self,
+        command: &str,
+        env: &[(String, String)],
+    ) -> Arc<dyn HookExecutor> {
         let context = Arc::clone(&self.context);
-        Arc::new(CommandExecutor::new(entry.command.clone(), entry.env.clone(), context))
+        Arc::new(CommandExecutor::new(command.to_owned(), env.to_vec(), context))
     }
 }
 

@@ -50,20 +50,32 @@ pub fn nearest_project(directory: &Path) -> PathBuf {
 /// (a directory with a `.git`) or the home directory. A directory of another owner ends it before:
 /// what lies there is neither the user's nor the project's.
 pub fn enclosing_projects(directory: &Path, home: Option<&Path>) -> Vec<PathBuf> {
+    let mut projects = searched_above(directory, home);
+    projects.retain(|directory| has_settings(directory));
+    projects
+}
+
+/// All directories in which settings of a project are looked for, from the innermost to the outermost,
+/// whether they have any or not.
+pub(crate) fn searched_for_projects(directory: &Path) -> Vec<PathBuf> {
+    let mut searched = vec![directory.to_path_buf()];
+    searched.extend(searched_above(directory, home_directory().as_deref()));
+    searched
+}
+
+fn searched_above(directory: &Path, home: Option<&Path>) -> Vec<PathBuf> {
     let real = fs::canonicalize(directory).unwrap_or_else(|_| directory.to_path_buf());
     let home = home.map(|home| fs::canonicalize(home).unwrap_or_else(|_| home.to_path_buf()));
     let is_last =
         |directory: &Path| exists(&directory.join(".git")) || home.as_deref() == Some(directory);
     let owners = Owners::of(&real);
-    let mut projects = Vec::new();
+    let mut searched = Vec::new();
     let mut inner: &Path = &real;
     while let Some(outer) = inner.parent().filter(|outer| !is_last(inner) && owners.own(outer)) {
-        if has_settings(outer) {
-            projects.push(outer.to_path_buf());
-        }
+        searched.push(outer.to_path_buf());
         inner = outer;
     }
-    projects
+    searched
 }
 
 /// The project whose settings stand in a file of that path, if it is where a project keeps them.

@@ -126,6 +126,13 @@ impl Grant {
         Some(seen.terms.get(name).map(String::as_str))
     }
 
+    /// Whether two decisions may be about one hook: on the same event, with the same name or the same
+    /// command.
+    pub(super) fn is_akin_to(&self, other: &Self) -> bool {
+        let same_name = self.name.is_some() && self.name == other.name;
+        self.event == other.event && (same_name || self.command == other.command)
+    }
+
     pub(super) fn identity(&self) -> (&str, Option<&str>, &str) {
         (&self.event, self.name.as_deref(), &self.command)
     }

@@ -74,7 +74,7 @@ impl<'g> Matched<'g> {
         let earlier = Earlier::of(grants.iter().filter(is_free));
         let hooks: Vec<Match<'g>> = entries
             .iter()
-            .zip(fits)
+            .zip(&fits)
             .map(|(entry, fit)| fit.unwrap_or_else(|| earlier.find(entry)))
             .collect();
         for hook in &hooks {
@@ -83,7 +83,18 @@ impl<'g> Matched<'g> {
             }
         }
         let is_free = |grant: &&Grant| !taken.contains(&std::ptr::from_ref(*grant));
-        let gone = grants.iter().filter(|grant| !grant.replaced).filter(is_free);
+        // A hook that another decision fits is there, although it is not what this one is about: it is
+        // again what it was before, as after a change of branches.
+        let is_there = |grant: &&Grant| {
+            fits.iter().flatten().any(|fit| match fit {
+                Match::Fits(older) | Match::FitsInPart(older) => {
+                    older.covers_the_same(grant) || older.replaced && older.is_akin_to(grant)
+                }
+                _ => false,
+            })
+        };
+        let missed = |grant: &&Grant| !grant.replaced && is_free(grant) && !is_there(grant);
+        let gone = grants.iter().filter(missed);
         Self { gone: gone.collect(), hooks }
     }
 }

@@ -46,19 +46,21 @@ pub enum TrustPolicy {
 }
 
 impl TrustPolicy {
-    /// Reads what is trusted, with what was wrong with the store.
-    pub(crate) fn open(&self, project: &Path) -> (TrustedHooks, Vec<Diagnostic>) {
+    /// Reads what is trusted in each of these projects, with what was wrong with the store.
+    pub(crate) fn open(&self, projects: &[&Path]) -> (Vec<TrustedHooks>, Option<Diagnostic>) {
+        let nothing = || projects.iter().map(|_| TrustedHooks::Only(Vec::new())).collect();
         match self {
-            Self::Nothing => (TrustedHooks::Only(Vec::new()), Vec::new()),
-            Self::Everything => (TrustedHooks::All, Vec::new()),
-            Self::Store(store) => match store.granted(project) {
-                Ok(granted) => (TrustedHooks::Only(granted), Vec::new()),
+            Self::Nothing => (nothing(), None),
+            Self::Everything => (projects.iter().map(|_| TrustedHooks::All).collect(), None),
+            Self::Store(store) if !projects.is_empty() => match store.granted_in(projects) {
+                Ok(granted) => (granted.into_iter().map(TrustedHooks::Only).collect(), None),
                 Err(error) => {
                     let place = Place::of_file(store.path());
                     let diagnostic = Diagnostic::new(Rule::TrustStore, place, error.to_string());
-                    (TrustedHooks::Only(Vec::new()), vec![diagnostic])
+                    (nothing(), Some(diagnostic))
                 }
             },
+            Self::Store(_) => (Vec::new(), None),
         }
     }
 }
@@ -78,7 +80,6 @@ pub(crate) struct Decisions {
     pub(crate) trust: Vec<Trust>,
     /// What was trusted and is not among the hooks any more, nor replaced by a later decision. A
     /// hook that is now on another event, or has both another name and another command, is gone.
-    #[expect(dead_code, reason = "the registry warns of them")]
     pub(crate) gone: Vec<Arc<Grant>>,
 }
 
@@ -125,6 +126,14 @@ pub(crate) enum Trust {
 impl Trust {
     pub(crate) fn is_given(&self) -> bool {
         !matches!(self, Self::Missing { .. })
+    }
+
+    /// The decision about what it was before it changed.
+    pub(crate) fn before(&self) -> Option<&Grant> {
+        match self {
+            Self::Missing { before } => before.as_deref(),
+            _ => None,
+        }
     }
 
     /// What the hook's user should know at every run: that the decision is one of an earlier

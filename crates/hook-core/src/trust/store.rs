@@ -142,6 +142,16 @@ impl TrustStore {
         Ok(granted)
     }
 
+    /// What is trusted in each of several projects; the store is read once.
+    pub(crate) fn granted_in(
+        &self,
+        projects: &[&Path],
+    ) -> Result<Vec<Vec<Grant>>, TrustStoreError> {
+        let granted = self.read()?.projects;
+        let of = |project: &&Path| granted.get(&key(project)).cloned().unwrap_or_default();
+        Ok(projects.iter().map(of).collect())
+    }
+
     /// Looks at hooks of a project as they are now: what they would run, whether that is trusted,
     /// and what else was. Nothing of them runs.
     ///
