@@ -11,6 +11,12 @@ fn entry(command: &str) -> HookEntry {
     parse(&settings.to_string(), HookSource::Project, None).hooks.remove(0)
 }
 
+/// What is trusted in one project, by its store.
+fn open(store: &TrustStore, project: &Path) -> (TrustedHooks, Option<Diagnostic>) {
+    let (mut trusted, problem) = TrustPolicy::Store(store.clone()).open(&[project]);
+    (trusted.remove(0), problem)
+}
+
 fn decide(trusted: &TrustedHooks, entry: &HookEntry, project: &Path) -> Trust {
     trusted.decide(&[entry], project).trust.remove(0)
 }
@@ -44,8 +50,8 @@ fn a_changed_script_is_not_trusted_any_more() {
         fs::write(&script, "exit 0").unwrap();
         let entry = entry(command);
         store.grant(project.path(), std::slice::from_ref(&entry)).unwrap();
-        let (trusted, problems) = TrustPolicy::Store(store.clone()).open(project.path());
-        assert!(problems.is_empty());
+        let (trusted, problems) = open(&store, project.path());
+        assert!(problems.is_none());
         let trust = decide(&trusted, &entry, project.path());
         assert!(trust.is_given() && still_holds(&trust, project.path()), "{command}");
         fs::write(&script, "exit 2").unwrap();
@@ -148,10 +154,11 @@ fn a_damaged_store_is_set_aside_by_the_next_decision_and_not_destroyed() {
     fs::write(&real, damaged).unwrap();
     let store = TrustStore::new(&path);
     let entry = entry("true");
-    let (trusted, problems) = TrustPolicy::Store(store.clone()).open(folder.path());
+    let (trusted, problems) = open(&store, folder.path());
     assert!(!decide(&trusted, &entry, folder.path()).is_given());
     let aside = fs::canonicalize(&real).unwrap().with_file_name("decisions.damaged-1.json");
-    assert!(problems[0].message.contains(aside.to_str().unwrap()), "{problems:?}");
+    let problem = problems.unwrap().message;
+    assert!(problem.contains(aside.to_str().unwrap()), "{problem}");
     // Who only reads writes nothing.
     assert_eq!(fs::read_to_string(&real).unwrap(), damaged);
     assert_eq!(fs::read_dir(folder.path().join("kept")).unwrap().count(), 1);
@@ -177,7 +184,7 @@ fn what_changed_between_review_and_decision_is_not_trusted() {
     let review = reviewed(&store, project.path(), &entry);
     fs::write(&script, "rm -rf ~").unwrap();
     store.grant_reviewed(project.path(), [&review]).unwrap();
-    let trust = TrustPolicy::Store(store.clone()).open(project.path()).0;
+    let trust = open(&store, project.path()).0;
     assert!(!decide(&trust, &entry, project.path()).is_given());
     let now = reviewed(&store, project.path(), &entry);
     assert_eq!(
