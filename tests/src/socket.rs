@@ -37,12 +37,29 @@ impl SocketServed {
         Self::start_after(project, ":", arguments).await
     }
 
+    /// [`start`](Self::start), with its socket there.
+    ///
+    /// # Panics
+    /// When it does not come up.
+    pub async fn start_at(project: &Project, socket: &Path) -> Self {
+        Self::start_with(project, socket, ":", &[]).await
+    }
+
     /// [`start`](Self::start), after something is done by the shell that becomes the engine.
     ///
     /// # Panics
     /// When it does not come up.
     pub async fn start_after(project: &Project, before: &str, arguments: &[&str]) -> Self {
         let socket = project.home().join("run/hook.sock");
+        Self::start_with(project, &socket, before, arguments).await
+    }
+
+    async fn start_with(
+        project: &Project,
+        socket: &Path,
+        before: &str,
+        arguments: &[&str],
+    ) -> Self {
         let mut process = Command::new("bash")
             .arg("-c")
             .arg(format!("{before}; exec \"$0\" \"$@\""))
@@ -50,7 +67,7 @@ impl SocketServed {
             .args(["serve", "--settings"])
             .arg(project.settings())
             .arg("--socket")
-            .arg(&socket)
+            .arg(socket)
             .args(arguments)
             .current_dir(project.path())
             .env("HOME", project.home())
@@ -62,7 +79,7 @@ impl SocketServed {
             .spawn()
             .expect("failed to start the hook binary");
         let stderr = BufReader::new(process.stderr.take().expect("it is piped"));
-        let mut served = Self { process, stderr, socket };
+        let mut served = Self { process, stderr, socket: socket.to_owned() };
         let said = served.says().await;
         assert!(said.starts_with("listening on "), "{said}");
         served

@@ -16,6 +16,7 @@ use crate::message::{
     CorrelationId, HookExecutionRequest, HookExecutionResponse, JournalEntry, JournalMessage,
     RequestKey,
 };
+use crate::origin::{Origin, UNKNOWN_TOKEN};
 
 /// Who is to serve a request.
 #[derive(Clone, Copy)]
@@ -26,11 +27,21 @@ pub(crate) enum ServeBy<'h> {
     Only(&'h Arc<dyn RequestHandler>),
 }
 
+/// What is settled of a request before it is accepted.
+pub(crate) struct AcceptAs<'h> {
+    /// On whose behalf its hooks run.
+    pub(crate) lane: RunLane,
+    /// Where it comes from.
+    pub(crate) origin: Origin,
+    pub(crate) by: ServeBy<'h>,
+}
+
 /// An accepted request that must be answered.
 pub(crate) struct Accepted {
     bus: MessageBus,
     key: RequestKey,
     lane: RunLane,
+    origin: Origin,
     /// Counted from the acceptance.
     deadline: Option<Instant>,
     correlation_id: CorrelationId,
@@ -48,11 +59,11 @@ impl Accepted {
         bus: &MessageBus,
         request: &HookExecutionRequest,
         key: RequestKey,
-        lane: RunLane,
-        serve: ServeBy<'_>,
+        accept: AcceptAs<'_>,
     ) -> Self {
+        let AcceptAs { lane, origin, by } = accept;
         bus.record(key, || JournalMessage::Request(Arc::new(request.clone())));
-        let (handler, refusal) = match serve {
+        let (handler, refusal) = match by {
             ServeBy::Attached => {
                 let handler = bus.handler();
                 let refusal = handler.as_ref().and_then(|handler| handler.accept().err());
@@ -67,6 +78,7 @@ impl Accepted {
             bus: bus.clone(),
             key,
             lane,
+            origin,
             deadline: request.deadline().and_then(|after| Instant::now().checked_add(after)),
             correlation_id: request.correlation_id().clone(),
             event: request.event(),
@@ -105,8 +117,8 @@ impl Accepted {
                            disposed of";
             return Served::Done(self.failed(StageFailure::new(FailureCode::NoHandler, message)));
         };
-        let control =
-            RequestControl { key: self.key, cancel, deadline: self.deadline, lane: self.lane };
+        let (key, deadline, lane) = (self.key, self.deadline, self.lane);
+        let control = RequestControl { key, cancel, deadline, lane, depth: self.origin.depth };
         let serve = || match &self.refusal {
             None => Arc::clone(handler).serve(request, control),
             Some(refusal) => Arc::clone(handler).refuse(request, StageFailure::clone(refusal)),
@@ -119,6 +131,9 @@ impl Accepted {
     fn answer(mut self, mut response: Box<HookExecutionResponse>) -> Box<HookExecutionResponse> {
         self.answered = true;
         response.streams = self.streams;
+        if self.origin.is_token_unknown {
+            response.processed.warnings.push(UNKNOWN_TOKEN.to_owned());
+        }
         let is_heard = self.bus.has_subscribers::<HookExecutionResponse>()
             || self.bus.has_subscribers::<JournalEntry>();
         if !is_heard {

@@ -5,6 +5,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Instant;
 
 use futures::future::BoxFuture;
+use hook_core::runner::RunningHooks;
 use hook_core::{FailureCode, HookEventName, RunLane, StageFailure};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
@@ -13,11 +14,12 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 use tracing::instrument::WithSubscriber;
 
-use crate::accepted::{Accepted, ServeBy};
+use crate::accepted::{AcceptAs, Accepted, ServeBy};
 use crate::message::{
     CorrelationId, HookExecutionRequest, HookExecutionResponse, JournalEntry, JournalMessage,
     RequestKey,
 };
+use crate::origin::Origin;
 use crate::places::{Place, Places};
 use crate::subscription::{Message, Subscription, SubscriptionLimits, Topics};
 
@@ -75,6 +77,8 @@ pub(crate) struct RequestControl {
     pub(crate) deadline: Option<Instant>,
     /// On whose behalf its hooks run.
     pub(crate) lane: RunLane,
+    /// How many hooks wait for it.
+    pub(crate) depth: u32,
 }
 
 /// What is settled of a request before it is published.
@@ -85,12 +89,19 @@ pub(crate) struct Publication {
     pub(crate) cancel: CancellationToken,
     /// On whose behalf its hooks run.
     pub(crate) lane: RunLane,
+    /// Where it comes from.
+    pub(crate) origin: Origin,
 }
 
 impl Publication {
-    /// A request of nobody in particular.
-    pub(crate) fn new() -> Self {
-        Self { key: RequestKey::next(), cancel: CancellationToken::new(), lane: RunLane::default() }
+    /// A request of no client.
+    fn new(bus: &MessageBus, request: &HookExecutionRequest) -> Self {
+        Self {
+            key: RequestKey::next(),
+            cancel: CancellationToken::new(),
+            lane: RunLane::default(),
+            origin: Origin::of(bus, request, None),
+        }
     }
 }
 
@@ -109,6 +120,9 @@ pub(crate) trait RequestHandler: Send + Sync {
     /// Takes on a request, or says why not. What was taken on is served, whatever happens to the
     /// handler afterwards, and counts as in flight until it is released.
     fn accept(&self) -> Result<(), StageFailure>;
+
+    /// The hooks that run now; `None` before there are any.
+    fn running_hooks(&self) -> Option<Arc<RunningHooks>>;
 
     /// Told when a request that was taken on has been answered.
     fn release(&self);
@@ -223,7 +237,9 @@ impl MessageBus {
     ) -> Box<HookExecutionResponse> {
         // Nothing of a request that is answered at once is carried through the future.
         let (id, event) = (request.correlation_id().clone(), request.event());
-        let accepted = Accepted::new(self, &request, RequestKey::next(), RunLane::default(), by);
+        let origin = Origin::of(self, &request, None);
+        let (key, lane) = (RequestKey::next(), RunLane::default());
+        let accepted = Accepted::new(self, &request, key, AcceptAs { lane, origin, by });
         match accepted.begin(request, None) {
             Served::Done(response) => response,
             Served::Running { running, cancel } => match drive(running, cancel).await {
@@ -244,21 +260,23 @@ impl MessageBus {
         &self,
         request: HookExecutionRequest,
     ) -> Result<PublishedRequest, PublishError> {
-        let place = self.admit(&request).await?;
-        self.publish_in(place, request, Publication::new())
+        let publication = Publication::new(self, &request);
+        let place = self.admit(&request, publication.origin.depth).await?;
+        self.publish_in(place, request, publication)
     }
 
     /// Waits until the request may be in flight.
     pub(crate) async fn admit(
         &self,
         request: &HookExecutionRequest,
+        depth: u32,
     ) -> Result<Place, PublishError> {
-        self.inner.places.enter(request).await
+        self.inner.places.enter(request, depth).await
     }
 
     /// [`admit`](Self::admit) without waiting; `None` where that would be needed.
-    pub(crate) fn try_admit(&self, request: &HookExecutionRequest) -> Option<Place> {
-        self.inner.places.try_enter(request).ok()
+    pub(crate) fn try_admit(&self, request: &HookExecutionRequest, depth: u32) -> Option<Place> {
+        self.inner.places.try_enter(request, depth).ok()
     }
 
     /// Accepts a request as [`publish`](Self::publish) does, but serves it on the caller's own task
@@ -269,10 +287,11 @@ impl MessageBus {
         request: HookExecutionRequest,
         publication: Publication,
     ) -> Result<Submitted, PublishError> {
-        let Publication { key, cancel, lane } = publication;
+        let Publication { key, cancel, lane, origin } = publication;
         let runtime = Handle::try_current().map_err(|_| PublishError::NoRuntime)?;
         let correlation_id = request.correlation_id().clone();
-        let accepted = Accepted::new(self, &request, key, lane, ServeBy::Attached);
+        let accepted =
+            Accepted::new(self, &request, key, AcceptAs { lane, origin, by: ServeBy::Attached });
         let running = match accepted.begin(request, Some(cancel.clone())) {
             Served::Done(response) => return Ok(Submitted::Answered(response)),
             Served::Running { running, .. } => running,
@@ -295,8 +314,9 @@ impl MessageBus {
         &self,
         request: HookExecutionRequest,
     ) -> Result<PublishedRequest, PublishError> {
-        let place = self.inner.places.try_enter(&request)?;
-        self.publish_in(place, request, Publication::new())
+        let publication = Publication::new(self, &request);
+        let place = self.inner.places.try_enter(&request, publication.origin.depth)?;
+        self.publish_in(place, request, publication)
     }
 
     fn publish_in(
@@ -305,13 +325,14 @@ impl MessageBus {
         request: HookExecutionRequest,
         publication: Publication,
     ) -> Result<PublishedRequest, PublishError> {
-        let Publication { key, cancel, lane } = publication;
+        let Publication { key, cancel, lane, origin } = publication;
         let runtime = Handle::try_current().map_err(|_| PublishError::NoRuntime)?;
         let correlation_id = request.correlation_id().clone();
         let (sender, response) = oneshot::channel();
         // Accepted from here on, also if the task never gets to run. The task ends with its
         // answer, which its handler gives in any case.
-        let accepted = Accepted::new(self, &request, key, lane, ServeBy::Attached);
+        let accepted =
+            Accepted::new(self, &request, key, AcceptAs { lane, origin, by: ServeBy::Attached });
         let cancelled = cancel.clone();
         runtime.spawn(logged_as_here(async move {
             let response = match accepted.begin(request, Some(cancelled)) {

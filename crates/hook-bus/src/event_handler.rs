@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures::FutureExt;
-use hook_core::runner::Nesting;
+use hook_core::runner::{Nesting, RunningHooks};
 use hook_core::text::shortened;
 use hook_core::{
     EventInput, FailureCode, FinishedHooks, Guard, HookEventName, HookExecutionResult, HostContext,
@@ -120,8 +120,15 @@ impl HookEventHandler {
             let (cancel, lane) = (self.ended.clone(), control.lane);
             // Nothing of it waits for a permit.
             let nesting = Nesting::default();
-            let scope =
-                RunScope { cancel, observer, lane, nesting, keeps_inputs, asked_again: false };
+            let scope = RunScope {
+                cancel,
+                observer,
+                lane,
+                nesting,
+                depth: control.depth,
+                keeps_inputs,
+                asked_again: false,
+            };
             let run = engine.pipeline.run(&plan, input, &scope).now_or_never();
             let run = run.unwrap_or_else(|| {
                 let message = "an inline plan did not finish at once";
@@ -146,6 +153,7 @@ impl HookEventHandler {
                 observer,
                 lane: control.lane,
                 nesting: Nesting::here(),
+                depth: control.depth,
                 keeps_inputs,
                 asked_again: false,
             },
@@ -191,6 +199,11 @@ impl HookEventHandler {
 impl RequestHandler for HookEventHandler {
     fn accept(&self) -> Result<(), StageFailure> {
         if self.in_flight.enter() { Ok(()) } else { Err(shutting_down()) }
+    }
+
+    fn running_hooks(&self) -> Option<Arc<RunningHooks>> {
+        let engine = self.engine.get()?.ok()?;
+        Some(Arc::clone(engine.pipeline.runner().running_hooks()))
     }
 
     fn release(&self) {

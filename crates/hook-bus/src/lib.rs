@@ -74,6 +74,7 @@ mod in_flight;
 mod log;
 pub mod message;
 mod native;
+mod origin;
 mod places;
 mod progress;
 pub mod recording;

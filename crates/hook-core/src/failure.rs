@@ -105,7 +105,7 @@ pub enum HookFailure {
     /// Hooks that fire hooks that fire hooks.
     #[error(
         "hooks are nested too deep: HOOK_DEPTH would be {depth} (a value that is no number counts as \
-         too deep); a hook of this engine starts the engine again"
+         too deep); a hook of this engine starts the engine again, or asks the server that runs it"
     )]
     TooDeep {
         /// How deep this hook would be.

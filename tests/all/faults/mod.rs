@@ -16,6 +16,8 @@ mod output;
 mod streams;
 mod system;
 mod threads;
+#[cfg(target_os = "linux")]
+mod wire;
 
 use std::time::Duration;
 

@@ -26,7 +26,7 @@ const fn type_of(word: &'static str) -> Field {
 }
 
 /// A request, but for `input`, which depends on the event.
-pub(crate) static REQUEST: [Field; 6] = [
+pub(crate) static REQUEST: [Field; 7] = [
     type_of(kind::REQUEST),
     Field::required("eventName", Kind::Text, "The event."),
     Field::optional(
@@ -45,6 +45,11 @@ pub(crate) static REQUEST: [Field; 6] = [
         "Asks for what each hook wrote to standard output and standard error.",
     ),
     Field::optional("inputs", Kind::Bool, "Asks for what each hook was told."),
+    Field::optional(
+        "runToken",
+        Kind::Text,
+        "The HOOK_RUN_TOKEN of the hook that waits for the answer, if one does.",
+    ),
 ];
 
 /// What else a client sends, by name.

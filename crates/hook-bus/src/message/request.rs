@@ -20,6 +20,7 @@ pub struct HookExecutionRequest {
     deadline: Option<Duration>,
     streams: bool,
     inputs: bool,
+    run_token: Option<Box<str>>,
     body: Body,
 }
 
@@ -74,6 +75,7 @@ impl HookExecutionRequest {
             deadline: None,
             streams: false,
             inputs: false,
+            run_token: None,
             body,
         }
     }
@@ -103,6 +105,16 @@ impl HookExecutionRequest {
     #[must_use]
     pub fn with_inputs(mut self) -> Self {
         self.inputs = true;
+        self
+    }
+
+    /// Says that the request comes from inside of a hook that waits for its answer: the one with this
+    /// `HOOK_RUN_TOKEN` in its environment. It then gets slots of its own (protocol.md §6).
+    ///
+    /// The token is for the engine that serves the request, and no part of the JSON form.
+    #[must_use]
+    pub fn with_run_token(mut self, token: impl Into<Box<str>>) -> Self {
+        self.run_token = Some(token.into());
         self
     }
 
@@ -136,9 +148,9 @@ impl HookExecutionRequest {
             Err(message) => return invalid(message),
         };
         match envelope(&mut fields, event_name) {
-            Ok(Envelope { named, deadline, streams, inputs }) => {
+            Ok(Envelope { named, deadline, streams, inputs, run_token }) => {
                 let body = Body::Named(Box::new(named));
-                Self { correlation_id, deadline, streams, inputs, body }
+                Self { correlation_id, deadline, streams, inputs, run_token, body }
             }
             Err(message) => invalid(message).with_correlation_id(correlation_id),
         }
@@ -199,6 +211,10 @@ impl HookExecutionRequest {
         self.inputs
     }
 
+    pub(crate) fn run_token(&self) -> Option<&str> {
+        self.run_token.as_deref()
+    }
+
     pub(crate) fn into_body(self) -> Body {
         self.body
     }
@@ -251,6 +267,7 @@ struct Envelope {
     deadline: Option<Duration>,
     streams: bool,
     inputs: bool,
+    run_token: Option<Box<str>>,
 }
 
 fn envelope(fields: &mut FieldReader, event_name: Option<String>) -> Result<Envelope, String> {
@@ -277,7 +294,9 @@ fn envelope(fields: &mut FieldReader, event_name: Option<String>) -> Result<Enve
     };
     let streams = fields.bool("streams").map_err(text)?.unwrap_or_default();
     let inputs = fields.bool("inputs").map_err(text)?.unwrap_or_default();
-    Ok(Envelope { named: Named { event_name, input: input.fields() }, deadline, streams, inputs })
+    let run_token = fields.text("runToken").map_err(text)?.map(String::into_boxed_str);
+    let named = Named { event_name, input: input.fields() };
+    Ok(Envelope { named, deadline, streams, inputs, run_token })
 }
 
 fn whole_milliseconds(number: &RawJson) -> Option<Duration> {

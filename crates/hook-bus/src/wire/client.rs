@@ -6,9 +6,11 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::future::poll_fn;
 use std::io;
 use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use futures::future::BoxFuture;
@@ -22,11 +24,12 @@ use tokio_util::sync::CancellationToken;
 use super::LineReader;
 use super::message::{ClientMessage, hello, lagged, reload};
 use super::queues::{Inbox, Outbox};
-use crate::bus::{Publication, PublishError, Submitted};
+use crate::bus::{MessageBus, Publication, PublishError, Submitted};
 use crate::message::{
     CorrelationId, HookExecutionRequest, HookExecutionResponse, HookProgress, JournalEntry,
     RequestKey,
 };
+use crate::origin::Origin;
 use crate::recording::RecordingLines;
 use crate::subscription::{Lagged, Subscription};
 use crate::system::HookSystem;
@@ -76,15 +79,17 @@ where
     R: AsyncRead + Unpin,
     W: AsyncWrite + Unpin,
 {
-    serve_until_gone(system, reader, writer, stop, std::future::pending()).await
+    serve_until_gone(system, reader, writer, stop, None, std::future::pending()).await
 }
 
-/// [`serve_client`] for a client that can be seen to be gone before anything is written to it.
+/// [`serve_client`] for a client whose process group may be known, and that can be seen to be gone
+/// before anything is written to it.
 pub(super) async fn serve_until_gone<R, W>(
     system: &HookSystem,
     reader: R,
     writer: W,
     stop: &CancellationToken,
+    group: Option<u32>,
     gone: impl Future<Output = ()>,
 ) -> io::Result<ClientEnd>
 where
@@ -97,7 +102,8 @@ where
         system,
         lane: RunLane::own(),
         outbox: Outbox::new(writer),
-        inbox: Inbox::default(),
+        group,
+        depths: Vec::new(),
         progress: None,
         tail: None,
         running: FuturesUnordered::new(),
@@ -111,7 +117,7 @@ where
     let mut stopping = pin!(stop.cancelled());
     while reading || client.is_busy() {
         let unread = client.is_unread();
-        let (may_submit, may_read) = (client.may_submit(), reading && client.may_read());
+        let (most, may_read) = (client.most_in_flight(), reading && client.may_read());
         tokio::select! {
             () = &mut stopping, if !stopped => {
                 (reading, stopped) = (false, true);
@@ -135,8 +141,8 @@ where
                 // What was asked before is still answered.
                 Err(error) => (reading, failed) = (false, Err(error)),
             },
-            (key, submitted) = client.inbox.submit(system.bus()), if may_submit => {
-                client.submitted(key, submitted);
+            (depth, key, submitted) = submit(&mut client.depths, most, system.bus()) => {
+                client.submitted(depth, key, submitted);
             }
             // What is done waits where it is while the client does not read.
             Some(finished) = client.running.next(), if !unread => client.finished(finished),
@@ -164,7 +170,7 @@ where
 
 /// Something that was asked for is done.
 enum Finished {
-    Response { key: RequestKey, response: Option<Box<HookExecutionResponse>> },
+    Response { depth: usize, key: RequestKey, response: Option<Box<HookExecutionResponse>> },
     Reloaded(Vec<u8>),
 }
 
@@ -173,7 +179,10 @@ struct Client<'s, W> {
     /// Its own, so that it has no more than its share where places are few.
     lane: RunLane,
     outbox: Outbox<W>,
-    inbox: Inbox,
+    /// Its process group, where it may be that of a hook.
+    group: Option<u32>,
+    /// Its requests from outside of hooks, then those from inside of them, by depth.
+    depths: Vec<Depth>,
     progress: Option<Subscription<HookProgress>>,
     tail: Option<Tail>,
     running: FuturesUnordered<BoxFuture<'s, Finished>>,
@@ -182,6 +191,14 @@ struct Client<'s, W> {
     /// What ends them. Ids are per client, and not even there unique.
     cancels: HashMap<CorrelationId, HashMap<RequestKey, CancellationToken>>,
     reloads: Reloads,
+}
+
+/// Requests of one depth of nesting. Those of another do not wait for them: a hook may wait for what
+/// it asked for over its agent's own connection.
+#[derive(Default)]
+struct Depth {
+    inbox: Inbox,
+    in_flight: usize,
 }
 
 /// Everything that happens, as the lines of a recording.
@@ -203,17 +220,25 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
         self.outbox.bytes >= MAX_UNREAD
     }
 
-    fn may_submit(&self) -> bool {
-        let most = if self.outbox.bytes > BEHIND { IN_FLIGHT_BEHIND } else { IN_FLIGHT };
-        !self.is_unread() && self.running.len() < most
+    /// How many requests of one depth may be in flight now.
+    fn most_in_flight(&self) -> usize {
+        match self.outbox.bytes {
+            _ if self.is_unread() => 0,
+            bytes if bytes > BEHIND => IN_FLIGHT_BEHIND,
+            _ => IN_FLIGHT,
+        }
     }
 
     fn may_read(&self) -> bool {
-        !self.is_unread() && self.inbox.bytes < MAX_UNREAD && self.reloads.waiting < MAX_RELOADS
+        !self.is_unread()
+            && self.depths.iter().map(|depth| depth.inbox.bytes).sum::<usize>() < MAX_UNREAD
+            && self.reloads.waiting < MAX_RELOADS
     }
 
     fn is_busy(&self) -> bool {
-        !self.inbox.is_empty() || !self.running.is_empty() || !self.outbox.is_empty()
+        self.depths.iter().any(|depth| !depth.inbox.is_empty())
+            || !self.running.is_empty()
+            || !self.outbox.is_empty()
     }
 
     fn take(&mut self, message: ClientMessage) {
@@ -223,8 +248,8 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
                 let id = request.correlation_id().clone();
                 self.cancels.entry(id.clone()).or_default().insert(key, cancel.clone());
                 self.requests.insert(key, id);
-                let publication = Publication { key, cancel, lane: self.lane };
-                self.request(*request, publication);
+                let origin = Origin::of(self.system.bus(), &request, self.group);
+                self.request(*request, Publication { key, cancel, lane: self.lane, origin });
             }
             ClientMessage::Subscribe => {
                 self.progress.get_or_insert_with(|| self.system.bus().subscribe());
@@ -269,27 +294,40 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
 
     /// Hands a request to the bus at once where it has room and no other waits for it.
     fn request(&mut self, request: HookExecutionRequest, publication: Publication) {
-        if self.inbox.is_empty()
-            && self.may_submit()
-            && let Some(place) = self.system.bus().try_admit(&request)
+        let (most, index) = (self.most_in_flight(), publication.origin.depth as usize);
+        if self.depths.len() <= index {
+            self.depths.resize_with(index + 1, Depth::default);
+        }
+        let Some(depth) = self.depths.get_mut(index) else { return };
+        if depth.inbox.is_empty()
+            && depth.in_flight < most
+            && let Some(place) = self.system.bus().try_admit(&request, publication.origin.depth)
         {
             let key = publication.key;
             let submitted = self.system.bus().submit(place, request, publication);
-            self.submitted(key, submitted);
+            self.submitted(index, key, submitted);
         } else {
-            self.inbox.push(request, publication);
+            depth.inbox.push(request, publication);
         }
     }
 
-    fn submitted(&mut self, key: RequestKey, submitted: Result<Submitted, PublishError>) {
+    fn submitted(
+        &mut self,
+        depth: usize,
+        key: RequestKey,
+        submitted: Result<Submitted, PublishError>,
+    ) {
         match submitted {
             Ok(Submitted::Answered(response)) => self.respond(key, &response),
             Ok(Submitted::Running(published)) => {
                 let response = published.response();
+                if let Some(depth) = self.depths.get_mut(depth) {
+                    depth.in_flight += 1;
+                }
                 self.running.push(
                     async move {
                         let response = response.await.map(Box::new);
-                        Finished::Response { key, response }
+                        Finished::Response { depth, key, response }
                     }
                     .boxed(),
                 );
@@ -310,9 +348,16 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
 
     fn finished(&mut self, finished: Finished) {
         match finished {
-            Finished::Response { key, response: Some(response) } => self.respond(key, &response),
-            // The runtime has ended; subscribers were told `cancelled`.
-            Finished::Response { key, response: None } => self.forget(key),
+            Finished::Response { depth, key, response } => {
+                if let Some(depth) = self.depths.get_mut(depth) {
+                    depth.in_flight -= 1;
+                }
+                match response {
+                    Some(response) => self.respond(key, &response),
+                    // The runtime has ended; subscribers were told `cancelled`.
+                    None => self.forget(key),
+                }
+            }
             Finished::Reloaded(message) => {
                 for _ in 0..std::mem::take(&mut self.reloads.running) {
                     self.outbox.push(message.clone());
@@ -350,6 +395,29 @@ impl<W> Drop for Client<'_, W> {
         let cancels = self.cancels.values().flat_map(HashMap::values);
         cancels.for_each(CancellationToken::cancel);
     }
+}
+
+/// Hands the next request that waits to the bus, once it has room; with its depth. Never done while
+/// none may be: so many of each depth may be in flight at most.
+///
+/// # Cancellation
+/// Dropping the future loses nothing.
+async fn submit(
+    depths: &mut [Depth],
+    most: usize,
+    bus: &MessageBus,
+) -> (usize, RequestKey, Result<Submitted, PublishError>) {
+    poll_fn(|context| {
+        for (index, depth) in depths.iter_mut().enumerate() {
+            if depth.in_flight < most
+                && let Poll::Ready((key, submitted)) = depth.inbox.poll_submit(bus, context)
+            {
+                return Poll::Ready((index, key, submitted));
+            }
+        }
+        Poll::Pending
+    })
+    .await
 }
 
 /// The next message of progress, of whichever request; never done while nobody asked for it.

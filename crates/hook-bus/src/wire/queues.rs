@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::io;
+use std::task::{Context, Poll, ready};
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -36,31 +37,29 @@ impl Inbox {
         self.waiting.push_back((request, publication));
     }
 
-    /// Hands the next request to the bus, once it has room; never done while there is none.
-    ///
-    /// # Cancellation
-    /// Dropping the future loses nothing.
-    pub(super) async fn submit(
+    /// Hands the next request to the bus, once it has room; pending while there is none.
+    pub(super) fn poll_submit(
         &mut self,
         bus: &MessageBus,
-    ) -> (RequestKey, Result<Submitted, PublishError>) {
+        context: &mut Context<'_>,
+    ) -> Poll<(RequestKey, Result<Submitted, PublishError>)> {
         if self.entering.is_none()
             && let Some((request, publication)) = self.waiting.pop_front()
         {
             let (bus, key, weight) = (bus.clone(), publication.key, request.weight());
             let submitting = async move {
-                let place = bus.admit(&request).await?;
+                let place = bus.admit(&request, publication.origin.depth).await?;
                 bus.submit(place, request, publication)
             };
             self.entering = Some(Entering { key, weight, submitting: submitting.boxed() });
         }
         let Some(Entering { key, weight, submitting }) = &mut self.entering else {
-            return std::future::pending().await;
+            return Poll::Pending;
         };
-        let (key, submitted) = (*key, submitting.await);
+        let (key, submitted) = (*key, ready!(submitting.poll_unpin(context)));
         self.bytes -= *weight;
         self.entering = None;
-        (key, submitted)
+        Poll::Ready((key, submitted))
     }
 }
 

@@ -57,11 +57,12 @@ impl BlockingHandlers {
         &self,
         lane: RunLane,
         nesting: Nesting,
+        depth: u32,
     ) -> Result<Slots, HookFailure> {
         self.admit()?;
         match nesting.0 {
             0 => {
-                let of_engine = self.slots.acquire(lane).await;
+                let of_engine = self.slots.acquire(lane, depth).await;
                 self.admit()?;
                 Ok(Slots { of_engine, ..Slots::default() })
             }
@@ -82,7 +83,7 @@ impl BlockingHandlers {
 
     /// Runs a handler on a thread until its answer, its timeout or its cancellation.
     pub(super) async fn run(&self, function: Arc<Plain>, call: HookCall) -> Run {
-        let HookCall { input, timeout, cancel, slots, nesting } = call;
+        let HookCall { input, timeout, cancel, slots, nesting, depth: _ } = call;
         let (sender, receiver) = oneshot::channel();
         let permit = Arc::new(Permit(Mutex::new(Some(slots))));
         let of_thread = Arc::clone(&permit);

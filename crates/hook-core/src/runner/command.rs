@@ -8,15 +8,15 @@ use std::sync::Arc;
 use futures::FutureExt;
 
 use super::RunnerLimits;
-use super::answer::{Answer, Ending, interpret};
+use super::answer::{Ending, interpret};
 use super::direct::DirectCommand;
-use super::environment::{HostEnvironment, MAX_DEPTH, Shell};
+use super::environment::{HostEnvironment, MAX_DEPTH, RunVariables, Shell};
 use super::executor::{
-    CommandIdentity, Execution, HookCall, HookExecutor, HookInput, HookKind, HookStart,
-    ProcessReport, Run,
+    CommandIdentity, Execution, HookCall, HookExecutor, HookKind, HookStart, ProcessReport, Run,
 };
 use super::process::{self, ProcessCall};
 use super::quoting::quote_project_directory;
+use super::running::{RunningHook, RunningHooks};
 use super::termination::EngineTasks;
 use super::tree::ProcessTree;
 use crate::failure::HookFailure;
@@ -29,6 +29,7 @@ pub(super) struct CommandContext {
     pub(super) environment: HostEnvironment,
     pub(super) limits: RunnerLimits,
     pub(super) tasks: EngineTasks,
+    pub(super) running: Arc<RunningHooks>,
 }
 
 /// A hook that is a command.
@@ -91,21 +92,35 @@ impl HookExecutor for CommandExecutor {
         })
     }
 
-    fn execute(&self, call: HookCall) -> Execution {
-        let depth = self.program.context.environment.depth;
-        if depth > MAX_DEPTH {
-            return Execution::Done(Answer::failed(HookFailure::TooDeep { depth }).into());
+    fn check_depth(&self, depth: u32) -> Result<(), HookFailure> {
+        match self.program.context.environment.depth.saturating_add(depth) {
+            ..=MAX_DEPTH => Ok(()),
+            depth => Err(HookFailure::TooDeep { depth }),
         }
+    }
+
+    fn execute(&self, call: HookCall) -> Execution {
         let program = Arc::clone(&self.program);
         Execution::Running(async move { program.run(call).await }.boxed())
     }
 }
 
+/// What a process is started for.
+struct Start<'s> {
+    call: &'s HookCall,
+    running: &'s RunningHook,
+}
+
 impl Program {
-    async fn run(&self, call: HookCall) -> Run {
+    async fn run(&self, mut call: HookCall) -> Run {
         let mut warnings = Vec::new();
-        let (ending, process) = match self.start(&call.input, &mut warnings) {
+        let outer = self.context.environment.outer_token.as_deref();
+        let mut running = self.context.running.enter(outer, call.depth);
+        let started = self.start(&Start { call: &call, running: &running }, &mut warnings);
+        let (ending, process) = match started {
             Ok(tree) => {
+                running.started(tree.group());
+                call.slots.running = Some(running);
                 let call = ProcessCall {
                     // After the start: the hook's own start takes longer than writing its input out.
                     stdin: call.input.json(),
@@ -141,12 +156,12 @@ impl Program {
     /// with its folder.
     fn start(
         &self,
-        input: &HookInput,
+        start: &Start<'_>,
         warnings: &mut Vec<String>,
     ) -> Result<ProcessTree, HookFailure> {
-        let directory = Path::new(&*input.cwd);
+        let directory = Path::new(&*start.call.input.cwd);
         let project = &self.context.environment.project;
-        let error = match self.start_in(directory, input) {
+        let error = match self.start_in(directory, start) {
             Ok(tree) => return Ok(tree),
             Err(error) => error,
         };
@@ -159,7 +174,7 @@ impl Program {
             directory.display(),
             project.display()
         ));
-        self.start_in(project, input).map_err(|error| match cannot_enter(project) {
+        self.start_in(project, start).map_err(|error| match cannot_enter(project) {
             Some(reason) => {
                 HookFailure::Directory { directory: project.clone(), source: reason.into() }
             }
@@ -168,8 +183,12 @@ impl Program {
     }
 
     /// Starts the process, without a shell where that makes no difference.
-    fn start_in(&self, directory: &Path, input: &HookInput) -> io::Result<ProcessTree> {
-        let variables = || self.context.environment.variables(input, &self.env);
+    fn start_in(&self, directory: &Path, start: &Start<'_>) -> io::Result<ProcessTree> {
+        let Start { call, running } = start;
+        let environment = &self.context.environment;
+        let depth = environment.depth.saturating_add(call.depth).to_string();
+        let run = RunVariables { depth: &depth, token: running.token() };
+        let variables = || environment.variables(&call.input, &run, &self.env);
         let direct = self.direct.as_ref().and_then(|direct| direct.process(directory, variables()));
         match direct.map(ProcessTree::spawn) {
             Some(Ok(tree)) => return Ok(tree),

@@ -16,6 +16,15 @@ pub(super) const MAX_DEPTH: u32 = 8;
 
 const DEPTH: &str = "HOOK_DEPTH";
 
+/// By which a server knows that a request comes from inside of a hook that runs now.
+const RUN_TOKEN: &str = "HOOK_RUN_TOKEN";
+
+/// What of a hook's environment belongs to this one run.
+pub(super) struct RunVariables<'r> {
+    pub(super) depth: &'r str,
+    pub(super) token: &'r str,
+}
+
 /// The engine's side of a hook's environment, settled once when settings are loaded.
 #[derive(Debug, Clone)]
 pub(super) struct HostEnvironment {
@@ -23,7 +32,8 @@ pub(super) struct HostEnvironment {
     pub(super) project: PathBuf,
     /// How deep the hooks of this engine are.
     pub(super) depth: u32,
-    depth_text: String,
+    /// The token of the hook that this engine runs in.
+    pub(super) outer_token: Option<String>,
 }
 
 impl HostEnvironment {
@@ -33,7 +43,7 @@ impl HostEnvironment {
         rules: &EnvironmentRules,
         project: PathBuf,
     ) -> Self {
-        let mut depth = 1;
+        let (mut depth, mut outer_token) = (1, None);
         let mut kept = Vec::new();
         for (name, value) in variables {
             let text = name.to_string_lossy();
@@ -42,12 +52,16 @@ impl HostEnvironment {
                 let outer = value.to_str().and_then(|text| text.parse().ok());
                 depth = outer.unwrap_or(MAX_DEPTH).saturating_add(1);
             }
+            if text == RUN_TOKEN {
+                outer_token = value.to_str().map(str::to_owned);
+                continue;
+            }
             let removed = matches(&text, &rules.deny) || matches(&text, &SHELL_INJECTIONS);
             if !removed || matches(&text, &rules.allow) {
                 kept.push((name, value));
             }
         }
-        Self { variables: kept, project, depth, depth_text: depth.to_string() }
+        Self { variables: kept, project, depth, outer_token }
     }
 
     /// What a hook has of its host and of its own, the same for every event.
@@ -63,6 +77,7 @@ impl HostEnvironment {
     pub(super) fn variables<'a>(
         &'a self,
         input: &'a EventInput,
+        run: &'a RunVariables<'a>,
         hook: &'a [(String, String)],
     ) -> impl Iterator<Item = (&'a OsStr, &'a OsStr)> {
         let project = PROJECT_DIRECTORY.map(|name| (name, self.project.as_os_str()));
@@ -71,7 +86,8 @@ impl HostEnvironment {
             ("HOOK_SESSION_ID", OsStr::new(&*input.session_id)),
             ("GEMINI_SESSION_ID", OsStr::new(&*input.session_id)),
             ("GEMINI_CWD", OsStr::new(&*input.cwd)),
-            (DEPTH, OsStr::new(&self.depth_text)),
+            (DEPTH, OsStr::new(run.depth)),
+            (RUN_TOKEN, OsStr::new(run.token)),
         ];
         let host = self.variables.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()));
         host.chain(project.into_iter().chain(event).map(|(name, value)| (OsStr::new(name), value)))

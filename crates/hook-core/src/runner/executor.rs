@@ -12,7 +12,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::answer::Answer;
 use super::blocking::Nesting;
+use super::running::RunningHook;
 use super::slots::Slot;
+use crate::failure::HookFailure;
 use crate::input::EventInput;
 
 /// One event's input, shared by all hooks that get the same; a clone is a handle.
@@ -118,6 +120,8 @@ pub(crate) struct HookCall {
     pub(crate) slots: Slots,
     /// How many blocking handlers wait for this one.
     pub(crate) nesting: Nesting,
+    /// How many command hooks of this engine wait for this one.
+    pub(crate) depth: u32,
 }
 
 /// Permits to run; held until the process is gone or the thread is free.
@@ -128,6 +132,8 @@ pub(crate) struct Slots {
     pub(crate) of_source: Option<Slot>,
     /// Of the engine.
     pub(crate) of_engine: Option<Slot>,
+    /// What tells requests of the process from others.
+    pub(crate) running: Option<RunningHook>,
 }
 
 /// What came of one run.
@@ -202,6 +208,15 @@ pub(crate) trait HookExecutor: fmt::Debug + Send + Sync {
     /// What it runs, if that can be compared; functions of the host cannot.
     fn identity(&self) -> Option<CommandIdentity<'_>> {
         None
+    }
+
+    /// Whether the hook may run for an event that so many command hooks of this engine wait for.
+    /// Asked before it waits for a slot.
+    ///
+    /// # Errors
+    /// When hooks are nested too deep.
+    fn check_depth(&self, _depth: u32) -> Result<(), HookFailure> {
+        Ok(())
     }
 
     /// Runs the hook. A running future must be over soon after the call's timeout or its

@@ -7,7 +7,8 @@
 //! | `command` | a command: which program, where, with what around it |
 //! | `direct`, `environment`, `quoting` | what that program is and finds: shell or none, variables, directories |
 //! | `process`, `capture` | one process from start to verdict, and what it wrote |
-//! | `slots` | places among the running processes, and who waits for one |
+//! | `slots` | slots for running processes, and who waits for one |
+//! | `running` | which commands run now, and what is asked for from inside of them |
 //! | `tree`, `termination` | all that a process started, and its end after the verdict |
 //! | `answer`, `printed`, `noise` | what a finished command means |
 //! | `handler`, `blocking` | functions of the host; those that may block |
@@ -26,6 +27,7 @@ mod noise;
 mod printed;
 mod process;
 mod quoting;
+mod running;
 mod slots;
 mod termination;
 mod threads;
@@ -57,6 +59,7 @@ use blocking::BlockingHandlers;
 use command::{CommandContext, CommandExecutor};
 use environment::{HostEnvironment, Shell};
 use executor::{Execution, HookCall, Slots};
+pub use running::RunningHooks;
 pub use slots::RunLane;
 pub(crate) use slots::SlotQueue;
 pub use termination::EndSignal;
@@ -145,6 +148,8 @@ pub struct RunScope {
     pub lane: RunLane,
     /// How many blocking handlers wait for them.
     pub nesting: Nesting,
+    /// How many command hooks of this engine wait for it: 0 for an event from outside.
+    pub depth: u32,
     /// Whether each result says what its hook was told.
     pub keeps_inputs: bool,
     /// Whether the hooks ran before and are asked once more (protocol.md §2, "Asking again").
@@ -203,6 +208,7 @@ pub struct Runner {
     host: RunnerHost,
     /// Made when the first hook wants a place: to ask how many cores there are takes a while.
     slots: OnceLock<Arc<SlotQueue>>,
+    running: Arc<RunningHooks>,
     tasks: EngineTasks,
     blocking: Arc<BlockingHandlers>,
 }
@@ -231,7 +237,8 @@ impl Runner {
         let threads = Arc::new(Threads::new(host.limits.max_blocking.max(1)));
         let tasks = EngineTasks::new(Sweeper::new(Arc::clone(&threads)));
         let blocking = Arc::new(BlockingHandlers::new(&host.limits, threads));
-        Self { shell, host, slots: OnceLock::new(), tasks, blocking }
+        let running = Arc::default();
+        Self { shell, host, slots: OnceLock::new(), running, tasks, blocking }
     }
 
     /// Makes executors for the command hooks of one settings file, which belong to that project.
@@ -251,6 +258,7 @@ impl Runner {
                 environment,
                 limits: self.host.limits.clone(),
                 tasks: self.tasks.clone(),
+                running: Arc::clone(&self.running),
             }),
             slots,
         }
@@ -267,6 +275,11 @@ impl Runner {
 
     pub(crate) fn handler(&self, handler: &HandlerHook) -> Arc<dyn HookExecutor> {
         handler.executor(&self.blocking)
+    }
+
+    /// The command hooks that run now.
+    pub fn running_hooks(&self) -> &Arc<RunningHooks> {
+        &self.running
     }
 
     /// The engine's tasks: runs in progress and clean-ups after a timeout. Waiting for it waits
@@ -310,6 +323,7 @@ impl Runner {
                 cancel: scope.cancel.clone(),
                 slots: Slots::default(),
                 nesting: scope.nesting,
+                depth: scope.depth,
             };
             let Execution::Done(run) = hook.executor().execute(call) else {
                 // Only the other kinds are running after `execute`.
@@ -413,20 +427,23 @@ async fn supervise(
     let permits = async {
         match hook.kind() {
             HookKind::Command => {}
-            HookKind::Blocking => return blocking.acquire(scope.lane, scope.nesting).await,
+            HookKind::Blocking => {
+                return blocking.acquire(scope.lane, scope.nesting, scope.depth).await;
+            }
             HookKind::Inline | HookKind::Async => return Ok(Slots::default()),
         }
+        hook.executor().check_depth(scope.depth)?;
         // The narrower queue first, so that a source at its limit does not fill the engine's.
         let of_source = match &hook.slots {
-            Some(own) => own.acquire(scope.lane).await,
+            Some(own) => own.acquire(scope.lane, scope.depth).await,
             None => None,
         };
         // A source that is trusted to say how many may run has said so; the others share.
         let of_engine = match of_source.is_some() && hook.source.may_raise_limits() {
             true => None,
-            false => slots.acquire(scope.lane).await,
+            false => slots.acquire(scope.lane, scope.depth).await,
         };
-        Ok(Slots { of_source, of_engine })
+        Ok(Slots { of_source, of_engine, running: None })
     };
     let trusted_permits = async {
         let slots = permits.await?;
@@ -452,7 +469,8 @@ async fn supervise(
     }
     let told = scope.kept(&input);
     let cancel = scope.cancel.clone();
-    let call = HookCall { input, timeout: hook.timeout, cancel, slots, nesting: scope.nesting };
+    let (timeout, RunScope { nesting, depth, .. }) = (hook.timeout, scope.clone());
+    let call = HookCall { input, timeout, cancel, slots, nesting, depth };
     let executor = Arc::clone(hook.executor());
     let running = AssertUnwindSafe(async move {
         match executor.execute(call) {

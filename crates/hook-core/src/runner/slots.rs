@@ -3,9 +3,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use tokio::sync::oneshot;
+
+use super::environment::MAX_DEPTH;
 
 /// On whose behalf hooks run, where slots are few: hooks of one lane come one after the other,
 /// lanes take turns. The default lane is shared by all requests that name none.
@@ -20,9 +22,18 @@ impl RunLane {
     }
 }
 
-/// A number of slots, and who waits for one.
+/// A number of slots for each depth of nesting: what a hook waits for while it holds a slot must not
+/// need that slot.
 #[derive(Debug)]
 pub(crate) struct SlotQueue {
+    slots: usize,
+    /// Made when the first of a depth comes.
+    depths: [OnceLock<Arc<Depth>>; MAX_DEPTH as usize + 1],
+}
+
+/// The slots of one depth, and who waits for one.
+#[derive(Debug)]
+struct Depth {
     state: Mutex<State>,
 }
 
@@ -51,21 +62,38 @@ struct Lane {
 #[derive(Debug)]
 pub(crate) struct Slot {
     /// `None` when there is nothing to give back.
-    queue: Option<Arc<SlotQueue>>,
+    queue: Option<Arc<Depth>>,
 }
 
 impl SlotQueue {
+    /// So many slots for each depth.
     pub(crate) fn new(slots: usize) -> Arc<Self> {
+        Arc::new(Self { slots, depths: [const { OnceLock::new() }; MAX_DEPTH as usize + 1] })
+    }
+
+    /// Waits for a slot. `None` never comes: a queue is not closed. What is deeper than the limit
+    /// fails without a slot; it would wait with the deepest.
+    ///
+    /// # Cancellation
+    /// Dropping the future gives up its turn and nothing else.
+    pub(crate) async fn acquire(&self, lane: RunLane, depth: u32) -> Option<Slot> {
+        self.at(depth)?.acquire(lane).await
+    }
+
+    fn at(&self, depth: u32) -> Option<&Arc<Depth>> {
+        let depth = self.depths.get(depth.min(MAX_DEPTH) as usize)?;
+        Some(depth.get_or_init(|| Depth::new(self.slots)))
+    }
+}
+
+impl Depth {
+    fn new(slots: usize) -> Arc<Self> {
         let state =
             State { free: slots, lanes: HashMap::new(), turns: BTreeMap::new(), next_number: 0 };
         Arc::new(Self { state: Mutex::new(state) })
     }
 
-    /// Waits for a slot. `None` never comes: a queue is not closed.
-    ///
-    /// # Cancellation
-    /// Dropping the future gives up its turn and nothing else.
-    pub(crate) async fn acquire(self: &Arc<Self>, lane: RunLane) -> Option<Slot> {
+    async fn acquire(self: &Arc<Self>, lane: RunLane) -> Option<Slot> {
         let (ticket, receiver) = {
             let mut state = self.lock();
             if state.free > 0 {
@@ -161,7 +189,7 @@ impl Drop for Slot {
 }
 
 struct Waiting<'q> {
-    queue: &'q Arc<SlotQueue>,
+    queue: &'q Arc<Depth>,
     lane: RunLane,
     ticket: u64,
     receiver: oneshot::Receiver<Slot>,
@@ -186,21 +214,21 @@ mod tests {
 
     use super::*;
 
-    fn waiting(queue: &Arc<SlotQueue>, lane: RunLane) -> BoxFuture<'static, Slot> {
+    fn waiting(queue: &Arc<Depth>, lane: RunLane) -> BoxFuture<'static, Slot> {
         let queue = Arc::clone(queue);
         let mut waiting = async move { queue.acquire(lane).await.unwrap() }.boxed();
         assert!((&mut waiting).now_or_never().is_none());
         waiting
     }
 
-    fn is_empty(queue: &Arc<SlotQueue>) -> bool {
+    fn is_empty(queue: &Arc<Depth>) -> bool {
         let state = queue.lock();
         state.lanes.is_empty() && state.turns.is_empty()
     }
 
     #[test]
     fn lanes_take_turns_however_many_wait_in_one() {
-        let queue = SlotQueue::new(1);
+        let queue = Depth::new(1);
         let (greedy, modest) = (RunLane::own(), RunLane::own());
         let mut held = queue.acquire(greedy).now_or_never().flatten();
         let mut greedy: Vec<_> = (0..100).map(|_| waiting(&queue, greedy)).collect();
@@ -218,7 +246,7 @@ mod tests {
 
     #[test]
     fn a_waiter_that_leaves_takes_no_slot_along() {
-        let queue = SlotQueue::new(1);
+        let queue = Depth::new(1);
         let held = queue.acquire(RunLane::default()).now_or_never().flatten();
         let (left, late, last) = (
             waiting(&queue, RunLane::default()),
@@ -237,7 +265,7 @@ mod tests {
     #[test]
     fn a_hundred_thousand_that_leave_at_once_take_linear_time() {
         let started = std::time::Instant::now();
-        let queue = SlotQueue::new(1);
+        let queue = Depth::new(1);
         let held = queue.acquire(RunLane::default()).now_or_never().flatten();
         let (busy, first) = (RunLane::own(), waiting(&queue, RunLane::own()));
         let mut leaving: Vec<_> = (0..100_000).map(|_| waiting(&queue, busy)).collect();

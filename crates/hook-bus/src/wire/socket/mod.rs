@@ -25,7 +25,7 @@ use super::message::refused;
 use crate::system::HookSystem;
 pub use error::SocketError;
 pub use peer::connect;
-use peer::{hung_up, is_permitted};
+use peer::{group_of, hung_up, is_permitted};
 use place::SocketPlace;
 
 /// How many clients a server has at most, unless it is told otherwise.
@@ -160,10 +160,10 @@ impl Clients {
                 return;
             }
         };
-        let (system, stop) = (Arc::clone(system), stop.clone());
+        let (system, stop, group) = (Arc::clone(system), stop.clone(), group_of(&stream));
         self.tasks.spawn(async move {
             let (reader, writer) = stream.into_split();
-            serve_until_gone(&system, reader, writer, &stop, hung_up(watched)).await
+            serve_until_gone(&system, reader, writer, &stop, group, hung_up(watched)).await
         });
     }
 }

@@ -47,6 +47,11 @@ impl ProcessTree {
         Ok(Self { leader, group })
     }
 
+    /// The process group, where the system has those: its leader's id.
+    pub(super) fn group(&self) -> Option<u32> {
+        if cfg!(unix) { self.leader.id() } else { None }
+    }
+
     pub(super) fn take_stdin(&mut self) -> Option<ChildStdin> {
         self.leader.stdin.take()
     }

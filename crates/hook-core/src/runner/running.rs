@@ -1,0 +1,114 @@
+//! Which command hooks run now, so that a request from inside of one is told from others. The hook
+//! waits for the answer while it holds its slot: what it asks for must not wait for that slot.
+
+use std::collections::HashMap;
+use std::fmt::Write;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use uuid::Uuid;
+
+/// The command hooks that run now: from the start of each until its slot is free again.
+#[derive(Debug, Default)]
+pub struct RunningHooks {
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// How deep each is, by its own part of its token.
+    tokens: HashMap<Uuid, u32>,
+    /// The same by process group.
+    groups: HashMap<u32, u32>,
+}
+
+/// A token names the hooks around it, too: those of other engines, outermost first. One of another
+/// engine may be between a hook and the server that it asks.
+const SEPARATOR: char = '.';
+
+impl RunningHooks {
+    /// How deep a request is that carries this token: one deeper than the hook that it was given to.
+    /// `None` if no such hook runs now.
+    pub fn depth_inside(&self, token: &str) -> Option<u32> {
+        let state = self.lock();
+        let parts = token.split(SEPARATOR).filter_map(|part| Uuid::try_parse(part).ok());
+        parts.filter_map(|part| state.tokens.get(&part)).max().map(|depth| depth.saturating_add(1))
+    }
+
+    /// [`depth_inside`](Self::depth_inside) for a process of this group.
+    pub fn depth_inside_group(&self, group: u32) -> Option<u32> {
+        self.lock().groups.get(&group).map(|depth| depth.saturating_add(1))
+    }
+
+    /// Notes a hook that is about to be started: nested so deep in hooks of this engine, and inside
+    /// of a hook of another engine that has the token `outer`.
+    pub(super) fn enter(self: &Arc<Self>, outer: Option<&str>, depth: u32) -> RunningHook {
+        let id = Uuid::new_v4();
+        self.lock().tokens.insert(id, depth);
+        let mut token = outer.map_or_else(String::new, |outer| format!("{outer}{SEPARATOR}"));
+        let _ = write!(token, "{}", id.simple());
+        RunningHook { hooks: Arc::clone(self), id, depth, token, group: None }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A hook that runs; forgotten by being dropped.
+#[derive(Debug)]
+pub(crate) struct RunningHook {
+    hooks: Arc<RunningHooks>,
+    id: Uuid,
+    depth: u32,
+    token: String,
+    group: Option<u32>,
+}
+
+impl RunningHook {
+    /// What it finds in its environment.
+    pub(super) fn token(&self) -> &str {
+        &self.token
+    }
+
+    /// Its processes have started, in this group.
+    pub(super) fn started(&mut self, group: Option<u32>) {
+        self.group = group;
+        if let Some(group) = group {
+            self.hooks.lock().groups.insert(group, self.depth);
+        }
+    }
+}
+
+impl Drop for RunningHook {
+    fn drop(&mut self) {
+        let mut state = self.hooks.lock();
+        state.tokens.remove(&self.id);
+        if let Some(group) = self.group {
+            state.groups.remove(&group);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hook_is_known_by_its_token_and_group_while_it_runs() {
+        let hooks = Arc::new(RunningHooks::default());
+        let mut outer = hooks.enter(None, 0);
+        outer.started(Some(7));
+        let inner = hooks.enter(Some(outer.token()), 3);
+        assert_eq!(hooks.depth_inside(outer.token()), Some(1));
+        assert_eq!(hooks.depth_inside(inner.token()), Some(4));
+        assert_eq!((hooks.depth_inside_group(7), hooks.depth_inside_group(8)), (Some(1), None));
+        let token = inner.token().to_owned();
+        drop(inner);
+        assert_eq!(hooks.depth_inside(&token), Some(1), "the outer one still runs");
+        drop(outer);
+        assert_eq!((hooks.depth_inside(&token), hooks.depth_inside_group(7)), (None, None));
+        for token in ["", ".", "0", "\u{0}", &".".repeat(1_000_000)] {
+            assert_eq!(hooks.depth_inside(token), None);
+        }
+    }
+}
