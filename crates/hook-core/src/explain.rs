@@ -11,7 +11,6 @@ use crate::planner::Selection;
 use crate::registry::Hook;
 use crate::settings::HookSource;
 use crate::text::shortened;
-use crate::text::shortened;
 
 /// What an event would run, and why not the rest; see
 /// [`HookRegistry::explain`](crate::HookRegistry::explain).

@@ -14,7 +14,6 @@ use crate::explain::{Explanation, NotRun, Switch, SwitchedOff, explain};
 use crate::failure::HookFailure;
 use crate::input::EventInput;
 use crate::matcher::Matcher;
-use crate::nearest::shortened;
 use crate::planner::PlanTable;
 use crate::runner::{
     CommandIdentity, HandlerHook, HookExecutor, HookKind, HookStart, Runner, SlotQueue,
@@ -23,6 +22,7 @@ use crate::settings::{
     Diagnostic, FailBehavior, HookEntry, HookSource, HooksConfig, Place, SettingsFile, Severity,
     TimeoutOrigin,
 };
+use crate::text::shortened;
 use crate::trust::{Grant, Trust, TrustPolicy};
 use consent::{Consent, MissingGuard};
 

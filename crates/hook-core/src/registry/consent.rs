@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::event::HookEventName;
-use crate::nearest::shortened;
 use crate::settings::{
     Diagnostic, FailBehavior, HookEntry, HookSource, SettingsFile, Severity, searched_for_projects,
 };
+use crate::text::shortened;
 use crate::trust::{Grant, Trust, TrustPolicy};
 
 /// What trust says of settings.
