@@ -154,13 +154,28 @@ impl Context {
         let system = self.builder()?.build()?;
         system.initialize_here().await?;
         show_settings_problems(&system, printer);
-        let untrusted = system.hooks()?.iter().filter(|listing| !listing.trusted).count();
-        if untrusted > 0 {
-            let hooks = if untrusted == 1 { "hook is" } else { "hooks are" };
+        let (blocking, untrusted): (Vec<_>, Vec<_>) = system
+            .hooks()?
+            .into_iter()
+            .filter(|listing| !listing.trusted)
+            .partition(|listing| listing.hook.suspension().is_some());
+        let project = self.project().display();
+        if !untrusted.is_empty() {
+            let count = untrusted.len();
+            let hooks = if count == 1 { "hook is" } else { "hooks are" };
             printer.warning(&format!(
-                "{untrusted} {hooks} not trusted and will not run, in the project {}; \
-                 `hook trust` shows what would run and asks",
-                self.project().display()
+                "{count} {hooks} not trusted and will not run, in the project {project}; \
+                 `hook trust` shows what would run and asks"
+            ));
+        }
+        if !blocking.is_empty() {
+            let count = blocking.len();
+            let guards = match count {
+                1 => "guard has changed since it was trusted and blocks its event",
+                _ => "guards have changed since they were trusted and block their events",
+            };
+            printer.warning(&format!(
+                "{count} {guards}, in the project {project}; `hook trust` shows what changed and asks"
             ));
         }
         Ok(system)
