@@ -168,8 +168,9 @@ impl Context {
                  `hook trust` shows what would run and asks"
             ));
         }
-        if !blocking.is_empty() {
-            let count = blocking.len();
+        // One that is switched off blocks nothing.
+        let count = blocking.iter().filter(|listing| listing.enabled).count();
+        if count > 0 {
             let guards = match count {
                 1 => "guard has changed since it was trusted and blocks its event",
                 _ => "guards have changed since they were trusted and block their events",

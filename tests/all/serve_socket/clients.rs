@@ -95,6 +95,48 @@ async fn clients_that_flood_and_never_read_do_not_hold_up_another() {
 }
 
 #[tokio::test]
+async fn what_clients_leave_unfinished_is_bounded_over_all_of_them() {
+    const CLIENTS: usize = 12;
+    let project = Project::with_hook("BeforeAgent", "exit 2");
+    let served = SocketServed::start(&project, &[]).await;
+    let half = |id: usize| {
+        let text = "x".repeat(40 << 20);
+        let kind = r#""type":"hook-execution-request","eventName":"BeforeAgent""#;
+        format!(r#"{{{kind},"correlationId":"{id}","input":{{"prompt":"{text}"#)
+    };
+    let mut clients = Vec::new();
+    for id in 0..CLIENTS {
+        let mut client = served.client().await;
+        client.send(half(id)).await;
+        clients.push(client);
+    }
+    let mut good = served.client().await;
+    assert_eq!(good.ask(&prompt("good", "good")).await["processed"]["decision"], "block");
+    let resident = served.holdings().resident;
+    assert!(resident < 300 * 1024, "{resident} KiB");
+    let (mut served_lines, mut refused) = (0, 0);
+    for client in &mut clients {
+        client.send("\"}}\n").await;
+        let response = client.receive().await;
+        match response["error"]["message"].as_str() {
+            None => served_lines += 1,
+            Some(message) => {
+                assert_eq!(response["error"]["code"], "invalid_request");
+                assert!(message.contains("of other clients"), "{message}");
+                refused += 1;
+            }
+        }
+        assert_eq!(client.ask(&prompt("again", "again")).await["correlationId"], "again");
+    }
+    assert!(served_lines >= 3 && served_lines + refused == CLIENTS, "{served_lines} {refused}");
+    // Room that was held is there again.
+    let mut last = served.client().await;
+    last.send(half(99)).await;
+    last.send("\"}}\n").await;
+    assert_eq!(last.receive().await["correlationId"], "99");
+}
+
+#[tokio::test]
 async fn one_client_too_many_is_told_so() {
     let project = Project::with_hook("BeforeAgent", "true");
     let system = Arc::new(project.system());

@@ -79,14 +79,15 @@ where
     R: AsyncRead + Unpin,
     W: AsyncWrite + Unpin,
 {
-    serve_until_gone(system, reader, writer, stop, None, std::future::pending()).await
+    let lines = LineReader::new(reader);
+    serve_until_gone(system, lines, writer, stop, None, std::future::pending()).await
 }
 
 /// [`serve_client`] for a client whose process group may be known, and that can be seen to be gone
 /// before anything is written to it.
 pub(super) async fn serve_until_gone<R, W>(
     system: &HookSystem,
-    reader: R,
+    mut lines: LineReader<R>,
     writer: W,
     stop: &CancellationToken,
     group: Option<u32>,
@@ -97,7 +98,6 @@ where
     W: AsyncWrite + Unpin,
 {
     let mut gone = pin!(gone);
-    let mut lines = LineReader::new(reader);
     let mut client = Client {
         system,
         lane: RunLane::own(),

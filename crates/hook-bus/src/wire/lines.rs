@@ -5,6 +5,8 @@ use std::io;
 use memchr::memchr;
 use tokio::io::{AsyncRead, AsyncReadExt};
 
+use super::allowance::{HeldAllowance, LineAllowance};
+
 /// How long a line may be, in bytes: 64 MiB.
 pub const MAX_LINE: usize = 64 * 1024 * 1024;
 
@@ -20,7 +22,8 @@ pub enum Line {
         /// The text, without the line's end.
         text: String,
     },
-    /// A line of more than [`MAX_LINE`] bytes, of which nothing was kept.
+    /// A line of more than [`MAX_LINE`] bytes, or one for which there was no room among those of
+    /// other clients; nothing of it was kept.
     TooLong {
         /// The line's number, from 1.
         number: usize,
@@ -50,6 +53,8 @@ pub struct LineReader<R> {
     searched: usize,
     /// How many bytes of an overlong line were thrown away.
     skipped: u64,
+    /// Its share of what the clients of a server may hold together, if it is one of them.
+    held: Option<HeldAllowance>,
     number: usize,
     ended: bool,
 }
@@ -63,9 +68,17 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
             start: 0,
             searched: 0,
             skipped: 0,
+            held: None,
             number: 0,
             ended: false,
         }
+    }
+
+    /// [`new`](Self::new) for a client of a server, which holds no more than its allowance has room
+    /// for.
+    #[cfg_attr(not(unix), expect(dead_code, reason = "only a socket has several clients"))]
+    pub(super) fn within(reader: R, allowance: &LineAllowance) -> Self {
+        Self { held: Some(HeldAllowance::of(allowance)), ..Self::new(reader) }
     }
 
     /// The next line that is not blank; `None` at the end. A last line without an end counts.
@@ -102,7 +115,11 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
         self.buffer.drain(..self.start);
         self.searched -= self.start;
         self.start = 0;
-        if self.buffer.len() > MAX_LINE {
+        let has_room = match &mut self.held {
+            Some(held) => held.hold(self.buffer.len()),
+            None => true,
+        };
+        if self.buffer.len() > MAX_LINE || !has_room {
             self.skipped += self.buffer.len() as u64;
             self.buffer.clear();
             self.searched = 0;
@@ -131,8 +148,9 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
         let line = line.strip_suffix(b"\n").unwrap_or(line);
         (self.start, self.searched) = (end, end);
         self.number += 1;
-        let length = std::mem::take(&mut self.skipped) + line.len() as u64;
-        if length > MAX_LINE as u64 {
+        let skipped = std::mem::take(&mut self.skipped);
+        let length = skipped + line.len() as u64;
+        if skipped > 0 || length > MAX_LINE as u64 {
             return Some(Some(Line::TooLong { number: self.number, length }));
         }
         let text = String::from_utf8_lossy(line);

@@ -1,5 +1,7 @@
 //! JSON lines: messages as they travel outside the process (protocol.md §6).
 
+#[cfg_attr(not(unix), expect(dead_code, reason = "only a socket has several clients"))]
+mod allowance;
 mod client;
 mod lines;
 mod message;
@@ -44,10 +46,17 @@ fn parse(line: Line) -> Result<JsonObject, Box<HookExecutionRequest>> {
                 Box::new(invalid(number, message))
             })
         }
-        Line::TooLong { length, .. } => Err(Box::new(invalid(
-            number,
-            format!("the line has {length} bytes, more than the {MAX_LINE} a message may have"),
-        ))),
+        Line::TooLong { length, .. } => Err(Box::new(invalid(number, too_long(length)))),
+    }
+}
+
+fn too_long(length: u64) -> String {
+    match length > MAX_LINE as u64 {
+        true => format!("the line has {length} bytes, more than the {MAX_LINE} a message may have"),
+        false => format!(
+            "the line has {length} bytes, and unfinished lines of other clients take all the room \
+             that this server has for them; send it again later"
+        ),
     }
 }
 

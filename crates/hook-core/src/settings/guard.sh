@@ -9,8 +9,8 @@
 #   - To refuse it ends with exit 2. What it wrote to standard error is the reason, for the model.
 #   - Or it prints JSON: {"decision": "deny", "reason": "..."}; "ask" asks the user, "allow" allows.
 #     Write that with jq or a JSON library: text pasted into JSON is no JSON when it has a quote.
-#   - settings.json says which events and tools it is for. After every change of this file its hook
-#     has to be trusted again: hook trust
+#   - settings.json says which events and tools it is for. In a project, its hook has to be trusted
+#     again after every change of this file: hook trust
 #
 # It reads a command as a shell does, but runs nothing: what is in variables, scripts or encoded
 # text it cannot see. It stops mistakes, not a program that means to get around it.

@@ -20,6 +20,8 @@ use tokio::task::{JoinError, JoinSet};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::LineReader;
+use super::allowance::LineAllowance;
 use super::client::{ClientEnd, serve_until_gone};
 use super::message::refused;
 use crate::system::HookSystem;
@@ -104,7 +106,8 @@ impl SocketServer {
     /// Dropping the future ends every client's connection and its requests.
     pub async fn serve(self, system: &Arc<HookSystem>, stop: &CancellationToken) {
         let Self { listener, place, max_clients } = self;
-        let mut clients = Clients { tasks: JoinSet::new(), most: max_clients };
+        let mut clients =
+            Clients { tasks: JoinSet::new(), most: max_clients, allowance: LineAllowance::new() };
         let mut pause = Pause::default();
         loop {
             tokio::select! {
@@ -133,6 +136,8 @@ impl SocketServer {
 struct Clients {
     tasks: JoinSet<io::Result<ClientEnd>>,
     most: usize,
+    /// For what they leave unfinished, all together.
+    allowance: LineAllowance,
 }
 
 impl Clients {
@@ -161,9 +166,11 @@ impl Clients {
             }
         };
         let (system, stop, group) = (Arc::clone(system), stop.clone(), group_of(&stream));
+        let allowance = self.allowance.clone();
         self.tasks.spawn(async move {
             let (reader, writer) = stream.into_split();
-            serve_until_gone(&system, reader, writer, &stop, group, hung_up(watched)).await
+            let lines = LineReader::within(reader, &allowance);
+            serve_until_gone(&system, lines, writer, &stop, group, hung_up(watched)).await
         });
     }
 }

@@ -1,0 +1,83 @@
+//! What the clients of one server may hold together of lines whose end has not come yet.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// How many bytes of unfinished lines a server holds for all of its clients, beyond [`FREE`] for
+/// each: two lines of the longest kind.
+const TOTAL: usize = 2 * super::MAX_LINE;
+
+/// How long an unfinished line may be that is not counted.
+const FREE: usize = 1024 * 1024;
+
+/// Room for unfinished lines, shared by the clients of a server. Clones are handles.
+#[derive(Debug, Clone)]
+pub(super) struct LineAllowance {
+    left: Arc<AtomicUsize>,
+}
+
+impl LineAllowance {
+    pub(super) fn new() -> Self {
+        Self { left: Arc::new(AtomicUsize::new(TOTAL)) }
+    }
+
+    fn take(&self, bytes: usize) -> bool {
+        let take = |left: usize| left.checked_sub(bytes);
+        self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok()
+    }
+}
+
+/// What one client holds of it; given back by being dropped.
+#[derive(Debug)]
+pub(super) struct HeldAllowance {
+    allowance: LineAllowance,
+    bytes: usize,
+}
+
+impl HeldAllowance {
+    pub(super) fn of(allowance: &LineAllowance) -> Self {
+        Self { allowance: allowance.clone(), bytes: 0 }
+    }
+
+    /// Holds room for an unfinished line of that length, and gives back what is more. False where
+    /// other clients hold too much; then this one holds what it did.
+    #[must_use]
+    pub(super) fn hold(&mut self, line: usize) -> bool {
+        let wanted = line.saturating_sub(FREE);
+        let fits = match wanted.checked_sub(self.bytes) {
+            Some(more) => self.allowance.take(more),
+            None => {
+                self.allowance.left.fetch_add(self.bytes - wanted, Ordering::Relaxed);
+                true
+            }
+        };
+        if fits {
+            self.bytes = wanted;
+        }
+        fits
+    }
+}
+
+impl Drop for HeldAllowance {
+    fn drop(&mut self) {
+        self.allowance.left.fetch_add(self.bytes, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_held_together_is_bounded_and_comes_back() {
+        let allowance = LineAllowance::new();
+        let mut one = HeldAllowance::of(&allowance);
+        let mut other = HeldAllowance::of(&allowance);
+        assert!(one.hold(TOTAL + FREE) && other.hold(FREE));
+        assert!(!other.hold(FREE + 1), "all of it is held");
+        assert!(one.hold(TOTAL));
+        assert!(other.hold(2 * FREE) && !other.hold(2 * FREE + 1));
+        drop((one, other));
+        assert_eq!(allowance.left.load(Ordering::Relaxed), TOTAL);
+    }
+}
