@@ -312,6 +312,20 @@ fn fault_39_a_command_whose_files_are_not_all_known_needs_its_own_yes() {
         "find . -name '*.sh' -exec bash {} ;",
         "make check",
         "IFS=x; A=g.shx; bash $A",
+        "$'./g\\x2esh'",
+        "bash $\"./g.sh\"",
+        "cd sub; bash ~-/g.sh",
+        "bash -O extglob -c './@(g).sh'",
+        "bash -o pipefail < g.sh",
+        "bash - < g.sh",
+        ". /dev/stdin < g.sh",
+        "cd sub; unset PATH; one",
+        "read -r PATH <<< sub; one",
+        "run-parts hooks.d",
+        "python3 -Bm hooks.guard",
+        "python3 -W ignore -m hooks.guard",
+        "python3 -X utf8 -c 'import hooks.guard'",
+        "node -r ./x.js -e 'require(\"./m\")'",
     ] {
         let consent = with_files(&json!({"command": command}));
         let mut shown = review(&consent);

@@ -45,7 +45,7 @@ const DYNAMIC_WORDS: [&str; 10] = [
 
 /// Programs that run what files of the project say that are not named: scripts of a package, rules
 /// of a makefile.
-const TASK_RUNNERS: [&str; 18] = [
+const TASK_RUNNERS: [&str; 19] = [
     "bunx",
     "cargo",
     "gradle",
@@ -64,6 +64,7 @@ const TASK_RUNNERS: [&str; 18] = [
     "uv",
     "uvx",
     "yarn",
+    "run-parts",
 ];
 
 /// What a shell is started by, or is given a text by, in words of a command.
@@ -190,10 +191,41 @@ pub(crate) fn names(
             }
         }
     }
+    // Where PATH is named and not assigned, it may be unset, read or set by a loop.
+    if reader.identifiers.contains("PATH") {
+        reader.unknown(Unknown::Word("PATH".to_owned()));
+    }
+    if has_hidden_name(command) {
+        reader.unknown(Unknown::Expansion);
+    }
     if command.contains(['\0', GAP]) || env.iter().any(|(_, value)| value.contains(GAP)) {
         reader.unknown(Unknown::Expansion);
     }
     reader.names
+}
+
+/// Whether an option of an interpreter says nothing of what it runs, and takes no value that would
+/// stand where the script does.
+fn is_plain_option(interpreter: &str, option: &str) -> bool {
+    let letters = match interpreter {
+        _ if SHELL_INTERPRETERS.contains(&interpreter) => "abcefhklmnprtuvxBCEHPT",
+        _ if interpreter.starts_with("py") => "bBdEiIOqsSuv",
+        _ => "w",
+    };
+    let cluster = option.trim_start_matches('-');
+    option == "--"
+        || !option.starts_with("--") && cluster.chars().all(|letter| letters.contains(letter))
+}
+
+/// Whether a shell may make a name of something in the text that is not taken apart here: `$'…'` and
+/// `$"…"`, the directories `~-` and `~1`, standard input by its path.
+fn has_hidden_name(command: &str) -> bool {
+    let directories = |(at, _): (usize, &str)| {
+        command[at + 1..]
+            .starts_with(|next: char| next == '-' || next == '+' || next.is_ascii_digit())
+    };
+    ["$'", "$\"", "/dev/stdin"].iter().any(|hidden| command.contains(hidden))
+        || command.match_indices('~').any(directories)
 }
 
 /// How a text is read.
@@ -362,12 +394,16 @@ impl Reader<'_> {
         let mut is_module = false;
         for (word, texts) in words {
             if main && word.starts_with('-') && word.len() > 1 {
-                is_module = word.starts_with("-m") && name.starts_with("py");
-                if reading.shell && gives_code(name, word) {
+                is_module = word == "-m" && name.starts_with("py");
+                let hides = gives_code(name, word) || !(is_module || is_plain_option(name, word));
+                if reading.shell && hides {
                     self.unknown(Unknown::InlineCode(name.to_owned()));
                     main = false;
                 }
                 continue;
+            }
+            if main && word == "-" && reading.shell {
+                self.unknown(Unknown::Input(name.to_owned()));
             }
             for text in texts.iter().chain([word]) {
                 let script = if is_module { text.replace('.', "/") } else { text.clone() };
