@@ -3,117 +3,19 @@
 mod braces;
 mod glob;
 mod names;
+mod programs;
+mod unknown;
 mod words;
 
 pub(crate) use glob::{is_pattern, name_fits, path_fits};
-pub(crate) use names::{Known, Names, Unknown, names};
+pub(crate) use names::{Known, Names, names};
+pub(crate) use programs::{interpreter, is_shell_word};
+pub(crate) use unknown::Unknown;
 use words::{Meant, Piece, Words, is_assignment, variable_name};
 
 /// Variables that hold the project directory; all but the first for scripts written elsewhere.
 pub(crate) const PROJECT_DIRECTORY: [&str; 4] =
     ["HOOK_PROJECT_DIR", "LLXPRT_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR"];
-
-/// Programs that run the script which is their first argument.
-const INTERPRETERS: [&str; 16] = [
-    "bash", "bun", "dash", "deno", "ksh", "lua", "node", "perl", "php", "pypy", "python", "ruby",
-    "sh", "ts-node", "tsx", "zsh",
-];
-
-/// What bash would not look for as a program: `compgen -b -k`, as far as it is made of plain
-/// characters.
-const SHELL_WORDS: [&str; 77] = [
-    ".",
-    ":",
-    "alias",
-    "bg",
-    "bind",
-    "break",
-    "builtin",
-    "caller",
-    "case",
-    "cd",
-    "command",
-    "compgen",
-    "complete",
-    "compopt",
-    "continue",
-    "coproc",
-    "declare",
-    "dirs",
-    "disown",
-    "do",
-    "done",
-    "echo",
-    "elif",
-    "else",
-    "enable",
-    "esac",
-    "eval",
-    "exec",
-    "exit",
-    "export",
-    "false",
-    "fc",
-    "fg",
-    "fi",
-    "for",
-    "function",
-    "getopts",
-    "hash",
-    "help",
-    "history",
-    "if",
-    "in",
-    "jobs",
-    "kill",
-    "let",
-    "local",
-    "logout",
-    "mapfile",
-    "popd",
-    "printf",
-    "pushd",
-    "pwd",
-    "read",
-    "readarray",
-    "readonly",
-    "return",
-    "select",
-    "set",
-    "shift",
-    "shopt",
-    "source",
-    "suspend",
-    "test",
-    "then",
-    "time",
-    "times",
-    "trap",
-    "true",
-    "type",
-    "typeset",
-    "ulimit",
-    "umask",
-    "unalias",
-    "unset",
-    "until",
-    "wait",
-    "while",
-];
-
-/// Whether bash itself knows what to do with this word, if a command begins with it.
-pub(crate) fn is_shell_word(word: &str) -> bool {
-    SHELL_WORDS.contains(&word) || matches!(word, "[" | "[[" | "{" | "}" | "!")
-}
-
-/// The name of the interpreter that a word starts, if it is one that runs the script which is its
-/// first argument.
-pub(crate) fn interpreter(word: &str) -> Option<&str> {
-    let name = word.rsplit('/').next()?;
-    // python3, python3.12, lua5.4
-    let plain = name.trim_end_matches(|it: char| it.is_ascii_digit() || it == '.');
-    INTERPRETERS.contains(&plain).then_some(name)
-}
 
 /// The words of a command that is plain, or nothing.
 pub(crate) fn plain_words(command: &str) -> Option<Vec<String>> {

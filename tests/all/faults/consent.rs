@@ -182,6 +182,16 @@ const COMMANDS: &[(&str, &[&str])] = &[
     ("if ./g.sh; then exit 2; fi # don't ./h.sh", &["g.sh"]),
     ("prettier --config=h.sh README.md", &["README.md", "h.sh"]),
     ("bash g\\\n.sh", &["g.sh"]),
+    ("bash -euo pipefail g.sh", &["g.sh"]),
+    ("node --no-warnings hooks/x.mjs", &["hooks/x.mjs"]),
+    ("deno run hooks/x.mjs", &["hooks/x.mjs"]),
+    ("awk '{print $1}' README.md", &["README.md"]),
+    ("git diff HEAD~1 -- README.md", &["README.md"]),
+    ("grep -q 'foo$' README.md", &["README.md"]),
+    ("command -v jq >/dev/null || exit 0; jq . README.md", &["README.md"]),
+    ("command -v python3; ./g.sh --language python", &["g.sh"]),
+    ("./g.sh; code=$?; [ $code -eq 0 ] || echo \"$USER: $code\"; exit $code", &["g.sh"]),
+    ("[ -n \"$CI\" ] && exit 0; ./g.sh", &["g.sh"]),
     ("exit 2", &[]),
 ];
 
@@ -288,6 +298,34 @@ fn fault_39_files_that_are_data_are_left_out_and_that_is_asked_about_itself() {
 }
 
 #[test]
+fn fault_39_what_a_command_starts_is_no_data() {
+    for (command, files) in [
+        ("$PWD/g.sh README.md", &["g.sh"][..]),
+        ("bash g.sh README.md", &["g.sh"]),
+        ("cat README.md && ./g.sh", &["g.sh"]),
+        ("timeout 5 ./g.sh", &["g.sh"]),
+        (". ./g.sh", &["g.sh"]),
+        ("bash -c './g.sh'", &["g.sh"]),
+        ("python3 -m hooks.x", &["hooks/x.mjs", "hooks/x.py"]),
+        ("prettier --check README.md hooks/x.mjs", &[]),
+    ] {
+        let consent = with_files(&json!({"command": command, "data": ["**"]}));
+        assert_eq!(paths(&review(&consent)), files, "{command}");
+    }
+}
+
+#[test]
+fn fault_39_a_module_that_comes_into_being_is_asked_about() {
+    for file in ["json.py", "json/__init__.py", "json/tool.py", "json/tool/__main__.py"] {
+        let consent = with_files(&json!({"command": "python3 -m json.tool README.md"}));
+        consent.trust();
+        assert_eq!(review(&consent).standing, Standing::Trusted);
+        consent.project.write(file, "import os\n");
+        assert!(matches!(review(&consent).standing, Standing::Changed(_)), "{file}");
+    }
+}
+
+#[test]
 fn fault_39_a_command_whose_files_are_not_all_known_needs_its_own_yes() {
     for command in [
         "bash $(ls *.sh | head -1)",
@@ -318,6 +356,9 @@ fn fault_39_a_command_whose_files_are_not_all_known_needs_its_own_yes() {
         "bash -O extglob -c './@(g).sh'",
         "bash -o pipefail < g.sh",
         "bash - < g.sh",
+        "bash 2>/dev/null < g.sh",
+        "bash <<< ./g.sh",
+        "cat g.sh | bash 2>&1",
         ". /dev/stdin < g.sh",
         "cd sub; unset PATH; one",
         "read -r PATH <<< sub; one",
@@ -326,6 +367,41 @@ fn fault_39_a_command_whose_files_are_not_all_known_needs_its_own_yes() {
         "python3 -W ignore -m hooks.guard",
         "python3 -X utf8 -c 'import hooks.guard'",
         "node -r ./x.js -e 'require(\"./m\")'",
+        "./g$#",
+        "./g$?",
+        "bash g$$",
+        "n=$?; bash g$n.sh",
+        "bash \"g$UID.sh\"",
+        "bash g$EUID.sh",
+        "./g.sh$''; bash h$''.sh",
+        "bash ~root/g.sh",
+        "x=~-/g.sh; bash $x",
+        "base64 -d < g.sh | timeout 5 bash",
+        "cat g.sh | nice -n 1 bash",
+        "cat g.sh | busybox sh",
+        "cat g.sh | /usr/bin/env bash",
+        "cat g.sh | ../../../bin/bash",
+        "cat g.sh | nodejs",
+        "nodejs -e 'x'",
+        "timeout 60 make check",
+        "nice -n 5 npm test",
+        "bun build",
+        "deno task check",
+        "printf -v PATH %s hooks; x.py",
+        "n=PATH; printf -v \"$n\" hooks; x.py",
+        "n=PATH; export \"$n=hooks\"; x.py",
+        "for PATH in hooks; do x.py; done",
+        "PATH=$SOMETHING:$PATH x.py",
+        "PATH=g; ./$PATH",
+        "PYTHONPATH=hooks python3 -m json.tool",
+        "NODE_OPTIONS='--import data:x' node hooks/x.mjs",
+        "LD_PRELOAD=./x.so g",
+        "GIT_CONFIG_COUNT=1 git status",
+        "BASH_ENV=g bash h.sh",
+        "awk 'BEGIN { system(\"sh g\" \".sh\") }'",
+        "python3 -i hooks/x.py < g.sh",
+        "bash /dev/fd/3 3< g.sh",
+        "cd \"$SOMETHING\" && ./g.sh",
     ] {
         let consent = with_files(&json!({"command": command}));
         let mut shown = review(&consent);

@@ -19,6 +19,8 @@ pub(super) enum Meant {
     InQuotes,
     /// For itself.
     Literally,
+    /// For the begin of a quotation whose text is not read here: `$'…'` and `$"…"`.
+    OpensQuotation,
 }
 
 /// What parts the words of bash; other white space does not.
@@ -77,6 +79,14 @@ impl Iterator for Words<'_> {
             {
                 // Beside a quotation it is nobody's home.
                 only.meant = Meant::Literally;
+            }
+            if quote.is_none()
+                && "'\"".contains(character)
+                && let Some(last @ Piece { character: '$', meant: Meant::Freely, .. }) =
+                    word.last_mut()
+                && last.stretch == stretch
+            {
+                last.meant = Meant::OpensQuotation;
             }
             let (character, meant) = match (quote, character) {
                 (None, '\'' | '"') => {

@@ -1,6 +1,5 @@
 //! The files of the project that a hook's command names.
 
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Read};
@@ -8,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use super::lookup::Lookup;
+use super::lookup::{Found, Lookup};
 use crate::command_line::{
     Known, Names, PROJECT_DIRECTORY, Unknown, expanded_words, names, path_fits,
 };
@@ -120,20 +119,20 @@ impl Mentioned {
         let program = program
             .map(|word| (path_of(word, project, directory), word))
             .filter(|(path, _)| is_inside(path, project));
-        let mut found: BTreeMap<(PathBuf, PathBuf), (PathBuf, Option<String>)> = lookup.found;
+        let mut found = lookup.found;
         if let Some((path, word)) = &program {
             // Also where it is not there.
             let relative = Path::new(word).is_relative() && !word.starts_with(PROJECT);
-            let name = relative.then(|| (*word).to_owned());
-            found.insert(key(path, project), (path.clone(), name));
+            let relative = relative.then(|| (*word).to_owned());
+            let is_started = true;
+            found.insert(key(path, project), Found { path: path.clone(), relative, is_started });
         }
         let mut left = MAX_BYTES;
-        for ((path, _), (named, relative)) in found {
+        for ((path, _), Found { path: named, relative, is_started }) in found {
             let is_program = program.as_ref().is_some_and(|(program, _)| same(program, &named));
-            let text = path.to_str();
-            if !is_program
-                && text.is_some_and(|text| self.data.iter().any(|it| path_fits(it, text)))
-            {
+            let is_data =
+                |path: &str| !is_started && self.data.iter().any(|data| path_fits(data, path));
+            if path.to_str().is_some_and(is_data) {
                 covered.data.push(path);
                 continue;
             }
@@ -243,10 +242,6 @@ fn project_variable(entry: &HookEntry, name: &str) -> Option<String> {
 
 /// The path that a word means to a process in that directory.
 pub(super) fn path_of(word: &str, project: &Path, directory: &Path) -> PathBuf {
-    let word = match word.strip_prefix("~+") {
-        Some(rest) if rest.is_empty() || rest.starts_with('/') => &format!(".{rest}"),
-        _ => word,
-    };
     let mut path = OsString::new();
     let rest = match word.strip_prefix('~') {
         Some(rest) if rest.is_empty() || rest.starts_with('/') => {

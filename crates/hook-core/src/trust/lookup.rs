@@ -44,10 +44,28 @@ pub(super) struct Lookup<'p> {
     directories: Vec<PathBuf>,
     known: HashSet<PathBuf>,
     looks: usize,
-    /// The files, each by what tells it apart, with its path and the relative name for it.
-    pub(super) found: BTreeMap<(PathBuf, PathBuf), (PathBuf, Option<String>)>,
+    /// The files, each by what tells it apart.
+    pub(super) found: BTreeMap<(PathBuf, PathBuf), Found>,
     pub(super) unknown: BTreeSet<Unknown>,
     pub(super) too_much: bool,
+}
+
+/// A file that a name leads to.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) path: PathBuf,
+    /// The relative name for it, if it has one.
+    pub(super) relative: Option<String>,
+    /// Whether the command may start it, and not only read it.
+    pub(super) is_started: bool,
+}
+
+/// How a command names a file.
+#[derive(Debug, Clone, Copy)]
+struct By<'n> {
+    /// The name, if it is a relative path.
+    relative: Option<&'n str>,
+    is_started: bool,
 }
 
 /// Where the main file of a package is.
@@ -100,7 +118,8 @@ impl<'p> Lookup<'p> {
         if !is_relative && Some(directory) != self.directories.first().map(PathBuf::as_path) {
             return;
         }
-        let relative = is_relative.then_some(name);
+        let by =
+            By { relative: is_relative.then_some(name), is_started: names.started.contains(name) };
         let mut paths = Vec::new();
         if is_pattern(name) {
             self.fitting(&path, directory, &mut paths);
@@ -108,21 +127,21 @@ impl<'p> Lookup<'p> {
         paths.push(path);
         for path in paths {
             let is_script = names.scripts.contains(name);
-            self.take(&path, relative);
+            self.take(&path, by);
             if is_script {
-                self.take_as_script(&path, relative);
+                self.take_as_script(&path, by);
             }
         }
     }
 
     /// Takes what is at a path: a file, or a directory to look in.
-    fn take(&mut self, path: &Path, relative: Option<&str>) -> bool {
+    fn take(&mut self, path: &Path, by: By<'_>) -> bool {
         self.looks += 1;
         let Ok(metadata) = fs::metadata(path) else {
             // A link that leads nowhere will lead somewhere once that is made.
             let is_link = fs::symlink_metadata(path).is_ok_and(|it| it.is_symlink());
             if is_link && is_inside(path, self.project) {
-                self.found(path, relative);
+                self.found(path, by);
             }
             return is_link;
         };
@@ -138,14 +157,18 @@ impl<'p> Lookup<'p> {
             return true;
         }
         if is_inside(path, self.project) {
-            self.found(path, relative);
+            self.found(path, by);
         }
         true
     }
 
-    fn found(&mut self, path: &Path, relative: Option<&str>) {
-        let found = (path.to_path_buf(), relative.map(str::to_owned));
-        self.found.entry(key(path, self.project)).or_insert(found);
+    fn found(&mut self, path: &Path, by: By<'_>) {
+        let found = self.found.entry(key(path, self.project)).or_insert_with(|| Found {
+            path: path.to_path_buf(),
+            relative: by.relative.map(str::to_owned),
+            is_started: false,
+        });
+        found.is_started |= by.is_started;
     }
 
     /// Whether there can be files of the project below a directory.
@@ -159,7 +182,7 @@ impl<'p> Lookup<'p> {
     }
 
     /// Takes what an interpreter runs that is given a path.
-    fn take_as_script(&mut self, path: &Path, relative: Option<&str>) {
+    fn take_as_script(&mut self, path: &Path, by: By<'_>) {
         if path.is_file() {
             return;
         }
@@ -167,24 +190,24 @@ impl<'p> Lookup<'p> {
             let mut longer = path.as_os_str().to_owned();
             longer.push(".");
             longer.push(extension);
-            self.take(Path::new(&longer), relative);
+            self.take(Path::new(&longer), by);
         }
         if !path.is_dir() || !is_inside(path, self.project) {
             return;
         }
         for name in ENTRY_FILES {
-            self.take(&path.join(name), relative);
+            self.take(&path.join(name), by);
         }
         let package = regular_file::read(&path.join("package.json"), MAX_PACKAGE).ok();
         let package = package.and_then(|bytes| serde_json::from_slice::<Package>(&bytes).ok());
         if let Some(main) = package.and_then(|package| package.main) {
             let main = path.join(main);
-            self.take(&main, relative);
+            self.take(&main, by);
             if !main.is_dir() {
-                self.take_as_script(&main, relative);
+                self.take_as_script(&main, by);
             }
             for name in ENTRY_FILES {
-                self.take(&main.join(name), relative);
+                self.take(&main.join(name), by);
             }
         }
     }

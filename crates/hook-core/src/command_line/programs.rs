@@ -1,0 +1,371 @@
+//! What is known of programs and of the shell's own words: tables.
+
+/// Programs that run the script which is their first argument.
+const INTERPRETERS: [&str; 17] = [
+    "bash", "bun", "dash", "deno", "ksh", "lua", "node", "nodejs", "perl", "php", "pypy", "python",
+    "ruby", "sh", "ts-node", "tsx", "zsh",
+];
+
+/// Those among them that read the language of the shell.
+const SHELL_INTERPRETERS: [&str; 5] = ["bash", "dash", "ksh", "sh", "zsh"];
+
+/// Options of shells that are set by name, as in `bash -o pipefail`. None of them makes a shell run
+/// anything else.
+const SHELL_OPTIONS: [&str; 9] = [
+    "errexit",
+    "errtrace",
+    "functrace",
+    "noclobber",
+    "noglob",
+    "nounset",
+    "pipefail",
+    "posix",
+    "xtrace",
+];
+
+/// Programs that open no file which their words name, and start nothing.
+const OPENS_NOTHING: [&str; 16] = [
+    ":", "[", "[[", "break", "continue", "echo", "exit", "false", "kill", "printf", "return",
+    "shift", "sleep", "test", "true", "wait",
+];
+
+/// Programs that open files, and start nothing.
+const ONLY_READS: [&str; 17] = [
+    "cat", "cmp", "cut", "diff", "egrep", "fgrep", "grep", "hash", "head", "jq", "ls", "tail",
+    "tr", "type", "uniq", "wc", "which",
+];
+
+/// Words that make a shell do what its text does not say.
+const DYNAMIC: [&str; 11] = [
+    "alias",
+    "declare",
+    "enable",
+    "eval",
+    "local",
+    "mapfile",
+    "parallel",
+    "readarray",
+    "shopt",
+    "typeset",
+    "xargs",
+];
+
+/// Programs that run what files of the project say that are not named: scripts of a package, rules
+/// of a makefile.
+const TASK_RUNNERS: [&str; 19] = [
+    "bunx",
+    "cargo",
+    "gradle",
+    "just",
+    "make",
+    "mvn",
+    "nox",
+    "npm",
+    "npx",
+    "pnpm",
+    "poetry",
+    "pre-commit",
+    "rake",
+    "run-parts",
+    "task",
+    "tox",
+    "uv",
+    "uvx",
+    "yarn",
+];
+
+/// Programs that start the program, or read the shell's text, that is among their words.
+const STARTERS: [&str; 34] = [
+    ".",
+    "ash",
+    "bash",
+    "busybox",
+    "chroot",
+    "dash",
+    "entr",
+    "env",
+    "eval",
+    "fish",
+    "flock",
+    "hyperfine",
+    "ionice",
+    "ksh",
+    "nice",
+    "nohup",
+    "nsenter",
+    "parallel",
+    "runuser",
+    "script",
+    "setsid",
+    "sh",
+    "source",
+    "ssh",
+    "stdbuf",
+    "su",
+    "sudo",
+    "systemd-run",
+    "timeout",
+    "trap",
+    "unshare",
+    "watch",
+    "xargs",
+    "zsh",
+];
+
+/// What may stand before the program of a command.
+const PREFIXES: [&str; 19] = [
+    "!", "builtin", "command", "do", "elif", "else", "env", "exec", "if", "nice", "nohup",
+    "setsid", "sudo", "then", "time", "timeout", "until", "while", "{",
+];
+
+/// Programs whose language can start others.
+const AWKS: [&str; 4] = ["awk", "gawk", "mawk", "nawk"];
+
+/// Long options of interpreters that say nothing of what they run.
+const PLAIN_LONG_OPTIONS: [&str; 4] =
+    ["--", "--enable-source-maps", "--experimental-strip-types", "--no-warnings"];
+
+/// Interpreters that also run tasks which a file of the project names, and the word before a script.
+const INTERPRETERS_WITH_TASKS: [&str; 2] = ["bun", "deno"];
+const RUN: &str = "run";
+
+/// What awk's language starts programs and reads files with.
+const STARTS_IN_AWK: [&str; 5] = ["system", "getline", "|", "@include", "@load"];
+
+/// Variables that say what other programs load, whole names and beginnings of names; and those that
+/// begin so and do not.
+const LOADERS: [&str; 2] = ["BASH_ENV", "ENV"];
+const LOADER_PREFIXES: [&str; 11] = [
+    "BUN_",
+    "DENO_",
+    "DYLD_",
+    "GIT_",
+    "LD_",
+    "LUA_",
+    "NODE_",
+    "PERL",
+    "PYTHON",
+    "RUBY",
+    "npm_config_",
+];
+const NO_LOADERS: [&str; 7] = [
+    "GIT_TERMINAL_PROMPT",
+    "NODE_ENV",
+    "NODE_NO_WARNINGS",
+    "PYTHONDONTWRITEBYTECODE",
+    "PYTHONIOENCODING",
+    "PYTHONUNBUFFERED",
+    "PYTHONUTF8",
+];
+
+/// What bash would not look for as a program: `compgen -b -k`, as far as it is made of plain
+/// characters.
+const SHELL_WORDS: [&str; 77] = [
+    ".",
+    ":",
+    "alias",
+    "bg",
+    "bind",
+    "break",
+    "builtin",
+    "caller",
+    "case",
+    "cd",
+    "command",
+    "compgen",
+    "complete",
+    "compopt",
+    "continue",
+    "coproc",
+    "declare",
+    "dirs",
+    "disown",
+    "do",
+    "done",
+    "echo",
+    "elif",
+    "else",
+    "enable",
+    "esac",
+    "eval",
+    "exec",
+    "exit",
+    "export",
+    "false",
+    "fc",
+    "fg",
+    "fi",
+    "for",
+    "function",
+    "getopts",
+    "hash",
+    "help",
+    "history",
+    "if",
+    "in",
+    "jobs",
+    "kill",
+    "let",
+    "local",
+    "logout",
+    "mapfile",
+    "popd",
+    "printf",
+    "pushd",
+    "pwd",
+    "read",
+    "readarray",
+    "readonly",
+    "return",
+    "select",
+    "set",
+    "shift",
+    "shopt",
+    "source",
+    "suspend",
+    "test",
+    "then",
+    "time",
+    "times",
+    "trap",
+    "true",
+    "type",
+    "typeset",
+    "ulimit",
+    "umask",
+    "unalias",
+    "unset",
+    "until",
+    "wait",
+    "while",
+];
+
+/// What a program does with its words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    /// It opens no file and starts nothing: `exit 2`, `[ -n "$x" ]`.
+    OpensNothing,
+    /// It opens files and starts nothing: `grep x y`.
+    OnlyReads,
+    /// It does what its text does not say: `eval x`.
+    Dynamic,
+    /// It runs what files say that are not named: `make`.
+    TaskRunner,
+    /// It starts what is among its words: `timeout 5 x`.
+    Starter,
+    /// Anything else.
+    Other,
+}
+
+/// What the program of that name does with its words.
+pub(super) fn role(word: &str) -> Role {
+    let name = base_name(word);
+    let is_in = |table: &[&str]| table.contains(&name);
+    match () {
+        () if OPENS_NOTHING.contains(&word) => Role::OpensNothing,
+        () if is_in(&ONLY_READS) => Role::OnlyReads,
+        () if is_in(&DYNAMIC) => Role::Dynamic,
+        () if is_in(&TASK_RUNNERS) => Role::TaskRunner,
+        () if is_in(&STARTERS) => Role::Starter,
+        () => Role::Other,
+    }
+}
+
+/// Whether a text of the shell may be given to the program of that name.
+pub(super) fn reads_shell(word: &str) -> bool {
+    STARTERS.contains(&base_name(word))
+}
+
+/// Whether a word may stand before the program of a command.
+pub(super) fn is_prefix(word: &str) -> bool {
+    PREFIXES.contains(&word)
+}
+
+/// Whether bash itself knows what to do with this word, if a command begins with it.
+pub(crate) fn is_shell_word(word: &str) -> bool {
+    SHELL_WORDS.contains(&word) || matches!(word, "[" | "[[" | "{" | "}" | "!")
+}
+
+/// The name of the interpreter that a word starts, if it is one that runs the script which is its
+/// first argument.
+pub(crate) fn interpreter(word: &str) -> Option<&str> {
+    let name = base_name(word);
+    INTERPRETERS.contains(&without_version(name)).then_some(name)
+}
+
+/// Whether an interpreter reads the language of the shell.
+pub(super) fn is_shell(interpreter: &str) -> bool {
+    SHELL_INTERPRETERS.contains(&without_version(interpreter))
+}
+
+/// What an option of an interpreter means for what it runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Switch {
+    /// Nothing.
+    Plain,
+    /// The next word is an option of the shell, by its name.
+    OptionByName,
+    /// The next word is the name of a module.
+    Module,
+    /// It is not known, or makes it run something else.
+    Unknown,
+}
+
+/// What an option of an interpreter means for what it runs.
+pub(super) fn switch(interpreter: &str, option: &str) -> Switch {
+    let is_python = interpreter.starts_with("py");
+    let letters = match interpreter {
+        _ if is_shell(interpreter) => "abcefhklmnprtuvxBCEHPT",
+        _ if is_python => "bBdEIOqsSuv",
+        _ => "w",
+    };
+    let are_plain = |cluster: &str| cluster.chars().all(|letter| letters.contains(letter));
+    let cluster = option.trim_start_matches(['-', '+']);
+    match option {
+        _ if PLAIN_LONG_OPTIONS.contains(&option) => Switch::Plain,
+        "-m" if is_python => Switch::Module,
+        _ if option.starts_with("--") => Switch::Unknown,
+        _ if are_plain(cluster) => Switch::Plain,
+        _ if is_shell(interpreter) && cluster.strip_suffix('o').is_some_and(are_plain) => {
+            Switch::OptionByName
+        }
+        _ => Switch::Unknown,
+    }
+}
+
+/// Whether an interpreter takes a word for the name of a task or command of its own: `bun build`.
+pub(super) fn is_task(interpreter: &str, word: &str) -> bool {
+    INTERPRETERS_WITH_TASKS.contains(&interpreter) && !word.contains(['.', '/'])
+}
+
+/// Whether a word of an interpreter only says that a script comes: `deno run x.ts`.
+pub(super) fn precedes_script(interpreter: &str, word: &str) -> bool {
+    INTERPRETERS_WITH_TASKS.contains(&interpreter) && word == RUN
+}
+
+/// Whether an option of a shell that is set by its name changes nothing of what it runs.
+pub(super) fn is_plain_shell_option(name: &str) -> bool {
+    SHELL_OPTIONS.contains(&name)
+}
+
+/// Whether a program of the given name and word is an awk whose code may start programs.
+pub(super) fn starts_in_awk(program: &str, code: &str) -> bool {
+    AWKS.contains(&base_name(program)) && STARTS_IN_AWK.iter().any(|it| code.contains(it))
+}
+
+/// Whether a variable says what other programs load.
+pub(super) fn is_loader(variable: &str) -> bool {
+    LOADERS.contains(&variable)
+        || LOADER_PREFIXES.iter().any(|prefix| variable.starts_with(prefix))
+            && !NO_LOADERS.contains(&variable)
+}
+
+/// The name of a program, without where it is.
+pub(super) fn base_name(word: &str) -> &str {
+    word.rsplit('/').next().unwrap_or(word)
+}
+
+/// `python` for `python3.12`, `lua` for `lua5.4`.
+fn without_version(name: &str) -> &str {
+    name.trim_end_matches(|it: char| it.is_ascii_digit() || it == '.')
+}
