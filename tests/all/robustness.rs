@@ -4,6 +4,8 @@
 //! `PROPTEST_CASES` says how often, in relation to 256: with 25600, everything runs a hundred times
 //! as often as usual.
 
+#[cfg(unix)]
+mod commands;
 mod explain;
 mod generate;
 mod json;
