@@ -50,19 +50,12 @@ pub(crate) struct Names {
     pub(crate) unknown: BTreeSet<Unknown>,
 }
 
-/// What is known of a variable before the command runs.
-pub(crate) enum Known {
-    /// Its value.
-    Value(String),
-    /// Nothing.
-    Nothing,
-}
-
-/// Reads a command's text, and the values of the hook's own variables.
+/// Reads a command's text, and the values of the hook's own variables. What is known of any other
+/// variable before the command runs is asked for.
 pub(crate) fn names(
     command: &str,
     env: &[(String, String)],
-    variable: &dyn Fn(&str) -> Known,
+    variable: &dyn Fn(&str) -> Option<String>,
 ) -> Names {
     let mut reader = Reader {
         variable,
@@ -140,7 +133,7 @@ enum Use {
 }
 
 struct Reader<'v> {
-    variable: &'v dyn Fn(&str) -> Known,
+    variable: &'v dyn Fn(&str) -> Option<String>,
     /// Every value that the text gives a variable.
     assigned: BTreeMap<String, Vec<String>>,
     /// Words that could be names of variables: `read x` sets one.

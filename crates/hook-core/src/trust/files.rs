@@ -8,9 +8,7 @@ use std::path::{Component, Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use super::lookup::{Found, Lookup};
-use crate::command_line::{
-    Known, Names, PROJECT_DIRECTORY, Unknown, expanded_words, names, path_fits,
-};
+use crate::command_line::{Names, PROJECT_DIRECTORY, Unknown, expanded_words, names, path_fits};
 use crate::regular_file;
 use crate::settings::HookEntry;
 
@@ -89,14 +87,11 @@ pub(super) enum Keep {
 impl Mentioned {
     pub(super) fn by(entry: &HookEntry) -> Self {
         let variable = |name: &str| match name {
-            _ if PROJECT_DIRECTORY.contains(&name) => Known::Value(PROJECT.to_string()),
-            "PWD" | "GEMINI_CWD" => Known::Value(".".to_owned()),
-            "HOOK_EVENT_NAME" => Known::Value(entry.event.as_str().to_owned()),
-            "HOME" => match home().and_then(|home| home.into_string().ok()) {
-                Some(home) => Known::Value(home),
-                None => Known::Nothing,
-            },
-            _ => Known::Nothing,
+            _ if PROJECT_DIRECTORY.contains(&name) => Some(PROJECT.to_string()),
+            "PWD" | "GEMINI_CWD" => Some(".".to_owned()),
+            "HOOK_EVENT_NAME" => Some(entry.event.as_str().to_owned()),
+            "HOME" => home().and_then(|home| home.into_string().ok()),
+            _ => None,
         };
         Self {
             names: names(&entry.command, &entry.env, &variable),

@@ -1,7 +1,7 @@
 //! What the words of a command may become: variables, and what only the shell can expand.
 
 use super::simple::Word;
-use super::{GAP, Known, MAX_VALUES, Reader, Reading, Values};
+use super::{GAP, MAX_VALUES, Reader, Reading, Values};
 use crate::command_line::programs::is_loader;
 use crate::command_line::unknown::Unknown;
 use crate::command_line::words::{Meant, Piece, is_assignment, variable_name};
@@ -136,12 +136,12 @@ impl Reader<'_> {
         let mut values = self.assigned.get(name).cloned().unwrap_or_default();
         let mut is_known = !values.is_empty();
         match (self.variable)(name) {
-            Known::Value(value) => {
+            Some(value) => {
                 is_known = true;
                 values.push(value);
             }
             // Before it is set it is nothing.
-            Known::Nothing => values.push(String::new()),
+            None => values.push(String::new()),
         }
         let has_gap = values.iter().any(|value| value.contains(GAP));
         let is_given = name == "PATH" || SHELL_VALUES.contains(&name);
