@@ -269,9 +269,9 @@ fn project_hooks_run_only_once_trusted() {
 #[test]
 fn a_closed_pipe_is_success() {
     let project = guarded();
-    let mut child = std::process::Command::new(hook_tests::hook_binary())
+    let mut child = project
+        .command(hook_tests::hook_binary())
         .args(["run", "-", "--settings=settings.json"])
-        .current_dir(project.path())
         .stdin(std::process::Stdio::piped())
         .stdout(std::process::Stdio::piped())
         .spawn()
@@ -288,10 +288,9 @@ fn a_closed_pipe_is_success() {
 /// Starts the binary and gives it time to run its hook, which says so by making a file.
 #[cfg(unix)]
 fn started(project: &Project, arguments: &[&str], input: &str) -> std::process::Child {
-    let mut child = std::process::Command::new(hook_tests::hook_binary())
+    let mut child = project
+        .command(hook_tests::hook_binary())
         .args(arguments)
-        .current_dir(project.path())
-        .env("HOME", project.home())
         .stdin(std::process::Stdio::piped())
         .stdout(std::process::Stdio::piped())
         .stderr(std::process::Stdio::null())
@@ -365,20 +364,31 @@ fn a_second_signal_kills_a_hook_that_ignores_the_first() {
         "SessionEnd",
         "trap 'touch told' TERM INT; echo $$ > pid; touch running; while :; do sleep 0.1; done",
     );
+    let fire =
+        ["fire", "SessionEnd", "--input", r#"{"reason":"exit"}"#, "--settings=settings.json"];
     let begun = std::time::Instant::now();
-    let mut child = started(
-        &project,
-        &["fire", "SessionEnd", "--input", r#"{"reason":"exit"}"#, "--settings=settings.json"],
-        "",
-    );
-    signal(&child, "-INT");
-    wait_for(&project, "told");
-    assert_eq!(child.try_wait().unwrap(), None, "it stays until its hooks are gone");
-    signal(&child, "-INT");
-    assert_eq!(child.wait().unwrap().code(), Some(128 + 2));
-    assert!(begun.elapsed().as_secs() < 60);
-    let process = format!("/proc/{}", project.read("pid").trim());
-    assert!(!std::path::Path::new(&process).exists());
+    loop {
+        let mut child = started(&project, &fire, "");
+        let first = std::time::Instant::now();
+        signal(&child, "-INT");
+        let is_told = || project.path().join("told").exists();
+        while !is_told() && child.try_wait().unwrap().is_none() {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        signal(&child, "-INT");
+        assert_eq!(child.wait().unwrap().code(), Some(128 + 2));
+        let took = first.elapsed();
+        let process = format!("/proc/{}", project.read("pid").trim());
+        assert!(!std::path::Path::new(&process).exists(), "it stays until its hooks are gone");
+        // Where the grace passed first, on a busy machine, the second signal had nothing to kill.
+        if took < hook_core::RunnerLimits::default().grace {
+            return;
+        }
+        assert!(begun.elapsed().as_secs() < 60, "the second signal killed nothing");
+        for file in ["running", "told"] {
+            let _ = std::fs::remove_file(project.path().join(file));
+        }
+    }
 }
 
 #[cfg(target_os = "linux")]
@@ -389,8 +399,7 @@ fn what_the_command_inherited_does_not_reach_hooks() {
         "exec 9</dev/null; exec {} fire SessionEnd --settings settings.json --input '{{\"reason\":\"exit\"}}'",
         hook_tests::hook_binary().display()
     );
-    let status =
-        std::process::Command::new("bash").args(["-c", &fire]).current_dir(project.path()).status();
+    let status = project.command("bash").args(["-c", &fire]).status();
     assert!(status.unwrap().success());
     assert!(
         !project.read("seen").lines().any(|descriptor| descriptor == "9"),

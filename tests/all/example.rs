@@ -1,7 +1,7 @@
 //! The examples: the session of docs/examples/agent-session, as the README's first command plays it,
 //! and the agent of `hook-bus`.
 
-use std::process::Command;
+use std::process::Stdio;
 
 use hook_tests::{Project, example, hook_binary, json, workspace};
 use serde_json::Value;
@@ -36,7 +36,8 @@ const EXPECTED: [&str; 24] = [
 
 fn play() -> Vec<Value> {
     let example = "docs/examples/agent-session";
-    let output = Command::new(hook_binary())
+    let output = Project::new()
+        .command(hook_binary())
         .current_dir(workspace())
         .args(["run", "--project", example, "--settings"])
         .arg(format!("{example}/.hooks/settings.json"))
@@ -83,14 +84,9 @@ fn the_example_session_goes_as_its_readme_says() {
 
 /// Runs the example agent in a home of its own; nobody answers it.
 fn agent(arguments: &[&str]) -> std::process::Output {
-    let home = Project::new();
-    Command::new(example("agent"))
-        .args(arguments)
-        .env("HOME", home.home())
-        .env_remove("XDG_CONFIG_HOME")
-        .stdin(std::process::Stdio::null())
-        .output()
-        .unwrap()
+    let project = Project::new();
+    let mut agent = project.command(example("agent"));
+    agent.args(arguments).stdin(Stdio::null()).output().unwrap()
 }
 
 #[test]

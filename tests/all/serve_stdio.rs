@@ -31,13 +31,10 @@ fn project() -> Project {
 }
 
 fn serve(project: &Project, stdin: impl Into<Stdio>, stdout: impl Into<Stdio>) -> Child {
-    Command::new(hook_binary())
+    project
+        .command(hook_binary())
         .args(["serve", "--stdio", "--settings"])
         .arg(project.settings())
-        .current_dir(project.path())
-        .env("HOME", project.home())
-        .env_remove("XDG_CONFIG_HOME")
-        .env_remove("HOOK_DEPTH")
         .stdin(stdin)
         .stdout(stdout)
         .spawn()

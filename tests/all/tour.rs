@@ -1,8 +1,6 @@
 //! The tours, pasted into bash: every command runs, and says what the page says that it says.
 
-use std::process::Command;
-
-use hook_tests::{Project, hook_binary, stable, workspace};
+use hook_tests::{Project, path_with_hook, stable, workspace};
 
 /// What stands between the output of one block and the next.
 const MARK: &str = "\u{1}next block\u{1}";
@@ -48,17 +46,8 @@ fn paste(blocks: &[Block]) -> (Project, Vec<String>) {
         std::fs::write(&file, script).unwrap();
         file
     };
-    let folder = hook_binary().parent().unwrap();
-    let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());
-    let output = Command::new("bash")
-        .arg(script)
-        .current_dir(project.path())
-        .env("PATH", path)
-        .env("HOME", project.home())
-        .env_remove("XDG_CONFIG_HOME")
-        .env_remove("HOOK_LOG")
-        .output()
-        .unwrap();
+    let output =
+        project.command("bash").arg(script).env("PATH", path_with_hook()).output().unwrap();
     let said = String::from_utf8(output.stdout).unwrap();
     let said = said.split(MARK).map(str::to_owned).collect();
     (project, said)

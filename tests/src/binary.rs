@@ -1,5 +1,6 @@
 //! Running the `hook` binary in a private home.
 
+use std::ffi::{OsStr, OsString};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -23,6 +24,41 @@ pub fn workspace() -> PathBuf {
 pub fn hook_binary() -> &'static Path {
     static BINARY: OnceLock<PathBuf> = OnceLock::new();
     BINARY.get_or_init(|| built(&["--package", "hook-cli"]).join("hook"))
+}
+
+/// `PATH` with the `hook` binary in front.
+///
+/// # Panics
+/// When the binary cannot be built.
+pub fn path_with_hook() -> OsString {
+    let mut path = hook_binary().parent().unwrap_or(Path::new("")).as_os_str().to_owned();
+    path.push(":");
+    path.push(std::env::var_os("PATH").unwrap_or_default());
+    path
+}
+
+/// What of the environment of whoever runs the tests would change what the binary does or says.
+const OWN_VARIABLES: [&str; 7] = [
+    "XDG_CONFIG_HOME",
+    "XDG_RUNTIME_DIR",
+    "HOOK_LOG",
+    "HOOK_DEPTH",
+    "NO_COLOR",
+    "COLUMNS",
+    "RUST_BACKTRACE",
+];
+
+impl Project {
+    /// A program that is started in the project, in a private environment: the home is the
+    /// project's, and so are all settings.
+    pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
+        let mut command = Command::new(program);
+        command.current_dir(self.path()).env("HOME", self.home()).env("TERM", "xterm-256color");
+        for variable in OWN_VARIABLES {
+            command.env_remove(variable);
+        }
+        command
+    }
 }
 
 /// An example of `hook-bus`, built.
@@ -114,21 +150,10 @@ pub fn stable(text: &str, project: &Project) -> String {
 }
 
 impl Hook {
-    /// A call in a project, with a home of its own and no settings but the project's.
+    /// A call in a project, as a [command](Project::command) of it.
     pub fn new(project: &Project, arguments: &[&str]) -> Self {
-        let mut command = Command::new(hook_binary());
-        command
-            .args(arguments)
-            .current_dir(project.path())
-            .env("HOME", project.home())
-            .env_remove("XDG_CONFIG_HOME")
-            .env_remove("HOOK_LOG")
-            .env_remove("HOOK_DEPTH")
-            .env_remove("NO_COLOR")
-            .env("TERM", "xterm-256color")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
+        let mut command = project.command(hook_binary());
+        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         Self { command, stdin: Vec::new() }
     }
 

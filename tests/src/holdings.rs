@@ -1,6 +1,7 @@
 //! What a process holds of its system, as the system itself says.
 
 use std::fs;
+use std::path::Path;
 
 /// What a process holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,17 +19,20 @@ pub struct Holdings {
 }
 
 impl Holdings {
+    /// Whether no thread of a process runs, or wants to.
+    pub fn is_asleep(process: u32) -> bool {
+        let threads = fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
+        let mut states = threads.map(|thread| state(&thread.path()));
+        states.all(|state| state.is_none_or(|(state, _)| state != "R"))
+    }
+
     /// Looks at a process.
     pub fn of(process: u32) -> Self {
         let own = process.to_string();
         let count =
             |part: &str| fs::read_dir(format!("/proc/{own}/{part}")).into_iter().flatten().count();
         let is_zombie = |entry: &fs::DirEntry| {
-            let stat = fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
-            // After the name in parentheses: state, parent.
-            let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
-            let mut fields = fields.split_ascii_whitespace();
-            fields.next() == Some("Z") && fields.next() == Some(&own)
+            state(&entry.path()).is_some_and(|(state, parent)| state == "Z" && parent == own)
         };
         let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
         let status = fs::read_to_string(format!("/proc/{own}/status")).unwrap_or_default();
@@ -44,4 +48,13 @@ impl Holdings {
             peak: kibibytes("VmHWM:"),
         }
     }
+}
+
+/// The state of a process or thread, and the id of its parent.
+fn state(process: &Path) -> Option<(String, String)> {
+    let stat = fs::read_to_string(process.join("stat")).ok()?;
+    // They follow the name in parentheses.
+    let (_, fields) = stat.rsplit_once(')')?;
+    let mut fields = fields.split_ascii_whitespace().map(str::to_owned);
+    Some((fields.next()?, fields.next()?))
 }

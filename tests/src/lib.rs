@@ -11,7 +11,7 @@ mod served;
 mod socket;
 mod terminal;
 
-pub use binary::{Finished, Hook, example, hook_binary, stable, workspace};
+pub use binary::{Finished, Hook, example, hook_binary, path_with_hook, stable, workspace};
 pub use holdings::Holdings;
 pub use processes::HookProcess;
 pub use project::Project;

@@ -38,14 +38,10 @@ impl Served {
     /// # Panics
     /// When it does not come up.
     pub async fn start_as(project: &Project, binary: &Path, user: Option<u32>) -> Self {
-        let mut command = Command::new(binary);
+        let mut command = Command::from(project.command(binary));
         command
             .args(["serve", "--stdio", "--settings"])
             .arg(project.settings())
-            .current_dir(project.path())
-            .env("HOME", project.home())
-            .env_remove("XDG_CONFIG_HOME")
-            .env_remove("HOOK_DEPTH")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .kill_on_drop(true);

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -60,7 +60,7 @@ impl SocketServed {
         before: &str,
         arguments: &[&str],
     ) -> Self {
-        let mut process = Command::new("bash")
+        let mut process = Command::from(project.command("bash"))
             .arg("-c")
             .arg(format!("{before}; exec \"$0\" \"$@\""))
             .arg(hook_binary())
@@ -69,10 +69,6 @@ impl SocketServed {
             .arg("--socket")
             .arg(socket)
             .args(arguments)
-            .current_dir(project.path())
-            .env("HOME", project.home())
-            .env_remove("XDG_CONFIG_HOME")
-            .env_remove("HOOK_DEPTH")
             .stdin(Stdio::null())
             .stderr(Stdio::piped())
             .kill_on_drop(true)
@@ -135,14 +131,25 @@ impl SocketServed {
         Holdings::of(self.process.id().unwrap_or_default())
     }
 
-    /// How much of a processor its process has used, in clock ticks.
-    pub fn ticks(&self) -> u64 {
-        let id = self.process.id().unwrap_or_default();
-        let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
-        // After the name in parentheses: state is the third field, user and system time the 14th and 15th.
-        let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
-        let times = fields.split_ascii_whitespace().skip(11).take(2);
-        times.filter_map(|ticks| ticks.parse::<u64>().ok()).sum()
+    /// Waits until all of its threads are mostly asleep. In a process that spins, one never is, however
+    /// little of a processor it gets.
+    ///
+    /// # Panics
+    /// When they never are.
+    pub async fn rests(&self) {
+        const LOOKS: usize = 100;
+        let begun = Instant::now();
+        loop {
+            let mut asleep = 0;
+            for _ in 0..LOOKS {
+                asleep += usize::from(Holdings::is_asleep(self.process.id().unwrap_or_default()));
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+            if asleep > LOOKS / 2 {
+                return;
+            }
+            assert!(begun.elapsed() < PATIENCE, "the engine spins: asleep in {asleep} of {LOOKS}");
+        }
     }
 
     /// Waits for its end; how it ended and what it said last.

@@ -38,8 +38,14 @@ pub enum InitializeError {
     },
 }
 
+/// The first few problems, and how many more there are.
 fn listed(problems: &[Diagnostic]) -> String {
-    problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+    const SHOWN: usize = 3;
+    let mut listed: Vec<String> = problems.iter().take(SHOWN).map(ToString::to_string).collect();
+    if problems.len() > SHOWN {
+        listed.push(format!("and {} more, which `hook check` lists", problems.len() - SHOWN));
+    }
+    listed.join("; ")
 }
 
 /// Where settings are read from.
@@ -145,6 +151,12 @@ impl Engine {
         }
     }
 
+    /// Whether an event has a guard, or one may be missing that could not be read.
+    fn may_have_guard(&self, event: HookEventName) -> bool {
+        self.pipeline.planner().blocking_on_failure(event).is_some()
+            || self.registry.unread_guards(event).is_some()
+    }
+
     fn read(options: &EngineOptions, runner: Arc<Runner>, before: Option<&Self>) -> Self {
         let known = before.map_or(&[][..], |before| &before.files);
         let files = read_again(&options.files(), known, options.strict);
@@ -197,6 +209,18 @@ impl EngineSlot {
         self.current.read().unwrap_or_else(PoisonError::into_inner).get().cloned()
     }
 
+    /// Whether an event has a guard, or may have one, by all that is known.
+    pub(crate) fn may_have_guard(&self, event: HookEventName) -> bool {
+        match self.get() {
+            Some(Ok(engine)) => engine.may_have_guard(event),
+            Some(Err(unbuilt)) => {
+                unbuilt.is_incomplete()
+                    || unbuilt.unused.as_ref().is_some_and(|engine| engine.may_have_guard(event))
+            }
+            None => true,
+        }
+    }
+
     /// What is known of an event's guards before settings were read: the host's own.
     pub(crate) fn guard_before_reading(&self, event: Option<HookEventName>) -> Option<Guard<'_>> {
         let handlers = || self.options.handlers.iter();
@@ -211,7 +235,7 @@ impl EngineSlot {
 
     /// Switches hooks on or off in the engine that is in force, and in those that come after it.
     pub(crate) fn set_enabled(&self, name: &str, enabled: bool) -> Result<usize, NotInitialized> {
-        // Held meanwhile, so that a reload either carries this over or comes before.
+        // The lock is held until the end, so that a reload either carries this over or comes before.
         let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
         match current.get() {
             Some(Ok(engine)) => Ok(engine.pipeline.planner().set_enabled(name, enabled)),

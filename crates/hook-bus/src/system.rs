@@ -9,8 +9,8 @@ use std::time::Duration;
 use hook_core::runner::RunnerLimits;
 use hook_core::settings::Diagnostic;
 use hook_core::{
-    EndSignal, HandlerHook, HookListing, HookRegistry, HostContext, ProcessedHookResult,
-    RequestInput, RunnerHost, SettingsSource, TrustPolicy,
+    EndSignal, HandlerHook, HookEventName, HookListing, HookRegistry, HostContext,
+    ProcessedHookResult, RequestInput, RunnerHost, SettingsSource, TrustPolicy,
 };
 
 use crate::accepted::ServeBy;
@@ -331,6 +331,13 @@ impl HookSystem {
     /// Before [`initialize`](Self::initialize), or when that failed.
     pub fn diagnostics(&self) -> Result<Vec<Diagnostic>, NotInitialized> {
         Ok(self.registry()?.diagnostics().to_vec())
+    }
+
+    /// Whether an event has a guard (a hook with `failBehavior: block` that is switched on), or may have
+    /// one: where settings were not read yet, or could not be. For a caller that could not fire the
+    /// event, and must not go on if somebody could have forbidden that.
+    pub fn may_have_guard(&self, event: HookEventName) -> bool {
+        self.engine.may_have_guard(event)
     }
 
     fn ready(&self) -> Result<Arc<Engine>, NotInitialized> {

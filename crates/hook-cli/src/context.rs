@@ -152,8 +152,19 @@ impl Context {
         printer: &mut Printer,
     ) -> Result<HookSystem, CommandError> {
         let system = self.builder()?.build()?;
+        self.initialize(&system, printer).await?;
+        Ok(system)
+    }
+
+    /// Initializes a hook system of [`builder`](Self::builder), and says what is wrong with its
+    /// settings.
+    pub(crate) async fn initialize(
+        &self,
+        system: &HookSystem,
+        printer: &mut Printer,
+    ) -> Result<(), CommandError> {
         system.initialize_here().await?;
-        show_settings_problems(&system, printer);
+        show_settings_problems(system, printer);
         let (blocking, untrusted): (Vec<_>, Vec<_>) = system
             .hooks()?
             .into_iter()
@@ -179,7 +190,7 @@ impl Context {
                 "{count} {guards}, in the project {project}; `hook trust` shows what changed and asks"
             ));
         }
-        Ok(system)
+        Ok(())
     }
 }
 

@@ -12,18 +12,17 @@ use std::time::Duration;
 use crate::event::HookEventName;
 use crate::explain::{Explanation, NotRun, Switch, SwitchedOff, explain};
 use crate::failure::HookFailure;
-use crate::input::EventInput;
 use crate::matcher::Matcher;
 use crate::planner::PlanTable;
 use crate::runner::{
     CommandIdentity, HandlerHook, HookExecutor, HookKind, HookStart, Runner, SlotQueue,
 };
 use crate::settings::{
-    Diagnostic, FailBehavior, HookEntry, HookSource, HooksConfig, Place, SettingsFile, Severity,
-    TimeoutOrigin,
+    Diagnostic, FailBehavior, HookEntry, HookSource, HooksConfig, Place, Rule, SettingsFile,
+    Severity, TimeoutOrigin,
 };
 use crate::text::shortened;
-use crate::trust::{Grant, Trust, TrustPolicy};
+use crate::trust::{Grant, Granted, Trust, TrustPolicy};
 use consent::{Consent, MissingGuard};
 
 /// One registered hook.
@@ -134,20 +133,18 @@ impl Hook {
         &self.executor
     }
 
-    /// Looks again, just before execution, whether what will run is what was trusted.
-    pub(crate) async fn check_trust(&self, input: &EventInput) -> Result<(), HookFailure> {
-        let granted = match &self.trust {
-            Trust::Given => return Ok(()),
+    /// The decision that must still hold just before the hook runs; `None` for one that needs none.
+    ///
+    /// # Errors
+    /// When it may not run.
+    pub(crate) fn granted(&self) -> Result<Option<&Arc<Granted>>, HookFailure> {
+        match &self.trust {
+            Trust::Given => Ok(None),
+            Trust::Checked(granted) => Ok(Some(granted)),
             Trust::Missing { .. } => {
-                let why = self.suspended.as_ref().unwrap_or(&Suspension::Changed);
-                return Err(why.failure());
+                Err(self.suspended.as_ref().unwrap_or(&Suspension::Changed).failure())
             }
-            Trust::Checked(granted) => Arc::clone(granted),
-        };
-        let directory = PathBuf::from(&*input.cwd);
-        // It may take a while to read the script.
-        let looked = tokio::task::spawn_blocking(move || granted.still_holds(&directory)).await;
-        looked.unwrap_or(Err(HookFailure::Untrusted))
+        }
     }
 }
 
@@ -180,6 +177,8 @@ pub struct HookListing {
 pub struct HookRegistry {
     hooks: Vec<Arc<Hook>>,
     diagnostics: Vec<Diagnostic>,
+    /// By which no hooks were read of a file whose hooks may run.
+    unread: Vec<Diagnostic>,
     /// What costs the engine hooks that somebody wrote down, cut to a few.
     losses: Vec<String>,
     /// By event: what everybody who fires it should know of its hooks.
@@ -208,6 +207,11 @@ impl HookRegistry {
         let mut diagnostics = Vec::new();
         let consent = Consent::of(files, project, policy);
         diagnostics.extend(consent.problems);
+        let unread =
+            files.iter().zip(consent.may_run).filter(|(it, may_run)| *may_run && !it.was_read);
+        let why =
+            |file: &SettingsFile| file.diagnostics.iter().find(|it| it.is_of_whole_file()).cloned();
+        let unread = unread.filter_map(|(file, _)| why(file)).collect();
         let disabled: Vec<Disabled<'_>> = files.iter().map(Disabled::by).collect();
         for (file, trust) in files.iter().zip(consent.trust) {
             diagnostics.extend(file.diagnostics.iter().cloned());
@@ -263,7 +267,7 @@ impl HookRegistry {
         let table = Arc::new(PlanTable::new(running(&hooks, &[])));
         let switches = RwLock::new(Switches { by_name: Vec::new(), table });
         let notices = notices(&hooks, &consent.missing);
-        Self { hooks, losses: losses(&diagnostics), diagnostics, notices, switches }
+        Self { hooks, losses: losses(&diagnostics), diagnostics, unread, notices, switches }
     }
 
     /// Every hook in run order.
@@ -305,6 +309,19 @@ impl HookRegistry {
     /// Everything that is wrong with the settings.
     pub fn diagnostics(&self) -> &[Diagnostic] {
         &self.diagnostics
+    }
+
+    /// Why guards of an event (`failBehavior: block`) may be missing: a settings file whose hooks may
+    /// run and of which nothing could be read, or a trust store that could not be. `None` where all
+    /// guards are known. Settings of a project to which nobody has agreed do not count, since none of
+    /// their hooks would run.
+    pub fn unread_guards(&self, event: HookEventName) -> Option<&Diagnostic> {
+        let of_store = self.diagnostics.iter().find(|it| it.rule == Rule::TrustStore);
+        let may_be_trusted = |hook: &Arc<Hook>| {
+            !hook.is_trusted() && hook.event == event && hook.fail_behavior == FailBehavior::Block
+        };
+        let of_store = of_store.filter(|_| self.hooks.iter().any(may_be_trusted));
+        of_store.or_else(|| self.unread.first())
     }
 
     /// What everybody who fires that event should know, whichever of its hooks run: errors in
@@ -349,7 +366,7 @@ fn matcher_of(before: &Grant, event: HookEventName) -> Matcher {
 
 /// A guard that may be missing because its settings have errors: as it was trusted.
 fn of_missing(guard: &MissingGuard, runner: &Runner) -> Option<Hook> {
-    let file = guard.broken.clone()?;
+    let file = guard.broken().cloned()?;
     let grant = &guard.grant;
     let env = grant.seen.as_ref().map_or(&[][..], |seen| &seen.env);
     let commands = runner.commands(&HooksConfig::default(), guard.project());

@@ -95,23 +95,17 @@ impl fmt::Display for Output<'_> {
 
 /// JSON that means the same, with escapes for what is hidden in its strings.
 pub fn json(json: &str) -> Cow<'_, str> {
-    if !has_hidden(json) {
-        return Cow::Borrowed(json);
+    shown(json, |character| is_hidden(character).then_some(InJson(character)))
+}
+
+/// A character as an escape of JSON: of its one or two units of UTF-16.
+struct InJson(char);
+
+impl fmt::Display for InJson {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut units = [0; 2];
+        self.0.encode_utf16(&mut units).iter().try_for_each(|it| write!(formatter, "\\u{it:04x}"))
     }
-    let mut shown = String::with_capacity(json.len() + 64);
-    let mut units = [0; 2];
-    for character in json.chars() {
-        match is_hidden(character) {
-            true => {
-                for unit in character.encode_utf16(&mut units) {
-                    // Writing to memory cannot fail.
-                    let _ = write!(shown, "\\u{unit:04x}");
-                }
-            }
-            false => shown.push(character),
-        }
-    }
-    Cow::Owned(shown)
 }
 
 /// Whether any character of it is hidden.
@@ -120,18 +114,24 @@ pub(crate) fn has_hidden(text: &str) -> bool {
     !plain && text.chars().any(is_hidden)
 }
 
-fn shown<E: Iterator<Item = char>>(text: &str, escape: impl Fn(char) -> Option<E>) -> Cow<'_, str> {
-    if !has_hidden(text) {
-        return Cow::Borrowed(text);
+fn shown<E: fmt::Display>(text: &str, escape: impl Fn(char) -> Option<E>) -> Cow<'_, str> {
+    match has_hidden(text) {
+        true => Cow::Owned(escaped(text, escape)),
+        false => Cow::Borrowed(text),
     }
-    let mut shown = String::with_capacity(text.len() + 16);
+}
+
+/// A text with the escapes of those characters that have one.
+pub(crate) fn escaped<E: fmt::Display>(text: &str, escape: impl Fn(char) -> Option<E>) -> String {
+    let mut escaped = String::with_capacity(text.len() + 64);
     for character in text.chars() {
         match escape(character) {
-            Some(escape) => shown.extend(escape),
-            None => shown.push(character),
+            // Writing to memory cannot fail.
+            Some(escape) => drop(write!(escaped, "{escape}")),
+            None => escaped.push(character),
         }
     }
-    Cow::Owned(shown)
+    escaped
 }
 
 /// Characters that are not seen, or that change the order in which others are: soft hyphens, blanks

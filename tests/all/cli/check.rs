@@ -484,7 +484,8 @@ fn a_projects_settings_are_checked_as_of_that_project() {
     script(&project, "guard.sh", "#!/bin/sh\n", 0o755);
     for folder in [project.path().join(".hooks"), project.home()] {
         let settings = project.path().join(".hooks/settings.json");
-        let finished = std::process::Command::new(hook_tests::hook_binary())
+        let finished = project
+            .command(hook_tests::hook_binary())
             .args(["check".as_ref(), settings.as_os_str()])
             .current_dir(&folder)
             .output()

@@ -1,8 +1,6 @@
 //! `hook completions`, and what a shell is told that calls back.
 
-use std::process::Command;
-
-use hook_tests::{Finished, Hook, Project, hook_binary};
+use hook_tests::{Finished, Hook, Project, path_with_hook};
 use serde_json::json;
 
 /// What bash would offer for a line, by the script that is printed for it.
@@ -12,15 +10,11 @@ fn offered(project: &Project, words: &[&str]) -> Vec<String> {
         COMP_WORDS=(hook "$@"); COMP_CWORD=$#; COMP_TYPE=9
         _clap_complete_hook hook "${!#}" ""
         printf '%s\n' "${COMPREPLY[@]}""#;
-    let path = std::env::var("PATH").unwrap_or_default();
-    let folder = hook_binary().parent().unwrap().display();
-    let output = Command::new("bash")
+    let output = project
+        .command("bash")
         .args(["--norc", "-c", script, "bash"])
         .args(words)
-        .current_dir(project.path())
-        .env("HOME", project.home())
-        .env("PATH", format!("{folder}:{path}"))
-        .env_remove("XDG_CONFIG_HOME")
+        .env("PATH", path_with_hook())
         .output()
         .unwrap();
     let offered = String::from_utf8(output.stdout).unwrap();

@@ -1,8 +1,6 @@
 //! The examples of the pages in docs/cli, pasted line by line.
 
-use std::process::Command;
-
-use hook_tests::{Project, hook_binary, workspace};
+use hook_tests::{Project, path_with_hook, workspace};
 
 /// The first block of commands on a page.
 fn commands(page: &str) -> String {
@@ -17,16 +15,11 @@ fn pasted(page: &str) -> String {
         .map(|line| format!("{line}\necho \"$? \" >> \"$HOME/codes\"\n"))
         .collect();
     let project = Project::new();
-    let path = std::env::var("PATH").unwrap_or_default();
-    let folder = hook_binary().parent().unwrap().display();
-    let output = Command::new("bash")
+    let output = project
+        .command("bash")
         .args(["--norc", "-c", &script])
-        .current_dir(project.path())
-        .env("HOME", project.home())
         .env("TMPDIR", project.home())
-        .env("PATH", format!("{folder}:{path}"))
-        .env_remove("XDG_CONFIG_HOME")
-        .env_remove("HOOK_LOG")
+        .env("PATH", path_with_hook())
         .output()
         .unwrap();
     let codes = std::fs::read_to_string(project.home().join("codes")).unwrap_or_default();

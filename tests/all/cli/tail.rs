@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixListener;
-use std::process::{Child, ChildStderr, Command, Stdio};
+use std::process::{Child, ChildStderr, Stdio};
 
 use hook_tests::{Finished, Hook, Project, SocketServed, hook_binary, json, request};
 use rustix::process::Signal;
@@ -16,12 +16,12 @@ struct Following {
 
 impl Following {
     fn start(project: &Project, served: &SocketServed, arguments: &[&str]) -> Self {
-        let mut process = Command::new(hook_binary())
+        let mut process = project
+            .command(hook_binary())
             .arg("tail")
             .args(arguments)
             // By its default.
             .env("XDG_RUNTIME_DIR", served.socket().parent().unwrap())
-            .current_dir(project.path())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()

@@ -640,16 +640,11 @@ fn a_reader_that_leaves_changes_neither_the_verdict_nor_what_is_written() {
         "[[test]]\nname = \"a\"\nevent = \"SessionEnd\"\ninput = { reason = \"exit\" }\n\
          expect = { decision = \"block\" }\n",
     );
-    let folder = hook_tests::hook_binary().parent().unwrap().display().to_string();
     let line = "hook test fails.toml --settings settings.json --junit report.xml | true; \
                 exit ${PIPESTATUS[0]}";
-    let status = std::process::Command::new("bash")
-        .args(["-c", line])
-        .current_dir(project.path())
-        .env("HOME", project.home())
-        .env("PATH", format!("{folder}:{}", std::env::var("PATH").unwrap()))
-        .status()
-        .unwrap();
+    let mut bash = project.command("bash");
+    let status = bash.args(["-c", line]).env("PATH", hook_tests::path_with_hook()).status();
+    let status = status.unwrap();
     assert_eq!(status.code(), Some(1));
     assert!(
         project.read("report.xml").contains("failures=\"1\""),

@@ -1,7 +1,6 @@
 //! `hook trust`.
 
 use std::fs;
-use std::process::Command;
 
 use hook_tests::{Finished, Hook, Project, hook_binary};
 use serde_json::{Value, json};
@@ -72,14 +71,12 @@ sys.stdout.buffer.write(seen.replace(b'\r\n', b'\n'))
 sys.stdout.flush()
 sys.exit(os.waitstatus_to_exitcode(status))
 ";
-    let finished = Command::new("python3")
+    let finished = project
+        .command("python3")
         .args(["-c", TYPIST, answers])
         .arg(hook_binary())
         .args(arguments)
-        .current_dir(project.path())
-        .env("HOME", project.home())
         .env("NO_COLOR", "1")
-        .env_remove("XDG_CONFIG_HOME")
         .output()
         .unwrap();
     let status = finished.status.code().unwrap();

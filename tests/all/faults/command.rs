@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 
 use hook_tests::{Hook, Project, hook_binary};
 use rustix::process::getuid;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::project_with;
 
@@ -33,17 +33,11 @@ fn hook(project: &Project, arguments: &[&str]) -> Command {
 
 /// The same, run by a shell that first does something.
 fn in_shell(project: &Project, first: &str, arguments: &[&str]) -> Command {
-    let mut command = Command::new("bash");
+    let mut command = project.command("bash");
     command
         .args(["-c", &format!("{first}\nexec \"$0\" \"$@\"")])
         .arg(hook_binary())
         .args(arguments)
-        .current_dir(project.path())
-        .env("HOME", project.home())
-        .env_remove("XDG_CONFIG_HOME")
-        .env_remove("HOOK_LOG")
-        .env_remove("HOOK_DEPTH")
-        .env_remove("RUST_BACKTRACE")
         .stdin(Stdio::null());
     command
 }
@@ -174,7 +168,8 @@ fn fault_44_settings_that_cannot_be_read_are_in_the_verdict() {
 fn fault_44_a_verdict_keeps_its_code_whatever_becomes_of_its_words() {
     let full = || Stdio::from(File::options().write(true).open("/dev/full").unwrap());
     let closed = || {
-        let (read, write) = rustix::pipe::pipe().unwrap();
+        // Closed in the children of other tests, some of which have no descriptor to spare.
+        let (read, write) = std::io::pipe().unwrap();
         drop(read);
         Stdio::from(write)
     };
@@ -238,22 +233,15 @@ fn for_another_user(project: &Project) -> std::path::PathBuf {
     binary
 }
 
-/// Runs the command with no process or thread left to start, as a user who has no others.
-fn starved(project: &Project, binary: &Path, arguments: &[&str]) -> (Option<i32>, String) {
-    let mut command = Command::new("prlimit");
-    command
-        .arg("--nproc=1")
-        .arg(binary)
-        .args(arguments)
-        .current_dir(project.path())
-        .env("HOME", project.home())
-        .env_remove("RUST_BACKTRACE")
-        .stdin(Stdio::null());
+/// The command with no process or thread left to start, as a user who has no others.
+fn starving(project: &Project, binary: &Path, arguments: &[&str]) -> Command {
+    let mut command = project.command("prlimit");
+    command.arg("--nproc=1").arg(binary).args(arguments).stdin(Stdio::null());
     if getuid().is_root() {
         // The limit does not hold for root.
         command.uid(54_322).gid(54_322);
     }
-    ended(&mut command)
+    command
 }
 
 #[test]
@@ -275,9 +263,32 @@ fn fault_44_without_threads_nothing_panics_and_a_guarded_event_is_blocked() {
             (vec!["explain", "BeforeAgent", settings, "--json"], 0),
             (vec!["schema", "settings"], 0),
         ] {
-            let (code, said) = starved(&project, &binary, &arguments);
+            let (code, said) = ended(&mut starving(&project, &binary, &arguments));
             assert_eq!(code, Some(expected), "{arguments:?}: {said}");
         }
+    }
+}
+
+#[test]
+fn fault_44_without_threads_nobody_can_look_at_what_was_trusted_and_a_guard_blocks() {
+    for (behavior, expected) in [("block", 2), ("continue", 0)] {
+        let project = Project::new();
+        let hook = json!({"type": "command", "command": "true", "failBehavior": behavior});
+        let settings = json!({"hooks": {"BeforeAgent": [{"hooks": [hook]}]}});
+        project.write(".hooks/settings.json", &settings.to_string());
+        assert_eq!(Hook::new(&project, &["trust", "--yes"]).run().status, 0);
+        let binary = for_another_user(&project);
+        // It keeps the same decisions as the other user.
+        let shared = Command::new("chmod").args(["-R", "a+rX"]).arg(project.home()).status();
+        assert!(shared.unwrap().success());
+        let fire = ["fire", "BeforeAgent", "--input", PROMPT, "--json"];
+        let mut starved = starving(&project, &binary, &fire);
+        let (code, said) = ended(&mut starved);
+        assert_eq!(code, Some(expected), "{said}");
+        let answer = starved.output().unwrap().stdout;
+        let response: Value = serde_json::from_slice(&answer).unwrap();
+        let error = response["hooks"][0]["error"].as_str().unwrap_or_default();
+        assert!(error.starts_with("failed to start a thread that reads"), "{response}");
     }
 }
 
@@ -338,8 +349,7 @@ fn every_command_ends_with_a_code_of_the_table_whatever_surrounds_it() {
     std::fs::create_dir(project.path().join(strange)).unwrap();
     for condition in conditions {
         for arguments in commands {
-            let mut command = in_shell(&project, condition, arguments);
-            let (code, said) = ended(command.env_remove("HOME").env("HOME", project.home()));
+            let (code, said) = ended(&mut in_shell(&project, condition, arguments));
             assert!(
                 matches!(code, Some(0 | 1 | 2 | 64)),
                 "{condition}: {arguments:?} ended with {code:?}: {said}"
@@ -376,9 +386,8 @@ fn fault_40_what_is_no_regular_file_is_refused_at_once() {
             if name == ".hooks-folder" && arguments[0] == "test" {
                 continue;
             }
-            let mut refused = Command::new("timeout");
-            refused.args(["60", &*hook_binary().to_string_lossy()]).args(&arguments);
-            refused.current_dir(project.path()).env("HOME", project.home()).stdin(Stdio::null());
+            let mut refused = project.command("timeout");
+            refused.arg("60").arg(hook_binary()).args(&arguments).stdin(Stdio::null());
             let (code, said) = ended(&mut refused);
             assert_ne!(code, Some(124), "{arguments:?} waited");
             let all = refused.output().unwrap();

@@ -6,7 +6,7 @@ use hook_core::settings::parse;
 use hook_core::{
     FailBehavior, HandlerHook, HookEventName, HookOutput, HookSource, TrustPolicy, TrustStore,
 };
-use hook_tests::{Hook, Project, fields};
+use hook_tests::{Hook, Project, fields, path_with_hook};
 use serde_json::{Value, json};
 
 use super::prompt;
@@ -96,6 +96,79 @@ async fn fault_38_settings_are_looked_for_as_far_as_the_repository_and_no_furthe
     assert_eq!(written(&response), ["root"]);
     let warned = |warning: &String| warning.contains("r/a/.hooks/settings.json");
     assert!(response.processed.warnings.iter().any(warned), "{:?}", response.processed.warnings);
+}
+
+/// A trusted guard of `BeforeAgent` that refuses, with an `inner` directory below its project.
+fn with_inner() -> Project {
+    let project = Project::new();
+    let guard = json!({"type": "command", "name": "guard", "failBehavior": "block",
+        "command": "exit 2"});
+    project.write(SETTINGS, &settings("BeforeAgent", json!([{"hooks": [guard]}])));
+    project.write("inner/file", "");
+    assert_eq!(Hook::new(&project, &["trust", "--yes"]).run().status, 0);
+    project
+}
+
+/// What `hook fire` decides in the `inner` directory, and its warnings about trusted guards.
+fn fired_in_inner(project: &Project, event: &str) -> (Value, Vec<String>) {
+    let fired = Hook::new(project, &["fire", event, "--json"]).directory("inner").run();
+    let response = fired.lines().remove(0);
+    let warnings = response["warnings"].as_array().into_iter().flatten();
+    let warnings = warnings.filter_map(Value::as_str).filter(|it| it.contains("trusted guard"));
+    (response["processed"]["decision"].clone(), warnings.map(str::to_owned).collect())
+}
+
+#[test]
+fn fault_38_what_is_only_called_git_keeps_no_outer_guard_out() {
+    for make in [
+        "touch .git",
+        "mkdir .git",
+        "mkdir -p .git/HEAD",
+        "mkfifo .git",
+        "ln -s nowhere .git",
+        "echo gitdir:elsewhere > .git",
+        "echo 'see gitdir: elsewhere' > .git",
+    ] {
+        let project = with_inner();
+        let made = project.command("sh").args(["-c", &format!("cd inner && {make}")]).status();
+        assert!(made.unwrap().success());
+        assert_eq!(fired_in_inner(&project, "BeforeAgent"), (json!("block"), vec![]), "{make}");
+    }
+}
+
+#[test]
+fn fault_38_a_trusted_guard_that_a_repository_keeps_out_is_missed_until_its_trust_is_taken_back() {
+    let git = "git -c user.name=a -c user.email=a@b -c protocol.file.allow=always";
+    let repository = format!("{git} init -q ~/r && {git} -C ~/r commit -q --allow-empty -m a");
+    for make in [
+        format!("{git} init -q inner"),
+        format!("{repository} && rm -r inner && {git} -C ~/r worktree add -q $PWD/inner"),
+        format!("{repository} && rm -r inner && {git} init -q && {git} submodule add -q ~/r inner"),
+    ] {
+        let project = with_inner();
+        let made = project.command("sh").args(["-c", &make]).output().unwrap();
+        assert!(made.status.success(), "{make}: {}", String::from_utf8_lossy(&made.stderr));
+        let (decision, warnings) = fired_in_inner(&project, "BeforeAgent");
+        assert_eq!((decision, warnings.len()), (json!("proceed"), 1), "{make}: {warnings:?}");
+        let take_back = format!("`hook trust --revoke --project {}`", project.path().display());
+        for part in [&*take_back, "guard `guard` of ", "/inner is the root of a repository"] {
+            assert!(warnings[0].contains(part), "{part} is not in {}", warnings[0]);
+        }
+        assert_eq!(fired_in_inner(&project, "SessionEnd"), (json!("proceed"), vec![]), "{make}");
+        // Where it runs nothing is missing.
+        let around = Hook::new(&project, &["fire", "BeforeAgent", "--json"]).run();
+        assert_eq!((around.status, &around.lines()[0]["warnings"]), (2, &Value::Null), "{make}");
+
+        let bash = project
+            .command("bash")
+            .args(["-c", take_back.trim_matches('`')])
+            .current_dir(project.path().join("inner"))
+            .env("PATH", path_with_hook())
+            .output()
+            .unwrap();
+        assert!(bash.status.success(), "{}", String::from_utf8_lossy(&bash.stderr));
+        assert_eq!(fired_in_inner(&project, "BeforeAgent"), (json!("proceed"), vec![]), "{make}");
+    }
 }
 
 #[tokio::test]

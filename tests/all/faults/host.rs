@@ -209,12 +209,7 @@ fn a_host_that_ignores_its_children_is_told_so_before_it_runs_hooks() {
          '--input={{\"prompt\":\"p\"}}'])",
         hook = hook_binary().display()
     );
-    let host = std::process::Command::new("python3")
-        .args(["-c", &ignoring])
-        .current_dir(project.path())
-        .env("HOME", project.home())
-        .output()
-        .unwrap();
+    let host = project.command("python3").args(["-c", &ignoring]).output().unwrap();
     let said = String::from_utf8_lossy(&host.stderr);
     assert_eq!(host.status.code(), Some(1), "{said}");
     assert!(said.contains("SIGCHLD is ignored"), "{said}");

@@ -261,6 +261,18 @@ fn fault_46_a_strict_command_does_not_start_with_broken_or_missing_settings() {
     }
 }
 
+#[test]
+fn fault_46_of_many_errors_a_strict_command_names_a_few() {
+    let misspelt: String = (0..50).map(|number| format!("\"x{number}\": [],\n")).collect();
+    let project = Project::new();
+    let settings = format!("{{\"hooks\": {{{misspelt}\"SessionEnd\": []}}}}");
+    project.write("settings.json", &settings);
+    let strict = Hook::new(&project, &["list", "--settings=settings.json", "--strict"]).run();
+    assert_eq!(strict.status, 1, "{strict:?}");
+    assert_eq!(strict.stderr.matches("settings.json:").count(), 3, "{}", strict.stderr);
+    assert!(strict.stderr.contains("and 47 more, which `hook check` lists"), "{}", strict.stderr);
+}
+
 #[tokio::test]
 async fn fault_46_a_server_keeps_a_guard_whose_file_a_reload_finds_broken() {
     let project = Project::with_settings(&denying());

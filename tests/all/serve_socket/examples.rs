@@ -112,10 +112,10 @@ fn run_programs(project: &Project, python: &str, node: &str) -> Vec<String> {
         project.write(file, &text);
         let program = project.path().join(file);
         let serve = ["serve", "--stdio", "--settings=settings.json"];
-        let mut command = Command::new(language);
-        command.arg(program).arg(hook_binary()).args(serve).current_dir(project.path());
+        let mut command = project.command(language);
         // Its own file of byte code does not belong beside the example.
-        command.env("HOME", project.home()).env("PYTHONDONTWRITEBYTECODE", "1");
+        command.env("PYTHONDONTWRITEBYTECODE", "1");
+        command.arg(program).arg(hook_binary()).args(serve);
         let Ok(output) = command.output() else { continue };
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         said.push(String::from_utf8_lossy(&output.stdout).into_owned());

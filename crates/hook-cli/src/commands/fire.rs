@@ -9,7 +9,7 @@ use hook_core::{HookEventName, ObjectWriter, PolicyDecision, RawObject};
 use tokio_util::sync::CancellationToken;
 
 use super::input::{Input, InputArguments, Otherwise};
-use super::with_hooks;
+use super::with_hooks_of;
 use crate::complete;
 use crate::context::Context;
 use crate::error::CommandError;
@@ -62,12 +62,13 @@ pub(crate) async fn run(
         stake.is_known(false);
         return Err(refuse(arguments, context, printer).await);
     };
-    let fired = with_hooks(context, printer, async |system, stop, printer| {
+    let system = context.builder()?.build()?;
+    let fired = with_hooks_of(&system, context, printer, async |system, stop, printer| {
         fire(arguments, event, context, system, stop, printer).await
     });
     let fired = fired.await;
     if fired.is_err() {
-        stake.is_known(guards::may_exist(event, context));
+        stake.is_known(guards::may_exist(event, &system, context));
     }
     fired
 }

@@ -91,7 +91,21 @@ async fn with_hooks(
         &mut Printer,
     ) -> Result<Status, CommandError>,
 ) -> Result<Status, CommandError> {
-    let system = &context.hook_system(printer).await?;
+    with_hooks_of(&context.builder()?.build()?, context, printer, work).await
+}
+
+/// The same with a hook system that is not initialized yet, and outlives the work.
+async fn with_hooks_of(
+    system: &HookSystem,
+    context: &Context,
+    printer: &mut Printer,
+    work: impl AsyncFnOnce(
+        &HookSystem,
+        &CancellationToken,
+        &mut Printer,
+    ) -> Result<Status, CommandError>,
+) -> Result<Status, CommandError> {
+    context.initialize(system, printer).await?;
     let stop = &CancellationToken::new();
     let lines = progress::lines(printer);
     let work = progress::shown_while(system, lines, work(system, stop, printer));

@@ -11,9 +11,7 @@ pub(crate) fn name_fits(pattern: &str, name: &str) -> bool {
     if name.starts_with('.') && !pattern.starts_with(['.', '\\']) {
         return false;
     }
-    let pattern: Vec<char> = pattern.chars().collect();
-    let name: Vec<char> = name.chars().collect();
-    fits(&pattern, &name)
+    characters_fit(pattern, name)
 }
 
 /// Whether a relative path fits a pattern, component by component; `**` stands for any number of
@@ -21,64 +19,44 @@ pub(crate) fn name_fits(pattern: &str, name: &str) -> bool {
 pub(crate) fn path_fits(pattern: &str, path: &str) -> bool {
     let pattern: Vec<&str> = pattern.split('/').filter(|it| !matches!(*it, "" | ".")).collect();
     let path: Vec<&str> = path.split('/').collect();
-    components_fit(&pattern, &path)
+    let one_fits = |pattern: &[&str], component: &&str| {
+        pattern.first().filter(|wanted| characters_fit(wanted, component)).map(|_| 1)
+    };
+    fits(&pattern, &path, |part| *part == "**", one_fits)
 }
 
-fn components_fit(pattern: &[&str], path: &[&str]) -> bool {
-    // Where the last `**` stands, and how much of the path it has taken.
-    let (mut at, mut reached, mut last) = (0, 0, None);
-    while reached < path.len() {
-        let component = path.get(reached).copied().unwrap_or_default();
-        match pattern.get(at) {
-            Some(&"**") => {
-                last = Some((at, reached));
-                at += 1;
-            }
-            Some(wanted) if name_or_hidden_fits(wanted, component) => {
-                at += 1;
-                reached += 1;
-            }
-            _ => match last {
-                Some((stars, taken)) => {
-                    last = Some((stars, taken + 1));
-                    (at, reached) = (stars + 1, taken + 1);
-                }
-                None => return false,
-            },
-        }
-    }
-    pattern.get(at..).unwrap_or_default().iter().all(|rest| *rest == "**")
-}
-
-fn name_or_hidden_fits(pattern: &str, name: &str) -> bool {
+fn characters_fit(pattern: &str, name: &str) -> bool {
     let pattern: Vec<char> = pattern.chars().collect();
     let name: Vec<char> = name.chars().collect();
-    fits(&pattern, &name)
+    fits(&pattern, &name, |part| *part == '*', |pattern, it| one_fits(pattern, *it))
 }
 
-fn fits(pattern: &[char], name: &[char]) -> bool {
+/// Whether all items fit a pattern, in which a star stands for any number of them. `one_fits` says how
+/// many parts of the pattern the next item takes, if it fits.
+fn fits<P, T>(
+    pattern: &[P],
+    items: &[T],
+    is_star: impl Fn(&P) -> bool,
+    one_fits: impl Fn(&[P], &T) -> Option<usize>,
+) -> bool {
+    // Where the last star stands, and how many items it and what is before it have taken.
     let (mut at, mut reached, mut last) = (0, 0, None);
-    while reached < name.len() {
-        let one = name.get(reached).and_then(|it| one_fits(pattern.get(at..)?, *it));
-        match (pattern.get(at), one) {
-            (Some('*'), _) => {
-                last = Some((at, reached));
-                at += 1;
-            }
-            (_, Some(length)) => {
-                at += length;
-                reached += 1;
-            }
-            _ => match last {
-                Some((star, taken)) => {
-                    last = Some((star, taken + 1));
-                    (at, reached) = (star + 1, taken + 1);
-                }
-                None => return false,
-            },
+    while let Some(item) = items.get(reached) {
+        let rest = pattern.get(at..).unwrap_or_default();
+        if rest.first().is_some_and(&is_star) {
+            last = Some((at, reached));
+            at += 1;
+        } else if let Some(length) = one_fits(rest, item) {
+            at += length;
+            reached += 1;
+        } else if let Some((star, taken)) = last {
+            last = Some((star, taken + 1));
+            (at, reached) = (star + 1, taken + 1);
+        } else {
+            return false;
         }
     }
-    pattern.get(at..).unwrap_or_default().iter().all(|rest| *rest == '*')
+    pattern.get(at..).unwrap_or_default().iter().all(is_star)
 }
 
 /// Whether the first part of a pattern fits a character, and how long that part is.

@@ -7,6 +7,8 @@
 
 use std::borrow::Cow;
 
+use crate::text::escaped;
+
 /// How many bytes are looked at in one go. The loop over a block has no way out in its middle, so
 /// that the compiler makes vector instructions of it.
 const BLOCK: usize = 32;
@@ -34,17 +36,10 @@ pub(super) fn with_spaces(json: String) -> String {
 
 /// Valid JSON, or a part of a JSON string, with escapes for line separators.
 pub(super) fn without_separators(json: &str) -> Cow<'_, str> {
-    if !has_separator(json) {
-        return Cow::Borrowed(json);
+    match has_separator(json) {
+        true => Cow::Owned(escaped(json, separator_escape)),
+        false => Cow::Borrowed(json),
     }
-    let mut escaped = String::with_capacity(json.len() + 64);
-    for character in json.chars() {
-        match separator_escape(character) {
-            Some(escape) => escaped.push_str(escape),
-            None => escaped.push(character),
-        }
-    }
-    Cow::Owned(escaped)
 }
 
 /// Whether a line separator stands in `text` as it is.

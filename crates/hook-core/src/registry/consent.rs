@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::event::HookEventName;
 use crate::settings::{
-    Diagnostic, FailBehavior, HookEntry, HookSource, SettingsFile, Severity, searched_for_projects,
+    Diagnostic, FailBehavior, HookEntry, HookSource, Search, SettingsFile, Severity,
 };
 use crate::text::shortened;
 use crate::trust::{Grant, Trust, TrustPolicy};
@@ -16,6 +16,8 @@ use crate::trust::{Grant, Trust, TrustPolicy};
 pub(super) struct Consent {
     /// For each file, for each of its hooks.
     pub(super) trust: Vec<Vec<Trust>>,
+    /// For each file, whether hooks of it may run: not where nobody agreed to anything of its project.
+    pub(super) may_run: Vec<bool>,
     /// Trusted guards that no settings have any more.
     pub(super) missing: Vec<MissingGuard>,
     /// What is wrong with the store.
@@ -27,16 +29,21 @@ impl Consent {
     pub(super) fn of(files: &[SettingsFile], project: &Path, policy: &TrustPolicy) -> Self {
         let given = |file: &SettingsFile| file.hooks.iter().map(|_| Trust::Given).collect();
         let mut trust: Vec<Vec<Trust>> = files.iter().map(given).collect();
+        let mut may_run = vec![true; files.len()];
         let mut missing = Vec::new();
-        let projects = Projects::of(files, project, policy);
-        let directories: Vec<&Path> = projects.files.iter().map(|(it, _)| it.as_path()).collect();
+        let projects = projects(files, project, policy);
+        let directories: Vec<&Path> = projects.iter().map(|it| &*it.directory).collect();
         let (decided, problems) = policy.open(&directories);
-        for ((directory, indices), trusted) in projects.files.iter().zip(decided) {
-            let of_project = || indices.iter().filter_map(|index| files.get(*index));
+        for (project, trusted) in projects.iter().zip(decided) {
+            let of_project = || project.files.iter().filter_map(|index| files.get(*index));
             let entries: Vec<&HookEntry> = of_project().flat_map(|file| &file.hooks).collect();
-            let decisions = trusted.decide(&entries, directory);
+            let decisions = trusted.decide(&entries, &project.directory);
             let mut decided = decisions.trust.into_iter();
-            for index in indices {
+            for index in &project.files {
+                if let Some(may_run) = may_run.get_mut(*index) {
+                    // What a store says that cannot be read is not known.
+                    *may_run = !trusted.is_empty() || problems.is_some();
+                }
                 for slot in trust.get_mut(*index).into_iter().flatten() {
                     // There is one for each; without one nothing is trusted.
                     *slot = decided.next().unwrap_or(Trust::Missing { before: None });
@@ -45,65 +52,87 @@ impl Consent {
             let has_errors = |file: &&SettingsFile| {
                 file.diagnostics.iter().any(|it| it.severity == Severity::Error)
             };
-            let broken = of_project().find(has_errors).and_then(|file| file.path.as_ref());
+            let broken = of_project().find(has_errors).and_then(|file| file.path.clone());
+            let absence = match (&project.repository, broken) {
+                (Some(repository), _) => Absence::Beyond(repository.clone()),
+                (None, Some(file)) => Absence::Broken(file),
+                (None, None) => Absence::Gone,
+            };
             let guards = decisions.gone.into_iter().filter_map(|grant| {
                 let event = HookEventName::from_name(&grant.event)?;
                 (grant.fail_behavior() == Some(FailBehavior::Block)).then(|| MissingGuard {
                     event,
                     grant,
-                    project: directory.clone(),
-                    broken: broken.cloned(),
+                    project: project.directory.clone(),
+                    absence: absence.clone(),
                 })
             });
             missing.extend(guards);
         }
-        Self { trust, missing, problems }
+        Self { trust, may_run, missing, problems }
     }
 }
 
-/// The projects that hooks may be missing from, each with its files by index.
-struct Projects {
-    files: Vec<(PathBuf, Vec<usize>)>,
+/// A project that hooks may be missing from.
+struct Project {
+    directory: PathBuf,
+    /// Its files, by index.
+    files: Vec<usize>,
+    /// The repository that the host's project is in and this one is not.
+    repository: Option<PathBuf>,
 }
 
-impl Projects {
-    fn of(files: &[SettingsFile], host: &Path, policy: &TrustPolicy) -> Self {
-        let mut found: Vec<(PathBuf, Vec<usize>)> = Vec::new();
-        let mut known: HashMap<PathBuf, usize> = HashMap::new();
-        for (index, file) in files.iter().enumerate() {
-            if file.source != HookSource::Project {
-                continue;
-            }
-            let project = file.project(host);
-            let position = *known.entry(project.to_path_buf()).or_insert_with(|| {
-                found.push((project.to_path_buf(), Vec::new()));
-                found.len() - 1
-            });
-            found[position].1.push(index);
+fn projects(files: &[SettingsFile], host: &Path, policy: &TrustPolicy) -> Vec<Project> {
+    let mut found: Vec<Project> = Vec::new();
+    let mut known: HashMap<PathBuf, usize> = HashMap::new();
+    for (index, file) in files.iter().enumerate() {
+        if file.source != HookSource::Project {
+            continue;
         }
-        // Where files are named in place of a project's, nobody looked for the project's. Without a
-        // store nothing is known to be missing.
-        let looks = matches!(policy, TrustPolicy::Store(_))
-            && (!found.is_empty() || files.iter().all(|it| it.source != HookSource::Explicit));
-        if looks {
-            // A file that is gone takes its guards along, also that of an outer project.
-            for directory in searched_for_projects(host) {
-                if !known.contains_key(&directory) {
-                    found.push((directory, Vec::new()));
-                }
-            }
-        }
-        Self { files: found }
+        let directory = file.project(host);
+        let position = *known.entry(directory.to_path_buf()).or_insert_with(|| {
+            let directory = directory.to_path_buf();
+            found.push(Project { directory, files: Vec::new(), repository: None });
+            found.len() - 1
+        });
+        found[position].files.push(index);
     }
+    // Where files are named in place of a project's, nobody looked for the project's. Without a
+    // store nothing is known to be missing.
+    let looks = matches!(policy, TrustPolicy::Store(_))
+        && (!found.is_empty() || files.iter().all(|it| it.source != HookSource::Explicit));
+    if looks {
+        let Search { within, beyond } = Search::from(host);
+        let repository = within.last().cloned();
+        // A file that is gone takes its guards along, also that of an outer project.
+        let within = within.into_iter().map(|directory| (directory, None));
+        let beyond = beyond.into_iter().map(|directory| (directory, repository.clone()));
+        for (directory, repository) in within.chain(beyond) {
+            if !known.contains_key(&directory) {
+                found.push(Project { directory, files: Vec::new(), repository });
+            }
+        }
+    }
+    found
 }
 
-/// A guard that somebody trusted and that is not in the settings any more.
+/// A guard that somebody trusted and that is not in the settings that were read.
 pub(super) struct MissingGuard {
     pub(super) event: HookEventName,
     pub(super) grant: Arc<Grant>,
     project: PathBuf,
-    /// The project's settings file, if it has errors: they may be why the guard is not there.
-    pub(super) broken: Option<PathBuf>,
+    absence: Absence,
+}
+
+/// Why a guard is missing.
+#[derive(Clone)]
+enum Absence {
+    /// Its project's settings do not have it any more.
+    Gone,
+    /// Its project's settings file has errors, which may be why.
+    Broken(PathBuf),
+    /// Its project is around this repository, with whose root the search for settings ends.
+    Beyond(PathBuf),
 }
 
 impl MissingGuard {
@@ -112,16 +141,32 @@ impl MissingGuard {
         &self.project
     }
 
+    /// The settings file by whose errors it is missing, if it is.
+    pub(super) fn broken(&self) -> Option<&PathBuf> {
+        match &self.absence {
+            Absence::Broken(file) => Some(file),
+            Absence::Gone | Absence::Beyond(_) => None,
+        }
+    }
+
     /// What everybody who fires its event should know. One behind broken settings blocks, and says
     /// so itself.
     pub(super) fn notice(&self) -> Option<String> {
         let name = shortened(self.grant.display_name());
-        self.broken.is_none().then(|| {
-            format!(
-                "the trusted guard `{name}` is not in the settings of {} any more; put it back, or \
-                 take back its trust with `hook trust --revoke`",
-                self.project.display()
-            )
-        })
+        let project = self.project.display();
+        match &self.absence {
+            Absence::Broken(_) => None,
+            Absence::Gone => Some(format!(
+                "the trusted guard `{name}` is not in the settings of {project} any more; put it \
+                 back, or take back its trust with `hook trust --revoke`"
+            )),
+            Absence::Beyond(repository) => Some(format!(
+                "the trusted guard `{name}` of {project} does not run here: {} is the root of a \
+                 repository, and no settings are looked for around it; put the guard into its \
+                 settings or the user's, or take back its trust with `hook trust --revoke \
+                 --project {project}`",
+                repository.display()
+            )),
+        }
     }
 }

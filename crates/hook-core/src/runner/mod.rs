@@ -12,12 +12,14 @@
 //! | `tree`, `termination` | all that a process started, and its end after the verdict |
 //! | `answer`, `printed`, `noise` | what a finished command means |
 //! | `handler`, `blocking` | functions of the host; those that may block |
+//! | `consent` | the last look at what was trusted |
 //! | `threads` | threads of the engine's own |
 
 mod answer;
 mod blocking;
 mod capture;
 mod command;
+mod consent;
 #[cfg_attr(not(unix), expect(dead_code, reason = "there is no bash to be equal to"))]
 mod direct;
 mod environment;
@@ -211,6 +213,7 @@ pub struct Runner {
     running: Arc<RunningHooks>,
     tasks: EngineTasks,
     blocking: Arc<BlockingHandlers>,
+    threads: Arc<Threads>,
 }
 
 impl Runner {
@@ -236,9 +239,9 @@ impl Runner {
     fn with(shell: Shell, host: RunnerHost) -> Self {
         let threads = Arc::new(Threads::new(host.limits.max_blocking.max(1)));
         let tasks = EngineTasks::new(Sweeper::new(Arc::clone(&threads)));
-        let blocking = Arc::new(BlockingHandlers::new(&host.limits, threads));
+        let blocking = Arc::new(BlockingHandlers::new(&host.limits, Arc::clone(&threads)));
         let running = Arc::default();
-        Self { shell, host, slots: OnceLock::new(), running, tasks, blocking }
+        Self { shell, host, slots: OnceLock::new(), running, tasks, blocking, threads }
     }
 
     /// Makes executors for the command hooks of one settings file, which belong to that project.
@@ -341,6 +344,7 @@ impl Runner {
             RunScope { cancel: cancel.clone(), ..scope.clone() },
             Arc::clone(self.slots.get_or_init(|| SlotQueue::new(self.host.limits.slots()))),
             Arc::clone(&self.blocking),
+            Arc::clone(&self.threads),
         );
         self.tasks.tracker.spawn(async move {
             // Nobody listening means nobody waits; the run was cancelled and is over.
@@ -422,6 +426,7 @@ async fn supervise(
     scope: RunScope,
     slots: Arc<SlotQueue>,
     blocking: Arc<BlockingHandlers>,
+    threads: Arc<Threads>,
 ) -> HookExecutionResult {
     let queued_at = Instant::now();
     let permits = async {
@@ -449,7 +454,8 @@ async fn supervise(
         let slots = permits.await?;
         let placed_at = Instant::now();
         // Only now: what runs may have changed while the hook waited.
-        hook.check_trust(&input).await.map(|()| (slots, placed_at))
+        let slots = consent::confirm(&hook, &input, slots, &threads).await?;
+        Ok((slots, placed_at))
     };
     let slots = tokio::select! {
         biased;

@@ -2,10 +2,11 @@
 //! (protocol.md §1, "Sources").
 
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::{HookSource, SettingsSource};
+use crate::regular_file;
 
 /// Where a project's own settings are, below its directory.
 pub const IN_PROJECT: &str = ".hooks/settings.json";
@@ -47,35 +48,63 @@ pub fn nearest_project(directory: &Path) -> PathBuf {
 /// outermost. An inner project's hooks are added to theirs.
 ///
 /// The search goes up from where the directory really is, and ends with the root of its repository
-/// (a directory with a `.git`) or the home directory. A directory of another owner ends it before:
-/// what lies there is neither the user's nor the project's.
+/// or the home directory. A directory of another owner ends it before: what lies there is neither the
+/// user's nor the project's.
+///
+/// The root of a repository has a `.git`: a directory with a `HEAD`, or the file of a worktree or
+/// submodule, which begins with `gitdir: `.
 pub fn enclosing_projects(directory: &Path, home: Option<&Path>) -> Vec<PathBuf> {
-    let mut projects = searched_above(directory, home);
+    let mut projects = Search::above(directory, home).within;
     projects.retain(|directory| has_settings(directory));
     projects
 }
 
-/// All directories in which settings of a project are looked for, from the innermost to the outermost,
-/// whether they have any or not.
-pub(crate) fn searched_for_projects(directory: &Path) -> Vec<PathBuf> {
-    let mut searched = vec![directory.to_path_buf()];
-    searched.extend(searched_above(directory, home_directory().as_deref()));
-    searched
+/// The directories around a project that may have settings of a project, whether they have any or
+/// not; from the innermost to the outermost.
+pub(crate) struct Search {
+    /// Those in which they are looked for.
+    pub(crate) within: Vec<PathBuf>,
+    /// Those in which they would be, if the last of `within` were not the root of a repository.
+    pub(crate) beyond: Vec<PathBuf>,
 }
 
-fn searched_above(directory: &Path, home: Option<&Path>) -> Vec<PathBuf> {
-    let real = fs::canonicalize(directory).unwrap_or_else(|_| directory.to_path_buf());
-    let home = home.map(|home| fs::canonicalize(home).unwrap_or_else(|_| home.to_path_buf()));
-    let is_last =
-        |directory: &Path| exists(&directory.join(".git")) || home.as_deref() == Some(directory);
-    let owners = Owners::of(&real);
-    let mut searched = Vec::new();
-    let mut inner: &Path = &real;
-    while let Some(outer) = inner.parent().filter(|outer| !is_last(inner) && owners.own(outer)) {
-        searched.push(outer.to_path_buf());
-        inner = outer;
+impl Search {
+    /// From a directory on.
+    pub(crate) fn from(directory: &Path) -> Self {
+        let mut search = Self::above(directory, home_directory().as_deref());
+        search.within.insert(0, directory.to_path_buf());
+        search
     }
-    searched
+
+    /// The same without the directory itself.
+    fn above(directory: &Path, home: Option<&Path>) -> Self {
+        let real = fs::canonicalize(directory).unwrap_or_else(|_| directory.to_path_buf());
+        let home = home.map(|home| fs::canonicalize(home).unwrap_or_else(|_| home.to_path_buf()));
+        let owners = Owners::of(&real);
+        let steps = real.ancestors().zip(real.ancestors().skip(1));
+        let steps =
+            steps.take_while(|(inner, outer)| home.as_deref() != Some(*inner) && owners.own(outer));
+        let mut within: Vec<PathBuf> = steps.map(|(_, outer)| outer.to_path_buf()).collect();
+        let mut from_here = std::iter::once(&real).chain(&within);
+        let beyond = match from_here.position(|directory| is_repository(directory)) {
+            Some(inside) => within.split_off(inside),
+            None => Vec::new(),
+        };
+        Self { within, beyond }
+    }
+}
+
+/// Whether a directory is the root of a repository. Anything else that is called `.git`, such as an
+/// empty file, ends no search: by it an inner directory could leave out the hooks around it.
+fn is_repository(directory: &Path) -> bool {
+    const LINK: &[u8; 8] = b"gitdir: ";
+    let git = directory.join(".git");
+    if fs::symlink_metadata(git.join("HEAD")).is_ok_and(|head| !head.is_dir()) {
+        return true;
+    }
+    let mut begin = [0; LINK.len()];
+    let read = regular_file::open(&git).and_then(|mut file| file.read_exact(&mut begin));
+    read.is_ok() && begin == *LINK
 }
 
 /// The project whose settings stand in a file of that path, if it is where a project keeps them.

@@ -30,7 +30,7 @@ use std::time::Duration;
 pub use check::{CheckedFile, Surroundings, check};
 pub use diagnostic::{Diagnostic, Place, Severity};
 pub use discovery::{IN_PROJECT, config_home, discover, enclosing_projects, nearest_project};
-pub(crate) use discovery::{project_of, searched_for_projects};
+pub(crate) use discovery::{Search, project_of};
 pub(crate) use fields::{DEFINITION_FIELDS, HOOK_FIELDS, TOP_LEVEL};
 pub use file::parse;
 pub use foreign::{ForeignFile, find_foreign};

@@ -84,6 +84,11 @@ pub(crate) struct Decisions {
 }
 
 impl TrustedHooks {
+    /// Whether nobody agreed to anything.
+    pub(crate) fn is_empty(&self) -> bool {
+        matches!(self, Self::Only(grants) if grants.is_empty())
+    }
+
     /// Looks at all hooks of the project.
     pub(crate) fn decide(&self, entries: &[&HookEntry], project: &Path) -> Decisions {
         let grants = match self {

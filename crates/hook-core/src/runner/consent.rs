@@ -1,0 +1,39 @@
+//! The last look, just before a hook runs, whether it is still what somebody agreed to.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use tokio::sync::oneshot;
+
+use super::executor::Slots;
+use super::threads::Threads;
+use crate::failure::HookFailure;
+use crate::input::EventInput;
+use crate::registry::Hook;
+
+/// Gives the slots back for the run, if the hook may still run.
+///
+/// To read its files may take a while, so a thread does that. It has the slots meanwhile, also when
+/// nobody waits for it any more: so there are never more such threads than slots.
+pub(super) async fn confirm(
+    hook: &Hook,
+    input: &EventInput,
+    slots: Slots,
+    threads: &Threads,
+) -> Result<Slots, HookFailure> {
+    let Some(granted) = hook.granted()?.map(Arc::clone) else { return Ok(slots) };
+    let directory = PathBuf::from(&*input.cwd);
+    let (sender, receiver) = oneshot::channel();
+    let started = threads.run(move |worker| {
+        let confirmed = granted.still_holds(&directory).map(|()| slots);
+        worker.free();
+        // Who does not listen any more has no use for the slots, which become free here.
+        let _ = sender.send(confirmed);
+    });
+    if let Err(source) = started {
+        let attempt = "start a thread that reads what was trusted";
+        return Err(HookFailure::Io { attempt, source: source.into() });
+    }
+    // Without an answer nothing is known to hold.
+    receiver.await.unwrap_or(Err(HookFailure::Untrusted))
+}
