@@ -146,10 +146,15 @@ async fn starved() -> Result<Value, Box<dyn Error>> {
     for _ in 0..3 {
         responses.push(fire(&system).await);
     }
+    // Settings are read on a thread, at the first use and by a reload.
+    let reloaded = system.reload().await.err().map(|error| error.to_string());
+    let unread = self::system(Duration::from_secs(60), || Ok(()))?;
+    let unread = fire(&unread).await;
     let current = Some(had.maximum.map_or(4_096, |maximum| maximum.min(4_096)));
     setrlimit(Resource::Nproc, Rlimit { current, maximum: had.maximum })?;
     let after = fire(&system).await;
-    Ok(json!({"responses": summary(&responses), "afterwards": summary(&[after])}))
+    Ok(json!({"responses": summary(&responses), "reloaded": reloaded,
+        "unread": summary(&[unread]), "afterwards": summary(&[after])}))
 }
 
 /// One after the other; then the system goes.

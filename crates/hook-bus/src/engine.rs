@@ -1,8 +1,10 @@
 //! The engine behind a hook system: built once, on first use, and again on reload.
 
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
+use std::thread;
 
 use hook_core::runner::RunnerError;
 use hook_core::settings::{Diagnostic, SettingsFile, Severity, discover, read_again};
@@ -12,7 +14,7 @@ use hook_core::{
     RunnerHost, SettingsSource, TrustPolicy,
 };
 use tokio::runtime::Handle;
-use tokio::sync::{OnceCell, Semaphore};
+use tokio::sync::{OnceCell, Semaphore, oneshot};
 
 use crate::system::NotInitialized;
 
@@ -23,9 +25,18 @@ pub enum InitializeError {
     /// The host's process is not fit to run hooks.
     #[error("failed to initialize the hook system: {0}")]
     Runner(#[source] Arc<RunnerError>),
-    /// Reading the settings panicked or was cut off by the end of the runtime.
-    #[error("failed to initialize the hook system: reading the settings did not finish ({0})")]
-    Settings(Arc<tokio::task::JoinError>),
+    /// No thread can be started that reads the settings.
+    #[error(
+        "failed to initialize the hook system: no thread can be started that reads the settings \
+         ({0}); raise the limit of processes, or end some"
+    )]
+    Thread(#[source] Arc<io::Error>),
+    /// Reading the settings panicked.
+    #[error("failed to initialize the hook system: reading the settings panicked")]
+    Panicked,
+    /// The runtime ended before the settings were read.
+    #[error("failed to initialize the hook system: the runtime ended before settings were read")]
+    RuntimeEnded,
     /// The settings have errors, and the system is to start only without any.
     #[error(
         "failed to initialize the hook system: it is strict, and its settings are broken: {}; fix \
@@ -108,13 +119,19 @@ type BuiltEngine = Result<Arc<Engine>, Arc<Unbuilt>>;
 impl Engine {
     /// Builds an engine on a thread that may wait: settings may lie on a slow or absent file system.
     async fn build(options: &EngineOptions, before: Option<Arc<Self>>) -> BuiltEngine {
-        let owned = options.clone();
-        let built =
-            tokio::task::spawn_blocking(move || Self::build_here(&owned, before.as_deref()));
-        match built.await {
-            Ok(built) => built,
-            Err(error) => Err(Arc::new(Unbuilt::unread(options, error))),
+        let (owned, runtime) = (options.clone(), Handle::current());
+        let (sender, receiver) = oneshot::channel();
+        // Not a thread of the runtime, which panics where none can be started.
+        let started = thread::Builder::new().name("settings".to_owned()).spawn(move || {
+            let _runtime = runtime.enter();
+            // Nobody listens any more if the caller was dropped.
+            let _ = sender.send(Self::build_here(&owned, before.as_deref()));
+        });
+        if let Err(error) = started {
+            return Err(Unbuilt::because(options, InitializeError::Thread(Arc::new(error))));
         }
+        let panicked = |_| Err(Unbuilt::because(options, InitializeError::Panicked));
+        receiver.await.unwrap_or_else(panicked)
     }
 
     /// Reads the settings. The runner of an engine `before` this one goes on: what it runs counts
@@ -173,14 +190,14 @@ impl Engine {
 }
 
 impl Unbuilt {
-    /// Reading the settings did not finish. Where that was the runtime's end, they can be read here.
-    fn unread(options: &EngineOptions, error: tokio::task::JoinError) -> Self {
+    /// Reads the settings while the caller waits, so that it is known what guards there are.
+    fn because(options: &EngineOptions, error: InitializeError) -> Arc<Self> {
         let read = || Engine::read(options, Arc::new(Runner::unfit(options.host.clone())), None);
-        let unused = match error.is_panic() {
-            true => None,
-            false => catch_unwind(AssertUnwindSafe(read)).ok(),
+        let unused = match error {
+            InitializeError::Panicked => None,
+            _ => catch_unwind(AssertUnwindSafe(read)).ok(),
         };
-        Self { error: InitializeError::Settings(Arc::new(error)), unused }
+        Arc::new(Self { error, unused })
     }
 }
 
@@ -259,7 +276,13 @@ impl EngineSlot {
         });
         match build.await {
             Ok(built) => built,
-            Err(error) => Err(Arc::new(Unbuilt::unread(&self.options, error))),
+            Err(error) => {
+                let error = match error.is_panic() {
+                    true => InitializeError::Panicked,
+                    false => InitializeError::RuntimeEnded,
+                };
+                Err(Unbuilt::because(&self.options, error))
+            }
         }
     }
 

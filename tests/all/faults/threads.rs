@@ -73,6 +73,9 @@ async fn fault_42_a_thread_that_cannot_be_started_is_a_failure_and_a_guard_block
     let saw = saw(&agent, "starved", user).await;
     let responses = &saw["responses"];
     assert_eq!((&responses["notStarted"], &responses["blocked"]), (&json!(3), &json!(3)), "{saw}");
+    assert_eq!(saw["unread"]["blocked"], json!(1), "{saw}");
+    let reloaded = saw["reloaded"].as_str().unwrap_or_default();
+    assert!(reloaded.contains("no thread can be started that reads the settings"), "{saw}");
     assert_eq!(
         (&saw["afterwards"]["answered"], &saw["afterwards"]["blocked"]),
         (&json!(1), &json!(0))
