@@ -184,6 +184,17 @@ async fn after_a_tool_context_and_messages_are_appended_and_the_display_suppress
 }
 
 #[tokio::test]
+async fn what_is_suppressed_before_a_tool_hides_its_result_from_the_display() {
+    for event in ["BeforeTool", "AfterTool"] {
+        let (_project, host) =
+            saying(event, &json!({"systemMessage": "m", "suppressOutput": true}));
+        let (result, runs) = run_tool(&host).await;
+        assert!(result.suppress_display && result.message_for_user.is_none(), "{event}");
+        assert_eq!((text(&result), runs), (&*format!("{WROTE}\n\n[System] m"), 1), "{event}");
+    }
+}
+
+#[tokio::test]
 async fn a_block_after_a_tool_puts_the_reason_in_place_of_the_result() {
     let (_project, host) =
         saying("AfterTool", &json!({"decision": "block", "reason": "secret inside"}));
