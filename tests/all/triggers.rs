@@ -192,6 +192,19 @@ async fn what_is_suppressed_before_a_tool_hides_its_result_from_the_display() {
         assert!(result.suppress_display && result.message_for_user.is_none(), "{event}");
         assert_eq!((text(&result), runs), (&*format!("{WROTE}\n\n[System] m"), 1), "{event}");
     }
+    // Whatever is said after it.
+    let project = Project::with_settings(&json!({"hooks": {
+        "BeforeTool": [{"hooks": [{"type": "command", "command": r#"echo '{"suppressOutput":true}'"#}]}],
+        "AfterTool": [{"hooks": [{"type": "command", "command": r#"echo '{"suppressOutput":false}'"#}]}]}}));
+    assert!(run_tool(&AgentHost::new(project.builder())).await.0.suppress_display);
+    // And what the agent itself does not display stays so.
+    let (_project, host) = saying("BeforeTool", &json!({"systemMessage": "m"}));
+    let result = execute_tool_with_hooks(&host, call(), async |_input| {
+        let mut result = ToolResult::of(ToolContent::Text("hidden".to_owned()));
+        result.suppress_display = true;
+        result
+    });
+    assert!(result.await.suppress_display);
 }
 
 #[tokio::test]

@@ -762,3 +762,17 @@ async fn fault_50_a_deadline_that_passes_while_a_guard_is_asked_again_blocks() {
         }
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_guard_that_was_not_asked_before_the_deadline_blocks() {
+    let event = HookEventName::BeforeTool;
+    let slow = HandlerHook::asynchronous(event, "slow", |_| std::future::pending());
+    let slow = slow.timeout(std::time::Duration::from_secs(60)).sequential(true);
+    let guard = HandlerHook::inline(event, "guard", |_| Ok(Some(HookOutput::allow())));
+    let guard = guard.fail_behavior(FailBehavior::Block);
+    let builder = Project::new().builder().handler(slow).handler(guard);
+    let system = builder.deadline(std::time::Duration::from_secs(1)).build().unwrap();
+    let response = asked(&system, "ls").await;
+    assert_eq!(response.processed.decision, PolicyDecision::Block);
+    assert!(response.processed.reason.unwrap().starts_with("hook guard could not run"));
+}
