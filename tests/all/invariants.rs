@@ -408,6 +408,9 @@ async fn invariant_08_only_an_explicit_decision_blocks() {
         let system = project.system();
         let result = system.fire_before_agent(BeforeAgentInput { prompt: "a".into() }).await;
         assert_eq!(result.decision, expected, "{command} with {behavior}: {result:?}");
+        if command == "exit 1" {
+            assert!(result.aggregated.errors.is_empty(), "an odd exit code is no error");
+        }
         if behavior == "block" && expected == PolicyDecision::Block {
             assert!(result.reason.unwrap().contains("guard"), "the reason names the hook");
         }

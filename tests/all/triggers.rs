@@ -184,6 +184,30 @@ async fn after_a_tool_context_and_messages_are_appended_and_the_display_suppress
 }
 
 #[tokio::test]
+async fn what_is_suppressed_before_a_tool_hides_its_result_from_the_display() {
+    for event in ["BeforeTool", "AfterTool"] {
+        let (_project, host) =
+            saying(event, &json!({"systemMessage": "m", "suppressOutput": true}));
+        let (result, runs) = run_tool(&host).await;
+        assert!(result.suppress_display && result.message_for_user.is_none(), "{event}");
+        assert_eq!((text(&result), runs), (&*format!("{WROTE}\n\n[System] m"), 1), "{event}");
+    }
+    // Whatever is said after it.
+    let project = Project::with_settings(&json!({"hooks": {
+        "BeforeTool": [{"hooks": [{"type": "command", "command": r#"echo '{"suppressOutput":true}'"#}]}],
+        "AfterTool": [{"hooks": [{"type": "command", "command": r#"echo '{"suppressOutput":false}'"#}]}]}}));
+    assert!(run_tool(&AgentHost::new(project.builder())).await.0.suppress_display);
+    // And what the agent itself does not display stays so.
+    let (_project, host) = saying("BeforeTool", &json!({"systemMessage": "m"}));
+    let result = execute_tool_with_hooks(&host, call(), async |_input| {
+        let mut result = ToolResult::of(ToolContent::Text("hidden".to_owned()));
+        result.suppress_display = true;
+        result
+    });
+    assert!(result.await.suppress_display);
+}
+
+#[tokio::test]
 async fn a_block_after_a_tool_puts_the_reason_in_place_of_the_result() {
     let (_project, host) =
         saying("AfterTool", &json!({"decision": "block", "reason": "secret inside"}));

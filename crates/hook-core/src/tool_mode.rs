@@ -3,7 +3,7 @@
 use crate::json::JsonObject;
 use crate::model::ToolConfig;
 
-const RANKED_MODES: [&str; 3] = ["AUTO", "ANY", "NONE"];
+pub(crate) const RANKED_MODES: [&str; 3] = ["AUTO", "ANY", "NONE"];
 
 impl ToolConfig {
     /// Reads what has its shape and passes over what has not.

@@ -455,3 +455,66 @@ async fn a_change_of_branches_misses_no_guard() {
     let there_again = verdict(&with_store(&project, &store), "edit").await;
     assert_eq!(there_again, (false, String::new(), vec![]));
 }
+
+/// A hook is told the last of several values, and an agent may act on the first.
+#[test]
+fn a_field_that_is_written_twice_is_refused_at_every_door() {
+    let project = Project::with_settings(&json!({"hooks": {"BeforeTool": [{"hooks": [
+        {"type": "command", "name": "guard", "failBehavior": "block", "command": "cat >> told"}]}]}}));
+    let twice = r#"{"tool_name":"rm","tool_input":{},"tool_name":"ls"}"#;
+    let context =
+        r#"{"tool_name":"t","tool_input":{},"mcp_context":{"server_name":"a","server_name":"b"}}"#;
+    let message = |input: &str, more: &str| {
+        format!(
+            r#"{{"type":"hook-execution-request","eventName":"BeforeTool","input":{input},"correlationId":"c"{more}}}"#
+        )
+    };
+    let good = r#"{"tool_name":"ls","tool_input":{}}"#;
+    let lines = [
+        (message(twice, ""), "invalid_payload", "`tool_name`: expected one value, found several"),
+        (message(context, ""), "invalid_payload", "`mcp_context.server_name`: expected one value"),
+        (message(good, r#","input":{}"#), "invalid_request", "`input`: expected one value"),
+        (
+            message(good, r#","event\u004eame":"BeforeTool""#),
+            "invalid_request",
+            "`eventName`: expected one value",
+        ),
+    ];
+    let text: String = lines.iter().map(|(line, ..)| format!("{line}\n")).collect();
+    let assert_refused = |responses: &[Value]| {
+        assert_eq!(responses.len(), lines.len());
+        for (response, (line, code, says)) in responses.iter().zip(&lines) {
+            assert_eq!(response["error"]["code"], *code, "{line}: {response}");
+            assert!(response["error"]["message"].as_str().unwrap().contains(says), "{response}");
+            assert_eq!(response["processed"]["decision"], "block", "{line}: {response}");
+            assert_eq!(response["correlationId"], "c", "{line}");
+        }
+    };
+    let run = Hook::new(&project, &["run", "--settings=settings.json", "-"]).stdin(text.clone());
+    assert_refused(&run.run().lines());
+    let serve = ["serve", "--stdio", "--settings=settings.json"];
+    let mut served = Hook::new(&project, &serve).stdin(text).run().lines();
+    assert_eq!(served.remove(0)["type"], "hook-hello");
+    // They are answered in any order.
+    let place = |response: &Value| {
+        lines.iter().position(|(.., says)| {
+            response["error"]["message"].as_str().is_some_and(|message| message.contains(says))
+        })
+    };
+    served.sort_by_key(place);
+    assert_refused(&served);
+    let fire = ["fire", "BeforeTool", "--settings=settings.json", "--json", "--input", twice];
+    let fired = Hook::new(&project, &fire).run();
+    assert_eq!(fired.status, 2, "{}", fired.stdout);
+    assert_eq!(fired.lines()[0]["error"]["code"], "invalid_payload");
+    project.write(
+        "twice.toml",
+        &format!(
+            "[[test]]\nname = 'twice'\nmessage = '{}'\nexpect.error = 'invalid_payload'\n",
+            message(twice, "")
+        ),
+    );
+    let tested = Hook::new(&project, &["test", "--settings=settings.json", "twice.toml"]).run();
+    assert_eq!(tested.status, 0, "{}", tested.stdout);
+    assert!(!project.path().join("told").exists(), "no hook was asked");
+}

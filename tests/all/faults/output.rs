@@ -84,9 +84,13 @@ async fn fault_29_noise_around_json_hides_no_denial_and_allows_nothing() {
         (format!("{allow}\n{DENIAL}"), deny.clone()),
         (format!("{DENIAL}\n{allow}"), deny.clone()),
         (format!("{allow}\n{allow}"), text(&format!("{allow}\n{allow}"))),
+        (format!("not at a line's start {DENIAL}"), deny.clone()),
+        (format!("checking...{DENIAL}"), deny.clone()),
+        (format!("{{4}} {{\"a\":1}} {DENIAL} and {{"), deny.clone()),
+        (format!("checking... {allow}"), text(&format!("checking... {allow}"))),
         (
-            format!("not at a line's start {DENIAL}"),
-            text(&format!("not at a line's start {DENIAL}")),
+            format!("checking... {{\"a\":{DENIAL}}}"),
+            text(&format!("checking... {{\"a\":{DENIAL}}}")),
         ),
     ] {
         let project = project("cat printed");
@@ -102,7 +106,7 @@ async fn fault_29_noise_around_json_hides_no_denial_and_allows_nothing() {
 #[tokio::test]
 async fn fault_29_a_mebibyte_of_braces_is_read_in_linear_time() {
     // Read again from each brace, this would take hours; `prompt` does not wait that long.
-    for braces in ["{", "{\\n", "{\"a\":"] {
+    for braces in ["{", "{\\n", "{\"a\":", "x{\"decision\":"] {
         let command = format!("python3 -c \"print('{braces}' * 1048576)\" | head -c 1048576");
         let project = project_with(&[json!({"command": command})]);
         let response = prompt(&project.system()).await;

@@ -64,6 +64,12 @@ impl Tree {
         self.fields().iter().rev().find(|(own, _)| own == name).map(|(_, value)| value)
     }
 
+    /// Whether a field is there several times.
+    pub(super) fn repeats_a_field(&self) -> bool {
+        let mut names = std::collections::HashSet::new();
+        self.fields().iter().any(|(name, _)| !names.insert(name))
+    }
+
     /// Changes the entry of a list or an object that stands at that place of the whole text.
     fn edit(&mut self, place: &mut usize, edit: &Edit) -> bool {
         match self {

@@ -54,9 +54,13 @@ struct Printers {
 
 impl Printers {
     fn new() -> Self {
+        Self::with("continue")
+    }
+
+    fn with(behavior: &str) -> Self {
         let hook = |number: usize| {
             let command = format!("cat {number}.out; cat {number}.err >&2; exit $(<{number}.code)");
-            json!({"type": "command", "command": command})
+            json!({"type": "command", "command": command, "failBehavior": behavior})
         };
         let hooks: Vec<Value> = (0..HOOKS).map(hook).collect();
         let project = Project::with_settings(&json!({"hooks": {"BeforeTool": [{"hooks": hooks}]}}));
@@ -118,13 +122,15 @@ fn prints() -> impl Strategy<Value = Vec<Print>> {
     prop::collection::vec(print, HOOKS)
 }
 
+/// What is blank to JavaScript, which is more than what is blank to JSON.
+fn is_blank(letter: char) -> bool {
+    letter == '\u{feff}' || (letter.is_whitespace() && letter != '\u{85}')
+}
+
 /// Whether the output as a whole is an object, perhaps written as a JSON string.
 fn is_object(stdout: &Bytes) -> bool {
     let text = stdout.text();
-    // What is blank to JavaScript, which is more than what is blank to JSON.
-    let blank =
-        |letter: char| letter == '\u{feff}' || (letter.is_whitespace() && letter != '\u{85}');
-    let Ok(value) = RawJson::parse(text.trim_matches(blank)) else { return false };
+    let Ok(value) = RawJson::parse(text.trim_matches(is_blank)) else { return false };
     let inner = value.to_text().and_then(|text| RawJson::parse(text).ok());
     inner.unwrap_or(value).kind() == JsonKind::Object
 }
@@ -203,6 +209,79 @@ fn a_denial_on_lines_of_its_own_counts_whatever_is_printed_around_it_and_however
             prop_assert_eq!(reason.as_deref(), Some("the reason"), "{:?}", print);
         }
         prop_assert!(response.processed.reason.as_deref() == Some("the reason"));
+        Ok(())
+    });
+}
+
+/// Fields that only an answer has, as an answer writes them.
+const TELLING: [&str; 5] = [
+    "\"decision\":",
+    "\"continue\":",
+    "\"hookSpecificOutput\":",
+    "\"permissionDecision\":",
+    "'decision':",
+];
+
+/// Whether a guard that printed this, and ended well, may be taken to have nothing against it: an
+/// answer that allows, or text without a sign of an answer. Read in another way than the engine's.
+fn allows(stdout: &Bytes) -> bool {
+    let text = stdout.text();
+    let text = text.trim_matches(is_blank);
+    if is_object(stdout) {
+        let object = match serde_json::from_str(text) {
+            Ok(Value::String(inner)) => serde_json::from_str(&inner),
+            object => object,
+        };
+        // Half of a surrogate pair is none of what decides.
+        let Ok(object) = object else { return true };
+        let permits = |word: &Value| [json!(null), json!("allow"), json!("approve")].contains(word);
+        let specific = &object["hookSpecificOutput"];
+        let input = &specific["tool_input"];
+        return permits(&object["decision"])
+            && [json!(null), json!(true)].contains(&object["continue"])
+            && permits(&specific["permissionDecision"])
+            && (specific.is_null() || specific.is_object())
+            && (input.is_null() || input.is_object());
+    }
+    let first = text.trim_start_matches(|letter: char| {
+        letter.is_control() || letter.is_whitespace() || "\"\'`\u{fffd}\u{feff}".contains(letter)
+    });
+    let behind_a_brace = text.split_once('{').map_or("", |(_, rest)| rest);
+    !first.starts_with(['{', '['])
+        && !TELLING.iter().any(|telling| behind_a_brace.contains(telling))
+}
+
+#[test]
+fn whatever_a_guard_prints_allows_only_as_a_whole_answer_or_as_text_without_a_sign_of_one() {
+    let near =
+        select(vec!["", " ", "checking... ", "ok\n", "3 of {4} ", "\u{feff}", "[1] ", "x\0"]);
+    let answers = select(vec![
+        r#"{"decision":"deny","reason":"r"}"#,
+        r#"{"decision":"allow"}"#,
+        r#"{"hookSpecificOutput":{"permissionDecision":"deny"}}"#,
+        r#"{"hookSpecificOutput":{"permissionDecision":"allow","tool_input":{"a":2}}}"#,
+        r#"{"hookSpecificOutput":{"tool_input":7}}"#,
+        r#"{'decision':'deny'}"#,
+        r#"{"continue":false}"#,
+        r#"{"x":1}"#,
+        "all is well",
+    ]);
+    let around = (near.clone(), answers, near)
+        .prop_map(|(before, answer, after)| Bytes([before, answer, after].concat().into_bytes()));
+    let print = prop_oneof![1 => any_output(), 2 => around].prop_map(|stdout| Print {
+        stdout,
+        stderr: Bytes(Vec::new()),
+        code: 0,
+    });
+    let printers = Printers::with("block");
+    check(20, prop::collection::vec(print, HOOKS), |prints| {
+        let response = printers.run(&prints);
+        prop_assert!(response.success(), "{:?}", response.error());
+        for (print, result) in prints.iter().zip(&response.hooks) {
+            if policy(result) == PolicyDecision::Proceed {
+                prop_assert!(allows(&print.stdout), "{:?}: {:?}", print, result.output);
+            }
+        }
         Ok(())
     });
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hook_core::shape::FieldReader;
+use hook_core::shape::{FieldReader, ShapeError};
 use hook_core::text::shortened;
 use hook_core::{
     FailureCode, HookEventName, JsonObject, ObjectWriter, RawJson, RequestInput, StageFailure,
@@ -135,6 +135,7 @@ impl HookExecutionRequest {
 
     /// Reads a request from a JSON object.
     pub fn from_object(fields: JsonObject) -> Self {
+        let repeated = fields.repeated().map(str::to_owned);
         let mut fields = FieldReader::new(fields);
         let event_name = fields.text("eventName").ok().flatten();
         // What it was meant for is known whatever else is wrong, and may have a guard.
@@ -147,6 +148,11 @@ impl HookExecutionRequest {
             Ok(given) => given.unwrap_or_else(CorrelationId::generate),
             Err(message) => return invalid(message),
         };
+        if let Some(name) = repeated {
+            // What reads the request elsewhere may take the first value.
+            let error = ShapeError::new(shortened(&name), "one value", "several");
+            return invalid(error.to_string()).with_correlation_id(correlation_id);
+        }
         match envelope(&mut fields, event_name) {
             Ok(Envelope { named, deadline, streams, inputs, run_token }) => {
                 let body = Body::Named(Box::new(named));
@@ -271,7 +277,7 @@ struct Envelope {
 }
 
 fn envelope(fields: &mut FieldReader, event_name: Option<String>) -> Result<Envelope, String> {
-    let text = |error: hook_core::ShapeError| error.to_string();
+    let text = |error: ShapeError| error.to_string();
     fields.alias("payload", "input");
     let message_type = fields.text("type").map_err(text)?;
     if message_type.as_deref() != Some(kind::REQUEST) {
@@ -342,6 +348,10 @@ mod tests {
             (
                 format!(r#"{{{r},"eventName":"X","payload":{{}},"deadlineMs":1.5}}"#),
                 "field `deadlineMs`: expected whole milliseconds, found 1.5",
+            ),
+            (
+                format!(r#"{{{r},"eventName":"X","input":{{}},"eventName":"Y"}}"#),
+                "field `eventName`: expected one value, found several",
             ),
         ] {
             let Body::Invalid(invalid) = HookExecutionRequest::from_json(&text).into_body() else {

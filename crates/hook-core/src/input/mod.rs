@@ -18,6 +18,7 @@ use crate::json::{JsonObject, ObjectWriter, RawObject};
 use crate::model::OLDER_NAMES;
 use crate::schema::{self, Field, Kind};
 use crate::shape::{FieldReader, ShapeError};
+use crate::text::shortened;
 
 pub use payload::{
     AfterAgentInput, AfterModelInput, AfterToolInput, BeforeAgentInput, BeforeModelInput,
@@ -113,8 +114,10 @@ impl RequestInput {
     /// # Errors
     /// Names the first field that is not what protocol.md §2 requires.
     pub fn read(event: HookEventName, fields: JsonObject) -> Result<Self, PayloadError> {
+        let repeated = repeated_field(&fields);
         let mut fields = FieldReader::new(fields);
         let read = |fields: &mut FieldReader| -> Result<_, ShapeError> {
+            repeated?;
             if event.row().model != ModelPayload::None {
                 for (name, older) in OLDER_NAMES {
                     fields.alias(older, name);
@@ -201,6 +204,14 @@ impl<P: Into<EventPayload>> From<P> for RequestInput {
             base: BaseOverrides::default(),
             extra: JsonObject::default(),
         }
+    }
+}
+
+/// The agent may act on the first of several values, and a guard is told of the last.
+fn repeated_field(fields: &JsonObject) -> Result<(), ShapeError> {
+    match fields.repeated() {
+        Some(name) => Err(ShapeError::new(shortened(name), "one value", "several")),
+        None => Ok(()),
     }
 }
 
@@ -308,6 +319,16 @@ mod tests {
             (HookEventName::BeforeTool, r#"{"tool_name":"","tool_input":{}}"#, "tool_name"),
             (HookEventName::BeforeTool, r#"{"tool_name":"a","tool_input":[]}"#, "tool_input"),
             (HookEventName::BeforeTool, r#"{"tool_name":"a"}"#, "tool_input"),
+            (
+                HookEventName::BeforeTool,
+                r#"{"tool_name":"a","tool_input":{},"tool_\u006eame":"b"}"#,
+                "tool_name",
+            ),
+            (
+                HookEventName::BeforeTool,
+                r#"{"tool_name":"a","tool_input":{},"mcp_context":{"server_name":"a","server_name":"b"}}"#,
+                "mcp_context.server_name",
+            ),
             (
                 HookEventName::BeforeTool,
                 r#"{"tool_name":"a","tool_input":{},"mcp_context":{}}"#,

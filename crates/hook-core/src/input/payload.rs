@@ -3,8 +3,8 @@
 use std::fmt;
 
 use crate::event::HookEventName;
-use crate::input::fields;
 use crate::input::words::{PreCompressTrigger, SessionEndReason, SessionStartSource};
+use crate::input::{fields, repeated_field};
 use crate::json::{JsonKind, JsonObject, ObjectWriter, RawJson, RawObject};
 use crate::schema::{Field, Kind};
 use crate::shape::{FieldReader, Required, ShapeError};
@@ -190,7 +190,9 @@ pub struct McpContext {
 impl McpContext {
     fn take(fields: &mut FieldReader) -> Result<Option<Self>, ShapeError> {
         let Some(context) = fields.object("mcp_context")? else { return Ok(None) };
-        let mut fields = FieldReader::new(context.fields());
+        let context = context.fields();
+        repeated_field(&context).map_err(|error| error.within("mcp_context"))?;
+        let mut fields = FieldReader::new(context);
         let mut read = || -> Result<_, ShapeError> {
             let server_name = fields.text("server_name").required("server_name", "a string")?;
             Ok((server_name, fields.text("server_uri")?))

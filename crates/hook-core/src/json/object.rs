@@ -12,8 +12,23 @@ use super::{JsonError, JsonKind, ObjectWriter, RawJson, RawObject};
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct JsonObject {
     /// Absent while there are no fields: most objects that inputs and outputs carry are empty.
-    fields: Option<Box<IndexMap<String, RawJson>>>,
+    fields: Option<Box<Fields>>,
 }
+
+#[derive(Debug, Clone, Default)]
+struct Fields {
+    by_name: IndexMap<String, RawJson>,
+    repeated: Option<Box<str>>,
+}
+
+/// Two objects are equal if they have the same fields, however often one was written.
+impl PartialEq for Fields {
+    fn eq(&self, other: &Self) -> bool {
+        self.by_name == other.by_name
+    }
+}
+
+impl Eq for Fields {}
 
 impl JsonObject {
     /// An object without fields.
@@ -25,32 +40,40 @@ impl JsonObject {
         if value.kind() != JsonKind::Object {
             return Err(JsonError::new(format!("expected an object, found {}", value.kind())));
         }
-        let mut fields = IndexMap::new();
+        let mut fields = Fields::default();
         read_entries(value.as_str(), |name, range| {
-            fields.insert(name, value.slice(range));
+            let (index, earlier) = fields.by_name.insert_full(name, value.slice(range));
+            if earlier.is_some() && fields.repeated.is_none() {
+                fields.repeated = fields.by_name.get_index(index).map(|(name, _)| name[..].into());
+            }
         });
         Ok(Self::of(fields))
     }
 
-    fn of(fields: IndexMap<String, RawJson>) -> Self {
-        Self { fields: (!fields.is_empty()).then(|| Box::new(fields)) }
+    fn of(fields: Fields) -> Self {
+        Self { fields: (!fields.by_name.is_empty()).then(|| Box::new(fields)) }
+    }
+
+    /// A field that the text of this object has several times, with the last value here.
+    pub fn repeated(&self) -> Option<&str> {
+        self.fields.as_ref()?.repeated.as_deref()
     }
 
     /// The value of a field.
     pub fn get(&self, name: &str) -> Option<&RawJson> {
-        self.fields.as_ref()?.get(name)
+        self.fields.as_ref()?.by_name.get(name)
     }
 
     /// Sets a field, in its place if it is there, else at the end.
     pub fn insert(&mut self, name: impl Into<String>, value: impl Into<RawJson>) {
-        self.fields.get_or_insert_default().insert(name.into(), value.into());
+        self.fields.get_or_insert_default().by_name.insert(name.into(), value.into());
     }
 
     /// Removes a field and keeps the order of the others.
     pub fn remove(&mut self, name: &str) -> Option<RawJson> {
         let fields = self.fields.as_mut()?;
-        let removed = fields.shift_remove(name);
-        if fields.is_empty() {
+        let removed = fields.by_name.shift_remove(name);
+        if fields.by_name.is_empty() {
             self.fields = None;
         }
         removed
@@ -80,14 +103,14 @@ impl JsonObject {
 
     /// The number of fields.
     pub fn len(&self) -> usize {
-        self.fields.as_ref().map_or(0, |fields| fields.len())
+        self.fields.as_ref().map_or(0, |fields| fields.by_name.len())
     }
 
     /// The fields in order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &RawJson)> {
         self.fields
             .iter()
-            .flat_map(|fields| fields.iter())
+            .flat_map(|fields| fields.by_name.iter())
             .map(|(name, value)| (name.as_str(), value))
     }
 
@@ -101,7 +124,7 @@ impl JsonObject {
 
 impl FromIterator<(String, RawJson)> for JsonObject {
     fn from_iter<T: IntoIterator<Item = (String, RawJson)>>(fields: T) -> Self {
-        Self::of(fields.into_iter().collect())
+        Self::of(Fields { by_name: fields.into_iter().collect(), repeated: None })
     }
 }
 
@@ -127,5 +150,6 @@ mod tests {
     fn the_last_of_duplicate_keys_wins() {
         let object = RawJson::parse(r#"{"a":1,"b":2,"a":3}"#).unwrap().to_object().unwrap();
         assert_eq!(object.to_raw().as_str(), r#"{"a":3,"b":2}"#);
+        assert_eq!(object.repeated(), Some("a"));
     }
 }

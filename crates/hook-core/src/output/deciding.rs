@@ -5,6 +5,7 @@
 //! to allow counts only when it is written exactly as documented.
 
 use super::Decision;
+use super::fields::stands_for;
 use crate::json::{JsonKind, RawJson};
 use crate::nearest::nearest;
 use crate::output::PolicyDecision;
@@ -23,8 +24,6 @@ pub(super) enum Level {
 #[derive(Debug)]
 pub(super) struct Deciding {
     pub(super) name: &'static str,
-    /// The name in lower case: what other spellings are compared with.
-    folded: &'static str,
     /// The field that says why.
     pub(super) reason: &'static str,
     /// Where it belongs.
@@ -32,23 +31,12 @@ pub(super) struct Deciding {
     read: fn(&RawJson) -> Meaning,
 }
 
-pub(super) static CONTINUE: Deciding = Deciding {
-    name: "continue",
-    folded: "continue",
-    reason: "stopReason",
-    level: Level::Top,
-    read: read_continue,
-};
-pub(super) static DECISION: Deciding = Deciding {
-    name: "decision",
-    folded: "decision",
-    reason: "reason",
-    level: Level::Top,
-    read: read_word,
-};
+pub(super) static CONTINUE: Deciding =
+    Deciding { name: "continue", reason: "stopReason", level: Level::Top, read: read_continue };
+pub(super) static DECISION: Deciding =
+    Deciding { name: "decision", reason: "reason", level: Level::Top, read: read_word };
 pub(super) static PERMISSION: Deciding = Deciding {
     name: "permissionDecision",
-    folded: "permissiondecision",
     reason: "permissionDecisionReason",
     level: Level::Specific,
     read: read_word,
@@ -73,7 +61,7 @@ const RESTRICTING_WORDS: [(&str, Decision); 11] = [
 /// Other ways to write `"continue": false`, beside the number 0.
 const OTHER_FALSE: [&str; 4] = ["false", "no", "off", "0"];
 
-/// A name or word longer than this is none of the tables.
+/// A word longer than this is none of the tables.
 const LONGEST_WORD: usize = 64;
 
 /// What a value of a deciding field says.
@@ -142,16 +130,7 @@ impl Deciding {
     /// The field that a name stands for: the name itself, or the name in another case, with blanks
     /// around it, hyphens or underscores.
     pub(super) fn named(name: &str) -> Option<&'static Deciding> {
-        if let Some(exact) = DECIDING.into_iter().find(|field| field.name == name) {
-            return Some(exact);
-        }
-        let name = name.trim();
-        if name.len() > LONGEST_WORD {
-            return None;
-        }
-        let letters = name.chars().filter(|letter| !matches!(letter, '_' | '-' | ' '));
-        let folded: String = letters.flat_map(char::to_lowercase).collect();
-        DECIDING.into_iter().find(|field| field.folded == folded)
+        DECIDING.into_iter().find(|field| stands_for(name, field.name))
     }
 
     /// The field of which a name is probably a misspelling.

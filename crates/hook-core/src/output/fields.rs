@@ -1,6 +1,7 @@
 //! What is known in an answer. Reader and schema both go by these tables.
 
 use super::Decision;
+use crate::event::HookEventName;
 use crate::json::JsonKind;
 use crate::model;
 use crate::schema::{Field, Kind};
@@ -48,6 +49,27 @@ pub static SPECIFIC_FIELDS: [Field; 9] = [
     Field::optional("toolConfig", Kind::Defined(model::TOOL_CONFIG), "Which tools may be called."),
     Field::optional("clearContext", Kind::Bool, "`true` asks for the conversation to be cleared."),
 ];
+
+/// Whether a name is a known one, perhaps in another case, or with blanks, hyphens or underscores.
+pub(crate) fn stands_for(name: &str, known: &str) -> bool {
+    fn letters(name: &str) -> impl Iterator<Item = char> {
+        let letters = name.trim().chars().filter(|letter| !matches!(letter, '_' | '-' | ' '));
+        letters.flat_map(char::to_lowercase)
+    }
+    name == known || letters(name).eq(letters(known))
+}
+
+/// The fields of `hookSpecificOutput` that replace something of the caller's on that event. Their
+/// values are data.
+pub(super) fn replacing(event: HookEventName) -> impl Iterator<Item = &'static str> {
+    let fields = SPECIFIC_FIELDS.iter().filter(|field| json_kind(field) == JsonKind::Object);
+    fields.map(|field| field.name).filter(move |name| event.row().answers(name))
+}
+
+/// Whether a field of `hookSpecificOutput` replaces something on any event.
+pub(super) fn is_replacing(name: &str) -> bool {
+    SPECIFIC_FIELDS.iter().any(|field| field.name == name && json_kind(field) == JsonKind::Object)
+}
 
 /// The kind of JSON that a field of an answer must be.
 pub(super) fn json_kind(field: &Field) -> JsonKind {

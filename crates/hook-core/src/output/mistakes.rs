@@ -3,6 +3,7 @@
 //! Unknown fields are allowed. A warning is for those that look like a known one, or stand where
 //! they are not read.
 
+use super::fields::{replacing, stands_for};
 use super::{COMMON_FIELDS, HookOutput, SPECIFIC_FIELDS};
 use crate::event::HookEventName;
 use crate::nearest::nearest;
@@ -10,6 +11,9 @@ use crate::text::shortened;
 
 /// How many fields are compared with known names, however many an answer has.
 const COMPARED: usize = 64;
+
+/// What other agents call fields of `hookSpecificOutput`.
+const ELSEWHERE: [(&str, &str); 1] = [("updatedInput", "tool_input")];
 
 impl HookOutput {
     /// What of this output probably means something else than what it does on that event: at most
@@ -21,9 +25,12 @@ impl HookOutput {
         let inside = || specific_names().take(COMPARED).filter(|name| !is_specific(name));
         [
             beside().find_map(|name| misspelt(name, event)),
-            beside().find(|name| is_specific(name)).map(|name| {
-                format!("`{name}` has no effect here; it belongs into `hookSpecificOutput`")
-            }),
+            beside().find(|name| is_specific(name) || meant_replacing(name, event).is_some()).map(
+                |name| {
+                    let name = shortened(name);
+                    format!("`{name}` has no effect here; it belongs into `hookSpecificOutput`")
+                },
+            ),
             inside().find_map(|name| misspelt_inside(name, event)),
             inside().find(|name| is_common(name)).map(|name| {
                 format!(
@@ -64,6 +71,14 @@ fn is_specific(name: &str) -> bool {
     SPECIFIC_FIELDS.iter().any(|field| field.name == name)
 }
 
+/// The field that replaces something on that event and that a name stands for: the field's own,
+/// another spelling of it, or another agent's.
+pub(super) fn meant_replacing(name: &str, event: HookEventName) -> Option<&'static str> {
+    let elsewhere = ELSEWHERE.iter().find(|(theirs, _)| *theirs == name).map(|(_, ours)| *ours);
+    let name = elsewhere.unwrap_or(name);
+    replacing(event).find(|field| stands_for(name, field))
+}
+
 /// A field beside `hookSpecificOutput` that looks like a known one.
 fn misspelt(name: &str, event: HookEventName) -> Option<String> {
     // A hook that repeats its input makes no mistake in that.
@@ -79,8 +94,10 @@ fn misspelt_inside(name: &str, event: HookEventName) -> Option<String> {
     if is_common(name) {
         return None;
     }
-    let known = SPECIFIC_FIELDS.iter().map(|field| field.name);
-    let known = nearest(name, known.filter(|known| event.row().answers(known)))?;
+    let known = meant_replacing(name, event).or_else(|| {
+        let known = SPECIFIC_FIELDS.iter().map(|field| field.name);
+        nearest(name, known.filter(|known| event.row().answers(known)))
+    })?;
     let name = shortened(name);
     Some(format!(
         "`hookSpecificOutput.{name}` is not known and has no effect; did you mean `{known}`?"
@@ -118,6 +135,16 @@ mod tests {
             ),
             (
                 BeforeTool,
+                r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":{}}}"#,
+                "`hookSpecificOutput.updatedInput` is not known and has no effect; did you mean `tool_input`?",
+            ),
+            (
+                BeforeTool,
+                r#"{"Tool-Input":{}}"#,
+                "`Tool-Input` has no effect here; it belongs into `hookSpecificOutput`",
+            ),
+            (
+                BeforeTool,
                 r#"{"hookSpecificOutput":{"decision":"allow","reason":"r"}}"#,
                 "`decision` has no effect in `hookSpecificOutput`; it belongs beside it, not into it",
             ),
@@ -138,12 +165,12 @@ mod tests {
 
     #[test]
     fn what_is_allowed_stays_silent() {
-        use HookEventName::{AfterModel, BeforeTool};
+        use HookEventName::{AfterModel, AfterTool, BeforeTool};
         for (event, text) in [
             (BeforeTool, r#"{"mine":1,"hookSpecificOutput":{"theirs":1}}"#),
             (
-                BeforeTool,
-                r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":{}}}"#,
+                AfterTool,
+                r#"{"hookSpecificOutput":{"hookEventName":"PostToolUse","updatedInput":{}}}"#,
             ),
             (BeforeTool, r#"{"hookSpecificOutput":{"hookEventName":"before_tool"}}"#),
             (AfterModel, r#"{"hookSpecificOutput":{"llm_response":{},"additionalContext":"c"}}"#),

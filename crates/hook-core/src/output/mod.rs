@@ -5,11 +5,14 @@ mod deciding;
 mod decision;
 mod fields;
 mod mistakes;
+mod nested;
 mod read;
 mod restricting;
+mod unapplied;
 mod views;
 
 pub use decision::{Decision, PolicyDecision};
+pub(crate) use fields::stands_for;
 pub use fields::{COMMON_FIELDS, SPECIFIC_FIELDS};
 pub(crate) use read::{Invalid, Reading};
 pub use views::{

@@ -4,7 +4,8 @@
 use super::deciding::{
     CONTINUE, DECIDING, DECISION, Deciding, Level, Meaning, PERMISSION, Restriction, Unreadable,
 };
-use super::fields::json_kind;
+use super::fields::{is_replacing, json_kind, stands_for};
+use super::nested::restriction_within;
 use super::{COMMON_FIELDS, Decision, HookOutput, PolicyDecision, SPECIFIC_FIELDS};
 use crate::failure::InvalidAnswer;
 use crate::json::{JsonKind, JsonObject, RawJson, RawObject};
@@ -55,7 +56,11 @@ impl HookOutput {
                     Meaning::Unreadable(_) | Meaning::Restrictive { exact: false, .. }
                 )
             }
-            other => other.is_some(),
+            Some(_) => true,
+            None if level == Level::Specific && is_replacing(name) => {
+                !matches!(value.kind(), JsonKind::Object | JsonKind::Null)
+            }
+            None => stands_for(name, SPECIFIC) || restriction_within(value).is_some(),
         };
         let specific = self.hook_specific_output.as_ref();
         let is_unusual = matches!(self.decision, Some(Decision::Other(_)))
@@ -74,7 +79,9 @@ impl Reading {
     /// Reads the entries of an object, of which those that decide may stand there several times.
     pub(crate) fn of(entries: Vec<(String, RawJson)>) -> Self {
         let mut claims = Claims::collect(&entries);
-        let mut known = Known { fields: entries.into_iter().collect(), reading: Self::default() };
+        let mut known = Known { fields: JsonObject::new(), reading: Self::default() };
+        known.reading.note_nested(&entries);
+        known.fields = entries.into_iter().collect();
         let mut output = HookOutput {
             should_continue: known.take(CONTINUE.name).and_then(|value| value.to_bool()),
             stop_reason: known.take_as("stopReason", RawJson::to_text),
@@ -100,6 +107,31 @@ impl Reading {
         reading
     }
 
+    /// What restricts deeper than it is read makes it uncertain what was decided: in a value that is
+    /// nobody's data, text that was pasted into the answer can have moved it there.
+    fn note_nested(&mut self, entries: &[(String, RawJson)]) {
+        for (name, value) in entries {
+            let found = match value.kind() {
+                JsonKind::Object if stands_for(name, SPECIFIC) => value
+                    .to_entries()
+                    .iter()
+                    .filter(|(name, _)| !is_replacing(name))
+                    .find_map(|(_, value)| restriction_within(value)),
+                // Of the wrong type, which is said already.
+                _ if name == SPECIFIC => None,
+                _ => restriction_within(value),
+            };
+            let Some(found) = found else { continue };
+            let name = shortened(name);
+            let reason = format!("{found} stands in `{name}`, where no decision is read");
+            let warning = format!("{reason}; it has no effect");
+            let hint = "write it at the top of the answer, with jq or a JSON library, or call it \
+                        otherwise if it is none";
+            let answer = InvalidAnswer::new(reason, hint);
+            self.invalid.push(Invalid { answer, warning: Some(warning) });
+        }
+    }
+
     /// A field that looks like a deciding one, with a value that would restrict, makes it
     /// uncertain what was decided. The warning is among [`HookOutput::mistakes`].
     fn note_misspelt(&mut self, output: &HookOutput) {
@@ -120,11 +152,11 @@ impl Reading {
     }
 }
 
-/// An entry as it is written at that level.
-fn entry(level: Level, name: &str, value: &str) -> String {
-    match level {
-        Level::Top => format!("\"{name}\": {value}"),
-        Level::Specific => format!("\"{SPECIFIC}\": {{\"{name}\": {value}}}"),
+/// An entry as it is written at the top, or in that object.
+fn entry(container: Option<&str>, name: &str, value: &str) -> String {
+    match container {
+        None => format!("\"{name}\": {value}"),
+        Some(container) => format!("\"{container}\": {{\"{name}\": {value}}}"),
     }
 }
 
@@ -132,6 +164,8 @@ fn entry(level: Level, name: &str, value: &str) -> String {
 struct Claim {
     field: &'static Deciding,
     level: Level,
+    /// The name of the object that it stands in, if that is not the answer itself.
+    container: Option<String>,
     name: String,
     value: RawJson,
     meaning: Meaning,
@@ -142,7 +176,9 @@ struct Claim {
 impl Claim {
     /// Whether the name is written as it should, where it should.
     fn at_home(&self) -> bool {
-        self.level == self.field.level && self.name == self.field.name
+        self.level == self.field.level
+            && self.name == self.field.name
+            && self.container.as_ref().is_none_or(|name| name == SPECIFIC)
     }
 }
 
@@ -152,10 +188,10 @@ struct Claims(Vec<Claim>);
 impl Claims {
     fn collect(entries: &[(String, RawJson)]) -> Self {
         let mut claims = Vec::new();
-        collect_level(Level::Top, entries, &mut claims);
+        collect_level(None, entries, &mut claims);
         // All of them: which of several counts otherwise is not for the one who pasted one in.
-        for (_, specific) in entries.iter().filter(|(name, _)| name == SPECIFIC) {
-            collect_level(Level::Specific, &specific.to_entries(), &mut claims);
+        for (name, specific) in entries.iter().filter(|(name, _)| stands_for(name, SPECIFIC)) {
+            collect_level(Some(name), &specific.to_entries(), &mut claims);
         }
         Self(claims)
     }
@@ -188,9 +224,10 @@ impl Claims {
         }
         claim.apply(decision, output);
         for claim in claims.iter().filter(|claim| claim.rank().is_some() && !claim.at_home()) {
-            let fields = match claim.level {
-                Level::Top => Some(&mut output.extra),
-                Level::Specific => output.hook_specific_output.as_mut(),
+            let fields = match claim.container.as_deref() {
+                None => Some(&mut output.extra),
+                Some(SPECIFIC) => output.hook_specific_output.as_mut(),
+                Some(_) => None,
             };
             let Some(fields) = fields else { continue };
             fields.remove(&claim.name);
@@ -201,13 +238,15 @@ impl Claims {
     }
 }
 
-fn collect_level(level: Level, entries: &[(String, RawJson)], claims: &mut Vec<Claim>) {
+fn collect_level(container: Option<&str>, entries: &[(String, RawJson)], claims: &mut Vec<Claim>) {
+    let level = if container.is_some() { Level::Specific } else { Level::Top };
     for (name, value) in entries {
         let Some(field) = Deciding::named(name) else { continue };
         let mut reasons = entries.iter().rev().filter(|(name, _)| name == field.reason);
         claims.push(Claim {
             field,
             level,
+            container: container.map(str::to_owned),
             name: name.clone(),
             value: value.clone(),
             meaning: field.read(value),
@@ -227,8 +266,8 @@ impl Claim {
 
     fn shown_name(&self) -> String {
         let name = shortened(&self.name);
-        match self.level {
-            Level::Specific if !self.at_home() => format!("{SPECIFIC}.{name}"),
+        match &self.container {
+            Some(container) if !self.at_home() => format!("{}.{name}", shortened(container)),
             _ => name,
         }
     }
@@ -244,9 +283,12 @@ impl Claim {
 
     /// What should have been written.
     fn correction(&self, decision: &Restriction) -> String {
-        let written = entry(self.level, &shortened(&self.name), &shortened(self.value.as_str()));
+        let container = self.container.as_deref().map(shortened);
+        let (name, value) = (shortened(&self.name), shortened(self.value.as_str()));
+        let written = entry(container.as_deref(), &name, &value);
         let field = self.field;
-        let meant = entry(field.level, field.name, decision.to_raw().as_str());
+        let container = (field.level == Level::Specific).then_some(SPECIFIC);
+        let meant = entry(container, field.name, decision.to_raw().as_str());
         format!("{written} was read as {meant}; write it so")
     }
 
@@ -298,7 +340,7 @@ impl Known {
         if read.is_none()
             && let Some(field) = COMMON_FIELDS.iter().find(|field| field.name == name)
         {
-            self.wrong_type(name, json_kind(field), value.kind());
+            self.wrong_type(name, json_kind(field), value.kind(), name == SPECIFIC);
         }
         read
     }
@@ -312,19 +354,20 @@ impl Known {
             }
             // What decides is reported where it is read.
             if found != expected && found != JsonKind::Null && name != PERMISSION.name {
-                self.wrong_type(&format!("{SPECIFIC}.{name}"), expected, found);
+                let full_name = format!("{SPECIFIC}.{name}");
+                self.wrong_type(&full_name, expected, found, is_replacing(name));
             }
         }
         specific
     }
 
-    fn wrong_type(&mut self, name: &str, expected: JsonKind, found: JsonKind) {
+    /// Where it `decides`, a denial may have been meant, or a change of what will be done.
+    fn wrong_type(&mut self, name: &str, expected: JsonKind, found: JsonKind, decides: bool) {
         let reason = format!("{name} must be {expected}, found {found}");
         let warning = format!("{reason}; it was ignored");
-        if name != SPECIFIC {
+        if !decides {
             return self.reading.warnings.push(warning);
         }
-        // A permission decision may have been meant.
         let answer = InvalidAnswer::new(reason, format!("write {expected}"));
         self.reading.invalid.push(Invalid { answer, warning: Some(warning) });
     }
@@ -407,6 +450,11 @@ mod tests {
                 r#""hookSpecificOutput": {"continue": 0} was read as "continue": false; write it so"#,
             ),
             (
+                r#"{"hook_specific_output":{"permissionDecision":"deny","permissionDecisionReason":"p"}}"#,
+                r#"{"hookSpecificOutput":{"permissionDecision":"deny","permissionDecisionReason":"p"},"hook_specific_output":{"permissionDecision":"deny","permissionDecisionReason":"p"}}"#,
+                r#""hook_specific_output": {"permissionDecision": "deny"} was read as "hookSpecificOutput": {"permissionDecision": "deny"}; write it so"#,
+            ),
+            (
                 r#"{"permission_decision":"Ask"}"#,
                 r#"{"hookSpecificOutput":{"permissionDecision":"ask"}}"#,
                 r#""permission_decision": "Ask" was read as "hookSpecificOutput": {"permissionDecision": "ask"}; write it so"#,
@@ -448,6 +496,18 @@ mod tests {
                 "hookSpecificOutput must be an object, found an array; write an object",
             ),
             (r#"{"descision":"deny"}"#, "`descision` is not known; did you mean `decision`?"),
+            (
+                r#"{"hookSpecificOutput":{"tool_input":7}}"#,
+                "hookSpecificOutput.tool_input must be an object, found a number; write an object",
+            ),
+            (
+                r#"{"decision":"allow","x":[{"y":{"decision":"deny"}}],"x":1}"#,
+                "\"decision\": \"deny\" stands in `x`, where no decision is read; write it at the top of the answer, with jq or a JSON library, or call it otherwise if it is none",
+            ),
+            (
+                r#"{"hookSpecificOutput":{"x":{"continue":false}}}"#,
+                "\"continue\": false stands in `hookSpecificOutput`, where no decision is read; write it at the top of the answer, with jq or a JSON library, or call it otherwise if it is none",
+            ),
         ] {
             let invalid = read(text).invalid;
             assert_eq!(invalid.len(), 1, "{text}");
@@ -458,7 +518,7 @@ mod tests {
     #[test]
     fn an_answer_that_is_written_as_documented_is_neither_invalid_nor_changed() {
         for text in [
-            r#"{"continue":true,"decision":"allow","reason":"r","hookSpecificOutput":{"permissionDecision":"deny","tool_input":{"decision":"deny"}},"mine":{"decision":5}}"#,
+            r#"{"continue":true,"decision":"allow","reason":"r","hookSpecificOutput":{"permissionDecision":"deny","tool_input":{"decision":"deny"}},"mine":{"decision":5,"was":"deny"}}"#,
             r#"{"hookSpecificOutput":{"decision":null,"mine":1},"permissionDecision":null}"#,
         ] {
             let Reading { output, warnings, invalid } = read(text);

@@ -10,8 +10,9 @@ use crate::output::{Decision, HookOutput, Invalid, PolicyDecision, Reading};
 use crate::text::shortened;
 
 use super::executor::Captured;
-use super::noise::each_object_at_line_start;
+use super::noise::{Place, each_object};
 use super::printed::{Printed, begins_like_json};
+use super::signs::answer_fields;
 
 const BLOCKED_SILENTLY: &str = "Hook exited with code 2 without an error message";
 
@@ -19,6 +20,8 @@ const RESTRICTED: &str = "stdout is not one JSON object and nothing else; only w
                           taken from the objects in it";
 const NOT_USED: &str = "stdout is not one JSON value, so the object in it was not used; send logs \
                         to stderr";
+const NOT_READ: &str =
+    "stdout is not one JSON object, and has fields of an answer in it that are not read";
 const QUOTING: &str = "write the answer with jq or a JSON library, which escape what they quote, \
                        and send other text to stderr";
 const ONE_OBJECT: &str = "print one JSON object and nothing else, and send other text to stderr";
@@ -126,18 +129,21 @@ fn read_success(
         Whole::Object(ref entries) => {
             let mut strengths = Strengths::new(event, least);
             strengths.add(entries.clone());
-            strengths.finish()
+            Restricting { output: strengths.finish(), fields: 0 }
         }
-        Whole::NotJson { .. } => strongest(event, stdout, least),
-        Whole::Array(ref items) => strongest_of(event, items, least),
-        Whole::Other => Restricting::default(),
+        _ => strongest(event, stdout, least),
     };
+    let understood = restricting.output.as_ref().map(|output| output.policy(event));
     match whole.invalid(stdout) {
         // A denial that can be read for certain needs no failure to count.
-        Some(_) if matches!(whole, Whole::Object(_)) && restricting.output.is_some() => {}
+        Some(_) if matches!(whole, Whole::Object(_)) && understood.is_some() => {}
         Some(invalid) => answer.invalid(invalid),
-        None if restricting.output.is_none() && restricting.has_object => {
-            answer.warnings.push(NOT_USED.to_owned());
+        None if understood < Some(PolicyDecision::Block)
+            && answer_fields(stdout.bytes()) > restricting.fields =>
+        {
+            let warning = understood.is_none().then(|| NOT_USED.to_owned());
+            let invalid = InvalidAnswer::new(NOT_READ, ONE_OBJECT);
+            answer.invalid.push(Invalid { answer: invalid, warning });
         }
         None => {}
     }
@@ -194,7 +200,6 @@ fn sticking_denial(
             let said = reading.output.restricting(event);
             (said.policy(event) >= PolicyDecision::Block).then_some(said)
         }
-        Some(Whole::Array(items)) => strongest_of(event, &items, PolicyDecision::Block).output,
         _ => strongest(event, stdout, PolicyDecision::Block).output,
     }
 }
@@ -222,7 +227,7 @@ enum Whole {
     /// An object, with all its entries.
     Object(Vec<(String, RawJson)>),
     /// An array.
-    Array(Vec<RawJson>),
+    Array,
     /// Another JSON value.
     Other,
     /// Text, perhaps with objects in it.
@@ -248,7 +253,7 @@ impl Whole {
     fn of(value: RawJson) -> Self {
         match value.kind() {
             JsonKind::Object => Self::Object(value.to_entries()),
-            JsonKind::Array => Self::Array(value.to_items().unwrap_or_default()),
+            JsonKind::Array => Self::Array,
             _ => Self::Other,
         }
     }
@@ -265,9 +270,7 @@ impl Whole {
                 NO_COLOURS,
             ),
             Self::Object(_) | Self::Other => return None,
-            Self::Array(_) => {
-                InvalidAnswer::new("stdout is a JSON array, not an object", ONE_OBJECT)
-            }
+            Self::Array => InvalidAnswer::new("stdout is a JSON array, not an object", ONE_OBJECT),
             Self::NotJson { error, in_string } => InvalidAnswer {
                 position: (!in_string).then(|| stdout.position(error.line(), error.column())),
                 ..InvalidAnswer::new(
@@ -287,30 +290,29 @@ impl Whole {
 struct Restricting {
     /// What restricts; `None` where nothing does enough.
     output: Option<HookOutput>,
-    /// Whether there is an object at all.
-    has_object: bool,
+    /// How many fields of an answer stand in objects that are understood as a whole.
+    fields: usize,
 }
 
-/// What restricts in the objects that begin a line.
+/// What restricts in the objects of a text, wherever they begin, and also where all of it is a JSON
+/// string. Those at the start of a line are looked for by themselves as well: one that is open in
+/// front of them need not have them for its data.
 fn strongest(event: HookEventName, text: &Printed<'_>, least: PolicyDecision) -> Restricting {
+    let string = Some(text.text()).filter(|text| text.starts_with('"'));
+    let string = string.and_then(|text| RawJson::parse(text).ok()?.to_text());
     let mut strengths = Strengths::new(event, least);
-    for text in text.readings() {
-        each_object_at_line_start(text, |object| {
-            if let Ok(object) = RawJson::parse(String::from_utf8_lossy(object)) {
-                strengths.add(object.to_entries());
-            }
-        });
+    let mut fields = 0;
+    for place in [Place::LineStart, Place::Anywhere] {
+        for text in text.readings().chain(string.iter().map(String::as_bytes)) {
+            each_object(text, place, |object| {
+                let Ok(read) = RawJson::parse(String::from_utf8_lossy(object)) else { return };
+                if strengths.add(read.to_entries()) && place == Place::Anywhere {
+                    fields += answer_fields(object);
+                }
+            });
+        }
     }
-    strengths.finish()
-}
-
-/// What restricts in the objects among these.
-fn strongest_of(event: HookEventName, items: &[RawJson], least: PolicyDecision) -> Restricting {
-    let mut strengths = Strengths::new(event, least);
-    for item in items.iter().filter(|item| item.kind() == JsonKind::Object) {
-        strengths.add(item.to_entries());
-    }
-    strengths.finish()
+    Restricting { output: strengths.finish(), fields }
 }
 
 /// What restricts in several objects, the most restrictive winning. However many there are, one
@@ -318,33 +320,34 @@ fn strongest_of(event: HookEventName, items: &[RawJson], least: PolicyDecision) 
 struct Strengths {
     event: HookEventName,
     least: PolicyDecision,
-    has_object: bool,
     by_strength: BTreeMap<PolicyDecision, HookOutput>,
 }
 
 impl Strengths {
     fn new(event: HookEventName, least: PolicyDecision) -> Self {
-        Self { event, least, has_object: false, by_strength: BTreeMap::new() }
+        Self { event, least, by_strength: BTreeMap::new() }
     }
 
-    fn add(&mut self, entries: Vec<(String, RawJson)>) {
-        self.has_object = true;
-        let output = Reading::of(entries).output.restricting(self.event);
+    /// Whether it restricts enough, and there is no doubt about what it says.
+    fn add(&mut self, entries: Vec<(String, RawJson)>) -> bool {
+        let Reading { output, invalid, .. } = Reading::of(entries);
+        let output = output.restricting(self.event);
         let strength = output.policy(self.event);
-        if strength >= self.least {
+        let counts = strength >= self.least;
+        if counts {
             let merged = match self.by_strength.remove(&strength) {
                 Some(first) => first.completed_by(output),
                 None => output,
             };
             self.by_strength.insert(strength, merged);
         }
+        counts && invalid.is_empty()
     }
 
     /// Nothing where none is as strong as asked for.
-    fn finish(self) -> Restricting {
+    fn finish(self) -> Option<HookOutput> {
         let outputs = self.by_strength.into_values();
-        let output = outputs.reduce(|weaker, stronger| stronger.completed_by(weaker));
-        Restricting { output, has_object: self.has_object }
+        outputs.reduce(|weaker, stronger| stronger.completed_by(weaker))
     }
 }
 

@@ -30,6 +30,7 @@ mod printed;
 mod process;
 mod quoting;
 mod running;
+mod signs;
 mod slots;
 mod termination;
 mod threads;
@@ -319,7 +320,7 @@ impl Runner {
             if let Some(observer) = &scope.observer {
                 observer.hook_started(hook);
             }
-            let told = scope.kept(&input);
+            let told = Told { input: input.clone(), was_started: true };
             let call = HookCall {
                 input,
                 timeout: hook.timeout,
@@ -331,10 +332,11 @@ impl Runner {
             let Execution::Done(run) = hook.executor().execute(call) else {
                 // Only the other kinds are running after `execute`.
                 let run = Answer::failed(HookFailure::Cancelled).into();
-                return StartedHook::Done(finish(hook, run, Timing::default(), None, scope));
+                let told = Told { was_started: false, ..told };
+                return StartedHook::Done(finish(hook, run, Timing::default(), &told, scope));
             };
             let timing = Timing { duration: started.elapsed(), queued: Duration::ZERO };
-            return StartedHook::Done(finish(hook, run, timing, told, scope));
+            return StartedHook::Done(finish(hook, run, timing, &told, scope));
         }
         let cancel = scope.cancel.child_token();
         let (sender, receiver) = oneshot::channel();
@@ -419,6 +421,12 @@ struct Timing {
     queued: Duration,
 }
 
+/// What a hook was told, or was to be told.
+struct Told {
+    input: HookInput,
+    was_started: bool,
+}
+
 /// Holds one hook from queue to result.
 async fn supervise(
     hook: Arc<Hook>,
@@ -467,13 +475,14 @@ async fn supervise(
         Ok(slots) => slots,
         Err(failure) => {
             let timing = Timing { queued: queued_at.elapsed(), ..Timing::default() };
-            return finish(&hook, Answer::failed(failure).into(), timing, None, &scope);
+            let told = Told { input, was_started: false };
+            return finish(&hook, Answer::failed(failure).into(), timing, &told, &scope);
         }
     };
     if let Some(observer) = &scope.observer {
         observer.hook_started(&hook);
     }
-    let told = scope.kept(&input);
+    let told = Told { input: input.clone(), was_started: true };
     let cancel = scope.cancel.clone();
     let (timeout, RunScope { nesting, depth, .. }) = (hook.timeout, scope.clone());
     let call = HookCall { input, timeout, cancel, slots, nesting, depth };
@@ -489,7 +498,7 @@ async fn supervise(
         Answer::failed(HookFailure::Panicked { message }).into()
     });
     let timing = Timing { duration: started_at.elapsed(), queued: started_at - queued_at };
-    finish(&hook, run, timing, told, &scope)
+    finish(&hook, run, timing, &told, &scope)
 }
 
 /// Makes a run the hook's result: its fail behaviour applied, its observer told.
@@ -497,12 +506,13 @@ fn finish(
     hook: &Arc<Hook>,
     run: Run,
     timing: Timing,
-    input: Option<HookInput>,
+    told: &Told,
     scope: &RunScope,
 ) -> HookExecutionResult {
     let Answer { mut output, mut failure, mut warnings, invalid } = run.answer;
     warnings.splice(0..0, hook.warnings.iter().cloned());
-    let mut invalid = invalid.into_iter();
+    let unapplied = output.as_ref().map(|output| output.unapplied(&told.input)).unwrap_or_default();
+    let mut invalid = invalid.into_iter().chain(unapplied);
     if hook.fail_behavior == FailBehavior::Block {
         if failure.is_none()
             && let Some(first) = invalid.next()
@@ -533,7 +543,7 @@ fn finish(
         duration: timing.duration,
         queued: timing.queued,
         warnings,
-        input,
+        input: scope.kept(&told.input).filter(|_| told.was_started),
         asked_again: scope.asked_again,
     };
     if let Some(observer) = &scope.observer {

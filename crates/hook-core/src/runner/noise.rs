@@ -1,24 +1,33 @@
 //! Finding JSON objects in output that is not JSON as a whole (protocol.md §3, "Noise").
 //!
 //! A script may print a banner, debug lines or somebody's file around its answer. Every complete
-//! object that begins at the start of a line is found, in one pass: time is linear and nothing
-//! recurses, whatever the text.
+//! object is found, in one pass: time is linear and nothing recurses, whatever the text.
 
 use std::ops::Range;
 
-/// Calls `found` with each complete object that begins at the start of a line, outermost only, in
-/// their order. What is held meanwhile is at most about twice the text.
-pub(super) fn each_object_at_line_start(text: &[u8], mut found: impl FnMut(&[u8])) {
+/// Where objects are looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// At the start of a line.
+    LineStart,
+    /// Behind other text as well.
+    Anywhere,
+}
+
+/// Calls `found` with each complete object that begins at such a place, outermost only, in their
+/// order. What is held meanwhile is at most about twice the text.
+pub(super) fn each_object(text: &[u8], place: Place, mut found: impl FnMut(&[u8])) {
     // Places are kept as 32 bits; no sensible limit lets more through.
     let text = text.get(..u32::MAX as usize).unwrap_or(text);
     let mut scanner = Scanner::default();
     let mut line_start = true;
     for (at, &byte) in text.iter().enumerate() {
-        if !scanner.accept(at, byte, line_start) {
+        let may_begin = line_start || place == Place::Anywhere;
+        if !scanner.accept(at, byte, may_begin) {
             // The text stops being JSON here. What was open is lost; what is complete stays.
             scanner.give_up();
             if line_start || byte == b'{' {
-                scanner.accept(at, byte, line_start);
+                scanner.accept(at, byte, may_begin);
             }
         }
         scanner.complete(&mut |range| found(text.get(range).unwrap_or_default()));
@@ -47,7 +56,7 @@ fn is_visible(text: &[u8], at: usize) -> bool {
 struct Scanner {
     /// For each open object and array, whether it is an object.
     open: Vec<bool>,
-    /// The open objects that began at the start of a line.
+    /// The open objects that began where objects are looked for.
     starts: Vec<Start>,
     state: State,
     /// Complete objects inside of ones that are still open.
@@ -95,11 +104,11 @@ impl Scanner {
     }
 
     /// Takes the next byte; false when the text stops being JSON with it.
-    fn accept(&mut self, at: usize, byte: u8, line_start: bool) -> bool {
+    fn accept(&mut self, at: usize, byte: u8, may_begin: bool) -> bool {
         let blank = matches!(byte, b' ' | b'\t' | b'\r' | b'\n');
         match self.state {
             State::Outside => {
-                if byte == b'{' && line_start {
+                if byte == b'{' && may_begin {
                     self.begin(at, true, true);
                 }
             }
@@ -144,8 +153,8 @@ impl Scanner {
             },
             State::FirstItem if byte == b']' => self.end(at),
             State::FirstItem | State::Value => match byte {
-                b'{' => self.begin(at, true, line_start),
-                b'[' => self.begin(at, false, line_start),
+                b'{' => self.begin(at, true, may_begin),
+                b'[' => self.begin(at, false, false),
                 b'"' => self.state = State::String { is_key: false },
                 b'-' | b'0'..=b'9' | b't' | b'f' | b'n' => self.state = State::Word,
                 _ => return false,
@@ -165,9 +174,9 @@ impl Scanner {
         true
     }
 
-    fn begin(&mut self, at: usize, is_object: bool, at_line_start: bool) {
+    fn begin(&mut self, at: usize, is_object: bool, is_start: bool) {
         self.open.push(is_object);
-        if is_object && at_line_start {
+        if is_start {
             self.starts.push(Start { at: at as u32, depth: self.open.len() as u32 });
         }
         self.state = if is_object { State::FirstKey } else { State::FirstItem };
@@ -198,16 +207,20 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn found(text: impl AsRef<[u8]>) -> Vec<String> {
+    fn found_at(place: Place, text: impl AsRef<[u8]>) -> Vec<String> {
         let mut found = Vec::new();
-        each_object_at_line_start(text.as_ref(), |object| {
+        each_object(text.as_ref(), place, |object| {
             found.push(String::from_utf8_lossy(object).into_owned());
         });
         found
     }
 
+    fn found(text: impl AsRef<[u8]>) -> Vec<String> {
+        found_at(Place::LineStart, text)
+    }
+
     #[test]
-    fn objects_are_found_at_line_starts_alone() {
+    fn objects_at_line_starts_are_found_alone() {
         for (text, expected) in [
             ("banner\n{\"a\":1}", vec!["{\"a\":1}"]),
             ("{\"a\":1} trailing", vec!["{\"a\":1}"]),
@@ -228,10 +241,24 @@ mod tests {
     }
 
     #[test]
+    fn objects_behind_other_text_are_found_too() {
+        for (text, expected) in [
+            ("say {\"a\":1}", vec!["{\"a\":1}"]),
+            ("3 of {4} {\"a\":{\"b\":2}} {}", vec!["{\"a\":{\"b\":2}}", "{}"]),
+            ("x {\"a\": y {\"b\":1}", vec!["{\"b\":1}"]),
+            ("x {\"a\": {\"b\":1}", vec!["{\"b\":1}"]),
+            ("[[{\"a\":1}],{\"b\":2}]", vec!["{\"a\":1}", "{\"b\":2}"]),
+        ] {
+            assert_eq!(found_at(Place::Anywhere, text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
     fn a_mebibyte_of_braces_is_read_in_one_pass() {
-        for unit in ["{", "{\n", "{\"a\":\n", "{}\n", "[{\"a\":[\n"] {
+        for unit in ["{", "{\n", "{\"a\":\n", "{}\n", "[{\"a\":[\n", "{\"a\":{\"b\":1},"] {
             let text = unit.repeat((1 << 20) / unit.len());
             found(&text);
+            found_at(Place::Anywhere, &text);
         }
     }
 

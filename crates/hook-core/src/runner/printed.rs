@@ -51,6 +51,11 @@ impl<'a> Printed<'a> {
         self.text.get(self.trimmed.clone()).unwrap_or_default()
     }
 
+    /// All that was written, decoded and without codes, with blanks around it.
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
     /// All that was written, once as text and once as it was where that is not the same.
     pub(super) fn readings(&self) -> impl Iterator<Item = &[u8]> {
         std::iter::once(&*self.bytes).chain(self.is_utf16.then_some(self.written))
