@@ -14,7 +14,8 @@ use hook_core::{
     RunnerHost, SettingsSource, TrustPolicy,
 };
 use tokio::runtime::Handle;
-use tokio::sync::{OnceCell, Semaphore, oneshot};
+use tokio::sync::{OnceCell, Semaphore};
+use tokio::task::JoinError;
 
 use crate::system::NotInitialized;
 
@@ -119,19 +120,19 @@ type BuiltEngine = Result<Arc<Engine>, Arc<Unbuilt>>;
 impl Engine {
     /// Builds an engine on a thread that may wait: settings may lie on a slow or absent file system.
     async fn build(options: &EngineOptions, before: Option<Arc<Self>>) -> BuiltEngine {
-        let (owned, runtime) = (options.clone(), Handle::current());
-        let (sender, receiver) = oneshot::channel();
-        // Not a thread of the runtime, which panics where none can be started.
-        let started = thread::Builder::new().name("settings".to_owned()).spawn(move || {
-            let _runtime = runtime.enter();
-            // Nobody listens any more if the caller was dropped.
-            let _ = sender.send(Self::build_here(&owned, before.as_deref()));
-        });
-        if let Err(error) = started {
+        // The runtime panics where it can start no thread.
+        if let Err(error) = thread::Builder::new().spawn(|| ()) {
             return Err(Unbuilt::because(options, InitializeError::Thread(Arc::new(error))));
         }
-        let panicked = |_| Err(Unbuilt::because(options, InitializeError::Panicked));
-        receiver.await.unwrap_or_else(panicked)
+        let owned = options.clone();
+        let build = move || Self::build_here(&owned, before.as_deref());
+        // The last one may be taken in between.
+        let Ok(built) = catch_unwind(AssertUnwindSafe(|| tokio::task::spawn_blocking(build)))
+        else {
+            let error = Arc::new(io::ErrorKind::WouldBlock.into());
+            return Err(Unbuilt::because(options, InitializeError::Thread(error)));
+        };
+        built.await.unwrap_or_else(|error| Err(Unbuilt::unfinished(options, &error)))
     }
 
     /// Reads the settings. The runner of an engine `before` this one goes on: what it runs counts
@@ -190,6 +191,14 @@ impl Engine {
 }
 
 impl Unbuilt {
+    fn unfinished(options: &EngineOptions, error: &JoinError) -> Arc<Self> {
+        let error = match error.is_panic() {
+            true => InitializeError::Panicked,
+            false => InitializeError::RuntimeEnded,
+        };
+        Self::because(options, error)
+    }
+
     /// Reads the settings while the caller waits, so that it is known what guards there are.
     fn because(options: &EngineOptions, error: InitializeError) -> Arc<Self> {
         let read = || Engine::read(options, Arc::new(Runner::unfit(options.host.clone())), None);
@@ -276,13 +285,7 @@ impl EngineSlot {
         });
         match build.await {
             Ok(built) => built,
-            Err(error) => {
-                let error = match error.is_panic() {
-                    true => InitializeError::Panicked,
-                    false => InitializeError::RuntimeEnded,
-                };
-                Err(Unbuilt::because(&self.options, error))
-            }
+            Err(error) => Err(Unbuilt::unfinished(&self.options, &error)),
         }
     }
 
