@@ -154,6 +154,17 @@ impl Context {
         let system = self.builder()?.build()?;
         system.initialize_here().await?;
         show_settings_problems(&system, printer);
+        self.show_trust_problems(&system, printer)?;
+        Ok(system)
+    }
+
+    /// Says which hooks of the project do not run for want of trust, which guards block for that, and
+    /// which guards are gone.
+    pub(crate) fn show_trust_problems(
+        &self,
+        system: &HookSystem,
+        printer: &mut Printer,
+    ) -> Result<(), CommandError> {
         let (blocking, untrusted): (Vec<_>, Vec<_>) = system
             .hooks()?
             .into_iter()
@@ -179,7 +190,16 @@ impl Context {
                 "{count} {guards}, in the project {project}; `hook trust` shows what changed and asks"
             ));
         }
-        Ok(system)
+        for lost in system.registry()?.lost_guards() {
+            printer.warning(lost);
+        }
+        Ok(())
+    }
+
+    /// Whether there is no settings file at all.
+    pub(crate) fn has_no_settings(&self) -> bool {
+        // What cannot be looked at may be there.
+        self.sources().iter().all(|source| matches!(source.path.try_exists(), Ok(false)))
     }
 }
 

@@ -120,9 +120,9 @@ impl Hook {
         Some((self.name.as_deref(), self.executor.identity()?))
     }
 
-    /// Why it blocks instead of running, if it does.
+    /// Why it blocks its event instead of running, if it does.
     pub fn suspension(&self) -> Option<String> {
-        Some(format!("{}; it does not run, and blocks", self.suspended.as_ref()?.failure()))
+        Some(self.suspended.as_ref()?.failure().to_string())
     }
 
     /// A warning about it, as callers get it.
@@ -182,6 +182,8 @@ pub struct HookRegistry {
     diagnostics: Vec<Diagnostic>,
     /// What costs the engine hooks that somebody wrote down, cut to a few.
     losses: Vec<String>,
+    /// Which trusted guards are gone from the settings, or are switched off by them.
+    lost_guards: Vec<String>,
     /// By event: what everybody who fires it should know of its hooks.
     notices: [Vec<String>; HookEventName::COUNT],
     switches: RwLock<Switches>,
@@ -263,7 +265,8 @@ impl HookRegistry {
         let table = Arc::new(PlanTable::new(running(&hooks, &[])));
         let switches = RwLock::new(Switches { by_name: Vec::new(), table });
         let notices = notices(&hooks, &consent.missing);
-        Self { hooks, losses: losses(&diagnostics), diagnostics, notices, switches }
+        let lost_guards = lost_guards(&hooks, &consent.missing);
+        Self { hooks, losses: losses(&diagnostics), lost_guards, diagnostics, notices, switches }
     }
 
     /// Every hook in run order.
@@ -313,6 +316,13 @@ impl HookRegistry {
     pub fn notices(&self, event: Option<HookEventName>) -> impl Iterator<Item = &str> {
         let of_event = event.map_or(&[][..], |event| &self.notices[event as usize]);
         self.losses.iter().chain(of_event).map(String::as_str)
+    }
+
+    /// A warning for each guard that the user trusted and that guards nothing now: it is gone from the
+    /// project's settings, or they switch it off. Those of an event are among its
+    /// [`notices`](Self::notices).
+    pub fn lost_guards(&self) -> &[String] {
+        &self.lost_guards
     }
 
     /// How many hooks are registered.
@@ -493,12 +503,27 @@ fn notices(hooks: &[Arc<Hook>], missing: &[MissingGuard]) -> [Vec<String>; HookE
     for (notices, untrusted) in notices.iter_mut().zip(untrusted) {
         shorten(notices, "warnings about hooks of this event");
         if untrusted > 0 {
+            let hooks = if untrusted == 1 { "hook is" } else { "hooks are" };
             notices.push(format!(
-                "hooks of the project that are not trusted and do not run: {untrusted}"
+                "{untrusted} {hooks} not trusted and did not run; the user can review what would run \
+                 with `hook trust`"
             ));
         }
     }
     notices
+}
+
+/// Which trusted guards are gone, or off, for all events. One guard may have been trusted several
+/// times.
+fn lost_guards(hooks: &[Arc<Hook>], missing: &[MissingGuard]) -> Vec<String> {
+    let missing = missing.iter().filter_map(MissingGuard::notice);
+    let mut known = HashSet::new();
+    hooks
+        .iter()
+        .filter_map(|hook| switched_off_since_trusted(hook))
+        .chain(missing)
+        .filter(|notice| known.insert(notice.clone()))
+        .collect()
 }
 
 /// That a guard was on when it was trusted and its own settings switch it off now. Where the user

@@ -38,6 +38,7 @@ status: 0
 ----- stdout -----
 no problems in 1 file, 1 hook
 ----- stderr -----
+warning: 1 hook is not trusted and will not run, in the project [PROJECT]; `hook trust` shows what would run and asks
 "#);
 }
 
@@ -132,6 +133,7 @@ warning[matcher-never-matches]: the matcher `start|resume` never matches: it is 
 
 3 errors, 5 warnings in 1 file
 ----- stderr -----
+warning: 3 hooks are not trusted and will not run, in the project [PROJECT]; `hook trust` shows what would run and asks
 "#);
 }
 
@@ -197,9 +199,8 @@ fn where_there_are_no_settings_it_says_where_it_looked() {
     insta::assert_snapshot!(finished.shown(&project), @r#"
 status: 0
 ----- stdout -----
-no problems in 0 files, 0 hooks
 ----- stderr -----
-warning: there are no settings; looked for [PROJECT]/.hooks/settings.json, [HOME]/.config/hooks/settings.json, /etc/hooks/settings.json; `hook init` writes some to begin with
+warning: there are no settings; looked for [PROJECT]/.hooks/settings.json, [HOME]/.config/hooks/settings.json, /etc/hooks/settings.json; `hook init` writes a starter hook
 "#);
 }
 
@@ -237,6 +238,7 @@ status: 1
 {"severity":"error","rule":"script-missing","message":"`./é.sh` does not exist: it was looked for at [PROJECT]/é.sh","file":"[PROJECT]/.hooks/settings.json","line":1,"column":63,"endLine":1,"endColumn":71,"path":"hooks.BeforeTool[0].hooks[0].command","help":"write the script, or mend its path; \"$HOOK_PROJECT_DIR\"/... begins at the project, wherever the agent works"}
 {"severity":"warning","rule":"unknown-key","message":"unknown key `timeuot`; it was ignored","file":"[PROJECT]/.hooks/settings.json","line":1,"column":72,"endLine":1,"endColumn":81,"path":"hooks.BeforeTool[0].hooks[0].timeuot","suggestion":"timeout","help":"rename or remove it"}
 ----- stderr -----
+warning: 1 hook is not trusted and will not run, in the project [PROJECT]; `hook trust` shows what would run and asks
 "#);
     assert_eq!(checked(&project, &["--json", "absent.json"]).lines().len(), 1);
 }
@@ -708,7 +710,7 @@ fn hooks_are_known_by_name_across_files() {
         (disabling("b", &hook("a")), hook("b"), Some(
             "warning `b` is a hook of the user settings, which project settings cannot switch off".to_owned())),
         (hook("a"), hook("a"), Some(format!(
-            "warning the hook `a` stands already at {}:1:35, for the same event and matcher; it runs once",
+            "warning the hook `a` is defined already at {}:1:35, for the same event and matcher; it runs once",
             place.display()))),
         (hook("a"), hook("b"), None),
         (hook("a"), hook("a").replace("BeforeTool", "AfterTool"), None),

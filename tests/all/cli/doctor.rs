@@ -52,7 +52,7 @@ Trust
   - trust store [HOME]/.config/hooks/trust.json: not there yet; `hook trust` makes it
 
 Duplicates
-  no hook stands in two places
+  no hook is defined twice
 
 Settings of other agents
   none found
@@ -97,7 +97,7 @@ Trust
     → `hook trust` shows what would run and asks
 
 Duplicates
-  ! [HOME]/.config/hooks/settings.json:1:78: the hook `guard` stands already at [PROJECT]/.hooks/settings.json:1:35, for the same event and matcher; it runs once
+  ! [HOME]/.config/hooks/settings.json:1:78: the hook `guard` is defined already at [PROJECT]/.hooks/settings.json:1:35, for the same event and matcher; it runs once
     → remove one of them
 
 Settings of other agents
@@ -124,7 +124,7 @@ fn a_guard_with_two_matchers_is_no_duplicate() {
         {"matcher": "shell", "hooks": [guard]}, {"matcher": "write", "hooks": [guard]}]}});
     project.write(".hooks/settings.json", &settings.to_string());
     let finished = doctor(&project, &[]);
-    let none = "Duplicates\n  no hook stands in two places\n";
+    let none = "Duplicates\n  no hook is defined twice\n";
     assert!(finished.stdout.contains(none), "{finished:?}");
 }
 
@@ -175,7 +175,7 @@ Trust
   - trust store [HOME]/.config/hooks/trust.json: not there yet; `hook trust` makes it
 
 Duplicates
-  no hook stands in two places
+  no hook is defined twice
 
 Settings of other agents
   none found

@@ -70,3 +70,28 @@ fn the_code_of_a_signal_is_128_and_its_number() {
         assert_eq!(finished.status, 128 + number, "{name}: {finished:?}");
     }
 }
+
+#[test]
+fn an_option_without_effect_on_a_command_is_refused() {
+    let project = Project::new();
+    for arguments in [
+        &["check", "--strict"][..],
+        &["init", "--strict"],
+        &["trust", "--strict"],
+        &["enable", "guard", "--strict"],
+        &["trace", "session.hookrec", "--strict"],
+        &["tail", "--project", "."],
+        &["tail", "--settings", "settings.json"],
+        &["tail", "--no-user"],
+        &["trust", "--no-user"],
+        &["init", "--no-user"],
+        &["doctor", "--timeout", "5"],
+        &["list", "--session-id", "s"],
+        &["completions", "bash", "--json"],
+    ] {
+        let finished = Hook::new(&project, arguments).run();
+        assert_eq!(finished.status, 64, "{arguments:?}: {finished:?}");
+        assert!(finished.stderr.contains(" has no effect on this command"), "{finished:?}");
+    }
+    assert_eq!(Hook::new(&project, &["list", "--strict"]).run().status, 0);
+}

@@ -94,32 +94,32 @@ fn what_would_run_is_shown_and_nothing_runs() {
     status: 1
     ----- stdout -----
     ! BeforeTool guard: not trusted
-      stands in  [PROJECT]/.hooks/settings.json:4:7
-      says it is says no
-      matcher    shell
-      command    bash ran.sh; . ./guard.sh
-      covers     guard.sh (40 bytes)
+      defined in   [PROJECT]/.hooks/settings.json:4:7
+      description  says no
+      matcher      shell
+      command      bash ran.sh; . ./guard.sh
+      file         guard.sh (40 bytes)
         │ #!/bin/sh
         │ # Says no.
         │ echo no >&2
         │ exit 2
 
     ! BeforeTool script: not trusted
-      stands in  [PROJECT]/.hooks/settings.json:5:7
-      matcher    shell
-      command    ./guard.sh --strict
-      env        MODE=strict
-      covers     guard.sh (40 bytes)
+      defined in   [PROJECT]/.hooks/settings.json:5:7
+      matcher      shell
+      command      ./guard.sh --strict
+      env          MODE=strict
+      file         guard.sh (40 bytes)
         │ #!/bin/sh
         │ # Says no.
         │ echo no >&2
         │ exit 2
 
     ! SessionEnd touch ran: not trusted
-      stands in  [PROJECT]/.hooks/settings.json:6:29
-      matcher    everything
-      command    touch ran
-      covers     no file of the project, but the command's text
+      defined in   [PROJECT]/.hooks/settings.json:6:29
+      matcher      everything
+      command      touch ran
+      files        the command names no file of the project
 
     ----- stderr -----
     error: 3 hooks are not trusted, and there is nobody to ask; call `hook trust` on a terminal, or with --yes to trust what is shown
@@ -136,11 +136,11 @@ fn trusted_hooks_run_until_they_change_or_trust_is_taken_back() {
     status: 0
     ----- stdout -----
     ! BeforeTool script: not trusted
-      stands in  [PROJECT]/.hooks/settings.json:5:7
-      matcher    shell
-      command    ./guard.sh --strict
-      env        MODE=strict
-      covers     guard.sh (40 bytes)
+      defined in   [PROJECT]/.hooks/settings.json:5:7
+      matcher      shell
+      command      ./guard.sh --strict
+      env          MODE=strict
+      file         guard.sh (40 bytes)
         │ #!/bin/sh
         │ # Says no.
         │ echo no >&2
@@ -166,18 +166,18 @@ fn trusted_hooks_run_until_they_change_or_trust_is_taken_back() {
     status: 1
     ----- stdout -----
     ! BeforeTool script: changed since it was trusted at [INSTANT]
-      stands in  [PROJECT]/.hooks/settings.json:5:7
-      matcher    shell
-      command    ./guard.sh
-      env        MODE=lax
-      covers     guard.sh (41 bytes)
-      changed    command
+      defined in   [PROJECT]/.hooks/settings.json:5:7
+      matcher      shell
+      command      ./guard.sh
+      env          MODE=lax
+      file         guard.sh (41 bytes)
+      changed      command
         - ./guard.sh --strict
         + ./guard.sh
-      changed    env.MODE
+      changed      env.MODE
         - strict
         + lax
-      changed    guard.sh
+      changed      guard.sh
         @@ -1,4 +1,4 @@
          #!/bin/sh
         -# Says no.
@@ -192,7 +192,7 @@ fn trusted_hooks_run_until_they_change_or_trust_is_taken_back() {
     insta::assert_snapshot!(shown(&project, &["trust", "--list"]), @r"
     status: 0
     ----- stdout -----
-    - BeforeTool script  trusted at [INSTANT], no hook is like this now
+    - BeforeTool script  trusted at [INSTANT], but no hook matches this decision now
         ./guard.sh --strict
     ----- stderr -----
     ");
@@ -231,9 +231,8 @@ fn on_a_terminal_each_hook_is_asked_about() {
     );
     assert!(
         seen.starts_with("status: 1\n")
-            && seen.contains(
-                "trusted script; 2 not trusted, which will not run\nnote: a `hook serve`"
-            ),
+            && seen
+                .contains("trusted script; 2 not trusted and will not run\nnote: a `hook serve`"),
         "{seen}"
     );
     assert_eq!(hooks_of_a_shell_call(&project), ["script"]);
@@ -301,13 +300,13 @@ fn what_a_reviewer_would_not_see_is_shown() {
     status: 1
     ----- stdout -----
     ! SessionEnd lint\n  script     none: not trusted
-      stands in  [PROJECT]/.hooks/settings.json:1:35
-      matcher    everything
-      command    ./a.sh # \u{202e}dne\u{202c}
-                 │   matcher    x\u{200b}\u{1b}[2K
-      env        PATH=/x
-                 │ y
-      covers     a.sh (36 bytes)
+      defined in   [PROJECT]/.hooks/settings.json:1:35
+      matcher      everything
+      command      ./a.sh # \u{202e}dne\u{202c}
+                   │   matcher    x\u{200b}\u{1b}[2K
+      env          PATH=/x
+                   │ y
+      file         a.sh (36 bytes, not executable)
         │ true\u{d}false
         │ \u{1b}]0;title\u{7}
         │ rm x\u{2066}y\u{e0041}
@@ -322,10 +321,10 @@ fn what_is_no_text_is_said() {
     let project = project();
     fs::write(project.path().join("guard.sh"), b"\x7fELF\0\xff").unwrap();
     let seen = run(&project, &["trust", "script"]).stdout;
-    assert!(seen.contains("covers     guard.sh (6 bytes, not a text)\n"), "{seen}");
+    assert!(seen.contains("file         guard.sh (6 bytes, not a text)\n"), "{seen}");
     fs::remove_file(project.path().join("guard.sh")).unwrap();
     let seen = run(&project, &["trust", "script"]).stdout;
-    let gone = "covers     guard.sh (does not exist; making it asks again)\n";
+    let gone = "file         guard.sh (does not exist; you are asked again when it does)\n";
     assert!(seen.contains(gone), "{seen}");
 }
 
@@ -339,19 +338,18 @@ fn a_script_that_an_interpreter_is_given_is_covered() {
     project.write("hooks/x.py", "print()\n");
     insta::assert_snapshot!(run(&project, &["trust"]).stdout.replace(&*project.path().to_string_lossy(), "[PROJECT]"), @r#"
     ! SessionEnd python3 -u hooks/x.py: not trusted
-      stands in  [PROJECT]/.hooks/settings.json:1:35
-      matcher    everything
-      command    python3 -u hooks/x.py
-      covers     hooks/x.py (8 bytes)
+      defined in   [PROJECT]/.hooks/settings.json:1:35
+      matcher      everything
+      command      python3 -u hooks/x.py
+      file         hooks/x.py (8 bytes)
         │ print()
 
     ! SessionEnd python3 "$HOOK_PROJECT_DIR"/hooks/x.py: not trusted
-      stands in  [PROJECT]/.hooks/settings.json:1:88
-      matcher    everything
-      command    python3 "$HOOK_PROJECT_DIR"/hooks/x.py
-      covers     hooks/x.py (8 bytes)
+      defined in   [PROJECT]/.hooks/settings.json:1:88
+      matcher      everything
+      command      python3 "$HOOK_PROJECT_DIR"/hooks/x.py
+      file         hooks/x.py (8 bytes)
         │ print()
-
     "#);
 }
 
@@ -528,7 +526,7 @@ fn a_hook_whose_files_are_not_all_known_takes_a_yes_of_its_own() {
     let project = opaque();
     let finished = run(&project, &["trust", "--yes"]);
     assert_eq!(finished.status, 1, "{finished:?}");
-    let reason = "  opaque     not all files that it may run are known: the output of a command is part of it\n";
+    let reason = "  opaque       it may run files that are not listed here: the output of a command is part of it\n";
     assert!(finished.stdout.contains(reason), "{finished:?}");
     assert!(finished.stdout.contains("trusted script, touch ran; 1 not trusted"), "{finished:?}");
     assert!(finished.stderr.contains("--opaque agrees to that"), "{finished:?}");
@@ -596,7 +594,7 @@ fn a_lock_fails_a_build_with_hooks_that_nobody_reviewed_and_trusts_nothing() {
         "{changed:?}"
     );
     assert!(
-        changed.stdout.contains("changed    guard.sh; what was in it was not kept"),
+        changed.stdout.contains("changed      guard.sh; its earlier content was not kept"),
         "{changed:?}"
     );
     assert!(changed.stderr.contains("2 hooks are not as the lock says"), "{changed:?}");

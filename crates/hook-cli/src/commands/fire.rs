@@ -191,7 +191,11 @@ async fn show(
         took: fired.took,
         full: arguments.full,
     };
-    printer.text(&render::fired(&shown, printer)).await
+    printer.text(&render::fired(&shown, printer)).await?;
+    if context.has_no_settings() {
+        printer.remark("there are no settings yet; `hook init` writes a starter hook");
+    }
+    Ok(())
 }
 
 fn request(arguments: &Arguments, context: &Context, input: &Input) -> HookExecutionRequest {

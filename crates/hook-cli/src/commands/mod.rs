@@ -50,7 +50,7 @@ pub(crate) async fn dispatch(
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
     if let Some((option, purpose)) = cli.meaningless_option() {
-        let text = format!("{option} means nothing to this command; it is for {purpose}");
+        let text = format!("{option} has no effect on this command; it is for {purpose}");
         return Err(CommandError::Usage(text));
     }
     let Cli { common, command } = cli;

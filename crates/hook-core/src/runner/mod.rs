@@ -541,7 +541,14 @@ fn deny_for_failure(hook: &Hook, failure: &HookFailure, said: Option<HookOutput>
     let mut output = said.unwrap_or_default();
     if output.policy(hook.event) < PolicyDecision::Block {
         output.decision = Some(Decision::Deny);
-        output.reason = Some(format!("hook {} failed: {failure}", hook.display_name()));
+        let name = hook.display_name();
+        output.reason = Some(match failure {
+            // Nothing failed: a person has to decide first.
+            HookFailure::Untrusted | HookFailure::BrokenSettings { .. } => {
+                format!("blocked, because the guard {name} could not check this: {failure}")
+            }
+            _ => format!("hook {name} failed: {failure}"),
+        });
     }
     output
 }

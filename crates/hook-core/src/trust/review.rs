@@ -47,6 +47,8 @@ pub struct ReviewedFile {
     pub bytes: Option<Vec<u8>>,
     /// Whether it was read, and why not.
     pub state: FileState,
+    /// Whether it can be executed, where the hook is started by executing it.
+    pub executable: Option<bool>,
 }
 
 /// Whether a file that is reviewed was read.
@@ -168,7 +170,8 @@ impl ReviewedFile {
             Content::Unreadable => (FileState::Unreadable, None),
             Content::TooLong => (FileState::TooLong, None),
         };
-        Self { path: file.path, target: file.target, bytes, state }
+        let executable = file.executable;
+        Self { path: file.path, target: file.target, bytes, state, executable }
     }
 
     pub(super) fn to_seen(&self) -> SeenFile {
@@ -176,6 +179,7 @@ impl ReviewedFile {
             path: self.path.to_string_lossy().into_owned(),
             target: self.target.to_string_lossy().into_owned(),
             sha256: self.sha256(),
+            executable: self.executable,
             content: self.text().filter(|text| text.len() <= MAX_KEPT).map(str::to_owned),
             unknown: Map::new(),
         }

@@ -1,4 +1,4 @@
-//! Settings files in run order, and hooks that stand in more than one place.
+//! Settings files in run order, and hooks that are defined more than once.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -41,7 +41,7 @@ fn file(source: &SettingsSource, checked: &[CheckedFile]) -> Finding {
     Finding::new(Health::Good, subject, hooks)
 }
 
-/// Hooks that stand in more than one place and run once.
+/// Hooks that are defined more than once and run once.
 pub(super) fn duplicates(checked: &[CheckedFile]) -> Section {
     let problems = checked.iter().flat_map(|file| &file.file.diagnostics);
     let duplicates = problems.filter(|problem| problem.rule == Rule::DuplicateHook);
@@ -50,7 +50,7 @@ pub(super) fn duplicates(checked: &[CheckedFile]) -> Section {
         Finding::new(Health::Odd, place, &problem.message).mend(problem.help())
     });
     let findings = findings.collect();
-    Section { title: "Duplicates", empty: "no hook stands in two places", findings }
+    Section { title: "Duplicates", empty: "no hook is defined twice", findings }
 }
 
 /// Who else than its owner can write a file, or put another one in its place.
