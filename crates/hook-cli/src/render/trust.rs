@@ -120,8 +120,8 @@ fn about(script: &ReviewedFile) -> String {
         (Some(bytes), None) => format!("{} bytes, not a text", bytes.len()),
         (Some(bytes), Some(_)) => format!("{} bytes", bytes.len()),
     };
-    let what = match script.executable {
-        Some(false) => format!("{what}, not executable"),
+    let what = match (&script.bytes, script.executable) {
+        (Some(_), Some(false)) => format!("{what}, not executable"),
         _ => what,
     };
     format!("{path}{leads} ({what})")

@@ -179,7 +179,8 @@ impl ReviewedFile {
             path: self.path.to_string_lossy().into_owned(),
             target: self.target.to_string_lossy().into_owned(),
             sha256: self.sha256(),
-            executable: self.executable,
+            // A file that is not there is not merely not executable.
+            executable: self.executable.filter(|_| self.bytes.is_some()),
             content: self.text().filter(|text| text.len() <= MAX_KEPT).map(str::to_owned),
             unknown: Map::new(),
         }
