@@ -108,7 +108,7 @@ pub(crate) enum Command {
     Explain(Deferred<commands::explain::Arguments>),
     /// List every hook that is found
     List(Deferred<commands::list::Arguments>),
-    /// Check settings: every problem of every file, and how to mend it
+    /// Check settings: every problem of every file, and how to fix it
     Check(Deferred<commands::check::Arguments>),
     /// Play scenarios and compare the responses with what is expected
     Test(Deferred<commands::test::Arguments>),

@@ -92,7 +92,7 @@ impl Context {
         let mut builder =
             HookSystem::builder(&self.project).session_id(self.common.session_id.as_str());
         if self.common.project.is_none() {
-            // Whoever stands in a folder of the project means that folder.
+            // A command that is run in a folder of the project means that folder.
             builder = builder.working_directory(&self.cwd);
         }
         if let Some(timeout) = self.common.timeout {

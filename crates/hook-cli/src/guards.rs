@@ -27,8 +27,8 @@ pub(crate) fn may_exist(event: HookEventName, context: &Context) -> bool {
     context.settings_files().map_or(true, |files| files.iter().any(may_guard))
 }
 
-/// Why guards of the event may be missing among the hooks of a system; `None` where all that
-/// somebody agreed to could be read.
+/// Why guards of the event may be missing among the hooks of a system; `None` where all settings
+/// that count could be read.
 pub(crate) fn unknown(
     event: HookEventName,
     system: &HookSystem,
@@ -64,7 +64,7 @@ fn loses_guards(
         && source().is_none_or(|it| is_agreed_to(&it.source, Some(&it.path), context))
 }
 
-/// Whether anything of a file may run. What nobody has agreed to does not, and is nobody's guard.
+/// Whether anything of a file may run. What is not trusted does not run, and guards nothing.
 fn is_agreed_to(source: &HookSource, path: Option<&Path>, context: &Context) -> bool {
     if *source != HookSource::Project {
         return true;

@@ -55,7 +55,7 @@ pub enum Guard<'h> {
 pub struct StageFailure {
     /// Which one, as a code.
     pub code: FailureCode,
-    /// What was attempted, on what, what went wrong and how to mend it.
+    /// What was attempted, on what, what went wrong and how to fix it.
     pub message: String,
     /// More, for programs.
     pub details: JsonObject,

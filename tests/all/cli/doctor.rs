@@ -113,7 +113,7 @@ bad: 3, odd: 4
     assert_eq!(lines[0]["section"], "Shells and interpreters");
     let bad: Vec<_> = lines.iter().filter(|line| line["health"] == "bad").collect();
     assert_eq!(bad.len(), 3);
-    assert!(bad[2]["mend"].as_str().unwrap().starts_with("chmod go-w "), "{bad:?}");
+    assert!(bad[2]["fix"].as_str().unwrap().starts_with("chmod go-w "), "{bad:?}");
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn who_else_can_write_a_trusted_file_or_its_folder_is_said() {
     fs::create_dir_all(&home).unwrap();
     let store = home.join("trust.json");
     fs::write(&store, "{\"version\":1,\"projects\":{}}").unwrap();
-    for (file, folder, health, mend) in [
+    for (file, folder, health, fix) in [
         (0o600, 0o700, "good", None),
         (0o620, 0o700, "odd", Some(format!("chmod go-w {}", store.display()))),
         (0o600, 0o707, "bad", Some(format!("chmod go-w {}", home.display()))),
@@ -147,7 +147,7 @@ fn who_else_can_write_a_trusted_file_or_its_folder_is_said() {
         let lines = doctor(&project, &["--json"]).lines();
         let found = lines.iter().find(|line| line["section"] == "Trust").unwrap();
         assert_eq!(found["health"], health, "{file:o} {folder:o} {found}");
-        assert_eq!(found.get("mend").and_then(|it| it.as_str()), mend.as_deref());
+        assert_eq!(found.get("fix").and_then(|it| it.as_str()), fix.as_deref());
     }
 }
 

@@ -122,7 +122,7 @@ fn what_would_run_is_shown_and_nothing_runs() {
       files        the command names no file of the project
 
     ----- stderr -----
-    error: 3 hooks are not trusted, and there is nobody to ask; call `hook trust` on a terminal, or with --yes to trust what is shown
+    error: 3 hooks are not trusted, and there is no terminal to ask on; call `hook trust` on one, or with --yes to trust what is shown
     ");
     assert!(!project.path().join("ran").exists());
     assert!(!project.home().join(".config/hooks/trust.json").exists());
@@ -148,7 +148,7 @@ fn trusted_hooks_run_until_they_change_or_trust_is_taken_back() {
 
     trusted script
     ----- stderr -----
-    note: a `hook serve` that is running goes on as before until it is told to read settings anew: by SIGHUP, or by a client's hook-reload
+    note: a running `hook serve` keeps the old settings until it gets SIGHUP or a client's hook-reload
     ");
     assert_eq!(hooks_of_a_shell_call(&project), ["script"]);
     insta::assert_snapshot!(shown(&project, &["trust", "script"]), @r"
@@ -187,7 +187,7 @@ fn trusted_hooks_run_until_they_change_or_trust_is_taken_back() {
         +exit 0
 
     ----- stderr -----
-    error: 1 hook is not trusted, and there is nobody to ask; call `hook trust` on a terminal, or with --yes to trust what is shown
+    error: 1 hook is not trusted, and there is no terminal to ask on; call `hook trust` on one, or with --yes to trust what is shown
     ");
     insta::assert_snapshot!(shown(&project, &["trust", "--list"]), @r"
     status: 0
@@ -204,7 +204,7 @@ fn trusted_hooks_run_until_they_change_or_trust_is_taken_back() {
     ----- stdout -----
     revoked BeforeTool script (2 decisions)
     ----- stderr -----
-    note: a `hook serve` that is running goes on as before until it is told to read settings anew: by SIGHUP, or by a client's hook-reload
+    note: a running `hook serve` keeps the old settings until it gets SIGHUP or a client's hook-reload
     ");
     assert!(hooks_of_a_shell_call(&project).is_empty());
     insta::assert_snapshot!(shown(&project, &["trust", "--revoke"]), @r"
@@ -231,8 +231,9 @@ fn on_a_terminal_each_hook_is_asked_about() {
     );
     assert!(
         seen.starts_with("status: 1\n")
-            && seen
-                .contains("trusted script; 2 not trusted and will not run\nnote: a `hook serve`"),
+            && seen.contains(
+                "trusted script; 2 not trusted and will not run\nnote: a running `hook serve`"
+            ),
         "{seen}"
     );
     assert_eq!(hooks_of_a_shell_call(&project), ["script"]);
@@ -312,7 +313,7 @@ fn what_a_reviewer_would_not_see_is_shown() {
         │ rm x\u{2066}y\u{e0041}
 
     ----- stderr -----
-    error: 1 hook is not trusted, and there is nobody to ask; call `hook trust` on a terminal, or with --yes to trust what is shown
+    error: 1 hook is not trusted, and there is no terminal to ask on; call `hook trust` on one, or with --yes to trust what is shown
     ");
 }
 
@@ -475,7 +476,7 @@ fn what_cannot_be_done_is_said_with_a_way_out() {
     status: 1
     ----- stdout -----
     ----- stderr -----
-    error: the trust store [HOME]/.config/hooks/trust.json is damaged (EOF while parsing an object at line 1 column 1): no hook of a project is trusted; `hook trust` trusts them anew, and then sets the damaged store aside as [HOME]/.config/hooks/trust.damaged-1.json
+    error: the trust store [HOME]/.config/hooks/trust.json is damaged (EOF while parsing an object at line 1 column 1): no hook of a project is trusted; `hook trust` trusts them again, and then sets the damaged store aside as [HOME]/.config/hooks/trust.damaged-1.json
     ");
     // Whoever only asks changes nothing.
     assert_eq!(fs::read_to_string(folder.join("trust.json")).unwrap(), "{");
@@ -600,10 +601,10 @@ fn a_lock_fails_a_build_with_hooks_that_nobody_reviewed_and_trusts_nothing() {
     assert!(changed.stderr.contains("2 hooks are not as the lock says"), "{changed:?}");
     clone.write("guard.sh", "#!/bin/sh\n# Says no.\necho no >&2\nexit 2\n");
     for (from, to, expected) in [
-        ("\"strict\"", "\"lax\"", "changed    env.MODE"),
+        ("\"strict\"", "\"lax\"", "changed      env.MODE"),
         ("touch ran", "touch more", "SessionEnd touch more: not in the lock"),
-        ("touch ran", "touch more", "- SessionEnd touch ran: in the lock, and gone"),
-        ("\"name\": \"guard\"", "\"timeout\": 1, \"name\": \"guard\"", "changed    timeout"),
+        ("touch ran", "touch more", "- SessionEnd touch ran: in the lock, but not in the settings"),
+        ("\"name\": \"guard\"", "\"timeout\": 1, \"name\": \"guard\"", "changed      timeout"),
     ] {
         clone.write(SETTINGS, &settings.replace(from, to));
         let changed = check(&[]);

@@ -203,7 +203,7 @@ fn a_changed_mode_is_named_by_trust() {
         + no
 
     ----- stderr -----
-    error: 1 hook is not trusted, and there is nobody to ask; call `hook trust` on a terminal, or with --yes to trust what is shown
+    error: 1 hook is not trusted, and there is no terminal to ask on; call `hook trust` on one, or with --yes to trust what is shown
     ");
     let review = &run(&project, &["trust", "--json"]).lines()[0];
     let change = json!([{"field": "guard.sh is executable", "before": "yes", "after": "no"}]);

@@ -40,8 +40,8 @@ use crate::progress;
 use crate::signals::{Hangup, until_signalled};
 
 /// What is to be said when a settings file or a decision has changed.
-const RELOAD: &str = "a `hook serve` that is running goes on as before until it is told to read \
-                      settings anew: by SIGHUP, or by a client's hook-reload";
+const RELOAD: &str = "a running `hook serve` keeps the old settings until it gets SIGHUP or a \
+                      client's hook-reload";
 
 /// Runs the command that was asked for.
 pub(crate) async fn dispatch(

@@ -19,7 +19,7 @@ use crate::output::{Printer, Tone};
 #[derive(Debug)]
 pub(crate) struct Explained<'e> {
     pub(crate) explanation: &'e Explanation,
-    /// Whether nobody named what matchers were compared with.
+    /// Whether matchers were compared with that of a sample, since none was given.
     pub(crate) subject_of_sample: bool,
     /// Whether hooks of other events are listed, too.
     pub(crate) all: bool,

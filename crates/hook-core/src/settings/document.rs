@@ -160,7 +160,7 @@ impl<'t> Document<'t> {
         self.report_with_remedy(Rule::WrongType, node, message, format!("write {expected} here"));
     }
 
-    /// Reports a problem with a value that knows better than its rule how to mend it.
+    /// Reports a problem with a value that knows better than its rule how to fix it.
     pub(super) fn report_with_remedy(
         &mut self,
         rule: Rule,

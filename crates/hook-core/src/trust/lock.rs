@@ -36,7 +36,7 @@ pub enum TrustLockError {
         source: io::Error,
     },
     /// It is no lock.
-    #[error("the lock {} is damaged ({source}); write it anew with `hook trust --lock`", path.display())]
+    #[error("the lock {} is damaged ({source}); rewrite it with `hook trust --lock`", path.display())]
     Damaged {
         /// The lock.
         path: PathBuf,
@@ -46,7 +46,7 @@ pub enum TrustLockError {
     /// A later version of the engine wrote it.
     #[error(
         "the lock {} has version {version}, which this version does not know; use the later one, or \
-         write it anew with `hook trust --lock`", path.display()
+         rewrite it with `hook trust --lock`", path.display()
     )]
     Newer {
         /// The lock.

@@ -43,7 +43,7 @@ pub enum TrustStoreError {
     /// It is not a trust store. The next decision sets it aside.
     #[error(
         "the trust store {} is damaged ({source}): no hook of a project is trusted; `hook trust` \
-         trusts them anew, and then sets the damaged store aside as {}", path.display(), aside.display()
+         trusts them again, and then sets the damaged store aside as {}", path.display(), aside.display()
     )]
     Damaged {
         /// The store.

@@ -23,7 +23,7 @@ pub(super) fn section(context: &Context, system: &HookSystem) -> Section {
     if untrusted > 0 {
         let detail = format!("{untrusted} of {all} not trusted, so not run");
         let finding = Finding::new(Health::Odd, subject(), detail);
-        findings.push(finding.mend("`hook trust` shows what would run and asks"));
+        findings.push(finding.fix("`hook trust` shows what would run and asks"));
     }
     for hook in blocking {
         let hook = &hook.hook;
@@ -41,7 +41,7 @@ pub(super) fn section(context: &Context, system: &HookSystem) -> Section {
 fn store(context: &Context) -> Finding {
     let Some(store) = context.trust_store() else {
         return Finding::new(Health::Odd, "trust store", "there is no home to keep it in")
-            .mend("set HOME or XDG_CONFIG_HOME");
+            .fix("set HOME or XDG_CONFIG_HOME");
     };
     let subject = format!("trust store {}", store.path().display());
     if !store.path().exists() {
@@ -51,7 +51,7 @@ fn store(context: &Context) -> Finding {
         // A group is often its user's alone.
         let health = if others.anybody { Health::Bad } else { Health::Odd };
         let detail = format!("{others}, and with it trust hooks in your name");
-        return Finding::new(health, subject, detail).mend(others.cure());
+        return Finding::new(health, subject, detail).fix(others.cure());
     }
     match store.granted(context.project()) {
         Ok(granted) => {

@@ -65,7 +65,7 @@ impl fmt::Display for NotEditable {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             formatter,
-            "failed to edit {}: {}; mend that first, nothing was written",
+            "failed to edit {}: {}; fix that first; nothing was written",
             self.place, self.message
         )
     }
