@@ -77,12 +77,12 @@ pub enum NotRun {
         /// The one it listens to.
         event: HookEventName,
     },
-    /// It is a project's, and nobody has trusted it as it is now.
+    /// It comes from a project, and is not trusted as it is now.
     Untrusted {
         /// Whether it was trusted as it was before.
         changed: bool,
     },
-    /// Somebody switched it off.
+    /// It is switched off.
     Disabled(SwitchedOff),
     /// Its matcher does not match.
     NotMatched {

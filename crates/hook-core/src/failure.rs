@@ -130,7 +130,7 @@ pub enum HookFailure {
         /// How deep they may be.
         limit: u32,
     },
-    /// Nobody waits for the answer any more.
+    /// The caller is gone.
     #[error("cancelled")]
     Cancelled,
 }

@@ -195,7 +195,7 @@ impl ProcessedHookResult {
 
 impl HookExecutionResult {
     /// What the caller should know of this run: why the hook failed and what it was warned about,
-    /// each as `hook NAME: …`. A cancelled hook is no news to whoever cancelled it.
+    /// each as `hook NAME: …`. A cancelled hook is no news to its caller.
     pub fn caller_warnings(&self) -> impl Iterator<Item = String> {
         let failure = self.failure.iter().filter(|it| !matches!(it, HookFailure::Cancelled));
         let texts = failure.map(ToString::to_string).chain(self.warnings.iter().cloned());

@@ -88,12 +88,12 @@ impl Hook {
         self.executor.label()
     }
 
-    /// Whether somebody trusted it, and it or the file that it runs is not the same any more.
+    /// Whether it was trusted, and it or a file that it runs changed since.
     pub fn changed_since_trusted(&self) -> bool {
         matches!(self.trust, Trust::Missing { before: Some(_) })
     }
 
-    /// Whether it is a guard (`failBehavior: block`) that somebody trusted and that cannot run as it
+    /// Whether it is a guard (`failBehavior: block`) that was trusted and that cannot run as it
     /// is now: because it changed, or because the settings file that it was in has errors. Its events
     /// are blocked until a person decides.
     pub fn blocks_unrun(&self) -> bool {
@@ -180,7 +180,7 @@ pub struct HookListing {
 pub struct HookRegistry {
     hooks: Vec<Arc<Hook>>,
     diagnostics: Vec<Diagnostic>,
-    /// What costs the engine hooks that somebody wrote down, cut to a few.
+    /// Errors because of which hooks of the settings are missing, cut to a few.
     losses: Vec<String>,
     /// Which trusted guards are gone from the settings, or are switched off by them.
     lost_guards: Vec<String>,
@@ -312,7 +312,7 @@ impl HookRegistry {
 
     /// What everybody who fires that event should know, whichever of its hooks run: errors in
     /// settings, by which hooks are missing; matchers of its hooks that cannot do what they seem to;
-    /// and hooks of it that do not run because nobody has trusted them.
+    /// and hooks of it that do not run because they are not trusted.
     pub fn notices(&self, event: Option<HookEventName>) -> impl Iterator<Item = &str> {
         let of_event = event.map_or(&[][..], |event| &self.notices[event as usize]);
         self.losses.iter().chain(of_event).map(String::as_str)
@@ -479,8 +479,8 @@ fn disabled_by(hook: &Hook, switches: &[(String, bool)]) -> Vec<SwitchedOff> {
     }
 }
 
-/// By event: what is wrong with its hooks. One that settings switch off is left out: it is missed by
-/// nobody.
+/// By event: what is wrong with its hooks. One that settings switch off is left
+/// out: it is meant not to run.
 fn notices(hooks: &[Arc<Hook>], missing: &[MissingGuard]) -> [Vec<String>; HookEventName::COUNT] {
     let mut notices: [Vec<String>; HookEventName::COUNT] = Default::default();
     let mut untrusted = [0_usize; HookEventName::COUNT];

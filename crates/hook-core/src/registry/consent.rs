@@ -81,8 +81,8 @@ impl Projects {
             });
             found[position].1.push(index);
         }
-        // Where files are named in place of a project's, nobody looked for the project's. Without a
-        // store nothing is known to be missing.
+        // Where files are named in place of a project's, the project's were not looked for. Without
+        // a store nothing is known to be missing.
         let looks = matches!(policy, TrustPolicy::Store(_))
             && (!found.is_empty() || files.iter().all(|it| it.source != HookSource::Explicit));
         if looks {
@@ -97,7 +97,7 @@ impl Projects {
     }
 }
 
-/// A guard that somebody trusted and that is not in the settings any more.
+/// A guard that was trusted and that is not in the settings any more.
 pub(super) struct MissingGuard {
     pub(super) event: HookEventName,
     pub(super) grant: Arc<Grant>,

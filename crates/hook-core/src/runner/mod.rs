@@ -343,7 +343,7 @@ impl Runner {
             Arc::clone(&self.blocking),
         );
         self.tasks.tracker.spawn(async move {
-            // Nobody listening means nobody waits; the run was cancelled and is over.
+            // Without a receiver the run was cancelled, and is over.
             let _ = sender.send(task.await);
         });
         StartedHook::Running { receiver, hook: Arc::clone(hook), _cancel: cancel.drop_guard() }
@@ -383,7 +383,7 @@ pub(crate) enum StartedHook {
     Running {
         receiver: oneshot::Receiver<HookExecutionResult>,
         hook: Arc<Hook>,
-        /// Ends the hook when nobody waits for it any more.
+        /// Ends the hook when its caller is gone.
         _cancel: DropGuard,
     },
 }

@@ -1,13 +1,13 @@
 //! Finding JSON objects in output that is not JSON as a whole (protocol.md §3, "Noise").
 //!
-//! A script may print a banner, debug lines or somebody's file around its answer. Every complete
+//! A script may print a banner, debug lines or a file's content around its answer. Every complete
 //! object that begins at the start of a line is found, in one pass: time is linear and nothing
 //! recurses, whatever the text.
 
 use std::ops::Range;
 
 /// Calls `found` with each complete object that begins at the start of a line, outermost only, in
-/// their order. What is held meanwhile is at most about twice the text.
+/// their order. What is held in memory is at most about twice the text.
 pub(super) fn each_object_at_line_start(text: &[u8], mut found: impl FnMut(&[u8])) {
     // Places are kept as 32 bits; no sensible limit lets more through.
     let text = text.get(..u32::MAX as usize).unwrap_or(text);

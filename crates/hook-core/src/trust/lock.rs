@@ -120,7 +120,7 @@ impl TrustLock {
     /// Writes the lock of a project in the place of the one that is there.
     ///
     /// # Errors
-    /// When it cannot be written, or is being changed by somebody else.
+    /// When it cannot be written, or is being changed by another process.
     pub fn write(&self, project: &Path) -> Result<(), TrustLockError> {
         let path = Self::path(project);
         let io = |attempt, source| TrustLockError::Io { attempt, path: path.clone(), source };

@@ -14,7 +14,7 @@ use crate::settings::HookEntry;
 /// How much of a file is kept with a decision, in bytes: 64 KiB.
 const MAX_KEPT: usize = 64 * 1024;
 
-/// A hook of a project as it was when somebody looked at it.
+/// A hook of a project as it was when it was reviewed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Review {
     /// The hook.
@@ -36,7 +36,7 @@ pub struct Review {
     pub standing: Standing,
 }
 
-/// A file as it was when somebody looked at it.
+/// A file as it was when it was reviewed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReviewedFile {
     /// Its path, from the project's folder on where it is below it.
