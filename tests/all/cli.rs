@@ -22,6 +22,7 @@ mod test;
 mod trace;
 mod trace_page;
 mod trust;
+mod untrusted;
 
 use hook_tests::{Hook, Project};
 use serde_json::json;

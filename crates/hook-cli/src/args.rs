@@ -108,7 +108,7 @@ pub(crate) enum Command {
     Explain(Deferred<commands::explain::Arguments>),
     /// List every hook that is found
     List(Deferred<commands::list::Arguments>),
-    /// Check settings: every problem of every file, and how to mend it
+    /// Check settings: every problem of every file, and how to fix it
     Check(Deferred<commands::check::Arguments>),
     /// Play scenarios and compare the responses with what is expected
     Test(Deferred<commands::test::Arguments>),
@@ -145,20 +145,29 @@ pub(crate) enum Command {
 impl Cli {
     /// A common option that was given and means nothing to the command, with what it is for.
     pub(crate) fn meaningless_option(&self) -> Option<(&'static str, &'static str)> {
-        use Command::{Completions, Fire, Help, Man, Replay, Run, Schema, Serve, Test, Trace};
+        use Command::{
+            Completions, Doctor, Explain, Fire, Help, Init, List, Man, Replay, Run, Schema, Serve,
+            Tail, Test, Trace, Trust,
+        };
 
         let (common, command) = (&self.common, &self.command);
         let fires = matches!(command, Fire(_) | Run(_) | Test(_) | Serve(_) | Replay(_));
+        let starts = fires || matches!(command, Doctor(_) | Explain(_) | List(_));
         let has_project =
-            !matches!(command, Completions(_) | Help(_) | Man(_) | Schema(_) | Trace(_));
+            !matches!(command, Completions(_) | Help(_) | Man(_) | Schema(_) | Tail(_) | Trace(_));
+        let has_user = has_project && !matches!(command, Init(_) | Trust(_));
         const FIRING: &str = "commands that fire events: fire, run, test, serve, replay";
+        const WITH_USER: &str = "commands that read the user's settings too";
+        const STARTING: &str =
+            "commands that load hooks: fire, run, test, serve, replay, doctor, explain, list";
         const IN_PROJECT: &str = "commands that read a project's settings";
         [
             (common.timeout.is_some() && !fires, "--timeout", FIRING),
             (common.session_id != SESSION && !fires, "--session-id", FIRING),
             (common.project.is_some() && !has_project, "--project", IN_PROJECT),
             (!common.settings.is_empty() && !has_project, "--settings", IN_PROJECT),
-            (common.no_user && !has_project, "--no-user", IN_PROJECT),
+            (common.no_user && !has_user, "--no-user", WITH_USER),
+            (common.strict && !starts, "--strict", STARTING),
             (common.json && matches!(command, Completions(_)), "--json", "all other commands"),
         ]
         .into_iter()

@@ -1,4 +1,4 @@
-//! What a shell is told when somebody asks it to complete a command line.
+//! What a shell is told when it completes a command line.
 //!
 //! The script that `hook completions SHELL` prints calls the command itself, with [`VARIABLE`] set
 //! to the shell's name. Without that variable nothing of this is done.
@@ -21,7 +21,7 @@ use crate::exit_code::{self, Status};
 /// keep the engine from its work.
 pub(crate) const VARIABLE: &str = "HOOK_COMPLETE";
 
-/// Answers a shell that asks for completions. `None` when nobody does.
+/// Answers a shell that asks for completions. `None` if this is no such call.
 pub(crate) fn answer() -> Option<Status> {
     std::env::var_os(VARIABLE).filter(|shell| !shell.is_empty())?;
     let arguments: Vec<OsString> = std::env::args_os().collect();
@@ -53,7 +53,7 @@ pub(crate) fn schema_names(current: &OsStr) -> Vec<CompletionCandidate> {
 }
 
 /// The hooks in the settings that the command line or the folder stands for, for an argument that
-/// names one. They are only read: nothing is run, and nobody has to trust them.
+/// names one. They are only read: nothing is run, so they need no trust.
 pub(crate) fn hook_names(current: &OsStr) -> Vec<CompletionCandidate> {
     let Ok(cwd) = std::env::current_dir() else { return Vec::new() };
     let words: Vec<OsString> = std::env::args_os().collect();
@@ -88,7 +88,7 @@ fn names_of_hooks(sources: &[SettingsSource]) -> BTreeMap<String, String> {
 }
 
 /// Whether a name means itself to every shell. Some put what is offered on the command line as it is,
-/// and these names may be those of a project that nobody trusts.
+/// and these names may be those of a project that is not trusted.
 fn is_plain(name: &str) -> bool {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "_.:@%+,/=-".contains(letter);
     name.chars().all(plain) && !name.starts_with('-')

@@ -92,7 +92,7 @@ impl Context {
         let mut builder =
             HookSystem::builder(&self.project).session_id(self.common.session_id.as_str());
         if self.common.project.is_none() {
-            // Whoever stands in a folder of the project means that folder.
+            // A command that is run in a folder of the project means that folder.
             builder = builder.working_directory(&self.cwd);
         }
         if let Some(timeout) = self.common.timeout {
@@ -165,6 +165,16 @@ impl Context {
     ) -> Result<(), CommandError> {
         system.initialize_here().await?;
         show_settings_problems(system, printer);
+        self.show_trust_problems(system, printer)
+    }
+
+    /// Says which hooks of the project do not run for want of trust, which guards block for that, and
+    /// which guards are gone.
+    pub(crate) fn show_trust_problems(
+        &self,
+        system: &HookSystem,
+        printer: &mut Printer,
+    ) -> Result<(), CommandError> {
         let (blocking, untrusted): (Vec<_>, Vec<_>) = system
             .hooks()?
             .into_iter()
@@ -190,7 +200,16 @@ impl Context {
                 "{count} {guards}, in the project {project}; `hook trust` shows what changed and asks"
             ));
         }
+        for lost in system.registry()?.lost_guards() {
+            printer.warning(lost);
+        }
         Ok(())
+    }
+
+    /// Whether there is no settings file at all.
+    pub(crate) fn has_no_settings(&self) -> bool {
+        // What cannot be looked at may be there.
+        self.sources().iter().all(|source| matches!(source.path.try_exists(), Ok(false)))
     }
 }
 

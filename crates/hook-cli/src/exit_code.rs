@@ -13,7 +13,7 @@ pub(crate) const PROCEED: Status = Status(0);
 /// change.
 pub(crate) const FAILURE: Status = Status(1);
 
-/// A hook blocked or stopped, or asked and nobody answered.
+/// A hook blocked or stopped, or asked and got no answer.
 pub(crate) const BLOCKED: Status = Status(2);
 
 /// The command line is wrong (`EX_USAGE`).
@@ -40,7 +40,7 @@ pub(crate) const TABLE: [Row; 5] = [
     },
     Row {
         status: Some(BLOCKED),
-        meaning: "a hook blocked or stopped, or asked and nobody answered",
+        meaning: "a hook blocked or stopped, or asked and got no answer",
         detail: "",
     },
     Row {
@@ -63,7 +63,7 @@ pub(crate) enum Failure {
     Usage,
     /// What an event is to be fired with is no JSON object.
     Input,
-    /// Nobody reads standard output any more.
+    /// Standard output was closed.
     ClosedOutput,
     /// Anything else that the command needs.
     Own,
@@ -98,7 +98,7 @@ pub(crate) const FAILURES: [FailureRow; 5] = [
     },
     FailureRow {
         failure: Failure::ClosedOutput,
-        meaning: "nobody reads standard output any more",
+        meaning: "standard output was closed",
         status: PROCEED,
         guarded: PROCEED,
     },

@@ -12,7 +12,7 @@
 //! | `render` | results for people |
 //! | `output` | the one way to the terminal |
 //! | `progress` | which hooks take long, while they do |
-//! | `recording` | a recording that is made meanwhile |
+//! | `recording` | a recording made while serving |
 //! | `signals` | what a signal does |
 //! | `stdout` | writing without being held up |
 //! | `guards` | whether a hook that must be asked may be missing |
@@ -81,7 +81,7 @@ fn main() -> ExitCode {
 fn misread(error: &clap::Error) -> Status {
     let text = hook_core::text::lines(&error.render().to_string());
     if error.use_stderr() {
-        // Nobody is left to tell when stderr is closed.
+        // A closed stderr leaves no way to report this.
         let _ = write!(std::io::stderr(), "{text}");
         return exit_code::USAGE;
     }
@@ -182,7 +182,7 @@ fn start_log(verbose: u8, printer: &mut Printer) {
     tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)
-        // They would be printed where nobody reads, which panics.
+        // Printing them to a closed stderr panics.
         .log_internal_errors(false)
         .with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()))
         .init();

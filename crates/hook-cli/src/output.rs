@@ -39,7 +39,7 @@ impl Tone {
 /// How wide text is where no terminal says so.
 const DEFAULT_WIDTH: usize = 100;
 
-/// More columns than this are not filled, whoever says that they are there.
+/// More columns than this are not filled, whatever the terminal reports.
 const MOST_COLUMNS: usize = 1_000;
 
 /// Prints.
@@ -64,7 +64,7 @@ impl Printer {
         self.works_on = true;
     }
 
-    /// What paints text that goes to a file: nobody's terminal.
+    /// A printer for text that goes to a file, which is not a terminal.
     pub(crate) fn for_file(&self) -> Self {
         let color = match self.color {
             Color::Always => Color::Always,
@@ -99,11 +99,11 @@ impl Printer {
 
     /// Takes progress from the terminal; it comes back by itself.
     fn make_room(&self) {
-        // Nobody is left to tell when stderr is closed.
+        // A closed stderr leaves no way to report this.
         let _ = self.progress.clear();
     }
 
-    /// Prints a message of the protocol: one line, flushed. Whoever does not read holds up nothing
+    /// Prints a message of the protocol: one line, flushed. A reader that does not read holds up nothing
     /// but the command's own next word.
     pub(crate) async fn message(&mut self, line: &[u8]) -> Result<(), CommandError> {
         let mut line = text::json(&String::from_utf8_lossy(line)).into_owned();
@@ -163,7 +163,7 @@ impl Printer {
     /// Prints to stderr what a hook said.
     pub(crate) fn note(&mut self, text: &str) {
         self.make_room();
-        // Nobody is left to tell when stderr is closed.
+        // A closed stderr leaves no way to report this.
         let _ = writeln!(io::stderr(), "{}", text::lines(text));
     }
 

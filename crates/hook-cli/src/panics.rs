@@ -12,7 +12,7 @@ pub(crate) fn are_said_in_one_line() {
     if std::env::var_os("RUST_BACKTRACE").is_some_and(|value| value != "0") {
         return;
     }
-    // Nobody is left to tell when stderr is closed.
+    // A closed stderr leaves no way to report this.
     drop(take_hook());
     set_hook(Box::new(|info| drop(writeln!(std::io::stderr(), "{}", line(info)))));
 }

@@ -37,7 +37,7 @@ pub(crate) async fn shown_while<T>(
             ended = &mut work => return ended,
             Some(message) = progress.next() => match message {
                 Ok(message) => running.take(&message),
-                // Some of the hooks that are shown may be over, and nobody will say so.
+                // Some of the hooks that are shown may be over, without an event to say so.
                 Err(_) => running.hooks.clear(),
             },
             _ = tick.tick() => running.draw(),

@@ -1,4 +1,4 @@
-//! Writing to standard output. Nobody may read it, and the command must hear signals all the same.
+//! Writing to standard output. It may block, and the command must still react to signals.
 
 use std::io::{self, Write};
 use std::sync::mpsc;
@@ -18,7 +18,7 @@ pub(crate) struct Writer {
 impl Writer {
     /// Writes all of it, flushed, in the order of the calls.
     ///
-    /// Where the system gives no thread, the caller waits instead, and hears no signal meanwhile.
+    /// Where the system gives no thread, the caller blocks instead, and does not react to signals until it is done.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -43,7 +43,7 @@ impl Writer {
         let thread = std::thread::Builder::new().name("stdout".to_owned());
         let started = thread.spawn(move || {
             for (bytes, written) in to_write {
-                // Nobody waits any more for what a signal has cut off.
+                // A signal may have ended the wait for this.
                 let _ = written.send(write_and_wait(&bytes));
             }
         });

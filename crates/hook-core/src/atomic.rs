@@ -1,9 +1,9 @@
-//! Replacing a file as a whole: whoever reads it sees what was there before or what is there after,
+//! Replacing a file as a whole: a reader sees what was there before or what is there after,
 //! also when the machine stops in between, and of two writers at once neither loses anything.
 //!
 //! A writer holds the file's lock, `NAME.lock` beside it, from before it reads until it has written.
-//! Editors know nothing of that lock: a file that somebody else changed in between is not replaced,
-//! and the writer begins anew with what is there now. What remains is the moment between the last
+//! Editors know nothing of that lock: a file that another program changed in between is not
+//! replaced, and the writer starts over with what is there now. What remains is the moment between the last
 //! look and the renaming.
 
 use std::ffi::OsString;
@@ -39,7 +39,7 @@ pub(crate) enum Replaced {
 pub(crate) enum NewFile {
     /// Its user alone.
     Private,
-    /// Whoever the user lets read new files.
+    /// All whom the user's umask lets read new files.
     Ordinary,
     /// The same, and they may execute it.
     Executable,
@@ -87,7 +87,7 @@ impl Exclusive {
         }
         let write = || -> io::Result<Replaced> {
             let old = absent_is_none(fs::metadata(&self.path))?;
-            // Nobody who may not read the old file gets to read the new one, not even for a moment.
+            // A user who may not read the old file may not read the new one at any moment.
             let at_first = if old.is_some() { NewFile::Private } else { new_file };
             let mut file = temporary_file(folder, at_first)?;
             file.write_all(contents)?;
@@ -156,7 +156,7 @@ fn is_still(path: &Path, before: Option<&[u8]>) -> io::Result<bool> {
     Ok(now == before)
 }
 
-/// A lock file. It is removed by whoever holds it, so that none is left in anybody's project.
+/// A lock file. Its holder removes it, so that none is left in a project.
 #[derive(Debug)]
 struct Lock {
     path: PathBuf,
@@ -174,7 +174,7 @@ impl Lock {
                     return Err(error);
                 }
             }
-            // Who held it before may have removed it; then somebody else may hold a new one.
+            // Who held it before may have removed it; then another process may hold a new one.
             if is_the_file_at(&file, &path)? {
                 return Ok(Self { path, _file: file });
             }
@@ -201,7 +201,7 @@ fn is_the_file_at(file: &File, path: &Path) -> io::Result<bool> {
 
 #[cfg(not(unix))]
 fn is_the_file_at(_: &File, _: &Path) -> io::Result<bool> {
-    // Nobody removes it here.
+    // Nothing removes it here.
     Ok(true)
 }
 
@@ -221,7 +221,7 @@ fn permit(builder: &mut tempfile::Builder<'_, '_>, new_file: NewFile) {
 fn permit(_: &mut tempfile::Builder<'_, '_>, _: NewFile) {}
 
 /// Gives the new file to whom the old one belongs, as an administrator who edits another's file
-/// wants. Who may not give files away owns the old one, or could have written it anew as well.
+/// wants. Who may not give files away owns the old one, or could have rewritten it as well.
 #[cfg(unix)]
 fn keep_owner(file: &File, old: &fs::Metadata) {
     use std::os::unix::fs::{MetadataExt, fchown};

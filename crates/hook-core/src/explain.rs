@@ -33,6 +33,11 @@ impl Explanation {
     pub fn running(&self) -> impl Iterator<Item = &ExplainedHook> {
         self.hooks.iter().filter(|hook| hook.runs())
     }
+
+    /// The guards that would block the event without being run, in plan order.
+    pub fn blocking(&self) -> impl Iterator<Item = &ExplainedHook> {
+        self.hooks.iter().filter(|hook| hook.blocks().is_some())
+    }
 }
 
 /// What becomes of one hook when the event comes.
@@ -40,9 +45,9 @@ impl Explanation {
 pub struct ExplainedHook {
     /// The hook.
     pub hook: Arc<Hook>,
-    /// Its place in the plan, from 0, if it runs.
+    /// Its position in the plan, from 0, if it is in the plan.
     pub place: Option<usize>,
-    /// Everything that keeps it from running; empty if it runs.
+    /// Everything that keeps it out of the plan; empty if it is in the plan.
     pub reasons: Vec<NotRun>,
     /// What its author should know, such as a matcher that does not compile or was given up.
     pub warnings: Vec<String>,
@@ -53,7 +58,13 @@ pub struct ExplainedHook {
 impl ExplainedHook {
     /// Whether it runs.
     pub fn runs(&self) -> bool {
-        self.place.is_some()
+        self.place.is_some() && !self.hook.blocks_unrun()
+    }
+
+    /// Why it blocks the event instead of running, if it does
+    /// ([`Hook::blocks_unrun`]).
+    pub fn blocks(&self) -> Option<String> {
+        self.place.and_then(|_| self.hook.suspension())
     }
 }
 
@@ -66,12 +77,12 @@ pub enum NotRun {
         /// The one it listens to.
         event: HookEventName,
     },
-    /// It is a project's, and nobody has trusted it as it is now.
+    /// It comes from a project, and is not trusted as it is now.
     Untrusted {
         /// Whether it was trusted as it was before.
         changed: bool,
     },
-    /// Somebody switched it off.
+    /// It is switched off.
     Disabled(SwitchedOff),
     /// Its matcher does not match.
     NotMatched {
@@ -166,7 +177,7 @@ pub(crate) fn explain(
             hook: Arc::clone(hook),
             place: None,
             reasons: Vec::new(),
-            warnings: hook.warnings.iter().cloned().chain(hook.suspension()).collect(),
+            warnings: hook.warnings.clone(),
             hint: hook.matcher.hint(event.row().matching),
         };
         let place = match selected.next_if(|(on, _)| Arc::ptr_eq(on, hook)) {

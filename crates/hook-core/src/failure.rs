@@ -77,8 +77,8 @@ pub enum HookFailure {
     },
     /// The settings file that has a trusted guard in it cannot be read, or lost it by an error.
     #[error(
-        "this trusted guard is not found in the settings file {}, which has errors; fix them, or take \
-         back the guard's trust with `hook trust --revoke`", file.display()
+        "it is trusted, but missing from the settings file {}, which has errors; the user can fix \
+         them, or revoke the trust with `hook trust --revoke`", file.display()
     )]
     BrokenSettings {
         /// The file.
@@ -86,8 +86,8 @@ pub enum HookFailure {
     },
     /// The command, or the file it runs, is not what was trusted.
     #[error(
-        "the command or its script changed since it was trusted; review it with `hook trust`; a \
-         running server then needs SIGHUP or hook-reload"
+        "it, or a file that it runs, changed since it was trusted, so it does not run; the user can \
+         review the change with `hook trust`"
     )]
     Untrusted,
     /// From the input's directory the command names another file than the trusted one, or none.
@@ -130,7 +130,7 @@ pub enum HookFailure {
         /// How deep they may be.
         limit: u32,
     },
-    /// Nobody waits for the answer any more.
+    /// The caller is gone.
     #[error("cancelled")]
     Cancelled,
 }

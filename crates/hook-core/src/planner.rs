@@ -12,8 +12,8 @@ use crate::runner::HookKind;
 use crate::settings::FailBehavior;
 use crate::text::shortened;
 
-/// How many plans are remembered per event. Tools have few names; somebody who makes up more than
-/// this many gets them planned anew.
+/// How many plans are remembered per event. Tools have few names; with more
+/// than this many, plans are made again.
 const REMEMBERED_PLANS: usize = 1_024;
 
 /// The hooks that one event runs.

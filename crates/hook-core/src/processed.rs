@@ -55,7 +55,7 @@ pub enum Guard<'h> {
 pub struct StageFailure {
     /// Which one, as a code.
     pub code: FailureCode,
-    /// What was attempted, on what, what went wrong and how to mend it.
+    /// What was attempted, on what, what went wrong and how to fix it.
     pub message: String,
     /// More, for programs.
     pub details: JsonObject,
@@ -195,7 +195,7 @@ impl ProcessedHookResult {
 
 impl HookExecutionResult {
     /// What the caller should know of this run: why the hook failed and what it was warned about,
-    /// each as `hook NAME: …`. A cancelled hook is no news to whoever cancelled it.
+    /// each as `hook NAME: …`. A cancelled hook is no news to its caller.
     pub fn caller_warnings(&self) -> impl Iterator<Item = String> {
         let failure = self.failure.iter().filter(|it| !matches!(it, HookFailure::Cancelled));
         let texts = failure.map(ToString::to_string).chain(self.warnings.iter().cloned());

@@ -87,12 +87,12 @@ impl Hook {
         self.executor.label()
     }
 
-    /// Whether somebody trusted it, and it or the file that it runs is not the same any more.
+    /// Whether it was trusted, and it or a file that it runs changed since.
     pub fn changed_since_trusted(&self) -> bool {
         matches!(self.trust, Trust::Missing { before: Some(_) })
     }
 
-    /// Whether it is a guard (`failBehavior: block`) that somebody trusted and that cannot run as it
+    /// Whether it is a guard (`failBehavior: block`) that was trusted and that cannot run as it
     /// is now: because it changed, or because the settings file that it was in has errors. Its events
     /// are blocked until a person decides.
     pub fn blocks_unrun(&self) -> bool {
@@ -119,9 +119,9 @@ impl Hook {
         Some((self.name.as_deref(), self.executor.identity()?))
     }
 
-    /// Why it blocks instead of running, if it does.
+    /// Why it blocks its event instead of running, if it does.
     pub fn suspension(&self) -> Option<String> {
-        Some(format!("{}; it does not run, and blocks", self.suspended.as_ref()?.failure()))
+        Some(self.suspended.as_ref()?.failure().to_string())
     }
 
     /// A warning about it, as callers get it.
@@ -179,8 +179,10 @@ pub struct HookRegistry {
     diagnostics: Vec<Diagnostic>,
     /// By which no hooks were read of a file whose hooks may run.
     unread: Vec<Diagnostic>,
-    /// What costs the engine hooks that somebody wrote down, cut to a few.
+    /// Errors because of which hooks of the settings are missing, cut to a few.
     losses: Vec<String>,
+    /// Which trusted guards are gone from the settings, or are switched off by them.
+    lost_guards: Vec<String>,
     /// By event: what everybody who fires it should know of its hooks.
     notices: [Vec<String>; HookEventName::COUNT],
     switches: RwLock<Switches>,
@@ -267,7 +269,9 @@ impl HookRegistry {
         let table = Arc::new(PlanTable::new(running(&hooks, &[])));
         let switches = RwLock::new(Switches { by_name: Vec::new(), table });
         let notices = notices(&hooks, &consent.missing);
-        Self { hooks, losses: losses(&diagnostics), diagnostics, unread, notices, switches }
+        let lost_guards = lost_guards(&hooks, &consent.missing);
+        let losses = losses(&diagnostics);
+        Self { hooks, losses, lost_guards, diagnostics, unread, notices, switches }
     }
 
     /// Every hook in run order.
@@ -326,10 +330,17 @@ impl HookRegistry {
 
     /// What everybody who fires that event should know, whichever of its hooks run: errors in
     /// settings, by which hooks are missing; matchers of its hooks that cannot do what they seem to;
-    /// and hooks of it that do not run because nobody has trusted them.
+    /// and hooks of it that do not run because they are not trusted.
     pub fn notices(&self, event: Option<HookEventName>) -> impl Iterator<Item = &str> {
         let of_event = event.map_or(&[][..], |event| &self.notices[event as usize]);
         self.losses.iter().chain(of_event).map(String::as_str)
+    }
+
+    /// A warning for each guard that the user trusted and that guards nothing now: it is gone from the
+    /// project's settings, or they switch it off. Those of an event are among its
+    /// [`notices`](Self::notices).
+    pub fn lost_guards(&self) -> &[String] {
+        &self.lost_guards
     }
 
     /// How many hooks are registered.
@@ -486,8 +497,8 @@ fn disabled_by(hook: &Hook, switches: &[(String, bool)]) -> Vec<SwitchedOff> {
     }
 }
 
-/// By event: what is wrong with its hooks. One that settings switch off is left out: it is missed by
-/// nobody.
+/// By event: what is wrong with its hooks. One that settings switch off is left
+/// out: it is meant not to run.
 fn notices(hooks: &[Arc<Hook>], missing: &[MissingGuard]) -> [Vec<String>; HookEventName::COUNT] {
     let mut notices: [Vec<String>; HookEventName::COUNT] = Default::default();
     let mut untrusted = [0_usize; HookEventName::COUNT];
@@ -510,12 +521,27 @@ fn notices(hooks: &[Arc<Hook>], missing: &[MissingGuard]) -> [Vec<String>; HookE
     for (notices, untrusted) in notices.iter_mut().zip(untrusted) {
         shorten(notices, "warnings about hooks of this event");
         if untrusted > 0 {
+            let hooks = if untrusted == 1 { "hook is" } else { "hooks are" };
             notices.push(format!(
-                "hooks of the project that are not trusted and do not run: {untrusted}"
+                "{untrusted} {hooks} not trusted and did not run; the user can review what would run \
+                 with `hook trust`"
             ));
         }
     }
     notices
+}
+
+/// Which trusted guards are gone, or off, for all events. One guard may have been trusted several
+/// times.
+fn lost_guards(hooks: &[Arc<Hook>], missing: &[MissingGuard]) -> Vec<String> {
+    let missing = missing.iter().filter_map(MissingGuard::notice);
+    let mut known = HashSet::new();
+    hooks
+        .iter()
+        .filter_map(|hook| switched_off_since_trusted(hook))
+        .chain(missing)
+        .filter(|notice| known.insert(notice.clone()))
+        .collect()
 }
 
 /// That a guard was on when it was trusted and its own settings switch it off now. Where the user

@@ -1,4 +1,4 @@
-//! Reading files that nobody has vouched for: only regular ones, and never more than a limit.
+//! Reading files from untrusted sources: only regular ones, and never more than a limit.
 //!
 //! A project may hold a FIFO, a device or a socket under any name. To open one of them can wait for
 //! ever, and to read it may never end, so all but regular files are refused at once.

@@ -61,7 +61,7 @@ impl FieldReader {
         Self { fields }
     }
 
-    /// The fields that nobody took.
+    /// The fields that were not taken.
     pub fn rest(self) -> JsonObject {
         self.fields
     }

@@ -38,6 +38,7 @@ status: 0
 ----- stdout -----
 no problems in 1 file, 1 hook
 ----- stderr -----
+warning: 1 hook is not trusted and will not run, in the project [PROJECT]; `hook trust` shows what would run and asks
 "#);
 }
 
@@ -87,7 +88,7 @@ error[script-missing]: `./guard.sh` does not exist: it was looked for at [PROJEC
 6 |         { "type": "command", "command": "./guard.sh --strict", "name": "guard", "timeout": 30 },
   |                                         ^^^^^^^^^^^^^^^^^^^^^
   |
-  = help: write the script, or mend its path; "$HOOK_PROJECT_DIR"/... begins at the project, wherever the agent works
+  = help: write the script, or fix its path; "$HOOK_PROJECT_DIR"/... begins at the project, wherever the agent works
 
 warning[timeout-in-seconds]: a timeout of 30 means 30 milliseconds, and looks like seconds
  --> .hooks/settings.json:6:92
@@ -103,7 +104,7 @@ error[interpreter-missing]: `[PROJECT]/broken.py` is to be run by `/no/such/pyth
 7 |         { "type": "command", "command": "\"$HOOK_PROJECT_DIR\"/broken.py", "timeuot": 5000 },
   |                                         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
   |
-  = help: install it, or mend the script's first line
+  = help: install it, or fix the script's first line
 
 warning[unknown-key]: unknown key `timeuot`; it was ignored
  --> .hooks/settings.json:7:76
@@ -132,6 +133,7 @@ warning[matcher-never-matches]: the matcher `start|resume` never matches: it is 
 
 3 errors, 5 warnings in 1 file
 ----- stderr -----
+warning: 3 hooks are not trusted and will not run, in the project [PROJECT]; `hook trust` shows what would run and asks
 "#);
 }
 
@@ -149,7 +151,7 @@ error[not-json]: the file is not JSON: key must be a string; none of its hooks r
 2 |   "hooks": {,}
   |             ^
   |
-  = help: mend the JSON here; comments and commas after the last value are not allowed
+  = help: fix the JSON here; comments and commas after the last value are not allowed
 
 error[unreadable-file]: failed to read the settings file: No such file or directory (os error 2); none of its hooks run
 --> absent.json
@@ -183,7 +185,7 @@ error[script-missing]: `./é.sh` does not exist: it was looked for at [PROJECT]/
 1 | …,"command":"true","name":"n99"},{"type":"command","command":"./é.sh"},{"type":"command","command":"true","name":"n100"}]…
   |                                                              ^^^^^^^^
   |
-  = help: write the script, or mend its path; "$HOOK_PROJECT_DIR"/... begins at the project, wherever the agent works
+  = help: write the script, or fix its path; "$HOOK_PROJECT_DIR"/... begins at the project, wherever the agent works
 
 1 error in 1 file
 ----- stderr -----
@@ -197,9 +199,8 @@ fn where_there_are_no_settings_it_says_where_it_looked() {
     insta::assert_snapshot!(finished.shown(&project), @r#"
 status: 0
 ----- stdout -----
-no problems in 0 files, 0 hooks
 ----- stderr -----
-warning: there are no settings; looked for [PROJECT]/.hooks/settings.json, [HOME]/.config/hooks/settings.json, /etc/hooks/settings.json; `hook init` writes some to begin with
+warning: there are no settings; looked for [PROJECT]/.hooks/settings.json, [HOME]/.config/hooks/settings.json, /etc/hooks/settings.json; `hook init` writes a starter hook
 "#);
 }
 
@@ -234,9 +235,10 @@ fn json_is_one_problem_a_line() {
     insta::assert_snapshot!(finished.shown(&project), @r#"
 status: 1
 ----- stdout -----
-{"severity":"error","rule":"script-missing","message":"`./é.sh` does not exist: it was looked for at [PROJECT]/é.sh","file":"[PROJECT]/.hooks/settings.json","line":1,"column":63,"endLine":1,"endColumn":71,"path":"hooks.BeforeTool[0].hooks[0].command","help":"write the script, or mend its path; \"$HOOK_PROJECT_DIR\"/... begins at the project, wherever the agent works"}
+{"severity":"error","rule":"script-missing","message":"`./é.sh` does not exist: it was looked for at [PROJECT]/é.sh","file":"[PROJECT]/.hooks/settings.json","line":1,"column":63,"endLine":1,"endColumn":71,"path":"hooks.BeforeTool[0].hooks[0].command","help":"write the script, or fix its path; \"$HOOK_PROJECT_DIR\"/... begins at the project, wherever the agent works"}
 {"severity":"warning","rule":"unknown-key","message":"unknown key `timeuot`; it was ignored","file":"[PROJECT]/.hooks/settings.json","line":1,"column":72,"endLine":1,"endColumn":81,"path":"hooks.BeforeTool[0].hooks[0].timeuot","suggestion":"timeout","help":"rename or remove it"}
 ----- stderr -----
+warning: 1 hook is not trusted and will not run, in the project [PROJECT]; `hook trust` shows what would run and asks
 "#);
     assert_eq!(checked(&project, &["--json", "absent.json"]).lines().len(), 1);
 }
@@ -709,7 +711,7 @@ fn hooks_are_known_by_name_across_files() {
         (disabling("b", &hook("a")), hook("b"), Some(
             "warning `b` is a hook of the user settings, which project settings cannot switch off".to_owned())),
         (hook("a"), hook("a"), Some(format!(
-            "warning the hook `a` stands already at {}:1:35, for the same event and matcher; it runs once",
+            "warning the hook `a` is defined already at {}:1:35, for the same event and matcher; it runs once",
             place.display()))),
         (hook("a"), hook("b"), None),
         (hook("a"), hook("a").replace("BeforeTool", "AfterTool"), None),

@@ -52,7 +52,7 @@ Trust
   - trust store [HOME]/.config/hooks/trust.json: not there yet; `hook trust` makes it
 
 Duplicates
-  no hook stands in two places
+  no hook is defined twice
 
 Settings of other agents
   none found
@@ -97,7 +97,7 @@ Trust
     → `hook trust` shows what would run and asks
 
 Duplicates
-  ! [HOME]/.config/hooks/settings.json:1:78: the hook `guard` stands already at [PROJECT]/.hooks/settings.json:1:35, for the same event and matcher; it runs once
+  ! [HOME]/.config/hooks/settings.json:1:78: the hook `guard` is defined already at [PROJECT]/.hooks/settings.json:1:35, for the same event and matcher; it runs once
     → remove one of them
 
 Settings of other agents
@@ -113,7 +113,7 @@ bad: 3, odd: 4
     assert_eq!(lines[0]["section"], "Shells and interpreters");
     let bad: Vec<_> = lines.iter().filter(|line| line["health"] == "bad").collect();
     assert_eq!(bad.len(), 3);
-    assert!(bad[2]["mend"].as_str().unwrap().starts_with("chmod go-w "), "{bad:?}");
+    assert!(bad[2]["fix"].as_str().unwrap().starts_with("chmod go-w "), "{bad:?}");
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn a_guard_with_two_matchers_is_no_duplicate() {
         {"matcher": "shell", "hooks": [guard]}, {"matcher": "write", "hooks": [guard]}]}});
     project.write(".hooks/settings.json", &settings.to_string());
     let finished = doctor(&project, &[]);
-    let none = "Duplicates\n  no hook stands in two places\n";
+    let none = "Duplicates\n  no hook is defined twice\n";
     assert!(finished.stdout.contains(none), "{finished:?}");
 }
 
@@ -135,7 +135,7 @@ fn who_else_can_write_a_trusted_file_or_its_folder_is_said() {
     fs::create_dir_all(&home).unwrap();
     let store = home.join("trust.json");
     fs::write(&store, "{\"version\":1,\"projects\":{}}").unwrap();
-    for (file, folder, health, mend) in [
+    for (file, folder, health, fix) in [
         (0o600, 0o700, "good", None),
         (0o620, 0o700, "odd", Some(format!("chmod go-w {}", store.display()))),
         (0o600, 0o707, "bad", Some(format!("chmod go-w {}", home.display()))),
@@ -147,7 +147,7 @@ fn who_else_can_write_a_trusted_file_or_its_folder_is_said() {
         let lines = doctor(&project, &["--json"]).lines();
         let found = lines.iter().find(|line| line["section"] == "Trust").unwrap();
         assert_eq!(found["health"], health, "{file:o} {folder:o} {found}");
-        assert_eq!(found.get("mend").and_then(|it| it.as_str()), mend.as_deref());
+        assert_eq!(found.get("fix").and_then(|it| it.as_str()), fix.as_deref());
     }
 }
 
@@ -175,7 +175,7 @@ Trust
   - trust store [HOME]/.config/hooks/trust.json: not there yet; `hook trust` makes it
 
 Duplicates
-  no hook stands in two places
+  no hook is defined twice
 
 Settings of other agents
   none found

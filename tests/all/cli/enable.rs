@@ -64,6 +64,7 @@ fn a_hook_is_switched_off_and_on_in_the_file_where_it_stands() {
          "BeforeTool": [{"hooks": [
            {"type": "command", "name": "guard", "command": "true"},
     ----- stderr -----
+    note: the project's settings are shared: this counts for everyone who works on the project; `hook disable guard --user` is for you alone
     "#);
     assert_eq!(project.read(SETTINGS), before, "a dry run writes nothing");
     insta::assert_snapshot!(shown(&project, &["disable", "guard"]), @r"
@@ -71,7 +72,8 @@ fn a_hook_is_switched_off_and_on_in_the_file_where_it_stands() {
     ----- stdout -----
     disabled guard in [PROJECT]/.hooks/settings.json (project)
     ----- stderr -----
-    note: a `hook serve` that is running goes on as before until it is told to read settings anew: by SIGHUP, or by a client's hook-reload
+    note: the project's settings are shared: this counts for everyone who works on the project; `hook disable guard --user` is for you alone
+    note: a running `hook serve` keeps the old settings until it gets SIGHUP or a client's hook-reload
     ");
     let off = project.read(SETTINGS);
     assert_eq!(
@@ -89,7 +91,8 @@ fn a_hook_is_switched_off_and_on_in_the_file_where_it_stands() {
     ----- stdout -----
     disabled ./lint.sh --fast in [PROJECT]/.hooks/settings.json (project)
     ----- stderr -----
-    note: a `hook serve` that is running goes on as before until it is told to read settings anew: by SIGHUP, or by a client's hook-reload
+    note: the project's settings are shared: this counts for everyone who works on the project; `hook disable './lint.sh --fast' --user` is for you alone
+    note: a running `hook serve` keeps the old settings until it gets SIGHUP or a client's hook-reload
     ");
     assert_eq!(disabled(&project.read(SETTINGS)), json!(["guard", "./lint.sh --fast"]));
     insta::assert_snapshot!(shown(&project, &["enable", "./lint.sh --fast"]), @r"
@@ -97,7 +100,8 @@ fn a_hook_is_switched_off_and_on_in_the_file_where_it_stands() {
     ----- stdout -----
     enabled ./lint.sh --fast in [PROJECT]/.hooks/settings.json (project)
     ----- stderr -----
-    note: a `hook serve` that is running goes on as before until it is told to read settings anew: by SIGHUP, or by a client's hook-reload
+    note: the project's settings are shared: this counts for everyone who works on the project; `hook enable './lint.sh --fast' --user` is for you alone
+    note: a running `hook serve` keeps the old settings until it gets SIGHUP or a client's hook-reload
     ");
     assert_eq!(project.read(SETTINGS), off, "on after off gives back the same bytes");
     let folder = fs::read_dir(project.path().join(".hooks")).unwrap().count();
@@ -105,17 +109,28 @@ fn a_hook_is_switched_off_and_on_in_the_file_where_it_stands() {
 }
 
 #[test]
-fn a_name_in_several_files_is_switched_in_all_of_them() {
+fn a_name_in_several_sources_is_switched_off_only_in_the_chosen_one() {
     let project = project();
+    let before = (project.read(SETTINGS), user_file(&project));
     insta::assert_snapshot!(shown(&project, &["disable", "both"]), @r"
+    status: 64
+    ----- stdout -----
+    ----- stderr -----
+    error: several hooks are named `both`, in [PROJECT]/.hooks/settings.json (project) and [HOME]/.config/hooks/settings.json (user); nothing was changed; choose with --shared (the project's settings) or --user (your own, which switch it off for you in every project)
+    ");
+    assert_eq!((project.read(SETTINGS), user_file(&project)), before, "nothing was changed");
+    insta::assert_snapshot!(shown(&project, &["disable", "both", "--shared"]), @r"
     status: 0
     ----- stdout -----
     disabled both in [PROJECT]/.hooks/settings.json (project)
-    disabled both in [HOME]/.config/hooks/settings.json (user)
     ----- stderr -----
-    note: a `hook serve` that is running goes on as before until it is told to read settings anew: by SIGHUP, or by a client's hook-reload
+    note: the project's settings are shared: this counts for everyone who works on the project; `hook disable both --user` is for you alone
+    note: a running `hook serve` keeps the old settings until it gets SIGHUP or a client's hook-reload
     ");
     assert_eq!(disabled(&project.read(SETTINGS)), json!(["both"]));
+    assert_eq!(user_file(&project), before.1);
+    let user = shown(&project, &["disable", "both", "--user"]);
+    assert!(user.starts_with("status: 0\n"), "{user}");
     assert_eq!(disabled(&user_file(&project)), json!(["both"]));
     insta::assert_snapshot!(shown(&project, &["enable", "both"]), @r"
     status: 0
@@ -123,7 +138,8 @@ fn a_name_in_several_files_is_switched_in_all_of_them() {
     enabled both in [PROJECT]/.hooks/settings.json (project)
     enabled both in [HOME]/.config/hooks/settings.json (user)
     ----- stderr -----
-    note: a `hook serve` that is running goes on as before until it is told to read settings anew: by SIGHUP, or by a client's hook-reload
+    note: the project's settings are shared: this counts for everyone who works on the project; `hook enable both --user` is for you alone
+    note: a running `hook serve` keeps the old settings until it gets SIGHUP or a client's hook-reload
     ");
     assert_eq!(disabled(&user_file(&project)), json!([]));
     insta::assert_snapshot!(shown(&project, &["enable", "both"]), @r"
@@ -132,6 +148,10 @@ fn a_name_in_several_files_is_switched_in_all_of_them() {
     both is already enabled
     ----- stderr -----
     ");
+    let user_only = Hook::new(&project, &["disable", "log", "--shared"]).run();
+    assert_eq!(user_only.status, 64, "{user_only:?}");
+    let both = Hook::new(&project, &["disable", "both", "--shared", "--user"]).run();
+    assert_eq!(both.status, 64, "{both:?}");
 }
 
 #[test]
@@ -143,7 +163,7 @@ fn a_user_switches_a_project_s_hook_off_for_themselves() {
     ----- stdout -----
     disabled guard in [HOME]/.config/hooks/settings.json (user)
     ----- stderr -----
-    note: a `hook serve` that is running goes on as before until it is told to read settings anew: by SIGHUP, or by a client's hook-reload
+    note: a running `hook serve` keeps the old settings until it gets SIGHUP or a client's hook-reload
     ");
     assert_eq!(project.read(SETTINGS), before);
     let listed = Hook::new(&project, &["list", "--json"]).run().lines();
@@ -155,7 +175,7 @@ fn a_user_switches_a_project_s_hook_off_for_themselves() {
     ----- stdout -----
     enabled guard in [HOME]/.config/hooks/settings.json (user)
     ----- stderr -----
-    note: a `hook serve` that is running goes on as before until it is told to read settings anew: by SIGHUP, or by a client's hook-reload
+    note: a running `hook serve` keeps the old settings until it gets SIGHUP or a client's hook-reload
     warning: `guard` is still off: it is on the `disabled` list of the project settings [PROJECT]/.hooks/settings.json
     ");
     shown(&project, &["enable", "guard"]);
@@ -192,7 +212,8 @@ fn what_the_hook_is_not_because_of_is_said() {
     enabled gone in [PROJECT]/.hooks/settings.json (project)
     ----- stderr -----
     warning: no hook is named `gone` now
-    note: a `hook serve` that is running goes on as before until it is told to read settings anew: by SIGHUP, or by a client's hook-reload
+    note: the project's settings are shared: this counts for everyone who works on the project; `hook enable gone --user` is for you alone
+    note: a running `hook serve` keeps the old settings until it gets SIGHUP or a client's hook-reload
     ");
     assert_eq!(project.read(SETTINGS), r#"{"hooksConfig":{"disabled":["guard"]}}"#);
 }
@@ -244,7 +265,7 @@ fn what_is_not_json_is_refused_and_stays() {
             said.starts_with("error: failed to edit [HOME]/.config/hooks/settings.json:"),
             "{shown}"
         );
-        assert!(said.ends_with("; mend that first, nothing was written"), "{shown}");
+        assert!(said.ends_with("; fix that first; nothing was written"), "{shown}");
         assert!(said.contains(problem), "{shown}");
         assert_eq!(fs::read_to_string(path).unwrap(), text);
     }
@@ -274,7 +295,7 @@ fn a_named_file_is_edited_and_laid_out_as_before() {
     let finished = Hook::new(&project, &twice).run();
     assert_eq!(finished.stdout, "enabled n in odd.json (explicit)\n");
     assert_eq!(finished.status, 0);
-    assert!(finished.stderr.starts_with("note: a `hook serve`"), "{finished:?}");
+    assert!(finished.stderr.starts_with("note: a running `hook serve`"), "{finished:?}");
     assert_eq!(fs::read_to_string(&path).unwrap(), odd);
 }
 

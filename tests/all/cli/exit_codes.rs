@@ -27,7 +27,7 @@ fn each_code_is_the_one_that_is_documented() {
         (vec!["run", "no-such-file", settings], 1),
         (vec!["test", "failing.toml", settings], 1),
         (vec!["list", "--settings=no-such-file"], 1),
-        // A hook blocked or stopped, or asked and nobody answered.
+        // A hook blocked or stopped, or asked and got no answer.
         (vec!["fire", "BeforeTool", "--tool", "shell", settings], 2),
         (vec!["fire", "BeforeTool", "--tool", "write", settings], 2),
         (vec!["fire", "BeforeTool", "--tool", "stop", settings], 2),
@@ -69,4 +69,29 @@ fn the_code_of_a_signal_is_128_and_its_number() {
         let finished = Hook::new(&project, &fire).run();
         assert_eq!(finished.status, 128 + number, "{name}: {finished:?}");
     }
+}
+
+#[test]
+fn an_option_without_effect_on_a_command_is_refused() {
+    let project = Project::new();
+    for arguments in [
+        &["check", "--strict"][..],
+        &["init", "--strict"],
+        &["trust", "--strict"],
+        &["enable", "guard", "--strict"],
+        &["trace", "session.hookrec", "--strict"],
+        &["tail", "--project", "."],
+        &["tail", "--settings", "settings.json"],
+        &["tail", "--no-user"],
+        &["trust", "--no-user"],
+        &["init", "--no-user"],
+        &["doctor", "--timeout", "5"],
+        &["list", "--session-id", "s"],
+        &["completions", "bash", "--json"],
+    ] {
+        let finished = Hook::new(&project, arguments).run();
+        assert_eq!(finished.status, 64, "{arguments:?}: {finished:?}");
+        assert!(finished.stderr.contains(" has no effect on this command"), "{finished:?}");
+    }
+    assert_eq!(Hook::new(&project, &["list", "--strict"]).run().status, 0);
 }

@@ -81,7 +81,7 @@ fn each_hook_runs_or_is_said_why_it_does_not() {
       ✓ 3  exit 0 # nameless  *                  user [HOME]/.config/hooks/settings.json:1:161
           timeout [TIME] (its own); started by bash; if it fails, that blocks
 
-    3 of 8 run, one after the other: `common` stands in a sequential definition, [HOME]/.config/hooks/settings.json:1:93
+    3 of 8 run, one after the other: `common` is in a sequential definition, [HOME]/.config/hooks/settings.json:1:93
     1 hook listens to other events; --all lists them
     ----- stderr -----
     warning: 1 hook is not trusted and will not run, in the project [PROJECT]; `hook trust` shows what would run and asks
@@ -108,7 +108,7 @@ fn each_hook_runs_or_is_said_why_it_does_not() {
       ✓ 3  exit 0 # nameless  *                  user [HOME]/.config/hooks/settings.json:1:161
           timeout [TIME] (its own); started by bash; if it fails, that blocks
 
-    3 of 8 run, one after the other: `common` stands in a sequential definition, [HOME]/.config/hooks/settings.json:1:93
+    3 of 8 run, one after the other: `common` is in a sequential definition, [HOME]/.config/hooks/settings.json:1:93
 
       - after  *  project [PROJECT]/.hooks/settings.json:58:11
           it listens to AfterTool

@@ -29,7 +29,7 @@ fn exit_codes_are_a_table() {
     Exit codes of hook
       0        things may go on; the work was done
       1        the engine could not do its job, or a test failed
-      2        a hook blocked or stopped, or asked and nobody answered
+      2        a hook blocked or stopped, or asked and got no answer
       64       wrong usage: an unknown command, flag, event filter or help topic, a
                missing argument, an input that is not a JSON object, `--project`
                that is a file (1 if there is nothing)
@@ -39,7 +39,7 @@ fn exit_codes_are_a_table() {
     Where something of its own fails
       64       the command line is wrong, or names no event
       64 or 2  the event's input is not JSON, or no object
-      0        nobody reads standard output any more
+      0        standard output was closed
       1 or 2   no working directory, home, settings, input, thread, descriptor or
                room for output
       1 or 2   a mistake in `hook` itself
@@ -54,7 +54,7 @@ fn exit_codes_are_a_table() {
     insta::assert_snapshot!(help(&["exit-codes", "--json"]), @r#"
     status: 0
     ----- stdout -----
-    {"exitCodes":[{"code":"0","meaning":"things may go on; the work was done"},{"code":"1","meaning":"the engine could not do its job, or a test failed"},{"code":"2","meaning":"a hook blocked or stopped, or asked and nobody answered"},{"code":"64","meaning":"wrong usage"},{"code":"128 + n","meaning":"ended by signal n"}]}
+    {"exitCodes":[{"code":"0","meaning":"things may go on; the work was done"},{"code":"1","meaning":"the engine could not do its job, or a test failed"},{"code":"2","meaning":"a hook blocked or stopped, or asked and got no answer"},{"code":"64","meaning":"wrong usage"},{"code":"128 + n","meaning":"ended by signal n"}]}
     ----- stderr -----
     "#);
 }

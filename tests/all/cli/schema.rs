@@ -108,7 +108,7 @@ fn the_committed_schemas_are_those_of_the_engine() {
         }
         assert!(
             fs::read_to_string(&path).unwrap_or_default() == text,
-            "{} is not what the engine says; write it anew with HOOK_GENERATE=1 cargo test -p hook-tests \
+            "{} is not what the engine says; rewrite it with HOOK_GENERATE=1 cargo test -p hook-tests \
              --test all cli::schema, and look at the difference",
             path.display()
         );

@@ -91,35 +91,35 @@ fn what_would_run_is_shown_and_nothing_runs() {
     status: 1
     ----- stdout -----
     ! BeforeTool guard: not trusted
-      stands in  [PROJECT]/.hooks/settings.json:4:7
-      says it is says no
-      matcher    shell
-      command    bash ran.sh; . ./guard.sh
-      covers     guard.sh (40 bytes)
+      defined in   [PROJECT]/.hooks/settings.json:4:7
+      description  says no
+      matcher      shell
+      command      bash ran.sh; . ./guard.sh
+      file         guard.sh (40 bytes)
         │ #!/bin/sh
         │ # Says no.
         │ echo no >&2
         │ exit 2
 
     ! BeforeTool script: not trusted
-      stands in  [PROJECT]/.hooks/settings.json:5:7
-      matcher    shell
-      command    ./guard.sh --strict
-      env        MODE=strict
-      covers     guard.sh (40 bytes)
+      defined in   [PROJECT]/.hooks/settings.json:5:7
+      matcher      shell
+      command      ./guard.sh --strict
+      env          MODE=strict
+      file         guard.sh (40 bytes)
         │ #!/bin/sh
         │ # Says no.
         │ echo no >&2
         │ exit 2
 
     ! SessionEnd touch ran: not trusted
-      stands in  [PROJECT]/.hooks/settings.json:6:29
-      matcher    everything
-      command    touch ran
-      covers     no file of the project, but the command's text
+      defined in   [PROJECT]/.hooks/settings.json:6:29
+      matcher      everything
+      command      touch ran
+      files        the command names no file of the project
 
     ----- stderr -----
-    error: 3 hooks are not trusted, and there is nobody to ask; call `hook trust` on a terminal, or with --yes to trust what is shown
+    error: 3 hooks are not trusted, and there is no terminal to ask on; call `hook trust` on one, or with --yes to trust what is shown
     ");
     assert!(!project.path().join("ran").exists());
     assert!(!project.home().join(".config/hooks/trust.json").exists());
@@ -133,11 +133,11 @@ fn trusted_hooks_run_until_they_change_or_trust_is_taken_back() {
     status: 0
     ----- stdout -----
     ! BeforeTool script: not trusted
-      stands in  [PROJECT]/.hooks/settings.json:5:7
-      matcher    shell
-      command    ./guard.sh --strict
-      env        MODE=strict
-      covers     guard.sh (40 bytes)
+      defined in   [PROJECT]/.hooks/settings.json:5:7
+      matcher      shell
+      command      ./guard.sh --strict
+      env          MODE=strict
+      file         guard.sh (40 bytes)
         │ #!/bin/sh
         │ # Says no.
         │ echo no >&2
@@ -145,7 +145,7 @@ fn trusted_hooks_run_until_they_change_or_trust_is_taken_back() {
 
     trusted script
     ----- stderr -----
-    note: a `hook serve` that is running goes on as before until it is told to read settings anew: by SIGHUP, or by a client's hook-reload
+    note: a running `hook serve` keeps the old settings until it gets SIGHUP or a client's hook-reload
     ");
     assert_eq!(hooks_of_a_shell_call(&project), ["script"]);
     insta::assert_snapshot!(shown(&project, &["trust", "script"]), @r"
@@ -163,18 +163,18 @@ fn trusted_hooks_run_until_they_change_or_trust_is_taken_back() {
     status: 1
     ----- stdout -----
     ! BeforeTool script: changed since it was trusted at [INSTANT]
-      stands in  [PROJECT]/.hooks/settings.json:5:7
-      matcher    shell
-      command    ./guard.sh
-      env        MODE=lax
-      covers     guard.sh (41 bytes)
-      changed    command
+      defined in   [PROJECT]/.hooks/settings.json:5:7
+      matcher      shell
+      command      ./guard.sh
+      env          MODE=lax
+      file         guard.sh (41 bytes)
+      changed      command
         - ./guard.sh --strict
         + ./guard.sh
-      changed    env.MODE
+      changed      env.MODE
         - strict
         + lax
-      changed    guard.sh
+      changed      guard.sh
         @@ -1,4 +1,4 @@
          #!/bin/sh
         -# Says no.
@@ -184,12 +184,12 @@ fn trusted_hooks_run_until_they_change_or_trust_is_taken_back() {
         +exit 0
 
     ----- stderr -----
-    error: 1 hook is not trusted, and there is nobody to ask; call `hook trust` on a terminal, or with --yes to trust what is shown
+    error: 1 hook is not trusted, and there is no terminal to ask on; call `hook trust` on one, or with --yes to trust what is shown
     ");
     insta::assert_snapshot!(shown(&project, &["trust", "--list"]), @r"
     status: 0
     ----- stdout -----
-    - BeforeTool script  trusted at [INSTANT], no hook is like this now
+    - BeforeTool script  trusted at [INSTANT], but no hook matches this decision now
         ./guard.sh --strict
     ----- stderr -----
     ");
@@ -201,7 +201,7 @@ fn trusted_hooks_run_until_they_change_or_trust_is_taken_back() {
     ----- stdout -----
     revoked BeforeTool script (2 decisions)
     ----- stderr -----
-    note: a `hook serve` that is running goes on as before until it is told to read settings anew: by SIGHUP, or by a client's hook-reload
+    note: a running `hook serve` keeps the old settings until it gets SIGHUP or a client's hook-reload
     ");
     assert!(hooks_of_a_shell_call(&project).is_empty());
     insta::assert_snapshot!(shown(&project, &["trust", "--revoke"]), @r"
@@ -229,7 +229,7 @@ fn on_a_terminal_each_hook_is_asked_about() {
     assert!(
         seen.starts_with("status: 1\n")
             && seen.contains(
-                "trusted script; 2 not trusted, which will not run\nnote: a `hook serve`"
+                "trusted script; 2 not trusted and will not run\nnote: a running `hook serve`"
             ),
         "{seen}"
     );
@@ -298,19 +298,19 @@ fn what_a_reviewer_would_not_see_is_shown() {
     status: 1
     ----- stdout -----
     ! SessionEnd lint\n  script     none: not trusted
-      stands in  [PROJECT]/.hooks/settings.json:1:35
-      matcher    everything
-      command    ./a.sh # \u{202e}dne\u{202c}
-                 │   matcher    x\u{200b}\u{1b}[2K
-      env        PATH=/x
-                 │ y
-      covers     a.sh (36 bytes)
+      defined in   [PROJECT]/.hooks/settings.json:1:35
+      matcher      everything
+      command      ./a.sh # \u{202e}dne\u{202c}
+                   │   matcher    x\u{200b}\u{1b}[2K
+      env          PATH=/x
+                   │ y
+      file         a.sh (36 bytes, not executable)
         │ true\u{d}false
         │ \u{1b}]0;title\u{7}
         │ rm x\u{2066}y\u{e0041}
 
     ----- stderr -----
-    error: 1 hook is not trusted, and there is nobody to ask; call `hook trust` on a terminal, or with --yes to trust what is shown
+    error: 1 hook is not trusted, and there is no terminal to ask on; call `hook trust` on one, or with --yes to trust what is shown
     ");
 }
 
@@ -319,10 +319,10 @@ fn what_is_no_text_is_said() {
     let project = project();
     fs::write(project.path().join("guard.sh"), b"\x7fELF\0\xff").unwrap();
     let seen = run(&project, &["trust", "script"]).stdout;
-    assert!(seen.contains("covers     guard.sh (6 bytes, not a text)\n"), "{seen}");
+    assert!(seen.contains("file         guard.sh (6 bytes, not a text)\n"), "{seen}");
     fs::remove_file(project.path().join("guard.sh")).unwrap();
     let seen = run(&project, &["trust", "script"]).stdout;
-    let gone = "covers     guard.sh (does not exist; making it asks again)\n";
+    let gone = "file         guard.sh (does not exist; you are asked again when it does)\n";
     assert!(seen.contains(gone), "{seen}");
 }
 
@@ -336,19 +336,18 @@ fn a_script_that_an_interpreter_is_given_is_covered() {
     project.write("hooks/x.py", "print()\n");
     insta::assert_snapshot!(run(&project, &["trust"]).stdout.replace(&*project.path().to_string_lossy(), "[PROJECT]"), @r#"
     ! SessionEnd python3 -u hooks/x.py: not trusted
-      stands in  [PROJECT]/.hooks/settings.json:1:35
-      matcher    everything
-      command    python3 -u hooks/x.py
-      covers     hooks/x.py (8 bytes)
+      defined in   [PROJECT]/.hooks/settings.json:1:35
+      matcher      everything
+      command      python3 -u hooks/x.py
+      file         hooks/x.py (8 bytes)
         │ print()
 
     ! SessionEnd python3 "$HOOK_PROJECT_DIR"/hooks/x.py: not trusted
-      stands in  [PROJECT]/.hooks/settings.json:1:88
-      matcher    everything
-      command    python3 "$HOOK_PROJECT_DIR"/hooks/x.py
-      covers     hooks/x.py (8 bytes)
+      defined in   [PROJECT]/.hooks/settings.json:1:88
+      matcher      everything
+      command      python3 "$HOOK_PROJECT_DIR"/hooks/x.py
+      file         hooks/x.py (8 bytes)
         │ print()
-
     "#);
 }
 
@@ -474,7 +473,7 @@ fn what_cannot_be_done_is_said_with_a_way_out() {
     status: 1
     ----- stdout -----
     ----- stderr -----
-    error: the trust store [HOME]/.config/hooks/trust.json is damaged (EOF while parsing an object at line 1 column 1): no hook of a project is trusted; `hook trust` trusts them anew, and then sets the damaged store aside as [HOME]/.config/hooks/trust.damaged-1.json
+    error: the trust store [HOME]/.config/hooks/trust.json is damaged (EOF while parsing an object at line 1 column 1): no hook of a project is trusted; `hook trust` trusts them again, and then sets the damaged store aside as [HOME]/.config/hooks/trust.damaged-1.json
     ");
     // Whoever only asks changes nothing.
     assert_eq!(fs::read_to_string(folder.join("trust.json")).unwrap(), "{");
@@ -525,7 +524,7 @@ fn a_hook_whose_files_are_not_all_known_takes_a_yes_of_its_own() {
     let project = opaque();
     let finished = run(&project, &["trust", "--yes"]);
     assert_eq!(finished.status, 1, "{finished:?}");
-    let reason = "  opaque     not all files that it may run are known: the output of a command is part of it\n";
+    let reason = "  opaque       it may run files that are not listed here: the output of a command is part of it\n";
     assert!(finished.stdout.contains(reason), "{finished:?}");
     assert!(finished.stdout.contains("trusted script, touch ran; 1 not trusted"), "{finished:?}");
     assert!(finished.stderr.contains("--opaque agrees to that"), "{finished:?}");
@@ -593,16 +592,16 @@ fn a_lock_fails_a_build_with_hooks_that_nobody_reviewed_and_trusts_nothing() {
         "{changed:?}"
     );
     assert!(
-        changed.stdout.contains("changed    guard.sh; what was in it was not kept"),
+        changed.stdout.contains("changed      guard.sh; its earlier content was not kept"),
         "{changed:?}"
     );
     assert!(changed.stderr.contains("2 hooks are not as the lock says"), "{changed:?}");
     clone.write("guard.sh", "#!/bin/sh\n# Says no.\necho no >&2\nexit 2\n");
     for (from, to, expected) in [
-        ("\"strict\"", "\"lax\"", "changed    env.MODE"),
+        ("\"strict\"", "\"lax\"", "changed      env.MODE"),
         ("touch ran", "touch more", "SessionEnd touch more: not in the lock"),
-        ("touch ran", "touch more", "- SessionEnd touch ran: in the lock, and gone"),
-        ("\"name\": \"guard\"", "\"timeout\": 1, \"name\": \"guard\"", "changed    timeout"),
+        ("touch ran", "touch more", "- SessionEnd touch ran: in the lock, but not in the settings"),
+        ("\"name\": \"guard\"", "\"timeout\": 1, \"name\": \"guard\"", "changed      timeout"),
     ] {
         clone.write(SETTINGS, &settings.replace(from, to));
         let changed = check(&[]);

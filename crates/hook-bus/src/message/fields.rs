@@ -131,7 +131,7 @@ static PROCESSED: [Field; 8] = [
 /// Why a request could not be served.
 pub(crate) static ERROR: [Field; 3] = [
     Field::required("code", Kind::Text, "Which stage failed."),
-    Field::required("message", Kind::Text, "What went wrong, and how to mend it."),
+    Field::required("message", Kind::Text, "What went wrong, and how to fix it."),
     Field::optional("details", Kind::AnyObject, "More about it."),
 ];
 

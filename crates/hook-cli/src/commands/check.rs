@@ -14,7 +14,8 @@ use crate::render::{check as render, sarif};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Nothing is run: scripts are looked at, and so are their first lines.
+Nothing is run: scripts are looked at, and so are their first lines. Hooks of
+the project that are not trusted are named too, but are no problem of the files.
 
 Examples:
   hook check
@@ -22,7 +23,8 @@ Examples:
   hook check --format sarif > hooks.sarif
   hook check --json | jq -r 'select(.severity == \"error\") | .message'
 
-Exit code: 1 for errors, and with --deny-warnings for warnings; else 0.")]
+Exit code: 1 for errors, and with --deny-warnings for warnings, or if there are
+no settings; else 0.")]
 pub(crate) struct Arguments {
     /// The settings files; those that would be used by default
     #[arg(value_name = "FILE")]
@@ -59,10 +61,14 @@ pub(crate) async fn run(
         files => files.iter().map(SettingsSource::explicit).collect(),
     };
     let files = check(&sources, &context.surroundings());
+    let fatal = match arguments.deny_warnings {
+        true => Severity::Warning,
+        false => Severity::Error,
+    };
     if files.is_empty() {
         let looked: Vec<_> = sources.iter().map(|it| it.path.display().to_string()).collect();
         printer.warning(&format!(
-            "there are no settings; looked for {}; `hook init` writes some to begin with",
+            "there are no settings; looked for {}; `hook init` writes a starter hook",
             looked.join(", ")
         ));
     }
@@ -76,7 +82,9 @@ pub(crate) async fn run(
                     printer.text(&shown).await?;
                 }
             }
-            printer.text(&render::summary(&files, printer)).await?;
+            if !files.is_empty() {
+                printer.text(&render::summary(&files, printer)).await?;
+            }
         }
         Format::Json => {
             for problem in problems() {
@@ -88,11 +96,17 @@ pub(crate) async fn run(
             printer.object(&document).await?;
         }
     }
-    let fatal = match arguments.deny_warnings {
-        true => Severity::Warning,
-        false => Severity::Error,
-    };
-    match problems().any(|problem| problem.severity >= fatal) {
+    if arguments.files.is_empty() {
+        // What keeps a system from starting is among the problems.
+        if let Ok(system) = context.builder()
+            && let Ok(system) = system.build()
+            && system.initialize_here().await.is_ok()
+        {
+            context.show_trust_problems(&system, printer)?;
+        }
+    }
+    let nothing_checked = files.is_empty() && fatal == Severity::Warning;
+    match nothing_checked || problems().any(|problem| problem.severity >= fatal) {
         true => Ok(exit_code::FAILURE),
         false => Ok(exit_code::PROCEED),
     }

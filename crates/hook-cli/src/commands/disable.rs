@@ -10,9 +10,10 @@ use crate::output::Printer;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Puts the name on the `disabled` list of the file in which the hook stands, or
-of each of them. A project's file is everybody's who works on it; --user
-switches the hook off for oneself alone.
+Puts the name on the `disabled` list of the settings file that defines the hook.
+A project's file is shared: the change counts for everyone who works on the
+project. With --user the hook is switched off for you alone. If hooks of the
+project and of the user have the same name, choose with --shared or --user.
 
 Examples:
   hook disable guard
@@ -20,7 +21,7 @@ Examples:
   hook disable './lint.sh --fast'   a hook without a name goes by its command
   hook disable guard --dry-run      show the change as a diff, write nothing
 
-Exit code: 1 if no hook has that name, or it stays on all the same; else 0.")]
+Exit code: 1 if no hook has that name, or it is still on; else 0.")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     target: Target,

@@ -10,15 +10,16 @@ use crate::output::Printer;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Takes the name off every `disabled` list that switches the hook off: its own
-file's, and those of files that are trusted more.
+Removes the name from every `disabled` list that switches the hook off: that of
+its own file, and those of files that are trusted more. A project's file is
+shared: the change counts for everyone who works on the project.
 
 Examples:
   hook enable guard
   hook enable guard --dry-run
-  hook enable guard --user   only in the user's own settings
+  hook enable guard --user   only in your own settings
 
-Exit code: 1 if no hook has that name, or it stays off all the same; else 0.")]
+Exit code: 1 if no hook has that name, or it is still off; else 0.")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     target: Target,

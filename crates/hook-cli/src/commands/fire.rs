@@ -104,7 +104,7 @@ async fn fire(
     };
     let input = tokio::select! {
         input = arguments.input.read(otherwise, printer) => input?,
-        // Whoever was to give the input will not.
+        // The input will not come any more.
         () = stop.cancelled() => return Ok(exit_code::FAILURE),
     };
     arguments.input.advise(event, &input, printer);
@@ -141,8 +141,8 @@ struct Fired {
     interrupted: bool,
 }
 
-/// The response, as a block where guards of the event may be missing: nothing goes on that nobody
-/// could forbid.
+/// The response, as a block where guards of the event may be missing: no event proceeds that a
+/// missing guard might have blocked.
 fn refused_for_unknown_guards(
     mut response: HookExecutionResponse,
     event: HookEventName,
@@ -192,7 +192,11 @@ async fn show(
         took: fired.took,
         full: arguments.full,
     };
-    printer.text(&render::fired(&shown, printer)).await
+    printer.text(&render::fired(&shown, printer)).await?;
+    if context.has_no_settings() {
+        printer.remark("there are no settings yet; `hook init` writes a starter hook");
+    }
+    Ok(())
 }
 
 fn request(arguments: &Arguments, context: &Context, input: &Input) -> HookExecutionRequest {
@@ -224,7 +228,7 @@ async fn print_as_hook(
         printer.warning(&warning);
     }
     match printer.message(&line).await {
-        // What hooks changed is lost, whoever closed the pipe.
+        // What hooks changed is lost, also if the reader closed the pipe.
         Err(CommandError::Output(error)) => Err(CommandError::Answer(error)),
         printed => printed,
     }

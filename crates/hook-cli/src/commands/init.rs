@@ -63,7 +63,7 @@ pub(crate) async fn run(
     Ok(exit_code::PROCEED)
 }
 
-/// Trusts what was written just now, by whoever typed the command, and nothing else that may stand
+/// Trusts what was written just now, at the user's own command, and nothing else that may be
 /// there since.
 fn trust(starter: &Starter, context: &Context) -> Result<bool, CommandError> {
     let Some(store) = context.trust_store() else { return Ok(false) };

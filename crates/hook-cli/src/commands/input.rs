@@ -44,7 +44,7 @@ pub(crate) enum Otherwise {
 pub(crate) struct Input {
     /// The input: an object.
     pub(crate) json: RawJson,
-    /// Whether nobody gave it.
+    /// Whether it is a sample, since none was given.
     pub(crate) is_sample: bool,
     /// Whether empty arguments were added to fields that were given.
     added_arguments: bool,
@@ -182,8 +182,8 @@ async fn read_input(given: &str) -> Result<String, CommandError> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Reads standard input to its end, on a thread of its own: whoever writes it may never end, and
-/// the command must hear signals meanwhile.
+/// Reads standard input to its end, on a thread of its own: the writer may never end, and
+/// the command must still react to signals.
 async fn read_standard_input() -> Result<Vec<u8>, CommandError> {
     let (read, answer) = oneshot::channel();
     let thread = std::thread::Builder::new().name("stdin".to_owned());

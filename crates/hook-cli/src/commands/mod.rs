@@ -40,8 +40,8 @@ use crate::progress;
 use crate::signals::{Hangup, until_signalled};
 
 /// What is to be said when a settings file or a decision has changed.
-const RELOAD: &str = "a `hook serve` that is running goes on as before until it is told to read \
-                      settings anew: by SIGHUP, or by a client's hook-reload";
+const RELOAD: &str = "a running `hook serve` keeps the old settings until it gets SIGHUP or a \
+                      client's hook-reload";
 
 /// Runs the command that was asked for.
 pub(crate) async fn dispatch(
@@ -50,7 +50,7 @@ pub(crate) async fn dispatch(
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
     if let Some((option, purpose)) = cli.meaningless_option() {
-        let text = format!("{option} means nothing to this command; it is for {purpose}");
+        let text = format!("{option} has no effect on this command; it is for {purpose}");
         return Err(CommandError::Usage(text));
     }
     let Cli { common, command } = cli;

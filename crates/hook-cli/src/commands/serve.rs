@@ -26,8 +26,7 @@ Beside requests a client may send:
   {\"type\":\"hook-subscribe\"}                     be told of its requests' hooks
   {\"type\":\"hook-tail\"}                          be told all that happens
   {\"type\":\"hook-cancel\",\"correlationId\":\"c-1\"}  end a request's hooks
-  {\"type\":\"hook-reload\"}                        read the settings anew, as
-                                                SIGHUP does
+  {\"type\":\"hook-reload\"}                        reread settings, as SIGHUP does
 
 Exit code: 0 when its input has ended; 1 if it cannot serve; 128 + n when
 signal n ended it.")]
@@ -98,7 +97,7 @@ async fn serve(
                 Ok(ClientEnd::Finished)
             }
         };
-        // Whoever started the command has ended; what others asked is still answered.
+        // The client on standard input has ended; requests of others are still answered.
         stop.cancel();
         ended
     };
@@ -112,7 +111,7 @@ async fn serve(
     ended.map(|_| exit_code::PROCEED).map_err(CommandError::Input)
 }
 
-/// Does what has to be done meanwhile: reloads, and says that the recording is broken.
+/// Does what has to be done while serving: reloads, and says that the recording is broken.
 async fn look_after(
     system: &HookSystem,
     recording: &mut Option<Recording>,

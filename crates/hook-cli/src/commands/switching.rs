@@ -6,6 +6,7 @@ use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 use hook_core::settings::edit::{AbsentFile, EditError, EditMode, FileChange, switch_in_file};
 use hook_core::settings::{HookEntry, SettingsFile, Severity, Switches, parse};
+use hook_core::text::shortened;
 use hook_core::{HookSource, SettingsSource};
 
 use super::RELOAD;
@@ -21,9 +22,12 @@ pub(crate) struct Target {
     /// The hook, by its name; by its command if it has none
     #[arg(add = ArgValueCompleter::new(complete::hook_names))]
     name: String,
-    /// Edit the user's own settings, whose `disabled` also counts for hooks of projects
+    /// Edit your own settings, whose `disabled` list also counts for hooks of projects
     #[arg(long)]
     user: bool,
+    /// Edit the project's settings, which everyone who works on the project shares
+    #[arg(long, conflicts_with = "user")]
+    shared: bool,
     /// Show what would change as a diff, and write nothing
     #[arg(long)]
     dry_run: bool,
@@ -70,7 +74,7 @@ pub(super) async fn run(
 ) -> Result<Status, CommandError> {
     let user = target.user.then(|| context.user_settings()).transpose()?;
     let mut files = context.settings_files()?;
-    let places = places(&target.name, enabled, user, &files).inspect_err(|_| {
+    let chosen = chosen(target, enabled, user, &files).inspect_err(|_| {
         // The hook may stand in a file that cannot be read.
         let errors = files.iter().flat_map(|file| &file.diagnostics);
         for problem in errors.filter(|it| it.severity == Severity::Error) {
@@ -79,17 +83,17 @@ pub(super) async fn run(
     })?;
     let mode = if target.dry_run { EditMode::Preview } else { EditMode::Write };
     let mut edited = Vec::new();
-    for place in places {
-        let absent = if place.required { AbsentFile::Refused } else { AbsentFile::Made };
-        let result = switch_in_file(&place.path, &target.name, enabled, absent, mode);
+    for source in chosen {
+        let absent = if source.required { AbsentFile::Refused } else { AbsentFile::Made };
+        let result = switch_in_file(&source.path, &target.name, enabled, absent, mode);
         if let Ok(change) = &result {
             let now = parse(
                 change.after.trim_start_matches('\u{feff}'),
-                place.source.clone(),
-                Some(place.path.clone()),
+                source.source.clone(),
+                Some(source.path.clone()),
             );
             let mut is_new = true;
-            for file in files.iter_mut().filter(|it| it.path.as_ref() == Some(&place.path)) {
+            for file in files.iter_mut().filter(|it| it.path.as_ref() == Some(&source.path)) {
                 *file = now.clone();
                 is_new = false;
             }
@@ -97,13 +101,13 @@ pub(super) async fn run(
                 files.push(now);
             }
         }
-        edited.push(Edited { source: place.source, path: place.path, result });
+        edited.push(Edited { source: source.source, path: source.path, result });
     }
     let switches = Switches::of(&target.name, &files);
     // Where an edit failed, its error says why the hook is still on.
     let remaining = match !enabled && edited.iter().any(|edited| edited.result.is_err()) {
         true => Vec::new(),
-        false => remaining(&switches, enabled),
+        false => remaining(&switches, enabled, target.shared),
     };
     if switches.holders.is_empty() {
         printer.warning(&format!("no hook is named `{}` now", target.name));
@@ -115,6 +119,15 @@ pub(super) async fn run(
     } else {
         printer.text(&render::switched(&outcome, printer)).await?;
         let changed = |edited: &Edited| edited.result.as_ref().is_ok_and(FileChange::is_change);
+        let is_shared = |edited: &Edited| edited.source == HookSource::Project && changed(edited);
+        if outcome.edited.iter().any(is_shared) {
+            let word = if enabled { "enable" } else { "disable" };
+            printer.remark(&format!(
+                "the project's settings are shared: this counts for everyone who works on the \
+                 project; `hook {word} {} --user` is for you alone",
+                render::shell_word(&target.name)
+            ));
+        }
         if !outcome.dry_run && outcome.edited.iter().any(changed) {
             printer.remark(RELOAD);
         }
@@ -123,12 +136,13 @@ pub(super) async fn run(
 }
 
 /// The files to edit.
-fn places(
-    name: &str,
+fn chosen(
+    target: &Target,
     enabled: bool,
     user: Option<SettingsSource>,
     files: &[SettingsFile],
 ) -> Result<Vec<SettingsSource>, CommandError> {
+    let name = &target.name;
     let switches = Switches::of(name, files);
     // A name that only a list still has can be taken off it.
     let is_known = !switches.holders.is_empty() || (enabled && !switches.off_by.is_empty());
@@ -139,22 +153,49 @@ fn places(
     if let Some(user) = user {
         return Ok(vec![user]);
     }
-    let chosen = if enabled { switches.off_by } else { switches.holders };
-    let place = |file: &SettingsFile| {
+    let mut files = if enabled { switches.off_by } else { switches.holders };
+    if target.shared {
+        files.retain(|file| file.source == HookSource::Project);
+    }
+    let source = |file: &SettingsFile| {
         let path = file.path.clone()?;
         Some(SettingsSource { source: file.source.clone(), path, required: true })
     };
-    let mut places: Vec<SettingsSource> = Vec::new();
-    for place in chosen.into_iter().filter_map(place) {
+    let mut chosen: Vec<SettingsSource> = Vec::new();
+    for source in files.into_iter().filter_map(source) {
         // A file may have been named twice.
-        if !places.contains(&place) {
-            places.push(place);
+        if !chosen.contains(&source) {
+            chosen.push(source);
         }
     }
-    Ok(places)
+    if !enabled {
+        is_of_one_owner(name, &chosen)?;
+        if chosen.is_empty() {
+            let text = format!("no hook of the project's settings is named `{}`", shortened(name));
+            return Err(CommandError::Usage(text));
+        }
+    }
+    Ok(chosen)
 }
 
-fn remaining(switches: &Switches<'_>, enabled: bool) -> Vec<Remaining> {
+/// Whether hooks of one name all come from the same source. A guard must not be switched off because
+/// another hook has its name.
+fn is_of_one_owner(name: &str, chosen: &[SettingsSource]) -> Result<(), CommandError> {
+    let Some(first) = chosen.first() else { return Ok(()) };
+    if chosen.iter().all(|it| it.source == first.source) {
+        return Ok(());
+    }
+    let files: Vec<String> =
+        chosen.iter().map(|it| format!("{} ({})", it.path.display(), it.source)).collect();
+    Err(CommandError::Usage(format!(
+        "several hooks are named `{}`, in {}; nothing was changed; choose with --shared (the \
+         project's settings) or --user (your own, which switch it off for you in every project)",
+        shortened(name),
+        files.join(" and ")
+    )))
+}
+
+fn remaining(switches: &Switches<'_>, enabled: bool, shared: bool) -> Vec<Remaining> {
     let remaining = |because: Because| {
         move |file: &&SettingsFile| Remaining {
             source: file.source.clone(),
@@ -166,7 +207,8 @@ fn remaining(switches: &Switches<'_>, enabled: bool) -> Vec<Remaining> {
         let listed = switches.off_by.iter().map(remaining(Because::Listed));
         return listed.chain(switches.all_off.iter().map(remaining(Because::AllOff))).collect();
     }
-    switches.still_on().map(|file| remaining(Because::OutOfReach)(&file)).collect()
+    let meant = |file: &&SettingsFile| !shared || file.source == HookSource::Project;
+    switches.still_on().filter(meant).map(|file| remaining(Because::OutOfReach)(&file)).collect()
 }
 
 /// Says what did not work.

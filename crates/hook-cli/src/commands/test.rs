@@ -150,15 +150,8 @@ fn read(arguments: &Arguments, printer: &mut Printer) -> Result<Option<Vec<File>
 
 /// What was named, as a shell would read it again.
 fn named(scenarios: &[PathBuf]) -> String {
-    let plain = |character: char| character.is_alphanumeric() || "/._-+,@%".contains(character);
-    let quoted = |path: &PathBuf| {
-        let path = path.to_string_lossy();
-        match path.chars().all(plain) {
-            true => path.into_owned(),
-            false => format!("'{}'", path.replace('\'', r"'\''")),
-        }
-    };
-    scenarios.iter().map(quoted).collect::<Vec<_>>().join(" ")
+    let word = |path: &PathBuf| render::shell_word(&path.to_string_lossy());
+    scenarios.iter().map(word).collect::<Vec<_>>().join(" ")
 }
 
 fn is_meant(arguments: &Arguments, file: &Path, name: &str) -> bool {
@@ -239,10 +232,19 @@ async fn test(
     if let Some(path) = &arguments.junit {
         write_junit(path, &run)?;
     }
-    match run.passed() {
-        true => Ok(exit_code::PROCEED),
-        false => Ok(exit_code::FAILURE),
+    if run.passed() {
+        return Ok(exit_code::PROCEED);
     }
+    let untrusted = system.hooks()?.iter().filter(|listing| !listing.trusted).count();
+    if untrusted > 0 {
+        printer.remark(&format!(
+            "{} of the project did not run in these tests, for want of trust: review and trust them \
+             with `hook trust` (`hook trust --yes` where there is no terminal), or give the \
+             settings file with --settings",
+            render::counted(untrusted, "hook")
+        ));
+    }
+    Ok(exit_code::FAILURE)
 }
 
 async fn show(

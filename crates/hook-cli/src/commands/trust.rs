@@ -25,7 +25,7 @@ use crate::render;
 Hooks of a project run only once they are trusted. This shows what each would
 run, and what changed since it was trusted, and asks. What is trusted is what
 was shown: a change of a hook, or of a file of the project that its command
-names, asks again. No hook runs meanwhile.
+names, asks again. No hook is run.
 
 Where the files that a hook may run cannot all be known, as with `$(...)` or
 `eval`, that is said, and takes a yes of its own: --opaque beside --yes.
@@ -39,8 +39,7 @@ Examples:
   hook trust --lock                   write what is trusted to .hooks/trust.lock
   hook trust --check                  fail if a hook is not as the lock says
 
-Exit code: 1 if a hook stays untrusted because nobody can be asked, or is not as
-the lock says; else 0.")]
+Exit code: 1 if a hook stays untrusted, or is not as the lock says; else 0.")]
 pub(crate) struct Arguments {
     /// Only hooks of these names; by their commands, if they have none
     #[arg(value_name = "NAME", add = ArgValueCompleter::new(complete::hook_names))]
@@ -251,12 +250,12 @@ fn say_how_to_trust(left: &[&Reviewed], yes: bool, printer: &mut Printer) -> Sta
     printer.problem(&match yes {
         true => format!("{hooks} not trusted: {opaque}"),
         false if all_opaque => format!(
-            "{hooks} not trusted, and there is nobody to ask; call `hook trust` on a terminal, or with \
+            "{hooks} not trusted, and there is no terminal to ask on; call `hook trust` on one, or with \
              --yes --opaque to trust what is shown, although the files that it may run are not all \
              known"
         ),
         false => format!(
-            "{hooks} not trusted, and there is nobody to ask; call `hook trust` on a terminal, or with \
+            "{hooks} not trusted, and there is no terminal to ask on; call `hook trust` on one, or with \
              --yes to trust what is shown"
         ),
     });
@@ -274,7 +273,7 @@ async fn show(
     Ok(())
 }
 
-/// Shows each hook and asks. Whoever says nothing trusts nothing. Gives what was agreed to, and what
+/// Shows each hook and asks. No answer means no. Gives what was agreed to, and what
 /// was not.
 async fn ask(
     open: Vec<Reviewed>,

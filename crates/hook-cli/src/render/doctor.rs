@@ -24,8 +24,8 @@ pub(crate) fn section(section: &Section, printer: &Printer) -> String {
             printer.paint(Tone::Plain, &finding.subject),
             printer.paint(Tone::Quiet, &finding.detail)
         );
-        if let Some(mend) = &finding.mend {
-            let _ = writeln!(out, "    {}", printer.paint(tone, &format!("→ {mend}")));
+        if let Some(fix) = &finding.fix {
+            let _ = writeln!(out, "    {}", printer.paint(tone, &format!("→ {fix}")));
         }
     }
     if section.findings.is_empty() {
@@ -43,7 +43,7 @@ pub(crate) fn section_json(section: &Section) -> impl Iterator<Item = Vec<u8>> {
             object.text("health", finding.health.as_str());
             object.text("subject", &finding.subject);
             object.text("detail", &finding.detail);
-            object.optional_text("mend", finding.mend.as_deref());
+            object.optional_text("fix", finding.fix.as_deref());
         })
     })
 }

@@ -19,7 +19,7 @@ use crate::output::{Printer, Tone};
 #[derive(Debug)]
 pub(crate) struct Explained<'e> {
     pub(crate) explanation: &'e Explanation,
-    /// Whether nobody named what matchers were compared with.
+    /// Whether matchers were compared with that of a sample, since none was given.
     pub(crate) subject_of_sample: bool,
     /// Whether hooks of other events are listed, too.
     pub(crate) all: bool,
@@ -40,9 +40,8 @@ fn write_explained(
     write_hook(object, &explained.hook);
     let subject = explanation.subject.as_deref();
     object.optional_text("subject", subject.filter(|_| explained.hook.event == explanation.event));
-    let blocks = explained.hook.suspension().filter(|_| explained.runs());
-    object.bool("runs", explained.runs() && blocks.is_none());
-    object.optional_text("blocks", blocks.as_deref());
+    object.bool("runs", explained.runs());
+    object.optional_text("blocks", explained.blocks().as_deref());
     if let Some(place) = explained.place {
         object.integer("position", place as i128 + 1);
         let mode = if explanation.sequential_because.is_some() { "sequential" } else { "parallel" };
@@ -127,18 +126,21 @@ fn lines(out: &mut String, hooks: &[&ExplainedHook], printer: &Printer) {
         })
         .collect();
     for (line, explained) in aligned(&rows, printer).into_iter().zip(hooks) {
-        let blocks = explained.runs() && explained.hook.blocks_unrun();
-        let (mark, tone) = match explained.runs() {
-            true if blocks => ("!", Tone::Odd),
-            true => ("✓", Tone::Good),
-            false => ("-", Tone::Quiet),
+        let blocks = explained.blocks();
+        let (mark, tone) = match (explained.runs(), &blocks) {
+            (true, _) => ("✓", Tone::Good),
+            (false, Some(_)) => ("✗", Tone::Bad),
+            (false, None) => ("-", Tone::Quiet),
         };
         let _ = writeln!(out, "  {} {line}", printer.paint(tone, mark));
         let mut detail = |tone, text: &str| {
             let _ = writeln!(out, "      {}", printer.paint(tone, &one_line(text)));
         };
-        if explained.runs() && !blocks {
+        if explained.runs() {
             detail(Tone::Quiet, &how_it_runs(&explained.hook));
+        }
+        if let Some(why) = &blocks {
+            detail(Tone::Bad, &format!("blocks this event: {why}"));
         }
         for reason in &explained.reasons {
             detail(Tone::Plain, &reason.to_string());
@@ -198,7 +200,7 @@ fn summary(explanation: &Explanation, of_event: usize) -> String {
         Some(hook) if number > 1 => {
             let _ = write!(
                 text,
-                ", one after the other: `{}` stands in a sequential definition",
+                ", one after the other: `{}` is in a sequential definition",
                 one_line(hook.display_name())
             );
             if let Some(place) = &hook.place {
@@ -207,6 +209,13 @@ fn summary(explanation: &Explanation, of_event: usize) -> String {
         }
         None if number > 1 => text.push_str(", all at once"),
         _ => {}
+    }
+    match explanation.blocking().count() {
+        0 => {}
+        1 => text.push_str("; 1 guard blocks this event"),
+        guards => {
+            let _ = write!(text, "; {guards} guards block this event");
+        }
     }
     text
 }

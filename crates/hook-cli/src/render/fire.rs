@@ -84,7 +84,7 @@ pub(crate) fn fired(fired: &Fired<'_>, printer: &Printer) -> String {
     out
 }
 
-/// Why no hook ran: the first thing to mend of those hooks that would have matched.
+/// Why no hook ran: the first thing to fix in those hooks that would have matched.
 fn why_none(explanation: Option<&Explanation>) -> String {
     let hooks = explanation.into_iter().flat_map(|explanation| &explanation.hooks);
     let (mut untrusted, mut off) = (0, 0);

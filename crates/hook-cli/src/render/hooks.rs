@@ -50,7 +50,7 @@ pub(crate) fn listing_json(listing: &HookListing) -> Vec<u8> {
         if listing.hook.changed_since_trusted() {
             object.bool("changed", true);
         }
-        object.optional_text("blocks", listing.hook.suspension().as_deref());
+        object.optional_text("blocks", suspension(listing).as_deref());
     })
 }
 
@@ -72,7 +72,9 @@ pub(crate) fn listings(listings: &[HookListing], printer: &Printer) -> String {
             let _ = writeln!(out, "{}", printer.paint(Tone::Strong, event.as_str()));
         }
         for (listing, line) in of_event {
+            let blocks = listing.hook.blocks_unrun();
             let (mark, tone) = match (listing.trusted, listing.enabled) {
+                (false, true) if blocks => ("✗", Tone::Bad),
                 (false, _) => ("!", Tone::Odd),
                 (_, false) => ("-", Tone::Quiet),
                 _ => ("✓", Tone::Good),
@@ -89,10 +91,14 @@ pub(crate) fn listings(listings: &[HookListing], printer: &Printer) -> String {
 /// What a hook is for, and why it does not run.
 fn notes(listing: &HookListing) -> impl Iterator<Item = String> {
     let changed = listing.hook.changed_since_trusted();
-    let suspended = listing.hook.suspension();
-    let untrusted =
-        (!listing.trusted && suspended.is_none()).then_some(NotRun::Untrusted { changed });
+    let blocks = suspension(listing).map(|why| format!("blocks its event: {why}"));
+    let untrusted = (!listing.trusted && blocks.is_none()).then_some(NotRun::Untrusted { changed });
     let disabled = listing.disabled_by.iter().cloned().map(NotRun::Disabled);
     let why = untrusted.into_iter().chain(disabled).map(|reason| reason.to_string());
-    listing.hook.description.clone().into_iter().chain(suspended).chain(why)
+    listing.hook.description.clone().into_iter().chain(blocks).chain(why)
+}
+
+/// Why a hook blocks its event instead of running. One that is switched off blocks nothing.
+fn suspension(listing: &HookListing) -> Option<String> {
+    listing.hook.suspension().filter(|_| listing.enabled)
 }

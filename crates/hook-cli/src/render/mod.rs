@@ -45,4 +45,4 @@ pub(crate) use trust::{
     as_locked, gone, grant_json, grants, locked, nothing_to_trust, on_one_line, review,
     review_json, revoked, trusted, unlocked,
 };
-pub(crate) use words::counted;
+pub(crate) use words::{counted, shell_word};

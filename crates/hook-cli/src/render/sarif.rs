@@ -56,7 +56,7 @@ fn result_of(problem: &Diagnostic, project: &Path) -> Value {
         text.push_str(&format!("; did you mean `{suggestion}`?"));
     }
     if problem.suggestion.is_none() || problem.remedy.is_some() {
-        text.push_str(&format!("; to mend it: {}", problem.help()));
+        text.push_str(&format!("; to fix it: {}", problem.help()));
     }
     let mut result = json!({
         "ruleId": problem.rule.id(),

@@ -136,7 +136,7 @@ fn parts(parts: &[&str]) -> String {
     parts.join(" ").trim_end().to_owned()
 }
 
-/// Text of somebody else's that must not look like a line of its own.
+/// Text from outside, which must not look like a line of its own.
 fn one_line(text: &str) -> String {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match text.char_indices().nth(LONGEST) {

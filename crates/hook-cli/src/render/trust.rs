@@ -56,14 +56,14 @@ fn with_standing(
         printer.paint(tone, standing),
     );
     let mut field = |name: &str, text: &str| {
-        let name = printer.paint(Tone::Quiet, &format!("{name:<10} "));
+        let name = printer.paint(Tone::Quiet, &format!("{name:<12} "));
         // What a hook's author writes must not look like another field.
-        let text = text::lines(text).replace('\n', "\n             │ ");
+        let text = text::lines(text).replace('\n', "\n               │ ");
         let _ = writeln!(out, "  {name}{text}");
     };
-    field("stands in", &entry.place.to_string());
+    field("defined in", &entry.place.to_string());
     if let Some(description) = &entry.description {
-        field("says it is", description);
+        field("description", description);
     }
     field("matcher", entry.matcher.as_deref().unwrap_or("everything"));
     field("command", &entry.command);
@@ -74,20 +74,20 @@ fn with_standing(
         field(&name, &value);
     }
     for file in &review.files {
-        field("covers", &about(file));
+        field("file", &about(file));
     }
     if review.files.is_empty() {
-        field("covers", "no file of the project, but the command's text");
+        field("files", "the command names no file of the project");
     }
     for file in &review.data {
         let file = file.display();
-        field("data", &format!("{file}, which can change without anybody being asked"));
+        field("data", &format!("{file}; you are not asked again when it changes"));
     }
     for reason in &review.opaque {
-        field("opaque", &format!("not all files that it may run are known: {reason}"));
+        field("opaque", &format!("it may run files that are not listed here: {reason}"));
     }
     if review.too_much {
-        field("too much", "it names more than a decision can cover, so it cannot be trusted");
+        field("too much", "it names too many files, so it cannot be trusted");
     }
     let changes = review.changes();
     let shows_difference = changes
@@ -113,12 +113,16 @@ fn about(script: &ReviewedFile) -> String {
     };
     let what = match (&script.bytes, script.text()) {
         (None, _) => match script.state {
-            FileState::Absent => "does not exist; making it asks again".to_owned(),
+            FileState::Absent => "does not exist; you are asked again when it does".to_owned(),
             FileState::TooLong => "longer than 64 MiB, so it cannot be trusted".to_owned(),
             _ => "cannot be read".to_owned(),
         },
         (Some(bytes), None) => format!("{} bytes, not a text", bytes.len()),
         (Some(bytes), Some(_)) => format!("{} bytes", bytes.len()),
+    };
+    let what = match (&script.bytes, script.executable) {
+        (Some(_), Some(false)) => format!("{what}, not executable"),
+        _ => what,
     };
     format!("{path}{leads} ({what})")
 }
@@ -152,29 +156,29 @@ fn changed(change: &Change, printer: &Printer) -> String {
     };
     match change {
         Change::Field { name, before, after } => format!(
-            "  {word}    {}\n{}{}",
+            "  {word}      {}\n{}{}",
             printer.paint(Tone::Strong, &on_one_line(name)),
             side("-", Tone::Bad, before.as_deref()),
             side("+", Tone::Good, after.as_deref()),
         ),
         Change::File { path, before: Some(before), after: Some(after) } => format!(
-            "  {word}    {}\n{}",
+            "  {word}      {}\n{}",
             printer.paint(Tone::Strong, &on_one_line(&path.display().to_string())),
             diff::painted(&diff::unified(before, after, None), "    ", printer)
         ),
         Change::File { path, .. } => format!(
-            "  {word}    {}; what was in it was not kept\n",
+            "  {word}      {}; its earlier content was not kept\n",
             printer.paint(Tone::Strong, &on_one_line(&path.display().to_string()))
         ),
         Change::AlsoCovers { what } => {
             let what = match what.is_empty() {
-                true => "that nothing else is set".to_owned(),
+                true => "that no other setting is set".to_owned(),
                 false => text::lines(&on_one_line(&what.join(", "))),
             };
-            format!("  {:<11}{what}\n", "now covers")
+            format!("  {:<13}{what}\n", "now also")
         }
         _ => {
-            format!("  {word}    something that was not kept when it was trusted\n")
+            format!("  {word}      something that the decision did not record\n")
         }
     }
 }
@@ -261,7 +265,7 @@ pub(crate) fn trusted(agreed: &[&str], left: usize, printer: &Printer) -> String
         }
     };
     if left > 0 {
-        let _ = write!(out, "; {left} not trusted, which will not run");
+        let _ = write!(out, "; {left} not trusted and will not run");
     }
     out.push('\n');
     out
@@ -289,7 +293,7 @@ pub(crate) fn grants(
     for grant in grants {
         let (mark, tone, note) = match fits(grant) {
             true => ("✓", Tone::Good, ""),
-            false => ("-", Tone::Quiet, ", no hook is like this now"),
+            false => ("-", Tone::Quiet, ", but no hook matches this decision now"),
         };
         let at = grant.seen.as_ref().map(|seen| format!("trusted at {}", seen.at));
         let at = at.unwrap_or_else(|| "trusted".to_owned());
@@ -329,7 +333,11 @@ pub(crate) fn gone(grants: &[Grant], printer: &Printer) -> String {
     let line = |grant: &Grant| {
         let mark = printer.paint(Tone::Bad, "-");
         let (event, name) = (on_one_line(&grant.event), on_one_line(grant.display_name()));
-        format!("{mark} {} {}: in the lock, and gone\n", text::lines(&event), text::lines(&name))
+        format!(
+            "{mark} {} {}: in the lock, but not in the settings\n",
+            text::lines(&event),
+            text::lines(&name)
+        )
     };
     grants.iter().map(line).collect()
 }

@@ -3,7 +3,7 @@
 //! A hook engine passes on far more JSON than it reads: tool inputs, tool responses, unknown
 //! fields. [`RawJson`] is one such value as text, a slice of a shared buffer: cloning it copies no
 //! text, and however deep it nests, nothing here recurses. [`JsonObject`] is an object read one
-//! level deep. Text is parsed further only where somebody asks: a [`JsonWalk`] goes through several
+//! level deep. Text is parsed further only on request: a [`JsonWalk`] goes through several
 //! levels in one pass and gives each value as a [`JsonSlice`], and a [`JsonText`] is a string that
 //! nobody has read yet.
 //!

@@ -1,6 +1,6 @@
 //! Finding one's way in text that is known to be JSON.
 //!
-//! Every [`RawJson`](super::RawJson) was checked when it was made. Whoever looks into one need not
+//! Every [`RawJson`](super::RawJson) was checked when it was made. A reader of one need not
 //! check again, and can step over a string as fast as its end is found. Text that is no JSON after
 //! all gives nothing, or places within the text, and never a panic.
 

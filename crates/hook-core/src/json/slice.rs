@@ -7,7 +7,7 @@ use std::ops::Range;
 use super::read::string_text;
 use super::{JsonKind, JsonWalk, RawJson};
 
-/// A part of a [`RawJson`] that nobody has kept yet.
+/// A part of a [`RawJson`] that is not kept yet.
 ///
 /// Of most values in a long payload little is wanted to know. A look at one of these costs nothing;
 /// [`to_raw`](Self::to_raw) keeps it.

@@ -7,7 +7,7 @@ use super::normal::normalized;
 use super::read::string_text;
 use super::{JsonKind, RawJson};
 
-/// A text as a JSON string, read only when somebody looks at it.
+/// A text as a JSON string, decoded only on access.
 ///
 /// Most texts of a conversation are handed on and compared, and for that they need not be read.
 /// Two texts are equal when they say the same, however each is written.

@@ -33,7 +33,7 @@ struct Output {
 enum Purpose {
     /// A value as it is, however deep it nests.
     Value,
-    /// A message for somebody outside.
+    /// A message that leaves the process.
     Line,
     /// The number of bytes, about, and no bytes.
     Length(usize),

@@ -3,7 +3,7 @@
 //! Matchers are written for JavaScript: `new RegExp(source)` without flags, with the web syntax of
 //! Annex B. The two languages look alike and differ silently (`\d` and `\b` know Unicode in Rust,
 //! `\z` is a plain letter in JavaScript), so each construct is parsed as JavaScript would and
-//! written anew in a form that means the same to the engine (with its `variable-lookbehinds`).
+//! rewritten in a form that means the same to the engine (with its `variable-lookbehinds`).
 //!
 //! Refused although JavaScript accepts it, because the engine would answer wrongly or not at all:
 //! reading a group whose value JavaScript forgets between the rounds of a repetition or, in a

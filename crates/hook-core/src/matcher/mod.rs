@@ -116,7 +116,7 @@ impl Matcher {
         (Self { text: text.map(str::to_owned), rule }, Some(problem))
     }
 
-    /// The matcher of a hook that must not run. Nobody asks it, and it costs nothing: a short
+    /// The matcher of a hook that must not run. It is never asked, and costs nothing: a short
     /// pattern may compile to megabytes.
     pub(crate) fn unused(text: Option<&str>) -> Self {
         Self { text: text.map(str::to_owned), rule: Rule::Nothing }

@@ -116,7 +116,7 @@ fn projects(files: &[SettingsFile], host: &Path, policy: &TrustPolicy) -> Vec<Pr
     found
 }
 
-/// A guard that somebody trusted and that is not in the settings that were read.
+/// A guard that was trusted and that is not in the settings that were read.
 pub(super) struct MissingGuard {
     pub(super) event: HookEventName,
     pub(super) grant: Arc<Grant>,

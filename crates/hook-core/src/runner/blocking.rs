@@ -88,7 +88,7 @@ impl BlockingHandlers {
         let permit = Arc::new(Permit(Mutex::new(Some(slots))));
         let of_thread = Arc::clone(&permit);
         let started = self.threads.run(move |worker| {
-            // Nobody waits for it any more if its time was over before it began.
+            // Its caller is gone if its time was over before it began.
             let finished = (!sender.is_closed()).then(|| {
                 NESTING.set(nesting.deeper());
                 let finished = catch_unwind(AssertUnwindSafe(|| function(&input)));

@@ -54,7 +54,7 @@ impl<P: AsyncRead + Unpin> Capture<P> {
 
     /// Takes what is in the pipe by now, without waiting for more.
     pub(super) fn fill_with_what_is_there(&mut self) {
-        // A pipe holds little; more than this many pieces is somebody writing on.
+        // A pipe holds little; more than this many pieces means that a process is still writing.
         for _ in 0..32 {
             if self.pipe.is_none() || self.fill().now_or_never().is_none() {
                 return;

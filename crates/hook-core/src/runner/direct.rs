@@ -43,7 +43,7 @@ const SHELL_VARIABLES: [&str; 21] = [
     "SRANDOM",
 ];
 
-/// Variables that bash drops before it starts a program, where nobody sits at a terminal.
+/// Variables that bash drops before it starts a program, in a shell that is not interactive.
 const DROPPED: [&str; 2] = ["PS1", "PS2"];
 
 /// A command that needs no shell, with what of its environment decides how it starts.

@@ -110,7 +110,7 @@ fn matches<S: AsRef<str>>(name: &str, patterns: &[S]) -> bool {
 #[non_exhaustive]
 pub enum RunnerError {
     /// There is no shell.
-    #[error("failed to find {program}, which hook commands are run with; install it or mend PATH")]
+    #[error("failed to find {program}, which hook commands are run with; install it or fix PATH")]
     ShellNotFound {
         /// The shell that was looked for.
         program: &'static str,

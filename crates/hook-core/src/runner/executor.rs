@@ -115,7 +115,7 @@ impl HookStart<'_> {
 pub(crate) struct HookCall {
     pub(crate) input: HookInput,
     pub(crate) timeout: Duration,
-    /// Cancelled when nobody waits for the answer any more.
+    /// Cancelled when the caller is gone.
     pub(crate) cancel: CancellationToken,
     pub(crate) slots: Slots,
     /// How many blocking handlers wait for this one.
@@ -173,7 +173,7 @@ pub struct Captured {
     pub dropped: u64,
 }
 
-/// A run that is over already, or one that somebody must drive.
+/// A run that is over already, or one that must be polled.
 #[expect(
     clippy::large_enum_variant,
     reason = "short-lived, and the common inline run must not allocate"

@@ -349,7 +349,7 @@ impl Runner {
             Arc::clone(&self.threads),
         );
         self.tasks.tracker.spawn(async move {
-            // Nobody listening means nobody waits; the run was cancelled and is over.
+            // Without a receiver the run was cancelled, and is over.
             let _ = sender.send(task.await);
         });
         StartedHook::Running { receiver, hook: Arc::clone(hook), _cancel: cancel.drop_guard() }
@@ -389,7 +389,7 @@ pub(crate) enum StartedHook {
     Running {
         receiver: oneshot::Receiver<HookExecutionResult>,
         hook: Arc<Hook>,
-        /// Ends the hook when nobody waits for it any more.
+        /// Ends the hook when its caller is gone.
         _cancel: DropGuard,
     },
 }
@@ -557,7 +557,14 @@ fn deny_for_failure(hook: &Hook, failure: &HookFailure, said: Option<HookOutput>
     let mut output = said.unwrap_or_default();
     if output.policy(hook.event) < PolicyDecision::Block {
         output.decision = Some(Decision::Deny);
-        output.reason = Some(format!("hook {} failed: {failure}", hook.display_name()));
+        let name = hook.display_name();
+        output.reason = Some(match failure {
+            // Nothing failed: a person has to decide first.
+            HookFailure::Untrusted | HookFailure::BrokenSettings { .. } => {
+                format!("blocked, because the guard {name} could not check this: {failure}")
+            }
+            _ => format!("hook {name} failed: {failure}"),
+        });
     }
     output
 }

@@ -1,6 +1,6 @@
 //! Finding JSON objects in output that is not JSON as a whole (protocol.md §3, "Noise").
 //!
-//! A script may print a banner, debug lines or somebody's file around its answer. Every complete
+//! A script may print a banner, debug lines or a file's content around its answer. Every complete
 //! object is found, in one pass: time is linear and nothing recurses, whatever the text.
 
 use std::ops::Range;
@@ -15,7 +15,7 @@ pub(super) enum Place {
 }
 
 /// Calls `found` with each complete object that begins at such a place, outermost only, in their
-/// order. What is held meanwhile is at most about twice the text.
+/// order. What is held in memory is at most about twice the text.
 pub(super) fn each_object(text: &[u8], place: Place, mut found: impl FnMut(&[u8])) {
     // Places are kept as 32 bits; no sensible limit lets more through.
     let text = text.get(..u32::MAX as usize).unwrap_or(text);

@@ -41,7 +41,7 @@ struct Depth {
 /// with all of them at once.
 #[derive(Debug)]
 struct State {
-    /// Slots that nobody holds; none while somebody waits.
+    /// Free slots; none while there are waiters.
     free: usize,
     /// Those who wait, by lane; no lane is empty.
     lanes: HashMap<RunLane, Lane>,
@@ -125,7 +125,7 @@ impl Depth {
             let Some(next) = next else { return };
             match next.send(Slot { queue: Some(Arc::clone(self)) }) {
                 Ok(()) => return,
-                // The one that waited has left meanwhile; the slot is still to be given.
+                // The waiter is gone; the slot goes to the next one.
                 Err(mut slot) => slot.queue = None,
             }
         }
@@ -138,7 +138,7 @@ impl State {
         self.next_number
     }
 
-    /// Puts somebody at the end of a lane; the ticket.
+    /// Adds a waiter to the end of a lane and returns its ticket.
     fn wait(&mut self, lane: RunLane, sender: oneshot::Sender<Slot>) -> u64 {
         let ticket = self.number();
         match self.lanes.get_mut(&lane) {

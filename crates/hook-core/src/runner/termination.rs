@@ -1,5 +1,5 @@
 //! What follows a verdict on a hook that still runs: TERM, a grace, KILL; on a task that the engine
-//! owns, so that nobody waits for it.
+//! owns, so that no caller waits for it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};

@@ -37,7 +37,7 @@ struct State {
     idle: usize,
     /// All threads.
     threads: usize,
-    /// Those whose work nobody waits for any more.
+    /// Those whose callers are gone.
     abandoned: usize,
     closed: bool,
 }
@@ -86,12 +86,12 @@ impl Threads {
         started.map(drop)
     }
 
-    /// One more thread does what nobody waits for any more; until [`Worker::returned`].
+    /// One more thread works for a caller that is gone; until [`Worker::returned`].
     pub(super) fn abandon(&self) {
         self.shared.lock().abandoned += 1;
     }
 
-    /// How many threads do what nobody waits for any more.
+    /// How many threads work for callers that are gone.
     pub(super) fn abandoned(&self) -> usize {
         self.shared.lock().abandoned
     }

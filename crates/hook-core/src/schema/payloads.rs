@@ -83,7 +83,7 @@ pub fn request_input(event: HookEventName) -> Value {
     schema
 }
 
-/// What hooks answered, as messages repeat it: with words and fields that nobody knows, too.
+/// What hooks answered, as messages repeat it: with unknown words and fields, too.
 pub fn output() -> Value {
     let mut schema = View::Written.object(&COMMON_FIELDS, true);
     if let Some(decision) = schema["properties"]["decision"].as_object_mut() {

@@ -1,4 +1,4 @@
-//! A problem in a settings file, with its place and how to mend it.
+//! A problem in a settings file, with its place and how to fix it.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -79,7 +79,7 @@ pub struct Diagnostic {
     pub message: String,
     /// What the author may have meant.
     pub suggestion: Option<String>,
-    /// How to mend this very problem; [`Diagnostic::help`] falls back to the rule's own.
+    /// How to fix this problem; [`Diagnostic::help`] falls back to the rule's own.
     pub remedy: Option<String>,
 }
 
@@ -105,7 +105,7 @@ impl Diagnostic {
         }
     }
 
-    /// How to mend it.
+    /// How to fix it.
     pub fn help(&self) -> &str {
         self.remedy.as_deref().unwrap_or_else(|| self.rule.help())
     }

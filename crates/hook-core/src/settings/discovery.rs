@@ -33,7 +33,7 @@ pub fn discover(project: &Path, config_home: Option<&Path>) -> Vec<SettingsSourc
     sources
 }
 
-/// The project that somebody who works in a directory means: the directory itself or the nearest one
+/// The project of a working directory: the directory itself or the nearest one
 /// around it that has settings, within the bounds of [`enclosing_projects`]; without any, the
 /// directory itself.
 pub fn nearest_project(directory: &Path) -> PathBuf {

@@ -160,7 +160,7 @@ impl<'t> Document<'t> {
         self.report_with_remedy(Rule::WrongType, node, message, format!("write {expected} here"));
     }
 
-    /// Reports a problem with a value that knows better than its rule how to mend it.
+    /// Reports a problem with a value that knows better than its rule how to fix it.
     pub(super) fn report_with_remedy(
         &mut self,
         rule: Rule,
@@ -196,7 +196,7 @@ impl<'t> Document<'t> {
         known: impl IntoIterator<Item = &'static str>,
     ) {
         let place = self.place_at(field.name_at.clone(), field.value.path.clone());
-        // Looked for only as long as somebody is told.
+        // Looked for only while it would be reported.
         let listed = !self.is_full();
         let suggestion = listed.then(|| nearest(&field.name, known)).flatten().map(str::to_owned);
         self.push(Diagnostic { suggestion, ..Diagnostic::new(rule, place, message) });

@@ -126,6 +126,6 @@ pub(crate) static HOOK_FIELDS: [Field; 8] = [
         Kind::ListOf(&Kind::Text),
         "[]",
         "Files of the project that the command only reads as data, as patterns such as `docs/**`: \
-         they may change without the hook being trusted anew.",
+         a change to them needs no new trust.",
     ),
 ];

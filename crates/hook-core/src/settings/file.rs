@@ -378,7 +378,7 @@ impl Reader<'_> {
         self.document.unknown_name(Rule::UnknownKey, field, message, known);
     }
 
-    /// A hook's name; `None` for a blank one, which nobody could see or write in `disabled`.
+    /// A hook's name; `None` for a blank one, which cannot be seen, nor written in `disabled`.
     fn name(&mut self, node: &Node) -> Option<String> {
         let name = self.text(node, "it was ignored")?;
         if name.trim().is_empty() {

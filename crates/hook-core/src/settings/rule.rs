@@ -38,7 +38,7 @@ macro_rules! rules {
                 }
             }
 
-            /// How to mend it, where the problem itself does not know better.
+            /// How to fix it, where the problem itself does not know better.
             pub fn help(self) -> &'static str {
                 match self {
                     $(Self::$rule => $help,)+
@@ -54,7 +54,7 @@ rules! {
         "give the name of a settings file that can be read";
     NotJson "not-json" Error,
         "the file is not JSON",
-        "mend the JSON here; comments and commas after the last value are not allowed";
+        "fix the JSON here; comments and commas after the last value are not allowed";
     WrongType "wrong-type" Error,
         "a value is of another type than it must be",
         "write a value of the type that is expected";
@@ -99,13 +99,13 @@ rules! {
         "write \"continue\" or \"block\"";
     InvalidPattern "invalid-pattern" Warning,
         "a matcher is no regular expression, and is compared literally",
-        "mend the expression; `*` alone stands for everything, and `.*` in an expression for any text";
+        "fix the expression; `*` alone stands for everything, and `.*` in an expression for any text";
     MatcherNeverMatches "matcher-never-matches" Warning,
         "a matcher can match nothing, or hardly anything",
         "leave the matcher out to match everything";
     TooManyProblems "too-many-problems" Warning,
         "a file has more problems than are listed one by one",
-        "mend those that are listed, and look again";
+        "fix those that are listed, and check again";
     TrustStore "trust-store" Error,
         "what the user agreed to cannot be read",
         "trust the project's hooks again";
@@ -126,7 +126,7 @@ rules! {
         "remove one of them";
     ScriptMissing "script-missing" Error,
         "the script that a command starts does not exist",
-        "write the script, or mend its path; \"$HOOK_PROJECT_DIR\"/... begins at the project, wherever the agent works";
+        "write the script, or fix its path; \"$HOOK_PROJECT_DIR\"/... begins at the project, wherever the agent works";
     ScriptNotExecutable "script-not-executable" Error,
         "the script that a command starts is not executable",
         "make it executable with `chmod +x`";
@@ -138,7 +138,7 @@ rules! {
         "begin its path with \"$HOOK_PROJECT_DIR\"/";
     InterpreterMissing "interpreter-missing" Error,
         "the interpreter in a script's first line does not exist",
-        "install it, or mend the script's first line";
+        "install it, or fix the script's first line";
     ProgramNotFound "program-not-found" Warning,
         "the program that a command starts is not on PATH",
         "install it, or write its path";

@@ -83,12 +83,12 @@ pub struct SettingsSource {
     pub source: HookSource,
     /// The file.
     pub path: PathBuf,
-    /// Whether its absence is a problem. A file that somebody named must be there.
+    /// Whether its absence is a problem. A file that was named must be there.
     pub required: bool,
 }
 
 impl SettingsSource {
-    /// A file that somebody named: it must exist and its hooks count as trusted.
+    /// A file that was named: it must exist and its hooks count as trusted.
     pub fn explicit(path: impl Into<PathBuf>) -> Self {
         Self { source: HookSource::Explicit, path: path.into(), required: true }
     }
@@ -130,7 +130,7 @@ fn is_absent(source: &SettingsSource, error: &io::Error) -> bool {
         && std::fs::symlink_metadata(&source.path).is_err()
 }
 
-/// Reads a settings file, of at most 16 MiB. It may come with a project nobody has looked at yet.
+/// Reads a settings file, of at most 16 MiB. It may come with a project that is not trusted yet.
 pub(super) fn read_file(path: &Path) -> io::Result<Vec<u8>> {
     regular_file::read(path, MAX_SETTINGS)
 }

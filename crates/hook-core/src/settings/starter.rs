@@ -89,7 +89,7 @@ impl Starter {
         Self { settings, settings_text, script, script_text: GUARD.to_owned() }
     }
 
-    /// Writes both files. What is there already stays, also what somebody else puts there at the
+    /// Writes both files. What is there already stays, also what another program puts there at the
     /// same time; then nothing is written.
     ///
     /// # Errors

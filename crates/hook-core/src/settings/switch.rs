@@ -9,7 +9,7 @@ pub struct Switches<'f> {
     /// The files that have a hook of that name.
     pub holders: Vec<&'f SettingsFile>,
     /// The files whose `disabled` list has the name and counts for one of the holders: their own,
-    /// and those of sources that are trusted more. Where nobody has such a hook, all that list it.
+    /// and those of sources that are trusted more. Without such a hook, all that list it.
     pub off_by: Vec<&'f SettingsFile>,
     /// Those of the holders whose hooks are all off, by `enabled: false`.
     pub all_off: Vec<&'f SettingsFile>,

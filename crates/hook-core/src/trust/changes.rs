@@ -62,6 +62,10 @@ pub(super) fn since(grant: &Grant, review: &Review) -> Vec<Change> {
     changes.0
 }
 
+fn yes_or_no(yes: bool) -> &'static str {
+    if yes { "yes" } else { "no" }
+}
+
 struct Changes(Vec<Change>);
 
 impl Changes {
@@ -106,6 +110,12 @@ impl Changes {
             if !before.target.is_empty() {
                 let name = format!("{} leads to", now.path);
                 self.field(&name, Some(&before.target), Some(&now.target));
+            }
+            if let (Some(before), Some(now)) = (before.executable, now.executable)
+                && before != now
+            {
+                let name = format!("{} is executable", file.path.display());
+                self.field(&name, Some(yes_or_no(before)), Some(yes_or_no(now)));
             }
             if before.sha256 != now.sha256 {
                 self.0.push(Change::File {

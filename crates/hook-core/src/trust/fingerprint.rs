@@ -14,7 +14,7 @@ pub fn fingerprint(entry: &HookEntry, project: &Path) -> String {
     fingerprint_of(entry, &Mentioned::by(entry).read(project, project, Keep::Nothing))
 }
 
-/// The fingerprint of a hook with files that were read before: what somebody has looked at, and
+/// The fingerprint of a hook with files that were read before: what was reviewed, and
 /// not what is there by now.
 pub(super) fn fingerprint_of(entry: &HookEntry, covered: &Covered) -> String {
     let mut fields = Fields::new();

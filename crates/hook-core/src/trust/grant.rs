@@ -80,6 +80,10 @@ pub struct SeenFile {
     /// Its SHA-256; absent when it could not be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
+    /// Whether it could be executed; absent where a decision does not depend on that, or was made
+    /// before this was kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub executable: Option<bool>,
     /// What was in it, if it is a text of at most 64 KiB and this is the latest decision about the
     /// hook.
     #[serde(default, skip_serializing_if = "Option::is_none")]

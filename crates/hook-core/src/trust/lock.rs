@@ -36,7 +36,7 @@ pub enum TrustLockError {
         source: io::Error,
     },
     /// It is no lock.
-    #[error("the lock {} is damaged ({source}); write it anew with `hook trust --lock`", path.display())]
+    #[error("the lock {} is damaged ({source}); rewrite it with `hook trust --lock`", path.display())]
     Damaged {
         /// The lock.
         path: PathBuf,
@@ -46,7 +46,7 @@ pub enum TrustLockError {
     /// A later version of the engine wrote it.
     #[error(
         "the lock {} has version {version}, which this version does not know; use the later one, or \
-         write it anew with `hook trust --lock`", path.display()
+         rewrite it with `hook trust --lock`", path.display()
     )]
     Newer {
         /// The lock.
@@ -120,7 +120,7 @@ impl TrustLock {
     /// Writes the lock of a project in the place of the one that is there.
     ///
     /// # Errors
-    /// When it cannot be written, or is being changed by somebody else.
+    /// When it cannot be written, or is being changed by another process.
     pub fn write(&self, project: &Path) -> Result<(), TrustLockError> {
         let path = Self::path(project);
         let io = |attempt, source| TrustLockError::Io { attempt, path: path.clone(), source };

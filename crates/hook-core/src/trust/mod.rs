@@ -123,7 +123,7 @@ pub(crate) enum Trust {
     Checked(Arc<Granted>),
     /// It may not.
     Missing {
-        /// The decision about what it was before; `None` if nobody agreed to it.
+        /// The decision about what it was before; `None` if it was never trusted.
         before: Option<Arc<Grant>>,
     },
 }
@@ -162,7 +162,7 @@ enum Form {
     Earlier,
 }
 
-/// A hook that somebody agreed to.
+/// A hook that is trusted.
 #[derive(Debug)]
 pub(crate) struct Granted {
     entry: HookEntry,

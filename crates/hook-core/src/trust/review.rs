@@ -14,7 +14,7 @@ use crate::settings::HookEntry;
 /// How much of a file is kept with a decision, in bytes: 64 KiB.
 const MAX_KEPT: usize = 64 * 1024;
 
-/// A hook of a project as it was when somebody looked at it.
+/// A hook of a project as it was when it was reviewed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Review {
     /// The hook.
@@ -36,7 +36,7 @@ pub struct Review {
     pub standing: Standing,
 }
 
-/// A file as it was when somebody looked at it.
+/// A file as it was when it was reviewed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReviewedFile {
     /// Its path, from the project's folder on where it is below it.
@@ -47,6 +47,8 @@ pub struct ReviewedFile {
     pub bytes: Option<Vec<u8>>,
     /// Whether it was read, and why not.
     pub state: FileState,
+    /// Whether it can be executed, where the hook is started by executing it.
+    pub executable: Option<bool>,
 }
 
 /// Whether a file that is reviewed was read.
@@ -168,7 +170,8 @@ impl ReviewedFile {
             Content::Unreadable => (FileState::Unreadable, None),
             Content::TooLong => (FileState::TooLong, None),
         };
-        Self { path: file.path, target: file.target, bytes, state }
+        let executable = file.executable;
+        Self { path: file.path, target: file.target, bytes, state, executable }
     }
 
     pub(super) fn to_seen(&self) -> SeenFile {
@@ -176,6 +179,8 @@ impl ReviewedFile {
             path: self.path.to_string_lossy().into_owned(),
             target: self.target.to_string_lossy().into_owned(),
             sha256: self.sha256(),
+            // A file that is not there is not merely not executable.
+            executable: self.executable.filter(|_| self.bytes.is_some()),
             content: self.text().filter(|text| text.len() <= MAX_KEPT).map(str::to_owned),
             unknown: Map::new(),
         }

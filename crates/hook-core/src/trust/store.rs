@@ -43,7 +43,7 @@ pub enum TrustStoreError {
     /// It is not a trust store. The next decision sets it aside.
     #[error(
         "the trust store {} is damaged ({source}): no hook of a project is trusted; `hook trust` \
-         trusts them anew, and then sets the damaged store aside as {}", path.display(), aside.display()
+         trusts them again, and then sets the damaged store aside as {}", path.display(), aside.display()
     )]
     Damaged {
         /// The store.
@@ -73,7 +73,7 @@ pub enum TrustStoreError {
         /// The hook.
         hook: String,
     },
-    /// The files of a hook that was to be trusted are not all known, and nobody agreed to that.
+    /// The files of a hook that was to be trusted are not all known, and that was not agreed to.
     #[error(
         "the hook `{hook}` was not trusted, and nothing else was: the files that it may run are not \
          all known ({reasons}); agree to that by itself, or put the command into a script"
@@ -93,7 +93,7 @@ const VERSION: u32 = 1;
 /// How long the store may be, in bytes: 64 MiB.
 const MAX_STORE: u64 = 64 << 20;
 
-/// How often a change begins anew when somebody writes the store without its lock.
+/// How often a change starts over when a program writes the store without its lock.
 const ATTEMPTS: usize = 8;
 
 /// The file in which a user's decisions are kept, for all projects.
@@ -328,7 +328,7 @@ impl TrustStore {
             match file.replace(before.as_deref(), &text, NewFile::Private).map_err(io)? {
                 Replaced::Done => return Ok(()),
                 Replaced::ChangedMeanwhile => {
-                    // Somebody wrote it without the lock: it need not be damaged any more.
+                    // It was written without the lock: it need not be damaged any more.
                     if let Some(aside) = aside {
                         let _ = fs::remove_file(aside);
                     }

@@ -146,7 +146,7 @@ fn thinking_that_led_to_nothing_but_removed_text_goes_with_it() {
         say("user", "c"),
     ] });
     let (changed, said) = laid(&base, &["user: a", "user: c"]);
-    // What ended with thinking before is not ours to mend.
+    // What ended with thinking before is left as it is.
     assert_eq!(
         changed,
         json!({ "messages": [

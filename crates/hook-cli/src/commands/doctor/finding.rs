@@ -7,7 +7,7 @@ pub(crate) enum Health {
     Good,
     /// Neither good nor bad, such as a file that need not be there.
     Absent,
-    /// Hooks run, but perhaps not as somebody thinks.
+    /// Hooks run, but perhaps not as intended.
     Odd,
     /// Hooks do not run as they are written down.
     Bad,
@@ -33,8 +33,8 @@ pub(crate) struct Finding {
     pub(crate) subject: String,
     /// How it is with that.
     pub(crate) detail: String,
-    /// How to mend it.
-    pub(crate) mend: Option<String>,
+    /// How to fix it.
+    pub(crate) fix: Option<String>,
 }
 
 impl Finding {
@@ -43,11 +43,11 @@ impl Finding {
         subject: impl Into<String>,
         detail: impl Into<String>,
     ) -> Self {
-        Self { health, subject: subject.into(), detail: detail.into(), mend: None }
+        Self { health, subject: subject.into(), detail: detail.into(), fix: None }
     }
 
-    pub(crate) fn mend(mut self, mend: impl Into<String>) -> Self {
-        self.mend = Some(mend.into());
+    pub(crate) fn fix(mut self, fix: impl Into<String>) -> Self {
+        self.fix = Some(fix.into());
         self
     }
 }

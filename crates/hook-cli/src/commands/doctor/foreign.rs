@@ -28,14 +28,14 @@ pub(super) fn section(context: &Context) -> Section {
                 let detail =
                     format!("{} can be used, and nothing reads them", counted(hooks, "hook"));
                 Finding::new(Health::Odd, subject, detail)
-                    .mend(format!("name the file: --settings {path}"))
+                    .fix(format!("name the file: --settings {path}"))
             }
             None if file.has_hooks => Finding::new(
                 Health::Odd,
                 subject,
                 "its hooks do not run here: they are written in a way that is not read yet",
             )
-            .mend("write those that guard something into the settings of `hook`, too"),
+            .fix("write those that guard something into the settings of `hook`, too"),
             None => Finding::new(Health::Absent, subject, "no hooks in it"),
         }
     });

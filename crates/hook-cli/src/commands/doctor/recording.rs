@@ -30,7 +30,7 @@ fn finding(slow: &SlowHook, recording: &Recording) -> Option<Finding> {
     let health = if slow { Health::Odd } else { Health::Good };
     let finding = Finding::new(health, hook.name.as_str(), detail.trim_end());
     Some(match slow {
-        true => finding.mend("agents wait for it; do less in it, or give it a shorter timeout"),
+        true => finding.fix("agents wait for it; do less in it, or give it a shorter timeout"),
         false => finding,
     })
 }

@@ -1,4 +1,4 @@
-//! Settings files in run order, and hooks that stand in more than one place.
+//! Settings files in run order, and hooks that are defined more than once.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -29,28 +29,28 @@ fn file(source: &SettingsSource, checked: &[CheckedFile]) -> Finding {
         let health = if errors > 0 { Health::Bad } else { Health::Odd };
         let all =
             format!("{hooks}, {}, {}", counted(errors, "error"), counted(warnings, "warning"));
-        return Finding::new(health, subject, all).mend("`hook check` shows each with its line");
+        return Finding::new(health, subject, all).fix("`hook check` shows each with its line");
     }
-    // Whoever can write a trusted file decides what runs.
+    // Every user who can write a trusted file decides what runs.
     if source.source != HookSource::Project
         && let Some(others) = OtherWriters::of(&source.path)
     {
         let detail = format!("{others}, and with it decide what runs");
-        return Finding::new(Health::Odd, subject, detail).mend(others.cure());
+        return Finding::new(Health::Odd, subject, detail).fix(others.cure());
     }
     Finding::new(Health::Good, subject, hooks)
 }
 
-/// Hooks that stand in more than one place and run once.
+/// Hooks that are defined more than once and run once.
 pub(super) fn duplicates(checked: &[CheckedFile]) -> Section {
     let problems = checked.iter().flat_map(|file| &file.file.diagnostics);
     let duplicates = problems.filter(|problem| problem.rule == Rule::DuplicateHook);
     let findings = duplicates.map(|problem| {
         let place = problem.place.to_string();
-        Finding::new(Health::Odd, place, &problem.message).mend(problem.help())
+        Finding::new(Health::Odd, place, &problem.message).fix(problem.help())
     });
     let findings = findings.collect();
-    Section { title: "Duplicates", empty: "no hook stands in two places", findings }
+    Section { title: "Duplicates", empty: "no hook is defined twice", findings }
 }
 
 /// Who else than its owner can write a file, or put another one in its place.
@@ -87,8 +87,8 @@ impl fmt::Display for OtherWriters {
     }
 }
 
-/// The bits of a file's mode by which others than its owner write it. In a sticky folder nobody
-/// replaces another's file.
+/// The bits of a file's mode by which others than its owner write it. In a sticky folder no
+/// user replaces another's file.
 #[cfg(unix)]
 fn others_may_write(path: &Path) -> u32 {
     use std::os::unix::fs::PermissionsExt;

@@ -1,37 +1,39 @@
 //! The trust store, and what of the project it covers.
 
 use hook_bus::HookSystem;
-use hook_core::HookSource;
+use hook_core::{HookListing, HookSource};
 
 use super::settings::OtherWriters;
 use super::{Finding, Health, Section};
 use crate::context::Context;
-use crate::render::counted;
+use crate::render::{self, counted};
 
 pub(super) fn section(context: &Context, system: &HookSystem) -> Section {
     let mut findings = vec![store(context)];
     let hooks = system.hooks().unwrap_or_default();
     let of_project = || hooks.iter().filter(|hook| hook.hook.source == HookSource::Project);
-    let untrusted = of_project().filter(|hook| !hook.trusted).count();
-    if of_project().count() > 0 {
-        let subject = format!("project {}", context.project().display());
-        findings.push(match untrusted {
-            0 => Finding::new(
-                Health::Good,
-                subject,
-                format!("{}, all trusted", counted(of_project().count(), "hook")),
-            ),
-            _ => Finding::new(
-                Health::Odd,
-                subject,
-                format!(
-                    "{} of {} not trusted, so not run",
-                    untrusted,
-                    counted(of_project().count(), "hook")
-                ),
-            )
-            .mend("`hook trust` shows what would run and asks"),
-        });
+    let subject = || format!("project {}", context.project().display());
+    let all = counted(of_project().count(), "hook");
+    let blocks = |hook: &&HookListing| hook.hook.blocks_unrun() && hook.enabled;
+    let blocking: Vec<_> = of_project().filter(blocks).collect();
+    let untrusted = of_project().filter(|hook| !hook.trusted).count() - blocking.len();
+    if of_project().count() > 0 && blocking.len() + untrusted == 0 {
+        findings.push(Finding::new(Health::Good, subject(), format!("{all}, all trusted")));
+    }
+    if untrusted > 0 {
+        let detail = format!("{untrusted} of {all} not trusted, so not run");
+        let finding = Finding::new(Health::Odd, subject(), detail);
+        findings.push(finding.fix("`hook trust` shows what would run and asks"));
+    }
+    for hook in blocking {
+        let hook = &hook.hook;
+        let why = hook.suspension().unwrap_or_default();
+        let subject = format!("guard {}", render::on_one_line(hook.display_name()));
+        findings.push(Finding::new(Health::Bad, subject, format!("blocks {}: {why}", hook.event)));
+    }
+    if let Ok(registry) = system.registry() {
+        let lost = registry.lost_guards().iter();
+        findings.extend(lost.map(|lost| Finding::new(Health::Odd, subject(), lost)));
     }
     Section { title: "Trust", empty: "", findings }
 }
@@ -39,7 +41,7 @@ pub(super) fn section(context: &Context, system: &HookSystem) -> Section {
 fn store(context: &Context) -> Finding {
     let Some(store) = context.trust_store() else {
         return Finding::new(Health::Odd, "trust store", "there is no home to keep it in")
-            .mend("set HOME or XDG_CONFIG_HOME");
+            .fix("set HOME or XDG_CONFIG_HOME");
     };
     let subject = format!("trust store {}", store.path().display());
     if !store.path().exists() {
@@ -49,7 +51,7 @@ fn store(context: &Context) -> Finding {
         // A group is often its user's alone.
         let health = if others.anybody { Health::Bad } else { Health::Odd };
         let detail = format!("{others}, and with it trust hooks in your name");
-        return Finding::new(health, subject, detail).mend(others.cure());
+        return Finding::new(health, subject, detail).fix(others.cure());
     }
     match store.granted(context.project()) {
         Ok(granted) => {

@@ -28,7 +28,7 @@ pub(in super::super) struct Sweeper {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Groups that somebody waits for, by the id of the leader, which has not been reaped.
+    /// Groups with a waiter, by the id of the leader, which has not been reaped.
     groups: HashMap<i32, Dying>,
     /// Whether a thread looks.
     looking: bool,
@@ -97,7 +97,7 @@ fn look_until_none_is_left(state: &Mutex<State>) {
             };
             next
         };
-        // A group that comes meanwhile is looked at a moment later.
+        // A group that is added now is looked at in the next round.
         sleep(next.saturating_duration_since(Instant::now()).max(rest).max(LOOK_AGAIN.0));
         let begun = Instant::now();
         let alive = groups_alive();
@@ -111,7 +111,7 @@ fn settle(state: &mut State, alive: io::Result<HashSet<i32>>, begun: Instant) {
     let is_alive = |group: &i32| alive.as_ref().map_or(true, |alive| alive.contains(group));
     let gone = |group: &i32, dying: &mut Dying| dying.due <= begun && !is_alive(group);
     for (_, dying) in state.groups.extract_if(gone) {
-        // Nobody waiting any more is fine.
+        // The waiter may be gone.
         let _ = dying.waits.send(());
     }
     for dying in state.groups.values_mut().filter(|dying| dying.due <= begun) {
@@ -140,7 +140,7 @@ fn groups_alive() -> io::Result<HashSet<i32>> {
         stat.clear();
         match std::fs::File::open(path).and_then(|mut file| file.read_to_end(&mut stat)) {
             Ok(_) => alive.extend(running_in_group(&stat)),
-            // It has ended meanwhile.
+            // It has ended.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) if error.raw_os_error() == Some(rustix::io::Errno::SRCH.raw_os_error()) => {}
             Err(error) => return Err(error),
@@ -210,7 +210,7 @@ mod tests {
         while lock(&sweeper.state).looking {
             tokio::task::yield_now().await;
         }
-        assert!(lock(&sweeper.state).groups.is_empty(), "nothing is looked at for nobody");
+        assert!(lock(&sweeper.state).groups.is_empty(), "without waiters nothing is looked at");
         other.kill().unwrap();
         for mut child in [leader, member, other] {
             child.wait().unwrap();

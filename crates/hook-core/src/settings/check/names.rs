@@ -113,7 +113,7 @@ impl<'f> Identity<'f> {
     }
 }
 
-/// A hook that stands in an earlier file, or earlier in its own, is reported where it stands again.
+/// A hook that an earlier file defines, or its own file before, is reported where it is defined again.
 fn look_for_duplicates(
     files: &[CheckedFile],
     index: usize,
@@ -130,7 +130,7 @@ fn look_for_duplicates(
             }
             let name = shortened(name_of(entry));
             let message = format!(
-                "the hook `{name}` stands already at {}, for the same event and matcher; it runs \
+                "the hook `{name}` is defined already at {}, for the same event and matcher; it runs \
                  once",
                 earlier.place
             );

@@ -125,7 +125,7 @@ impl Command<'_> {
     }
 
     fn is_on_path(&self, name: &str) -> bool {
-        // Without a search path, or with one that depends on where the agent works, nobody knows.
+        // Without a search path, or with one that depends on the working directory, it is unknown.
         let Some(path) = self.search_path() else { return true };
         let relative = std::env::split_paths(&path).any(|folder| !folder.is_absolute());
         relative || program::find(&path, name).is_some()
@@ -229,7 +229,7 @@ fn is_no_file(name: &str, path: &Path) -> Option<Problem> {
         Ok(metadata) if metadata.is_dir() => "is a directory",
         Ok(_) => "is no regular file",
         Err(error) if is_absence(&error) => "does not exist",
-        // Whoever runs it may be allowed what we are not.
+        // The user who runs it may have permissions that this one has not.
         Err(_) => return None,
     };
     let shown = shortened(name);

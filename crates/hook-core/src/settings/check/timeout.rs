@@ -1,4 +1,4 @@
-//! Timeouts that somebody may have meant in seconds.
+//! Timeouts that may have been meant in seconds.
 
 use std::ops::Range;
 use std::time::Duration;

@@ -17,7 +17,7 @@ use super::Place;
 use super::source::read_file;
 use crate::atomic::{Exclusive, Failed, NewFile, Replaced, absent_is_none};
 
-/// How often an edit begins anew when somebody else changes the file in between.
+/// How often an edit starts over when another program changes the file in between.
 const ATTEMPTS: usize = 8;
 
 /// A settings file could not be edited. It is as it was.
@@ -37,7 +37,7 @@ pub enum EditError {
         /// What the system said.
         source: io::Error,
     },
-    /// Somebody else, such as an editor, changed it again and again.
+    /// Another program, such as an editor, changed it again and again.
     #[error(
         "failed to edit the settings file {}: something else keeps changing it; try again when \
          nothing does", .0.display()
@@ -47,7 +47,7 @@ pub enum EditError {
 
 fn advice(error: &io::Error) -> &'static str {
     match error.kind() {
-        io::ErrorKind::PermissionDenied => "; whoever may write there can do it",
+        io::ErrorKind::PermissionDenied => "; a user who may write there can do it",
         _ => "",
     }
 }
@@ -65,7 +65,7 @@ impl fmt::Display for NotEditable {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             formatter,
-            "failed to edit {}: {}; mend that first, nothing was written",
+            "failed to edit {}: {}; fix that first; nothing was written",
             self.place, self.message
         )
     }
@@ -113,7 +113,7 @@ pub enum AbsentFile {
 ///
 /// The file is replaced as a whole, under a lock that other callers of this function wait for; its
 /// permissions stay, and a link to it stays a link. Who edits it without that lock at the same time
-/// loses nothing either: the edit begins anew with what is there then.
+/// loses nothing either: the edit starts over with what is there then.
 ///
 /// # Errors
 /// When the file cannot be read or written, is not JSON, or has something else where the list
