@@ -163,6 +163,36 @@ impl FieldReader {
     }
 }
 
+/// The values of the fields with these names, where they stand; none for `null`.
+pub fn find_fields<'v, const N: usize>(
+    object: &'v RawObject,
+    names: [&str; N],
+) -> [Option<JsonSlice<'v>>; N] {
+    let mut found = [None; N];
+    object.as_raw().walk().entries(|walk, field| {
+        let value = walk.value();
+        if let Some(place) = names.iter().position(|name| *name == field) {
+            // Of duplicates, the last counts.
+            found[place] = (!value.is_null()).then_some(value);
+        }
+    });
+    found
+}
+
+/// What `read` makes of a field, if it is there.
+///
+/// # Errors
+/// When `read` makes nothing of it.
+pub fn read_field<'v, T>(
+    name: &str,
+    value: Option<JsonSlice<'v>>,
+    expected: &'static str,
+    read: impl FnOnce(JsonSlice<'v>) -> Option<T>,
+) -> Result<Option<T>, ShapeError> {
+    let Some(value) = value.filter(|value| !value.is_null()) else { return Ok(None) };
+    read(value).map(Some).ok_or_else(|| ShapeError::new(name, expected, value.kind()))
+}
+
 /// The string that a field holds, if there is one.
 ///
 /// # Errors
@@ -171,8 +201,7 @@ pub fn read_text<'v>(
     name: &str,
     value: Option<JsonSlice<'v>>,
 ) -> Result<Option<Cow<'v, str>>, ShapeError> {
-    let Some(value) = value.filter(|value| !value.is_null()) else { return Ok(None) };
-    value.text().map(Some).ok_or_else(|| ShapeError::new(name, "a string", value.kind()))
+    read_field(name, value, "a string", JsonSlice::text)
 }
 
 /// The string that a field holds, if there is one, as it is written.
