@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use hook_bus::wire::{ClientEnd, serve_client};
 use hook_bus::{BusLimits, HookSystem, MessageBus};
+use hook_core::{HandlerHook, HookEventName};
 use hook_tests::{Hook, Project, json};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, DuplexStream, duplex};
@@ -93,6 +94,26 @@ async fn progress_is_told_to_those_who_ask() {
         assert_eq!(response["type"], "hook-execution-response");
         for message in [started, finished, response] {
             assert_eq!(message["correlationId"], "loud");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn progress_of_a_request_that_is_answered_at_once_is_told_too() {
+    let guard = HandlerHook::inline(HookEventName::SessionEnd, "guard", |_| Ok(None));
+    let system = Project::new().builder().handler(guard).build().unwrap();
+    system.initialize().await.unwrap();
+    with_client(&system, async |mut client| {
+        client.receive().await;
+        client.send("{\"type\":\"hook-subscribe\"}\n").await;
+        client.send(&session_end("loud")).await;
+        for kind in ["hook-started", "hook-finished", "hook-execution-response"] {
+            let message = client.receive().await;
+            assert_eq!(
+                (&message["type"], &message["correlationId"]),
+                (&json!(kind), &json!("loud"))
+            );
         }
     })
     .await;

@@ -85,8 +85,8 @@ pub(crate) struct RequestControl {
 pub(crate) struct Publication {
     /// Tells it apart.
     pub(crate) key: RequestKey,
-    /// Ends it.
-    pub(crate) cancel: CancellationToken,
+    /// Ends it. Where there is none, one is made once the request must wait for hooks.
+    pub(crate) cancel: Option<CancellationToken>,
     /// On whose behalf its hooks run.
     pub(crate) lane: RunLane,
     /// Where it comes from.
@@ -98,7 +98,7 @@ impl Publication {
     fn new(bus: &MessageBus, request: &HookExecutionRequest) -> Self {
         Self {
             key: RequestKey::next(),
-            cancel: CancellationToken::new(),
+            cancel: None,
             lane: RunLane::default(),
             origin: Origin::of(bus, request, None),
         }
@@ -292,9 +292,9 @@ impl MessageBus {
         let correlation_id = request.correlation_id().clone();
         let accepted =
             Accepted::new(self, &request, key, AcceptAs { lane, origin, by: ServeBy::Attached });
-        let running = match accepted.begin(request, Some(cancel.clone())) {
+        let (running, cancel) = match accepted.begin(request, cancel) {
             Served::Done(response) => return Ok(Submitted::Answered(response)),
-            Served::Running { running, .. } => running,
+            Served::Running { running, cancel } => (running, cancel),
         };
         let (sender, response) = oneshot::channel();
         runtime.spawn(logged_as_here(async move {
@@ -333,6 +333,7 @@ impl MessageBus {
         // answer, which its handler gives in any case.
         let accepted =
             Accepted::new(self, &request, key, AcceptAs { lane, origin, by: ServeBy::Attached });
+        let cancel = cancel.unwrap_or_default();
         let cancelled = cancel.clone();
         runtime.spawn(logged_as_here(async move {
             let response = match accepted.begin(request, Some(cancelled)) {
@@ -465,6 +466,10 @@ impl PublishedRequest {
     /// Ends the request's hooks; its response is `cancelled`. Too late is no error.
     pub fn cancel(&self) {
         self.cancel.cancel();
+    }
+
+    pub(crate) fn cancellation(&self) -> &CancellationToken {
+        &self.cancel
     }
 
     /// Waits for the response. `None` only if the async runtime ended first; subscribers were told

@@ -332,20 +332,19 @@ impl<'e> Door<'e> {
     }
 
     fn complete(
-        &self,
+        self,
         event: HookEventName,
         outcome: PipelineOutcome,
     ) -> Box<HookExecutionResponse> {
-        let mut response =
-            Box::new(HookExecutionResponse::completed(self.id.clone(), event, outcome));
-        log::event(event, &self.id, &response.hooks, &response.processed);
-        self.warn(&mut response);
+        let mut response = Box::new(HookExecutionResponse::completed(self.id, event, outcome));
+        log::event(event, &response.correlation_id, &response.hooks, &response.processed);
+        warn(self.engine, &mut response);
         response
     }
 
     /// A request that never got to a plan: any hook of its event might have been meant.
     fn reject(
-        &self,
+        self,
         event: Option<HookEventName>,
         failure: StageFailure,
     ) -> Box<HookExecutionResponse> {
@@ -357,7 +356,7 @@ impl<'e> Door<'e> {
     }
 
     /// A request whose hooks are known.
-    fn fail(&self, plan: &Plan, failure: StageFailure) -> Box<HookExecutionResponse> {
+    fn fail(self, plan: &Plan, failure: StageFailure) -> Box<HookExecutionResponse> {
         let guard = plan.blocking_on_failure().map(|hook| Guard::Known(hook.display_name()));
         self.failed(Some(plan.event), failure, guard)
     }
@@ -365,7 +364,7 @@ impl<'e> Door<'e> {
     /// A request that ended before all of its hooks had. What those that were done said still
     /// counts where it forbids: a denial sticks (protocol.md §3).
     fn cut_off(
-        &self,
+        self,
         plan: &Plan,
         mut failure: StageFailure,
         partial: PipelineOutcome,
@@ -384,26 +383,25 @@ impl<'e> Door<'e> {
     }
 
     fn failed(
-        &self,
+        self,
         event: Option<HookEventName>,
         failure: StageFailure,
         guard: Option<Guard<'_>>,
     ) -> Box<HookExecutionResponse> {
         log::failure(event, &self.id, &failure);
         let processed = ProcessedHookResult::failed(failure, guard);
-        let mut response =
-            Box::new(HookExecutionResponse::failed(self.id.clone(), event, processed));
-        self.warn(&mut response);
+        let mut response = Box::new(HookExecutionResponse::failed(self.id, event, processed));
+        warn(self.engine, &mut response);
         response
     }
+}
 
-    /// Adds what the caller should know; allocates nothing where there is nothing to say.
-    fn warn(&self, response: &mut HookExecutionResponse) {
-        let notices = self.engine.registry.notices(response.event);
-        response.processed.warn(notices.map(str::to_owned));
-        let hooks = response.hooks.iter();
-        response.processed.warn(hooks.flat_map(HookExecutionResult::caller_warnings));
-    }
+/// Adds what the caller should know; allocates nothing where there is nothing to say.
+fn warn(engine: &Engine, response: &mut HookExecutionResponse) {
+    let notices = engine.registry.notices(response.event);
+    response.processed.warn(notices.map(str::to_owned));
+    let hooks = response.hooks.iter();
+    response.processed.warn(hooks.flat_map(HookExecutionResult::caller_warnings));
 }
 
 /// How long hooks that were cut off may take to say what they had said: they need no time for it.

@@ -108,13 +108,18 @@ impl Signals {
 
     /// The number of the next signal.
     async fn next(&mut self) -> i32 {
-        let each = self.listening.iter_mut().map(|(number, signal)| {
-            Box::pin(async move {
-                signal.recv().await;
-                *number
-            })
+        use futures::stream::{FuturesUnordered, StreamExt};
+
+        let each = self.listening.iter_mut().map(async |(number, signal)| {
+            signal.recv().await;
+            *number
         });
-        futures::future::select_all(each).await.0
+        // Each is asked only when it was woken.
+        let mut each: FuturesUnordered<_> = each.collect();
+        match each.next().await {
+            Some(number) => number,
+            None => std::future::pending().await,
+        }
     }
 }
 

@@ -130,11 +130,11 @@ impl ProcessedHookResult {
 
     /// Adds warnings that are not among them yet.
     pub fn warn(&mut self, warnings: impl IntoIterator<Item = String>) {
-        for warning in warnings {
+        warnings.into_iter().for_each(|warning| {
             if !self.warnings.contains(&warning) {
                 self.warnings.push(warning);
             }
-        }
+        });
     }
 
     /// Interprets the common fields of what was aggregated: the one place that does.

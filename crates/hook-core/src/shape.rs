@@ -163,6 +163,48 @@ impl FieldReader {
     }
 }
 
+/// The fields of an object that were looked for, in the order of their names.
+#[derive(Debug)]
+pub struct FoundFields<'v, const N: usize> {
+    /// The values, where they stand; none for `null`. Of one that is there twice, the last.
+    pub values: [Option<JsonSlice<'v>>; N],
+    /// The first name that is there twice.
+    pub repeated: Option<usize>,
+}
+
+/// Finds the fields with these names.
+pub fn find_fields<'v, const N: usize>(
+    object: &'v RawObject,
+    names: [&str; N],
+) -> FoundFields<'v, N> {
+    let mut found = FoundFields { values: [None; N], repeated: None };
+    let mut is_there = [false; N];
+    object.as_raw().walk().entries(|walk, field| {
+        let value = walk.value();
+        if let Some(place) = names.iter().position(|name| *name == field) {
+            found.values[place] = (!value.is_null()).then_some(value);
+            if std::mem::replace(&mut is_there[place], true) {
+                found.repeated.get_or_insert(place);
+            }
+        }
+    });
+    found
+}
+
+/// What `read` makes of a field, if it is there.
+///
+/// # Errors
+/// When `read` makes nothing of it.
+pub fn read_field<'v, T>(
+    name: &str,
+    value: Option<JsonSlice<'v>>,
+    expected: &'static str,
+    read: impl FnOnce(JsonSlice<'v>) -> Option<T>,
+) -> Result<Option<T>, ShapeError> {
+    let Some(value) = value.filter(|value| !value.is_null()) else { return Ok(None) };
+    read(value).map(Some).ok_or_else(|| ShapeError::new(name, expected, value.kind()))
+}
+
 /// The string that a field holds, if there is one.
 ///
 /// # Errors
@@ -171,8 +213,7 @@ pub fn read_text<'v>(
     name: &str,
     value: Option<JsonSlice<'v>>,
 ) -> Result<Option<Cow<'v, str>>, ShapeError> {
-    let Some(value) = value.filter(|value| !value.is_null()) else { return Ok(None) };
-    value.text().map(Some).ok_or_else(|| ShapeError::new(name, "a string", value.kind()))
+    read_field(name, value, "a string", JsonSlice::text)
 }
 
 /// The string that a field holds, if there is one, as it is written.

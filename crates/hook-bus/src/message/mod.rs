@@ -11,7 +11,7 @@ pub use correlation::{CorrelationId, CorrelationIdTooLong};
 pub use journal::{JournalEntry, JournalMessage};
 pub use progress::{HookFinished, HookProgress, HookStarted};
 pub use request::HookExecutionRequest;
-pub(crate) use request::{Body, Invalid, Named};
+pub(crate) use request::{Body, Invalid, Named, RequestFields};
 pub use response::HookExecutionResponse;
 
 /// What the message types are called in JSON.

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use hook_core::shape::{FieldReader, ShapeError};
+use hook_core::shape::{FoundFields, ShapeError, find_fields, read_field, read_text};
 use hook_core::text::shortened;
 use hook_core::{
-    FailureCode, HookEventName, JsonObject, ObjectWriter, RawJson, RequestInput, StageFailure,
+    FailureCode, HookEventName, JsonKind, JsonObject, JsonSlice, ObjectWriter, RawJson, RawObject,
+    RequestInput, StageFailure,
 };
 
 use super::{CorrelationId, kind};
@@ -66,7 +67,7 @@ impl HookExecutionRequest {
         message.insert("type", RawJson::from_text(kind::REQUEST));
         message.insert("eventName", RawJson::from_text(event_name));
         message.insert("input", input);
-        Self::from_object(message)
+        Self::from_object(&message.to_raw())
     }
 
     fn with_body(body: Body) -> Self {
@@ -120,8 +121,8 @@ impl HookExecutionRequest {
 
     /// Reads a request from JSON text.
     pub fn from_json(text: &str) -> Self {
-        match RawJson::parse(text).and_then(|value| value.to_object()) {
-            Ok(fields) => Self::from_object(fields),
+        match RawObject::parse(text) {
+            Ok(object) => Self::from_object(&object),
             Err(error) => Self::invalid(
                 FailureCode::InvalidRequest,
                 format!(
@@ -134,26 +135,29 @@ impl HookExecutionRequest {
     }
 
     /// Reads a request from a JSON object.
-    pub fn from_object(fields: JsonObject) -> Self {
-        let repeated = fields.repeated().map(str::to_owned);
-        let mut fields = FieldReader::new(fields);
-        let event_name = fields.text("eventName").ok().flatten();
+    pub fn from_object(object: &RawObject) -> Self {
+        Self::from_fields(&RequestFields::of(object))
+    }
+
+    /// Reads a request whose fields have been found.
+    pub(crate) fn from_fields(fields: &RequestFields<'_>) -> Self {
         // What it was meant for is known whatever else is wrong, and may have a guard.
+        let event_name = fields.event_name.and_then(JsonSlice::text);
         let event = event_name.as_deref().and_then(HookEventName::from_name);
         let invalid = |message| {
             let failure = StageFailure::new(FailureCode::InvalidRequest, message);
             Self::with_body(Body::Invalid(Box::new(Invalid { event, failure })))
         };
-        let correlation_id = match correlation_id(&mut fields) {
+        let correlation_id = match correlation_id(fields.correlation_id) {
             Ok(given) => given.unwrap_or_else(CorrelationId::generate),
             Err(message) => return invalid(message),
         };
-        if let Some(name) = repeated {
+        if let Some(name) = fields.repeated {
             // What reads the request elsewhere may take the first value.
-            let error = ShapeError::new(shortened(&name), "one value", "several");
+            let error = ShapeError::new(name, "one value", "several");
             return invalid(error.to_string()).with_correlation_id(correlation_id);
         }
-        match envelope(&mut fields, event_name) {
+        match envelope(fields, event_name.as_deref()) {
             Ok(Envelope { named, deadline, streams, inputs, run_token }) => {
                 let body = Body::Named(Box::new(named));
                 Self { correlation_id, deadline, streams, inputs, run_token, body }
@@ -169,9 +173,13 @@ impl HookExecutionRequest {
     }
 
     /// Adds a detail to what is wrong with the envelope, if anything is.
-    pub(crate) fn with_envelope_detail(mut self, name: &str, value: RawJson) -> Self {
+    pub(crate) fn with_envelope_detail(
+        mut self,
+        name: &str,
+        value: impl FnOnce() -> RawJson,
+    ) -> Self {
         if let Body::Invalid(invalid) = &mut self.body {
-            invalid.failure.details.insert(name, value);
+            invalid.failure.details.insert(name, value());
         }
         self
     }
@@ -263,8 +271,65 @@ impl HookExecutionRequest {
     }
 }
 
-fn correlation_id(fields: &mut FieldReader) -> Result<Option<CorrelationId>, String> {
-    let text = fields.text("correlationId").map_err(|error| error.to_string())?;
+/// The fields of a message that may be a request, found in one pass and not looked at yet.
+pub(crate) struct RequestFields<'v> {
+    pub(crate) kind: Option<JsonSlice<'v>>,
+    event_name: Option<JsonSlice<'v>>,
+    pub(crate) correlation_id: Option<JsonSlice<'v>>,
+    input: Option<JsonSlice<'v>>,
+    deadline: Option<JsonSlice<'v>>,
+    streams: Option<JsonSlice<'v>>,
+    inputs: Option<JsonSlice<'v>>,
+    run_token: Option<JsonSlice<'v>>,
+    /// A field that is written twice.
+    repeated: Option<&'static str>,
+}
+
+impl<'v> RequestFields<'v> {
+    pub(crate) fn of(object: &'v RawObject) -> Self {
+        let names = [
+            "type",
+            "eventName",
+            "correlationId",
+            "input",
+            "deadlineMs",
+            "streams",
+            "inputs",
+            "runToken",
+            // An older name of `input`.
+            "payload",
+        ];
+        let FoundFields { values, repeated } = find_fields(object, names);
+        let [
+            kind,
+            event_name,
+            correlation_id,
+            input,
+            deadline,
+            streams,
+            inputs,
+            run_token,
+            payload,
+        ] = values;
+        let repeated = repeated.map(|index| names[index]);
+        let repeated = repeated.or((input.is_some() && payload.is_some()).then_some("input"));
+        let input = input.or(payload);
+        Self {
+            kind,
+            event_name,
+            correlation_id,
+            input,
+            deadline,
+            streams,
+            inputs,
+            run_token,
+            repeated,
+        }
+    }
+}
+
+fn correlation_id(value: Option<JsonSlice<'_>>) -> Result<Option<CorrelationId>, String> {
+    let text = read_text("correlationId", value).map_err(|error| error.to_string())?;
     text.map(CorrelationId::new).transpose().map_err(|error| error.to_string())
 }
 
@@ -276,10 +341,10 @@ struct Envelope {
     run_token: Option<Box<str>>,
 }
 
-fn envelope(fields: &mut FieldReader, event_name: Option<String>) -> Result<Envelope, String> {
+fn envelope(fields: &RequestFields<'_>, event_name: Option<&str>) -> Result<Envelope, String> {
     let text = |error: ShapeError| error.to_string();
-    fields.alias("payload", "input");
-    let message_type = fields.text("type").map_err(text)?;
+    let bool = |name, value| read_field(name, value, "a boolean", JsonSlice::to_bool).map_err(text);
+    let message_type = read_text("type", fields.kind).map_err(text)?;
     if message_type.as_deref() != Some(kind::REQUEST) {
         let found = message_type
             .map_or_else(|| "nothing".to_owned(), |found| format!("{:?}", shortened(&found)));
@@ -287,21 +352,23 @@ fn envelope(fields: &mut FieldReader, event_name: Option<String>) -> Result<Enve
     }
     let event_name =
         event_name.ok_or("field `eventName`: expected the name of an event as a string")?;
-    let input = fields
-        .object("input")
+    let object = |value: JsonSlice<'_>| RawObject::try_from(value.to_raw()).ok();
+    let input = read_field("input", fields.input, "an object", object)
         .map_err(text)?
         .ok_or("field `input`: expected the event's input as an object, found nothing")?;
-    let deadline = match fields.number("deadlineMs").map_err(text)? {
+    let number = |value: JsonSlice<'_>| (value.kind() == JsonKind::Number).then(|| value.to_raw());
+    let deadline = read_field("deadlineMs", fields.deadline, "a number", number).map_err(text)?;
+    let deadline = match deadline {
         None => None,
         Some(number) => Some(whole_milliseconds(&number).ok_or_else(|| {
             let found = shortened(number.as_str());
             format!("field `deadlineMs`: expected whole milliseconds, found {found}")
         })?),
     };
-    let streams = fields.bool("streams").map_err(text)?.unwrap_or_default();
-    let inputs = fields.bool("inputs").map_err(text)?.unwrap_or_default();
-    let run_token = fields.text("runToken").map_err(text)?.map(String::into_boxed_str);
-    let named = Named { event_name, input: input.fields() };
+    let streams = bool("streams", fields.streams)?.unwrap_or_default();
+    let inputs = bool("inputs", fields.inputs)?.unwrap_or_default();
+    let run_token = read_text("runToken", fields.run_token).map_err(text)?.map(Box::from);
+    let named = Named { event_name: event_name.to_owned(), input: input.fields() };
     Ok(Envelope { named, deadline, streams, inputs, run_token })
 }
 
@@ -352,6 +419,10 @@ mod tests {
             (
                 format!(r#"{{{r},"eventName":"X","input":{{}},"eventName":"Y"}}"#),
                 "field `eventName`: expected one value, found several",
+            ),
+            (
+                format!(r#"{{{r},"eventName":"X","input":{{}},"payload":{{}}}}"#),
+                "field `input`: expected one value, found several",
             ),
         ] {
             let Body::Invalid(invalid) = HookExecutionRequest::from_json(&text).into_body() else {

@@ -1,8 +1,10 @@
 //! The one answer to a request.
 
+use std::sync::OnceLock;
+
 use hook_core::{
     Guard, HookEventName, HookExecutionResult, ObjectWriter, PipelineOutcome, PolicyDecision,
-    ProcessedHookResult, StageFailure,
+    ProcessedHookResult, RawObject, StageFailure,
 };
 
 use super::{CorrelationId, kind};
@@ -94,16 +96,12 @@ impl HookExecutionResponse {
         object.optional_text("eventName", self.event.map(HookEventName::as_str));
         object.bool("success", self.success());
         match &self.processed.failure {
-            None => {
-                object.object("output", |out| self.processed.aggregated.write(out));
-                object.object("processed", |out| self.processed.write(out));
-                object.objects("hooks", &self.hooks, |out, hook| {
-                    write_hook(out, hook, streams);
-                    if let Some(input) = &hook.input {
-                        out.raw("input", input.to_raw().as_raw());
-                    }
-                });
+            None if self.hooks.is_empty()
+                && self.processed == ProcessedHookResult::empty_success() =>
+            {
+                object.written_fields(nothing_ran());
             }
+            None => write_outcome(object, &self.processed, &self.hooks, streams),
             Some(failure) => {
                 object.object("error", |out| write_failure(out, failure));
                 // Said only where it matters: the caller must not go on (protocol.md §1).
@@ -127,6 +125,31 @@ pub(super) fn result_weight(result: &HookExecutionResult) -> usize {
     let said = result.output.as_ref().map_or(0, |output| output.to_raw().as_str().len());
     let told = result.input.as_ref().map_or(0, |input| input.json().len());
     1_024 + result.process.stdout.bytes.len() + result.process.stderr.bytes.len() + said + told
+}
+
+/// The outcome of a request for which no hook ran, as most are: always the same, and written once.
+fn nothing_ran() -> &'static RawObject {
+    static WRITTEN: OnceLock<RawObject> = OnceLock::new();
+    let write = |out: &mut ObjectWriter<'_>| {
+        write_outcome(out, &ProcessedHookResult::empty_success(), &[], false);
+    };
+    WRITTEN.get_or_init(|| RawObject::of(write))
+}
+
+fn write_outcome(
+    out: &mut ObjectWriter<'_>,
+    processed: &ProcessedHookResult,
+    hooks: &[HookExecutionResult],
+    streams: bool,
+) {
+    out.object("output", |out| processed.aggregated.write(out));
+    out.object("processed", |out| processed.write(out));
+    out.objects("hooks", hooks, |out, hook| {
+        write_hook(out, hook, streams);
+        if let Some(input) = &hook.input {
+            out.raw("input", input.to_raw().as_raw());
+        }
+    });
 }
 
 fn write_failure(out: &mut ObjectWriter<'_>, failure: &StageFailure) {

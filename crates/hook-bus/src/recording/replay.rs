@@ -74,7 +74,7 @@ impl RecordedRequest {
         let (Some(message), Some(recorded)) = (&self.message, &self.response) else {
             return Err(Unreplayable::NoResponse);
         };
-        let response = bus.request(HookExecutionRequest::from_object(message.clone())).await;
+        let response = bus.request(HookExecutionRequest::from_object(&message.to_raw())).await;
         // Written as deep in a line as the recorded one was, so that both are cut alike.
         let now = ObjectWriter::line(|out| out.object(MESSAGE, |out| response.write(out)));
         let now = RawJson::parse(String::from_utf8_lossy(&now)).and_then(|line| line.to_object());

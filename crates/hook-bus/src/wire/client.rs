@@ -147,7 +147,7 @@ where
             // What is done waits where it is while the client does not read.
             Some(finished) = client.running.next(), if !unread => client.finished(finished),
             progress = next_progress(&mut client.progress), if !unread => {
-                client.push_progress(progress);
+                client.push_progress(progress, None);
             }
             // Told what happens only as fast as it reads, so that this holds little for it.
             line = next_line(&mut client.tail), if client.outbox.bytes <= BEHIND => {
@@ -157,7 +157,9 @@ where
                 if written.is_err() {
                     return Ok(ClientEnd::Gone);
                 }
-                stuck.as_mut().reset(Instant::now() + UNREAD_AT_END);
+                if stopped {
+                    stuck.as_mut().reset(Instant::now() + UNREAD_AT_END);
+                }
             }
             () = &mut gone => return Ok(ClientEnd::Gone),
         }
@@ -244,12 +246,8 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
     fn take(&mut self, message: ClientMessage) {
         match message {
             ClientMessage::Request(request) => {
-                let (key, cancel) = (RequestKey::next(), CancellationToken::new());
-                let id = request.correlation_id().clone();
-                self.cancels.entry(id.clone()).or_default().insert(key, cancel.clone());
-                self.requests.insert(key, id);
                 let origin = Origin::of(self.system.bus(), &request, self.group);
-                self.request(*request, Publication { key, cancel, lane: self.lane, origin });
+                self.request(*request, origin);
             }
             ClientMessage::Subscribe => {
                 self.progress.get_or_insert_with(|| self.system.bus().subscribe());
@@ -293,22 +291,37 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
     }
 
     /// Hands a request to the bus at once where it has room and no other waits for it.
-    fn request(&mut self, request: HookExecutionRequest, publication: Publication) {
-        let (most, index) = (self.most_in_flight(), publication.origin.depth as usize);
+    fn request(&mut self, request: HookExecutionRequest, origin: Origin) {
+        let (most, index) = (self.most_in_flight(), origin.depth as usize);
+        let (key, lane) = (RequestKey::next(), self.lane);
         if self.depths.len() <= index {
             self.depths.resize_with(index + 1, Depth::default);
         }
         let Some(depth) = self.depths.get_mut(index) else { return };
         if depth.inbox.is_empty()
             && depth.in_flight < most
-            && let Some(place) = self.system.bus().try_admit(&request, publication.origin.depth)
+            && let Some(place) = self.system.bus().try_admit(&request, origin.depth)
         {
-            let key = publication.key;
+            let publication = Publication { key, cancel: None, lane, origin };
             let submitted = self.system.bus().submit(place, request, publication);
+            // Most are answered already, and there is nothing to cancel.
+            if let Ok(Submitted::Running(running)) = &submitted {
+                self.remember(key, running.correlation_id(), running.cancellation());
+            }
             self.submitted(index, key, submitted);
         } else {
+            let cancel = CancellationToken::new();
+            let publication = Publication { key, cancel: Some(cancel.clone()), lane, origin };
+            let id = request.correlation_id().clone();
             depth.inbox.push(request, publication);
+            self.remember(key, &id, &cancel);
         }
+    }
+
+    /// Remembers a request that is not answered at once.
+    fn remember(&mut self, key: RequestKey, id: &CorrelationId, cancel: &CancellationToken) {
+        self.cancels.entry(id.clone()).or_default().insert(key, cancel.clone());
+        self.requests.insert(key, id.clone());
     }
 
     fn submitted(
@@ -340,7 +353,7 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
     fn respond(&mut self, key: RequestKey, response: &HookExecutionResponse) {
         // What was said of its hooks comes before the response.
         while let Some(progress) = next_progress(&mut self.progress).now_or_never() {
-            self.push_progress(progress);
+            self.push_progress(progress, Some(key));
         }
         self.forget(key);
         self.outbox.push(response.to_json());
@@ -367,13 +380,19 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
         }
     }
 
-    fn push_progress(&mut self, progress: Result<Arc<HookProgress>, Lagged>) {
+    /// Says what happened to a request of this client's, or to the one that is `answered` just now.
+    fn push_progress(
+        &mut self,
+        progress: Result<Arc<HookProgress>, Lagged>,
+        answered: Option<RequestKey>,
+    ) {
         match progress {
-            Ok(progress) if self.requests.contains_key(&progress.request()) => {
-                self.outbox.push(progress.to_json());
+            Ok(progress) => {
+                let key = progress.request();
+                if answered == Some(key) || self.requests.contains_key(&key) {
+                    self.outbox.push(progress.to_json());
+                }
             }
-            // Another client's.
-            Ok(_) => {}
             Err(missed) => self.outbox.push(lagged(missed)),
         }
     }

@@ -1,5 +1,6 @@
 //! Reading lines of bytes, with a limit that a hostile line cannot get past.
 
+use std::borrow::Cow;
 use std::io;
 
 use memchr::memchr;
@@ -153,7 +154,11 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
         if skipped > 0 || length > MAX_LINE as u64 {
             return Some(Some(Line::TooLong { number: self.number, length }));
         }
-        let text = String::from_utf8_lossy(line);
+        // To look for what must be replaced takes ten times as long.
+        let text = match std::str::from_utf8(line) {
+            Ok(text) => Cow::Borrowed(text),
+            Err(_) => String::from_utf8_lossy(line),
+        };
         // A byte order mark is an editor's habit, not a mistake.
         let text = text.trim_start_matches('\u{feff}').trim();
         if text.is_empty() {

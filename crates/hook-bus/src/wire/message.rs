@@ -1,10 +1,10 @@
 //! What a client may say beside requests, and what the server says beside responses.
 
 use hook_core::text::shortened;
-use hook_core::{ObjectWriter, RawJson};
+use hook_core::{JsonSlice, ObjectWriter};
 
 use super::{Line, invalid, parse, request_from};
-use crate::message::{CorrelationId, HookExecutionRequest, kind};
+use crate::message::{CorrelationId, HookExecutionRequest, RequestFields, kind};
 use crate::subscription::Lagged;
 use crate::system::HookSystem;
 
@@ -35,16 +35,17 @@ impl ClientMessage {
     /// will be answered `invalid_request`.
     pub fn read(line: Line) -> Self {
         let number = line.number();
-        let fields = match parse(line) {
-            Ok(fields) => fields,
+        let object = match parse(line) {
+            Ok(object) => object,
             Err(request) => return Self::Request(request),
         };
-        match fields.get("type").and_then(RawJson::to_text).as_deref() {
+        let fields = RequestFields::of(&object);
+        match fields.kind.and_then(JsonSlice::text).as_deref() {
             Some("hook-subscribe") => Self::Subscribe,
             Some(TAIL) => Self::Tail,
             Some("hook-reload") => Self::Reload,
             Some("hook-cancel") => {
-                let id = fields.get("correlationId").and_then(RawJson::to_text);
+                let id = fields.correlation_id.and_then(JsonSlice::text);
                 match id.and_then(|id| CorrelationId::new(id).ok()) {
                     Some(id) => Self::Cancel(id),
                     None => {
@@ -63,7 +64,7 @@ impl ClientMessage {
                 );
                 Self::Request(Box::new(invalid(number, message)))
             }
-            _ => Self::Request(Box::new(request_from(number, fields))),
+            _ => Self::Request(Box::new(request_from(number, &fields))),
         }
     }
 }

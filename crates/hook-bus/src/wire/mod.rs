@@ -19,33 +19,31 @@ pub use socket::{MAX_CLIENTS, SocketError, SocketServer, connect};
 pub use stdio::serve_stdio;
 pub use tail::{Tail, TailError};
 
-use hook_core::{FailureCode, JsonObject, RawJson};
+use hook_core::{FailureCode, RawJson, RawObject};
 
-use crate::message::HookExecutionRequest;
+use crate::message::{HookExecutionRequest, RequestFields};
 
 /// The request that a line holds; a line that holds none is a request that will be answered so.
 pub(crate) fn request_of(line: Line) -> HookExecutionRequest {
     let number = line.number();
     match parse(line) {
-        Ok(fields) => request_from(number, fields),
+        Ok(object) => request_from(number, &RequestFields::of(&object)),
         Err(request) => *request,
     }
 }
 
 /// The object that a line holds, or the request that says why it holds none.
-fn parse(line: Line) -> Result<JsonObject, Box<HookExecutionRequest>> {
+fn parse(line: Line) -> Result<RawObject, Box<HookExecutionRequest>> {
     let number = line.number();
     match line {
-        Line::Text { text, .. } => {
-            RawJson::parse(text).and_then(|value| value.to_object()).map_err(|error| {
-                let message = format!(
-                    "expected a message as one JSON object: {} at column {}",
-                    error.reason(),
-                    error.column()
-                );
-                Box::new(invalid(number, message))
-            })
-        }
+        Line::Text { text, .. } => RawObject::parse(text).map_err(|error| {
+            let message = format!(
+                "expected a message as one JSON object: {} at column {}",
+                error.reason(),
+                error.column()
+            );
+            Box::new(invalid(number, message))
+        }),
         Line::TooLong { length, .. } => Err(Box::new(invalid(number, too_long(length)))),
     }
 }
@@ -60,13 +58,13 @@ fn too_long(length: u64) -> String {
     }
 }
 
-fn request_from(number: usize, fields: JsonObject) -> HookExecutionRequest {
-    HookExecutionRequest::from_object(fields).with_envelope_detail("line", line_number(number))
+fn request_from(number: usize, fields: &RequestFields<'_>) -> HookExecutionRequest {
+    HookExecutionRequest::from_fields(fields).with_envelope_detail("line", || line_number(number))
 }
 
 fn invalid(number: usize, message: impl Into<String>) -> HookExecutionRequest {
     HookExecutionRequest::invalid(FailureCode::InvalidRequest, message)
-        .with_envelope_detail("line", line_number(number))
+        .with_envelope_detail("line", || line_number(number))
 }
 
 fn line_number(number: usize) -> RawJson {

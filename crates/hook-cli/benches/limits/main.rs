@@ -12,6 +12,7 @@ mod by_hand;
 mod commands;
 mod inline;
 mod memory;
+mod processors;
 mod project;
 mod server;
 mod start;

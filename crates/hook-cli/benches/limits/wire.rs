@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use crate::by_hand;
 use crate::commands::{HOOK, stdin_of_a_hook};
+use crate::processors::{Placement, Processors};
 use crate::project::Project;
 use crate::server::Server;
-use crate::table;
+use crate::table::{self, P21_TOGETHER};
 use crate::turns::{Request, Side};
 
 /// What makes this program the peer of [`be_peer`]; its value is the answer's length.
@@ -41,25 +42,30 @@ pub(crate) fn be_peer() {
 pub(crate) fn measure(request: &Request) {
     let project = Project::with_hooks("BeforeTool", "^write_file$", &[HOOK.to_owned()]);
     let unmatched = line("read_file");
-    if request.wants("P21") {
-        let mut server = Server::hook(&project);
-        let answer = server.ask(&unmatched);
-        assert!(answer.starts_with(b"{\"type\":\"hook-execution-response\""));
-        let mut peer = Command::new(std::env::current_exe().unwrap());
-        peer.env(PEER, answer.len().to_string());
-        let mut peer = Server::start(peer);
-        let mut limit = || {
-            peer.ask(&unmatched);
-        };
-        let mut ours = || {
-            server.ask(&unmatched);
-        };
-        let figures =
-            request.measure(Duration::from_secs(6), Side::of(&mut limit), Side::of(&mut ours));
-        table::print("P21", figures);
-        peer.end();
-        server.end();
+    let processors = Processors::take();
+    for (name, placement) in [("P21", Placement::Apart), (P21_TOGETHER, Placement::Together)] {
+        if request.wants("P21") && processors.allow(placement) {
+            let start = || Server::hook(&project);
+            let mut server = processors.start(placement, start);
+            let answer = server.ask(&unmatched);
+            assert!(answer.starts_with(b"{\"type\":\"hook-execution-response\""));
+            let mut peer = Command::new(std::env::current_exe().unwrap());
+            peer.env(PEER, answer.len().to_string());
+            let mut peer = processors.start(placement, || Server::start(peer));
+            let mut limit = || {
+                peer.ask(&unmatched);
+            };
+            let mut ours = || {
+                server.ask(&unmatched);
+            };
+            let figures =
+                request.measure(Duration::from_secs(6), Side::of(&mut limit), Side::of(&mut ours));
+            table::print(name, figures);
+            peer.end();
+            server.end();
+        }
     }
+    drop(processors);
     if request.wants("P22") {
         let mut server = Server::hook(&project);
         let matched = line("write_file");
@@ -76,8 +82,13 @@ pub(crate) fn measure(request: &Request) {
         server.end();
     }
     if request.wants("P23") {
-        let mut server = Server::hook(&project);
-        let mut other = Server::hook(&project);
+        let processors = Processors::take();
+        let placement = match processors.allow(Placement::Apart) {
+            true => Placement::Apart,
+            false => Placement::Together,
+        };
+        let start = || processors.start(placement, || Server::hook(&project));
+        let (mut server, mut other) = (start(), start());
         let many = unmatched.repeat(IN_FLIGHT);
         let mut limit = || {
             (0..10).for_each(|_| {

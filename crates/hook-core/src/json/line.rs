@@ -44,10 +44,11 @@ pub(super) fn without_separators(json: &str) -> Cow<'_, str> {
 
 /// Whether a line separator stands in `text` as it is.
 pub(super) fn has_separator(text: &str) -> bool {
-    any(text.as_bytes(), |first, second, third| {
-        (first == 0xc2) & (second == 0x85)
-            | (first == 0xe2) & (second == 0x80) & (third & 0xfe == 0xa8)
-    })
+    !text.is_ascii()
+        && any(text.as_bytes(), |first, second, third| {
+            (first == 0xc2) & (second == 0x85)
+                | (first == 0xe2) & (second == 0x80) & (third & 0xfe == 0xa8)
+        })
 }
 
 /// Whether `found` is true of a byte and the two after it, 0 behind the end.

@@ -9,26 +9,27 @@ use super::{JsonError, JsonKind, ObjectWriter, RawJson, RawObject};
 /// A JSON object one level deep: its fields in order, their values as text.
 ///
 /// The last of duplicate keys wins, at the place of the first.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct JsonObject {
-    /// Absent while there are no fields: most objects that inputs and outputs carry are empty.
-    fields: Option<Box<Fields>>,
-}
-
 #[derive(Debug, Clone, Default)]
-struct Fields {
-    by_name: IndexMap<String, RawJson>,
+pub struct JsonObject {
+    fields: Fields,
     repeated: Option<Box<str>>,
 }
 
-/// Two objects are equal if they have the same fields, however often one was written.
-impl PartialEq for Fields {
-    fn eq(&self, other: &Self) -> bool {
-        self.by_name == other.by_name
-    }
+/// Up to how many fields a name is looked for one by one, which takes less than hashing it.
+const FEW: usize = 16;
+
+#[derive(Debug, Clone)]
+enum Fields {
+    /// At most [`FEW`], as nearly all objects have.
+    Few(Vec<(String, RawJson)>),
+    Many(Box<IndexMap<String, RawJson>>),
 }
 
-impl Eq for Fields {}
+impl Default for Fields {
+    fn default() -> Self {
+        Self::Few(Vec::new())
+    }
+}
 
 impl JsonObject {
     /// An object without fields.
@@ -38,45 +39,59 @@ impl JsonObject {
 
     pub(super) fn read(value: &RawJson) -> Result<Self, JsonError> {
         if value.kind() != JsonKind::Object {
-            return Err(JsonError::new(format!("expected an object, found {}", value.kind())));
+            return Err(JsonError::not_object(value.kind()));
         }
-        let mut fields = Fields::default();
+        let mut object = Self::new();
         read_entries(value.as_str(), |name, range| {
-            let (index, earlier) = fields.by_name.insert_full(name, value.slice(range));
-            if earlier.is_some() && fields.repeated.is_none() {
-                fields.repeated = fields.by_name.get_index(index).map(|(name, _)| name[..].into());
-            }
+            let repeated = object.get(&name).map(|_| name.as_str().into());
+            object.repeated = object.repeated.take().or(repeated);
+            object.insert(name, value.slice(range));
         });
-        Ok(Self::of(fields))
-    }
-
-    fn of(fields: Fields) -> Self {
-        Self { fields: (!fields.by_name.is_empty()).then(|| Box::new(fields)) }
+        Ok(object)
     }
 
     /// A field that the text of this object has several times, with the last value here.
     pub fn repeated(&self) -> Option<&str> {
-        self.fields.as_ref()?.repeated.as_deref()
+        self.repeated.as_deref()
     }
 
     /// The value of a field.
     pub fn get(&self, name: &str) -> Option<&RawJson> {
-        self.fields.as_ref()?.by_name.get(name)
+        match &self.fields {
+            Fields::Few(few) => few.iter().find(|(known, _)| known == name).map(|(_, value)| value),
+            Fields::Many(many) => many.get(name),
+        }
     }
 
     /// Sets a field, in its place if it is there, else at the end.
     pub fn insert(&mut self, name: impl Into<String>, value: impl Into<RawJson>) {
-        self.fields.get_or_insert_default().by_name.insert(name.into(), value.into());
+        let (name, value) = (name.into(), value.into());
+        match &mut self.fields {
+            Fields::Few(few) => {
+                if let Some((_, known)) = few.iter_mut().find(|(known, _)| *known == name) {
+                    *known = value;
+                } else if few.len() < FEW {
+                    few.push((name, value));
+                } else {
+                    let all = few.drain(..).chain([(name, value)]).collect();
+                    self.fields = Fields::Many(Box::new(all));
+                }
+            }
+            Fields::Many(many) => {
+                many.insert(name, value);
+            }
+        }
     }
 
     /// Removes a field and keeps the order of the others.
     pub fn remove(&mut self, name: &str) -> Option<RawJson> {
-        let fields = self.fields.as_mut()?;
-        let removed = fields.by_name.shift_remove(name);
-        if fields.by_name.is_empty() {
-            self.fields = None;
+        match &mut self.fields {
+            Fields::Few(few) => {
+                let place = few.iter().position(|(known, _)| known == name)?;
+                Some(few.remove(place).1)
+            }
+            Fields::Many(many) => many.shift_remove(name),
         }
-        removed
     }
 
     /// Lays the fields of `changes` over this object.
@@ -98,20 +113,26 @@ impl JsonObject {
 
     /// Whether there are no fields.
     pub fn is_empty(&self) -> bool {
-        self.fields.is_none()
+        self.len() == 0
     }
 
     /// The number of fields.
     pub fn len(&self) -> usize {
-        self.fields.as_ref().map_or(0, |fields| fields.by_name.len())
+        match &self.fields {
+            Fields::Few(few) => few.len(),
+            Fields::Many(many) => many.len(),
+        }
     }
 
     /// The fields in order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &RawJson)> {
-        self.fields
-            .iter()
-            .flat_map(|fields| fields.by_name.iter())
-            .map(|(name, value)| (name.as_str(), value))
+        let (few, many) = match &self.fields {
+            Fields::Few(few) => (few.as_slice(), None),
+            Fields::Many(many) => (Default::default(), Some(many)),
+        };
+        let few = few.iter().map(|(name, value)| (name.as_str(), value));
+        let many = many.into_iter().flat_map(|many| many.iter());
+        few.chain(many.map(|(name, value)| (name.as_str(), value)))
     }
 
     /// This object as text.
@@ -124,9 +145,22 @@ impl JsonObject {
 
 impl FromIterator<(String, RawJson)> for JsonObject {
     fn from_iter<T: IntoIterator<Item = (String, RawJson)>>(fields: T) -> Self {
-        Self::of(Fields { by_name: fields.into_iter().collect(), repeated: None })
+        let mut object = Self::new();
+        for (name, value) in fields {
+            object.insert(name, value);
+        }
+        object
     }
 }
+
+/// The order of fields makes no difference, nor how often one was written.
+impl PartialEq for JsonObject {
+    fn eq(&self, other: &Self) -> bool {
+        self.len() == other.len() && self.iter().all(|(name, value)| other.get(name) == Some(value))
+    }
+}
+
+impl Eq for JsonObject {}
 
 impl TryFrom<&serde_json::Value> for JsonObject {
     type Error = JsonError;
@@ -151,5 +185,24 @@ mod tests {
         let object = RawJson::parse(r#"{"a":1,"b":2,"a":3}"#).unwrap().to_object().unwrap();
         assert_eq!(object.to_raw().as_str(), r#"{"a":3,"b":2}"#);
         assert_eq!(object.repeated(), Some("a"));
+    }
+
+    #[test]
+    fn many_fields_are_held_as_few_are() {
+        let name = |number: usize| format!("field {number}");
+        for count in [1, FEW, FEW + 1, 10 * FEW] {
+            let fields = |value: u64| {
+                (0..count).map(move |number| (name(number), RawJson::from_integer(value)))
+            };
+            let mut object: JsonObject = fields(1).chain(fields(2)).collect();
+            assert_eq!((object.len(), object.is_empty()), (count, false));
+            assert_eq!(object, fields(2).rev().collect(), "the order makes no difference");
+            assert_ne!(object, fields(1).collect());
+            assert_eq!(object.remove(&name(0)).unwrap().as_str(), "2");
+            assert_eq!((object.len(), object.remove(&name(0))), (count - 1, None));
+            let names: Vec<&str> = object.iter().map(|(name, _)| name).collect();
+            let rest: Vec<String> = (1..count).map(name).collect();
+            assert_eq!(names, rest, "in their order");
+        }
     }
 }

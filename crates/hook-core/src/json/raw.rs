@@ -263,6 +263,15 @@ impl Serialize for RawJson {
 pub struct RawObject(RawJson);
 
 impl RawObject {
+    /// Checks that `text` is one JSON object, as [`RawJson::parse`] does.
+    ///
+    /// # Errors
+    /// Says where the text stops being JSON, or what else it is.
+    pub fn parse(text: impl Into<String>) -> Result<Self, JsonError> {
+        let not_object = |other: RawJson| JsonError::not_object(other.kind());
+        Self::try_from(RawJson::parse(text)?).map_err(not_object)
+    }
+
     /// The object without fields.
     pub fn empty() -> Self {
         Self(RawJson::from_checked_text("{}"))
@@ -352,8 +361,8 @@ impl TryFrom<&serde_json::Value> for RawObject {
     type Error = JsonError;
 
     fn try_from(value: &serde_json::Value) -> Result<Self, JsonError> {
-        RawObject::try_from(RawJson::from_value(value)?)
-            .map_err(|other| JsonError::new(format!("expected an object, found {}", other.kind())))
+        let not_object = |other: RawJson| JsonError::not_object(other.kind());
+        RawObject::try_from(RawJson::from_value(value)?).map_err(not_object)
     }
 }
 

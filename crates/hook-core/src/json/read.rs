@@ -5,6 +5,8 @@ use std::ops::Range;
 
 use serde_json::value::RawValue;
 
+use super::JsonKind;
+use super::check::is_certainly_json;
 use super::scan::Scanner;
 use super::strings::plain_length;
 
@@ -20,6 +22,10 @@ pub struct JsonError {
 impl JsonError {
     pub(crate) fn new(reason: impl Into<String>) -> Self {
         Self { reason: reason.into(), line: 1, column: 1 }
+    }
+
+    pub(super) fn not_object(found: JsonKind) -> Self {
+        Self::new(format!("expected an object, found {found}"))
     }
 
     /// What is wrong, without the place.
@@ -59,6 +65,10 @@ pub(crate) struct Located {
 
 /// Checks that `text` is one JSON value, and gives its range without the blanks around it.
 pub(super) fn locate_value(text: &str) -> Result<Range<usize>, JsonError> {
+    if is_certainly_json(text) {
+        let is_blank = |character: char| matches!(character, ' ' | '\n' | '\r' | '\t');
+        return Ok(range_in(text, text.trim_matches(is_blank)));
+    }
     let value: &RawValue = serde_json::from_str(text)?;
     Ok(range_in(text, value.get()))
 }

@@ -20,13 +20,54 @@ const fn repeated(byte: u8) -> u64 {
     u64::from_ne_bytes([byte; WORD])
 }
 
+/// The high bit of each byte that is below `bound`, a byte of ASCII. Exact up to the first of them,
+/// which is the one that counts.
+fn below(word: u64, bound: u8) -> u64 {
+    word.wrapping_sub(repeated(bound)) & !word & repeated(0x80)
+}
+
+/// The same for bytes that are zero.
+fn zeros(word: u64) -> u64 {
+    below(word, 1)
+}
+
 /// The first quote or backslash among eight bytes.
 fn special_in(word: [u8; WORD]) -> Option<usize> {
     let word = u64::from_le_bytes(word);
-    // Exact for the first byte that is zero, which is the one that counts.
-    let zeros = |word: u64| word.wrapping_sub(repeated(0x01)) & !word & repeated(0x80);
     let found = zeros(word ^ repeated(b'"')) | zeros(word ^ repeated(b'\\'));
     (found != 0).then_some(found.trailing_zeros() as usize / 8)
+}
+
+/// Whether a string says what is written, and is written as it says: printable ASCII without quotes
+/// and backslashes.
+pub(super) fn is_plain(bytes: &[u8]) -> bool {
+    let (words, rest) = bytes.as_chunks::<WORD>();
+    let is_plain = |byte: &u8| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\');
+    words.iter().all(|word| is_plain_word(*word)) && rest.iter().all(is_plain)
+}
+
+fn is_plain_word(word: [u8; WORD]) -> bool {
+    let word = u64::from_le_bytes(word);
+    let is_any = |byte: u8| zeros(word ^ repeated(byte));
+    let beyond_ascii = word & repeated(0x80);
+    let other = beyond_ascii | below(word, b' ') | is_any(b'"') | is_any(b'\\') | is_any(0x7f);
+    other == 0
+}
+
+/// How many bytes come before the first that a JSON string cannot have as it is: a quote, a
+/// backslash, or one below a space.
+pub(super) fn plain_length_in_json(bytes: &[u8]) -> usize {
+    let (words, rest) = bytes.as_chunks::<WORD>();
+    for (index, word) in words.iter().enumerate() {
+        let word = u64::from_le_bytes(*word);
+        let found =
+            zeros(word ^ repeated(b'"')) | zeros(word ^ repeated(b'\\')) | below(word, b' ');
+        if found != 0 {
+            return index * WORD + found.trailing_zeros() as usize / 8;
+        }
+    }
+    let is_special = |byte: &u8| matches!(byte, b'"' | b'\\' | ..b' ');
+    words.len() * WORD + rest.iter().position(is_special).unwrap_or(rest.len())
 }
 
 /// How many bytes come before the first quote or backslash, or all if there is neither.
@@ -166,6 +207,17 @@ mod tests {
                 let text = text.as_bytes();
                 prop_assert_eq!(end_of_string(text, open), end_by_byte(text, open));
             }
+        }
+
+        #[test]
+        fn a_plain_string_has_no_other_form(
+            plain in "[ !#-\\[\\]-~]{0,40}", at in 0_usize..41,
+            other in prop_oneof![Just("\""), Just("\\"), Just("\n"), Just("\0"), Just("\u{7f}"), Just("\u{80}")],
+        ) {
+            prop_assert!(is_plain(plain.as_bytes()), "{}", plain);
+            let (before, after) = plain.split_at(at.min(plain.len()));
+            let with = format!("{before}{other}{after}");
+            prop_assert!(!is_plain(with.as_bytes()), "{}", with);
         }
 
         #[test]

@@ -2,7 +2,8 @@
 
 use super::depth::{MAX_LINE_DEPTH, cut_below};
 use super::line::{has_separator, without_separators};
-use super::{JsonObject, JsonText, RawJson};
+use super::strings::is_plain;
+use super::{JsonObject, JsonText, RawJson, RawObject};
 use crate::text;
 
 /// How many fields a warning names of which something was left out.
@@ -82,11 +83,15 @@ impl ObjectWriter<'_> {
         }
     }
 
-    fn name(&mut self, name: &str) {
+    fn separate(&mut self) {
         if !self.first {
             self.out.put(b",");
         }
         self.first = false;
+    }
+
+    fn name(&mut self, name: &str) {
+        self.separate();
         self.out.string(name);
         self.out.put(b":");
     }
@@ -124,14 +129,13 @@ impl ObjectWriter<'_> {
 
     /// Writes a duration in milliseconds: an integer where it is one, else with a fraction.
     pub fn milliseconds(&mut self, name: &str, value: std::time::Duration) {
-        let micros = value.as_micros();
         self.name(name);
-        let text = match micros % 1_000 {
-            0 => (micros / 1_000).to_string(),
-            fraction => format!("{}.{fraction:03}", micros / 1_000),
-        };
-        let text = if text.contains('.') { text.trim_end_matches('0') } else { &text };
-        self.out.put(text.as_bytes());
+        self.out.put(value.as_millis().to_string().as_bytes());
+        let fraction = value.subsec_micros() % 1_000;
+        if fraction > 0 {
+            let fraction = format!(".{fraction:03}");
+            self.out.put(fraction.trim_end_matches('0').as_bytes());
+        }
     }
 
     /// Writes a field whose value is JSON text.
@@ -188,6 +192,16 @@ impl ObjectWriter<'_> {
     pub fn fields(&mut self, fields: &JsonObject) {
         for (name, value) in fields.iter() {
             self.raw(name, value);
+        }
+    }
+
+    /// Writes all fields of an object that the engine wrote, as they are.
+    pub fn written_fields(&mut self, object: &RawObject) {
+        let text = object.as_str();
+        let fields = text.strip_prefix('{').and_then(|text| text.strip_suffix('}'));
+        if let Some(fields) = fields.filter(|fields| !fields.is_empty()) {
+            self.separate();
+            self.out.put(fields.as_bytes());
         }
     }
 
@@ -273,6 +287,13 @@ impl Output {
     fn string(&mut self, value: &str) {
         match &mut self.purpose {
             Purpose::Length(length) => *length += value.len() + 2,
+            // Names and most other words.
+            Purpose::Value | Purpose::Line if is_plain(value.as_bytes()) => {
+                self.bytes.reserve(value.len() + 2);
+                self.bytes.push(b'"');
+                self.bytes.extend_from_slice(value.as_bytes());
+                self.bytes.push(b'"');
+            }
             Purpose::Value => write_string(&mut self.bytes, value),
             Purpose::Line => {
                 let start = self.bytes.len();
