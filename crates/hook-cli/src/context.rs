@@ -13,6 +13,7 @@ use hook_core::{HookSource, SettingsSource, TrustPolicy, TrustStore};
 use crate::args::Common;
 use crate::error::CommandError;
 use crate::output::Printer;
+use crate::render;
 
 /// Where a command stands: resolved once, before it does anything.
 #[derive(Debug)]
@@ -22,6 +23,9 @@ pub(crate) struct Context {
     project: PathBuf,
     config_home: Option<PathBuf>,
 }
+
+/// How many guards that block are named; the others are counted.
+const SHOWN_GUARDS: usize = 3;
 
 impl Context {
     pub(crate) fn new(common: Common) -> Result<Self, CommandError> {
@@ -168,7 +172,7 @@ impl Context {
         self.show_trust_problems(system, printer)
     }
 
-    /// Says which hooks of the project do not run for want of trust, which guards block for that, and
+    /// Says which hooks of the project do not run because they are not trusted, which guards block for that, and
     /// which guards are gone.
     pub(crate) fn show_trust_problems(
         &self,
@@ -178,7 +182,8 @@ impl Context {
         let (blocking, untrusted): (Vec<_>, Vec<_>) = system
             .hooks()?
             .into_iter()
-            .filter(|listing| !listing.trusted)
+            // One that is switched off runs nothing and blocks nothing.
+            .filter(|listing| listing.enabled && !listing.trusted)
             .partition(|listing| listing.hook.suspension().is_some());
         let project = self.project().display();
         if !untrusted.is_empty() {
@@ -189,16 +194,17 @@ impl Context {
                  `hook trust` shows what would run and asks"
             ));
         }
-        // One that is switched off blocks nothing.
-        let count = blocking.iter().filter(|listing| listing.enabled).count();
-        if count > 0 {
-            let guards = match count {
-                1 => "guard has changed since it was trusted and blocks its event",
-                _ => "guards have changed since they were trusted and block their events",
-            };
+        for listing in blocking.iter().take(SHOWN_GUARDS) {
+            let hook = &listing.hook;
             printer.warning(&format!(
-                "{count} {guards}, in the project {project}; `hook trust` shows what changed and asks"
+                "the guard `{}` blocks {}: {}",
+                render::on_one_line(hook.display_name()),
+                hook.event,
+                hook.suspension().unwrap_or_default()
             ));
+        }
+        if let Some(more @ 1..) = blocking.len().checked_sub(SHOWN_GUARDS) {
+            printer.warning(&format!("{more} more guards block; `hook list` shows them"));
         }
         for lost in system.registry()?.lost_guards() {
             printer.warning(lost);

@@ -86,7 +86,7 @@ pub enum HookFailure {
     },
     /// The command, or the file it runs, is not what was trusted.
     #[error(
-        "it, or a file that it runs, changed since it was trusted, so it does not run; the user can \
+        "it, or a file that it runs, changed or is gone since it was trusted, so it does not run; the user can \
          review the change with `hook trust`"
     )]
     Untrusted,

@@ -275,8 +275,8 @@ fn what_is_not_json_is_refused_and_stays() {
     status: 1
     ----- stdout -----
     ----- stderr -----
-    [PROJECT]/.hooks/settings.json:1:12: error: the file is not JSON: key must be a string; none of its hooks run until this is mended
-    [HOME]/.config/hooks/settings.json:1:1: error: the file is not JSON: EOF while parsing a value; none of its hooks run until this is mended
+    [PROJECT]/.hooks/settings.json:1:12: error: the file is not JSON: key must be a string; none of its hooks run until this is fixed
+    [HOME]/.config/hooks/settings.json:1:1: error: the file is not JSON: EOF while parsing a value; none of its hooks run until this is fixed
     error: no hook is named `guard`; there are none
     ");
 }

@@ -55,6 +55,13 @@ pub(crate) async fn run(
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
     let system = &Arc::new(context.hook_system(printer).await?);
+    if context.has_no_settings() {
+        printer.warning(&format!(
+            "there are no hooks: no settings were found from {} on; is that the project? `--project` \
+             names another, and `hook init` writes a first hook",
+            context.project().display()
+        ));
+    }
     let socket = match &arguments.socket {
         Some(path) => Some(Socket::bind(path).await?),
         None => None,

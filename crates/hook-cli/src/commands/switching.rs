@@ -121,12 +121,15 @@ pub(super) async fn run(
         let changed = |edited: &Edited| edited.result.as_ref().is_ok_and(FileChange::is_change);
         let is_shared = |edited: &Edited| edited.source == HookSource::Project && changed(edited);
         if outcome.edited.iter().any(is_shared) {
-            let word = if enabled { "enable" } else { "disable" };
-            printer.remark(&format!(
-                "the project's settings are shared: this counts for everyone who works on the \
-                 project; `hook {word} {} --user` is for you alone",
-                render::shell_word(&target.name)
-            ));
+            let shared = "the project's settings are shared: this counts for everyone who works on \
+                          the project";
+            printer.remark(&match enabled {
+                true => shared.to_owned(),
+                false => {
+                    let name = render::shell_word(&target.name);
+                    format!("{shared}; `hook disable {name} --user` is for you alone")
+                }
+            });
         }
         if !outcome.dry_run && outcome.edited.iter().any(changed) {
             printer.remark(RELOAD);

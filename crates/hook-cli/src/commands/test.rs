@@ -235,11 +235,21 @@ async fn test(
     if run.passed() {
         return Ok(exit_code::PROCEED);
     }
-    let untrusted = system.hooks()?.iter().filter(|listing| !listing.trusted).count();
+    let hooks = system.hooks()?;
+    let untrusted = hooks.iter().filter(|hook| hook.enabled && !hook.trusted).count();
+    let off = hooks.iter().filter(|hook| !hook.enabled).count();
+    if off > 0 {
+        let counted = render::counted(off, "hook");
+        printer.remark(&format!(
+            "{counted} did not run in these tests, because settings switch {} off: `hook list` says \
+             which, `hook enable` switches on",
+            if off == 1 { "it" } else { "them" }
+        ));
+    }
     if untrusted > 0 {
         printer.remark(&format!(
-            "{} of the project did not run in these tests, for want of trust: review and trust them \
-             with `hook trust` (`hook trust --yes` where there is no terminal), or give the \
+            "{} of the project did not run in these tests, because the user has not trusted them: \
+             review and trust them with `hook trust` (`hook trust --yes` where there is no terminal), or give the \
              settings file with --settings",
             render::counted(untrusted, "hook")
         ));

@@ -25,7 +25,8 @@ use crate::render;
 Hooks of a project run only once they are trusted. This shows what each would
 run, and what changed since it was trusted, and asks. What is trusted is what
 was shown: a change of a hook, or of a file of the project that its command
-names, asks again. No hook is run.
+names, asks again, unless it goes back to what was trusted before; --revoke
+forgets all versions. No hook is run.
 
 Where the files that a hook may run cannot all be known, as with `$(...)` or
 `eval`, that is said, and takes a yes of its own: --opaque beside --yes.

@@ -6,6 +6,7 @@ use hook_core::ObjectWriter;
 
 use crate::commands::doctor::{Finding, Health, Section};
 use crate::output::{Printer, Tone};
+use crate::render::counted;
 
 /// A section for people.
 pub(crate) fn section(section: &Section, printer: &Printer) -> String {
@@ -48,9 +49,11 @@ pub(crate) fn section_json(section: &Section) -> impl Iterator<Item = Vec<u8>> {
     })
 }
 
-/// The last line.
+/// The last line. `run` of `hooks` are trusted and switched on.
 pub(crate) fn diagnosis<'f>(
     findings: impl Iterator<Item = &'f Finding>,
+    hooks: usize,
+    run: usize,
     printer: &Printer,
 ) -> String {
     let (mut bad, mut odd) = (0, 0);
@@ -62,9 +65,17 @@ pub(crate) fn diagnosis<'f>(
         }
     }
     let (tone, text) = match (bad, odd) {
+        (0, 0) if hooks == 0 => {
+            (Tone::Quiet, "there are no hooks; `hook init` writes a first one".to_owned())
+        }
+        (0, 0) if run == 0 => (Tone::Odd, "no hook runs: all are switched off".to_owned()),
         (0, 0) => (Tone::Good, "everything is as it should be".to_owned()),
-        (0, odd) => (Tone::Odd, format!("hooks run; odd: {odd}")),
-        (bad, odd) => (Tone::Bad, format!("bad: {bad}, odd: {odd}")),
+        (0, odd) if run == 0 => (Tone::Odd, format!("no hook runs; {}", counted(odd, "warning"))),
+        (0, odd) => (Tone::Odd, format!("hooks run; {}", counted(odd, "warning"))),
+        (bad, 0) => (Tone::Bad, counted(bad, "problem")),
+        (bad, odd) => {
+            (Tone::Bad, format!("{}, {}", counted(bad, "problem"), counted(odd, "warning")))
+        }
     };
     format!("{}\n", printer.paint(tone, &text))
 }

@@ -52,7 +52,7 @@ pub(crate) fn protocol(printer: &Printer) -> String {
         page.entry(2, field.name, 19, field.about);
     }
     page.paragraph(
-        "And it has fields of its own; ? marks what may be missing, () what is no string. \
+        "And it has fields of its own; ? marks what may be missing, () a type other than string. \
         Unknown fields are passed on.",
     );
     page.title("Events");
@@ -114,7 +114,7 @@ const ENVIRONMENT: [(&str, &str); 4] = [
 const EXAMPLE: &str = r#"
   #!/bin/sh
   # Keeps the agent out of /etc. Settings: "matcher": "write_file|edit"
-  grep -q '"path": *"/etc/' || exit 0
+  grep -Eq '"(file_)?path": *"/etc/' || exit 0
   echo "/etc is off limits" >&2
   exit 2
 "#;
@@ -124,7 +124,8 @@ const EXAMPLE_PYTHON: &str = r#"
   # Denies /etc, and reminds the model of the tests. For BeforeTool.
   import json, sys
   event = json.load(sys.stdin)
-  path = event["tool_input"].get("path", "")
+  given = event["tool_input"]
+  path = str(given.get("file_path") or given.get("path") or "")
   if path.startswith("/etc/"):
       answer = {"decision": "deny", "reason": path + " is off limits"}
   elif path.endswith(".py"):

@@ -6,10 +6,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use self::simple::Simple;
-use super::programs::{Role, reads_shell};
+use self::simple::{Simple, Word};
 use super::unknown::Unknown;
-use super::words::{Meant, Piece, Words};
+use super::words::{Meant, Operator, Piece, Words};
 
 mod expansion;
 mod simple;
@@ -44,6 +43,8 @@ pub(crate) struct Names {
     pub(crate) scripts: BTreeSet<String>,
     /// Those among them that may be started, and not only read.
     pub(crate) started: BTreeSet<String>,
+    /// Those among them that a program is given of which it is not known whether it starts them.
+    pub(crate) given: BTreeSet<String>,
     /// Those of `scripts` that are the script itself, and not an argument.
     pub(crate) main_scripts: BTreeSet<String>,
     /// Why not all are known.
@@ -128,6 +129,8 @@ impl Reading {
 enum Use {
     /// It may start it.
     Started,
+    /// It is not known what it does. It starts the file only if that can be started.
+    Given,
     /// It only reads it.
     Read,
 }
@@ -162,86 +165,91 @@ impl Reader<'_> {
         let mut words = Words::of(text);
         let mut simple = Simple::default();
         let mut all: Vec<Simple> = Vec::new();
-        // The operator before the word that comes: its last two characters.
-        let mut operator = (' ', ' ');
+        // What the word that comes is for.
+        let mut operator = Operator::End;
         loop {
             words.skip_blanks();
             if words.peek() == Some('#') {
                 words.skip_line();
             }
-            if let Some(word) = words.next() {
-                let is_output = reading.shell && operator.1 == '>';
-                let is_input = operator.1 == '<';
-                operator = (' ', ' ');
-                if is_descriptor(&word) && matches!(words.peek(), Some('<' | '>')) {
-                    continue;
-                }
-                let ends_in_dollar = word
-                    .last()
-                    .is_some_and(|last| last.character == '$' && last.meant == Meant::Freely);
-                if reading.shell && ends_in_dollar && words.peek() == Some('(') {
-                    self.unknown(Unknown::Substitution);
-                }
-                if !is_output {
-                    let values = match simple.role() {
-                        Role::OpensNothing => Values::None,
-                        _ => Values::All,
-                    };
-                    let word = self.word(&word, Reading { values, ..reading });
-                    match is_input {
-                        true => simple.inputs.push(word),
-                        false => simple.words.push(word),
+            let Some(pieces) = words.next() else {
+                operator = match words.operator() {
+                    Some(Operator::End) => {
+                        all.push(std::mem::take(&mut simple));
+                        Operator::End
                     }
-                } else {
-                    // It is written, not read. What is unknown in it is of no matter.
-                    self.texts(&word, Reading { shell: false, ..reading });
-                }
+                    Some(Operator::HereDocument) => {
+                        self.unknown_in(reading, Unknown::HereDocument);
+                        Operator::HereDocument
+                    }
+                    Some(Operator::Parenthesis) => {
+                        self.unknown_in(reading, Unknown::Word("(".to_owned()));
+                        all.push(std::mem::take(&mut simple));
+                        Operator::End
+                    }
+                    Some(Operator::ProcessSubstitution) => {
+                        self.unknown_in(reading, Unknown::Substitution);
+                        Operator::End
+                    }
+                    Some(redirection) => redirection,
+                    None => break,
+                };
+                continue;
+            };
+            if is_descriptor(&pieces) && matches!(words.peek(), Some('<' | '>')) {
                 continue;
             }
-            let Some(character) = words.skip_operator() else { break };
-            match (operator.1, character) {
-                ('<', '<') if reading.shell && operator.0 != '<' && words.peek() != Some('<') => {
-                    self.unknown(Unknown::HereDocument);
-                }
-                ('<' | '>', '(') if reading.shell => self.unknown(Unknown::Substitution),
-                _ => {}
+            let ends_in_dollar = pieces
+                .last()
+                .is_some_and(|last| last.character == '$' && last.meant == Meant::Freely);
+            if ends_in_dollar && words.peek() == Some('(') {
+                self.unknown_in(reading, Unknown::Substitution);
             }
-            operator = match (operator.1, character) {
-                // Opened for reading, too.
-                ('<', '>') => (' ', ' '),
-                // `>|` and `>&`.
-                ('>', '|' | '&') => (' ', '>'),
-                (before, character) => (before, character),
-            };
-            if !"<>".contains(character) {
-                all.push(std::mem::take(&mut simple));
+            match std::mem::replace(&mut operator, Operator::End) {
+                // It is written, not read: which file that is does not matter.
+                Operator::Output if reading.shell => {
+                    self.texts(&pieces, Reading { values: Values::None, ..reading });
+                }
+                Operator::Input => simple.inputs.push(self.word(&pieces, reading)),
+                _ => {
+                    let opens_nothing = simple.opens_nothing();
+                    let values = if opens_nothing { Values::None } else { Values::All };
+                    simple.words.push(self.word(&pieces, Reading { values, ..reading }));
+                    if simple.words.len() > MAX_NAMES {
+                        self.unknown(Unknown::TooMuch);
+                        return;
+                    }
+                }
             }
         }
         all.push(simple);
-        let has_shell = all.iter().flat_map(Simple::all).any(|word| reads_shell(&word.literal));
-        let inner = Reading { shell: reading.shell && has_shell, ..reading.inner() };
         for simple in &all {
-            let program = simple.program();
             let arguments = self.command(simple, reading);
-            let only_reads = matches!(simple.role(), Role::OpensNothing | Role::OnlyReads);
-            let words = simple.words.iter().enumerate().map(|(index, word)| {
-                let at_begin = reading.shell && program.is_some_and(|program| index <= program);
-                (word, at_begin, index < arguments)
-            });
-            let inputs = simple.inputs.iter().map(|word| (word, false, !only_reads));
-            for (word, at_begin, is_started) in words.chain(inputs) {
-                let used = if is_started { Use::Started } else { Use::Read };
-                for text in word.texts() {
-                    // A program without a path is looked for elsewhere.
-                    let elsewhere = at_begin && !text.contains(['/', '\0', '=']);
-                    if !elsewhere || self.assigned.contains_key("PATH") {
-                        self.add(text, used, inner);
-                    }
-                    let is_text = |it: char| it.is_whitespace() || "'\"\\$`{};|&<>()".contains(it);
-                    if text.contains(is_text) {
-                        self.read(text, inner);
-                    }
+            for (index, word) in simple.words.iter().enumerate() {
+                let used = if index < arguments.begin { Use::Started } else { arguments.used };
+                // A program without a path is looked for elsewhere.
+                let is_bare = |text: &String| !text.contains(['/', '\0']);
+                let elsewhere = arguments.programs.contains(&index)
+                    && word.texts().all(is_bare)
+                    && !self.assigned.contains_key("PATH");
+                if !elsewhere {
+                    self.add_word(word, used, reading);
                 }
+            }
+            for word in &simple.inputs {
+                self.add_word(word, arguments.used, reading);
+            }
+        }
+    }
+
+    /// Adds every text that a word may be, and what is in it.
+    fn add_word(&mut self, word: &Word, used: Use, reading: Reading) {
+        let inner = Reading { shell: false, ..reading.inner() };
+        for text in word.texts() {
+            self.add(text, used, reading);
+            let is_text = |it: char| it.is_whitespace() || "'\"\\$`{};|&<>()".contains(it);
+            if text.contains(is_text) {
+                self.read(text, inner);
             }
         }
     }
@@ -281,8 +289,10 @@ impl Reader<'_> {
                     continue;
                 }
                 self.names.names.insert(name.to_owned());
-                if used == Use::Started {
-                    self.names.started.insert(name.to_owned());
+                match used {
+                    Use::Started => _ = self.names.started.insert(name.to_owned()),
+                    Use::Given => _ = self.names.given.insert(name.to_owned()),
+                    Use::Read => {}
                 }
             }
         }
@@ -302,5 +312,6 @@ impl Reader<'_> {
 
 /// Whether a word is the number of a file that is open, if a redirection follows: `2> x`.
 fn is_descriptor(word: &[Piece]) -> bool {
-    word.iter().all(|piece| piece.meant == Meant::Freely && piece.character.is_ascii_digit())
+    !word.is_empty()
+        && word.iter().all(|it| it.meant == Meant::Freely && it.character.is_ascii_digit())
 }

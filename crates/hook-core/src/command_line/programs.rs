@@ -1,13 +1,13 @@
 //! What is known of programs and of the shell's own words: tables.
 
 /// Programs that run the script which is their first argument.
-const INTERPRETERS: [&str; 17] = [
-    "bash", "bun", "dash", "deno", "ksh", "lua", "node", "nodejs", "perl", "php", "pypy", "python",
-    "ruby", "sh", "ts-node", "tsx", "zsh",
+const INTERPRETERS: [&str; 20] = [
+    "ash", "bash", "bun", "dash", "deno", "java", "ksh", "lua", "node", "nodejs", "perl", "php",
+    "pypy", "python", "rbash", "ruby", "sh", "ts-node", "tsx", "zsh",
 ];
 
 /// Those among them that read the language of the shell.
-const SHELL_INTERPRETERS: [&str; 5] = ["bash", "dash", "ksh", "sh", "zsh"];
+const SHELL_INTERPRETERS: [&str; 7] = ["ash", "bash", "dash", "ksh", "rbash", "sh", "zsh"];
 
 /// Options of shells that are set by name, as in `bash -o pipefail`. None of them makes a shell run
 /// anything else.
@@ -24,98 +24,99 @@ const SHELL_OPTIONS: [&str; 9] = [
 ];
 
 /// Programs that open no file which their words name, and start nothing.
-const OPENS_NOTHING: [&str; 16] = [
-    ":", "[", "[[", "break", "continue", "echo", "exit", "false", "kill", "printf", "return",
-    "shift", "sleep", "test", "true", "wait",
+const OPENS_NOTHING: [&str; 19] = [
+    ":", "[", "[[", "break", "continue", "echo", "exit", "false", "kill", "printf", "pwd",
+    "return", "shift", "sleep", "test", "true", "ulimit", "umask", "wait",
 ];
 
 /// Programs that open files, and start nothing.
-const ONLY_READS: [&str; 17] = [
-    "cat", "cmp", "cut", "diff", "egrep", "fgrep", "grep", "hash", "head", "jq", "ls", "tail",
-    "tr", "type", "uniq", "wc", "which",
+const ONLY_READS: [&str; 15] = [
+    "cat", "cmp", "cut", "diff", "egrep", "fgrep", "grep", "head", "ls", "tail", "tr", "type",
+    "uniq", "wc", "which",
 ];
 
-/// Words that make a shell do what its text does not say.
-const DYNAMIC: [&str; 11] = [
-    "alias",
-    "declare",
-    "enable",
-    "eval",
-    "local",
-    "mapfile",
-    "parallel",
-    "readarray",
-    "shopt",
-    "typeset",
-    "xargs",
+/// Words after which a command begins.
+const KEYWORDS: [&str; 13] =
+    ["!", "do", "done", "elif", "else", "fi", "if", "then", "until", "while", "{", "}", "time"];
+
+/// Programs that start the program which is behind them.
+const WRAPPERS: [(&str, Wrapper); 8] = [
+    ("builtin", Wrapper::Plain),
+    ("command", Wrapper::Plain),
+    ("env", Wrapper::Env),
+    ("exec", Wrapper::Plain),
+    ("nice", Wrapper::Nice),
+    ("nohup", Wrapper::Plain),
+    ("setsid", Wrapper::Plain),
+    ("timeout", Wrapper::Timeout),
 ];
+
+/// Other programs that start what is among their words, or read it as code.
+const STARTERS: [&str; 26] = [
+    "busybox",
+    "chroot",
+    "doas",
+    "entr",
+    "eval",
+    "fish",
+    "flock",
+    "hyperfine",
+    "ionice",
+    "nsenter",
+    "parallel",
+    "runuser",
+    "script",
+    "ssh",
+    "stdbuf",
+    "strace",
+    "su",
+    "sudo",
+    "systemd-run",
+    "taskset",
+    "toybox",
+    "trap",
+    "unshare",
+    "watch",
+    "xargs",
+    "xonsh",
+];
+
+/// Options by which programs are given code or the name of a program.
+const CODE_OPTIONS: [&str; 6] = ["-c", "-e", "-x", "--command", "--eval", "--exec"];
 
 /// Programs that run what files of the project say that are not named: scripts of a package, rules
 /// of a makefile.
-const TASK_RUNNERS: [&str; 19] = [
+const TASK_RUNNERS: [&str; 30] = [
+    "ant",
+    "bundle",
     "bunx",
     "cargo",
+    "composer",
+    "dotnet",
+    "gmake",
+    "go",
     "gradle",
     "just",
     "make",
     "mvn",
+    "ninja",
     "nox",
     "npm",
     "npx",
     "pnpm",
     "poetry",
     "pre-commit",
+    "pytest",
     "rake",
     "run-parts",
+    "sbt",
+    "swift",
     "task",
     "tox",
+    "turbo",
     "uv",
     "uvx",
     "yarn",
-];
-
-/// Programs that start the program, or read the shell's text, that is among their words.
-const STARTERS: [&str; 34] = [
-    ".",
-    "ash",
-    "bash",
-    "busybox",
-    "chroot",
-    "dash",
-    "entr",
-    "env",
-    "eval",
-    "fish",
-    "flock",
-    "hyperfine",
-    "ionice",
-    "ksh",
-    "nice",
-    "nohup",
-    "nsenter",
-    "parallel",
-    "runuser",
-    "script",
-    "setsid",
-    "sh",
-    "source",
-    "ssh",
-    "stdbuf",
-    "su",
-    "sudo",
-    "systemd-run",
-    "timeout",
-    "trap",
-    "unshare",
-    "watch",
-    "xargs",
-    "zsh",
-];
-
-/// What may stand before the program of a command.
-const PREFIXES: [&str; 19] = [
-    "!", "builtin", "command", "do", "elif", "else", "env", "exec", "if", "nice", "nohup",
-    "setsid", "sudo", "then", "time", "timeout", "until", "while", "{",
 ];
 
 /// Programs whose language can start others.
@@ -130,12 +131,30 @@ const INTERPRETERS_WITH_TASKS: [&str; 2] = ["bun", "deno"];
 const RUN: &str = "run";
 
 /// What awk's language starts programs and reads files with.
-const STARTS_IN_AWK: [&str; 5] = ["system", "getline", "|", "@include", "@load"];
+const STARTS_IN_AWK: [&str; 5] = ["system", "getline", "|", "@", "ARG"];
 
 /// Variables that say what other programs load, whole names and beginnings of names; and those that
 /// begin so and do not.
-const LOADERS: [&str; 2] = ["BASH_ENV", "ENV"];
-const LOADER_PREFIXES: [&str; 11] = [
+const LOADERS: [&str; 15] = [
+    "AWKLIBPATH",
+    "AWKPATH",
+    "CLASSPATH",
+    "ENV",
+    "FUNCNAME",
+    "HOME",
+    "IFS",
+    "OLDPWD",
+    "OPTARG",
+    "PROMPT_COMMAND",
+    "PS4",
+    "PWD",
+    "REPLY",
+    "SHELLOPTS",
+    "_",
+];
+const LOADER_PREFIXES: [&str; 14] = [
+    "BASH",
+    "BUNDLE_",
     "BUN_",
     "DENO_",
     "DYLD_",
@@ -146,6 +165,7 @@ const LOADER_PREFIXES: [&str; 11] = [
     "PERL",
     "PYTHON",
     "RUBY",
+    "XDG_",
     "npm_config_",
 ];
 const NO_LOADERS: [&str; 7] = [
@@ -243,42 +263,66 @@ const SHELL_WORDS: [&str; 77] = [
 /// What a program does with its words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
+    /// A command begins behind it: `if`.
+    Keyword,
+    /// It starts the program behind it: `timeout 5 x`.
+    Wrapper(Wrapper),
     /// It opens no file and starts nothing: `exit 2`, `[ -n "$x" ]`.
     OpensNothing,
     /// It opens files and starts nothing: `grep x y`.
     OnlyReads,
-    /// It does what its text does not say: `eval x`.
-    Dynamic,
+    Jq,
+    Awk,
+    /// The shell runs the file behind it: `.`.
+    Source,
+    Cd,
+    Export,
+    Set,
     /// It runs what files say that are not named: `make`.
     TaskRunner,
-    /// It starts what is among its words: `timeout 5 x`.
-    Starter,
     /// Anything else.
     Other,
+}
+
+/// What stands between a program and the one that it starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wrapper {
+    /// Nothing.
+    Plain,
+    /// Variables that are set for it.
+    Env,
+    /// `-n` and a number, or nothing.
+    Nice,
+    /// A time.
+    Timeout,
 }
 
 /// What the program of that name does with its words.
 pub(super) fn role(word: &str) -> Role {
     let name = base_name(word);
-    let is_in = |table: &[&str]| table.contains(&name);
-    match () {
-        () if OPENS_NOTHING.contains(&word) => Role::OpensNothing,
-        () if is_in(&ONLY_READS) => Role::OnlyReads,
-        () if is_in(&DYNAMIC) => Role::Dynamic,
-        () if is_in(&TASK_RUNNERS) => Role::TaskRunner,
-        () if is_in(&STARTERS) => Role::Starter,
-        () => Role::Other,
+    let wrapper = || WRAPPERS.iter().find(|(known, _)| *known == name);
+    match word {
+        _ if KEYWORDS.contains(&word) => Role::Keyword,
+        _ if OPENS_NOTHING.contains(&word) => Role::OpensNothing,
+        "." | "source" => Role::Source,
+        "cd" => Role::Cd,
+        "export" => Role::Export,
+        "set" => Role::Set,
+        _ if ONLY_READS.contains(&name) => Role::OnlyReads,
+        _ if name == "jq" => Role::Jq,
+        _ if AWKS.contains(&name) => Role::Awk,
+        _ if TASK_RUNNERS.contains(&name) => Role::TaskRunner,
+        _ => wrapper().map_or(Role::Other, |(_, wrapper)| Role::Wrapper(*wrapper)),
     }
 }
 
-/// Whether a text of the shell may be given to the program of that name.
-pub(super) fn reads_shell(word: &str) -> bool {
+/// Whether a word of a program that is not known may make it run code, or a program that is not
+/// named by its path.
+pub(super) fn may_run_code(word: &str) -> bool {
     STARTERS.contains(&base_name(word))
-}
-
-/// Whether a word may stand before the program of a command.
-pub(super) fn is_prefix(word: &str) -> bool {
-    PREFIXES.contains(&word)
+        || CODE_OPTIONS.contains(&word)
+        || CODE_OPTIONS.iter().any(|it| it.starts_with("--") && word.starts_with(it))
+        || ["-exec", "-ok"].iter().any(|it| word.starts_with(it))
 }
 
 /// Whether bash itself knows what to do with this word, if a command begins with it.
@@ -348,9 +392,9 @@ pub(super) fn is_plain_shell_option(name: &str) -> bool {
     SHELL_OPTIONS.contains(&name)
 }
 
-/// Whether a program of the given name and word is an awk whose code may start programs.
-pub(super) fn starts_in_awk(program: &str, code: &str) -> bool {
-    AWKS.contains(&base_name(program)) && STARTS_IN_AWK.iter().any(|it| code.contains(it))
+/// Whether awk may start programs by that code.
+pub(super) fn starts_in_awk(code: &str) -> bool {
+    STARTS_IN_AWK.iter().any(|it| code.contains(it))
 }
 
 /// Whether a variable says what other programs load.

@@ -13,14 +13,12 @@ pub(crate) enum Unknown {
     Expansion,
     /// A word of the shell such as `eval`.
     Word(String),
-    /// A variable that says what other programs load.
+    /// A variable by which something else may be run or loaded.
     Loader(String),
     /// A here-document.
     HereDocument,
     /// An option of an interpreter that is not known to be harmless, such as `-c`.
     Option { program: String, option: String },
-    /// Code of another language, in the command's text.
-    InlineCode(String),
     /// An interpreter that runs what it reads.
     Input(String),
     /// A program that runs what files say that are not named.
@@ -38,13 +36,12 @@ impl fmt::Display for Unknown {
             Self::Variable(name) => write!(formatter, "the value of ${name} is not in its text"),
             Self::Expansion => write!(formatter, "it has an expansion that only the shell can do"),
             Self::Word(word) => write!(formatter, "`{word}` does what only running it can tell"),
-            Self::Loader(name) => write!(formatter, "${name} says what other programs load"),
+            Self::Loader(name) => {
+                write!(formatter, "what ${name} is decides what is run or loaded")
+            }
             Self::HereDocument => write!(formatter, "it has a here-document"),
             Self::Option { program, option } => {
                 write!(formatter, "`{program} {option}` may run code that is in no file it names")
-            }
-            Self::InlineCode(program) => {
-                write!(formatter, "`{program}` is given code, which may load files")
             }
             Self::Input(program) => write!(formatter, "`{program}` runs what it reads"),
             Self::TaskRunner(program) => {

@@ -23,7 +23,24 @@ pub(super) enum Meant {
     OpensQuotation,
 }
 
-/// What parts the words of bash; other white space does not.
+/// What stands between words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Operator {
+    /// The next word is read: `<`, `<&`, `<>`, `<<<`.
+    Input,
+    /// The next word is written: `>`, `>>`, `>|`, `>&`, `&>`, `&>>`.
+    Output,
+    /// `<<`, `<<-`.
+    HereDocument,
+    /// `<(`, `>(`.
+    ProcessSubstitution,
+    /// `(`, `)`: a subshell, a function, an array, arithmetic.
+    Parenthesis,
+    /// A simple command ends here: `;`, `&&`, `|`, a line's end.
+    End,
+}
+
+/// What separates the words of bash; other white space does not.
 const BLANKS: [char; 2] = [' ', '\t'];
 
 /// The words of a shell text's first command, up to the first operator or line's end.
@@ -37,9 +54,24 @@ impl<'c> Words<'c> {
         Self { characters: command.chars().peekable() }
     }
 
-    /// Skips what parts words.
+    /// Skips what separates words.
     pub(super) fn skip_blanks(&mut self) {
-        while self.characters.next_if(|it| BLANKS.contains(it)).is_some() {}
+        self.skip_line_continuations();
+        while self.characters.next_if(|it| BLANKS.contains(it)).is_some() {
+            self.skip_line_continuations();
+        }
+    }
+
+    /// Skips each backslash at the end of a line: outside of quotes bash reads as if both were not
+    /// there.
+    fn skip_line_continuations(&mut self) {
+        loop {
+            let mut ahead = self.characters.clone();
+            if (ahead.next(), ahead.next()) != (Some('\\'), Some('\n')) {
+                return;
+            }
+            self.characters = ahead;
+        }
     }
 
     /// Skips a comment, up to the line's end.
@@ -47,9 +79,37 @@ impl<'c> Words<'c> {
         while self.characters.next_if(|it| *it != '\n').is_some() {}
     }
 
-    /// Takes the character that ended the words of a simple command.
-    pub(super) fn skip_operator(&mut self) -> Option<char> {
-        self.characters.next()
+    /// Takes the operator that comes where no word does; `None` at the end of the text.
+    pub(super) fn operator(&mut self) -> Option<Operator> {
+        Some(match self.characters.next()? {
+            '<' => match self.take_any(&['(', '<', '&', '>']) {
+                Some('(') => Operator::ProcessSubstitution,
+                Some('<') => match self.take_any(&['<', '-']) {
+                    Some('<') => Operator::Input,
+                    _ => Operator::HereDocument,
+                },
+                _ => Operator::Input,
+            },
+            '>' => match self.take_any(&['(', '>', '|', '&']) {
+                Some('(') => Operator::ProcessSubstitution,
+                _ => Operator::Output,
+            },
+            '&' => match self.take_any(&['>', '&']) {
+                Some('>') => {
+                    self.take_any(&['>']);
+                    Operator::Output
+                }
+                _ => Operator::End,
+            },
+            '(' | ')' => Operator::Parenthesis,
+            _ => Operator::End,
+        })
+    }
+
+    /// Takes the next character, if it is one of those.
+    fn take_any(&mut self, characters: &[char]) -> Option<char> {
+        self.skip_line_continuations();
+        self.characters.next_if(|it| characters.contains(it))
     }
 
     /// The character that comes.

@@ -7,7 +7,7 @@ use crate::input::MAX_TOOL_NAME;
 
 /// A name with blanks or commas is allowed, and there is hardly any.
 pub(super) const ODD: &str =
-    "hardly any tool's name has blanks or commas; alternatives are parted by `|`";
+    "hardly any tool's name has blanks or commas; alternatives are separated by `|`";
 
 /// Why a pattern in Rust's flavour matches no name without blanks and commas; `None` where it may
 /// match one, or where it is beyond what is looked at here.

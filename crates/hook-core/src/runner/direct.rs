@@ -1,7 +1,7 @@
 //! Commands that need no shell: started directly, at two thirds of the cost, with what bash would
 //! give them.
 //!
-//! A command is such a one if it consists of plain words (`[A-Za-z0-9_@%+:,./=-]`, parted by blanks)
+//! A command is such a one if it consists of plain words (`[A-Za-z0-9_@%+:,./=-]`, separated by blanks)
 //! of which the first is neither an assignment, a job (`%…`), a builtin nor a keyword, and if no
 //! variable in the hook's environment means something to bash itself. Arguments, exit, streams,
 //! directory and variables are the same as by way of bash, but for `SHLVL` and `_`, and for

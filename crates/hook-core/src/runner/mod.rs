@@ -561,7 +561,7 @@ fn deny_for_failure(hook: &Hook, failure: &HookFailure, said: Option<HookOutput>
         output.reason = Some(match failure {
             // Nothing failed: a person has to decide first.
             HookFailure::Untrusted | HookFailure::BrokenSettings { .. } => {
-                format!("blocked, because the guard {name} could not check this: {failure}")
+                format!("blocked, because the guard `{name}` could not check this: {failure}")
             }
             _ => format!("hook {name} failed: {failure}"),
         });

@@ -209,7 +209,7 @@ impl<'t> Document<'t> {
         let at = start + error.column() - 1;
         let place = self.place_at(at..at + 1, String::new());
         let message = format!(
-            "the file is not JSON: {}; none of its hooks run until this is mended",
+            "the file is not JSON: {}; none of its hooks run until this is fixed",
             error.reason()
         );
         self.push(Diagnostic::new(Rule::NotJson, place, message));

@@ -472,7 +472,7 @@ mod tests {
         for (text, expected) in [
             (
                 "{\n  \"hooks\": {,}\n}".to_owned(),
-                "s.json:2:13: error: the file is not JSON: key must be a string; none of its hooks run until this is mended",
+                "s.json:2:13: error: the file is not JSON: key must be a string; none of its hooks run until this is fixed",
             ),
             (
                 "[]".to_owned(),

@@ -119,15 +119,16 @@ impl Mentioned {
             // Also where it is not there.
             let relative = Path::new(word).is_relative() && !word.starts_with(PROJECT);
             let relative = relative.then(|| (*word).to_owned());
-            let is_started = true;
-            found.insert(key(path, project), Found { path: path.clone(), relative, is_started });
+            let path = path.clone();
+            let program = Found { path, relative, is_started: true, is_given: false };
+            found.insert(key(&program.path, project), program);
         }
         let mut left = MAX_BYTES;
-        for ((path, _), Found { path: named, relative, is_started }) in found {
+        for ((path, _), Found { path: named, relative, is_started, is_given }) in found {
             let is_program = program.as_ref().is_some_and(|(program, _)| same(program, &named));
-            let is_data =
-                |path: &str| !is_started && self.data.iter().any(|data| path_fits(data, path));
-            if path.to_str().is_some_and(is_data) {
+            let is_data = |path: &str| self.data.iter().any(|data| path_fits(data, path));
+            let is_started = is_started || is_given && can_be_started(&named);
+            if !is_started && path.to_str().is_some_and(is_data) {
                 covered.data.push(path);
                 continue;
             }
@@ -205,6 +206,16 @@ impl Content {
         let bytes = (keep == Keep::Bytes).then_some(kept);
         Ok(Self::Read { sha256: hash.finalize().into(), bytes })
     }
+}
+
+/// Whether a file is one that programs start: it is executable, or names its interpreter.
+fn can_be_started(path: &Path) -> bool {
+    let names_interpreter = || {
+        let mut begin = [0; 2];
+        let read = regular_file::open(path).and_then(|mut file| file.read_exact(&mut begin));
+        read.is_ok() && &begin == b"#!"
+    };
+    crate::program::is_executable(path) || names_interpreter()
 }
 
 fn is_absence(error: &io::Error) -> bool {

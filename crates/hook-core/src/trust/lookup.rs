@@ -6,8 +6,6 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
-
 use super::files::{is_inside, key, path_of, without_dots};
 use crate::command_line::{Names, Unknown, is_pattern, name_fits};
 use crate::regular_file;
@@ -58,6 +56,8 @@ pub(super) struct Found {
     pub(super) relative: Option<String>,
     /// Whether the command may start it, and not only read it.
     pub(super) is_started: bool,
+    /// Whether it is given to a program that starts it, if it can be started.
+    pub(super) is_given: bool,
 }
 
 /// How a command names a file.
@@ -66,12 +66,7 @@ struct By<'n> {
     /// The name, if it is a relative path.
     relative: Option<&'n str>,
     is_started: bool,
-}
-
-/// Where the main file of a package is.
-#[derive(Deserialize)]
-struct Package {
-    main: Option<String>,
+    is_given: bool,
 }
 
 impl<'p> Lookup<'p> {
@@ -118,8 +113,11 @@ impl<'p> Lookup<'p> {
         if !is_relative && Some(directory) != self.directories.first().map(PathBuf::as_path) {
             return;
         }
-        let by =
-            By { relative: is_relative.then_some(name), is_started: names.started.contains(name) };
+        let by = By {
+            relative: is_relative.then_some(name),
+            is_started: names.started.contains(name),
+            is_given: names.given.contains(name),
+        };
         let mut paths = Vec::new();
         if is_pattern(name) {
             self.fitting(&path, directory, &mut paths);
@@ -167,8 +165,10 @@ impl<'p> Lookup<'p> {
             path: path.to_path_buf(),
             relative: by.relative.map(str::to_owned),
             is_started: false,
+            is_given: false,
         });
         found.is_started |= by.is_started;
+        found.is_given |= by.is_given;
     }
 
     /// Whether there can be files of the project below a directory.
@@ -198,9 +198,17 @@ impl<'p> Lookup<'p> {
         for name in ENTRY_FILES {
             self.take(&path.join(name), by);
         }
-        let package = regular_file::read(&path.join("package.json"), MAX_PACKAGE).ok();
-        let package = package.and_then(|bytes| serde_json::from_slice::<Package>(&bytes).ok());
-        if let Some(main) = package.and_then(|package| package.main) {
+        let package = path.join("package.json");
+        let main = match package.exists().then(|| main_of(&package)) {
+            Some(Err(())) => {
+                let shown = key(&package, self.project).0.display().to_string();
+                self.unknown.insert(Unknown::Directory(shown));
+                None
+            }
+            Some(Ok(main)) => main,
+            None => None,
+        };
+        if let Some(main) = main {
             let main = path.join(main);
             self.take(&main, by);
             if !main.is_dir() {
@@ -266,4 +274,13 @@ impl<'p> Lookup<'p> {
             }
         }
     }
+}
+
+/// Where the main file of a package is, if its description says so and can be read.
+fn main_of(package: &Path) -> Result<Option<String>, ()> {
+    let bytes = regular_file::read(package, MAX_PACKAGE).map_err(|_| ())?;
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
+    // Of several values the last counts, as it does for node.
+    let package: serde_json::Value = serde_json::from_slice(bytes).map_err(|_| ())?;
+    Ok(package.get("main").and_then(|main| main.as_str()).map(str::to_owned))
 }

@@ -63,7 +63,9 @@ pub(crate) async fn run(
     }
     let findings = || sections.iter().flat_map(|section| &section.findings);
     if !context.json() {
-        printer.text(&render::diagnosis(findings(), printer)).await?;
+        let hooks = system.hooks().unwrap_or_default();
+        let run = hooks.iter().filter(|hook| hook.enabled && hook.trusted).count();
+        printer.text(&render::diagnosis(findings(), hooks.len(), run, printer)).await?;
     }
     let bad = findings().any(|finding| finding.health == Health::Bad);
     Ok(if bad { exit_code::FAILURE } else { exit_code::PROCEED })

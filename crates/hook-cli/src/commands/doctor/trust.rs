@@ -16,9 +16,11 @@ pub(super) fn section(context: &Context, system: &HookSystem) -> Section {
     let all = counted(of_project().count(), "hook");
     let blocks = |hook: &&HookListing| hook.hook.blocks_unrun() && hook.enabled;
     let blocking: Vec<_> = of_project().filter(blocks).collect();
-    let untrusted = of_project().filter(|hook| !hook.trusted).count() - blocking.len();
+    let untrusted =
+        of_project().filter(|hook| !hook.trusted && hook.enabled).count() - blocking.len();
+    let off = of_project().filter(|hook| !hook.enabled).count();
     if of_project().count() > 0 && blocking.len() + untrusted == 0 {
-        findings.push(Finding::new(Health::Good, subject(), format!("{all}, all trusted")));
+        findings.push(Finding::new(Health::Good, subject(), of_which_off(&all, off)));
     }
     if untrusted > 0 {
         let detail = format!("{untrusted} of {all} not trusted, so not run");
@@ -36,6 +38,13 @@ pub(super) fn section(context: &Context, system: &HookSystem) -> Section {
         findings.extend(lost.map(|lost| Finding::new(Health::Odd, subject(), lost)));
     }
     Section { title: "Trust", empty: "", findings }
+}
+
+fn of_which_off(all: &str, off: usize) -> String {
+    match off {
+        0 => format!("{all}, all trusted"),
+        off => format!("{all}, {off} switched off, the others trusted"),
+    }
 }
 
 fn store(context: &Context) -> Finding {

@@ -56,6 +56,7 @@ pub(super) async fn check(
 ) -> Result<Status, CommandError> {
     let mut failed = 0;
     let mut checked = 0;
+    let mut locks = 0;
     for (project, entries) in projects {
         let lock = TrustLock::read(project)?;
         if lock.is_none() && !entries.is_empty() {
@@ -64,6 +65,7 @@ pub(super) async fn check(
                 TrustLock::path(project).display()
             ));
         }
+        locks += usize::from(lock.is_some());
         let lock = lock.unwrap_or_else(|| TrustLock::of([]));
         let LockCheck { reviews, gone, .. } = lock.check(project, entries);
         checked += reviews.len();
@@ -94,6 +96,14 @@ pub(super) async fn check(
             "{differ}; review what changed with `hook trust`, then write and commit the lock with \
              `hook trust --lock`"
         ));
+        return Ok(exit_code::FAILURE);
+    }
+    if locks == 0 {
+        // Whoever takes the hooks away takes the lock along.
+        printer.problem(
+            "there is no lock and no hook to compare; if the project is to have none, leave out \
+             `hook trust --check`",
+        );
         return Ok(exit_code::FAILURE);
     }
     if !context.json() {

@@ -15,6 +15,7 @@ impl Reader<'_> {
     pub(super) fn word(&mut self, pieces: &[Piece], reading: Reading) -> Word {
         let literal: String = pieces.iter().map(|piece| piece.character).collect();
         let assignment = assignment(pieces);
+        let is_assignment = assignment.is_some();
         let values = match &assignment {
             Some(Assignment { name, .. }) if name == "PATH" => Values::AllButPath,
             // It matters where the variable is used.
@@ -40,14 +41,14 @@ impl Reader<'_> {
                 self.identifiers.insert(literal.clone());
             }
         }
-        Word { literal, expanded }
+        let is_free = |it: &Piece| it.meant == Meant::Freely && "*?[{".contains(it.character);
+        let is_pattern = !matches!(&*literal, "[" | "[[" | "{") && pieces.iter().any(is_free);
+        Word { literal, expanded, is_assignment, is_pattern }
     }
 
     /// Says so of a variable that changes what a command does beyond its words.
     pub(super) fn say_if_special(&mut self, variable: &str) {
-        if variable == "IFS" {
-            self.unknown(Unknown::Word(variable.to_owned()));
-        } else if is_loader(variable) {
+        if is_loader(variable) {
             self.unknown(Unknown::Loader(variable.to_owned()));
         }
     }

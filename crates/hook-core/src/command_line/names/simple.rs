@@ -1,6 +1,6 @@
 //! A simple command: its words, and what it is given to read.
 
-use crate::command_line::programs::{Role, is_prefix, role};
+use crate::command_line::programs::{Role, role};
 
 /// A word of a command.
 #[derive(Debug)]
@@ -9,12 +9,24 @@ pub(super) struct Word {
     pub(super) literal: String,
     /// What it may become.
     pub(super) expanded: Vec<String>,
+    /// Whether it sets a variable, if it stands before a program.
+    pub(super) is_assignment: bool,
+    /// Whether it may become the names of files, or several words.
+    pub(super) is_pattern: bool,
 }
 
 impl Word {
     /// Every text that it may be.
     pub(super) fn texts(&self) -> impl Iterator<Item = &String> {
         self.expanded.iter().chain([&self.literal])
+    }
+
+    /// The one text that it becomes, whatever happens.
+    pub(super) fn only_text(&self) -> Option<&str> {
+        match &self.expanded[..] {
+            [only] if !self.is_pattern && !only.contains(super::GAP) => Some(only),
+            _ => None,
+        }
     }
 }
 
@@ -27,28 +39,14 @@ pub(super) struct Simple {
 }
 
 impl Simple {
-    pub(super) fn all(&self) -> impl Iterator<Item = &Word> {
-        self.words.iter().chain(&self.inputs)
-    }
-
-    /// Where the program stands.
-    pub(super) fn program(&self) -> Option<usize> {
-        let is_question = |index| {
-            let word = |at| self.words.get(at).map(|word: &Word| word.literal.as_str());
-            word(index) == Some("command") && matches!(word(index + 1), Some("-v" | "-V"))
-        };
-        self.words.iter().enumerate().position(|(index, Word { literal, .. })| {
-            is_question(index) || !literal.contains('=') && !is_prefix(literal)
-        })
-    }
-
-    /// What the program does with the words behind it.
-    pub(super) fn role(&self) -> Role {
-        match self.program().and_then(|program| self.words.get(program)) {
-            // `command -v x` only asks for a program.
-            Some(word) if word.literal == "command" => Role::OpensNothing,
-            Some(word) => role(&word.literal),
-            None => Role::Other,
-        }
+    /// Whether the program is one that opens no file which its words name.
+    pub(super) fn opens_nothing(&self) -> bool {
+        // It need not be looked for behind more than a few words.
+        let begin = self.words.iter().take(4).find_map(|word| match word.only_text().map(role) {
+            _ if word.is_assignment => None,
+            Some(Role::Keyword) => None,
+            role => Some(role),
+        });
+        matches!(begin, Some(Some(Role::OpensNothing)))
     }
 }
