@@ -19,7 +19,8 @@ use tokio::task::JoinError;
 
 use crate::system::NotInitialized;
 
-/// Why a hook system could not be initialized. Remembered until a reload.
+/// Why a hook system could not be initialized. Remembered until a reload, but for
+/// [`Thread`](Self::Thread).
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum InitializeError {
@@ -119,6 +120,7 @@ type BuiltEngine = Result<Arc<Engine>, Arc<Unbuilt>>;
 
 impl Engine {
     /// Builds an engine on a thread that may wait: settings may lie on a slow or absent file system.
+    /// Where no thread can be had, they are read here all the same, to know which guards there are.
     async fn build(options: &EngineOptions, before: Option<Arc<Self>>) -> BuiltEngine {
         // The runtime panics where it can start no thread.
         if let Err(error) = thread::Builder::new().spawn(|| ()) {
@@ -126,7 +128,7 @@ impl Engine {
         }
         let owned = options.clone();
         let build = move || Self::build_here(&owned, before.as_deref());
-        // The last one may be taken in between.
+        // Another may have taken the last thread since.
         let Ok(built) = catch_unwind(AssertUnwindSafe(|| tokio::task::spawn_blocking(build)))
         else {
             let error = Arc::new(io::ErrorKind::WouldBlock.into());
@@ -170,7 +172,7 @@ impl Engine {
     }
 
     /// Whether an event has a guard, or one may be missing that could not be read.
-    fn may_have_guard(&self, event: HookEventName) -> bool {
+    pub(crate) fn may_have_guard(&self, event: HookEventName) -> bool {
         self.pipeline.planner().blocking_on_failure(event).is_some()
             || self.registry.unread_guards(event).is_some()
     }
@@ -211,6 +213,14 @@ impl Unbuilt {
 }
 
 type Built = OnceCell<BuiltEngine>;
+
+/// A failure is kept until a reload, unless it may be over by the next request.
+fn kept(unbuilt: Arc<Unbuilt>) -> Result<BuiltEngine, Arc<Unbuilt>> {
+    match unbuilt.error {
+        InitializeError::Thread(_) => Err(unbuilt),
+        _ => Ok(Err(unbuilt)),
+    }
+}
 
 /// The place where the engine is, once it is built.
 #[derive(Debug)]
@@ -281,7 +291,8 @@ impl EngineSlot {
         }
         let slot = Arc::clone(self);
         let build = tokio::spawn(async move {
-            slot.current().get_or_init(|| Engine::build(&slot.options, None)).await.clone()
+            let build = async || Engine::build(&slot.options, None).await.map(Ok).or_else(kept);
+            slot.current().get_or_try_init(build).await.map_or_else(Err, Clone::clone)
         });
         match build.await {
             Ok(built) => built,

@@ -97,8 +97,10 @@ impl HookEventHandler {
         let keeps_inputs = request.asks_for_inputs();
         let mut input = match read(request.into_body()) {
             Ok(input) => input,
-            Err(Rejected { event, failure }) => {
-                return Served::Done(door.reject(event, *failure));
+            Err(Rejected { event, other_event, failure }) => {
+                // Of several events the one that has a guard, whichever a reader takes.
+                let guarded = other_event.filter(|event| engine.may_have_guard(*event));
+                return Served::Done(door.reject(guarded.or(event), *failure));
             }
         };
         let event = input.event();
@@ -271,6 +273,7 @@ fn not_initialized(error: &InitializeError) -> StageFailure {
 /// A request that stops at the door, with its event if that is known.
 struct Rejected {
     event: Option<HookEventName>,
+    other_event: Option<HookEventName>,
     failure: Box<StageFailure>,
 }
 
@@ -285,12 +288,13 @@ fn read(body: Body) -> Result<Box<RequestInput>, Rejected> {
         }
         Body::Named(named) => *named,
         Body::Invalid(invalid) => {
-            let Invalid { event, failure } = *invalid;
-            return Err(Rejected { event, failure: Box::new(failure) });
+            let Invalid { event, other_event, failure } = *invalid;
+            return Err(Rejected { event, other_event, failure: Box::new(failure) });
         }
     };
     let Some(event) = HookEventName::from_name(&event_name) else {
-        return Err(Rejected { event: None, failure: Box::new(unsupported(&event_name)) });
+        let failure = Box::new(unsupported(&event_name));
+        return Err(Rejected { event: None, other_event: None, failure });
     };
     RequestInput::read(event, input).map(Box::new).map_err(|error| invalid_payload(&error))
 }
@@ -299,7 +303,7 @@ fn invalid_payload(error: &PayloadError) -> Rejected {
     let failure = StageFailure::new(FailureCode::InvalidPayload, error.to_string())
         .with_detail("field", RawJson::from_text(error.shape().path()))
         .with_detail("expected", RawJson::from_text(error.shape().expected()));
-    Rejected { event: Some(error.event()), failure: Box::new(failure) }
+    Rejected { event: Some(error.event()), other_event: None, failure: Box::new(failure) }
 }
 
 fn unsupported(event_name: &str) -> StageFailure {

@@ -108,6 +108,7 @@ fn run(cli: Cli, stake: &Stake, printer: &mut Printer) -> Result<Status, Command
     keep_inherited_descriptors_from_hooks();
     start_log(cli.common.verbose, printer);
     let runtime = runtime(&cli.command)?;
+    keep_going_at_the_limit_of_files(&runtime);
     let ended = runtime.block_on(commands::dispatch(cli, stake, printer));
     // A read of standard input that never ends must not keep the process.
     runtime.shutdown_background();
@@ -146,6 +147,20 @@ fn runtime(command: &args::Command) -> Result<tokio::runtime::Runtime, CommandEr
     builder.worker_threads(workers).max_blocking_threads(4).enable_all();
     builder.build().map_err(CommandError::Runtime)
 }
+
+/// Makes writing beyond the limit of a file's size an error. It ends a process that does not listen.
+#[cfg(unix)]
+fn keep_going_at_the_limit_of_files(runtime: &tokio::runtime::Runtime) {
+    use tokio::signal::unix::{SignalKind, signal};
+
+    let _runtime = runtime.enter();
+    let kind = SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw());
+    // Without it everything else works.
+    let _ = signal(kind);
+}
+
+#[cfg(not(unix))]
+fn keep_going_at_the_limit_of_files(_: &tokio::runtime::Runtime) {}
 
 /// Whether there are as many descriptors as a runtime takes for itself.
 #[cfg(unix)]

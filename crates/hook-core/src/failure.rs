@@ -86,8 +86,8 @@ pub enum HookFailure {
     },
     /// The command, or the file it runs, is not what was trusted.
     #[error(
-        "it, or a file that it runs, changed or is gone since it was trusted, so it does not run; the user can \
-         review the change with `hook trust`"
+        "it, or a file that it runs, changed since it was trusted or is gone, so it does not run; the \
+         user can review the change with `hook trust`"
     )]
     Untrusted,
     /// From the input's directory the command names another file than the trusted one, or none.

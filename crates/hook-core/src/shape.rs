@@ -168,8 +168,8 @@ impl FieldReader {
 pub struct FoundFields<'v, const N: usize> {
     /// The values, where they stand; none for `null`. Of one that is there twice, the last.
     pub values: [Option<JsonSlice<'v>>; N],
-    /// The first name that is there twice.
-    pub repeated: Option<usize>,
+    /// Of those that are there twice, the first value.
+    pub repeated: [Option<JsonSlice<'v>>; N],
 }
 
 /// Finds the fields with these names.
@@ -177,14 +177,15 @@ pub fn find_fields<'v, const N: usize>(
     object: &'v RawObject,
     names: [&str; N],
 ) -> FoundFields<'v, N> {
-    let mut found = FoundFields { values: [None; N], repeated: None };
-    let mut is_there = [false; N];
+    let mut found = FoundFields { values: [None; N], repeated: [None; N] };
+    let mut firsts = [None; N];
     object.as_raw().walk().entries(|walk, field| {
         let value = walk.value();
         if let Some(place) = names.iter().position(|name| *name == field) {
             found.values[place] = (!value.is_null()).then_some(value);
-            if std::mem::replace(&mut is_there[place], true) {
-                found.repeated.get_or_insert(place);
+            match firsts[place] {
+                None => firsts[place] = Some(value),
+                first => found.repeated[place] = first,
             }
         }
     });

@@ -64,77 +64,77 @@ fn every_problem_is_shown_in_its_line_with_what_to_do() {
     );
     script(&project, "broken.py", "#!/no/such/python\n", 0o755);
     insta::assert_snapshot!(checked(&project, &[]).shown(&project), @r#"
-status: 1
------ stdout -----
-warning[disabled-unknown]: `gaurd` names no hook
- --> .hooks/settings.json:2:33
-  |
-2 |   "hooksConfig": { "disabled": ["gaurd"] },
-  |                                 ^^^^^^^
-  |
-  = help: did you mean `guard`?
+    status: 1
+    ----- stdout -----
+    warning[disabled-unknown]: `gaurd` names no hook
+     --> .hooks/settings.json:2:33
+      |
+    2 |   "hooksConfig": { "disabled": ["gaurd"] },
+      |                                 ^^^^^^^
+      |
+      = help: did you mean `guard`?
 
-warning[matcher-never-matches]: the matcher `write_file, edit` probably matches no tool: hardly any tool's name has blanks or commas; alternatives are parted by `|`
- --> .hooks/settings.json:5:20
-  |
-5 |       { "matcher": "write_file, edit", "hooks": [
-  |                    ^^^^^^^^^^^^^^^^^^
-  |
-  = help: fix the expression, or leave the matcher out to match every tool
+    warning[matcher-never-matches]: the matcher `write_file, edit` probably matches no tool: hardly any tool's name has blanks or commas; alternatives are separated by `|`
+     --> .hooks/settings.json:5:20
+      |
+    5 |       { "matcher": "write_file, edit", "hooks": [
+      |                    ^^^^^^^^^^^^^^^^^^
+      |
+      = help: fix the expression, or leave the matcher out to match every tool
 
-error[script-missing]: `./guard.sh` does not exist: it was looked for at [PROJECT]/guard.sh
- --> .hooks/settings.json:6:41
-  |
-6 |         { "type": "command", "command": "./guard.sh --strict", "name": "guard", "timeout": 30 },
-  |                                         ^^^^^^^^^^^^^^^^^^^^^
-  |
-  = help: write the script, or fix its path; "$HOOK_PROJECT_DIR"/... begins at the project, wherever the agent works
+    error[script-missing]: `./guard.sh` does not exist: it was looked for at [PROJECT]/guard.sh
+     --> .hooks/settings.json:6:41
+      |
+    6 |         { "type": "command", "command": "./guard.sh --strict", "name": "guard", "timeout": 30 },
+      |                                         ^^^^^^^^^^^^^^^^^^^^^
+      |
+      = help: write the script, or fix its path; "$HOOK_PROJECT_DIR"/... begins at the project, wherever the agent works
 
-warning[timeout-in-seconds]: a timeout of 30 means 30 milliseconds, and looks like seconds
- --> .hooks/settings.json:6:92
-  |
-6 |         { "type": "command", "command": "./guard.sh --strict", "name": "guard", "timeout": 30 },
-  |                                                                                            ^^
-  |
-  = help: write 30000 for 30 seconds
+    warning[timeout-in-seconds]: a timeout of 30 means 30 milliseconds, and looks like seconds
+     --> .hooks/settings.json:6:92
+      |
+    6 |         { "type": "command", "command": "./guard.sh --strict", "name": "guard", "timeout": 30 },
+      |                                                                                            ^^
+      |
+      = help: write 30000 for 30 seconds
 
-error[interpreter-missing]: `[PROJECT]/broken.py` is to be run by `/no/such/python`, which does not exist
- --> .hooks/settings.json:7:41
-  |
-7 |         { "type": "command", "command": "\"$HOOK_PROJECT_DIR\"/broken.py", "timeuot": 5000 },
-  |                                         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-  |
-  = help: install it, or fix the script's first line
+    error[interpreter-missing]: `[PROJECT]/broken.py` is to be run by `/no/such/python`, which does not exist
+     --> .hooks/settings.json:7:41
+      |
+    7 |         { "type": "command", "command": "\"$HOOK_PROJECT_DIR\"/broken.py", "timeuot": 5000 },
+      |                                         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+      |
+      = help: install it, or fix the script's first line
 
-warning[unknown-key]: unknown key `timeuot`; it was ignored
- --> .hooks/settings.json:7:76
-  |
-7 |         { "type": "command", "command": "\"$HOOK_PROJECT_DIR\"/broken.py", "timeuot": 5000 },
-  |                                                                            ^^^^^^^^^
-  |
-  = help: did you mean `timeout`?
+    warning[unknown-key]: unknown key `timeuot`; it was ignored
+     --> .hooks/settings.json:7:76
+      |
+    7 |         { "type": "command", "command": "\"$HOOK_PROJECT_DIR\"/broken.py", "timeuot": 5000 },
+      |                                                                            ^^^^^^^^^
+      |
+      = help: did you mean `timeout`?
 
-error[missing-command]: the hook has no `command`, or a blank one; the hook was skipped
- --> .hooks/settings.json:8:9
-  |
-8 |         {
-  |         ^
-  |
-  = help: add `"command": "..."` with what is to run
+    error[missing-command]: the hook has no `command`, or a blank one; the hook was skipped
+     --> .hooks/settings.json:8:9
+      |
+    8 |         {
+      |         ^
+      |
+      = help: add `"command": "..."` with what is to run
 
-warning[matcher-never-matches]: the matcher `start|resume` never matches: it is compared exactly with `source`, which is one of startup, resume, clear, compress
-  --> .hooks/settings.json:13:35
-   |
-13 |     "SessionStart": [{ "matcher": "start|resume", "hooks": [{ "type": "command", "command": "true" }] }]
-   |                                   ^^^^^^^^^^^^^^
-   |
-   = help: did you mean `startup`?
-   = help: this event takes no regular expression; write one definition for each word
+    warning[matcher-never-matches]: the matcher `start|resume` never matches: it is compared exactly with `source`, which is one of startup, resume, clear, compress
+      --> .hooks/settings.json:13:35
+       |
+    13 |     "SessionStart": [{ "matcher": "start|resume", "hooks": [{ "type": "command", "command": "true" }] }]
+       |                                   ^^^^^^^^^^^^^^
+       |
+       = help: did you mean `startup`?
+       = help: this event takes no regular expression; write one definition for each word
 
-3 errors, 5 warnings in 1 file
------ stderr -----
-warning: 3 hooks are not trusted and will not run, in the project [PROJECT]; `hook trust` shows what would run and asks
-"#);
+    3 errors, 5 warnings in 1 file
+    ----- stderr -----
+    warning: 3 hooks are not trusted and will not run, in the project [PROJECT]; `hook trust` shows what would run and asks
+    "#);
 }
 
 #[test]
@@ -143,23 +143,23 @@ fn a_file_that_is_no_settings_file_is_a_problem_like_others() {
     project.write("broken.json", "{\n  \"hooks\": {,}\n}");
     let finished = checked(&project, &["broken.json", "absent.json"]);
     insta::assert_snapshot!(finished.shown(&project), @r#"
-status: 1
------ stdout -----
-error[not-json]: the file is not JSON: key must be a string; none of its hooks run until this is mended
- --> broken.json:2:13
-  |
-2 |   "hooks": {,}
-  |             ^
-  |
-  = help: fix the JSON here; comments and commas after the last value are not allowed
+    status: 1
+    ----- stdout -----
+    error[not-json]: the file is not JSON: key must be a string; none of its hooks run until this is fixed
+     --> broken.json:2:13
+      |
+    2 |   "hooks": {,}
+      |             ^
+      |
+      = help: fix the JSON here; comments and commas after the last value are not allowed
 
-error[unreadable-file]: failed to read the settings file: No such file or directory (os error 2); none of its hooks run
---> absent.json
- = help: give the name of a settings file that can be read
+    error[unreadable-file]: failed to read the settings file: No such file or directory (os error 2); none of its hooks run
+    --> absent.json
+     = help: give the name of a settings file that can be read
 
-2 errors in 2 files
------ stderr -----
-"#);
+    2 errors in 2 files
+    ----- stderr -----
+    "#);
 }
 
 #[test]

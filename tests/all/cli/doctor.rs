@@ -34,32 +34,32 @@ fn settings(command: &str) -> String {
 fn a_healthy_home_is_said_to_be_one() {
     let project = project(&["bash", "sh", "python3"]);
     let finished = doctor(&project, &[]);
-    insta::assert_snapshot!(finished.shown(&project), @r#"
-status: 0
------ stdout -----
-Shells and interpreters
-  ✓ shell: [PROJECT]/bin/bash, which runs the commands of hooks
-  ✓ sh: [PROJECT]/bin/sh
-  ✓ python3: [PROJECT]/bin/python3
-  - node: not in PATH; hooks written in it would fail
+    insta::assert_snapshot!(finished.shown(&project), @"
+    status: 0
+    ----- stdout -----
+    Shells and interpreters
+      ✓ shell: [PROJECT]/bin/bash, which runs the commands of hooks
+      ✓ sh: [PROJECT]/bin/sh
+      ✓ python3: [PROJECT]/bin/python3
+      - node: not in PATH; hooks written in it would fail
 
-Settings, in run order
-  - project [PROJECT]/.hooks/settings.json: not there
-  - user [HOME]/.config/hooks/settings.json: not there
-  - system /etc/hooks/settings.json: not there
+    Settings, in run order
+      - project [PROJECT]/.hooks/settings.json: not there
+      - user [HOME]/.config/hooks/settings.json: not there
+      - system /etc/hooks/settings.json: not there
 
-Trust
-  - trust store [HOME]/.config/hooks/trust.json: not there yet; `hook trust` makes it
+    Trust
+      - trust store [HOME]/.config/hooks/trust.json: not there yet; `hook trust` makes it
 
-Duplicates
-  no hook is defined twice
+    Duplicates
+      no hook is defined twice
 
-Settings of other agents
-  none found
+    Settings of other agents
+      none found
 
-everything is as it should be
------ stderr -----
-"#);
+    there are no hooks; `hook init` writes a first one
+    ----- stderr -----
+    ");
 }
 
 #[test]
@@ -74,41 +74,41 @@ fn what_is_not_as_it_should_be_is_said_with_its_cure() {
     project.write(".gemini/settings.json", &settings("true"));
     project.write(".claude/settings.json", &settings("true"));
     let finished = doctor(&project, &[]);
-    insta::assert_snapshot!(finished.shown(&project), @r#"
-status: 1
------ stdout -----
-Shells and interpreters
-  ✓ shell: [PROJECT]/bin/bash, which runs the commands of hooks
-  - sh: not in PATH; hooks written in it would fail
-  - python3: not in PATH; hooks written in it would fail
-  - node: not in PATH; hooks written in it would fail
+    insta::assert_snapshot!(finished.shown(&project), @"
+    status: 1
+    ----- stdout -----
+    Shells and interpreters
+      ✓ shell: [PROJECT]/bin/bash, which runs the commands of hooks
+      - sh: not in PATH; hooks written in it would fail
+      - python3: not in PATH; hooks written in it would fail
+      - node: not in PATH; hooks written in it would fail
 
-Settings, in run order
-  ✗ project [PROJECT]/.hooks/settings.json: 1 hook, 1 error, 0 warnings
-    → `hook check` shows each with its line
-  ✗ user [HOME]/.config/hooks/settings.json: 1 hook, 1 error, 1 warning
-    → `hook check` shows each with its line
-  - system /etc/hooks/settings.json: not there
+    Settings, in run order
+      ✗ project [PROJECT]/.hooks/settings.json: 1 hook, 1 error, 0 warnings
+        → `hook check` shows each with its line
+      ✗ user [HOME]/.config/hooks/settings.json: 1 hook, 1 error, 1 warning
+        → `hook check` shows each with its line
+      - system /etc/hooks/settings.json: not there
 
-Trust
-  ✗ trust store [HOME]/.config/hooks/trust.json: anybody on this machine can write it, and with it trust hooks in your name
-    → chmod go-w [HOME]/.config/hooks/trust.json
-  ! project [PROJECT]: 1 of 1 hook not trusted, so not run
-    → `hook trust` shows what would run and asks
+    Trust
+      ✗ trust store [HOME]/.config/hooks/trust.json: anybody on this machine can write it, and with it trust hooks in your name
+        → chmod go-w [HOME]/.config/hooks/trust.json
+      ! project [PROJECT]: 1 of 1 hook not trusted, so not run
+        → `hook trust` shows what would run and asks
 
-Duplicates
-  ! [HOME]/.config/hooks/settings.json:1:78: the hook `guard` is defined already at [PROJECT]/.hooks/settings.json:1:35, for the same event and matcher; it runs once
-    → remove one of them
+    Duplicates
+      ! [HOME]/.config/hooks/settings.json:1:78: the hook `guard` is defined already at [PROJECT]/.hooks/settings.json:1:35, for the same event and matcher; it runs once
+        → remove one of them
 
-Settings of other agents
-  ! Gemini CLI [PROJECT]/.gemini/settings.json: 1 hook can be used, and nothing reads them
-    → name the file: --settings [PROJECT]/.gemini/settings.json
-  ! Claude Code [PROJECT]/.claude/settings.json: its hooks do not run here: they are written in a way that is not read yet
-    → write those that guard something into the settings of `hook`, too
+    Settings of other agents
+      ! Gemini CLI [PROJECT]/.gemini/settings.json: 1 hook can be used, and nothing reads them
+        → name the file: --settings [PROJECT]/.gemini/settings.json
+      ! Claude Code [PROJECT]/.claude/settings.json: its hooks do not run here: they are written in a way that is not read yet
+        → write those that guard something into the settings of `hook`, too
 
-bad: 3, odd: 4
------ stderr -----
-"#);
+    3 problems, 4 warnings
+    ----- stderr -----
+    ");
     let lines = doctor(&project, &["--json"]).lines();
     assert_eq!(lines[0]["section"], "Shells and interpreters");
     let bad: Vec<_> = lines.iter().filter(|line| line["health"] == "bad").collect();
@@ -156,33 +156,33 @@ fn settings_that_are_not_json_are_bad() {
     let project = project(&["bash", "node"]);
     project.write(".hooks/settings.json", "{\n  \"hooks\": nonsense\n}");
     let finished = doctor(&project, &[]);
-    insta::assert_snapshot!(finished.shown(&project), @r#"
-status: 1
------ stdout -----
-Shells and interpreters
-  ✓ shell: [PROJECT]/bin/bash, which runs the commands of hooks
-  - sh: not in PATH; hooks written in it would fail
-  - python3: not in PATH; hooks written in it would fail
-  ✓ node: [PROJECT]/bin/node
+    insta::assert_snapshot!(finished.shown(&project), @"
+    status: 1
+    ----- stdout -----
+    Shells and interpreters
+      ✓ shell: [PROJECT]/bin/bash, which runs the commands of hooks
+      - sh: not in PATH; hooks written in it would fail
+      - python3: not in PATH; hooks written in it would fail
+      ✓ node: [PROJECT]/bin/node
 
-Settings, in run order
-  ✗ project [PROJECT]/.hooks/settings.json: 0 hooks, 1 error, 0 warnings
-    → `hook check` shows each with its line
-  - user [HOME]/.config/hooks/settings.json: not there
-  - system /etc/hooks/settings.json: not there
+    Settings, in run order
+      ✗ project [PROJECT]/.hooks/settings.json: 0 hooks, 1 error, 0 warnings
+        → `hook check` shows each with its line
+      - user [HOME]/.config/hooks/settings.json: not there
+      - system /etc/hooks/settings.json: not there
 
-Trust
-  - trust store [HOME]/.config/hooks/trust.json: not there yet; `hook trust` makes it
+    Trust
+      - trust store [HOME]/.config/hooks/trust.json: not there yet; `hook trust` makes it
 
-Duplicates
-  no hook is defined twice
+    Duplicates
+      no hook is defined twice
 
-Settings of other agents
-  none found
+    Settings of other agents
+      none found
 
-bad: 1, odd: 0
------ stderr -----
-"#);
+    1 problem
+    ----- stderr -----
+    ");
 }
 
 #[test]

@@ -95,12 +95,12 @@ fn a_hook_is_switched_off_and_on_in_the_file_where_it_stands() {
     note: a running `hook serve` keeps the old settings until it gets SIGHUP or a client's hook-reload
     ");
     assert_eq!(disabled(&project.read(SETTINGS)), json!(["guard", "./lint.sh --fast"]));
-    insta::assert_snapshot!(shown(&project, &["enable", "./lint.sh --fast"]), @r"
+    insta::assert_snapshot!(shown(&project, &["enable", "./lint.sh --fast"]), @"
     status: 0
     ----- stdout -----
     enabled ./lint.sh --fast in [PROJECT]/.hooks/settings.json (project)
     ----- stderr -----
-    note: the project's settings are shared: this counts for everyone who works on the project; `hook enable './lint.sh --fast' --user` is for you alone
+    note: the project's settings are shared: this counts for everyone who works on the project
     note: a running `hook serve` keeps the old settings until it gets SIGHUP or a client's hook-reload
     ");
     assert_eq!(project.read(SETTINGS), off, "on after off gives back the same bytes");
@@ -132,13 +132,13 @@ fn a_name_in_several_sources_is_switched_off_only_in_the_chosen_one() {
     let user = shown(&project, &["disable", "both", "--user"]);
     assert!(user.starts_with("status: 0\n"), "{user}");
     assert_eq!(disabled(&user_file(&project)), json!(["both"]));
-    insta::assert_snapshot!(shown(&project, &["enable", "both"]), @r"
+    insta::assert_snapshot!(shown(&project, &["enable", "both"]), @"
     status: 0
     ----- stdout -----
     enabled both in [PROJECT]/.hooks/settings.json (project)
     enabled both in [HOME]/.config/hooks/settings.json (user)
     ----- stderr -----
-    note: the project's settings are shared: this counts for everyone who works on the project; `hook enable both --user` is for you alone
+    note: the project's settings are shared: this counts for everyone who works on the project
     note: a running `hook serve` keeps the old settings until it gets SIGHUP or a client's hook-reload
     ");
     assert_eq!(disabled(&user_file(&project)), json!([]));
@@ -206,13 +206,13 @@ fn what_the_hook_is_not_because_of_is_said() {
     ");
     // A list may still have the name of a hook that is gone.
     project.write(SETTINGS, r#"{"hooksConfig":{"disabled":["gone","guard"]}}"#);
-    insta::assert_snapshot!(shown(&project, &["enable", "gone"]), @r"
+    insta::assert_snapshot!(shown(&project, &["enable", "gone"]), @"
     status: 0
     ----- stdout -----
     enabled gone in [PROJECT]/.hooks/settings.json (project)
     ----- stderr -----
     warning: no hook is named `gone` now
-    note: the project's settings are shared: this counts for everyone who works on the project; `hook enable gone --user` is for you alone
+    note: the project's settings are shared: this counts for everyone who works on the project
     note: a running `hook serve` keeps the old settings until it gets SIGHUP or a client's hook-reload
     ");
     assert_eq!(project.read(SETTINGS), r#"{"hooksConfig":{"disabled":["guard"]}}"#);

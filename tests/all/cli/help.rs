@@ -63,134 +63,135 @@ fn exit_codes_are_a_table() {
 fn the_protocol_fits_a_narrow_terminal_and_names_every_event_and_field() {
     let page = help(&["protocol"]);
     insta::assert_snapshot!(page, @r#"
-status: 0
------ stdout -----
-What a hook reads
-  One JSON object on standard input, which it need not read. Every event has:
-  session_id         Identifies the agent's session.
-  transcript_path    The file with the session's transcript; empty when there is
-                     none.
-  cwd                The agent's working directory.
-  hook_event_name    The event.
-  timestamp          When the event happened, ISO 8601.
+    status: 0
+    ----- stdout -----
+    What a hook reads
+      One JSON object on standard input, which it need not read. Every event has:
+      session_id         Identifies the agent's session.
+      transcript_path    The file with the session's transcript; empty when there is
+                         none.
+      cwd                The agent's working directory.
+      hook_event_name    The event.
+      timestamp          When the event happened, ISO 8601.
 
-  And it has fields of its own; ? marks what may be missing, () what is no
-  string. Unknown fields are passed on.
+      And it has fields of its own; ? marks what may be missing, () a type other
+      than string. Unknown fields are passed on.
 
-Events
-  BeforeTool           a tool is about to run
-    reads    tool_name, tool_input (object), mcp_context? (object)
-    matcher  tool_name, regular expression
-    block    the tool does not run
-  AfterTool            a tool ran
-    reads    tool_name, tool_input (object), tool_response (any), mcp_context?
-             (object)
-    matcher  tool_name, regular expression
-    block    the reason replaces the result's content
-  BeforeAgent          a prompt was submitted
-    reads    prompt
-    block    the prompt is refused
-  AfterAgent           the agent finished its turn
-    reads    prompt, prompt_response, stop_hook_active (boolean)
-    block    the agent goes on working, with the reason as prompt
-  SessionStart         a session begins
-    reads    source (startup, resume, clear, compress)
-    matcher  source, exactly
-    block    means nothing
-  SessionEnd           a session ends
-    reads    reason (exit, clear, logout, prompt_input_exit, other)
-    matcher  reason, exactly
-    block    means nothing
-  PreCompress          the conversation is about to be compressed
-    reads    trigger (manual, auto)
-    matcher  trigger, exactly
-    block    means nothing
-  BeforeModel          the model is about to be called
-    reads    llm_request (object)
-    block    the model is not called
-  AfterModel           the model answered
-    reads    llm_request (object), llm_response (object)
-    block    an error response takes the response's place
-  BeforeToolSelection  the tools of a model call are about to be chosen
-    reads    llm_request (object), available_tools? (array)
-    block    no tools may be called (NONE)
-  Notification         the agent tells the user something
-    reads    message, notification_type?, details? (object), level?
-    block    means nothing
+    Events
+      BeforeTool           a tool is about to run
+        reads    tool_name, tool_input (object), mcp_context? (object)
+        matcher  tool_name, regular expression
+        block    the tool does not run
+      AfterTool            a tool ran
+        reads    tool_name, tool_input (object), tool_response (any), mcp_context?
+                 (object)
+        matcher  tool_name, regular expression
+        block    the reason replaces the result's content
+      BeforeAgent          a prompt was submitted
+        reads    prompt
+        block    the prompt is refused
+      AfterAgent           the agent finished its turn
+        reads    prompt, prompt_response, stop_hook_active (boolean)
+        block    the agent goes on working, with the reason as prompt
+      SessionStart         a session begins
+        reads    source (startup, resume, clear, compress)
+        matcher  source, exactly
+        block    means nothing
+      SessionEnd           a session ends
+        reads    reason (exit, clear, logout, prompt_input_exit, other)
+        matcher  reason, exactly
+        block    means nothing
+      PreCompress          the conversation is about to be compressed
+        reads    trigger (manual, auto)
+        matcher  trigger, exactly
+        block    means nothing
+      BeforeModel          the model is about to be called
+        reads    llm_request (object)
+        block    the model is not called
+      AfterModel           the model answered
+        reads    llm_request (object), llm_response (object)
+        block    an error response takes the response's place
+      BeforeToolSelection  the tools of a model call are about to be chosen
+        reads    llm_request (object), available_tools? (array)
+        block    no tools may be called (NONE)
+      Notification         the agent tells the user something
+        reads    message, notification_type?, details? (object), level?
+        block    means nothing
 
-  A matcher is compared with one field, exactly or as a JavaScript regular
-  expression that may match anywhere in it. Without one, or with *, a hook is
-  for all.
+      A matcher is compared with one field, exactly or as a JavaScript regular
+      expression that may match anywhere in it. Without one, or with *, a hook is
+      for all.
 
-What its exit code means
-  0        its standard output is its answer
-  2        a denial; standard error is the reason
-  other    it failed; standard error is a warning for user and model
-  none     killed or too slow: it failed. Things go on after a failure; with
-           failBehavior block it is a denial
+    What its exit code means
+      0        its standard output is its answer
+      2        a denial; standard error is the reason
+      other    it failed; standard error is a warning for user and model
+      none     killed or too slow: it failed. Things go on after a failure; with
+               failBehavior block it is a denial
 
-What it writes to standard output
-  Nothing, or one JSON object. All of it is optional. Anything else is a message
-  to the user and the model. Logs go to standard error.
-  continue (boolean)          `false` stops the agent.
-  stopReason                  Why it stops.
-  suppressOutput (boolean)    `true` hides the message from the display.
-  systemMessage               A message for the user and the model.
-  decision                    `block` or `deny` forbids, `ask` asks the user,
-                              `allow` or `approve` lets it happen.
-  reason                      Why it is decided so.
-  hookSpecificOutput (object) What only this event knows.
+    What it writes to standard output
+      Nothing, or one JSON object. All of it is optional. Anything else is a message
+      to the user and the model. Logs go to standard error.
+      continue (boolean)          `false` stops the agent.
+      stopReason                  Why it stops.
+      suppressOutput (boolean)    `true` hides the message from the display.
+      systemMessage               A message for the user and the model.
+      decision                    `block` or `deny` forbids, `ask` asks the user,
+                                  `allow` or `approve` lets it happen.
+      reason                      Why it is decided so.
+      hookSpecificOutput (object) What only this event knows.
 
-  Fields of hookSpecificOutput:
-  hookEventName               The event, for scripts that say it.
-  additionalContext           Text for the model.
-  permissionDecision          BeforeTool: Counts like `decision`; the stronger
-                              of both wins.
-  permissionDecisionReason    BeforeTool: Why it is decided so.
-  tool_input (object)         BeforeTool: Fields that replace those of the
-                              tool's input.
-  llm_request (object)        BeforeModel: Fields that replace those of the
-                              request.
-  llm_response (object)       BeforeModel, AfterModel: A response that takes the
-                              place of the model's.
-  toolConfig (object)         BeforeToolSelection: Which tools may be called.
-  clearContext (boolean)      AfterAgent: `true` asks for the conversation to be
-                              cleared.
+      Fields of hookSpecificOutput:
+      hookEventName               The event, for scripts that say it.
+      additionalContext           Text for the model.
+      permissionDecision          BeforeTool: Counts like `decision`; the stronger
+                                  of both wins.
+      permissionDecisionReason    BeforeTool: Why it is decided so.
+      tool_input (object)         BeforeTool: Fields that replace those of the
+                                  tool's input.
+      llm_request (object)        BeforeModel: Fields that replace those of the
+                                  request.
+      llm_response (object)       BeforeModel, AfterModel: A response that takes the
+                                  place of the model's.
+      toolConfig (object)         BeforeToolSelection: Which tools may be called.
+      clearContext (boolean)      AfterAgent: `true` asks for the conversation to be
+                                  cleared.
 
-Its environment
-  HOOK_PROJECT_DIR   the project directory; also as CLAUDE_, GEMINI_ and
-                     LLXPRT_PROJECT_DIR
-  HOOK_EVENT_NAME    the event
-  HOOK_SESSION_ID    the session
-  HOOK_DEPTH         1, and one more for each engine around this one
+    Its environment
+      HOOK_PROJECT_DIR   the project directory; also as CLAUDE_, GEMINI_ and
+                         LLXPRT_PROJECT_DIR
+      HOOK_EVENT_NAME    the event
+      HOOK_SESSION_ID    the session
+      HOOK_DEPTH         1, and one more for each engine around this one
 
-A hook in sh
+    A hook in sh
 
-  #!/bin/sh
-  # Keeps the agent out of /etc. Settings: "matcher": "write_file|edit"
-  grep -q '"path": *"/etc/' || exit 0
-  echo "/etc is off limits" >&2
-  exit 2
+      #!/bin/sh
+      # Keeps the agent out of /etc. Settings: "matcher": "write_file|edit"
+      grep -Eq '"(file_)?path": *"/etc/' || exit 0
+      echo "/etc is off limits" >&2
+      exit 2
 
-A hook in Python
+    A hook in Python
 
-  #!/usr/bin/env python3
-  # Denies /etc, and reminds the model of the tests. For BeforeTool.
-  import json, sys
-  event = json.load(sys.stdin)
-  path = event["tool_input"].get("path", "")
-  if path.startswith("/etc/"):
-      answer = {"decision": "deny", "reason": path + " is off limits"}
-  elif path.endswith(".py"):
-      context = "Run the tests after changing " + path
-      answer = {"hookSpecificOutput": {"additionalContext": context}}
-  else:
-      answer = {}
-  print(json.dumps(answer))
+      #!/usr/bin/env python3
+      # Denies /etc, and reminds the model of the tests. For BeforeTool.
+      import json, sys
+      event = json.load(sys.stdin)
+      given = event["tool_input"]
+      path = str(given.get("file_path") or given.get("path") or "")
+      if path.startswith("/etc/"):
+          answer = {"decision": "deny", "reason": path + " is off limits"}
+      elif path.endswith(".py"):
+          context = "Run the tests after changing " + path
+          answer = {"hookSpecificOutput": {"additionalContext": context}}
+      else:
+          answer = {}
+      print(json.dumps(answer))
 
-  Try it with `hook fire`. docs/protocol.md has every detail.
------ stderr -----
-"#);
+      Try it with `hook fire`. docs/protocol.md has every detail.
+    ----- stderr -----
+    "#);
     assert!(page.lines().all(|line| line.chars().count() <= 80));
     for event in HookEventName::all() {
         for name in event.row().fields.iter().map(|field| field.name).chain([event.as_str()]) {

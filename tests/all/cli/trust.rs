@@ -305,12 +305,13 @@ fn what_a_reviewer_would_not_see_is_shown() {
       env          PATH=/x
                    │ y
       file         a.sh (36 bytes, not executable)
+      opaque       it may run files that are not listed here: `matcher` does what only running it can tell
         │ true\u{d}false
         │ \u{1b}]0;title\u{7}
         │ rm x\u{2066}y\u{e0041}
 
     ----- stderr -----
-    error: 1 hook is not trusted, and there is no terminal to ask on; call `hook trust` on one, or with --yes to trust what is shown
+    error: 1 hook is not trusted, and there is no terminal to ask on; call `hook trust` on one, or with --yes --opaque to trust what is shown, although the files that it may run are not all known
     ");
 }
 
@@ -552,6 +553,10 @@ fn a_hook_whose_files_are_not_all_known_takes_a_yes_of_its_own() {
 fn a_lock_fails_a_build_with_hooks_that_nobody_reviewed_and_trusts_nothing() {
     const LOCK: &str = ".hooks/trust.lock";
     let project = project();
+    // Whoever takes all hooks away takes the lock along.
+    let empty = run(&Project::new(), &["trust", "--check"]);
+    assert_eq!(empty.status, 1);
+    assert!(empty.stderr.contains("there is no lock and no hook to compare"), "{empty:?}");
     let none = run(&project, &["trust", "--check"]);
     assert_eq!(none.status, 1);
     assert!(none.stderr.contains("there is no lock"), "{none:?}");

@@ -41,28 +41,28 @@ fn changed() -> Project {
 fn a_changed_guard_is_said_to_block_by_explain_list_and_doctor() {
     let project = changed();
     let finished = run(&project, &["explain", "BeforeTool", "--tool", "edit"]);
-    insta::assert_snapshot!(finished.shown(&project), @r"
+    insta::assert_snapshot!(finished.shown(&project), @"
     status: 0
     ----- stdout -----
     BeforeTool with tool_name edit
       ✗ 1  guard  *  project [PROJECT]/.hooks/settings.json:1:35
-          blocks this event: it, or a file that it runs, changed since it was trusted, so it does not run; the user can review the change with `hook trust`
+          blocks this event: it, or a file that it runs, changed since it was trusted or is gone, so it does not run; the user can review the change with `hook trust`
 
     none of 1 runs; 1 guard blocks this event
     ----- stderr -----
-    warning: 1 guard has changed since it was trusted and blocks its event, in the project [PROJECT]; `hook trust` shows what changed and asks
+    warning: the guard `guard` blocks BeforeTool: it, or a file that it runs, changed since it was trusted or is gone, so it does not run; the user can review the change with `hook trust`
     ");
     let line = &run(&project, &["explain", "BeforeTool", "--json"]).lines()[0];
     assert_eq!(line["runs"], false, "{line}");
     assert!(line["blocks"].as_str().unwrap().contains("changed since it was trusted"), "{line}");
-    insta::assert_snapshot!(run(&project, &["list"]).shown(&project), @r"
+    insta::assert_snapshot!(run(&project, &["list"]).shown(&project), @"
     status: 0
     ----- stdout -----
     BeforeTool
       ✗ guard  *  project [PROJECT]/.hooks/settings.json:1:35
-          blocks its event: it, or a file that it runs, changed since it was trusted, so it does not run; the user can review the change with `hook trust`
+          blocks its event: it, or a file that it runs, changed since it was trusted or is gone, so it does not run; the user can review the change with `hook trust`
     ----- stderr -----
-    warning: 1 guard has changed since it was trusted and blocks its event, in the project [PROJECT]; `hook trust` shows what changed and asks
+    warning: the guard `guard` blocks BeforeTool: it, or a file that it runs, changed since it was trusted or is gone, so it does not run; the user can review the change with `hook trust`
     ");
     let doctor = run(&project, &["doctor"]);
     assert_eq!(doctor.status, 1, "{doctor:?}");
@@ -76,7 +76,7 @@ fn the_reason_of_a_changed_guard_is_for_the_model_and_its_user() {
     let finished = run(&project, &["fire", "BeforeTool", "--json"]);
     assert_eq!(finished.status, 2);
     let reason = finished.lines()[0]["processed"]["reason"].as_str().unwrap().to_owned();
-    insta::assert_snapshot!(reason, @"blocked, because the guard guard could not check this: it, or a file that it runs, changed since it was trusted, so it does not run; the user can review the change with `hook trust`");
+    insta::assert_snapshot!(reason, @"blocked, because the guard `guard` could not check this: it, or a file that it runs, changed since it was trusted or is gone, so it does not run; the user can review the change with `hook trust`");
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn check_names_hooks_that_are_not_trusted() {
     assert_eq!(named.stderr, "", "files that are named are checked alone");
     assert_eq!(run(&project, &["check", "--deny-warnings"]).status, 0);
     let changed = run(&self::changed(), &["check"]);
-    assert!(changed.stderr.contains("blocks its event"), "{changed:?}");
+    assert!(changed.stderr.contains("blocks BeforeTool"), "{changed:?}");
 }
 
 #[test]
@@ -176,7 +176,7 @@ fn a_failing_test_says_which_hooks_did_not_run_and_how_to_trust_them() {
             FAIL [   [TIME]] failing.toml::guarded
     ----- stderr -----
     warning: 1 hook is not trusted and will not run, in the project [PROJECT]; `hook trust` shows what would run and asks
-    note: 1 hook of the project did not run in these tests, for want of trust: review and trust them with `hook trust` (`hook trust --yes` where there is no terminal), or give the settings file with --settings
+    note: 1 hook of the project did not run in these tests, because the user has not trusted them: review and trust them with `hook trust` (`hook trust --yes` where there is no terminal), or give the settings file with --settings
     "#);
     let passing = run(&project, &["test", "passing.toml"]);
     assert!(!passing.stderr.contains("in these tests"), "{passing:?}");

@@ -165,6 +165,15 @@ fn fault_44_settings_that_cannot_be_read_are_in_the_verdict() {
 }
 
 #[test]
+fn fault_44_a_file_that_may_not_grow_is_an_output_that_is_full() {
+    let project = guarded("echo no >&2; exit 2");
+    let fire = ["fire", "BeforeAgent", "--settings=settings.json", "--input", PROMPT, "--json"];
+    let limited = &mut in_shell(&project, "ulimit -f 0", &fire);
+    let output = File::create(project.path().join("out")).unwrap();
+    assert_eq!(limited.stdout(output).status().unwrap().code(), Some(2));
+}
+
+#[test]
 fn fault_44_a_verdict_keeps_its_code_whatever_becomes_of_its_words() {
     let full = || Stdio::from(File::options().write(true).open("/dev/full").unwrap());
     let closed = || {

@@ -315,6 +315,8 @@ fn fault_39_what_a_command_starts_is_no_data() {
         (". ./g.sh", &["g.sh"]),
         ("bash -c './g.sh'", &["g.sh"]),
         ("python3 -m hooks.x", &["hooks/x.mjs", "hooks/x.py"]),
+        ("jq -nf g.sh", &["g.sh"]),
+        ("jq --from-file g.sh", &["g.sh"]),
         ("taskset 1 ./g.sh", &["g.sh"]),
         ("doas ./g.sh README.md", &["README.md", "g.sh"]),
         ("exec -a x ./g.sh", &["g.sh"]),
@@ -459,6 +461,8 @@ fn fault_39_a_command_whose_files_are_not_all_known_needs_its_own_yes() {
         "x='-c y'; python3 $x",
         "set -- g.sh; bash \"$1\"",
         "bash >\\\n&2 g$(x).sh",
+        "python3 -m unittest",
+        "python3 -m unittest discover hooks",
         "./g$#",
         "./g$?",
         "bash g$$",
@@ -504,6 +508,18 @@ fn fault_39_a_command_whose_files_are_not_all_known_needs_its_own_yes() {
         shown.accept_opaque();
         consent.store.grant_reviewed(&consent.project.path(), [&shown]).unwrap();
         assert_eq!(review(&consent).standing, Standing::Trusted, "{command}");
+    }
+}
+
+#[test]
+fn fault_39_a_long_command_is_read_in_linear_time() {
+    // Each would take minutes if every word were compared with every other.
+    for word in ["a ", "if ", "a=b ", "awk ", "env ", "$x ", "a;", "{a,b} ", "'a b' ", "> a ", "~"]
+    {
+        let consent = with_files(&json!({"command": format!("x {}", word.repeat(60_000))}));
+        let started = std::time::Instant::now();
+        let _ = review(&consent);
+        assert!(started.elapsed() < super::PROMPT, "{word}: {:?}", started.elapsed());
     }
 }
 

@@ -474,11 +474,20 @@ fn a_field_that_is_written_twice_is_refused_at_every_door() {
         (message(twice, ""), "invalid_payload", "`tool_name`: expected one value, found several"),
         (message(context, ""), "invalid_payload", "`mcp_context.server_name`: expected one value"),
         (message(good, r#","input":{}"#), "invalid_request", "`input`: expected one value"),
+        (message(good, r#","payload":{}"#), "invalid_request", "`input`: expected one value"),
         (
             message(good, r#","event\u004eame":"BeforeTool""#),
             "invalid_request",
             "`eventName`: expected one value",
         ),
+        // Another reader may take the first, which has a guard.
+        (
+            message(good, r#","eventName":"AfterTool""#),
+            "invalid_request",
+            "`eventName`: expected one value",
+        ),
+        (message(good, r#","type":"hook-subscribe""#), "invalid_request", "`type`: expected one"),
+        (message(good, r#","typ\u0065":"hook-cancel""#), "invalid_request", "`type`: expected one"),
     ];
     let text: String = lines.iter().map(|(line, ..)| format!("{line}\n")).collect();
     let assert_refused = |responses: &[Value]| {

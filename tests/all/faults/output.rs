@@ -104,6 +104,24 @@ async fn fault_29_noise_around_json_hides_no_denial_and_allows_nothing() {
 }
 
 #[tokio::test]
+async fn fault_29_an_answer_of_any_number_of_fields_is_read_in_linear_time() {
+    // Each would take minutes if every field were compared with every other.
+    for field in [
+        "'\"decision\":\"ask\"'",
+        "'\"a%d\":{\"decision\":\"deny\"}' % i",
+        "'\"%s\":\"deny\"' % ('de_cis_i_on_' + '_' * (i % 40) + '-' * (i // 40 % 40))",
+        "'\"tool%sinput\":{}' % ('_' * (i % 50))",
+        "'\"hook_specific_output%s\":{\"permissionDecision\":\"deny\"}' % ('_' * (i % 50))",
+    ] {
+        let script = format!("print('{{' + ','.join({field} for i in range(60000)) + '}}')");
+        let project = project("python3 script.py");
+        project.write("script.py", &script);
+        let response = prompt(&project.system()).await;
+        assert!(response.processed.warnings.len() < 64, "{field}");
+    }
+}
+
+#[tokio::test]
 async fn fault_29_a_mebibyte_of_braces_is_read_in_linear_time() {
     // Read again from each brace, this would take hours; `prompt` does not wait that long.
     for braces in ["{", "{\\n", "{\"a\":", "x{\"decision\":"] {

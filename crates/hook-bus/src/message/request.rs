@@ -36,6 +36,8 @@ pub(crate) struct Named {
 #[derive(Debug, Clone)]
 pub(crate) struct Invalid {
     pub(crate) event: Option<HookEventName>,
+    /// Another event that it names.
+    pub(crate) other_event: Option<HookEventName>,
     pub(crate) failure: StageFailure,
 }
 
@@ -144,9 +146,11 @@ impl HookExecutionRequest {
         // What it was meant for is known whatever else is wrong, and may have a guard.
         let event_name = fields.event_name.and_then(JsonSlice::text);
         let event = event_name.as_deref().and_then(HookEventName::from_name);
+        let first_event_name = fields.first_event_name.and_then(JsonSlice::text);
+        let other_event = first_event_name.as_deref().and_then(HookEventName::from_name);
         let invalid = |message| {
             let failure = StageFailure::new(FailureCode::InvalidRequest, message);
-            Self::with_body(Body::Invalid(Box::new(Invalid { event, failure })))
+            Self::with_body(Body::Invalid(Box::new(Invalid { event, other_event, failure })))
         };
         let correlation_id = match correlation_id(fields.correlation_id) {
             Ok(given) => given.unwrap_or_else(CorrelationId::generate),
@@ -169,7 +173,11 @@ impl HookExecutionRequest {
     /// A request that cannot be served, to be answered with that failure.
     pub(crate) fn invalid(code: FailureCode, message: impl Into<String>) -> Self {
         let failure = StageFailure::new(code, message);
-        Self::with_body(Body::Invalid(Box::new(Invalid { event: None, failure })))
+        Self::with_body(Body::Invalid(Box::new(Invalid {
+            event: None,
+            other_event: None,
+            failure,
+        })))
     }
 
     /// Adds a detail to what is wrong with the envelope, if anything is.
@@ -282,7 +290,9 @@ pub(crate) struct RequestFields<'v> {
     inputs: Option<JsonSlice<'v>>,
     run_token: Option<JsonSlice<'v>>,
     /// A field that is written twice.
-    repeated: Option<&'static str>,
+    pub(crate) repeated: Option<&'static str>,
+    /// The first event that it names, if it names several.
+    first_event_name: Option<JsonSlice<'v>>,
 }
 
 impl<'v> RequestFields<'v> {
@@ -311,7 +321,8 @@ impl<'v> RequestFields<'v> {
             run_token,
             payload,
         ] = values;
-        let repeated = repeated.map(|index| names[index]);
+        let first_event_name = repeated[1];
+        let repeated = repeated.iter().position(Option::is_some).map(|index| names[index]);
         let repeated = repeated.or((input.is_some() && payload.is_some()).then_some("input"));
         let input = input.or(payload);
         Self {
@@ -324,6 +335,7 @@ impl<'v> RequestFields<'v> {
             inputs,
             run_token,
             repeated,
+            first_event_name,
         }
     }
 }

@@ -40,6 +40,10 @@ impl ClientMessage {
             Err(request) => return Self::Request(request),
         };
         let fields = RequestFields::of(&object);
+        if fields.repeated.is_some() {
+            // Another reader may take it for another message.
+            return Self::Request(Box::new(request_from(number, &fields)));
+        }
         match fields.kind.and_then(JsonSlice::text).as_deref() {
             Some("hook-subscribe") => Self::Subscribe,
             Some(TAIL) => Self::Tail,

@@ -92,6 +92,10 @@ pub(crate) fn names(
     if reader.identifiers.contains("PATH") {
         reader.unknown(Unknown::Word("PATH".to_owned()));
     }
+    // Its parentheses are those of `$(…)`.
+    if reader.names.unknown.contains(&Unknown::Substitution) {
+        reader.names.unknown.remove(&Unknown::Word("(".to_owned()));
+    }
     if command.contains(['\0', GAP]) || env.iter().any(|(_, value)| value.contains(GAP)) {
         reader.unknown(Unknown::Expansion);
     }

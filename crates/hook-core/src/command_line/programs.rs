@@ -86,7 +86,7 @@ const CODE_OPTIONS: [&str; 6] = ["-c", "-e", "-x", "--command", "--eval", "--exe
 
 /// Programs that run what files of the project say that are not named: scripts of a package, rules
 /// of a makefile.
-const TASK_RUNNERS: [&str; 30] = [
+const TASK_RUNNERS: [&str; 31] = [
     "ant",
     "bundle",
     "bunx",
@@ -114,6 +114,7 @@ const TASK_RUNNERS: [&str; 30] = [
     "task",
     "tox",
     "turbo",
+    "unittest",
     "uv",
     "uvx",
     "yarn",

@@ -1,5 +1,7 @@
 //! An object read one level deep.
 
+use std::collections::HashSet;
+
 use indexmap::IndexMap;
 use serde::{Serialize, Serializer};
 
@@ -91,6 +93,15 @@ impl JsonObject {
                 Some(few.remove(place).1)
             }
             Fields::Many(many) => many.shift_remove(name),
+        }
+    }
+
+    /// Removes fields and keeps the order of the others.
+    pub(crate) fn remove_all(&mut self, names: &HashSet<&str>) {
+        match &mut self.fields {
+            _ if names.is_empty() => {}
+            Fields::Few(few) => few.retain(|(name, _)| !names.contains(name.as_str())),
+            Fields::Many(many) => many.retain(|name, _| !names.contains(name.as_str())),
         }
     }
 

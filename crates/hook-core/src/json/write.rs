@@ -196,6 +196,7 @@ impl ObjectWriter<'_> {
     }
 
     /// Writes all fields of an object that the engine wrote, as they are.
+    #[doc(hidden)]
     pub fn written_fields(&mut self, object: &RawObject) {
         let text = object.as_str();
         let fields = text.strip_prefix('{').and_then(|text| text.strip_suffix('}'));

@@ -1,6 +1,8 @@
 //! Reading an output: known fields by their type, the rest kept, and what decides understood in
 //! whatever form it was written.
 
+use std::collections::HashSet;
+
 use super::deciding::{
     CONTINUE, DECIDING, DECISION, Deciding, Level, Meaning, PERMISSION, Restriction, Unreadable,
 };
@@ -15,6 +17,9 @@ const SPECIFIC: &str = "hookSpecificOutput";
 
 /// How many unknown fields are looked at as misspelt ones.
 const COMPARED: usize = 64;
+
+/// How many mistakes of one answer are named, of each kind.
+const MAX_NOTES: usize = 8;
 
 /// An answer as it was read.
 #[derive(Debug, Default)]
@@ -104,7 +109,19 @@ impl Reading {
         }
         reading.note_misspelt(&output);
         reading.output = output;
+        reading.shorten();
         reading
+    }
+
+    /// Keeps the first few of what is wrong: an answer may have any number of fields.
+    fn shorten(&mut self) {
+        let left_out = self.warnings.len().saturating_sub(MAX_NOTES)
+            + self.invalid.len().saturating_sub(MAX_NOTES);
+        self.warnings.truncate(MAX_NOTES);
+        self.invalid.truncate(MAX_NOTES);
+        if left_out > 0 {
+            self.warnings.push(format!("and {left_out} more mistakes in the answer"));
+        }
     }
 
     /// What restricts deeper than it is read makes it uncertain what was decided: in a value that is
@@ -223,26 +240,35 @@ impl Claims {
             reading.warnings.push(claim.correction(decision));
         }
         claim.apply(decision, output);
-        for claim in claims.iter().filter(|claim| claim.rank().is_some() && !claim.at_home()) {
-            let fields = match claim.container.as_deref() {
-                None => Some(&mut output.extra),
-                Some(SPECIFIC) => output.hook_specific_output.as_mut(),
-                Some(_) => None,
-            };
-            let Some(fields) = fields else { continue };
-            fields.remove(&claim.name);
-            if claim.level != field.level {
-                fields.remove(field.reason);
-            }
+        let applied = || claims.iter().filter(|claim| claim.rank().is_some() && !claim.at_home());
+        let names = |container: Option<&str>| {
+            let here = applied().filter(move |claim| claim.container.as_deref() == container);
+            here.flat_map(|claim| {
+                let reason = (claim.level != field.level).then_some(field.reason);
+                [Some(claim.name.as_str()), reason].into_iter().flatten()
+            })
+            .collect::<HashSet<&str>>()
+        };
+        output.extra.remove_all(&names(None));
+        if let Some(specific) = &mut output.hook_specific_output {
+            specific.remove_all(&names(Some(SPECIFIC)));
         }
     }
 }
 
 fn collect_level(container: Option<&str>, entries: &[(String, RawJson)], claims: &mut Vec<Claim>) {
     let level = if container.is_some() { Level::Specific } else { Level::Top };
+    // Of several reasons the last counts.
+    let reasons = DECIDING.map(|field| {
+        let mut last = entries.iter().rev().filter(|(name, _)| name == field.reason);
+        (field.reason, last.next().map(|(_, reason)| reason.clone()))
+    });
+    let reason_of = |field: &Deciding| {
+        let found = reasons.iter().find(|(name, _)| *name == field.reason)?;
+        found.1.clone()
+    };
     for (name, value) in entries {
         let Some(field) = Deciding::named(name) else { continue };
-        let mut reasons = entries.iter().rev().filter(|(name, _)| name == field.reason);
         claims.push(Claim {
             field,
             level,
@@ -250,7 +276,7 @@ fn collect_level(container: Option<&str>, entries: &[(String, RawJson)], claims:
             name: name.clone(),
             value: value.clone(),
             meaning: field.read(value),
-            reason: reasons.next().map(|(_, reason)| reason.clone()),
+            reason: reason_of(field),
         });
     }
 }

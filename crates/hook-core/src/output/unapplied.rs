@@ -1,5 +1,9 @@
 //! What an answer was meant to forbid or to change on an event, and does not.
 
+use std::cell::LazyCell;
+
+use serde_json::Value;
+
 use super::fields::{is_replacing, replacing, stands_for};
 use super::mistakes::meant_replacing;
 use super::{Decision, HookOutput, Invalid, PolicyDecision};
@@ -14,6 +18,9 @@ use crate::schema::Field;
 use crate::shape::ShapeError;
 use crate::text::shortened;
 use crate::tool_mode::RANKED_MODES;
+
+/// How many fields are looked at, however many an answer has.
+const COMPARED: usize = 64;
 
 impl HookOutput {
     /// Why it cannot be done what this answer says, where it replaces something that the hook was
@@ -34,10 +41,12 @@ impl HookOutput {
                 "write `decision` beside `hookSpecificOutput`".to_owned(),
             );
         }
-        for (name, value) in self.extra.iter().filter(|(_, value)| !value.is_null()) {
+        let told = LazyCell::new(|| told.to_raw().fields());
+        for (name, value) in self.extra.iter().filter(|(_, value)| !value.is_null()).take(COMPARED)
+        {
             if let Some(field) = meant_replacing(name, event) {
                 // A hook that repeats what it was told changes nothing.
-                if !repeats(told, field, value) {
+                if !repeats(&told, field, value) {
                     misplaced(
                         format!("`{}` has no effect beside `hookSpecificOutput`", shortened(name)),
                         format!("write it as `{field}` in `hookSpecificOutput`"),
@@ -53,7 +62,7 @@ impl HookOutput {
             }
         }
         let specific = self.hook_specific_output.iter().flat_map(JsonObject::iter);
-        for (name, _) in specific.filter(|(_, value)| !value.is_null()) {
+        for (name, _) in specific.filter(|(_, value)| !value.is_null()).take(COMPARED) {
             if let Some(field) = meant_replacing(name, event).filter(|_| !is_replacing(name)) {
                 misplaced(
                     format!("`hookSpecificOutput.{}` is not known", shortened(name)),
@@ -83,11 +92,30 @@ impl HookOutput {
 }
 
 /// Whether a value is that of the same field of the input, however it is written.
-fn repeats(told: &EventInput, field: &str, value: &RawJson) -> bool {
-    let told = told.to_raw().fields();
+fn repeats(told: &JsonObject, field: &str, value: &RawJson) -> bool {
     let Some(told) = told.get(field) else { return false };
-    let parsed = |value: &RawJson| serde_json::from_str::<serde_json::Value>(value.as_str()).ok();
-    told == value || parsed(told).is_some_and(|told| Some(told) == parsed(value))
+    let parsed = |value: &RawJson| serde_json::from_str::<Value>(value.as_str()).ok();
+    told == value
+        || parsed(told).zip(parsed(value)).is_some_and(|(told, value)| are_same(&told, &value))
+}
+
+/// Whether two values say the same: 1.0 is 1, and the order of fields is of no importance.
+fn are_same(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Number(one), Value::Number(other)) => {
+            one == other
+                || one.as_f64().zip(other.as_f64()).is_some_and(|(one, other)| one == other)
+        }
+        (Value::Array(one), Value::Array(other)) => {
+            one.len() == other.len()
+                && one.iter().zip(other).all(|(one, other)| are_same(one, other))
+        }
+        (Value::Object(one), Value::Object(other)) => {
+            one.len() == other.len()
+                && one.iter().all(|(name, one)| other.get(name).is_some_and(|it| are_same(one, it)))
+        }
+        _ => one == other,
+    }
 }
 
 /// Whether a value can take the place of what it is meant to replace.

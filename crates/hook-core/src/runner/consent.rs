@@ -27,13 +27,13 @@ pub(super) async fn confirm(
     let started = threads.run(move |worker| {
         let confirmed = granted.still_holds(&directory).map(|()| slots);
         worker.free();
-        // Who does not listen any more has no use for the slots, which become free here.
+        // Where the caller was dropped, the slots become free here.
         let _ = sender.send(confirmed);
     });
     if let Err(source) = started {
         let attempt = "start a thread that reads what was trusted";
         return Err(HookFailure::Io { attempt, source: source.into() });
     }
-    // Without an answer nothing is known to hold.
-    receiver.await.unwrap_or(Err(HookFailure::Untrusted))
+    let panicked = || HookFailure::Panicked { message: "while its trust was looked at".to_owned() };
+    receiver.await.unwrap_or_else(|_| Err(panicked()))
 }

@@ -95,7 +95,14 @@ impl Reader<'_> {
                 },
                 Role::OpensNothing => (arguments.iter().all(evaluates_nothing), Use::Read),
                 Role::OnlyReads => (true, Use::Read),
-                Role::Jq => (!arguments.iter().any(loads_modules), Use::Read),
+                Role::Jq => {
+                    let used = if arguments.iter().any(is_code_in_file) {
+                        Use::Started
+                    } else {
+                        Use::Read
+                    };
+                    (!arguments.iter().any(loads_modules), used)
+                }
                 Role::Awk => (arguments.iter().all(is_plain_awk), Use::Read),
                 Role::Source => (arguments.len() == 1 && is_script(&arguments[0]), Use::Started),
                 Role::Cd => (arguments.iter().all(is_script), Use::Started),
@@ -144,6 +151,10 @@ impl Reader<'_> {
                 Switch::Plain if is_code && word.only_text().is_some() => {
                     self.read(text, reading.inner());
                     return index + 1;
+                }
+                Switch::Module if role(text) == Role::TaskRunner => {
+                    self.unknown_in(reading, Unknown::TaskRunner(text.to_owned()));
+                    return words.len();
                 }
                 switch @ (Switch::Plain | Switch::Module) if !is_code && is_script(word) => {
                     self.script(name, word, switch == Switch::Module, reading);
@@ -240,6 +251,11 @@ fn loads_modules(word: &Word) -> bool {
             || text.starts_with("--lib")
     };
     word.expanded.iter().any(loads)
+}
+
+/// Whether a word of jq says that its code is in a file: `-f`, `-nf`, `--from-file`.
+fn is_code_in_file(word: &Word) -> bool {
+    word.expanded.iter().any(|text| text.starts_with('-') && text.contains('f'))
 }
 
 /// Whether a word is a file, a field separator, or code of awk that starts nothing.
