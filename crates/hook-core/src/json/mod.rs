@@ -14,7 +14,6 @@
 //! is written: no byte below 0x20, and no other line separator, stands in its text. So what is
 //! written around it stays one line.
 
-mod check;
 mod depth;
 mod kind;
 mod line;

@@ -6,7 +6,6 @@ use std::ops::Range;
 use serde_json::value::RawValue;
 
 use super::JsonKind;
-use super::check::is_certainly_json;
 use super::scan::Scanner;
 use super::strings::plain_length;
 
@@ -65,10 +64,6 @@ pub(crate) struct Located {
 
 /// Checks that `text` is one JSON value, and gives its range without the blanks around it.
 pub(super) fn locate_value(text: &str) -> Result<Range<usize>, JsonError> {
-    if is_certainly_json(text) {
-        let is_blank = |character: char| matches!(character, ' ' | '\n' | '\r' | '\t');
-        return Ok(range_in(text, text.trim_matches(is_blank)));
-    }
     let value: &RawValue = serde_json::from_str(text)?;
     Ok(range_in(text, value.get()))
 }

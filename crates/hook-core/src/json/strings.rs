@@ -54,22 +54,6 @@ fn is_plain_word(word: [u8; WORD]) -> bool {
     other == 0
 }
 
-/// How many bytes come before the first that a JSON string cannot have as it is: a quote, a
-/// backslash, or one below a space.
-pub(super) fn plain_length_in_json(bytes: &[u8]) -> usize {
-    let (words, rest) = bytes.as_chunks::<WORD>();
-    for (index, word) in words.iter().enumerate() {
-        let word = u64::from_le_bytes(*word);
-        let found =
-            zeros(word ^ repeated(b'"')) | zeros(word ^ repeated(b'\\')) | below(word, b' ');
-        if found != 0 {
-            return index * WORD + found.trailing_zeros() as usize / 8;
-        }
-    }
-    let is_special = |byte: &u8| matches!(byte, b'"' | b'\\' | ..b' ');
-    words.len() * WORD + rest.iter().position(is_special).unwrap_or(rest.len())
-}
-
 /// How many bytes come before the first quote or backslash, or all if there is neither.
 pub(super) fn plain_length(bytes: &[u8]) -> usize {
     let (words, rest) = bytes.as_chunks::<WORD>();
