@@ -1,5 +1,5 @@
 //! From acceptance to answer: a request that was accepted is answered exactly once, whatever
-//! happens to whoever serves it (architecture.md, invariant 1).
+//! happens to its handler (architecture.md, invariant 1).
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -21,7 +21,7 @@ use crate::origin::{Origin, UNKNOWN_TOKEN};
 /// Who is to serve a request.
 #[derive(Clone, Copy)]
 pub(crate) enum ServeBy<'h> {
-    /// Whoever is attached to the bus.
+    /// The handler attached to the bus.
     Attached,
     /// This handler alone. Where it is not attached it refuses, since it knows what its guards want.
     Only(&'h Arc<dyn RequestHandler>),
@@ -47,7 +47,7 @@ pub(crate) struct Accepted {
     correlation_id: CorrelationId,
     event: Option<HookEventName>,
     streams: bool,
-    /// Who serves it: settled now, since what is accepted finishes whoever is detached later.
+    /// Its handler, fixed now: an accepted request finishes even if the handler is detached later.
     handler: Option<Arc<dyn RequestHandler>>,
     /// Why the handler did not take the request on, if it did not.
     refusal: Option<Box<StageFailure>>,

@@ -71,7 +71,7 @@ pub enum PublishError {
 /// What a handler is told beside the request.
 pub(crate) struct RequestControl {
     pub(crate) key: RequestKey,
-    /// Cancelled when whoever published the request does not want it any more.
+    /// Cancelled when the publisher no longer wants the answer.
     pub(crate) cancel: Option<CancellationToken>,
     /// When the answer must be there.
     pub(crate) deadline: Option<Instant>,
@@ -206,7 +206,7 @@ impl MessageBus {
     /// Subscribes to one type of message from now on.
     ///
     /// Messages are shared. What is not read in time is dropped, oldest first, and its number
-    /// reported in its place; nobody waits for a subscriber.
+    /// reported instead; the bus never waits for a subscriber.
     pub fn subscribe<M: Message>(&self) -> Subscription<M> {
         self.subscribe_with(self.inner.limits.subscription)
     }
@@ -341,7 +341,7 @@ impl MessageBus {
                 Served::Running { running, .. } => running.await,
             };
             drop(place);
-            // Nobody waiting for it is fine; subscribers have it.
+            // It is fine if no caller waits; subscribers have it.
             let _ = sender.send(*response);
         }));
         Ok(PublishedRequest { key, correlation_id, cancel, response })
@@ -432,7 +432,7 @@ async fn drive(
     runtime.spawn(logged_as_here(running)).await
 }
 
-/// What a task records belongs to the span, and goes to the subscriber, of whoever asked.
+/// What a task records belongs to the span, and goes to the tracing subscriber, of the caller.
 fn logged_as_here<F: Future>(future: F) -> impl Future<Output = F::Output> {
     future.in_current_span().with_current_subscriber()
 }

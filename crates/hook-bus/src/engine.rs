@@ -281,7 +281,7 @@ impl EngineSlot {
     }
 
     /// Builds the engine unless it is there; any number of callers wait for the one build, which
-    /// goes on when whoever began it does not poll. Without a runtime it is built here.
+    /// goes on if the caller that began it stops polling. Without a runtime it is built here.
     pub(crate) async fn initialize(self: &Arc<Self>) -> BuiltEngine {
         if let Some(built) = self.get() {
             return built;
@@ -306,7 +306,7 @@ impl EngineSlot {
         self.current().get_or_init(build).await.clone()
     }
 
-    /// Builds the engine anew and puts it in the old one's place; requests in flight stay with the
+    /// Builds a new engine and replaces the old one; requests in flight stay with the
     /// old one. What was switched at run time stays switched.
     pub(crate) async fn reload(self: &Arc<Self>) -> BuiltEngine {
         // The semaphore is never closed; a reload without it would only be seen too early.

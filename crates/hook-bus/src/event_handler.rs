@@ -164,7 +164,7 @@ impl HookEventHandler {
         Served::Running { running: run.finish().boxed(), cancel }
     }
 
-    /// Builds the engine first, for whoever comes first.
+    /// Builds the engine first; the first request does that.
     async fn initialize_and_serve(
         self: Arc<Self>,
         request: HookExecutionRequest,

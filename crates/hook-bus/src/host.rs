@@ -160,7 +160,7 @@ impl AgentHost {
         Some(processed)
     }
 
-    /// Turns an ask into what whoever may confirm says; where nobody is there, it is a block.
+    /// Turns an ask into the answer of the host's user; without a user it is a block.
     pub(crate) async fn confirmed(
         &self,
         decision: PolicyDecision,
@@ -175,10 +175,10 @@ impl AgentHost {
         }
     }
 
-    /// Asks whoever may confirm.
+    /// Asks the host's user.
     ///
     /// # Errors
-    /// Why not, for the model: the answer was no, or nobody is there to ask.
+    /// Why not, for the model: the answer was no, or there is no user to ask.
     pub async fn confirm(&self, request: ApprovalRequest) -> Result<(), String> {
         let reason = request.reason.clone();
         let Some(approver) = &self.approver else {

@@ -18,7 +18,7 @@ pub(crate) struct InFlight {
 impl InFlight {
     /// Counts one more, unless closed. What was counted must be released.
     pub(crate) fn enter(&self) -> bool {
-        // Counting and looking are one step, so that closing misses nobody.
+        // Counting and looking are one step, so that closing misses no request.
         if self.state.fetch_add(1, Ordering::AcqRel) & CLOSED == 0 {
             return true;
         }

@@ -2,7 +2,7 @@
 //!
 //! A component publishes a [`HookExecutionRequest`] on a [`MessageBus`]. One handler checks it,
 //! finds the hooks that listen to its event, runs them and answers with exactly one
-//! [`HookExecutionResponse`] of the same correlation id. Whoever subscribed sees requests,
+//! [`HookExecutionResponse`] of the same correlation id. Subscribers see requests,
 //! responses and progress. A [`HookSystem`] is that handler with its settings; its `fire_`
 //! functions publish a request and await the response.
 //!
@@ -61,7 +61,7 @@
 //!
 //! # Why no queue between caller and handler
 //!
-//! A request is served on the task of whoever asked, up to where something must be waited for: a
+//! A request is served on the caller's task, up to where something must be waited for: a
 //! queue and a wake-up would cost more than all the stages before (docs/performance.md).
 
 mod accepted;

@@ -1,5 +1,5 @@
 //! Stage 9: one record for each hook, one summary for each event, a diagnostic for each failure
-//! (requirements.md DELTA-HTEL-001 to -003). Nothing is built while nobody listens.
+//! (requirements.md DELTA-HTEL-001 to -003). Nothing is built while no subscriber listens.
 
 use hook_core::text::{OneLine, Output, one_line};
 use hook_core::{HookEventName, HookExecutionResult, ProcessedHookResult, StageFailure};

@@ -1,4 +1,4 @@
-//! Subscribing: a bounded queue for each subscriber, so that a slow one delays nobody and learns
+//! Subscribing: a bounded queue for each subscriber, so that a slow one delays no other and learns
 //! what it missed (architecture.md, invariant 12).
 
 use std::collections::VecDeque;
@@ -116,7 +116,7 @@ topic!(JournalEntry, journal, JournalEntry::weight);
 /// All subscribers to one type of message.
 #[derive(Debug)]
 pub struct Topic<M> {
-    /// Beside the lock, so that publishing to nobody costs one load.
+    /// Beside the lock, so that publishing without subscribers costs one load.
     subscribers: AtomicUsize,
     queues: Mutex<Vec<Arc<Queue<M>>>>,
 }

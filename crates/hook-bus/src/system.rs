@@ -23,7 +23,7 @@ use crate::message::HookExecutionRequest;
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotInitialized {
-    /// Nobody has initialized it; call `initialize()` or fire an event.
+    /// It is not initialized; call `initialize()` or fire an event.
     #[error("the hook system is not initialized yet; call initialize() first")]
     NotYet,
     /// It could not be; call `reload()` once the cause is fixed.
@@ -230,7 +230,7 @@ impl HookSystem {
     }
 
     /// Reads the settings and builds the engine, unless that was done. Any number of callers at
-    /// once do it once. The first event does it where nobody else has.
+    /// once do it once. The first event does it if it has not been done.
     ///
     /// # Errors
     /// When the process is not fit to run hooks. The error is remembered until [`reload`].
@@ -244,7 +244,7 @@ impl HookSystem {
     }
 
     /// As [`initialize`](Self::initialize), on the caller's own thread, which waits as long as the
-    /// file system does. It spares a program that has nothing else to do meanwhile a thread.
+    /// file system does. It spares a program that has nothing else to do the cost of a thread.
     ///
     /// # Errors
     /// As [`initialize`](Self::initialize).
@@ -252,7 +252,7 @@ impl HookSystem {
         self.engine.initialize_here().await.map(drop).map_err(reason)
     }
 
-    /// Reads the settings anew. Requests in flight stay with the old ones, what was switched at
+    /// Reads the settings again. Requests in flight stay with the old ones, what was switched at
     /// run time stays switched.
     ///
     /// # Errors
@@ -335,7 +335,7 @@ impl HookSystem {
 
     /// Whether an event has a guard (a hook with `failBehavior: block` that is switched on), or may have
     /// one: where settings were not read yet, or could not be. For a caller that could not fire the
-    /// event, and must not go on if somebody could have forbidden that.
+    /// event, and must not go on if a hook could have forbidden that.
     pub fn may_have_guard(&self, event: HookEventName) -> bool {
         self.engine.may_have_guard(event)
     }

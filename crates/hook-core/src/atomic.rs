@@ -247,7 +247,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_somebody_else_wrote_in_between_is_not_replaced() {
+    fn what_another_process_wrote_in_between_is_not_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("settings.json");
         for (before, now) in [(None, Some("new")), (Some("old"), Some("new")), (Some("old"), None)]
@@ -273,7 +273,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn what_others_may_not_read_they_may_not_read_meanwhile() {
+    fn what_others_may_not_read_they_cannot_read_while_it_is_written() {
         use std::os::unix::fs::PermissionsExt;
         use std::sync::atomic::{AtomicBool, Ordering};
         let folder = tempfile::tempdir().unwrap();

@@ -317,7 +317,7 @@ impl HookRegistry {
 
     /// Why guards of an event (`failBehavior: block`) may be missing: a settings file whose hooks may
     /// run and of which nothing could be read, or a trust store that could not be. `None` where all
-    /// guards are known. Settings of a project to which nobody has agreed do not count, since none of
+    /// guards are known. Settings of a project that is not trusted do not count, since none of
     /// their hooks would run.
     pub fn unread_guards(&self, event: HookEventName) -> Option<&Diagnostic> {
         let of_store = self.diagnostics.iter().find(|it| it.rule == Rule::TrustStore);

@@ -15,7 +15,7 @@ pub enum TranslateError {
     #[error(transparent)]
     Shape(#[from] ShapeError),
 
-    /// The input names an SDK that nobody knows.
+    /// The input names an unknown SDK.
     #[error("unknown sdk `{}`: expected one of {}", shortened(name), Sdk::names())]
     UnknownSdk {
         /// The name as given.

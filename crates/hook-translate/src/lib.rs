@@ -42,7 +42,7 @@
 //!
 //! - [`Sdk`] says which form a payload has.
 //! - [`to_stable_request`] and [`from_stable_request`], and the same pair for responses and tool
-//!   configs, are the six translations. Whoever calls them need not know any SDK.
+//!   configs, are the six translations. Their callers need not know any SDK.
 //! - [`join_chunks`] makes the complete response of a stream's chunks, [`to_stable_chunk`] and
 //!   [`from_stable_chunk`] translate a single one.
 //! - [`Translated`] is a result with its [`Warning`]s, [`TranslateError`] what went wrong instead.

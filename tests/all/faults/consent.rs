@@ -220,6 +220,8 @@ fn with_files(hook: &Value) -> Consent {
         consent.project.write(file, "#!/bin/sh\nexit 0\n");
     }
     consent.project.write("web/package.json", r#"{"main": "lib/start"}"#);
+    #[cfg(unix)]
+    std::os::unix::fs::symlink("/bin/bash", consent.project.path().join("shell")).unwrap();
     consent
 }
 
@@ -463,6 +465,9 @@ fn fault_39_a_command_whose_files_are_not_all_known_needs_its_own_yes() {
         "bash >\\\n&2 g$(x).sh",
         "python3 -m unittest",
         "python3 -m unittest discover hooks",
+        "./g.s? -m hooks.x",
+        "cat g.sh | ./shell",
+        "./shell -c ./g.sh",
         "./g$#",
         "./g$?",
         "bash g$$",

@@ -15,7 +15,7 @@ pub struct CorrelationId(Repr);
 
 #[derive(Clone)]
 enum Repr {
-    /// Written out only when somebody asks: every request has an id, few are looked at.
+    /// Formatted only when read: every request has an id, few are looked at.
     Generated {
         uuid: Uuid,
         text: OnceLock<Arc<str>>,

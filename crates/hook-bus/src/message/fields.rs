@@ -221,7 +221,7 @@ pub(crate) static NEWS: [(&str, &[Field]); 9] = [
         "reloaded",
         &[
             type_of("hook-reloaded"),
-            Field::required("success", Kind::Bool, "Whether the engine could be built anew."),
+            Field::required("success", Kind::Bool, "Whether the engine could be rebuilt."),
             Field::required("totalHooks", Kind::Whole(0, None), "How many hooks there are."),
             Field::required("warnings", Kind::ListOf(&Kind::Text), "What is wrong with settings."),
         ],

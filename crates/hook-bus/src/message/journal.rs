@@ -6,7 +6,7 @@ use std::time::Instant;
 use super::{HookExecutionRequest, HookExecutionResponse, HookProgress, RequestKey};
 
 /// Something that happened on the bus. Subscribing to these gives requests, progress and responses
-/// in one order; nothing is made of them while nobody does.
+/// in one order; they are not built while there is no such subscriber.
 #[derive(Debug, Clone)]
 pub struct JournalEntry {
     /// When it happened.

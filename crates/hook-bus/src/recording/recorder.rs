@@ -62,7 +62,7 @@ pub struct Recorded {
 
 /// Records everything that happens on the bus of a hook system.
 ///
-/// It listens as a subscriber with the bus's usual limits: nobody waits for it, and what it is too
+/// It listens as a subscriber with the bus's usual limits: the bus does not wait for it, and what it is too
 /// slow for is counted in the recording itself.
 ///
 /// ```
@@ -200,7 +200,7 @@ impl Recorder {
     }
 }
 
-/// Makes a file that nobody else can read: what hooks are told is private.
+/// Makes a file that no other user can read: what hooks are told is private.
 fn create_private(path: &Path) -> io::Result<std::fs::File> {
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create_new(true);

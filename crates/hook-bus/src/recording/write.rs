@@ -61,7 +61,7 @@ impl RecordingLines {
     }
 
     fn missed(&mut self, lagged: Lagged) -> Vec<u8> {
-        // What is gone came before what is still to be read, and nobody knows when.
+        // What is gone came before what is still to be read, at an unknown time.
         let at = self.at;
         ObjectWriter::line(|object| {
             object.integer("at", at.into());

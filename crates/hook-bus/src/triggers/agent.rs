@@ -177,7 +177,7 @@ impl Continuations {
         self.state().count
     }
 
-    /// A prompt of the user's begins anew.
+    /// A prompt of the user's starts over.
     fn begin(&self) {
         let mut state = self.state();
         if !std::mem::take(&mut state.goes_on) {

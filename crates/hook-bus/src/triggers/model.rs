@@ -132,7 +132,7 @@ pub async fn fire_before_tool_selection_hook(
     result.stop = (decision == PolicyDecision::Stop).then(|| reason.clone());
     result.withheld = (decision == PolicyDecision::Block).then(|| reason.clone());
     if processed.aggregated.all_outputs.is_empty() && decision != PolicyDecision::Block {
-        // Nobody said anything: the request need not be read.
+        // No hook said anything: the request need not be read.
         return result;
     }
     if let (Some(text), Ok(sdk)) = (&result.advice.for_model, call.sdk()) {

@@ -100,7 +100,7 @@ pub struct ModelAnswer<'a, E> {
     /// The request as hooks of chunks see it, read for the first of them.
     shown_request: Option<RawObject>,
     chunks: Vec<RawObject>,
-    /// The chunk that hooks look at; it stays here if nobody waits for them to the end.
+    /// The chunk that hooks look at; it stays here if the caller stops waiting.
     looked_at: Option<RawObject>,
     result: ModelCallResult,
 }
@@ -394,7 +394,7 @@ impl<E> ModelAnswer<'_, E> {
                 self.result.warnings.push(said);
                 self.result.verdict = ModelVerdict::Interrupted;
             }
-            // Nobody was to see it.
+            // No caller was to see it.
             Err(_) => {}
         }
         Ok(self.result)

@@ -197,11 +197,11 @@ pub enum BeforeToolDecision {
         /// What it is called with.
         input: RawObject,
     },
-    /// Somebody must confirm it.
+    /// The user must confirm it.
     Ask {
         /// What it would be called with.
         input: RawObject,
-        /// Why somebody must.
+        /// Why.
         reason: String,
     },
     /// It must not run; the model is told why.
@@ -310,7 +310,7 @@ pub async fn fire_after_tool_hook(
 /// Calls a tool with hooks around it, and does what they say.
 ///
 /// `execute` is called at most once, with the input that hooks left; not at all where a hook blocks
-/// or stops, or asks and nobody confirms. [`AgentHost::tool_observer`] is told how the call goes; a
+/// or stops, or asks and the user does not confirm. [`AgentHost::tool_observer`] is told how the call goes; a
 /// blocked one ends as any other does, [idle](ToolStatus::Idle) and with its result published.
 ///
 /// ```

@@ -409,7 +409,7 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
 }
 
 impl<W> Drop for Client<'_, W> {
-    /// Nobody is there any more to read what was not answered.
+    /// The client is gone; the rest cannot be answered.
     fn drop(&mut self) {
         let cancels = self.cancels.values().flat_map(HashMap::values);
         cancels.for_each(CancellationToken::cancel);
@@ -439,7 +439,7 @@ async fn submit(
     .await
 }
 
-/// The next message of progress, of whichever request; never done while nobody asked for it.
+/// The next message of progress, of any request; pending while no request asked for progress.
 async fn next_progress(
     progress: &mut Option<Subscription<HookProgress>>,
 ) -> Result<Arc<HookProgress>, Lagged> {

@@ -22,11 +22,11 @@ pub enum ClientMessage {
     Request(Box<HookExecutionRequest>),
     /// To be told when hooks of its own requests start and finish.
     Subscribe,
-    /// To be told everything that happens, whoever asked for it.
+    /// To be told everything that happens, for all clients.
     Tail,
     /// To end the hooks of its own requests with that id.
     Cancel(CorrelationId),
-    /// To read the settings anew.
+    /// To read the settings again.
     Reload,
 }
 
@@ -103,7 +103,7 @@ pub(super) fn lagged(lagged: Lagged) -> Vec<u8> {
     })
 }
 
-/// Reads the settings anew; how that went.
+/// Reads the settings again, and says how that went.
 pub(super) async fn reload(system: &HookSystem) -> Vec<u8> {
     let reloaded = system.reload().await;
     let mut warnings: Vec<String> =

@@ -126,7 +126,7 @@ mod linux {
 
     struct SocketReader {
         socket: Socket,
-        /// What was read last, on its way to whoever reads.
+        /// What was read last, on its way to the reader.
         read: Vec<u8>,
     }
 

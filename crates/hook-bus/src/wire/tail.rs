@@ -1,4 +1,4 @@
-//! Following a server: everything that happens there, whoever asked for it.
+//! Following a server: everything that happens there, for all clients.
 
 use std::io;
 
@@ -40,7 +40,7 @@ pub enum TailError {
 
 /// What happens on a server, as the lines of a recording.
 ///
-/// The server does not wait for whoever follows it; what is not read in time is a line that says
+/// The server does not wait for a follower; what is not read in time is a line that says
 /// how much was missed.
 #[derive(Debug)]
 pub struct Tail<R, W> {

@@ -166,6 +166,27 @@ impl Reader<'_> {
             return;
         };
         self.left = left;
+        for simple in &self.simple_commands(text, reading) {
+            let arguments = self.command(simple, reading);
+            for (index, word) in simple.words.iter().enumerate() {
+                let used = if index < arguments.begin { Use::Started } else { arguments.used };
+                // A program without a path is looked for elsewhere.
+                let is_bare = |text: &String| !text.contains(['/', '\0']);
+                let elsewhere = arguments.programs.contains(&index)
+                    && word.texts().all(is_bare)
+                    && !self.assigned.contains_key("PATH");
+                if !elsewhere {
+                    self.add_word(word, used, reading);
+                }
+            }
+            for word in &simple.inputs {
+                self.add_word(word, arguments.used, reading);
+            }
+        }
+    }
+
+    /// Takes a text apart into simple commands, and says what of it is none.
+    fn simple_commands(&mut self, text: &str, reading: Reading) -> Vec<Simple> {
         let mut words = Words::of(text);
         let mut simple = Simple::default();
         let mut all: Vec<Simple> = Vec::new();
@@ -221,29 +242,13 @@ impl Reader<'_> {
                     simple.words.push(self.word(&pieces, Reading { values, ..reading }));
                     if simple.words.len() > MAX_NAMES {
                         self.unknown(Unknown::TooMuch);
-                        return;
+                        return all;
                     }
                 }
             }
         }
         all.push(simple);
-        for simple in &all {
-            let arguments = self.command(simple, reading);
-            for (index, word) in simple.words.iter().enumerate() {
-                let used = if index < arguments.begin { Use::Started } else { arguments.used };
-                // A program without a path is looked for elsewhere.
-                let is_bare = |text: &String| !text.contains(['/', '\0']);
-                let elsewhere = arguments.programs.contains(&index)
-                    && word.texts().all(is_bare)
-                    && !self.assigned.contains_key("PATH");
-                if !elsewhere {
-                    self.add_word(word, used, reading);
-                }
-            }
-            for word in &simple.inputs {
-                self.add_word(word, arguments.used, reading);
-            }
-        }
+        all
     }
 
     /// Adds every text that a word may be, and what is in it.

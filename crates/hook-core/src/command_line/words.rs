@@ -137,7 +137,7 @@ impl Iterator for Words<'_> {
                 && self.characters.peek() != Some(&'\n')
                 && let [only @ Piece { character: '~', meant: Meant::Freely, .. }] = &mut word[..]
             {
-                // Beside a quotation it is nobody's home.
+                // Beside a quotation it stands for itself.
                 only.meant = Meant::Literally;
             }
             if quote.is_none()

@@ -5,7 +5,7 @@
 //! text, and however deep it nests, nothing here recurses. [`JsonObject`] is an object read one
 //! level deep. Text is parsed further only on request: a [`JsonWalk`] goes through several
 //! levels in one pass and gives each value as a [`JsonSlice`], and a [`JsonText`] is a string that
-//! nobody has read yet.
+//! no one has read yet.
 //!
 //! This is the *one reader* of protocol.md §3: a lone surrogate becomes U+FFFD, the last of
 //! duplicate keys wins, and numbers keep their digits.

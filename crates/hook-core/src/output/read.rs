@@ -124,8 +124,8 @@ impl Reading {
         }
     }
 
-    /// What restricts deeper than it is read makes it uncertain what was decided: in a value that is
-    /// nobody's data, text that was pasted into the answer can have moved it there.
+    /// What restricts deeper than it is read makes it uncertain what was decided: outside of the fields
+    /// that hold data, text that was pasted into the answer can have moved it there.
     fn note_nested(&mut self, entries: &[(String, RawJson)]) {
         for (name, value) in entries {
             let found = match value.kind() {

@@ -16,7 +16,7 @@ use crate::trust::{Grant, Trust, TrustPolicy};
 pub(super) struct Consent {
     /// For each file, for each of its hooks.
     pub(super) trust: Vec<Vec<Trust>>,
-    /// For each file, whether hooks of it may run: not where nobody agreed to anything of its project.
+    /// For each file, whether hooks of it may run: not where nothing of its project is trusted.
     pub(super) may_run: Vec<bool>,
     /// Trusted guards that no settings have any more.
     pub(super) missing: Vec<MissingGuard>,
@@ -97,7 +97,7 @@ fn projects(files: &[SettingsFile], host: &Path, policy: &TrustPolicy) -> Vec<Pr
         });
         found[position].files.push(index);
     }
-    // Where files are named in place of a project's, nobody looked for the project's. Without a
+    // Where files are named in place of a project's, the project's were not looked for. Without a
     // store nothing is known to be missing.
     let looks = matches!(policy, TrustPolicy::Store(_))
         && (!found.is_empty() || files.iter().all(|it| it.source != HookSource::Explicit));

@@ -62,7 +62,7 @@ impl<P: AsyncRead + Unpin> Capture<P> {
         }
     }
 
-    /// What was captured, and the pipe if it is still open. Whoever drops it may end the hook: who
+    /// What was captured, and the pipe if it is still open. Dropping it may end the hook: who
     /// writes to a closed pipe gets a signal.
     pub(super) fn finish(self) -> (Captured, Option<P>) {
         (self.captured, self.pipe)

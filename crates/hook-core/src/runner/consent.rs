@@ -1,4 +1,4 @@
-//! The last look, just before a hook runs, whether it is still what somebody agreed to.
+//! The last check, just before a hook runs, that it is still what was trusted.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,8 +13,8 @@ use crate::registry::Hook;
 
 /// Gives the slots back for the run, if the hook may still run.
 ///
-/// To read its files may take a while, so a thread does that. It has the slots meanwhile, also when
-/// nobody waits for it any more: so there are never more such threads than slots.
+/// Reading its files may take a while, so a thread does it. It holds the slots until it is done, even
+/// if the caller is dropped: so there are never more such threads than slots.
 pub(super) async fn confirm(
     hook: &Hook,
     input: &EventInput,

@@ -123,7 +123,7 @@ pub(super) fn load_with_text(source: &SettingsSource) -> Option<(SettingsFile, S
 }
 
 /// Whether there is no such file, and need not be one. A link that leads nowhere is not nothing:
-/// somebody meant there to be guards.
+/// there were meant to be guards.
 fn is_absent(source: &SettingsSource, error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::NotFound
         && !source.required

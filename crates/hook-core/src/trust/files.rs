@@ -8,7 +8,9 @@ use std::path::{Component, Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use super::lookup::{Found, Lookup};
-use crate::command_line::{Names, PROJECT_DIRECTORY, Unknown, expanded_words, names, path_fits};
+use crate::command_line::{
+    Names, PROJECT_DIRECTORY, Unknown, expanded_words, interpreter, names, path_fits,
+};
 use crate::regular_file;
 use crate::settings::HookEntry;
 
@@ -137,6 +139,9 @@ impl Mentioned {
                 break;
             }
             let mut file = CoveredFile::read(&named, project, keep, &mut left);
+            if is_started && file.hides_interpreter() {
+                covered.unknown.push(Unknown::Input(path.display().to_string()));
+            }
             file.relative = relative;
             file.executable = is_program.then(|| crate::program::is_executable(&named));
             covered.files.push(file);
@@ -166,6 +171,15 @@ impl CoveredFile {
             executable: None,
             content: Content::of(named, keep, left),
         }
+    }
+
+    /// Whether it leads to an interpreter of another name, whose arguments were not looked at.
+    fn hides_interpreter(&self) -> bool {
+        let is_interpreter = |path: &Path| {
+            let name = path.file_name().and_then(|name| name.to_str());
+            name.is_some_and(|name| interpreter(name).is_some())
+        };
+        is_interpreter(&self.target) && !is_interpreter(&self.path)
     }
 
     /// Where the path leads, from the project's directory on; `None` for what is outside.

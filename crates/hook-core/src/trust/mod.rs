@@ -84,7 +84,7 @@ pub(crate) struct Decisions {
 }
 
 impl TrustedHooks {
-    /// Whether nobody agreed to anything.
+    /// Whether nothing is trusted.
     pub(crate) fn is_empty(&self) -> bool {
         matches!(self, Self::Only(grants) if grants.is_empty())
     }

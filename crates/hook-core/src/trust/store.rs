@@ -171,7 +171,7 @@ impl TrustStore {
     }
 
     /// Trusts hooks of a project as they are now, whatever they are: for a host that asks its user in
-    /// its own way. Whoever is to see what is trusted gets a [`review`](Self::review).
+    /// its own way. To see what is trusted, use [`review`](Self::review).
     ///
     /// # Errors
     /// When the store cannot be read or written.

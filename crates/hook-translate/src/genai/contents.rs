@@ -25,7 +25,7 @@ enum Form {
     Content,
     /// A string, as the others are.
     String,
-    /// A content, as the others must become: they are strings, but somebody else speaks, too.
+    /// A content, as the others must become: they are strings, but of another role.
     WrapAll,
 }
 

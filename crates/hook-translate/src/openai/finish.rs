@@ -39,7 +39,7 @@ pub(super) fn of_response(word: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// Whether a word says that somebody kept the model's answer back.
+/// Whether a word says that the model's answer was withheld.
 fn is_filtered(word: &str) -> bool {
     [SAFETY, "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"].contains(&word)
 }

@@ -3,7 +3,7 @@
 use hook_core::JsonSlice;
 use hook_core::model::LlmRole;
 
-/// The roles whose messages are results of tools. What a tool gave is no text that somebody says,
+/// The roles whose messages are results of tools. What a tool gave is not said by a person or the model,
 /// so hooks do not see it, as they do not see GenAI's function responses.
 const TOOL_ROLES: [&str; 2] = ["tool", "function"];
 
@@ -18,7 +18,7 @@ pub(super) fn shown(role: Option<&str>) -> Option<LlmRole> {
     }
 }
 
-/// Whether hooks may see what somebody of this role says, as far as is known: that of a message
+/// Whether hooks may see messages of this role, as far as is known: that of a message
 /// which is not read to its end.
 pub(super) fn may_be_shown(role: Option<JsonSlice<'_>>) -> bool {
     shown(role.and_then(JsonSlice::text).as_deref()).is_some()

@@ -18,7 +18,7 @@ pub enum SocketError {
         /// By how many bytes.
         length: usize,
     },
-    /// Somebody else could replace the socket.
+    /// Another user could replace the socket.
     #[error(
         "failed to make the socket {}: the directory {} belongs to user {owner}; name a path in a directory of your own",
         path.display(), directory.display()
@@ -31,7 +31,7 @@ pub enum SocketError {
         /// Whose it is.
         owner: u32,
     },
-    /// Somebody else could replace the socket.
+    /// Another user could replace the socket.
     #[error(
         "failed to make the socket {}: other users can write to the directory {}; take that away with `chmod go-w`, or name a path in a directory of your own",
         path.display(), directory.display()
@@ -81,7 +81,7 @@ pub enum SocketError {
         /// Why it cannot be done.
         source: io::Error,
     },
-    /// Nobody answers.
+    /// Nothing answers.
     #[error(
         "failed to connect to {}: {source}; start a server with `hook serve --socket {0}`",
         path.display()
@@ -92,7 +92,7 @@ pub enum SocketError {
         /// Why not.
         source: io::Error,
     },
-    /// Somebody else answers.
+    /// Another user's process answers.
     #[error(
         "failed to connect to {}: the server there is not yours; it would see what you send it",
         path.display()

@@ -33,7 +33,7 @@ use place::SocketPlace;
 /// How many clients a server has at most, unless it is told otherwise.
 pub const MAX_CLIENTS: usize = 64;
 
-/// How long nobody is let in after the system could not, at first and at most: without descriptors
+/// How long no client is accepted after the system failed to, at first and at most: without descriptors
 /// every attempt fails at once.
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
@@ -73,9 +73,9 @@ pub struct SocketServer {
 }
 
 impl SocketServer {
-    /// Makes the socket: readable and writable by its owner only, in a directory that nobody else
+    /// Makes the socket: readable and writable by its owner only, in a directory that no other user
     /// can change. A directory that is not there is made, for the owner alone. A socket of the
-    /// owner's that nobody answers on is replaced; whatever else is there stays.
+    /// owner's that nothing answers on is replaced; whatever else is there stays.
     ///
     /// # Errors
     /// When the socket cannot be there, or cannot safely.
@@ -97,7 +97,7 @@ impl SocketServer {
     }
 
     /// Serves clients until `stop` is cancelled, each as [`serve_client`](super::serve_client)
-    /// does, on a task of its own. Then nobody else is let in, the socket's file is gone, and this
+    /// does, on a task of its own. Then no other client is accepted, the socket's file is gone, and this
     /// returns once everything that was read is answered.
     ///
     /// Only processes of the same user, or of root, are served.
@@ -123,7 +123,7 @@ impl SocketServer {
                 Some(ended) = clients.tasks.join_next() => log_end(ended),
             }
         }
-        // Whoever comes now finds no server, and may be one.
+        // A program that starts now finds no server, and may become one.
         drop(place);
         drop(listener);
         while let Some(ended) = clients.tasks.join_next().await {
@@ -197,7 +197,7 @@ fn log_end(ended: Result<io::Result<ClientEnd>, JoinError>) {
     }
 }
 
-/// While nobody is let in.
+/// While no client is accepted.
 #[derive(Default)]
 struct Pause {
     until: Option<Instant>,

@@ -29,7 +29,7 @@ pub(super) fn group_of(stream: &UnixStream) -> Option<u32> {
 /// Connects to a server of the same user, or of root.
 ///
 /// # Errors
-/// When nobody answers there, or somebody else does.
+/// When nothing answers there, or another user's process does.
 pub async fn connect(path: impl AsRef<Path>) -> Result<UnixStream, SocketError> {
     let path = path.as_ref();
     let stream = UnixStream::connect(path)

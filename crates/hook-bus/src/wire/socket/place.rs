@@ -15,7 +15,7 @@ use super::SocketError;
 /// How long a socket's path may be, in bytes: what every Unix takes.
 const MAX_PATH: usize = 103;
 
-/// How often a stale socket is replaced before whoever keeps making it is believed.
+/// How often a stale socket is replaced, before giving up in favour of the program that makes it.
 const ATTEMPTS: usize = 3;
 
 /// A socket's file; removed by being dropped, if it is still this one.
@@ -79,7 +79,7 @@ impl Drop for SocketPlace {
     fn drop(&mut self) {
         let current = fs::symlink_metadata(&self.path);
         if current.is_ok_and(|current| Identity::of(&current) == self.identity) {
-            // Whoever starts next finds that nobody answers.
+            // The next server to start finds that nothing answers.
             let _ = fs::remove_file(&self.path);
         }
     }
@@ -146,7 +146,7 @@ impl Making<'_> {
             .map_err(|error| self.failed("its directory", error))
     }
 
-    /// Nobody but the owner and root may be able to put something else at the path: neither in its
+    /// Only the owner and root may be able to replace what is at the path: neither in its
     /// directory nor above it.
     fn check(&self, directory: &Path) -> Result<(), SocketError> {
         for directory in directory.ancestors() {
@@ -167,7 +167,7 @@ impl Making<'_> {
         Ok(())
     }
 
-    /// Takes what is at the path away, if it is the owner's socket and nobody answers on it.
+    /// Takes what is at the path away, if it is the owner's socket and nothing answers on it.
     async fn set_aside_stale(&self, path: &Path, room: &Room) -> Result<(), SocketError> {
         let found = match fs::symlink_metadata(path) {
             Ok(found) => found,

@@ -73,7 +73,7 @@ impl OtherWriters {
         })
     }
 
-    /// The command that mends it.
+    /// The command that fixes it.
     pub(super) fn cure(&self) -> String {
         let paths: Vec<String> = self.paths.iter().map(|path| path.display().to_string()).collect();
         format!("chmod go-w {}", paths.join(" "))

@@ -99,7 +99,7 @@ pub(super) async fn check(
         return Ok(exit_code::FAILURE);
     }
     if locks == 0 {
-        // Whoever takes the hooks away takes the lock along.
+        // A change that removes the hooks can remove the lock as well.
         printer.problem(
             "there is no lock and no hook to compare; if the project is to have none, leave out \
              `hook trust --check`",

@@ -61,9 +61,7 @@ impl Reader<'_> {
             let name = match word.only_text() {
                 Some(name) if !name.contains('=') => name,
                 // A pattern, all of whose files are known.
-                _ if is_file && word.expanded.iter().all(|text| interpreter(text).is_none()) => {
-                    return (at + 1, Use::Read);
-                }
+                _ if is_file && words.len() == at + 1 => return (at + 1, Use::Read),
                 _ => {
                     self.unknown_in(reading, Unknown::Word(word.literal.clone()));
                     return all_started;

@@ -56,7 +56,7 @@ impl<'f> Names<'f> {
         names
     }
 
-    /// What to say of a name that no hook within reach has. What nobody will see has no suggestion.
+    /// What to say of a name that no hook within reach has. What is not shown has no suggestion.
     fn unknown(
         &self,
         own: &SettingsFile,

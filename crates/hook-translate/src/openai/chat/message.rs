@@ -101,7 +101,7 @@ impl Entry for Message {
         let mut fields = self.raw.to_object().unwrap_or_default();
         let content = match self.content.rewritten(portions, &path, text_part, warnings) {
             Some(content) => content,
-            // This is more than somebody who says something.
+            // This is more than a role and its text.
             None if says_more(&fields, &["role", "content", "name"]) => {
                 without_text(&fields, &self.content)
             }
