@@ -190,6 +190,10 @@ const COMMANDS: &[(&str, &[&str])] = &[
     ("eslint 2>&1 g.sh", &["g.sh"]),
     ("timeout 5 nice -n 3 ./g.sh --language python", &["g.sh"]),
     ("set -euo pipefail; bash g.sh || exit 2", &["g.sh"]),
+    ("prettier --write .", &[]),
+    ("notify-send 'Claude Code' 'all done'", &[]),
+    ("curl -H \"Content-Type: application/json\" -d done http://localhost", &[]),
+    ("./g.sh \"$SOMETHING\"", &["g.sh"]),
     ("bash -euo pipefail g.sh", &["g.sh"]),
     ("node --no-warnings hooks/x.mjs", &["hooks/x.mjs"]),
     ("deno run hooks/x.mjs", &["hooks/x.mjs"]),
@@ -221,7 +225,9 @@ fn with_files(hook: &Value) -> Consent {
     }
     consent.project.write("web/package.json", r#"{"main": "lib/start"}"#);
     #[cfg(unix)]
-    std::os::unix::fs::symlink("/bin/bash", consent.project.path().join("shell")).unwrap();
+    for (target, name) in [("/bin/bash", "shell"), ("/usr/bin/env", "runner")] {
+        std::os::unix::fs::symlink(target, consent.project.path().join(name)).unwrap();
+    }
     consent
 }
 
@@ -465,6 +471,22 @@ fn fault_39_a_command_whose_files_are_not_all_known_needs_its_own_yes() {
         "bash >\\\n&2 g$(x).sh",
         "python3 -m unittest",
         "python3 -m unittest discover hooks",
+        "java Guard",
+        "java hooks.Guard",
+        "./runner -S x",
+        "grep -rhs touch | bash /./dev/stdin",
+        "grep -rhs touch | bash ../../../../../dev/stdin",
+        "bash /d[e]v/stdin < g.sh",
+        "python3 -m runpy hooks.x",
+        "python3 -m cProfile -m hooks.x",
+        "f=h; while ! [ -e $f.sh ]; do f=${f}h; done; bash $f.sh",
+        "GLOBIGNORE=zzz; bash hooks/*.sh",
+        "OPTIND=g; . ./$OPTIND.sh",
+        "GROUPS=g; . ./$GROUPS.sh",
+        "grep -rhs touch | sed e",
+        "perl5.36-x86_64-linux-gnu -I. -Mh -V",
+        "prove -r t",
+        "ZDOTDIR=hooks zsh g.sh",
         "./g.s? -m hooks.x",
         "cat g.sh | ./shell",
         "./shell -c ./g.sh",

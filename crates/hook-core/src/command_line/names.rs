@@ -21,6 +21,9 @@ const MAX_DEPTH: usize = 12;
 const MAX_NAMES: usize = 4_096;
 const MAX_VALUES: usize = 64;
 
+/// How often a command is read to find all values of its variables.
+const MAX_PASSES: usize = 8;
+
 /// The longest text that is read, in bytes: no process can be given a longer one on Linux.
 const MAX_TEXT: usize = 128 << 10;
 
@@ -74,8 +77,18 @@ pub(crate) fn names(
     for (name, value) in env {
         reader.assign(name, vec![value.clone()]);
     }
-    // Twice, so that a variable is known before the place that sets it, as in a loop.
-    for _ in 0..2 {
+    // Again, so that a variable is known before the place that sets it, as in a loop, until no new
+    // value is found.
+    let mut known = None;
+    for pass in 0.. {
+        if known.as_ref() == Some(&reader.assigned) && pass > 1 {
+            break;
+        }
+        if pass == MAX_PASSES {
+            reader.unknown(Unknown::Expansion);
+            break;
+        }
+        known = Some(reader.assigned.clone());
         reader.names = Names::default();
         reader.seen.clear();
         reader.left = MAX_READ;
@@ -237,8 +250,8 @@ impl Reader<'_> {
                 }
                 Operator::Input => simple.inputs.push(self.word(&pieces, reading)),
                 _ => {
-                    let opens_nothing = simple.opens_nothing();
-                    let values = if opens_nothing { Values::None } else { Values::All };
+                    let takes_any = simple.takes_any_value();
+                    let values = if takes_any { Values::None } else { Values::All };
                     simple.words.push(self.word(&pieces, Reading { values, ..reading }));
                     if simple.words.len() > MAX_NAMES {
                         self.unknown(Unknown::TooMuch);

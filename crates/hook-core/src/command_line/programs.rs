@@ -1,9 +1,9 @@
 //! What is known of programs and of the shell's own words: tables.
 
 /// Programs that run the script which is their first argument.
-const INTERPRETERS: [&str; 20] = [
-    "ash", "bash", "bun", "dash", "deno", "java", "ksh", "lua", "node", "nodejs", "perl", "php",
-    "pypy", "python", "rbash", "ruby", "sh", "ts-node", "tsx", "zsh",
+const INTERPRETERS: [&str; 19] = [
+    "ash", "bash", "bun", "dash", "deno", "ksh", "lua", "node", "nodejs", "perl", "php", "pypy",
+    "python", "rbash", "ruby", "sh", "ts-node", "tsx", "zsh",
 ];
 
 /// Those among them that read the language of the shell.
@@ -30,14 +30,53 @@ const OPENS_NOTHING: [&str; 19] = [
 ];
 
 /// Programs that open files, and start nothing.
-const ONLY_READS: [&str; 15] = [
-    "cat", "cmp", "cut", "diff", "egrep", "fgrep", "grep", "head", "ls", "tail", "tr", "type",
-    "uniq", "wc", "which",
+const ONLY_READS: [&str; 21] = [
+    "cat",
+    "cmp",
+    "curl",
+    "cut",
+    "date",
+    "diff",
+    "egrep",
+    "fgrep",
+    "grep",
+    "head",
+    "logger",
+    "ls",
+    "notify-send",
+    "say",
+    "tail",
+    "terminal-notifier",
+    "tr",
+    "type",
+    "uniq",
+    "wc",
+    "which",
 ];
 
 /// Words after which a command begins.
 const KEYWORDS: [&str; 13] =
     ["!", "do", "done", "elif", "else", "fi", "if", "then", "until", "while", "{", "}", "time"];
+
+/// Modules of python that run what their words name.
+const MODULES_THAT_RUN_OTHERS: [&str; 16] = [
+    "cProfile",
+    "code",
+    "compileall",
+    "coverage",
+    "doctest",
+    "ensurepip",
+    "inspect",
+    "pdb",
+    "pip",
+    "profile",
+    "runpy",
+    "timeit",
+    "trace",
+    "unittest",
+    "venv",
+    "zipapp",
+];
 
 /// Programs that start the program which is behind them.
 const WRAPPERS: [(&str, Wrapper); 8] = [
@@ -52,7 +91,7 @@ const WRAPPERS: [(&str, Wrapper); 8] = [
 ];
 
 /// Other programs that start what is among their words, or read it as code.
-const STARTERS: [&str; 26] = [
+const STARTERS: [&str; 27] = [
     "busybox",
     "chroot",
     "doas",
@@ -66,6 +105,7 @@ const STARTERS: [&str; 26] = [
     "parallel",
     "runuser",
     "script",
+    "sed",
     "ssh",
     "stdbuf",
     "strace",
@@ -86,30 +126,66 @@ const CODE_OPTIONS: [&str; 6] = ["-c", "-e", "-x", "--command", "--eval", "--exe
 
 /// Programs that run what files of the project say that are not named: scripts of a package, rules
 /// of a makefile.
-const TASK_RUNNERS: [&str; 31] = [
+const TASK_RUNNERS: [&str; 68] = [
     "ant",
+    "bats",
+    "bazel",
+    "bmake",
     "bundle",
     "bunx",
     "cargo",
     "composer",
+    "ctest",
+    "devbox",
+    "doit",
     "dotnet",
+    "fab",
+    "flask",
     "gmake",
     "go",
     "gradle",
+    "grunt",
+    "gulp",
+    "hatch",
+    "husky",
+    "invoke",
+    "java",
+    "jest",
     "just",
+    "lefthook",
+    "lein",
+    "lint-staged",
+    "mage",
     "make",
+    "meson",
+    "mise",
+    "mix",
+    "mocha",
     "mvn",
     "ninja",
     "nox",
     "npm",
     "npx",
+    "nx",
+    "pdm",
+    "phpunit",
+    "pipenv",
+    "pixi",
     "pnpm",
     "poetry",
     "pre-commit",
+    "prove",
+    "pydoc",
+    "pydoc3",
     "pytest",
+    "rails",
     "rake",
+    "remake",
+    "rspec",
     "run-parts",
+    "rye",
     "sbt",
+    "scons",
     "swift",
     "task",
     "tox",
@@ -117,6 +193,7 @@ const TASK_RUNNERS: [&str; 31] = [
     "unittest",
     "uv",
     "uvx",
+    "vitest",
     "yarn",
 ];
 
@@ -136,24 +213,44 @@ const STARTS_IN_AWK: [&str; 5] = ["system", "getline", "|", "@", "ARG"];
 
 /// Variables that say what other programs load, whole names and beginnings of names; and those that
 /// begin so and do not.
-const LOADERS: [&str; 15] = [
+const LOADERS: [&str; 35] = [
     "AWKLIBPATH",
     "AWKPATH",
     "CLASSPATH",
+    "COPROC",
+    "DIRSTACK",
     "ENV",
+    "EPOCHREALTIME",
+    "EPOCHSECONDS",
+    "EUID",
     "FUNCNAME",
+    "GLOBIGNORE",
+    "GROUPS",
     "HOME",
     "IFS",
+    "LINENO",
+    "MAPFILE",
     "OLDPWD",
     "OPTARG",
+    "OPTERR",
+    "OPTIND",
+    "PHPRC",
+    "PHP_INI_SCAN_DIR",
+    "PIPESTATUS",
+    "PPID",
     "PROMPT_COMMAND",
     "PS4",
     "PWD",
+    "RANDOM",
     "REPLY",
+    "SECONDS",
     "SHELLOPTS",
+    "SRANDOM",
+    "UID",
+    "ZDOTDIR",
     "_",
 ];
-const LOADER_PREFIXES: [&str; 14] = [
+const LOADER_PREFIXES: [&str; 15] = [
     "BASH",
     "BUNDLE_",
     "BUN_",
@@ -166,6 +263,7 @@ const LOADER_PREFIXES: [&str; 14] = [
     "PERL",
     "PYTHON",
     "RUBY",
+    "TS_NODE_",
     "XDG_",
     "npm_config_",
 ];
@@ -317,10 +415,23 @@ pub(super) fn role(word: &str) -> Role {
     }
 }
 
+/// Whether a program of that name may start others, so that it matters what it is given.
+pub(crate) fn starts_others(name: &str) -> bool {
+    interpreter(name).is_some()
+        || STARTERS.contains(&base_name(name))
+        || matches!(role(name), Role::TaskRunner | Role::Wrapper(_))
+}
+
+/// Whether python runs what the words behind a module say, or what is in files that are not named.
+pub(super) fn runs_modules(module: &str) -> bool {
+    let root = module.split('.').next().unwrap_or(module);
+    MODULES_THAT_RUN_OTHERS.contains(&root) || TASK_RUNNERS.contains(&root)
+}
+
 /// Whether a word of a program that is not known may make it run code, or a program that is not
 /// named by its path.
 pub(super) fn may_run_code(word: &str) -> bool {
-    STARTERS.contains(&base_name(word))
+    starts_others(word)
         || CODE_OPTIONS.contains(&word)
         || CODE_OPTIONS.iter().any(|it| it.starts_with("--") && word.starts_with(it))
         || ["-exec", "-ok"].iter().any(|it| word.starts_with(it))
@@ -410,7 +521,7 @@ pub(super) fn base_name(word: &str) -> &str {
     word.rsplit('/').next().unwrap_or(word)
 }
 
-/// `python` for `python3.12`, `lua` for `lua5.4`.
+/// `python` for `python3.12`, `lua` for `lua5.4`, `perl` for `perl5.36-x86_64-linux-gnu`.
 fn without_version(name: &str) -> &str {
-    name.trim_end_matches(|it: char| it.is_ascii_digit() || it == '.')
+    name.split(|it: char| it.is_ascii_digit()).next().unwrap_or(name).trim_end_matches('-')
 }

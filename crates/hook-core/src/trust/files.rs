@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use super::lookup::{Found, Lookup};
 use crate::command_line::{
-    Names, PROJECT_DIRECTORY, Unknown, expanded_words, interpreter, names, path_fits,
+    Names, PROJECT_DIRECTORY, Unknown, expanded_words, names, path_fits, starts_others,
 };
 use crate::regular_file;
 use crate::settings::HookEntry;
@@ -139,7 +139,7 @@ impl Mentioned {
                 break;
             }
             let mut file = CoveredFile::read(&named, project, keep, &mut left);
-            if is_started && file.hides_interpreter() {
+            if is_started && file.hides_program() {
                 covered.unknown.push(Unknown::Input(path.display().to_string()));
             }
             file.relative = relative;
@@ -173,13 +173,15 @@ impl CoveredFile {
         }
     }
 
-    /// Whether it leads to an interpreter of another name, whose arguments were not looked at.
-    fn hides_interpreter(&self) -> bool {
-        let is_interpreter = |path: &Path| {
+    /// Whether it leads to a program that starts others, under another name, so that its words were
+    /// not looked at; or to what is no file, such as standard input.
+    fn hides_program(&self) -> bool {
+        let starts_others = |path: &Path| {
             let name = path.file_name().and_then(|name| name.to_str());
-            name.is_some_and(|name| interpreter(name).is_some())
+            name.is_some_and(starts_others)
         };
-        is_interpreter(&self.target) && !is_interpreter(&self.path)
+        let is_hidden = starts_others(&self.target) && !starts_others(&self.path);
+        is_hidden || matches!(self.content, Content::Unreadable)
     }
 
     /// Where the path leads, from the project's directory on; `None` for what is outside.

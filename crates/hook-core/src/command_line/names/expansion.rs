@@ -24,7 +24,7 @@ impl Reader<'_> {
         };
         let expanded = self.texts(pieces, Reading { values, ..reading });
         if let Some(Assignment { name, is_added, value }) = assignment {
-            let mut values = self.texts(value, Reading { shell: false, ..reading });
+            let mut values = self.texts(value, Reading { shell: false, values, ..reading });
             if is_added {
                 values.push(GAP.to_string());
             }
@@ -134,6 +134,9 @@ impl Reader<'_> {
 
     /// Every value that a variable may have.
     fn values(&mut self, name: &str, reading: Reading) -> Vec<String> {
+        if name == "PATH" && reading.values == Values::AllButPath {
+            return vec![GAP.to_string()];
+        }
         let mut values = self.assigned.get(name).cloned().unwrap_or_default();
         let mut is_known = !values.is_empty();
         match (self.variable)(name) {

@@ -1,6 +1,7 @@
 //! A simple command: its words, and what it is given to read.
 
-use crate::command_line::programs::{Role, role};
+use super::started::is_relative_path;
+use crate::command_line::programs::{Role, role, starts_others};
 
 /// A word of a command.
 #[derive(Debug)]
@@ -39,8 +40,19 @@ pub(super) struct Simple {
 }
 
 impl Simple {
+    /// Whether it does not matter what variables in the words that come are: the program opens no
+    /// file that they name, or is a file of the project, up to which that is.
+    pub(super) fn takes_any_value(&self) -> bool {
+        let mut words = self.words.iter().skip_while(|word| word.is_assignment);
+        let is_file = words
+            .next()
+            .and_then(Word::only_text)
+            .is_some_and(|text| is_relative_path(text) && !starts_others(text));
+        is_file || self.opens_nothing()
+    }
+
     /// Whether the program is one that opens no file which its words name.
-    pub(super) fn opens_nothing(&self) -> bool {
+    fn opens_nothing(&self) -> bool {
         // It need not be looked for behind more than a few words.
         let begin = self.words.iter().take(4).find_map(|word| match word.only_text().map(role) {
             _ if word.is_assignment => None,

@@ -4,13 +4,13 @@ use super::simple::{Simple, Word};
 use super::{GAP, Reader, Reading, Use};
 use crate::command_line::braces;
 use crate::command_line::programs::{
-    Role, Switch, Wrapper, base_name, interpreter, is_plain_shell_option, is_shell, is_shell_word,
-    is_task, may_run_code, precedes_script, role, starts_in_awk, switch,
+    Role, Switch, Wrapper, interpreter, is_plain_shell_option, is_shell, is_shell_word, is_task,
+    may_run_code, precedes_script, role, runs_modules, starts_in_awk, switch,
 };
 use crate::command_line::unknown::Unknown;
 
 /// Paths of what a process has open.
-const OPEN_FILES: [&str; 3] = ["/dev/", "/proc/", "//"];
+const OPEN_FILES: [&str; 2] = ["/dev/", "/proc/"];
 
 /// Open files that are nothing, or only written.
 const HARMLESS_DEVICES: [&str; 3] = ["/dev/null", "/dev/stderr", "/dev/stdout"];
@@ -32,7 +32,8 @@ impl Reader<'_> {
     pub(super) fn command(&mut self, simple: &Simple, reading: Reading) -> Arguments {
         let words = &simple.words;
         let is_open = |text: &String| {
-            OPEN_FILES.iter().any(|path| text.starts_with(path))
+            (text.starts_with('/') || text.contains(".."))
+                && OPEN_FILES.iter().any(|path| text.contains(path))
                 && !HARMLESS_DEVICES.contains(&text.as_str())
         };
         if let Some(open) =
@@ -110,7 +111,10 @@ impl Reader<'_> {
                     self.unknown_in(reading, Unknown::TaskRunner(name.to_owned()));
                     return all_started;
                 }
-                Role::Other => (!is_shell_word(name) && arguments.iter().all(is_plain), Use::Given),
+                Role::Other => {
+                    let is_plain = !may_run_code(name) && arguments.iter().all(is_plain);
+                    (is_plain && !is_shell_word(name), Use::Given)
+                }
             };
             if !is_known {
                 self.unknown_in(reading, Unknown::Word(name.to_owned()));
@@ -150,7 +154,7 @@ impl Reader<'_> {
                     self.read(text, reading.inner());
                     return index + 1;
                 }
-                Switch::Module if role(text) == Role::TaskRunner => {
+                Switch::Module if runs_modules(text) => {
                     self.unknown_in(reading, Unknown::TaskRunner(text.to_owned()));
                     return words.len();
                 }
@@ -227,7 +231,8 @@ fn is_duration(text: &str) -> bool {
 /// Whether a word can only be the path of a file, and no option.
 fn is_script(word: &Word) -> bool {
     let is_path = |text: &String| !text.starts_with(['-', '+']);
-    let begins_plainly = !word.is_pattern || !word.literal.starts_with(['*', '?', '[']);
+    let begins_elsewhere = word.literal.starts_with(['*', '?', '[', '/', '~']);
+    let begins_plainly = !word.is_pattern || !begins_elsewhere && !word.literal.contains("..");
     let expanded =
         |text: &String| braces::expand(text).is_some_and(|texts| texts.iter().all(is_path));
     begins_plainly && word.texts().all(expanded)
@@ -290,17 +295,11 @@ fn is_plain(word: &Word) -> bool {
     let has_plain_characters = |text: &String| {
         text.chars().all(|it| it.is_alphanumeric() || PLAIN.contains(it) || it == GAP)
     };
-    let starts = |text: &String| {
-        let name = base_name(text);
-        interpreter(name).is_some()
-            || may_run_code(text)
-            || !matches!(role(name), Role::Other | Role::OnlyReads | Role::OpensNothing)
-    };
-    word.expanded.iter().all(has_plain_characters) && !word.texts().any(starts)
+    word.expanded.iter().all(has_plain_characters) && !word.texts().any(|text| may_run_code(text))
 }
 
 /// Whether a text is a path that begins in the directory where the command runs, or in the project.
-fn is_relative_path(text: &str) -> bool {
+pub(super) fn is_relative_path(text: &str) -> bool {
     let begins_here = text.contains('/') && !text.starts_with(['/', '~', GAP]);
     (begins_here || text.starts_with('\0')) && !text.contains("..")
 }
