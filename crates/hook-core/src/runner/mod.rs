@@ -347,6 +347,7 @@ impl Runner {
             Arc::clone(self.slots.get_or_init(|| SlotQueue::new(self.host.limits.slots()))),
             Arc::clone(&self.blocking),
             Arc::clone(&self.threads),
+            Instant::now(),
         );
         self.tasks.tracker.spawn(async move {
             // Without a receiver the run was cancelled, and is over.
@@ -427,7 +428,7 @@ struct Told {
     was_started: bool,
 }
 
-/// Holds one hook from queue to result.
+/// Holds one hook from queue to result. It waits since `queued_at`, also for its first poll.
 async fn supervise(
     hook: Arc<Hook>,
     input: HookInput,
@@ -435,8 +436,8 @@ async fn supervise(
     slots: Arc<SlotQueue>,
     blocking: Arc<BlockingHandlers>,
     threads: Arc<Threads>,
+    queued_at: Instant,
 ) -> HookExecutionResult {
-    let queued_at = Instant::now();
     let permits = async {
         match hook.kind() {
             HookKind::Command => {}
