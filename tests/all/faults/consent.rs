@@ -471,6 +471,8 @@ fn fault_39_a_command_whose_files_are_not_all_known_needs_its_own_yes() {
         "bash >\\\n&2 g$(x).sh",
         "python3 -m unittest",
         "python3 -m unittest discover hooks",
+        "ln -s hooks out; bash out/x.py; rm out",
+        "cp -r hooks out; bash out/x.py",
         "java Guard",
         "java hooks.Guard",
         "./runner -S x",

@@ -90,19 +90,25 @@ const WRAPPERS: [(&str, Wrapper); 8] = [
     ("timeout", Wrapper::Timeout),
 ];
 
-/// Other programs that start what is among their words, or read it as code.
-const STARTERS: [&str; 27] = [
+/// Other programs that start what is among their words, read it as code, or make other files of it that
+/// may be started.
+const STARTERS: [&str; 34] = [
     "busybox",
     "chroot",
+    "cp",
     "doas",
     "entr",
     "eval",
     "fish",
     "flock",
     "hyperfine",
+    "install",
     "ionice",
+    "ln",
+    "mv",
     "nsenter",
     "parallel",
+    "rsync",
     "runuser",
     "script",
     "sed",
@@ -112,10 +118,12 @@ const STARTERS: [&str; 27] = [
     "su",
     "sudo",
     "systemd-run",
+    "tar",
     "taskset",
     "toybox",
     "trap",
     "unshare",
+    "unzip",
     "watch",
     "xargs",
     "xonsh",
