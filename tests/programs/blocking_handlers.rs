@@ -9,7 +9,9 @@ use std::time::Duration;
 
 use futures::future::join_all;
 use hook_bus::{HookExecutionRequest, HookExecutionResponse, HookSystem};
-use hook_core::{BeforeAgentInput, FailBehavior, HandlerHook, HookEventName, HookOutput};
+use hook_core::{
+    BeforeAgentInput, FailBehavior, HandlerHook, HookEventName, HookOutput, SettingsSource,
+};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::{Value, json};
 
@@ -136,7 +138,7 @@ async fn stuck() -> Result<Value, Box<dyn Error>> {
     }))
 }
 
-/// No thread can be had; then they can.
+/// No thread can be had; then they can. Beside the program there are settings with a guard.
 async fn starved() -> Result<Value, Box<dyn Error>> {
     let system = system(Duration::from_secs(60), || Ok(()))?;
     system.initialize_here().await?;
@@ -148,13 +150,18 @@ async fn starved() -> Result<Value, Box<dyn Error>> {
     }
     // Settings are read on a thread, at the first use and by a reload.
     let reloaded = system.reload().await.err().map(|error| error.to_string());
-    let unread = self::system(Duration::from_secs(60), || Ok(()))?;
-    let unread = fire(&unread).await;
+    let handler = self::system(Duration::from_secs(60), || Ok(()))?;
+    let settings = std::env::current_exe()?.with_file_name("settings.json");
+    let source = SettingsSource::explicit(&settings);
+    let read_later = HookSystem::builder(".").settings(source).build()?;
+    let unread = [fire(&handler).await, fire(&read_later).await, fire(&read_later).await];
     let current = Some(had.maximum.map_or(4_096, |maximum| maximum.min(4_096)));
     setrlimit(Resource::Nproc, Rlimit { current, maximum: had.maximum })?;
     let after = fire(&system).await;
+    let read_later = fire(&read_later).await;
     Ok(json!({"responses": summary(&responses), "reloaded": reloaded,
-        "unread": summary(&[unread]), "afterwards": summary(&[after])}))
+        "unread": summary(&unread), "readLater": summary(&[read_later]),
+        "afterwards": summary(&[after])}))
 }
 
 /// One after the other; then the system goes.

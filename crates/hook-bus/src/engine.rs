@@ -17,8 +17,6 @@ use tokio::runtime::Handle;
 use tokio::sync::{OnceCell, Semaphore};
 use tokio::task::JoinError;
 
-use crate::system::NotInitialized;
-
 /// Why a hook system could not be initialized. Remembered until a reload, but for
 /// [`Thread`](Self::Thread).
 #[derive(Debug, Clone, thiserror::Error)]
@@ -49,6 +47,18 @@ pub enum InitializeError {
         /// All errors.
         problems: Arc<[Diagnostic]>,
     },
+}
+
+/// The hook system was not initialized yet, or could not be.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum NotInitialized {
+    /// It is not initialized; call `initialize()` or fire an event.
+    #[error("the hook system is not initialized yet; call initialize() first")]
+    NotYet,
+    /// It could not be; call `reload()` once the cause is fixed.
+    #[error(transparent)]
+    Failed(InitializeError),
 }
 
 /// The first few problems, and how many more there are.
@@ -116,15 +126,18 @@ impl Unbuilt {
     }
 }
 
-type BuiltEngine = Result<Arc<Engine>, Arc<Unbuilt>>;
+pub(crate) type BuiltEngine = Result<Arc<Engine>, Arc<Unbuilt>>;
 
 impl Engine {
     /// Builds an engine on a thread that may wait: settings may lie on a slow or absent file system.
     /// Where no thread can be had, they are read here all the same, to know which guards there are.
     async fn build(options: &EngineOptions, before: Option<Arc<Self>>) -> BuiltEngine {
         // The runtime panics where it can start no thread.
-        if let Err(error) = thread::Builder::new().spawn(|| ()) {
-            return Err(Unbuilt::because(options, InitializeError::Thread(Arc::new(error))));
+        match thread::Builder::new().spawn(|| ()) {
+            Ok(thread) => drop(thread.join()),
+            Err(error) => {
+                return Err(Unbuilt::because(options, InitializeError::Thread(Arc::new(error))));
+            }
         }
         let owned = options.clone();
         let build = move || Self::build_here(&owned, before.as_deref());
@@ -193,6 +206,11 @@ impl Engine {
 }
 
 impl Unbuilt {
+    /// Whether it may be over by the next request, so that it is not remembered.
+    fn may_pass(&self) -> bool {
+        matches!(self.error, InitializeError::Thread(_))
+    }
+
     fn unfinished(options: &EngineOptions, error: &JoinError) -> Arc<Self> {
         let error = match error.is_panic() {
             true => InitializeError::Panicked,
@@ -213,14 +231,6 @@ impl Unbuilt {
 }
 
 type Built = OnceCell<BuiltEngine>;
-
-/// A failure is kept until a reload, unless it may be over by the next request.
-fn kept(unbuilt: Arc<Unbuilt>) -> Result<BuiltEngine, Arc<Unbuilt>> {
-    match unbuilt.error {
-        InitializeError::Thread(_) => Err(unbuilt),
-        _ => Ok(Err(unbuilt)),
-    }
-}
 
 /// The place where the engine is, once it is built.
 #[derive(Debug)]
@@ -291,8 +301,14 @@ impl EngineSlot {
         }
         let slot = Arc::clone(self);
         let build = tokio::spawn(async move {
-            let build = async || Engine::build(&slot.options, None).await.map(Ok).or_else(kept);
-            slot.current().get_or_try_init(build).await.map_or_else(Err, Clone::clone)
+            let build = async || match Engine::build(&slot.options, None).await {
+                Err(unbuilt) if unbuilt.may_pass() => Err(unbuilt),
+                built => Ok(built),
+            };
+            match slot.current().get_or_try_init(build).await {
+                Ok(built) => built.clone(),
+                Err(unbuilt) => Err(unbuilt),
+            }
         });
         match build.await {
             Ok(built) => built,
@@ -318,7 +334,8 @@ impl EngineSlot {
             tracing::error!(target: "hook::settings", "reload failed: {}", OneLine(&unbuilt.error));
         }
         // An engine that works is not given up for one that does not.
-        if rebuilt.is_ok() || before.is_err() {
+        let may_pass = rebuilt.as_ref().is_err_and(|unbuilt| unbuilt.may_pass());
+        if rebuilt.is_ok() || before.is_err() && !may_pass {
             let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
             if let (Ok(engine), Ok(before)) = (&rebuilt, &before) {
                 for (name, enabled) in before.registry.switches() {

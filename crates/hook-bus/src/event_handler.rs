@@ -16,7 +16,7 @@ use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
 use crate::bus::{MessageBus, RequestControl, RequestHandler, Served};
-use crate::engine::{Engine, EngineSlot, InitializeError};
+use crate::engine::{BuiltEngine, Engine, EngineSlot, InitializeError};
 use crate::in_flight::InFlight;
 use crate::log;
 use crate::message::{
@@ -175,16 +175,19 @@ impl HookEventHandler {
         let cut_off = self.cut_off(&cancel, control.deadline);
         let built = tokio::select! {
             biased;
-            failure = cut_off.reached() => Err(failure),
-            built = self.engine.initialize() => built.map_err(|it| not_initialized(&it.error)),
+            failure = cut_off.reached() => return self.failed(id, event, failure),
+            built = self.engine.initialize() => built,
         };
         // One deadline for the whole of it.
         let deadline = cut_off.deadline;
         let control = RequestControl { cancel: Some(cancel), deadline, ..control };
-        match built.map(|engine| self.serve_with(&engine, request, &control)) {
-            Ok(Served::Done(response)) => response,
-            Ok(Served::Running { running, .. }) => running.await,
-            Err(failure) => self.failed(id, event, failure),
+        let engine = match &built {
+            Ok(engine) => engine,
+            Err(unbuilt) => return unserved(&built, id, event, not_initialized(&unbuilt.error)),
+        };
+        match self.serve_with(engine, request, &control) {
+            Served::Done(response) => response,
+            Served::Running { running, .. } => running.await,
         }
     }
 
@@ -213,11 +216,13 @@ impl RequestHandler for HookEventHandler {
     }
 
     fn serve(self: Arc<Self>, request: HookExecutionRequest, control: RequestControl) -> Served {
-        match self.engine.get() {
-            Some(Ok(engine)) => self.serve_with(&engine, request, &control),
-            Some(Err(unbuilt)) => {
+        let built = self.engine.get();
+        match &built {
+            Some(Ok(engine)) => self.serve_with(engine, request, &control),
+            Some(built @ Err(unbuilt)) => {
                 let (id, event) = (request.correlation_id().clone(), request.event());
-                Served::Done(self.failed(id, event, not_initialized(&unbuilt.error)))
+                let failure = not_initialized(&unbuilt.error);
+                Served::Done(unserved(built, id, event, failure))
             }
             None => {
                 let cancel = control.cancel.clone().unwrap_or_default();
@@ -229,14 +234,11 @@ impl RequestHandler for HookEventHandler {
 
     fn refuse(self: Arc<Self>, request: HookExecutionRequest, failure: StageFailure) -> Served {
         let (id, event) = (request.correlation_id().clone(), request.event());
-        if self.engine.get().is_some() {
-            return Served::Done(self.failed(id, event, failure));
+        if let Some(built) = self.engine.get() {
+            return Served::Done(unserved(&built, id, event, failure));
         }
         // Only its settings say whether there is a guard.
-        let running = async move {
-            let _read = self.engine.initialize().await;
-            self.failed(id, event, failure)
-        };
+        let running = async move { unserved(&self.engine.initialize().await, id, event, failure) };
         Served::Running { running: running.boxed(), cancel: CancellationToken::new() }
     }
 
@@ -246,18 +248,34 @@ impl RequestHandler for HookEventHandler {
         event: Option<HookEventName>,
         failure: StageFailure,
     ) -> Box<HookExecutionResponse> {
-        let guard = match self.engine.get() {
-            Some(Ok(engine)) => return Door::of(&engine, id).reject(event, failure),
-            Some(Err(unbuilt)) => match &unbuilt.unused {
-                Some(engine) => {
-                    let is_incomplete = unbuilt.is_incomplete();
-                    return Door { engine, id, is_incomplete }.reject(event, failure);
-                }
-                None => Some(Guard::Possible),
-            },
-            None => self.engine.guard_before_reading(event),
-        };
-        HookExecutionResponse::unserved(id, event, failure, guard)
+        match self.engine.get() {
+            Some(built) => unserved(&built, id, event, failure),
+            // Only the host's own guards are known before settings are read.
+            None => {
+                let guard = self.engine.guard_before_reading(event);
+                HookExecutionResponse::unserved(id, event, failure, guard)
+            }
+        }
+    }
+}
+
+/// Ends a request that no hook is asked about. A guard that is known, or may be there, blocks.
+fn unserved(
+    built: &BuiltEngine,
+    id: CorrelationId,
+    event: Option<HookEventName>,
+    failure: StageFailure,
+) -> Box<HookExecutionResponse> {
+    let unbuilt = match built {
+        Ok(engine) => return Door::of(engine, id).reject(event, failure),
+        Err(unbuilt) => unbuilt,
+    };
+    match &unbuilt.unused {
+        Some(engine) => {
+            let is_incomplete = unbuilt.is_incomplete();
+            Door { engine, id, is_incomplete }.reject(event, failure)
+        }
+        None => HookExecutionResponse::unserved(id, event, failure, Some(Guard::Possible)),
     }
 }
 

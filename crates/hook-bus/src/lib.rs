@@ -88,7 +88,7 @@ mod unfinished;
 pub mod wire;
 
 pub use bus::{AlreadyServed, BusLimits, MessageBus, PublishError, PublishedRequest};
-pub use engine::InitializeError;
+pub use engine::{InitializeError, NotInitialized};
 pub use event_handler::HookEventHandler;
 pub use hook_translate::Sdk;
 pub use host::{AgentHost, ApprovalRequest};
@@ -97,7 +97,7 @@ pub use message::{
     HookStarted, JournalEntry, JournalMessage, RequestKey,
 };
 pub use subscription::{Lagged, Message, Subscription, SubscriptionLimits};
-pub use system::{HookSystem, HookSystemBuilder, HookSystemStatus, NotInitialized};
+pub use system::{HookSystem, HookSystemBuilder, HookSystemStatus};
 
 /// The README's example, compiled and run.
 #[cfg(doctest)]

@@ -15,21 +15,11 @@ use hook_core::{
 
 use crate::accepted::ServeBy;
 use crate::bus::{AlreadyServed, MessageBus, RequestHandler};
-use crate::engine::{Engine, EngineOptions, EngineSlot, InitializeError, Sources, Unbuilt};
+use crate::engine::{
+    Engine, EngineOptions, EngineSlot, InitializeError, NotInitialized, Sources, Unbuilt,
+};
 use crate::event_handler::HookEventHandler;
 use crate::message::HookExecutionRequest;
-
-/// The hook system was not initialized yet, or could not be.
-#[derive(Debug, Clone, thiserror::Error)]
-#[non_exhaustive]
-pub enum NotInitialized {
-    /// It is not initialized; call `initialize()` or fire an event.
-    #[error("the hook system is not initialized yet; call initialize() first")]
-    NotYet,
-    /// It could not be; call `reload()` once the cause is fixed.
-    #[error(transparent)]
-    Failed(InitializeError),
-}
 
 /// Where a hook system stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
