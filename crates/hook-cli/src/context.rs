@@ -8,7 +8,7 @@ use hook_bus::{HookSystem, HookSystemBuilder};
 use hook_core::settings::{
     SettingsFile, Surroundings, config_home, discover, load, nearest_project,
 };
-use hook_core::{HookSource, SettingsSource, TrustPolicy, TrustStore};
+use hook_core::{HookListing, HookSource, SettingsSource, TrustPolicy, TrustStore};
 
 use crate::args::Common;
 use crate::error::CommandError;
@@ -26,6 +26,23 @@ pub(crate) struct Context {
 
 /// How many guards that block are named; the others are counted.
 const SHOWN_GUARDS: usize = 3;
+
+/// Hooks that are switched on and do not run, because they are not trusted.
+pub(crate) struct Untrusted<'h> {
+    /// Guards that were trusted, and block instead.
+    pub(crate) blocking: Vec<&'h HookListing>,
+    pub(crate) others: Vec<&'h HookListing>,
+}
+
+impl<'h> Untrusted<'h> {
+    pub(crate) fn among(hooks: impl IntoIterator<Item = &'h HookListing>) -> Self {
+        let (blocking, others) = hooks
+            .into_iter()
+            .filter(|listing| listing.enabled && !listing.trusted)
+            .partition(|listing| listing.hook.blocks_unrun());
+        Self { blocking, others }
+    }
+}
 
 impl Context {
     pub(crate) fn new(common: Common) -> Result<Self, CommandError> {
@@ -172,19 +189,15 @@ impl Context {
         self.show_trust_problems(system, printer)
     }
 
-    /// Says which hooks of the project do not run because they are not trusted, which guards block for that, and
+    /// Says which hooks of the project are not trusted and do not run, which guards block instead, and
     /// which guards are gone.
     pub(crate) fn show_trust_problems(
         &self,
         system: &HookSystem,
         printer: &mut Printer,
     ) -> Result<(), CommandError> {
-        let (blocking, untrusted): (Vec<_>, Vec<_>) = system
-            .hooks()?
-            .into_iter()
-            // One that is switched off runs nothing and blocks nothing.
-            .filter(|listing| listing.enabled && !listing.trusted)
-            .partition(|listing| listing.hook.suspension().is_some());
+        let hooks = system.hooks()?;
+        let Untrusted { blocking, others: untrusted } = Untrusted::among(&hooks);
         let project = self.project().display();
         if !untrusted.is_empty() {
             let count = untrusted.len();

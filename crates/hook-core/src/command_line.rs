@@ -8,7 +8,7 @@ mod unknown;
 mod words;
 
 pub(crate) use glob::{is_pattern, name_fits, path_fits};
-pub(crate) use names::{Names, names};
+pub(crate) use names::{Names, Use, names};
 pub(crate) use programs::{interpreter, is_shell_word, starts_others};
 pub(crate) use unknown::Unknown;
 use words::{Meant, Piece, Words, is_assignment, variable_name};

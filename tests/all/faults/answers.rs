@@ -386,6 +386,19 @@ async fn a_guard_that_changes_what_it_should_and_one_that_repeats_its_input_are_
 }
 
 #[tokio::test]
+async fn fault_33_a_change_behind_any_number_of_fields_is_a_denial_of_a_guard() {
+    let guards = Guards::new();
+    let others: String = (0..100).map(|index| format!("\"field {index}\":1,")).collect();
+    for printed in [
+        format!(r#"{{{others}"toolInput":{{"command":"x"}}}}"#),
+        format!(r#"{{"hookSpecificOutput":{{{others}"updatedInput":{{"command":"x"}}}}}}"#),
+    ] {
+        let [guard, _] = guards.print(printed.as_bytes(), b"").await;
+        assert!(invalid(&guard).contains("tool_input"), "{printed}");
+    }
+}
+
+#[tokio::test]
 async fn fault_33_a_decision_that_was_moved_into_another_object_is_a_denial_of_a_guard() {
     let guards = Guards::new();
     for printed in [

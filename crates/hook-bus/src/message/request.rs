@@ -321,7 +321,7 @@ impl<'v> RequestFields<'v> {
             run_token,
             payload,
         ] = values;
-        let first_event_name = repeated[1];
+        let [_, first_event_name, ..] = repeated;
         let repeated = repeated.iter().position(Option::is_some).map(|index| names[index]);
         let repeated = repeated.or((input.is_some() && payload.is_some()).then_some("input"));
         let input = input.or(payload);

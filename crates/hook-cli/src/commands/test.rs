@@ -249,8 +249,8 @@ async fn test(
     if untrusted > 0 {
         printer.remark(&format!(
             "{} of the project did not run in these tests, because the user has not trusted them: \
-             review and trust them with `hook trust` (`hook trust --yes` where there is no terminal), or give the \
-             settings file with --settings",
+             review and trust them with `hook trust` (`hook trust --yes` where there is no \
+             terminal), or give the settings file with --settings",
             render::counted(untrusted, "hook")
         ));
     }

@@ -39,15 +39,12 @@ const GAP: char = '\u{1}';
 /// What a command's text says of files.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Names {
-    /// Texts that may be paths, relative ones too, each once; they may be patterns of a shell.
-    pub(crate) names: BTreeSet<String>,
+    /// Texts that may be paths, relative ones too, with what is done with them at most; they may be
+    /// patterns of a shell.
+    pub(crate) names: BTreeMap<String, Use>,
     /// Those among them that an interpreter is given, where the name may lead to another file:
     /// a directory, a module, a name without its extension.
     pub(crate) scripts: BTreeSet<String>,
-    /// Those among them that may be started, and not only read.
-    pub(crate) started: BTreeSet<String>,
-    /// Those among them that a program is given of which it is not known whether it starts them.
-    pub(crate) given: BTreeSet<String>,
     /// Those of `scripts` that are the script itself, and not an argument.
     pub(crate) main_scripts: BTreeSet<String>,
     /// Why not all are known.
@@ -141,15 +138,15 @@ impl Reading {
     }
 }
 
-/// What a program does with a file that a word names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Use {
-    /// It may start it.
-    Started,
-    /// It is not known what it does. It starts the file only if that can be started.
-    Given,
+/// What a program does with a file that a word names, the least first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Use {
     /// It only reads it.
     Read,
+    /// It is not known what it does. It starts the file only if that can be started.
+    Given,
+    /// It may start it.
+    Started,
 }
 
 struct Reader<'v> {
@@ -310,12 +307,8 @@ impl Reader<'_> {
                 if name.is_empty() || name.len() > MAX_NAME {
                     continue;
                 }
-                self.names.names.insert(name.to_owned());
-                match used {
-                    Use::Started => _ = self.names.started.insert(name.to_owned()),
-                    Use::Given => _ = self.names.given.insert(name.to_owned()),
-                    Use::Read => {}
-                }
+                let known = self.names.names.entry(name.to_owned()).or_insert(used);
+                *known = used.max(*known);
             }
         }
     }

@@ -81,7 +81,7 @@ const MODULES_THAT_RUN_OTHERS: [&str; 16] = [
 /// Programs that start the program which is behind them.
 const WRAPPERS: [(&str, Wrapper); 8] = [
     ("builtin", Wrapper::Plain),
-    ("command", Wrapper::Plain),
+    ("command", Wrapper::Command),
     ("env", Wrapper::Env),
     ("exec", Wrapper::Plain),
     ("nice", Wrapper::Nice),
@@ -90,7 +90,7 @@ const WRAPPERS: [(&str, Wrapper); 8] = [
     ("timeout", Wrapper::Timeout),
 ];
 
-/// Other programs that start what is among their words, read it as code, or make other files of it that
+/// Other programs that start what is among their words, read it as code, or make files of it that
 /// may be started.
 const STARTERS: [&str; 34] = [
     "busybox",
@@ -396,6 +396,8 @@ pub(super) enum Role {
 pub(super) enum Wrapper {
     /// Nothing.
     Plain,
+    /// Nothing; with `-v` or `-V` it only says where the program is.
+    Command,
     /// Variables that are set for it.
     Env,
     /// `-n` and a number, or nothing.

@@ -31,7 +31,13 @@ pub(super) fn with_spaces(json: String) -> String {
     for byte in &mut bytes {
         *byte = if *byte < 0x20 { b' ' } else { *byte };
     }
-    super::write::into_string(bytes)
+    into_string(bytes)
+}
+
+/// What the writer wrote, as text. Only ever given whole strings, it wrote valid UTF-8.
+pub(super) fn into_string(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes)
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
 /// Valid JSON, or a part of a JSON string, with escapes for line separators.

@@ -45,9 +45,9 @@ impl JsonObject {
         }
         let mut object = Self::new();
         read_entries(value.as_str(), |name, range| {
-            let repeated = object.get(&name).map(|_| name.as_str().into());
-            object.repeated = object.repeated.take().or(repeated);
-            object.insert(name, value.slice(range));
+            if let Some(repeated) = object.set(name, value.slice(range)) {
+                object.repeated.get_or_insert(repeated.into());
+            }
         });
         Ok(object)
     }
@@ -67,12 +67,18 @@ impl JsonObject {
 
     /// Sets a field, in its place if it is there, else at the end.
     pub fn insert(&mut self, name: impl Into<String>, value: impl Into<RawJson>) {
-        let (name, value) = (name.into(), value.into());
+        self.set(name.into(), value.into());
+    }
+
+    /// Sets a field, and gives the name back if there was one of that name.
+    fn set(&mut self, name: String, value: RawJson) -> Option<String> {
         match &mut self.fields {
             Fields::Few(few) => {
                 if let Some((_, known)) = few.iter_mut().find(|(known, _)| *known == name) {
                     *known = value;
-                } else if few.len() < FEW {
+                    return Some(name);
+                }
+                if few.len() < FEW {
                     few.push((name, value));
                 } else {
                     let all = few.drain(..).chain([(name, value)]).collect();
@@ -80,9 +86,14 @@ impl JsonObject {
                 }
             }
             Fields::Many(many) => {
+                if let Some(known) = many.get_mut(&name) {
+                    *known = value;
+                    return Some(name);
+                }
                 many.insert(name, value);
             }
         }
+        None
     }
 
     /// Removes a field and keeps the order of the others.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use super::line::{with_spaces, without_separators};
+use super::line::{into_string, with_spaces, without_separators};
 use super::read::{locate_items, locate_value, read_entries};
 use super::{JsonError, JsonKind, JsonObject, JsonSlice, JsonWalk};
 
@@ -121,7 +121,7 @@ impl RawJson {
 
     /// Bytes that this crate's writer wrote.
     pub(crate) fn from_written(bytes: Vec<u8>) -> Self {
-        Self::from_checked_text(super::write::into_string(bytes))
+        Self::from_checked_text(into_string(bytes))
     }
 
     /// The value at `range` of this value's own text.

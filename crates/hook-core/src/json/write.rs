@@ -1,7 +1,7 @@
 //! Writing JSON around text that is already JSON.
 
 use super::depth::{MAX_LINE_DEPTH, cut_below};
-use super::line::{has_separator, without_separators};
+use super::line::{has_separator, into_string, without_separators};
 use super::strings::is_plain;
 use super::{JsonObject, JsonText, RawJson, RawObject};
 use crate::text;
@@ -328,12 +328,6 @@ pub(super) fn write_string(out: &mut Vec<u8>, text: &str) {
         let written = into_string(out.split_off(start));
         out.extend_from_slice(without_separators(&written).as_bytes());
     }
-}
-
-/// What the writer wrote, as text. Only ever given whole strings, it wrote valid UTF-8.
-pub(super) fn into_string(bytes: Vec<u8>) -> String {
-    String::from_utf8(bytes)
-        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
 #[cfg(test)]

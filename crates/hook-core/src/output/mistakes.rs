@@ -10,7 +10,7 @@ use crate::nearest::nearest;
 use crate::text::shortened;
 
 /// How many fields are compared with known names, however many an answer has.
-const COMPARED: usize = 64;
+pub(super) const COMPARED: usize = 64;
 
 /// What other agents call fields of `hookSpecificOutput`.
 const ELSEWHERE: [(&str, &str); 1] = [("updatedInput", "tool_input")];

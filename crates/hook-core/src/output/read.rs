@@ -7,6 +7,7 @@ use super::deciding::{
     CONTINUE, DECIDING, DECISION, Deciding, Level, Meaning, PERMISSION, Restriction, Unreadable,
 };
 use super::fields::{is_replacing, json_kind, stands_for};
+use super::mistakes::COMPARED;
 use super::nested::restriction_within;
 use super::{COMMON_FIELDS, Decision, HookOutput, PolicyDecision, SPECIFIC_FIELDS};
 use crate::failure::InvalidAnswer;
@@ -15,11 +16,8 @@ use crate::text::shortened;
 
 const SPECIFIC: &str = "hookSpecificOutput";
 
-/// How many unknown fields are looked at as misspelt ones.
-const COMPARED: usize = 64;
-
 /// How many mistakes of one answer are named, of each kind.
-const MAX_NOTES: usize = 8;
+pub(super) const MAX_NOTES: usize = 8;
 
 /// An answer as it was read.
 #[derive(Debug, Default)]

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::fields::{is_replacing, replacing, stands_for};
 use super::mistakes::meant_replacing;
+use super::read::MAX_NOTES;
 use super::{Decision, HookOutput, Invalid, PolicyDecision};
 use crate::event::HookEventName;
 use crate::failure::InvalidAnswer;
@@ -19,9 +20,6 @@ use crate::shape::ShapeError;
 use crate::text::shortened;
 use crate::tool_mode::RANKED_MODES;
 
-/// How many fields are looked at, however many an answer has.
-const COMPARED: usize = 64;
-
 impl HookOutput {
     /// Why it cannot be done what this answer says, where it replaces something that the hook was
     /// `told`, or forbids in a field that the event does not have. Where [`HookOutput::mistakes`]
@@ -33,7 +31,9 @@ impl HookOutput {
             return invalid;
         }
         let mut misplaced = |reason: String, hint: String| {
-            invalid.push(Invalid { answer: InvalidAnswer::new(reason, hint), warning: None });
+            if invalid.len() < MAX_NOTES {
+                invalid.push(Invalid { answer: InvalidAnswer::new(reason, hint), warning: None });
+            }
         };
         if self.has_useless_denial(event) {
             misplaced(
@@ -42,8 +42,7 @@ impl HookOutput {
             );
         }
         let told = LazyCell::new(|| told.to_raw().fields());
-        for (name, value) in self.extra.iter().filter(|(_, value)| !value.is_null()).take(COMPARED)
-        {
+        for (name, value) in self.extra.iter().filter(|(_, value)| !value.is_null()) {
             if let Some(field) = meant_replacing(name, event) {
                 // A hook that repeats what it was told changes nothing.
                 if !repeats(&told, field, value) {
@@ -62,7 +61,7 @@ impl HookOutput {
             }
         }
         let specific = self.hook_specific_output.iter().flat_map(JsonObject::iter);
-        for (name, _) in specific.filter(|(_, value)| !value.is_null()).take(COMPARED) {
+        for (name, _) in specific.filter(|(_, value)| !value.is_null()) {
             if let Some(field) = meant_replacing(name, event).filter(|_| !is_replacing(name)) {
                 misplaced(
                     format!("`hookSpecificOutput.{}` is not known", shortened(name)),

@@ -1,5 +1,6 @@
 //! The last check, just before a hook runs, that it is still what was trusted.
 
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -9,19 +10,18 @@ use super::executor::Slots;
 use super::threads::Threads;
 use crate::failure::HookFailure;
 use crate::input::EventInput;
-use crate::registry::Hook;
+use crate::trust::Granted;
 
 /// Gives the slots back for the run, if the hook may still run.
 ///
 /// Reading its files may take a while, so a thread does it. It holds the slots until it is done, even
 /// if the caller is dropped: so there are never more such threads than slots.
 pub(super) async fn confirm(
-    hook: &Hook,
+    granted: Arc<Granted>,
     input: &EventInput,
     slots: Slots,
     threads: &Threads,
 ) -> Result<Slots, HookFailure> {
-    let Some(granted) = hook.granted()?.map(Arc::clone) else { return Ok(slots) };
     let directory = PathBuf::from(&*input.cwd);
     let (sender, receiver) = oneshot::channel();
     let started = threads.run(move |worker| {
@@ -34,6 +34,8 @@ pub(super) async fn confirm(
         let attempt = "start a thread that reads what was trusted";
         return Err(HookFailure::Io { attempt, source: source.into() });
     }
-    let panicked = || HookFailure::Panicked { message: "while its trust was looked at".to_owned() };
-    receiver.await.unwrap_or_else(|_| Err(panicked()))
+    receiver.await.unwrap_or_else(|_| {
+        let source = Arc::new(io::Error::other("the thread that does it panicked"));
+        Err(HookFailure::Io { attempt: "check that it is what was trusted", source })
+    })
 }

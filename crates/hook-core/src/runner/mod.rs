@@ -463,7 +463,10 @@ async fn supervise(
         let slots = permits.await?;
         let placed_at = Instant::now();
         // Only now: what runs may have changed while the hook waited.
-        let slots = consent::confirm(&hook, &input, slots, &threads).await?;
+        let slots = match hook.granted()? {
+            Some(granted) => consent::confirm(Arc::clone(granted), &input, slots, &threads).await?,
+            None => slots,
+        };
         Ok((slots, placed_at))
     };
     let slots = tokio::select! {

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use super::lookup::{Found, Lookup};
 use crate::command_line::{
-    Names, PROJECT_DIRECTORY, Unknown, expanded_words, names, path_fits, starts_others,
+    Names, PROJECT_DIRECTORY, Unknown, Use, expanded_words, names, path_fits, starts_others,
 };
 use crate::regular_file;
 use crate::settings::HookEntry;
@@ -122,14 +122,18 @@ impl Mentioned {
             let relative = Path::new(word).is_relative() && !word.starts_with(PROJECT);
             let relative = relative.then(|| (*word).to_owned());
             let path = path.clone();
-            let program = Found { path, relative, is_started: true, is_given: false };
+            let program = Found { path, relative, used: Use::Started };
             found.insert(key(&program.path, project), program);
         }
         let mut left = MAX_BYTES;
-        for ((path, _), Found { path: named, relative, is_started, is_given }) in found {
+        for ((path, _), Found { path: named, relative, used }) in found {
             let is_program = program.as_ref().is_some_and(|(program, _)| same(program, &named));
             let is_data = |path: &str| self.data.iter().any(|data| path_fits(data, path));
-            let is_started = is_started || is_given && can_be_started(&named);
+            let is_started = match used {
+                Use::Read => false,
+                Use::Given => can_be_started(&named),
+                Use::Started => true,
+            };
             if !is_started && path.to_str().is_some_and(is_data) {
                 covered.data.push(path);
                 continue;

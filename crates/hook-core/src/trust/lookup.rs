@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::files::{is_inside, key, path_of, without_dots};
-use crate::command_line::{Names, Unknown, is_pattern, name_fits};
+use crate::command_line::{Names, Unknown, Use, is_pattern, name_fits};
 use crate::regular_file;
 
 /// How many directories a command may name, and how many paths are looked at for it.
@@ -54,10 +54,8 @@ pub(super) struct Found {
     pub(super) path: PathBuf,
     /// The relative name for it, if it has one.
     pub(super) relative: Option<String>,
-    /// Whether the command may start it, and not only read it.
-    pub(super) is_started: bool,
-    /// Whether it is given to a program that starts it, if it can be started.
-    pub(super) is_given: bool,
+    /// What the command does with it at most.
+    pub(super) used: Use,
 }
 
 /// How a command names a file.
@@ -65,8 +63,7 @@ pub(super) struct Found {
 struct By<'n> {
     /// The name, if it is a relative path.
     relative: Option<&'n str>,
-    is_started: bool,
-    is_given: bool,
+    used: Use,
 }
 
 impl<'p> Lookup<'p> {
@@ -89,12 +86,12 @@ impl<'p> Lookup<'p> {
         // Directories that are found are looked in, too.
         while let Some(directory) = self.directories.get(done).cloned() {
             done += 1;
-            for name in &names.names {
+            for (name, used) in &names.names {
                 if self.looks > MAX_LOOKS {
                     self.too_much = true;
                     return;
                 }
-                self.look(name, &directory, names);
+                self.look(name, *used, &directory, names);
             }
         }
         for script in &names.main_scripts {
@@ -102,7 +99,7 @@ impl<'p> Lookup<'p> {
         }
     }
 
-    fn look(&mut self, name: &str, directory: &Path, names: &Names) {
+    fn look(&mut self, name: &str, used: Use, directory: &Path, names: &Names) {
         self.looks += 1;
         if name.len() > MAX_NAME {
             return;
@@ -113,11 +110,7 @@ impl<'p> Lookup<'p> {
         if !is_relative && Some(directory) != self.directories.first().map(PathBuf::as_path) {
             return;
         }
-        let by = By {
-            relative: is_relative.then_some(name),
-            is_started: names.started.contains(name),
-            is_given: names.given.contains(name),
-        };
+        let by = By { relative: is_relative.then_some(name), used };
         let mut paths = Vec::new();
         if is_pattern(name) {
             self.fitting(&path, directory, &mut paths);
@@ -164,11 +157,9 @@ impl<'p> Lookup<'p> {
         let found = self.found.entry(key(path, self.project)).or_insert_with(|| Found {
             path: path.to_path_buf(),
             relative: by.relative.map(str::to_owned),
-            is_started: false,
-            is_given: false,
+            used: by.used,
         });
-        found.is_started |= by.is_started;
-        found.is_given |= by.is_given;
+        found.used = by.used.max(found.used);
     }
 
     /// Whether there can be files of the project below a directory.

@@ -1,11 +1,11 @@
 //! The trust store, and what of the project it covers.
 
 use hook_bus::HookSystem;
-use hook_core::{HookListing, HookSource};
+use hook_core::HookSource;
 
 use super::settings::OtherWriters;
 use super::{Finding, Health, Section};
-use crate::context::Context;
+use crate::context::{Context, Untrusted};
 use crate::render::{self, counted};
 
 pub(super) fn section(context: &Context, system: &HookSystem) -> Section {
@@ -14,10 +14,8 @@ pub(super) fn section(context: &Context, system: &HookSystem) -> Section {
     let of_project = || hooks.iter().filter(|hook| hook.hook.source == HookSource::Project);
     let subject = || format!("project {}", context.project().display());
     let all = counted(of_project().count(), "hook");
-    let blocks = |hook: &&HookListing| hook.hook.blocks_unrun() && hook.enabled;
-    let blocking: Vec<_> = of_project().filter(blocks).collect();
-    let untrusted =
-        of_project().filter(|hook| !hook.trusted && hook.enabled).count() - blocking.len();
+    let Untrusted { blocking, others } = Untrusted::among(of_project());
+    let untrusted = others.len();
     let off = of_project().filter(|hook| !hook.enabled).count();
     if of_project().count() > 0 && blocking.len() + untrusted == 0 {
         findings.push(Finding::new(Health::Good, subject(), of_which_off(&all, off)));

@@ -151,12 +151,7 @@ impl Reader<'_> {
         let is_given = name == "PATH" || SHELL_VALUES.contains(&name);
         // `read x` and `for x in` set it to anything.
         if !is_known || is_given || has_gap || self.identifiers.contains(name) {
-            let matters = match reading.values {
-                Values::All => true,
-                Values::AllButPath => name != "PATH",
-                Values::None => false,
-            };
-            if matters {
+            if reading.values != Values::None {
                 self.unknown_in(reading, Unknown::Variable(name.to_owned()));
             }
             values.push(GAP.to_string());

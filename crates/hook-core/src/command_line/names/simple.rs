@@ -1,6 +1,6 @@
 //! A simple command: its words, and what it is given to read.
 
-use super::started::is_relative_path;
+use super::GAP;
 use crate::command_line::programs::{Role, role, starts_others};
 
 /// A word of a command.
@@ -25,7 +25,7 @@ impl Word {
     /// The one text that it becomes, whatever happens.
     pub(super) fn only_text(&self) -> Option<&str> {
         match &self.expanded[..] {
-            [only] if !self.is_pattern && !only.contains(super::GAP) => Some(only),
+            [only] if !self.is_pattern && !only.contains(GAP) => Some(only),
             _ => None,
         }
     }
@@ -61,4 +61,10 @@ impl Simple {
         });
         matches!(begin, Some(Some(Role::OpensNothing)))
     }
+}
+
+/// Whether a text is a path that begins in the directory where the command runs, or in the project.
+pub(super) fn is_relative_path(text: &str) -> bool {
+    let begins_here = text.contains('/') && !text.starts_with(['/', '~', GAP]);
+    (begins_here || text.starts_with('\0')) && !text.contains("..")
 }

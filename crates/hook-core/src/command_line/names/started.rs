@@ -1,6 +1,6 @@
 //! What a simple command starts. Only a few forms are known; any other makes the command opaque.
 
-use super::simple::{Simple, Word};
+use super::simple::{Simple, Word, is_relative_path};
 use super::{GAP, Reader, Reading, Use};
 use crate::command_line::braces;
 use crate::command_line::programs::{
@@ -198,9 +198,8 @@ impl Reader<'_> {
 fn wrapped(wrapper: Wrapper, arguments: &[Word]) -> Option<usize> {
     let text = |index: usize| arguments.get(index).and_then(Word::only_text);
     let skipped = match wrapper {
-        Wrapper::Plain => 0,
-        // Variables before the program are skipped as those of the shell are.
-        Wrapper::Env => 0,
+        // Variables behind `env` are skipped as those before a program are.
+        Wrapper::Plain | Wrapper::Command | Wrapper::Env => 0,
         Wrapper::Nice => match text(0) {
             Some("-n") => text(1).filter(|it| is_duration(it)).map(|_| 2)?,
             _ => 0,
@@ -215,7 +214,7 @@ impl Wrapper {
     /// Whether it only says where a program is: `command -v x`.
     fn only_asks(self, arguments: &[Word]) -> bool {
         let text = arguments.first().and_then(Word::only_text);
-        self == Self::Plain && matches!(text, Some("-v" | "-V"))
+        self == Self::Command && matches!(text, Some("-v" | "-V"))
     }
 }
 
@@ -296,10 +295,4 @@ fn is_plain(word: &Word) -> bool {
         text.chars().all(|it| it.is_alphanumeric() || PLAIN.contains(it) || it == GAP)
     };
     word.expanded.iter().all(has_plain_characters) && !word.texts().any(|text| may_run_code(text))
-}
-
-/// Whether a text is a path that begins in the directory where the command runs, or in the project.
-pub(super) fn is_relative_path(text: &str) -> bool {
-    let begins_here = text.contains('/') && !text.starts_with(['/', '~', GAP]);
-    (begins_here || text.starts_with('\0')) && !text.contains("..")
 }
