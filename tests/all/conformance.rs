@@ -50,7 +50,7 @@ async fn differences(case: &Value) -> Vec<String> {
         found["output"]["errors"].as_array().unwrap().iter().map(|e| &e["message"]).collect();
     let found = json!({
         "matched": response.hooks.len(),
-        "sequential": plan.sequential,
+        "sequential": plan.groups.len() > 1 || plan.hooks.iter().any(|it| it.hook.sequential),
         "aggregated": {
             "success": found["output"]["success"],
             "finalOutput": found["output"]["finalOutput"],

@@ -460,19 +460,14 @@ async fn names_that_are_known_elsewhere_are_not_renamed_or_forged() {
     assert_eq!(told["model_request"], json!({"n": 1}));
     assert_eq!(told.get("llm_request"), None);
 
-    let mut forged = RequestInput::from(BeforeAgentInput { prompt: "true".into() });
+    let mut forged = RequestInput::from(BeforeAgentInput::new("true"));
     forged.extra = fields(json!({"prompt": "forged"}));
     let fired = system.fire(forged).await;
     assert_eq!(fired.failure.unwrap().code.as_str(), "invalid_payload");
-    let mut absent = RequestInput::from(NotificationInput {
-        message: "m".into(),
-        notification_type: "other".into(),
-        details: object(json!({})),
-        level: None,
-    });
+    let mut absent = RequestInput::from(NotificationInput::new("m"));
     absent.extra = fields(json!({"level": 7}));
     assert_eq!(system.fire(absent).await.failure.unwrap().code.as_str(), "invalid_payload");
-    let mut long = RequestInput::from(BeforeAgentInput { prompt: "true".into() });
+    let mut long = RequestInput::from(BeforeAgentInput::new("true"));
     long.base.session_id = Some("x".repeat(5_000).into());
     assert_eq!(system.fire(long).await.failure.unwrap().code.as_str(), "invalid_payload");
 }

@@ -12,7 +12,7 @@ use hook_bus::{
 };
 use hook_core::{
     BeforeAgentInput, FailBehavior, FailureCode, HandlerHook, HookEventName, HookOutput,
-    NotificationInput, PolicyDecision, RawObject,
+    NotificationInput, PolicyDecision,
 };
 use hook_tests::{Project, fields, workspace};
 use serde_json::json;
@@ -317,9 +317,7 @@ async fn invariant_04_the_engine_is_built_once_under_concurrent_callers() {
     assert!(system.registry().is_err() && system.event_handler().is_err());
     let (calls, fires) = tokio::join!(
         join_all((0..50).map(|_| system.initialize())),
-        join_all(
-            (0..10).map(|_| system.fire_before_agent(BeforeAgentInput { prompt: "a".into() }))
-        ),
+        join_all((0..10).map(|_| system.fire_before_agent(BeforeAgentInput::new("a")))),
     );
     assert!(calls.iter().all(Result::is_ok));
     assert!(fires.iter().all(|fired| fired.failure.is_none()));
@@ -327,7 +325,7 @@ async fn invariant_04_the_engine_is_built_once_under_concurrent_callers() {
     // What is written after that is not read.
     project.write("settings.json", "{}");
     system.initialize().await.unwrap();
-    system.fire_before_agent(BeforeAgentInput { prompt: "a".into() }).await;
+    system.fire_before_agent(BeforeAgentInput::new("a")).await;
     assert!(Arc::ptr_eq(&registry, &system.registry().unwrap()));
     assert_eq!(system.status().total_hooks, 1);
     // Until somebody asks for it.
@@ -338,11 +336,11 @@ async fn invariant_04_the_engine_is_built_once_under_concurrent_callers() {
 #[tokio::test]
 async fn invariant_05_no_match_is_a_fresh_success_every_time() {
     let system = HookSystem::builder(".").build().unwrap();
-    let mut first = system.fire_before_agent(BeforeAgentInput { prompt: "a".into() }).await;
+    let mut first = system.fire_before_agent(BeforeAgentInput::new("a")).await;
     assert_eq!(first.aggregated, hook_core::AggregatedHookResult::empty_success());
     first.aggregated.success = false;
     first.aggregated.all_outputs.push(HookOutput::deny("mutated"));
-    let second = system.fire_before_agent(BeforeAgentInput { prompt: "a".into() }).await;
+    let second = system.fire_before_agent(BeforeAgentInput::new("a")).await;
     assert!(second.aggregated.success && second.aggregated.all_outputs.is_empty());
 }
 
@@ -364,7 +362,7 @@ async fn invariant_06_every_error_path_returns_a_failure_envelope() {
 
     // A caller of a fire function gets the same, as a value.
     system.dispose();
-    let fired = system.fire_before_agent(BeforeAgentInput { prompt: "a".into() }).await;
+    let fired = system.fire_before_agent(BeforeAgentInput::new("a")).await;
     assert_eq!(fired.failure.unwrap().code, FailureCode::NoHandler);
     assert_eq!(fired.decision, PolicyDecision::Proceed);
 }
@@ -372,10 +370,10 @@ async fn invariant_06_every_error_path_returns_a_failure_envelope() {
 #[tokio::test]
 async fn invariant_07_success_is_hook_health_and_not_policy() {
     let denies = Project::with_hook("BeforeAgent", r#"echo '{"decision":"deny","reason":"r"}'"#);
-    let denied = denies.system().fire_before_agent(BeforeAgentInput { prompt: "a".into() }).await;
+    let denied = denies.system().fire_before_agent(BeforeAgentInput::new("a")).await;
     assert!(denied.aggregated.success && denied.is_blocking_decision());
     let fails = Project::with_hook("BeforeAgent", "exit 3");
-    let failed = fails.system().fire_before_agent(BeforeAgentInput { prompt: "a".into() }).await;
+    let failed = fails.system().fire_before_agent(BeforeAgentInput::new("a")).await;
     assert!(!failed.aggregated.success && !failed.is_blocking_decision());
     assert!(failed.failure.is_none(), "a hook that fails is no failed stage");
 }
@@ -406,7 +404,7 @@ async fn invariant_08_only_an_explicit_decision_blocks() {
     ] {
         let project = Project::with_settings(&settings(command, behavior));
         let system = project.system();
-        let result = system.fire_before_agent(BeforeAgentInput { prompt: "a".into() }).await;
+        let result = system.fire_before_agent(BeforeAgentInput::new("a")).await;
         assert_eq!(result.decision, expected, "{command} with {behavior}: {result:?}");
         if command == "exit 1" {
             assert!(result.aggregated.errors.is_empty(), "an odd exit code is no error");
@@ -452,7 +450,7 @@ async fn invariant_09_callers_read_the_processed_result() {
             "hookSpecificOutput":{"additionalContext":"more"}}'"#},
         {"type": "command", "command": r#"echo '{"decision":"block","reason":"no"}'"#},
     ]}]}}));
-    let result = project.system().fire_before_agent(BeforeAgentInput { prompt: "a".into() }).await;
+    let result = project.system().fire_before_agent(BeforeAgentInput::new("a")).await;
     assert_eq!(result.decision, PolicyDecision::Stop, "the strongest");
     assert!(result.should_stop);
     assert_eq!(result.stop_reason.as_deref(), Some("enough"));
@@ -526,14 +524,7 @@ async fn invariant_12_what_a_subscriber_holds_is_bounded_in_bytes() {
     let limits = SubscriptionLimits { bytes: 1_000_000, ..SubscriptionLimits::default() };
     let mut sleeper = system.bus().subscribe_with::<HookExecutionRequest>(limits);
     for _ in 0..100 {
-        system
-            .fire_notification(NotificationInput {
-                message: "m".repeat(100_000),
-                notification_type: "other".into(),
-                details: RawObject::empty(),
-                level: None,
-            })
-            .await;
+        system.fire_notification(NotificationInput::new("m".repeat(100_000))).await;
     }
     let lagged = sleeper.next().await.unwrap().unwrap_err();
     assert!((90..100).contains(&lagged.missed()), "{lagged}");

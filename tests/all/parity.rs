@@ -140,11 +140,10 @@ proptest! {
 
 #[test]
 fn a_typed_request_and_its_json_form_are_the_same_request() {
-    let typed = HookExecutionRequest::typed(hook_core::BeforeToolInput {
-        tool_name: hook_core::ToolName::new("write_file").unwrap(),
-        tool_input: object(json!({"path": "a"})),
-        mcp_context: None,
-    });
+    let typed = HookExecutionRequest::typed(hook_core::BeforeToolInput::new(
+        hook_core::ToolName::new("write_file").unwrap(),
+        object(json!({"path": "a"})),
+    ));
     let text = String::from_utf8(typed.to_json()).unwrap();
     assert_eq!(HookExecutionRequest::from_json(&text).to_json(), typed.to_json());
 }

@@ -793,12 +793,7 @@ async fn a_turn_ends_as_its_hooks_say() {
 #[tokio::test]
 async fn a_session_is_told_from_its_start_to_its_end() {
     let output = json!({"systemMessage": "m", "hookSpecificOutput": {"additionalContext": "c"}});
-    let notification = NotificationInput {
-        message: "m".into(),
-        notification_type: "other".into(),
-        details: RawObject::empty(),
-        level: None,
-    };
+    let notification = NotificationInput::new("m");
     for event in ["SessionStart", "SessionEnd", "PreCompress", "Notification"] {
         let (project, host) = saying(event, &output);
         let result = match event {

@@ -53,11 +53,7 @@ fn texts(response: &Value) -> Vec<String> {
 }
 
 fn tool_input() -> BeforeToolInput {
-    BeforeToolInput {
-        tool_name: ToolName::new("edit").unwrap(),
-        tool_input: RawObject::empty(),
-        mcp_context: None,
-    }
+    BeforeToolInput::new(ToolName::new("edit").unwrap(), RawObject::empty())
 }
 
 #[tokio::test]
@@ -90,12 +86,7 @@ async fn every_trigger_tells_the_warnings() {
     assert_all(&end.warnings, "session end");
     let compress = fire_pre_compress_hook(&host, PreCompressTrigger::Auto).await;
     assert_all(&compress.warnings, "pre compress");
-    let notification = NotificationInput {
-        message: "m".into(),
-        notification_type: "other".into(),
-        details: RawObject::empty(),
-        level: None,
-    };
+    let notification = NotificationInput::new("m");
     let notified = fire_notification_hook(&host, notification).await;
     assert_all(&notified.warnings, "notification");
 

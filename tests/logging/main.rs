@@ -36,7 +36,7 @@ async fn logged(system: &HookSystem) -> (ProcessedHookResult, Vec<String>) {
         .with_ansi(false)
         .with_writer(move || writer.clone())
         .finish();
-    let fire = system.fire_before_agent(BeforeAgentInput { prompt: "a".into() });
+    let fire = system.fire_before_agent(BeforeAgentInput::new("a"));
     let result = fire.with_subscriber(subscriber).await;
     let text = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
     (result, text.lines().map(str::to_owned).collect())

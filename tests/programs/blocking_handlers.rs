@@ -54,7 +54,7 @@ fn system(
 }
 
 async fn fire(system: &HookSystem) -> HookExecutionResponse {
-    let input = BeforeAgentInput { prompt: String::new() };
+    let input = BeforeAgentInput::new(String::new());
     system.bus().request(HookExecutionRequest::typed(input)).await
 }
 

@@ -25,13 +25,14 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .build()?;
     let system = Arc::new(system);
     let fired = Arc::clone(&system);
-    let stuck = tokio::spawn(async move {
-        fired.fire_before_agent(BeforeAgentInput { prompt: String::new() }).await
-    });
+    let stuck =
+        tokio::spawn(
+            async move { fired.fire_before_agent(BeforeAgentInput::new(String::new())).await },
+        );
     while system.status().in_flight == 0 {
         tokio::task::yield_now().await;
     }
-    let quick = system.fire_session_end(SessionEndInput { reason: SessionEndReason::Exit }).await;
+    let quick = system.fire_session_end(SessionEndInput::new(SessionEndReason::Exit)).await;
     assert!(!stuck.is_finished(), "the other handler has not returned yet");
     let stuck = stuck.await?;
     let said = quick.system_message.unwrap_or_default();

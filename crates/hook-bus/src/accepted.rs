@@ -81,12 +81,20 @@ impl Accepted {
             origin,
             deadline: request.deadline().and_then(|after| Instant::now().checked_add(after)),
             correlation_id: request.correlation_id().clone(),
-            event: request.event(),
+            event: match &handler {
+                Some(handler) => handler.event_of(request),
+                None => request.event(),
+            },
             streams: request.asks_for_streams(),
             handler,
             refusal: refusal.map(Box::new),
             answered: false,
         }
+    }
+
+    /// The event that it is about, if there is one of that name.
+    pub(crate) fn event(&self) -> Option<HookEventName> {
+        self.event
     }
 
     /// Hands the request to its handler. What runs on must be driven to its end.

@@ -121,6 +121,9 @@ pub(crate) trait RequestHandler: Send + Sync {
     /// handler afterwards, and counts as in flight until it is released.
     fn accept(&self) -> Result<(), StageFailure>;
 
+    /// The event that a request is about, if there is one of its name.
+    fn event_of(&self, request: &HookExecutionRequest) -> Option<HookEventName>;
+
     /// The hooks that run now; `None` before there are any.
     fn running_hooks(&self) -> Option<Arc<RunningHooks>>;
 
@@ -236,10 +239,11 @@ impl MessageBus {
         by: ServeBy<'_>,
     ) -> Box<HookExecutionResponse> {
         // Nothing of a request that is answered at once is carried through the future.
-        let (id, event) = (request.correlation_id().clone(), request.event());
+        let id = request.correlation_id().clone();
         let origin = Origin::of(self, &request, None);
         let (key, lane) = (RequestKey::next(), RunLane::default());
         let accepted = Accepted::new(self, &request, key, AcceptAs { lane, origin, by });
+        let event = accepted.event();
         match accepted.begin(request, None) {
             Served::Done(response) => response,
             Served::Running { running, cancel } => match drive(running, cancel).await {

@@ -6,16 +6,19 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::thread;
 
+use hook_core::event::DeclareError;
 use hook_core::runner::RunnerError;
 use hook_core::settings::{Diagnostic, SettingsFile, Severity, discover, read_again};
 use hook_core::text::OneLine;
 use hook_core::{
-    Aggregator, Guard, HandlerHook, HookEventName, HookRegistry, Pipeline, Planner, Runner,
-    RunnerHost, SettingsSource, TrustPolicy,
+    Aggregator, EventDefinition, Events, Guard, HandlerHook, HookEventName, HookRegistry, Pipeline,
+    Planner, Runner, RunnerHost, SettingsSource, TrustPolicy,
 };
 use tokio::runtime::Handle;
 use tokio::sync::{OnceCell, Semaphore};
 use tokio::task::JoinError;
+
+use crate::declared::{DeclaredEvent, DeclaredEvents};
 
 /// Why a hook system could not be initialized. Remembered until a reload, but for
 /// [`Thread`](Self::Thread).
@@ -89,6 +92,8 @@ pub(crate) struct EngineOptions {
     pub(crate) trust: TrustPolicy,
     /// Whether errors in settings keep the system from starting.
     pub(crate) strict: bool,
+    /// The events that the host declared, beside the built-in ones.
+    pub(crate) events: Events,
 }
 
 impl EngineOptions {
@@ -106,6 +111,8 @@ impl EngineOptions {
 pub(crate) struct Engine {
     pub(crate) registry: Arc<HookRegistry>,
     pub(crate) pipeline: Pipeline,
+    /// The events there are, with those that settings declare.
+    pub(crate) events: Events,
     /// What the registry was made of, for a reload that finds a file broken.
     files: Vec<SettingsFile>,
 }
@@ -184,6 +191,11 @@ impl Engine {
         }
     }
 
+    /// The event of that name.
+    pub(crate) fn event(&self, name: &str) -> Option<HookEventName> {
+        self.events.from_name(name)
+    }
+
     /// Whether an event has a guard, or one may be missing that could not be read.
     pub(crate) fn may_have_guard(&self, event: HookEventName) -> bool {
         self.pipeline.planner().blocking_on_failure(event).is_some()
@@ -192,16 +204,18 @@ impl Engine {
 
     fn read(options: &EngineOptions, runner: Arc<Runner>, before: Option<&Self>) -> Self {
         let known = before.map_or(&[][..], |before| &before.files);
-        let files = read_again(&options.files(), known, options.strict);
+        let mut events = options.events.clone();
+        let files = read_again(&options.files(), known, options.strict, &mut events);
         let registry = Arc::new(HookRegistry::new(
             &files,
             &options.handlers,
             &runner,
             &options.host.project,
             &options.trust,
+            &events,
         ));
         let planner = Planner::new(Arc::clone(&registry));
-        Self { registry, pipeline: Pipeline::new(planner, runner, Aggregator), files }
+        Self { registry, pipeline: Pipeline::new(planner, runner, Aggregator), events, files }
     }
 }
 
@@ -237,13 +251,20 @@ type Built = OnceCell<BuiltEngine>;
 pub(crate) struct EngineSlot {
     options: EngineOptions,
     current: RwLock<Arc<Built>>,
+    /// Declared while the system runs.
+    declared: DeclaredEvents,
     /// One reload at a time, so that the last to begin is the last to be seen.
     reloading: Semaphore,
 }
 
 impl EngineSlot {
     pub(crate) fn new(options: EngineOptions) -> Self {
-        Self { options, current: RwLock::default(), reloading: Semaphore::new(1) }
+        Self {
+            options,
+            current: RwLock::default(),
+            declared: DeclaredEvents::default(),
+            reloading: Semaphore::new(1),
+        }
     }
 
     pub(crate) fn project(&self) -> &Path {
@@ -253,6 +274,40 @@ impl EngineSlot {
     /// The engine or why there is none; `None` before it was first needed.
     pub(crate) fn get(&self) -> Option<BuiltEngine> {
         self.current.read().unwrap_or_else(PoisonError::into_inner).get().cloned()
+    }
+
+    /// The event of that name, by all that is known.
+    pub(crate) fn event(&self, name: &str) -> Option<HookEventName> {
+        let of_settings = || match self.get()? {
+            Ok(engine) => engine.event(name),
+            Err(unbuilt) => unbuilt.unused.as_ref()?.event(name),
+        };
+        self.options
+            .events
+            .from_name(name)
+            .or_else(of_settings)
+            .or_else(|| self.declared.event(name))
+    }
+
+    /// All events, by all that is known.
+    pub(crate) fn events(&self) -> Events {
+        let mut events = match self.get() {
+            Some(Ok(engine)) => engine.events.clone(),
+            Some(Err(unbuilt)) => {
+                unbuilt.unused.as_ref().map(|engine| engine.events.clone()).unwrap_or_default()
+            }
+            None => self.options.events.clone(),
+        };
+        self.declared.add_to(&mut events);
+        events
+    }
+
+    /// Declares an event for as long as what is given back is kept.
+    pub(crate) fn declare(
+        &self,
+        definition: EventDefinition,
+    ) -> Result<DeclaredEvent, DeclareError> {
+        self.declared.declare(definition, self.events())
     }
 
     /// Whether an event has a guard, or may have one, by all that is known.

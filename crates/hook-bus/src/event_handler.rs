@@ -95,7 +95,7 @@ impl HookEventHandler {
     ) -> Served {
         let door = Door::of(engine, request.correlation_id().clone());
         let keeps_inputs = request.asks_for_inputs();
-        let mut input = match read(request.into_body()) {
+        let mut input = match self.read(engine, request.into_body()) {
             Ok(input) => input,
             Err(Rejected { event, other_event, failure }) => {
                 // Of several events the one that has a guard, whichever a reader takes.
@@ -164,6 +164,46 @@ impl HookEventHandler {
         Served::Running { running: run.finish().boxed(), cancel }
     }
 
+    /// Stages 1 to 3: envelope, route, payload.
+    fn read(&self, engine: &Engine, body: Body) -> Result<Box<RequestInput>, Rejected> {
+        let known = |name: &str| engine.event(name).or_else(|| self.engine.event(name));
+        let Named { event_name, input } = match body {
+            Body::Typed(input) => {
+                let event = input.event();
+                if event.row().is_declared() && known(event.as_str()) != Some(event) {
+                    let failure = Box::new(self.unsupported(event.as_str()));
+                    return Err(Rejected { event: Some(event), other_event: None, failure });
+                }
+                return match input.check() {
+                    Ok(()) => Ok(input),
+                    Err(error) => Err(invalid_payload(&error)),
+                };
+            }
+            Body::Named(named) => *named,
+            Body::Invalid(invalid) => {
+                let Invalid { event_name, other_event_name, failure } = *invalid;
+                let event = event_name.as_deref().and_then(known);
+                let other_event = other_event_name.as_deref().and_then(known);
+                return Err(Rejected { event, other_event, failure: Box::new(failure) });
+            }
+        };
+        let Some(event) = known(&event_name) else {
+            let failure = Box::new(self.unsupported(&event_name));
+            return Err(Rejected { event: None, other_event: None, failure });
+        };
+        RequestInput::read(event, input).map(Box::new).map_err(|error| invalid_payload(&error))
+    }
+
+    fn unsupported(&self, event_name: &str) -> StageFailure {
+        let events = self.engine.events();
+        let failure = StageFailure::new(FailureCode::UnsupportedEvent, events.unknown(event_name))
+            .with_detail("eventName", RawJson::from_text(&shortened(event_name)));
+        match events.nearest(event_name) {
+            Some(nearest) => failure.with_detail("nearest", RawJson::from_text(nearest)),
+            None => failure,
+        }
+    }
+
     /// Builds the engine first; the first request does that.
     async fn initialize_and_serve(
         self: Arc<Self>,
@@ -171,7 +211,7 @@ impl HookEventHandler {
         cancel: CancellationToken,
         control: RequestControl,
     ) -> Box<HookExecutionResponse> {
-        let (id, event) = (request.correlation_id().clone(), request.event());
+        let (id, event) = (request.correlation_id().clone(), self.event_of(&request));
         let cut_off = self.cut_off(&cancel, control.deadline);
         let built = tokio::select! {
             biased;
@@ -206,6 +246,10 @@ impl RequestHandler for HookEventHandler {
         if self.in_flight.enter() { Ok(()) } else { Err(shutting_down()) }
     }
 
+    fn event_of(&self, request: &HookExecutionRequest) -> Option<HookEventName> {
+        request.event_among(|name| self.engine.event(name))
+    }
+
     fn running_hooks(&self) -> Option<Arc<RunningHooks>> {
         let engine = self.engine.get()?.ok()?;
         Some(Arc::clone(engine.pipeline.runner().running_hooks()))
@@ -220,7 +264,7 @@ impl RequestHandler for HookEventHandler {
         match &built {
             Some(Ok(engine)) => self.serve_with(engine, request, &control),
             Some(built @ Err(unbuilt)) => {
-                let (id, event) = (request.correlation_id().clone(), request.event());
+                let (id, event) = (request.correlation_id().clone(), self.event_of(&request));
                 let failure = not_initialized(&unbuilt.error);
                 Served::Done(unserved(built, id, event, failure))
             }
@@ -233,7 +277,7 @@ impl RequestHandler for HookEventHandler {
     }
 
     fn refuse(self: Arc<Self>, request: HookExecutionRequest, failure: StageFailure) -> Served {
-        let (id, event) = (request.correlation_id().clone(), request.event());
+        let (id, event) = (request.correlation_id().clone(), self.event_of(&request));
         if let Some(built) = self.engine.get() {
             return Served::Done(unserved(&built, id, event, failure));
         }
@@ -295,43 +339,11 @@ struct Rejected {
     failure: Box<StageFailure>,
 }
 
-/// Stages 1 to 3: envelope, route, payload.
-fn read(body: Body) -> Result<Box<RequestInput>, Rejected> {
-    let Named { event_name, input } = match body {
-        Body::Typed(input) => {
-            return match input.check() {
-                Ok(()) => Ok(input),
-                Err(error) => Err(invalid_payload(&error)),
-            };
-        }
-        Body::Named(named) => *named,
-        Body::Invalid(invalid) => {
-            let Invalid { event, other_event, failure } = *invalid;
-            return Err(Rejected { event, other_event, failure: Box::new(failure) });
-        }
-    };
-    let Some(event) = HookEventName::from_name(&event_name) else {
-        let failure = Box::new(unsupported(&event_name));
-        return Err(Rejected { event: None, other_event: None, failure });
-    };
-    RequestInput::read(event, input).map(Box::new).map_err(|error| invalid_payload(&error))
-}
-
 fn invalid_payload(error: &PayloadError) -> Rejected {
     let failure = StageFailure::new(FailureCode::InvalidPayload, error.to_string())
         .with_detail("field", RawJson::from_text(error.shape().path()))
         .with_detail("expected", RawJson::from_text(error.shape().expected()));
     Rejected { event: Some(error.event()), other_event: None, failure: Box::new(failure) }
-}
-
-fn unsupported(event_name: &str) -> StageFailure {
-    let failure =
-        StageFailure::new(FailureCode::UnsupportedEvent, HookEventName::unknown(event_name))
-            .with_detail("eventName", RawJson::from_text(&shortened(event_name)));
-    match HookEventName::nearest(event_name) {
-        Some(nearest) => failure.with_detail("nearest", RawJson::from_text(nearest)),
-        None => failure,
-    }
 }
 
 fn no_runtime() -> StageFailure {

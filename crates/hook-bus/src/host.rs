@@ -4,6 +4,7 @@
 use std::fmt;
 use std::future::Future;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -148,6 +149,11 @@ impl AgentHost {
     /// The file with the session's transcript; empty where there is none.
     pub fn transcript_path(&self) -> &str {
         &self.hooks.context().transcript_path
+    }
+
+    /// How long a request may take, if there is a limit.
+    pub(crate) fn deadline(&self) -> Option<Duration> {
+        self.hooks.request_deadline()
     }
 
     /// Fires an event; `None` where hooks are off. A failure is among the warnings, since the

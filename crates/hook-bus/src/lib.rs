@@ -66,6 +66,7 @@
 
 mod accepted;
 mod bus;
+mod declared;
 mod engine;
 mod event_handler;
 mod fire;
@@ -88,6 +89,7 @@ mod unfinished;
 pub mod wire;
 
 pub use bus::{AlreadyServed, BusLimits, MessageBus, PublishError, PublishedRequest};
+pub use declared::DeclaredEvent;
 pub use engine::{InitializeError, NotInitialized};
 pub use event_handler::HookEventHandler;
 pub use hook_translate::Sdk;

@@ -6,6 +6,7 @@
 //! assert_eq!(schema["$defs"]["hello"]["properties"]["type"]["const"], "hook-hello");
 //! ```
 
+use hook_core::event::EVENT_NAME_PATTERN;
 use hook_core::schema::{View, document, output, request_input};
 use hook_core::{FailureCode, HookEventName};
 use hook_translate::Sdk;
@@ -33,7 +34,7 @@ pub fn messages() -> Value {
     for event in HookEventName::all() {
         definitions.insert(format!("{event}Input"), input(event));
     }
-    definitions.insert(defined::EVENT.to_owned(), json!({"enum": names()}));
+    definitions.insert(defined::EVENT.to_owned(), event_name());
     definitions.insert(defined::OUTPUT.to_owned(), output());
     let mut error = View::Written.object(&ERROR, true);
     error["properties"]["code"]["enum"] = json!(FailureCode::ALL.map(FailureCode::as_str));
@@ -55,8 +56,15 @@ fn one_of(names: &[&str]) -> Value {
     json!({"oneOf": names.iter().map(|name| reference(name)).collect::<Vec<_>>()})
 }
 
-fn names() -> Vec<&'static str> {
-    HookEventName::all().map(HookEventName::as_str).collect()
+/// A built-in event, or one that was declared.
+fn event_name() -> Value {
+    let names: Vec<&str> = HookEventName::all().map(HookEventName::as_str).collect();
+    json!({
+        "description": "The event.",
+        "type": "string",
+        "pattern": EVENT_NAME_PATTERN,
+        "examples": names,
+    })
 }
 
 /// A request: its input is that of its event, and may stand under its older name.
@@ -66,8 +74,7 @@ fn request() -> Value {
         let row = event.row();
         std::iter::once(row.name).chain(row.aliases.iter().copied())
     };
-    let known: Vec<&str> = HookEventName::all().flat_map(with_aliases).collect();
-    schema["properties"]["eventName"]["enum"] = json!(known);
+    schema["properties"]["eventName"] = event_name();
     schema["properties"]["input"] = json!({
         "description": "The event's input.",
         "type": "object",

@@ -6,15 +6,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use hook_core::event::DeclareError;
 use hook_core::runner::RunnerLimits;
 use hook_core::settings::Diagnostic;
 use hook_core::{
-    EndSignal, HandlerHook, HookEventName, HookListing, HookRegistry, HostContext,
-    ProcessedHookResult, RequestInput, RunnerHost, SettingsSource, TrustPolicy,
+    EndSignal, EventDefinition, Events, HandlerHook, HookEventName, HookListing, HookRegistry,
+    HostContext, ProcessedHookResult, RequestInput, RunnerHost, SettingsSource, TrustPolicy,
 };
 
 use crate::accepted::ServeBy;
 use crate::bus::{AlreadyServed, MessageBus, RequestHandler};
+use crate::declared::DeclaredEvent;
 use crate::engine::{
     Engine, EngineOptions, EngineSlot, InitializeError, NotInitialized, Sources, Unbuilt,
 };
@@ -66,6 +68,39 @@ impl HookSystemBuilder {
     pub fn strict(mut self) -> Self {
         self.options.strict = true;
         self
+    }
+
+    /// Declares an event beside the built-in ones.
+    ///
+    /// ```
+    /// use hook_bus::HookSystem;
+    /// use hook_core::{EventDefinition, HandlerHook, HookOutput, JsonObject, OpenInput, RawJson};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    ///
+    /// let deploy = EventDefinition::new("DeployFinished")
+    ///     .matching_exactly("environment")
+    ///     .block_means("it is rolled back");
+    /// let event = deploy.event()?;
+    /// let guard = HandlerHook::inline(event, "freeze", |_input| {
+    ///     Ok(Some(HookOutput::deny("production is frozen")))
+    /// })
+    /// .matcher("production");
+    /// let system = HookSystem::builder(".").event(deploy)?.handler(guard).build()?;
+    ///
+    /// let mut fields = JsonObject::new();
+    /// fields.insert("environment", RawJson::from_text("production"));
+    /// let result = system.fire(OpenInput::new(event, fields)?).await;
+    /// assert!(result.is_blocking_decision());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// When there is an event of that name that means something else, or too many.
+    pub fn event(mut self, definition: EventDefinition) -> Result<Self, DeclareError> {
+        self.options.events.declare(definition)?;
+        Ok(self)
     }
 
     /// Registers a function of the host as a hook.
@@ -126,6 +161,10 @@ impl HookSystemBuilder {
         self
     }
 
+    pub(crate) fn request_deadline(&self) -> Option<Duration> {
+        self.deadline
+    }
+
     pub(crate) fn context(&self) -> &HostContext {
         &self.context
     }
@@ -169,7 +208,7 @@ impl HookSystemBuilder {
 /// });
 /// let system = HookSystem::builder(".").handler(polite).build()?;
 ///
-/// let result = system.fire_before_agent(BeforeAgentInput { prompt: "Hi".into() }).await;
+/// let result = system.fire_before_agent(BeforeAgentInput::new("Hi")).await;
 /// assert_eq!(result.additional_context.as_deref(), Some("Be polite."));
 /// # Ok(())
 /// # }
@@ -215,6 +254,7 @@ impl HookSystem {
             host,
             trust: TrustPolicy::Nothing,
             strict: false,
+            events: Events::built_in(),
         };
         HookSystemBuilder { options, context, deadline: None, bus: None }
     }
@@ -321,6 +361,23 @@ impl HookSystem {
     /// Before [`initialize`](Self::initialize), or when that failed.
     pub fn diagnostics(&self) -> Result<Vec<Diagnostic>, NotInitialized> {
         Ok(self.registry()?.diagnostics().to_vec())
+    }
+
+    /// The events there are: the built-in ones, and those that the host, settings and clients declared.
+    pub fn events(&self) -> Events {
+        self.engine.events()
+    }
+
+    /// Declares an event while the system runs, for as long as what is given back is kept. Another
+    /// declaration of the same keeps it, too.
+    ///
+    /// # Errors
+    /// When there is an event of that name that means something else, or too many.
+    pub fn declare_event(
+        &self,
+        definition: EventDefinition,
+    ) -> Result<DeclaredEvent, DeclareError> {
+        self.engine.declare(definition)
     }
 
     /// Whether an event has a guard (a hook with `failBehavior: block` that is switched on), or may have

@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn what_is_there_counts_whatever_its_case() {
         let offered = event_names("before".as_ref());
-        assert_eq!(offered.len(), 4);
+        assert_eq!(offered.len(), 7);
         assert_eq!(event_names("".as_ref()).len(), HookEventName::COUNT);
         assert!(event_names("x".as_ref()).is_empty());
     }

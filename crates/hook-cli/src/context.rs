@@ -6,9 +6,11 @@ use std::time::Duration;
 
 use hook_bus::{HookSystem, HookSystemBuilder};
 use hook_core::settings::{
-    SettingsFile, Surroundings, config_home, discover, load, nearest_project,
+    SettingsFile, Surroundings, config_home, declare_events, discover, load, nearest_project,
 };
-use hook_core::{HookListing, HookSource, SettingsSource, TrustPolicy, TrustStore};
+use hook_core::{
+    Events, HookEventName, HookListing, HookSource, SettingsSource, TrustPolicy, TrustStore,
+};
 
 use crate::args::Common;
 use crate::error::CommandError;
@@ -22,6 +24,20 @@ pub(crate) struct Context {
     cwd: PathBuf,
     project: PathBuf,
     config_home: Option<PathBuf>,
+}
+
+/// A name that no event has.
+pub(crate) struct NoEvent {
+    /// What to say of it.
+    pub(crate) message: String,
+    /// Whether all settings could be read that may declare one of that name.
+    pub(crate) is_complete: bool,
+}
+
+impl From<NoEvent> for CommandError {
+    fn from(no_event: NoEvent) -> Self {
+        Self::Usage(no_event.message)
+    }
 }
 
 /// How many guards that block are named; the others are counted.
@@ -72,7 +88,23 @@ impl Context {
     /// What hooks would find around them.
     pub(crate) fn surroundings(&self) -> Surroundings {
         let environment = std::env::vars_os().collect();
-        Surroundings { project: self.project.clone(), environment }
+        Surroundings { project: self.project.clone(), environment, events: Events::built_in() }
+    }
+
+    /// The event of that name, which is built in or declared in the settings that count.
+    pub(crate) fn event(&self, name: &str) -> Result<HookEventName, NoEvent> {
+        if let Some(event) = HookEventName::from_name(name) {
+            return Ok(event);
+        }
+        let (events, is_complete) = self.events();
+        events.from_name(name).ok_or_else(|| NoEvent { message: events.unknown(name), is_complete })
+    }
+
+    /// The events there are, and whether all settings could be read.
+    pub(crate) fn events(&self) -> (Events, bool) {
+        let mut events = Events::built_in();
+        let is_complete = declare_events(&self.sources(), &mut events);
+        (events, is_complete)
     }
 
     /// Where the user's own files are, if there is a home.

@@ -91,7 +91,7 @@ impl Aggregator {
             results.iter().filter_map(|result| result.output.clone()).collect();
         AggregatedHookResult {
             success: results.iter().all(|result| result.success),
-            final_output: (!all_outputs.is_empty()).then(|| Box::new(merge(event, &all_outputs))),
+            final_output: final_output(event, results, &all_outputs).map(Box::new),
             errors: results.iter().filter_map(error_report).collect(),
             total_duration: results.iter().map(|result| result.duration).sum(),
             all_outputs,
@@ -133,10 +133,34 @@ fn warn_of_overwriting(results: &mut [HookExecutionResult]) {
     }
 }
 
+fn final_output(
+    event: HookEventName,
+    results: &[HookExecutionResult],
+    outputs: &[HookOutput],
+) -> Option<HookOutput> {
+    let merge_strategy = event.row().merge;
+    if outputs.is_empty() || merge_strategy.only_observes() {
+        return None;
+    }
+    let mut merged = merge(event, outputs);
+    // What merely stands for an answer grants nothing.
+    if merge_strategy == MergeStrategy::Permission
+        && merged.decision.as_ref().is_some_and(|it| it.policy() == PolicyDecision::Proceed)
+        && !results.iter().any(|result| result.grants)
+    {
+        merged.decision = None;
+    }
+    Some(merged)
+}
+
 /// Merges outputs by the event's strategy.
 pub(crate) fn merge(event: HookEventName, outputs: &[HookOutput]) -> HookOutput {
     match event.row().merge {
-        MergeStrategy::OrDecision => or_decision(event, outputs),
+        MergeStrategy::OrDecision
+        | MergeStrategy::Permission
+        | MergeStrategy::First
+        | MergeStrategy::Last
+        | MergeStrategy::Observe => or_decision(event, outputs),
         MergeStrategy::FieldReplacement => field_replacement(outputs),
         MergeStrategy::ToolSelection => tool_selection(event, outputs),
         MergeStrategy::Simple => {
@@ -162,16 +186,23 @@ pub(crate) fn or_decision(event: HookEventName, outputs: &[HookOutput]) -> HookO
         system_message: join(outputs.iter().map(|output| output.system_message.as_deref())),
         decision: strongest(outputs.iter().filter_map(|output| output.decision.clone())),
         reason: join(outputs.iter().map(|output| output.reason.as_deref())),
+        retry_after: None,
+        skip_remaining: None,
         hook_specific_output: merge_specific(event, outputs),
         extra: JsonObject::default(),
     };
     // A permission decision decides as much as a decision does, so the merged one says the same.
     let decision = strongest(merged.decision.take().into_iter().chain(merged.permission(event)));
+    let has_no_retry = event.row().retry_means.is_none();
+    let decision = decision.filter(|word| *word != Decision::Retry || !has_no_retry);
     merged.decision = match decision {
         Some(decision) if decision.policy() > PolicyDecision::Proceed => Some(decision),
         _ if merged.should_stop_execution() => decision,
         _ => Some(Decision::Allow),
     };
+    if merged.decision == Some(Decision::Retry) {
+        merged.retry_after = outputs.iter().filter_map(|output| output.retry_after).max();
+    }
     merged
 }
 
@@ -211,12 +242,45 @@ fn merge_specific(event: HookEventName, outputs: &[HookOutput]) -> Option<JsonOb
             }
         }
     }
+    choose_one_answer(event, outputs, &mut merged);
     let contexts: Vec<Option<String>> =
         outputs.iter().map(HookOutput::additional_context).collect();
     if let Some(context) = join(contexts.iter().map(Option::as_deref)) {
         merged.insert("additionalContext", RawJson::from_text(&context));
     }
     present.then_some(merged)
+}
+
+/// Of fields of which one answer counts, puts those of that answer into what was merged.
+fn choose_one_answer(event: HookEventName, outputs: &[HookOutput], merged: &mut JsonObject) {
+    let row = event.row();
+    let (fields, is_last): (&[&str], _) = match row.merge {
+        MergeStrategy::First => (row.answers, false),
+        MergeStrategy::Last => (row.answers, true),
+        _ => (row.first, false),
+    };
+    // The answers of a declared event have no fields that are known.
+    let counts = |output: &&HookOutput| match row.is_declared() {
+        true => output.hook_specific_output.is_some(),
+        false => fields.iter().any(|field| output.specific(field).is_some()),
+    };
+    let chosen = match is_last {
+        true => outputs.iter().rev().find(counts),
+        false => outputs.iter().find(counts),
+    };
+    let is_one = matches!(row.merge, MergeStrategy::First | MergeStrategy::Last);
+    match chosen.and_then(|output| output.hook_specific_output.as_ref()) {
+        Some(specific) if row.is_declared() && is_one => merged.clone_from(specific),
+        Some(specific) => {
+            for field in fields {
+                match specific.get(field) {
+                    Some(value) => merged.insert(*field, value.clone()),
+                    None => drop(merged.remove(field)),
+                }
+            }
+        }
+        None => {}
+    }
 }
 
 fn join<'a>(texts: impl Iterator<Item = Option<&'a str>>) -> Option<String> {
@@ -263,6 +327,7 @@ fn replace_fields(merged: &mut HookOutput, output: &HookOutput) {
     replace(&mut merged.system_message, &output.system_message);
     replace(&mut merged.decision, &output.decision);
     replace(&mut merged.reason, &output.reason);
+    merged.retry_after = merged.retry_after.max(output.retry_after);
 }
 
 fn tool_selection(event: HookEventName, outputs: &[HookOutput]) -> HookOutput {

@@ -1,27 +1,36 @@
-//! Sequential chaining: what a hook's answer changes in the input of the next one
-//! (protocol.md §2). Each event names one of these in its row.
+//! Chaining: what a hook's answer changes in the input of the next group (protocol.md §2). Each
+//! event names one of these in its row.
 
-use crate::input::EventPayload;
-use crate::json::RawObject;
+use crate::event::EventPayload;
+use crate::json::{JsonArray, RawObject};
 use crate::output::HookOutput;
 
 /// What of an answer changes the payload, and how.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Chain {
-    /// The field of `hookSpecificOutput` that does; an answer without it changes nothing.
-    pub(crate) field: Option<&'static str>,
+    /// The fields of `hookSpecificOutput` that do; an answer without them changes nothing.
+    pub(crate) fields: &'static [&'static str],
     /// Applies one hook's output to the payload that the next hook gets.
     pub(crate) apply: fn(&mut EventPayload, &HookOutput),
 }
 
-pub(crate) const NOTHING: Chain = Chain { field: None, apply: |_, _| {} };
-pub(crate) const TOOL_INPUT: Chain = Chain { field: Some("tool_input"), apply: overlay_tool_input };
-pub(crate) const LLM_REQUEST: Chain =
-    Chain { field: Some("llm_request"), apply: overlay_llm_request };
-pub(crate) const LLM_RESPONSE: Chain =
-    Chain { field: Some("llm_response"), apply: overlay_llm_response };
+impl Chain {
+    /// Whether an answer says something that may change the payload.
+    pub(crate) fn concerns(&self, output: &HookOutput) -> bool {
+        self.fields.iter().any(|field| output.specific(field).is_some())
+    }
+}
+
+pub(crate) const NOTHING: Chain = Chain { fields: &[], apply: |_, _| {} };
+pub(crate) const TOOL_INPUT: Chain = Chain { fields: &["tool_input"], apply: overlay_tool_input };
+pub(crate) const TOOL_RESPONSE: Chain =
+    Chain { fields: &["tool_response"], apply: replace_tool_response };
+pub(crate) const MODEL_REQUEST: Chain =
+    Chain { fields: &["llm_request", "messages"], apply: change_model_request };
+pub(crate) const MODEL_RESPONSE: Chain =
+    Chain { fields: &["llm_response"], apply: overlay_llm_response };
 pub(crate) const PROMPT: Chain =
-    Chain { field: Some("additionalContext"), apply: append_context_to_prompt };
+    Chain { fields: &["additionalContext"], apply: append_context_to_prompt };
 
 fn overlay_tool_input(payload: &mut EventPayload, output: &HookOutput) {
     if let EventPayload::BeforeTool(input) = payload {
@@ -29,9 +38,22 @@ fn overlay_tool_input(payload: &mut EventPayload, output: &HookOutput) {
     }
 }
 
-fn overlay_llm_request(payload: &mut EventPayload, output: &HookOutput) {
+fn replace_tool_response(payload: &mut EventPayload, output: &HookOutput) {
+    if let EventPayload::AfterTool(input) = payload
+        && let Some(response) = output.specific("tool_response")
+        && response.kind() == input.tool_response.kind()
+    {
+        input.tool_response = response.clone();
+    }
+}
+
+fn change_model_request(payload: &mut EventPayload, output: &HookOutput) {
     if let EventPayload::BeforeModel(input) = payload {
         overlay(&mut input.llm_request, "llm_request", output);
+        let messages = output.specific("messages").cloned().map(JsonArray::try_from);
+        if let Some(Ok(messages)) = messages {
+            input.messages = Some(messages);
+        }
     }
 }
 

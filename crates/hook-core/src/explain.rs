@@ -1,6 +1,7 @@
 //! Why each hook runs for an event, or does not: what stands behind a [`Plan`](crate::Plan), made
 //! of the same matching, identity and trust.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,9 +21,9 @@ pub struct Explanation {
     pub event: HookEventName,
     /// What matchers were compared with; absent where the event has nothing.
     pub subject: Option<String>,
-    /// The first hook whose definition has the plan run one hook after the other; without one they
-    /// all start at once.
-    pub sequential_because: Option<Arc<Hook>>,
+    /// For each priority whose hooks run one after the other the first hook whose definition says
+    /// so; the hooks of any other priority start at once.
+    pub sequential_because: BTreeMap<i32, Arc<Hook>>,
     /// Every hook there is: those of the event in the order in which they run, then all others. A
     /// hook that is there twice stands where it runs in the copy that runs.
     pub hooks: Vec<ExplainedHook>,

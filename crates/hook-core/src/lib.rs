@@ -15,7 +15,7 @@
 //! ```
 //! # use std::sync::Arc;
 //! use hook_core::{
-//!     Aggregator, BeforeToolInput, HandlerHook, HookEventName, HookOutput, HookRegistry,
+//!     Aggregator, BeforeToolInput, Events, HandlerHook, HookEventName, HookOutput, HookRegistry,
 //!     HostContext, Pipeline, Planner, RawJson, RawObject, RequestInput, Runner, RunnerHost,
 //!     RunnerLimits, RunScope, ToolName, TrustPolicy,
 //! };
@@ -31,15 +31,14 @@
 //!     limits: RunnerLimits::default(),
 //! })?);
 //! let registry = HookRegistry::new(
-//!     &[], &[guard], &runner, ".".as_ref(), &TrustPolicy::Nothing,
+//!     &[], &[guard], &runner, ".".as_ref(), &TrustPolicy::Nothing, &Events::built_in(),
 //! );
 //! let pipeline = Pipeline::new(Planner::new(Arc::new(registry)), runner, Aggregator);
 //!
-//! let input = RequestInput::from(BeforeToolInput {
-//!     tool_name: ToolName::new("run_shell_command")?,
-//!     tool_input: RawObject::empty(),
-//!     mcp_context: None,
-//! });
+//! let input = RequestInput::from(BeforeToolInput::new(
+//!     ToolName::new("run_shell_command")?,
+//!     RawObject::empty(),
+//! ));
 //! let host = HostContext { session_id: "s".into(), cwd: ".".into(), transcript_path: "".into() };
 //! let plan = pipeline.plan(&input.payload);
 //! let outcome = pipeline.run(&plan, input.complete(&host), &RunScope::default()).await?;
@@ -97,29 +96,23 @@ mod tool_mode;
 pub mod trust;
 
 pub use aggregator::{AggregatedHookResult, Aggregator, ErrorReport};
-pub use event::HookEventName;
+pub use event::{Event, EventDefinition, Events, HookEventName, TypedAnswer, TypedInput, events};
 pub use explain::{ExplainedHook, Explanation, NotRun};
 pub use failure::{FailureCode, HookFailure};
-pub use input::{
-    AfterAgentInput, AfterModelInput, AfterToolInput, BaseOverrides, BeforeAgentInput,
-    BeforeModelInput, BeforeToolInput, BeforeToolSelectionInput, EventInput, EventPayload,
-    HostContext, McpContext, NotificationInput, PayloadError, PreCompressInput, PreCompressTrigger,
-    RequestInput, SessionEndInput, SessionEndReason, SessionStartInput, SessionStartSource,
-    ToolName, timestamp,
-};
+pub use input::*;
 pub use json::{
-    JsonError, JsonKind, JsonObject, JsonSlice, JsonText, JsonWalk, ObjectWriter, RawJson,
-    RawObject,
+    JsonArray, JsonError, JsonKind, JsonNumber, JsonObject, JsonSlice, JsonText, JsonWalk,
+    ObjectWriter, RawJson, RawObject,
 };
 pub use model::{LlmRequest, LlmResponse, ToolConfig};
 pub use output::{Decision, HookOutput, PolicyDecision};
-pub use pipeline::{FinishedHooks, Pipeline, PipelineOutcome};
-pub use planner::{Plan, Planner};
+pub use pipeline::{FinishedHooks, NotStarted, Pipeline, PipelineOutcome};
+pub use planner::{Group, Plan, Planner};
 pub use processed::{Guard, ProcessedHookResult, StageFailure};
 pub use registry::{Hook, HookListing, HookRegistry};
 pub use runner::{
-    EndSignal, HandlerHook, HandlerResult, HookExecutionResult, HookInput, HookKind, HookStart,
-    RunLane, RunObserver, RunScope, Runner, RunnerHost, RunnerLimits,
+    EndSignal, HandlerError, HandlerHook, HandlerResult, HookExecutionResult, HookInput, HookKind,
+    HookStart, RunLane, RunObserver, RunScope, Runner, RunnerHost, RunnerLimits, TypedResult,
 };
 pub use settings::{FailBehavior, HookSource, SettingsSource};
 pub use shape::ShapeError;

@@ -4,6 +4,7 @@
 //! they need the bus and the SDKs, which this crate does not know.
 
 mod asked_again;
+mod ended;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -11,13 +12,16 @@ use std::sync::Arc;
 use futures::stream::{FuturesUnordered, StreamExt};
 
 use crate::aggregator::Aggregator;
+use crate::event::{EventPayload, HookEventName, MergeStrategy};
 use crate::failure::{FailureCode, panic_message};
-use crate::input::{EventInput, EventPayload};
-use crate::output::HookOutput;
-use crate::planner::{Plan, Planner};
+use crate::input::EventInput;
+use crate::output::{HookOutput, PolicyDecision};
+use crate::planner::{Group, Plan, Planner};
 use crate::processed::{ProcessedHookResult, StageFailure};
 use crate::runner::{HookExecutionResult, HookInput, RunScope, Runner, RunnerGone, StartedHook};
 use asked_again::Told;
+use ended::Ended;
+pub use ended::NotStarted;
 
 /// What came of an event: the result for the caller, and what each hook did.
 #[derive(Debug, Clone)]
@@ -26,12 +30,18 @@ pub struct PipelineOutcome {
     pub processed: ProcessedHookResult,
     /// What each hook did, in plan order.
     pub hooks: Vec<HookExecutionResult>,
+    /// The hooks that were not started, because of what one of an earlier priority said.
+    pub not_started: Vec<NotStarted>,
 }
 
 impl PipelineOutcome {
     /// The outcome of an event that no hook listens to.
     pub fn empty_success() -> Self {
-        Self { processed: ProcessedHookResult::empty_success(), hooks: Vec::new() }
+        Self {
+            processed: ProcessedHookResult::empty_success(),
+            hooks: Vec::new(),
+            not_started: Vec::new(),
+        }
     }
 }
 
@@ -108,10 +118,7 @@ impl Pipeline {
         }
         let mut told = Told::new(HookInput::new(input));
         let run = async {
-            match plan.sequential {
-                true => self.run_in_sequence(plan, &mut told, scope, finished).await?,
-                false => self.run_together(plan, told.input(), scope, finished).await?,
-            }
+            self.run_groups(plan, &mut told, scope, finished).await?;
             self.ask_again(plan, told, scope, finished).await
         };
         run.await.map_err(|gone| StageFailure::new(FailureCode::ExecutionFailed, gone.to_string()))
@@ -126,7 +133,7 @@ impl Pipeline {
         plan: &Plan,
         finished: FinishedHooks,
     ) -> Result<PipelineOutcome, StageFailure> {
-        let FinishedHooks { mut results } = finished;
+        let FinishedHooks { mut results, not_started } = finished;
         if results.is_empty() {
             return Ok(PipelineOutcome::empty_success());
         }
@@ -134,26 +141,61 @@ impl Pipeline {
         let mut hooks: Vec<_> = results.into_iter().map(|(_, result)| result).collect();
         let process = || {
             let aggregated = self.aggregator.aggregate(plan.event, &mut hooks);
-            ProcessedHookResult::process(plan.event, aggregated)
+            let mut processed = ProcessedHookResult::process(plan.event, aggregated);
+            processed.granted = is_granted(plan.event, &processed, &hooks);
+            processed
         };
         let processed = catch_unwind(AssertUnwindSafe(process)).map_err(|panic| {
             let message =
                 format!("failed to merge the hooks' answers: {}", panic_message(panic.as_ref()));
             StageFailure::new(FailureCode::AggregationFailed, message)
         })?;
-        Ok(PipelineOutcome { processed, hooks })
+        Ok(PipelineOutcome { processed, hooks, not_started })
     }
 
-    async fn run_together(
+    async fn run_groups(
         &self,
         plan: &Plan,
-        input: &HookInput,
+        told: &mut Told,
         scope: &RunScope,
         finished: &mut FinishedHooks,
     ) -> Result<(), RunnerGone> {
-        // All are started before the first is awaited.
+        let mut ended = Ended::default();
+        let mut input = told.input().clone();
+        for group in &plan.groups {
+            ended.begin(group.priority);
+            let first = finished.results.len();
+            let run = GroupRun { plan, group, ended: &ended, input: &input, scope };
+            self.run_group(run, told, finished).await?;
+            // In plan order, whatever finished first.
+            let Some(results) = finished.results.get_mut(first..) else { continue };
+            results.sort_by_key(|(place, _)| *place);
+            for (_, result) in results {
+                ended.note(plan.event, result);
+                if let Some(output) = result.output.as_ref().filter(|_| result.success) {
+                    input = chained(input, output);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Starts all hooks of a group before the first is awaited.
+    async fn run_group(
+        &self,
+        run: GroupRun<'_>,
+        told: &mut Told,
+        finished: &mut FinishedHooks,
+    ) -> Result<(), RunnerGone> {
+        let GroupRun { plan, group, ended, input, scope } = run;
         let mut running = Vec::new();
-        for (place, planned) in plan.hooks.iter().enumerate() {
+        for (place, planned) in plan.hooks_of(group) {
+            if let Some(by) = ended.keeps_out(&planned.hook) {
+                let hook = Arc::clone(&planned.hook);
+                finished.not_started.push(NotStarted { hook, ended_by: Arc::clone(by) });
+                continue;
+            }
+            told.note(plan, place, input);
             match self.runner.start(&planned.hook, input.clone(), scope) {
                 StartedHook::Done(result) => finished.push(plan, place, result),
                 started => running.push(async move { (place, started.finish().await) }),
@@ -168,25 +210,28 @@ impl Pipeline {
         }
         Ok(())
     }
+}
 
-    async fn run_in_sequence(
-        &self,
-        plan: &Plan,
-        told: &mut Told,
-        scope: &RunScope,
-        finished: &mut FinishedHooks,
-    ) -> Result<(), RunnerGone> {
-        let mut input = told.input().clone();
-        for (place, planned) in plan.hooks.iter().enumerate() {
-            told.note(plan, place, &input);
-            let result = self.runner.start(&planned.hook, input.clone(), scope).finish().await?;
-            if let Some(output) = result.output.as_ref().filter(|_| result.success) {
-                input = chained(input, output);
-            }
-            finished.push(plan, place, result);
-        }
-        Ok(())
-    }
+/// What a group runs with.
+struct GroupRun<'r> {
+    plan: &'r Plan,
+    group: &'r Group,
+    /// What the groups before it ended.
+    ended: &'r Ended,
+    /// What they left of the input.
+    input: &'r HookInput,
+    scope: &'r RunScope,
+}
+
+/// Whether a hook grants what the user would be asked for: one says so itself, and none restricts.
+fn is_granted(
+    event: HookEventName,
+    processed: &ProcessedHookResult,
+    hooks: &[HookExecutionResult],
+) -> bool {
+    event.row().merge == MergeStrategy::Permission
+        && processed.decision == PolicyDecision::Proceed
+        && hooks.iter().any(|result| result.grants)
 }
 
 /// What the hooks of a plan did, as far as they are done.
@@ -194,6 +239,8 @@ impl Pipeline {
 pub struct FinishedHooks {
     /// With their places in the plan, in the order in which they finished.
     results: Vec<(usize, HookExecutionResult)>,
+    /// In plan order.
+    not_started: Vec<NotStarted>,
 }
 
 impl FinishedHooks {

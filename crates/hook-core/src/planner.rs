@@ -1,11 +1,11 @@
-//! Planning: which hooks an event runs, in which order, and whether one after the other
-//! (protocol.md §2, "Plan").
+//! Planning: which hooks an event runs, in which groups and order (protocol.md §2, "Plan").
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::event::HookEventName;
-use crate::input::EventPayload;
+use crate::event::{ByEvent, EventPayload, HookEventName};
+use crate::input::MAX_TOOL_NAME;
 use crate::matcher::MatchOutcome;
 use crate::registry::{Hook, HookRegistry};
 use crate::runner::HookKind;
@@ -16,15 +16,26 @@ use crate::text::shortened;
 /// than this many, plans are made again.
 const REMEMBERED_PLANS: usize = 1_024;
 
-/// The hooks that one event runs.
+/// The hooks that one event runs: groups that run one after the other.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Plan {
     /// The event.
     pub event: HookEventName,
     /// The hooks in plan order, each with what must be said about it.
     pub hooks: Vec<PlannedHook>,
-    /// Whether they run one after the other, each seeing what the one before changed.
-    pub sequential: bool,
+    /// The groups: consecutive parts of `hooks`, lower priorities first.
+    pub groups: Vec<Group>,
+}
+
+/// Hooks that run at once, each told what the groups before changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Group {
+    /// The priority of its hooks. A `sequential` priority has a group for each of its hooks.
+    pub priority: i32,
+    /// Which of the plan's hooks they are.
+    pub hooks: Range<usize>,
 }
 
 /// One hook of a plan.
@@ -37,6 +48,11 @@ pub struct PlannedHook {
 }
 
 impl Plan {
+    fn of(event: HookEventName, selection: Selection) -> Self {
+        let groups = selection.groups();
+        Self { event, hooks: selection.planned, groups }
+    }
+
     /// Whether no hook runs.
     pub fn is_empty(&self) -> bool {
         self.hooks.is_empty()
@@ -51,6 +67,15 @@ impl Plan {
     pub fn blocking_on_failure(&self) -> Option<&Hook> {
         let mut hooks = self.hooks.iter().map(|planned| &*planned.hook);
         hooks.find(|hook| hook.fail_behavior == FailBehavior::Block)
+    }
+
+    /// The hooks of a group, with their places in the plan.
+    pub(crate) fn hooks_of(
+        &self,
+        group: &Group,
+    ) -> impl DoubleEndedIterator<Item = (usize, &PlannedHook)> {
+        let hooks = self.hooks.get(group.hooks.clone()).unwrap_or_default();
+        group.hooks.clone().zip(hooks)
     }
 }
 
@@ -92,7 +117,7 @@ impl Planner {
 /// The hooks that are on, by event, with the plans made so far.
 #[derive(Debug)]
 pub(crate) struct PlanTable {
-    events: [EventPlans; HookEventName::COUNT],
+    events: ByEvent<EventPlans>,
 }
 
 #[derive(Debug, Default)]
@@ -104,20 +129,20 @@ struct EventPlans {
 
 impl PlanTable {
     pub(crate) fn new(hooks: Vec<Arc<Hook>>) -> Self {
-        let mut events: [EventPlans; HookEventName::COUNT] = Default::default();
+        let mut events: ByEvent<EventPlans> = ByEvent::default();
         for hook in hooks {
-            events[hook.event as usize].hooks.push(hook);
+            events.of(hook.event).hooks.push(hook);
         }
         Self { events }
     }
 
     /// The hooks of an event that are on, in run order.
     pub(crate) fn hooks(&self, event: HookEventName) -> &[Arc<Hook>] {
-        &self.events[event as usize].hooks
+        self.events.get(event).map_or(&[], |plans| &plans.hooks)
     }
 
     fn plan(&self, event: HookEventName, subject: Option<&str>) -> Arc<Plan> {
-        let plans = &self.events[event as usize];
+        let Some(plans) = self.events.get(event) else { return make_plan(event, &[], subject) };
         let Some(subject) = subject else {
             let plan = plans.without_subject.get_or_init(|| make_plan(event, &plans.hooks, None));
             return Arc::clone(plan);
@@ -127,6 +152,10 @@ impl PlanTable {
             return Arc::clone(plan);
         }
         let plan = make_plan(event, &plans.hooks, Some(subject));
+        // Most names of tools are short, and what is long may be long beyond measure.
+        if subject.len() > MAX_TOOL_NAME {
+            return plan;
+        }
         let mut remembered = remembered();
         if remembered.len() >= REMEMBERED_PLANS {
             remembered.clear();
@@ -137,12 +166,11 @@ impl PlanTable {
 }
 
 fn make_plan(event: HookEventName, hooks: &[Arc<Hook>], subject: Option<&str>) -> Arc<Plan> {
-    let selection = Selection::of(hooks, subject);
-    Arc::new(Plan { event, hooks: selection.planned, sequential: selection.sequential.is_some() })
+    Arc::new(Plan::of(event, Selection::of(hooks, subject)))
 }
 
-/// What matching and identity make of an event's hooks: behind every plan, and behind every
-/// explanation of one.
+/// What matching, identity and priority make of an event's hooks: behind every plan, and behind
+/// every explanation of one.
 #[derive(Debug)]
 pub(crate) struct Selection {
     /// The hooks that run, in plan order.
@@ -150,15 +178,15 @@ pub(crate) struct Selection {
     /// For each hook its place in the plan, where it or the same hook of another source runs;
     /// `None` where its matcher does not match.
     pub(crate) places: Vec<Option<usize>>,
-    /// The first hook that has the plan run one hook after the other.
-    pub(crate) sequential: Option<Arc<Hook>>,
+    /// For each priority with one, the first hook that has its hooks run one after the other.
+    pub(crate) sequential: BTreeMap<i32, Arc<Hook>>,
 }
 
 impl Selection {
     pub(crate) fn of(hooks: &[Arc<Hook>], subject: Option<&str>) -> Self {
         let mut planned: Vec<PlannedHook> = Vec::new();
         let mut places = Vec::with_capacity(hooks.len());
-        let mut sequential = None;
+        let mut sequential = BTreeMap::new();
         let mut known = HashMap::new();
         for hook in hooks {
             let warning = match hook.matcher.matches(subject) {
@@ -172,8 +200,8 @@ impl Selection {
                     shortened(hook.matcher.text().unwrap_or_default())
                 )),
             };
-            if hook.sequential && sequential.is_none() {
-                sequential = Some(Arc::clone(hook));
+            if hook.sequential {
+                sequential.entry(hook.priority).or_insert_with(|| Arc::clone(hook));
             }
             let candidate = PlannedHook { hook: Arc::clone(hook), warning };
             let place = match hook.identity() {
@@ -190,6 +218,42 @@ impl Selection {
                 Some(_) => {}
             }
         }
-        Self { planned, places, sequential }
+        let mut selection = Self { planned, places, sequential };
+        selection.sort();
+        selection
+    }
+
+    /// Brings the hooks into the order of their priorities; equal ones stay as they are.
+    fn sort(&mut self) {
+        if self.planned.is_sorted_by_key(|planned| planned.hook.priority) {
+            return;
+        }
+        let hooks = std::mem::take(&mut self.planned);
+        let mut sorted: Vec<(usize, PlannedHook)> = hooks.into_iter().enumerate().collect();
+        sorted.sort_by_key(|(_, planned)| planned.hook.priority);
+        let mut moved = vec![0; sorted.len()];
+        for (new, (old, _)) in sorted.iter().enumerate() {
+            moved[*old] = new;
+        }
+        for place in self.places.iter_mut().flatten() {
+            *place = moved[*place];
+        }
+        self.planned = sorted.into_iter().map(|(_, planned)| planned).collect();
+    }
+
+    fn groups(&self) -> Vec<Group> {
+        let mut groups: Vec<Group> = Vec::new();
+        for (place, planned) in self.planned.iter().enumerate() {
+            let priority = planned.hook.priority;
+            match groups.last_mut() {
+                Some(last)
+                    if last.priority == priority && !self.sequential.contains_key(&priority) =>
+                {
+                    last.hooks.end = place + 1;
+                }
+                _ => groups.push(Group { priority, hooks: place..place + 1 }),
+            }
+        }
+        groups
     }
 }

@@ -1,6 +1,8 @@
 //! The one interpretation of what hooks said, for all callers (protocol.md §5,
 //! "ProcessedHookResult").
 
+use std::time::Duration;
+
 use indexmap::IndexSet;
 
 use crate::aggregator::{AggregatedHookResult, ErrorReport, or_decision};
@@ -30,6 +32,11 @@ pub struct ProcessedHookResult {
     pub model_message: Option<String>,
     /// Whether the display should hide the event's output.
     pub suppress_output: bool,
+    /// How long to wait before the retry, where `decision` is one.
+    pub retry_after: Option<Duration>,
+    /// Whether a hook grants what the user would be asked for: on
+    /// [`PermissionRequest`](HookEventName::PermissionRequest) alone.
+    pub granted: bool,
     /// Context for the model.
     pub additional_context: Option<String>,
     /// The stage that failed, if one did.
@@ -110,6 +117,7 @@ impl ProcessedHookResult {
         self.reason = other.reason;
         self.should_stop = other.should_stop;
         self.stop_reason = other.stop_reason;
+        self.retry_after = other.retry_after;
     }
 
     fn of(aggregated: AggregatedHookResult) -> Self {
@@ -122,6 +130,8 @@ impl ProcessedHookResult {
             system_message: None,
             model_message: None,
             suppress_output: false,
+            retry_after: None,
+            granted: false,
             additional_context: None,
             failure: None,
             warnings: Vec::new(),
@@ -149,6 +159,9 @@ impl ProcessedHookResult {
         let decision = outputs.iter().map(|output| output.policy(event)).max().unwrap_or_default();
         let reason =
             (decision > PolicyDecision::Proceed).then(|| reason_of(event, decision, outputs));
+        let retries = || outputs.iter().filter(|it| it.policy(event) == PolicyDecision::Retry);
+        let retry_after = (decision == PolicyDecision::Retry)
+            .then(|| retries().filter_map(|it| it.retry_after).max().unwrap_or_default());
         let suppress_output = view.suppress_output == Some(true);
         let message = view.system_message.clone().filter(|message| !message.is_empty());
         Self {
@@ -159,6 +172,7 @@ impl ProcessedHookResult {
             system_message: message.clone().filter(|_| !suppress_output),
             model_message: message,
             suppress_output,
+            retry_after,
             additional_context: view.additional_context(),
             ..Self::of(aggregated)
         }
@@ -184,6 +198,12 @@ impl ProcessedHookResult {
     pub fn write(&self, out: &mut ObjectWriter<'_>) {
         out.text("decision", self.decision.as_str());
         out.optional_text("reason", self.reason.as_deref());
+        if let Some(after) = self.retry_after {
+            out.milliseconds("retryAfterMs", after);
+        }
+        if self.granted {
+            out.bool("granted", true);
+        }
         out.bool("suppressOutput", self.suppress_output);
         out.bool("shouldStop", self.should_stop);
         out.optional_text("stopReason", self.stop_reason.as_deref());

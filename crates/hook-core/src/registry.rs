@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
-use crate::event::HookEventName;
+use crate::event::{ByEvent, Events, HookEventName};
 use crate::explain::{Explanation, NotRun, Switch, SwitchedOff, explain};
 use crate::failure::HookFailure;
 use crate::matcher::Matcher;
@@ -18,8 +18,8 @@ use crate::runner::{
     CommandIdentity, HandlerHook, HookExecutor, HookKind, HookStart, Runner, SlotQueue,
 };
 use crate::settings::{
-    Diagnostic, FailBehavior, HookEntry, HookSource, HooksConfig, Place, Rule, SettingsFile,
-    Severity, TimeoutOrigin,
+    DEFAULT_PRIORITY, Diagnostic, FailBehavior, HookEntry, HookSource, HooksConfig, Place, Rule,
+    SettingsFile, Severity, TimeoutOrigin,
 };
 use crate::text::shortened;
 use crate::trust::{Grant, Granted, Trust, TrustPolicy};
@@ -39,7 +39,9 @@ pub struct Hook {
     pub place: Option<Place>,
     /// Which tools or triggers it is for.
     pub matcher: Matcher,
-    /// Whether its plan runs one hook after the other.
+    /// Its place in the plan: lower ones run earlier, equal ones together.
+    pub priority: i32,
+    /// Whether the hooks of its priority run one after the other.
     pub sequential: bool,
     /// How long it may run.
     pub timeout: Duration,
@@ -184,7 +186,7 @@ pub struct HookRegistry {
     /// Which trusted guards are gone from the settings, or are switched off by them.
     lost_guards: Vec<String>,
     /// By event: what everybody who fires it should know of its hooks.
-    notices: [Vec<String>; HookEventName::COUNT],
+    notices: ByEvent<Vec<String>>,
     switches: RwLock<Switches>,
 }
 
@@ -197,17 +199,19 @@ struct Switches {
 
 impl HookRegistry {
     /// Registers the hooks of all sources, in run order, then the host's handlers. `project` is what
-    /// hooks belong to that are not of a project's own settings ([`SettingsFile::project`]).
+    /// hooks belong to that are not of a project's own settings ([`SettingsFile::project`]); `events` are
+    /// those there are.
     pub fn new(
         files: &[SettingsFile],
         handlers: &[HandlerHook],
         runner: &Runner,
         project: &Path,
         policy: &TrustPolicy,
+        events: &Events,
     ) -> Self {
         let mut hooks = Vec::new();
         let mut diagnostics = Vec::new();
-        let consent = Consent::of(files, project, policy);
+        let consent = Consent::of(files, project, policy, events);
         diagnostics.extend(consent.problems);
         let unread =
             files.iter().zip(consent.may_run).filter(|(it, may_run)| *may_run && !it.was_read);
@@ -243,6 +247,7 @@ impl HookRegistry {
                     source: file.source.clone(),
                     place: Some(entry.place.clone()),
                     matcher,
+                    priority: entry.priority,
                     sequential: entry.sequential,
                     timeout: entry.timeout.unwrap_or(default_timeout),
                     timeout_origin: entry.timeout_origin,
@@ -332,7 +337,8 @@ impl HookRegistry {
     /// settings, by which hooks are missing; matchers of its hooks that cannot do what they seem to;
     /// and hooks of it that do not run because they are not trusted.
     pub fn notices(&self, event: Option<HookEventName>) -> impl Iterator<Item = &str> {
-        let of_event = event.map_or(&[][..], |event| &self.notices[event as usize]);
+        let of_event =
+            event.and_then(|event| self.notices.get(event)).map_or(&[][..], Vec::as_slice);
         self.losses.iter().chain(of_event).map(String::as_str)
     }
 
@@ -388,6 +394,7 @@ fn of_missing(guard: &MissingGuard, runner: &Runner) -> Option<Hook> {
         source: HookSource::Project,
         place: Some(Place::of_file(&file)),
         matcher: matcher_of(grant, guard.event),
+        priority: DEFAULT_PRIORITY,
         sequential: false,
         timeout: runner.limits().timeout,
         timeout_origin: TimeoutOrigin::Engine,
@@ -412,6 +419,7 @@ fn of_handler(handler: &HandlerHook, runner: &Runner) -> Hook {
         source: HookSource::InProcess,
         place: None,
         matcher,
+        priority: handler.priority,
         sequential: handler.sequential,
         timeout: handler.timeout.unwrap_or(runner.limits().timeout),
         timeout_origin: match handler.timeout {
@@ -499,27 +507,28 @@ fn disabled_by(hook: &Hook, switches: &[(String, bool)]) -> Vec<SwitchedOff> {
 
 /// By event: what is wrong with its hooks. One that settings switch off is left
 /// out: it is meant not to run.
-fn notices(hooks: &[Arc<Hook>], missing: &[MissingGuard]) -> [Vec<String>; HookEventName::COUNT] {
-    let mut notices: [Vec<String>; HookEventName::COUNT] = Default::default();
-    let mut untrusted = [0_usize; HookEventName::COUNT];
+fn notices(hooks: &[Arc<Hook>], missing: &[MissingGuard]) -> ByEvent<Vec<String>> {
+    /// The notices of an event, and how many of its hooks are not trusted.
+    type Found = (Vec<String>, usize);
+    let mut found: ByEvent<Found> = ByEvent::default();
     for hook in hooks {
-        let event = hook.event as usize;
+        let (notices, untrusted) = found.of(hook.event);
         if let Some(why) = hook.suspended.as_ref().filter(|_| hook.switched_off.is_empty()) {
-            notices[event].push(hook.says(&why.failure().to_string()));
+            notices.push(hook.says(&why.failure().to_string()));
         } else if let Some(notice) = switched_off_since_trusted(hook) {
-            notices[event].push(notice);
+            notices.push(notice);
         } else if !hook.trust.is_given() {
-            untrusted[event] += 1;
+            *untrusted += 1;
         }
         if hook.switched_off.is_empty() {
-            notices[event].extend(hook.warnings.iter().map(|warning| hook.says(warning)));
+            notices.extend(hook.warnings.iter().map(|warning| hook.says(warning)));
         }
     }
     for guard in missing {
-        notices[guard.event as usize].extend(guard.notice());
+        found.of(guard.event).0.extend(guard.notice());
     }
-    for (notices, untrusted) in notices.iter_mut().zip(untrusted) {
-        shorten(notices, "warnings about hooks of this event");
+    found.map(|(mut notices, untrusted)| {
+        shorten(&mut notices, "warnings about hooks of this event");
         if untrusted > 0 {
             let hooks = if untrusted == 1 { "hook is" } else { "hooks are" };
             notices.push(format!(
@@ -527,8 +536,8 @@ fn notices(hooks: &[Arc<Hook>], missing: &[MissingGuard]) -> [Vec<String>; HookE
                  with `hook trust`"
             ));
         }
-    }
-    notices
+        notices
+    })
 }
 
 /// Which trusted guards are gone, or off, for all events. One guard may have been trusted several

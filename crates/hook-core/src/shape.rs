@@ -38,6 +38,12 @@ impl ShapeError {
         &self.found
     }
 
+    /// The same error about the field of that name.
+    pub(crate) fn of_field(mut self, name: &str) -> Self {
+        name.clone_into(&mut self.path);
+        self
+    }
+
     /// The same error, seen from the value that holds the one it was found in. An error about that
     /// value itself has no path before.
     pub fn within(mut self, parent: &str) -> Self {
@@ -59,6 +65,11 @@ impl FieldReader {
     /// Starts on an object.
     pub fn new(fields: JsonObject) -> Self {
         Self { fields }
+    }
+
+    /// Takes all fields that were not taken yet.
+    pub fn take_rest(&mut self) -> JsonObject {
+        std::mem::take(&mut self.fields)
     }
 
     /// The fields that were not taken.

@@ -258,7 +258,7 @@ fn what_stands_in_the_wrong_place_or_form_is_told_the_right_one() {
             "[]".to_owned(),
             (
                 "unknown-event",
-                "use the name of an event: BeforeTool, AfterTool, BeforeAgent, AfterAgent, SessionStart, SessionEnd, PreCompress, BeforeModel, AfterModel, BeforeToolSelection or Notification",
+                "use the name of an event, which `hook help protocol` lists, or declare it under `hooksConfig.events`",
             ),
         ),
         (
@@ -529,6 +529,14 @@ fn problems() -> Vec<(String, Vec<(Rule, &'static str)>)> {
         ),
         (tool("", r#""command":"true","env":{"A=B":"c"}"#), vec![(Rule::InvalidVariable, "\"c\"")]),
         (r#"{"hooksConfig":{"maxConcurrent":-1}}"#.to_owned(), vec![(Rule::InvalidNumber, "-1")]),
+        (
+            r#"{"hooksConfig":{"events":{"BeforeTool":{}}}}"#.to_owned(),
+            vec![(Rule::InvalidEvent, "{}")],
+        ),
+        (
+            tool(r#""priority":"early","#, r#""command":"true""#),
+            vec![(Rule::InvalidNumber, "\"early\"")],
+        ),
         (tool("", r#""command":"true","timeout":"9s""#), vec![(Rule::InvalidTimeout, "\"9s\"")]),
         (
             tool("", r#""command":"true","failBehavior":"no""#),
@@ -627,7 +635,8 @@ fn each_rule_finds_its_problem_and_marks_it() {
     project.write("folder/file", "");
     let mut environment: Vec<_> = std::env::vars_os().filter(|(name, _)| name != "HOME").collect();
     environment.push(("HOME".into(), project.home().into()));
-    let surroundings = Surroundings { project: project.path(), environment };
+    let surroundings =
+        Surroundings { project: project.path(), environment, ..Surroundings::default() };
     let look = |text: &str| {
         let path = project.write("settings.json", text);
         let source = SettingsSource::optional(HookSource::Project, path);
@@ -698,7 +707,7 @@ fn hooks_are_known_by_name_across_files() {
             SettingsSource::optional(HookSource::Project, project.write("own.json", own)),
             SettingsSource::optional(HookSource::User, project.write("users.json", users)),
         ];
-        let surroundings = Surroundings { project: project.path(), environment: Vec::new() };
+        let surroundings = Surroundings { project: project.path(), ..Surroundings::default() };
         let files = check(&sources, &surroundings);
         let problems = files.iter().flat_map(|file| &file.file.diagnostics);
         problems.map(|it| format!("{} {}", it.severity.as_str(), it.message)).collect::<Vec<_>>()

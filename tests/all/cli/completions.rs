@@ -24,11 +24,22 @@ fn offered(project: &Project, words: &[&str]) -> Vec<String> {
 #[test]
 fn bash_offers_events_commands_topics_and_options() {
     let project = Project::new();
-    let before = ["BeforeTool", "BeforeAgent", "BeforeModel", "BeforeToolSelection"];
+    let before = [
+        "BeforeTool",
+        "BeforeAgent",
+        "BeforeModel",
+        "BeforeToolSelection",
+        "BeforeSessionSwitch",
+        "BeforeSessionBranch",
+        "BeforeSessionTree",
+    ];
     for (words, expected) in [
         (vec!["fire", "Befo"], before.to_vec()),
         (vec!["fire", "befo"], before.to_vec()),
-        (vec!["list", "--event", "Session"], vec!["SessionStart", "SessionEnd"]),
+        (
+            vec!["list", "--event", "Session"],
+            vec!["SessionStart", "SessionEnd", "SessionSwitch", "SessionBranch", "SessionTree"],
+        ),
         (vec!["comp"], vec!["completions"]),
         (vec!["completions", "z"], vec!["zsh"]),
         (vec!["help", "exi"], vec!["exit-codes"]),

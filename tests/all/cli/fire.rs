@@ -121,7 +121,7 @@ fn what_a_hook_probably_meant_otherwise_is_a_warning_beside_it() {
                 "`additionalContext` has no effect here; it belongs into `hookSpecificOutput`"
             ]),
             json!([
-                "decision \"reject\" is not known and has no effect; the words are ask, block, deny, approve, allow",
+                "decision \"reject\" is not known and has no effect; the words are ask, retry, block, deny, approve, allow",
                 "`hookSpecificOutput.tool_input` has no effect on SessionStart"
             ]),
         ]

@@ -79,43 +79,159 @@ fn the_protocol_fits_a_narrow_terminal_and_names_every_event_and_field() {
 
     Events
       BeforeTool           a tool is about to run
-        reads    tool_name, tool_input (object), mcp_context? (object)
+        reads    tool_name, tool_input (object), mcp_context? (object),
+                 tool_call_id?, recent_tools? (array), token_usage? (object)
         matcher  tool_name, regular expression
         block    the tool does not run
+        retry    the hooks are asked again after a while
       AfterTool            a tool ran
         reads    tool_name, tool_input (object), tool_response (any), mcp_context?
-                 (object)
+                 (object), tool_call_id?, duration_ms? (number), exit_code?
+                 (number), is_error? (boolean)
         matcher  tool_name, regular expression
         block    the reason replaces the result's content
       BeforeAgent          a prompt was submitted
-        reads    prompt
+        reads    prompt, images? (array)
         block    the prompt is refused
       AfterAgent           the agent finished its turn
-        reads    prompt, prompt_response, stop_hook_active (boolean)
+        reads    prompt, prompt_response, stop_hook_active (boolean), messages?
+                 (array)
         block    the agent goes on working, with the reason as prompt
       SessionStart         a session begins
-        reads    source (startup, resume, clear, compress)
+        reads    source (startup, resume, clear, compress), model?, system_prompt?
         matcher  source, exactly
         block    means nothing
       SessionEnd           a session ends
-        reads    reason (exit, clear, logout, prompt_input_exit, other)
+        reads    reason (exit, clear, logout, prompt_input_exit, other),
+                 total_tokens? (number), total_tool_calls? (number), duration_ms?
+                 (number)
         matcher  reason, exactly
         block    means nothing
       PreCompress          the conversation is about to be compressed
-        reads    trigger (manual, auto)
+        reads    trigger (manual, auto), messages? (array), preparation? (object),
+                 custom_instructions?, used_tokens? (number), max_tokens? (number)
         matcher  trigger, exactly
-        block    means nothing
+        block    the conversation is not compressed, where the agent can still
+                 cancel it
       BeforeModel          the model is about to be called
-        reads    llm_request (object)
+        reads    llm_request (object), messages? (array), prompt?, system_prompt?,
+                 tools? (array)
         block    the model is not called
       AfterModel           the model answered
-        reads    llm_request (object), llm_response (object)
+        reads    llm_request (object), llm_response (object), prompt?, tool_calls?
+                 (array), usage? (object), duration_ms? (number)
         block    an error response takes the response's place
       BeforeToolSelection  the tools of a model call are about to be chosen
         reads    llm_request (object), available_tools? (array)
         block    no tools may be called (NONE)
       Notification         the agent tells the user something
         reads    message, notification_type?, details? (object), level?
+        block    means nothing
+      ToolError            a tool failed
+        reads    tool_name, tool_input (object), error, tool_call_id?, exit_code?
+                 (number)
+        matcher  tool_name, regular expression
+        block    means nothing
+        retry    the tool runs again after a while
+      ToolBatch            all tool calls of one answer are done
+        reads    calls (array)
+        block    the turn ends, with the reason
+      PermissionRequest    the user is about to be asked whether a tool may run
+        reads    tool_name, tool_input (object), tool_call_id?, suggestions? (array)
+        matcher  tool_name, regular expression
+        block    it is refused, with the reason; the user is not asked
+      PermissionGranted    it was granted that a tool runs
+        reads    tool_name, tool_input (object), by
+        matcher  tool_name, regular expression
+        block    means nothing
+      PermissionDenied     it was refused that a tool runs
+        reads    tool_name, tool_input (object), by, reason?
+        matcher  tool_name, regular expression
+        block    means nothing
+        retry    it is asked for once more
+      PromptExpansion      a command became a prompt
+        reads    command_name, prompt, command_args?
+        matcher  command_name, exactly
+        block    the prompt is refused
+      TurnStart            a model call with its tools begins
+        reads    turn_index (number), turn_timestamp? (number)
+        block    means nothing
+      TurnEnd              a model call with its tools is over
+        reads    turn_index (number), message (any), tool_results (array),
+                 turn_timestamp? (number)
+        block    means nothing
+      TurnFailed           a turn ended in an error
+        reads    error, error_details? (any)
+        block    means nothing
+      SubagentStart        a subagent is about to start
+        reads    agent_id, agent_type, task?
+        matcher  agent_type, exactly
+        block    the subagent is not started
+      SubagentStop         a subagent is done
+        reads    agent_id, agent_type, task?, prompt_response?, stop_hook_active?
+                 (boolean)
+        matcher  agent_type, exactly
+        block    the subagent goes on, with the reason as prompt
+      PostCompress         the conversation was compressed
+        reads    trigger (manual, auto), summary?, message_count_before? (number),
+                 message_count_after? (number)
+        matcher  trigger, exactly
+        block    means nothing
+      Compacting           the prompt that makes the summary is being made
+        reads    messages (array)
+        block    means nothing
+      ContextWarning       the use of the context passed a threshold
+        reads    used_tokens (number), max_tokens (number), threshold (number)
+        block    means nothing
+      BeforeSessionSwitch  the agent is about to change to another session
+        reads    reason (new, resume, fork), target?
+        matcher  reason, exactly
+        block    the agent stays in its session
+      SessionSwitch        the agent changed to another session
+        reads    reason (new, resume, fork), previous?
+        matcher  reason, exactly
+        block    means nothing
+      BeforeSessionBranch  the conversation is about to branch
+        reads    entry_id
+        block    the conversation does not branch
+      SessionBranch        the conversation branched
+        reads    entry_id, previous?
+        block    means nothing
+      BeforeSessionTree    the agent is about to move in the tree of branches
+        reads    preparation (object)
+        block    the agent stays where it is
+      SessionTree          the agent moved in the tree of branches
+        reads    new_leaf_id, old_leaf_id, summary_entry? (any)
+        block    means nothing
+      AutoCompactionStart  the agent begins to compress its conversation by itself
+        reads    reason (threshold, overflow, idle, incomplete)
+        matcher  reason, exactly
+        block    means nothing
+      AutoCompactionEnd    the agent compressed its conversation by itself, or tried
+                           to
+        reads    aborted (boolean), will_retry (boolean), result? (any)
+        block    means nothing
+      AutoRetryStart       a failed model call is about to be tried again
+        reads    attempt (number), max_attempts (number), delay_ms (number), error
+        block    means nothing
+      AutoRetryEnd         a failed model call was tried again
+        reads    success (boolean), attempt (number)
+        block    means nothing
+      RuleTriggered        a stream rule fired
+        reads    rules (array)
+        block    means nothing
+      TodoReminder         open todos are shown to the model
+        reads    todos (array), attempt (number), max_attempts (number)
+        block    means nothing
+      Command              a slash command is run
+        reads    command_name, arguments
+        matcher  command_name, exactly
+        block    means nothing
+      AgentStart           the agent begins to work
+        reads    
+        block    means nothing
+      Interrupt            the user stopped the turn
+        reads    
         block    means nothing
 
       A matcher is compared with one field, exactly or as a JavaScript regular
@@ -136,17 +252,24 @@ fn the_protocol_fits_a_narrow_terminal_and_names_every_event_and_field() {
       stopReason                  Why it stops.
       suppressOutput (boolean)    `true` hides the message from the display.
       systemMessage               A message for the user and the model.
-      decision                    `block` or `deny` forbids, `ask` asks the user,
-                                  `allow` or `approve` lets it happen.
+      decision                    `block` or `deny` forbids, `retry` asks to try
+                                  again after a while, `ask` asks the user, `allow`
+                                  or `approve` lets it happen.
       reason                      Why it is decided so.
+      retryAfterMs (number)       How long to wait before the retry, in
+                                  milliseconds; no time by default.
+      skipRemaining (boolean)     `true`: hooks of later priorities do not run that
+                                  are trusted no more than this one, guards
+                                  excepted.
       hookSpecificOutput (object) What only this event knows.
 
       Fields of hookSpecificOutput:
       hookEventName               The event, for scripts that say it.
       additionalContext           Text for the model.
-      permissionDecision          BeforeTool: Counts like `decision`; the stronger
-                                  of both wins.
-      permissionDecisionReason    BeforeTool: Why it is decided so.
+      permissionDecision          BeforeTool, PermissionRequest: Counts like
+                                  `decision`; the stronger of both wins.
+      permissionDecisionReason    BeforeTool, PermissionRequest: Why it is decided
+                                  so.
       tool_input (object)         BeforeTool: Fields that replace those of the
                                   tool's input.
       llm_request (object)        BeforeModel: Fields that replace those of the
@@ -156,6 +279,31 @@ fn the_protocol_fits_a_narrow_terminal_and_names_every_event_and_field() {
       toolConfig (object)         BeforeToolSelection: Which tools may be called.
       clearContext (boolean)      AfterAgent: `true` asks for the conversation to be
                                   cleared.
+      tool_response (any)         AfterTool: A response that takes the place of the
+                                  tool's; of the same kind of JSON.
+      message (object)            BeforeAgent: A message that is put before the
+                                  prompt, with `customType`, `content`, `display`
+                                  and `details`; that of the first hook that gives
+                                  one.
+      messages (array)            BeforeModel: A conversation that takes the place
+                                  of this call's, in the agent's own shape.
+      env (object)                SessionStart: Variables, as strings, for later
+                                  hooks of the session that are trusted no more than
+                                  this one.
+      cancel (boolean)            PreCompress, BeforeSessionSwitch,
+                                  BeforeSessionBranch, BeforeSessionTree: `true`: it
+                                  does not happen.
+      compaction (object)         PreCompress: What is used in place of the agent's
+                                  own compression, in its shape.
+      context (array)             Compacting: Texts: more context for the summary.
+      prompt                      Compacting, Command: A prompt that is used, or
+                                  sent.
+      text                        Command: What the user is shown.
+      preserveData (object)       Compacting: What is kept beside the summary.
+      skipConversationRestore (boolean)BeforeSessionBranch: `true`: the conversation
+                                  stays as it is at the branch.
+      summary (object)            BeforeSessionTree: A `summary` of what is left,
+                                  with `details`, used where the user wants one.
 
     Its environment
       HOOK_PROJECT_DIR   the project directory; also as CLAUDE_, GEMINI_ and

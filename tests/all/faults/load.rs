@@ -97,7 +97,7 @@ async fn fault_24_a_subscriber_that_never_reads_holds_64_mebibytes_and_delays_no
     let system = HookSystem::builder(".").build().unwrap();
     let mut sleeper = system.bus().subscribe::<HookExecutionRequest>();
     for _ in 0..COUNT {
-        let input = BeforeAgentInput { prompt: "x".repeat(SIZE) };
+        let input = BeforeAgentInput::new("x".repeat(SIZE));
         let request = system.bus().request(HookExecutionRequest::typed(input));
         assert!(tokio::time::timeout(PROMPT, request).await.expect("on time").success());
     }
@@ -233,7 +233,7 @@ async fn waiting_for_a_place_uses_up_no_timeout_but_the_deadline_of_the_request(
 async fn twenty(system: &HookSystem) -> Duration {
     let begun = Instant::now();
     for _ in 0..20 {
-        let end = SessionEndInput { reason: SessionEndReason::Exit };
+        let end = SessionEndInput::new(SessionEndReason::Exit);
         let response = system.bus().request(HookExecutionRequest::typed(end)).await;
         assert!(response.success() && response.hooks.len() == 1);
     }

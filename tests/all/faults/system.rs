@@ -229,7 +229,7 @@ async fn fault_46_a_strict_system_does_not_start_with_broken_or_missing_settings
         assert_eq!(tool.error().unwrap().code, FailureCode::PlanningFailed);
         let reason = tool.processed.reason.as_deref().unwrap();
         assert!(reason.starts_with("hook guard could not run"), "{reason}");
-        let prompt = strict.fire_before_agent(BeforeAgentInput { prompt: "p".into() }).await;
+        let prompt = strict.fire_before_agent(BeforeAgentInput::new("p")).await;
         assert_eq!(prompt.decision, PolicyDecision::Block);
 
         // It starts once they are fixed.
@@ -480,7 +480,7 @@ impl std::error::Error for Unspeakable {}
 /// the code.
 async fn broken_by(handler: HandlerHook) -> (FailureCode, PolicyDecision) {
     let system = HookSystem::builder(".").handler(handler).build().unwrap();
-    let result = system.fire_before_agent(BeforeAgentInput { prompt: "p".into() }).await;
+    let result = system.fire_before_agent(BeforeAgentInput::new("p")).await;
     (result.failure.unwrap().code, result.decision)
 }
 
@@ -521,7 +521,7 @@ fn a_guard_of_a_plan_that_cannot_be_merged_blocks() {
     let guard =
         HandlerHook::inline(event, "guard", |_| Ok(None)).fail_behavior(FailBehavior::Block);
     let system = HookSystem::builder(".").handler(inline()).handler(guard).build().unwrap();
-    let fire = system.fire_before_agent(BeforeAgentInput { prompt: "p".into() });
+    let fire = system.fire_before_agent(BeforeAgentInput::new("p"));
     let result = runtime.block_on(fire);
     assert_eq!(result.failure.unwrap().code, FailureCode::AggregationFailed);
     assert!(result.reason.unwrap().starts_with("hook guard could not run"));
@@ -550,7 +550,7 @@ fn block_on<F: Future>(future: F) -> F::Output {
 fn without_a_runtime_inline_hooks_run_and_others_fail_by_name() {
     let fire = |handler: HandlerHook| {
         let system = HookSystem::builder(".").handler(handler).build().unwrap();
-        let input = BeforeAgentInput { prompt: "p".into() };
+        let input = BeforeAgentInput::new("p");
         // Twice: before the settings were read, and after.
         block_on(system.fire_before_agent(input.clone()));
         let deadline = HookExecutionRequest::typed(input).with_deadline(Duration::from_secs(60));

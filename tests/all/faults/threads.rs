@@ -100,7 +100,7 @@ fn one_thread(handlers: Vec<HandlerHook>) -> HookSystem {
 }
 
 async fn agent(system: &HookSystem, deadline: Duration) -> HookExecutionResponse {
-    let request = HookExecutionRequest::typed(BeforeAgentInput { prompt: String::new() });
+    let request = HookExecutionRequest::typed(BeforeAgentInput::new(String::new()));
     let response = system.bus().request(request.with_deadline(deadline));
     tokio::time::timeout(PROMPT, response).await.expect("a verdict in time")
 }
@@ -122,7 +122,7 @@ async fn fault_42_waiting_for_a_thread_is_not_the_hook_s_time_but_the_request_s(
     let system = Arc::new(one_thread(vec![holder, guard.timeout(timeout)]));
     let of_holder = Arc::clone(&system);
     let holder = tokio::spawn(async move {
-        of_holder.fire_session_end(SessionEndInput { reason: SessionEndReason::Exit }).await
+        of_holder.fire_session_end(SessionEndInput::new(SessionEndReason::Exit)).await
     });
     running.recv().await.unwrap();
 
@@ -169,7 +169,7 @@ async fn nested(
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn fault_42_a_handler_that_waits_for_another_gets_by_with_the_only_permit() {
     let once = nested(|system, runtime| {
-        let end = SessionEndInput { reason: SessionEndReason::Exit };
+        let end = SessionEndInput::new(SessionEndReason::Exit);
         runtime.block_on(system.bus().request(HookExecutionRequest::typed(end)))
     });
     assert_eq!(once.await, "asked");

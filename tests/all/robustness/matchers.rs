@@ -45,7 +45,7 @@ fn any_subject() -> impl Strategy<Value = String> {
 #[test]
 fn any_text_is_a_matcher_and_one_that_is_no_expression_is_reported_and_compared_literally() {
     check(800, (any_pattern(), any_subject()), |(pattern, subject)| {
-        let compile = |behavior| Matcher::compile(Some(&pattern), Matching::Pattern, behavior);
+        let compile = |behavior| Matcher::compile(Some(&pattern), Matching::TOOL_NAME, behavior);
         let (matcher, problem) = compile(FailBehavior::Continue);
         let (guards, problem_of_guards) = compile(FailBehavior::Block);
         prop_assert_eq!(problem.is_some(), problem_of_guards.is_some());
@@ -248,7 +248,8 @@ fn an_expression_matches_exactly_the_names_that_it_describes() {
     );
     check(2_000, (part(), names), |(part, names)| {
         let pattern = part.to_string();
-        let compiled = Matcher::compile(Some(&pattern), Matching::Pattern, FailBehavior::Continue);
+        let compiled =
+            Matcher::compile(Some(&pattern), Matching::TOOL_NAME, FailBehavior::Continue);
         let (matcher, problem) = compiled;
         if let Some(MatcherProblem { rule: Rule::InvalidPattern, message, .. }) = problem {
             // What JavaScript takes and the engine does not is a lookbehind or large.

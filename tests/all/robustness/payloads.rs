@@ -4,9 +4,12 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use hook_bus::{HookExecutionRequest, HookSystem};
+use hook_core::input::BASE_FIELDS;
+use hook_core::schema::{Field, Kind};
 use hook_core::{FailureCode, HandlerHook, HookEventName, RawJson, RawObject};
 use proptest::prelude::*;
 use proptest::sample::select;
+use serde_json::Value;
 
 use super::generate::{Tree, altered, example_requests, object, one_line, recorded_cases};
 use super::{LONGEST_MESSAGE, check, runtime};
@@ -47,109 +50,86 @@ const WORDS: &[&str] = &[
     "genai",
     "stable",
     "later",
+    "tool_call_id",
+    "duration_ms",
+    "exit_code",
+    "is_error",
+    "recent_tools",
+    "token_usage",
+    "calls",
+    "error",
+    "by",
+    "command_name",
+    "agent_type",
+    "turn_index",
+    "attempt",
+    "todos",
+    "rules",
+    "threshold",
+    "aborted",
 ];
-
-/// What a field must be (protocol.md §2).
-enum Shape {
-    Any,
-    Text,
-    Bool,
-    Object,
-    Array,
-    /// A text that is not empty and at most so long.
-    Filled(usize),
-    /// A text of at most 4 KiB without NUL.
-    Variable,
-    Word(&'static [&'static str]),
-    /// An object of these fields.
-    Fields(&'static [Rule]),
-}
 
 /// A field's name, what it must be, and whether it must be there.
-type Rule = (&'static str, Shape, bool);
+type Rule = (&'static str, Kind, bool);
 
-const BASE: &[Rule] = &[
-    ("session_id", Shape::Variable, false),
-    ("cwd", Shape::Variable, false),
-    ("transcript_path", Shape::Text, false),
-    ("timestamp", Shape::Text, false),
-];
-
-const TOOL: Rule = ("tool_name", Shape::Filled(1024), true);
-const TOOL_INPUT: Rule = ("tool_input", Shape::Object, true);
-const MCP: Rule = (
-    "mcp_context",
-    Shape::Fields(&[("server_name", Shape::Text, true), ("server_uri", Shape::Text, false)]),
-    false,
-);
-const MODEL_REQUEST: Rule = ("llm_request", Shape::Object, true);
-
+/// What the table of the event says, and what the door does not look at in a caller's payload.
 fn rules(event: HookEventName) -> Vec<Rule> {
-    use HookEventName as E;
-    match event {
-        E::BeforeTool => vec![TOOL, TOOL_INPUT, MCP],
-        E::AfterTool => vec![TOOL, TOOL_INPUT, ("tool_response", Shape::Any, true), MCP],
-        E::BeforeAgent => vec![("prompt", Shape::Text, true)],
-        E::AfterAgent => vec![
-            ("prompt", Shape::Text, true),
-            ("prompt_response", Shape::Text, true),
-            ("stop_hook_active", Shape::Bool, true),
-        ],
-        E::SessionStart => {
-            vec![("source", Shape::Word(&["startup", "resume", "clear", "compress"]), true)]
-        }
-        E::SessionEnd => vec![(
-            "reason",
-            Shape::Word(&["exit", "clear", "logout", "prompt_input_exit", "other"]),
-            true,
-        )],
-        E::PreCompress => vec![("trigger", Shape::Word(&["manual", "auto"]), true)],
-        E::BeforeModel => vec![MODEL_REQUEST],
-        E::AfterModel => vec![MODEL_REQUEST, ("llm_response", Shape::Object, true)],
-        E::BeforeToolSelection => {
-            vec![MODEL_REQUEST, ("available_tools", Shape::Array, false)]
-        }
-        E::Notification => vec![
-            ("message", Shape::Filled(usize::MAX), true),
-            ("notification_type", Shape::Text, false),
-            ("details", Shape::Object, false),
-            ("level", Shape::Text, false),
-        ],
-        other => panic!("{other} has no rules here"),
-    }
+    let rule = |field: &Field| match field.kind {
+        Kind::Model(_) => (field.name, Kind::AnyObject, field.required),
+        kind => (field.name, kind, field.required),
+    };
+    event.row().fields.iter().map(rule).collect()
+}
+
+fn base() -> Vec<Rule> {
+    let own = BASE_FIELDS.iter().filter(|field| field.name != "hook_event_name");
+    own.map(|field| (field.name, field.kind, field.required)).collect()
 }
 
 fn is_model_event(event: HookEventName) -> bool {
     rules(event).iter().any(|(name, ..)| *name == "llm_request")
 }
 
-fn fits(value: &Tree, shape: &Shape) -> bool {
-    let text = || RawJson::parse(value.to_string()).unwrap().to_text();
+fn fits(value: &Tree, kind: &Kind) -> bool {
     let leaf = value.to_string();
-    match shape {
-        Shape::Any => true,
-        Shape::Text => text().is_some(),
-        Shape::Bool => leaf == "true" || leaf == "false",
+    let text = || RawJson::parse(leaf.as_str()).unwrap().to_text();
+    let number = || serde_json::from_str::<serde_json::Number>(&leaf).ok();
+    match kind {
+        Kind::Any => true,
+        Kind::Text => text().is_some(),
+        Kind::Bool => leaf == "true" || leaf == "false",
+        Kind::Number => number().is_some(),
+        Kind::Whole(0, None) => RawJson::parse(leaf.as_str()).unwrap().to_whole_number().is_some(),
+        Kind::Integer(i64::MIN, i64::MAX) => leaf.parse::<i64>().is_ok(),
         // An odd leaf may be an empty list or object.
-        Shape::Object => leaf.starts_with('{'),
-        Shape::Array => leaf.starts_with('['),
-        Shape::Filled(longest) => {
-            text().is_some_and(|text| !text.is_empty() && text.len() <= *longest)
+        Kind::AnyObject => leaf.starts_with('{'),
+        Kind::List => leaf.starts_with('['),
+        Kind::ListOf(Kind::Text) => {
+            let items = RawJson::parse(leaf.as_str()).unwrap().to_items();
+            items.is_some_and(|items| items.iter().all(|item| item.to_text().is_some()))
         }
-        Shape::Variable => text().is_some_and(|text| text.len() <= 4096 && !text.contains('\0')),
-        Shape::Word(words) => text().is_some_and(|text| words.contains(&text.as_str())),
-        Shape::Fields(rules) => {
-            leaf.starts_with('{') && !value.repeats_a_field() && follows(value, rules)
+        Kind::NonEmpty(longest) => text().is_some_and(|text| {
+            !text.is_empty() && longest.is_none_or(|longest| text.len() <= longest)
+        }),
+        Kind::ShortText(most) => {
+            text().is_some_and(|text| text.len() <= *most && !text.contains('\0'))
         }
+        Kind::Words(words) => text().is_some_and(|text| words.contains(&text.as_str())),
+        Kind::Open(fields) => {
+            let rules: Vec<Rule> =
+                fields.iter().map(|field| (field.name, field.kind, field.required)).collect();
+            leaf.starts_with('{') && !value.repeats_a_field() && follows(value, &rules)
+        }
+        other => panic!("{other:?} has no rule here"),
     }
 }
 
 /// Whether an object follows rules; `null` is absence, except where any value may be.
 fn follows(object: &Tree, rules: &[Rule]) -> bool {
-    rules.iter().all(|(name, shape, required)| match object.get(name) {
+    rules.iter().all(|(name, kind, required)| match object.get(name) {
         None => !required,
-        Some(null) if null.to_string() == "null" => matches!(shape, Shape::Any) || !required,
-        Some(value) => fits(value, shape),
+        Some(null) if null.to_string() == "null" => matches!(kind, Kind::Any) || !required,
+        Some(value) => fits(value, kind),
     })
 }
 
@@ -172,7 +152,12 @@ fn canonical(event: HookEventName, mut input: Tree) -> Tree {
 fn events() -> impl Strategy<Value = (HookEventName, Tree)> {
     let requests = example_requests().into_iter().map(|mut request| request["input"].take());
     let recorded = recorded_cases().into_iter().map(|mut case| case["input"].take());
-    let inputs: Vec<Tree> = requests.chain(recorded).map(|input| (&input).into()).collect();
+    let sample = |event: HookEventName| -> Value {
+        serde_json::from_str(event.sample_input().as_str()).unwrap()
+    };
+    let samples = HookEventName::all().map(sample);
+    let inputs: Vec<Tree> =
+        requests.chain(recorded).chain(samples).map(|input| (&input).into()).collect();
     let all: Vec<HookEventName> = HookEventName::all().collect();
     // Inputs by the events that they are right for, so that each event has its share.
     let right: HashMap<HookEventName, Vec<Tree>> = all
@@ -210,7 +195,7 @@ fn an_input_is_accepted_exactly_if_it_follows_the_protocol_and_unknown_fields_pa
         let repeats = input.repeats_a_field();
         let input = canonical(event, input);
         let rules = rules(event);
-        let is_right = !repeats && follows(&input, BASE) && follows(&input, &rules);
+        let is_right = !repeats && follows(&input, &base()) && follows(&input, &rules);
         match response.error() {
             None => {}
             Some(failure) if failure.code == FailureCode::TranslationFailed => {
@@ -223,7 +208,7 @@ fn an_input_is_accepted_exactly_if_it_follows_the_protocol_and_unknown_fields_pa
                 let field = failure.details.get("field").and_then(RawJson::to_text).unwrap();
                 prop_assert!(failure.message.len() < LONGEST_MESSAGE, "{failure}");
                 let names = field.split('.').next().unwrap();
-                let is_known = BASE.iter().chain(&rules).any(|(name, ..)| *name == names);
+                let is_known = base().iter().chain(&rules).any(|(name, ..)| *name == names);
                 prop_assert!(is_known || repeats, "{field}");
             }
         }
@@ -235,14 +220,15 @@ fn an_input_is_accepted_exactly_if_it_follows_the_protocol_and_unknown_fields_pa
         let translated = ["llm_request", "llm_response", "sdk"];
         for (name, _) in input.fields() {
             let given = input.get(name).unwrap().to_string();
-            let known = BASE.iter().chain(&rules).find(|(known, ..)| known == name);
+            let base = base();
+            let known = base.iter().chain(&rules).find(|(known, ..)| known == name);
             let passes = match known {
                 // A field of the engine's own, or what a model's payload says of itself.
                 None => {
                     name != "hook_event_name"
                         && !(is_model_event(event) && translated.contains(&name.as_str()))
                 }
-                Some((_, Shape::Object | Shape::Array | Shape::Any, _)) => {
+                Some((_, Kind::AnyObject | Kind::List | Kind::Any, _)) => {
                     !translated.contains(&name.as_str()) && given != "null"
                 }
                 Some(_) => false,

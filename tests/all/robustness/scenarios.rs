@@ -2,7 +2,7 @@
 
 use hook_bus::HookSystem;
 use hook_bus::script::{Scenario, TestReport, update};
-use hook_core::{HandlerHook, HookEventName, HookOutput};
+use hook_core::{Events, HandlerHook, HookEventName, HookOutput};
 use proptest::prelude::*;
 
 use super::generate::{Bytes, bytes, damaged};
@@ -83,7 +83,7 @@ fn any_text_is_refused_with_a_reason_or_played_to_the_end() {
     let runtime = runtime();
     check(400, any_scenario(), |text| {
         let text = text.text();
-        let scenario = match Scenario::parse(&text) {
+        let scenario = match Scenario::parse(&text, &Events::built_in()) {
             Ok(scenario) => scenario,
             Err(error) => {
                 let lines = text.lines().count().max(1);
@@ -117,14 +117,14 @@ fn an_update_makes_every_test_pass_that_it_says_it_updated_and_touches_nothing_e
     };
     check(400, any_scenario(), |text| {
         let text = text.text();
-        let Ok(scenario) = Scenario::parse(&text) else { return Ok(()) };
+        let Ok(scenario) = Scenario::parse(&text, &Events::built_in()) else { return Ok(()) };
         let reports = play(&scenario);
         let numbered: Vec<(usize, &TestReport)> = reports.iter().enumerate().collect();
-        let updated = update(&text, &numbered).unwrap();
+        let updated = update(&text, &numbered, &Events::built_in()).unwrap();
         if updated.changes.is_empty() {
             prop_assert_eq!(&updated.text, &text);
         }
-        let again = Scenario::parse(&updated.text).unwrap();
+        let again = Scenario::parse(&updated.text, &Events::built_in()).unwrap();
         prop_assert_eq!(again.tests.len(), scenario.tests.len());
         for (index, report) in play(&again).iter().enumerate() {
             let left = updated.left.iter().any(|left| left.test == index);
@@ -175,7 +175,7 @@ fn a_text_passes_exactly_if_it_is_what_the_hook_said_unless_it_stands_between_sl
                  expect.reason = {}",
                 toml(expected)
             );
-            let scenario = Scenario::parse(&scenario).unwrap();
+            let scenario = Scenario::parse(&scenario, &Events::built_in()).unwrap();
             let report = runtime.block_on(scenario.tests[0].run(system.bus()));
             prop_assert_eq!(report.passed(), *expected == reason, "{:?}", report.mismatches);
         }
@@ -196,7 +196,7 @@ fn very_deep_scenarios_overflow_no_stack() {
             format!("{test}[test.expect.response{}]", ".a".repeat(depth)),
             format!("[[test]]\nname = \"t\"\nmessage = '''{}'''", "[".repeat(depth)),
         ] {
-            if let Ok(scenario) = Scenario::parse(&text) {
+            if let Ok(scenario) = Scenario::parse(&text, &Events::built_in()) {
                 let report = runtime().block_on(scenario.tests[0].run(system.bus()));
                 assert!(!report.passed() && depth < VERY_DEEP || text.contains("'''"), "{text}");
             }

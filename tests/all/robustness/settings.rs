@@ -149,8 +149,11 @@ fn no_settings_file_harms_the_hooks_of_another_or_is_wrong_without_a_place() {
         }
 
         let sources = [SettingsSource::optional(HookSource::Project, &file)];
-        let surroundings =
-            Surroundings { project: project.path(), environment: std::env::vars_os().collect() };
+        let surroundings = Surroundings {
+            project: project.path(),
+            environment: std::env::vars_os().collect(),
+            ..Surroundings::default()
+        };
         let checked = settings::check(&sources, &surroundings).remove(0);
         prop_assert_eq!(checked.text, text);
         prop_assert!(checked.file.diagnostics.len() <= 101);
@@ -179,11 +182,7 @@ fn no_settings_file_harms_the_hooks_of_another_or_is_wrong_without_a_place() {
 
 /// Whether a tool call runs that very hook.
 fn planned(system: &HookSystem, hook: &Arc<Hook>) -> bool {
-    let call = BeforeToolInput {
-        tool_name: ToolName::new("write_file").unwrap(),
-        tool_input: RawObject::empty(),
-        mcp_context: None,
-    };
+    let call = BeforeToolInput::new(ToolName::new("write_file").unwrap(), RawObject::empty());
     let plan = Planner::new(system.registry().unwrap()).plan(&call.into());
     plan.hooks.iter().any(|planned| Arc::ptr_eq(&planned.hook, hook))
 }

@@ -67,7 +67,7 @@ pub(crate) static CONTROL: [(&str, &[Field]); 4] = [
 ];
 
 /// A response.
-pub(crate) static RESPONSE: [Field; 9] = [
+pub(crate) static RESPONSE: [Field; 10] = [
     type_of(kind::RESPONSE),
     ECHOED_ID,
     Field::optional(
@@ -83,6 +83,11 @@ pub(crate) static RESPONSE: [Field; 9] = [
     Field::optional("output", Kind::Open(&AGGREGATED), "What the hooks answered, merged."),
     Field::optional("processed", Kind::Open(&PROCESSED), "What the caller is to do."),
     Field::optional("hooks", Kind::ListOf(&Kind::Open(&HOOK)), "What each hook did."),
+    Field::optional(
+        "notStarted",
+        Kind::ListOf(&Kind::Open(&NOT_STARTED)),
+        "The hooks that were not started, because of what one of an earlier priority answered.",
+    ),
     Field::optional("error", Kind::Defined(defined::ERROR), "The stage that failed, if one did."),
     Field::optional(
         "warnings",
@@ -107,19 +112,34 @@ static AGGREGATED: [Field; 5] = [
     Field::required("totalDuration", Kind::Number, "The sum of durations, in milliseconds."),
 ];
 
+static NOT_STARTED: [Field; 2] = [
+    Field::required("name", Kind::Text, "The hook."),
+    Field::required("endedBy", Kind::Text, "The hook by whose answer it was not."),
+];
+
 static ERROR_REPORT: [Field; 3] = [
     Field::required("message", Kind::Text, "What went wrong."),
     Field::optional("hook", Kind::Text, "The hook it happened to."),
     Field::optional("stage", Kind::Text, "The stage it happened in."),
 ];
 
-static PROCESSED: [Field; 8] = [
+static PROCESSED: [Field; 10] = [
     Field::required(
         "decision",
-        Kind::Words(&["proceed", "ask", "block", "stop"]),
+        Kind::Words(&["proceed", "ask", "retry", "block", "stop"]),
         "The strongest of all answers.",
     ),
     Field::optional("reason", Kind::Text, "Why, unless it is `proceed`."),
+    Field::optional(
+        "retryAfterMs",
+        Kind::Number,
+        "How long to wait before the retry, in milliseconds.",
+    ),
+    Field::optional(
+        "granted",
+        Kind::Bool,
+        "Whether a hook grants what the user would be asked for.",
+    ),
     Field::required("suppressOutput", Kind::Bool, "Whether to hide the event's output."),
     Field::required("shouldStop", Kind::Bool, "Whether the agent should stop."),
     Field::optional("stopReason", Kind::Text, "Why it should."),
@@ -169,7 +189,7 @@ static HOOK: [Field; 18] = [
     Field::optional("error", Kind::Text, "Why it failed."),
     Field::optional(
         "decision",
-        Kind::Words(&["proceed", "ask", "block", "stop"]),
+        Kind::Words(&["proceed", "ask", "retry", "block", "stop"]),
         "What it decided by itself, if what it wrote was asked for and was an answer.",
     ),
     Field::optional("stdout", Kind::Text, "What is kept of its standard output, if asked for."),

@@ -35,9 +35,9 @@ pub(crate) struct Named {
 /// What is no envelope, with the event that it names if it does.
 #[derive(Debug, Clone)]
 pub(crate) struct Invalid {
-    pub(crate) event: Option<HookEventName>,
+    pub(crate) event_name: Option<Box<str>>,
     /// Another event that it names.
-    pub(crate) other_event: Option<HookEventName>,
+    pub(crate) other_event_name: Option<Box<str>>,
     pub(crate) failure: StageFailure,
 }
 
@@ -145,12 +145,14 @@ impl HookExecutionRequest {
     pub(crate) fn from_fields(fields: &RequestFields<'_>) -> Self {
         // What it was meant for is known whatever else is wrong, and may have a guard.
         let event_name = fields.event_name.and_then(JsonSlice::text);
-        let event = event_name.as_deref().and_then(HookEventName::from_name);
         let first_event_name = fields.first_event_name.and_then(JsonSlice::text);
-        let other_event = first_event_name.as_deref().and_then(HookEventName::from_name);
         let invalid = |message| {
             let failure = StageFailure::new(FailureCode::InvalidRequest, message);
-            Self::with_body(Body::Invalid(Box::new(Invalid { event, other_event, failure })))
+            Self::with_body(Body::Invalid(Box::new(Invalid {
+                event_name: event_name.as_deref().map(Box::from),
+                other_event_name: first_event_name.as_deref().map(Box::from),
+                failure,
+            })))
         };
         let correlation_id = match correlation_id(fields.correlation_id) {
             Ok(given) => given.unwrap_or_else(CorrelationId::generate),
@@ -174,8 +176,8 @@ impl HookExecutionRequest {
     pub(crate) fn invalid(code: FailureCode, message: impl Into<String>) -> Self {
         let failure = StageFailure::new(code, message);
         Self::with_body(Body::Invalid(Box::new(Invalid {
-            event: None,
-            other_event: None,
+            event_name: None,
+            other_event_name: None,
             failure,
         })))
     }
@@ -207,16 +209,24 @@ impl HookExecutionRequest {
         match &self.body {
             Body::Typed(input) => Some(input.event().as_str()),
             Body::Named(named) => Some(&named.event_name),
-            Body::Invalid(invalid) => invalid.event.map(HookEventName::as_str),
+            Body::Invalid(invalid) => invalid.event_name.as_deref(),
         }
     }
 
-    /// The event, if its name is known.
+    /// The event, if it is typed or its name is that of a built-in one.
     pub fn event(&self) -> Option<HookEventName> {
+        self.event_among(HookEventName::from_name)
+    }
+
+    /// The event, if `known` knows its name.
+    pub(crate) fn event_among(
+        &self,
+        known: impl Fn(&str) -> Option<HookEventName>,
+    ) -> Option<HookEventName> {
         match &self.body {
             Body::Typed(input) => Some(input.event()),
-            Body::Named(named) => HookEventName::from_name(&named.event_name),
-            Body::Invalid(invalid) => invalid.event,
+            Body::Named(named) => known(&named.event_name),
+            Body::Invalid(invalid) => invalid.event_name.as_deref().and_then(known),
         }
     }
 

@@ -3,8 +3,8 @@
 use std::sync::OnceLock;
 
 use hook_core::{
-    Guard, HookEventName, HookExecutionResult, ObjectWriter, PipelineOutcome, PolicyDecision,
-    ProcessedHookResult, RawObject, StageFailure,
+    Guard, HookEventName, HookExecutionResult, NotStarted, ObjectWriter, PipelineOutcome,
+    PolicyDecision, ProcessedHookResult, RawObject, StageFailure,
 };
 
 use super::{CorrelationId, kind};
@@ -20,6 +20,8 @@ pub struct HookExecutionResponse {
     pub processed: ProcessedHookResult,
     /// What each hook did, in plan order.
     pub hooks: Vec<HookExecutionResult>,
+    /// The hooks that were not started, because of what one of an earlier priority said.
+    pub not_started: Vec<NotStarted>,
     /// Whether the JSON form says what each hook wrote to stdout and stderr.
     pub streams: bool,
 }
@@ -45,6 +47,7 @@ impl HookExecutionResponse {
             event: Some(event),
             processed: outcome.processed,
             hooks: outcome.hooks,
+            not_started: outcome.not_started,
             streams: false,
         }
     }
@@ -67,7 +70,14 @@ impl HookExecutionResponse {
         event: Option<HookEventName>,
         processed: ProcessedHookResult,
     ) -> Self {
-        Self { correlation_id, event, processed, hooks: Vec::new(), streams: false }
+        Self {
+            correlation_id,
+            event,
+            processed,
+            hooks: Vec::new(),
+            not_started: Vec::new(),
+            streams: false,
+        }
     }
 
     /// The response as one line of JSON, without the line's end.
@@ -101,7 +111,15 @@ impl HookExecutionResponse {
             {
                 object.written_fields(nothing_ran());
             }
-            None => write_outcome(object, &self.processed, &self.hooks, streams),
+            None => {
+                write_outcome(object, &self.processed, &self.hooks, streams);
+                if !self.not_started.is_empty() {
+                    object.objects("notStarted", &self.not_started, |out, it| {
+                        out.text("name", it.hook.display_name());
+                        out.text("endedBy", it.ended_by.display_name());
+                    });
+                }
+            }
             Some(failure) => {
                 object.object("error", |out| write_failure(out, failure));
                 // Said only where it matters: the caller must not go on (protocol.md §1).

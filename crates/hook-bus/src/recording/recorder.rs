@@ -83,7 +83,7 @@ pub struct Recorded {
 ///     async move { recorder.run(&stop).await }
 /// });
 ///
-/// system.fire_before_agent(BeforeAgentInput { prompt: "Hi".into() }).await;
+/// system.fire_before_agent(BeforeAgentInput::new("Hi")).await;
 ///
 /// stop.cancel();
 /// let recorded = recording.await??;

@@ -56,6 +56,8 @@ pub enum RecordedOutcome {
     Proceed,
     /// The user is asked.
     Ask,
+    /// It is tried again after a while.
+    Retry,
     /// It was forbidden.
     Block,
     /// The agent stops.
@@ -68,14 +70,22 @@ pub enum RecordedOutcome {
 
 impl RecordedOutcome {
     /// Every outcome.
-    pub const ALL: [Self; 6] =
-        [Self::Proceed, Self::Ask, Self::Block, Self::Stop, Self::Failed, Self::Unfinished];
+    pub const ALL: [Self; 7] = [
+        Self::Proceed,
+        Self::Ask,
+        Self::Retry,
+        Self::Block,
+        Self::Stop,
+        Self::Failed,
+        Self::Unfinished,
+    ];
 
     /// The word for it.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Proceed => "proceed",
             Self::Ask => "ask",
+            Self::Retry => "retry",
             Self::Block => "block",
             Self::Stop => "stop",
             Self::Failed => "failed",
@@ -89,6 +99,7 @@ impl From<PolicyDecision> for RecordedOutcome {
         match decision {
             PolicyDecision::Proceed => Self::Proceed,
             PolicyDecision::Ask => Self::Ask,
+            PolicyDecision::Retry => Self::Retry,
             PolicyDecision::Block => Self::Block,
             PolicyDecision::Stop => Self::Stop,
         }
@@ -96,9 +107,14 @@ impl From<PolicyDecision> for RecordedOutcome {
 }
 
 impl RecordedRequest {
-    /// The event, if its name is known.
+    /// The event, if it is a built-in one.
     pub fn event(&self) -> Option<HookEventName> {
         HookEventName::from_name(self.event_name.as_deref()?)
+    }
+
+    /// Whether it is about that event, declared or built in.
+    pub fn is_of(&self, event: HookEventName) -> bool {
+        self.event_name.as_deref() == Some(event.as_str()) || self.event() == Some(event)
     }
 
     /// The event's input.

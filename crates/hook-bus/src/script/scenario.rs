@@ -17,7 +17,7 @@
 
 use std::time::{Duration, Instant};
 
-use hook_core::{HookEventName, JsonObject, RawJson};
+use hook_core::{Events, JsonObject, RawJson};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -80,11 +80,11 @@ impl TestReport {
 }
 
 impl Scenario {
-    /// Reads a scenario.
+    /// Reads a scenario, whose tests fire these events.
     ///
     /// # Errors
     /// Says why the text is no scenario, and where.
-    pub fn parse(text: &str) -> Result<Self, ScenarioError> {
+    pub fn parse(text: &str, events: &Events) -> Result<Self, ScenarioError> {
         let not_toml =
             |error: toml::de::Error| ScenarioError::toml(error.message(), text, error.span());
         let mut scenario: Self = toml::from_str(text).map_err(not_toml)?;
@@ -94,7 +94,7 @@ impl Scenario {
         let located = Located::parse(text)?;
         for (index, test) in scenario.tests.iter_mut().enumerate() {
             located.check_values(index)?;
-            test.check().map_err(|(key, kind)| located.error(index, &key, kind))?;
+            test.check(events).map_err(|(key, kind)| located.error(index, &key, kind))?;
             test.line = located.line_of(index);
         }
         Ok(scenario)
@@ -111,7 +111,7 @@ impl ScenarioTest {
         TestReport { name: self.name.clone(), mismatches, response, duration }
     }
 
-    fn check(&self) -> Result<(), (ScenarioKey, ScenarioErrorKind)> {
+    fn check(&self, events: &Events) -> Result<(), (ScenarioKey, ScenarioErrorKind)> {
         if self.event.is_some() == self.message.is_some()
             || (self.message.is_some() && self.input.is_some())
         {
@@ -119,10 +119,10 @@ impl ScenarioTest {
             return Err((ScenarioKey::of(&["name"]), kind));
         }
         if let Some(event) = &self.event
-            && HookEventName::from_name(event).is_none()
+            && events.from_name(event).is_none()
             && !self.expect.expects_failure()
         {
-            let kind = ScenarioErrorKind::UnknownEvent(HookEventName::unknown(event));
+            let kind = ScenarioErrorKind::UnknownEvent(events.unknown(event));
             return Err((ScenarioKey::of(&["event"]), kind));
         }
         self.expect.check()

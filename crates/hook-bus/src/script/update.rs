@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use hook_core::FailureCode;
+use hook_core::{Events, FailureCode};
 use serde_json::Value as Json;
 use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, TableLike, Value};
 
@@ -82,7 +82,11 @@ impl fmt::Display for NotUpdatedReason {
 ///
 /// # Errors
 /// When the text is no scenario.
-pub fn update(text: &str, reports: &[(usize, &TestReport)]) -> Result<Updated, ScenarioError> {
+pub fn update(
+    text: &str,
+    reports: &[(usize, &TestReport)],
+    events: &Events,
+) -> Result<Updated, ScenarioError> {
     let not_toml =
         |error: toml_edit::TomlError| ScenarioError::toml(error.message(), text, error.span());
     let mut document: DocumentMut = text.parse().map_err(not_toml)?;
@@ -101,7 +105,7 @@ pub fn update(text: &str, reports: &[(usize, &TestReport)]) -> Result<Updated, S
     }
     if !updated.changes.is_empty() {
         let written = with_line_ends_of(text, document.to_string());
-        Scenario::parse(&written)?;
+        Scenario::parse(&written, events)?;
         updated.text = written;
     }
     Ok(updated)

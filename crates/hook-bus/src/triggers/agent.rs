@@ -49,7 +49,7 @@ pub struct BeforeAgentHookResult {
 pub async fn fire_before_agent_hook(host: &AgentHost, prompt: &str) -> BeforeAgentHookResult {
     host.continuations.begin();
     let mut prompt = prompt.to_owned();
-    let Some(processed) = host.fire(BeforeAgentInput { prompt: prompt.clone() }).await else {
+    let Some(processed) = host.fire(BeforeAgentInput::new(prompt.clone())).await else {
         let decision = BeforeAgentDecision::Proceed { prompt };
         let advice = HookAdvice::default();
         return BeforeAgentHookResult { decision, advice, warnings: Vec::new() };
@@ -64,7 +64,9 @@ pub async fn fire_before_agent_hook(host: &AgentHost, prompt: &str) -> BeforeAge
             }
             BeforeAgentDecision::Proceed { prompt }
         }
-        (PolicyDecision::Block, reason) => BeforeAgentDecision::Refuse { reason },
+        (PolicyDecision::Block | PolicyDecision::Retry, reason) => {
+            BeforeAgentDecision::Refuse { reason }
+        }
         (PolicyDecision::Stop, reason) => BeforeAgentDecision::Stop { reason },
     };
     BeforeAgentHookResult { decision, advice, warnings: processed.warnings }
@@ -114,11 +116,11 @@ pub async fn fire_after_agent_hook(
     prompt: &str,
     response: &str,
 ) -> AfterAgentHookResult {
-    let fired = host.fire(AfterAgentInput {
-        prompt: prompt.to_owned(),
-        prompt_response: response.to_owned(),
-        stop_hook_active: host.continuations.count() > 0,
-    });
+    let fired = host.fire(AfterAgentInput::new(
+        prompt.to_owned(),
+        response.to_owned(),
+        host.continuations.count() > 0,
+    ));
     let Some(processed) = fired.await else {
         return AfterAgentHookResult {
             end: TurnEnd::Done,
@@ -129,7 +131,7 @@ pub async fn fire_after_agent_hook(
     };
     let (reason, advice) = HookAdvice::with_reason(&processed);
     let end = match processed.decision {
-        PolicyDecision::Block => host.continuations.go_on(reason),
+        PolicyDecision::Block | PolicyDecision::Retry => host.continuations.go_on(reason),
         PolicyDecision::Proceed | PolicyDecision::Ask => host.continuations.end(TurnEnd::Done),
         PolicyDecision::Stop => host.continuations.end(TurnEnd::Stop { reason }),
     };
@@ -208,6 +210,9 @@ impl Continuations {
 pub struct LifecycleHookResult {
     /// Why the agent is to stop, if it is.
     pub stop: Option<String>,
+    /// Why it is not to do what the event announced, if hooks forbid it and the event knows that:
+    /// compressing the conversation.
+    pub refused: Option<String>,
     /// What they say; what is for the model belongs into the next request.
     pub advice: HookAdvice,
     /// What the agent should tell its user of its hooks.
@@ -215,10 +220,14 @@ pub struct LifecycleHookResult {
 }
 
 async fn fire(host: &AgentHost, input: impl Into<RequestInput>) -> LifecycleHookResult {
+    let input = input.into();
+    let event = input.event();
     let Some(processed) = host.fire(input).await else { return LifecycleHookResult::default() };
     let (reason, advice) = HookAdvice::with_reason(&processed);
+    let refuses = processed.decision >= PolicyDecision::Ask;
+    let refused = (refuses && event.row().block_means.is_some()).then(|| reason.clone());
     let stop = processed.should_stop_execution().then_some(reason);
-    LifecycleHookResult { stop, advice, warnings: processed.warnings }
+    LifecycleHookResult { stop, refused, advice, warnings: processed.warnings }
 }
 
 /// Tells the SessionStart hooks that a session begins. Their context belongs into its first
@@ -227,7 +236,7 @@ pub async fn fire_session_start_hook(
     host: &AgentHost,
     source: SessionStartSource,
 ) -> LifecycleHookResult {
-    fire(host, SessionStartInput { source }).await
+    fire(host, SessionStartInput::new(source)).await
 }
 
 /// Tells the SessionEnd hooks that the session is over.
@@ -235,15 +244,16 @@ pub async fn fire_session_end_hook(
     host: &AgentHost,
     reason: SessionEndReason,
 ) -> LifecycleHookResult {
-    fire(host, SessionEndInput { reason }).await
+    fire(host, SessionEndInput::new(reason)).await
 }
 
-/// Tells the PreCompress hooks that the conversation is about to be compressed.
+/// Tells the PreCompress hooks that the conversation is about to be compressed. Where they refuse it,
+/// an agent that still can does not compress it.
 pub async fn fire_pre_compress_hook(
     host: &AgentHost,
     trigger: PreCompressTrigger,
 ) -> LifecycleHookResult {
-    fire(host, PreCompressInput { trigger }).await
+    fire(host, PreCompressInput::new(trigger)).await
 }
 
 /// Tells the Notification hooks what the user is told.

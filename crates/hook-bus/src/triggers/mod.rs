@@ -7,6 +7,8 @@
 //! | `tool_status` | where a tool call stands | [`ToolStatus`], for [`AgentHost::tool_observer`] |
 //! | `model` | a model is called | the three decisions around a call |
 //! | `model_stream` | its answer streams in | [`call_model_with_hooks`] |
+//! | `permission` | the user is asked whether a tool may run | |
+//! | `retry` | hooks ask to try again | |
 //! | `agent` | a prompt, a turn, a session | [`fire_before_agent_hook`], [`fire_after_agent_hook`] and the others |
 //! | `advice` | what hooks say beside their decision | [`HookAdvice`] |
 //!
@@ -21,6 +23,8 @@ mod advice;
 mod agent;
 mod model;
 mod model_stream;
+mod permission;
+mod retry;
 mod tool;
 mod tool_status;
 

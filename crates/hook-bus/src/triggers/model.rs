@@ -6,7 +6,7 @@ use hook_core::output::{AfterModelOutput, BeforeModelOutput, BeforeToolSelection
 use hook_core::text::OneLine;
 use hook_core::{
     AfterModelInput, BeforeModelInput, BeforeToolSelectionInput, EventPayload, HookEventName,
-    LlmRequest, PolicyDecision, RawJson, RawObject, RequestInput, ToolConfig,
+    JsonArray, LlmRequest, PolicyDecision, RawJson, RawObject, RequestInput, ToolConfig,
 };
 use hook_translate::{
     Sdk, TranslateError, Translated, from_stable_request, from_stable_response, to_stable_request,
@@ -23,7 +23,7 @@ pub struct ModelCall {
     /// The request, as the SDK takes it.
     pub request: RawObject,
     /// The tools there are, for hooks that choose among them; an array.
-    pub available_tools: Option<RawJson>,
+    pub available_tools: Option<JsonArray>,
 }
 
 impl ModelCall {
@@ -119,10 +119,9 @@ pub async fn fire_before_tool_selection_hook(
         advice: HookAdvice::default(),
         warnings: Vec::new(),
     };
-    let fired = host.fire(call.input(BeforeToolSelectionInput {
-        llm_request: call.request.clone(),
-        available_tools: call.available_tools.clone(),
-    }));
+    let mut input = BeforeToolSelectionInput::new(call.request.clone());
+    input.available_tools.clone_from(&call.available_tools);
+    let fired = host.fire(call.input(input));
     let Some(processed) = fired.await else { return result };
     let (reason, advice) = HookAdvice::with_reason(&processed);
     result.advice = advice;
@@ -215,7 +214,7 @@ pub struct BeforeModelHookResult {
 /// no SDK takes system messages in the middle of every conversation (seed 000 §6.2).
 pub async fn fire_before_model_hook(host: &AgentHost, call: &ModelCall) -> BeforeModelHookResult {
     let request = call.request.clone();
-    let fired = host.fire(call.input(BeforeModelInput { llm_request: request.clone() }));
+    let fired = host.fire(call.input(BeforeModelInput::new(request.clone())));
     let Some(processed) = fired.await else {
         let decision = BeforeModelDecision::Call { request };
         return BeforeModelHookResult {
@@ -234,7 +233,7 @@ pub async fn fire_before_model_hook(host: &AgentHost, call: &ModelCall) -> Befor
     });
     let approval = approval(HookEventName::BeforeModel, &request, reason);
     let decision = match (host.confirmed(processed.decision, approval).await, synthetic) {
-        ((PolicyDecision::Block, reason), synthetic) => {
+        ((PolicyDecision::Block | PolicyDecision::Retry, reason), synthetic) => {
             let response = synthetic.unwrap_or_else(|| refused(&reason));
             BeforeModelDecision::Block { reason, response }
         }
@@ -313,10 +312,7 @@ pub async fn fire_after_model_hook(
     call: &ModelCall,
     response: &RawObject,
 ) -> AfterModelHookResult {
-    let input = call.input(AfterModelInput {
-        llm_request: call.request.clone(),
-        llm_response: response.clone(),
-    });
+    let input = call.input(AfterModelInput::new(call.request.clone(), response.clone()));
     let lay = |answer: &RawObject| from_stable_response(call.sdk()?, answer, Some(response));
     let refuse = |reason: &str| error_response(call.sdk(), reason);
     fire_on_response(host, input, response, lay, refuse).await

@@ -318,7 +318,7 @@ impl<E> ModelAnswer<'_, E> {
             Ok(None) => return ModelChunk::Chunk(chunk),
             Ok(Some((llm_request, llm_response))) => {
                 self.shown_request = Some(llm_request.clone());
-                let mut input = RequestInput::from(AfterModelInput { llm_request, llm_response });
+                let mut input = RequestInput::from(AfterModelInput::new(llm_request, llm_response));
                 input.extra.insert("sdk", RawJson::from_text("stable"));
                 input
             }
@@ -326,7 +326,7 @@ impl<E> ModelAnswer<'_, E> {
             // `failBehavior` says so.
             Err(_) => {
                 let (llm_request, llm_response) = (self.call.request.clone(), chunk.clone());
-                self.call.input(AfterModelInput { llm_request, llm_response })
+                self.call.input(AfterModelInput::new(llm_request, llm_response))
             }
         };
         input.extra.insert("chunk", RawJson::from_bool(true));

@@ -2,13 +2,15 @@
 
 use std::future::Future;
 
-use hook_core::output::BeforeToolOutput;
+use hook_core::output::{AfterToolOutput, BeforeToolOutput};
 use hook_core::{
     AfterToolInput, BeforeToolInput, HookEventName, McpContext, PolicyDecision, RawJson, RawObject,
-    ToolName,
+    ToolErrorInput, ToolName,
 };
 
 use super::advice::{HookAdvice, add_warnings};
+use super::permission::ask_permission;
+use super::retry::{MOST_RETRIES, Retries, fire_until_decided};
 #[cfg(doc)]
 use super::tool_status::ToolStatus;
 use super::tool_status::ToolWatch;
@@ -23,12 +25,14 @@ pub struct ToolCall {
     pub input: RawObject,
     /// The MCP server it comes from.
     pub mcp_context: Option<McpContext>,
+    /// What the model calls this call.
+    pub id: Option<String>,
 }
 
 impl ToolCall {
     /// A call of a tool that does not come from an MCP server.
     pub fn new(name: ToolName, input: RawObject) -> Self {
-        Self { name, input, mcp_context: None }
+        Self { name, input, mcp_context: None, id: None }
     }
 
     fn approval(&self, event: HookEventName, input: RawJson, reason: String) -> ApprovalRequest {
@@ -66,6 +70,10 @@ impl ToolContent {
                 parts.push(part.into());
             }
         }
+    }
+
+    fn read(value: &RawJson) -> Option<Self> {
+        value.to_text().map(Self::Text).or_else(|| value.to_items().map(Self::Parts))
     }
 
     fn to_raw(&self) -> RawJson {
@@ -175,6 +183,24 @@ impl ToolResult {
         self
     }
 
+    /// Takes over the response that hooks put in the place of this one, as far as it is one.
+    fn replace(&mut self, response: &RawJson, warnings: &mut Vec<String>) {
+        let fields = response.to_object().unwrap_or_default();
+        let text = |name: &str| fields.get(name).and_then(RawJson::to_text);
+        let content = fields.get("llmContent");
+        let Some(content) = content.and_then(ToolContent::read) else {
+            let warning = "the hooks' `tool_response` has no `llmContent` that is a text or a list \
+                           of parts; the tool's own response is kept";
+            warnings.push(warning.to_owned());
+            return;
+        };
+        self.llm_content = content;
+        self.return_display = text("returnDisplay");
+        self.error = text("error");
+        let metadata = fields.get("metadata").cloned().map(RawObject::try_from);
+        self.metadata = metadata.and_then(Result::ok);
+    }
+
     /// What AfterTool hooks are told of it.
     fn to_raw(&self) -> RawJson {
         let result = RawObject::of(|result| {
@@ -227,15 +253,14 @@ pub struct BeforeToolHookResult {
     pub warnings: Vec<String>,
 }
 
-/// Asks the BeforeTool hooks about a call.
+/// Asks the BeforeTool hooks about a call. Where they want to be asked again after a while, that is
+/// done, three times at most.
 pub async fn fire_before_tool_hook(host: &AgentHost, call: &ToolCall) -> BeforeToolHookResult {
     let input = call.input.clone();
-    let fired = host.fire(BeforeToolInput {
-        tool_name: call.name.clone(),
-        tool_input: input.clone(),
-        mcp_context: call.mcp_context.clone(),
-    });
-    let Some(processed) = fired.await else {
+    let mut told = BeforeToolInput::new(call.name.clone(), input.clone());
+    told.mcp_context.clone_from(&call.mcp_context);
+    told.tool_call_id.clone_from(&call.id);
+    let Some(processed) = fire_until_decided(host, told).await else {
         let decision = BeforeToolDecision::Run { input };
         let advice = HookAdvice::default();
         return BeforeToolHookResult { decision, advice, warnings: Vec::new() };
@@ -246,7 +271,7 @@ pub async fn fire_before_tool_hook(host: &AgentHost, call: &ToolCall) -> BeforeT
     let decision = match processed.decision {
         PolicyDecision::Proceed => BeforeToolDecision::Run { input },
         PolicyDecision::Ask => BeforeToolDecision::Ask { input, reason },
-        PolicyDecision::Block => BeforeToolDecision::Block { reason },
+        PolicyDecision::Block | PolicyDecision::Retry => BeforeToolDecision::Block { reason },
         PolicyDecision::Stop => BeforeToolDecision::Stop { reason },
     };
     BeforeToolHookResult { decision, advice, warnings: processed.warnings }
@@ -274,6 +299,9 @@ pub enum AfterToolDecision {
 pub struct AfterToolHookResult {
     /// What becomes of the result.
     pub decision: AfterToolDecision,
+    /// The response that hooks put in the place of the tool's, in the form in which they are told of
+    /// it.
+    pub response: Option<RawJson>,
     /// What they say beside it.
     pub advice: HookAdvice,
     /// What the agent should tell its user of its hooks.
@@ -286,31 +314,36 @@ pub async fn fire_after_tool_hook(
     call: &ToolCall,
     result: &ToolResult,
 ) -> AfterToolHookResult {
-    let fired = host.fire(AfterToolInput {
-        tool_name: call.name.clone(),
-        tool_input: call.input.clone(),
-        tool_response: result.to_raw(),
-        mcp_context: call.mcp_context.clone(),
-    });
-    let Some(processed) = fired.await else {
+    let response = result.to_raw();
+    let mut told = AfterToolInput::new(call.name.clone(), call.input.clone(), response.clone());
+    told.is_error = result.error.is_some().then_some(true);
+    told.mcp_context.clone_from(&call.mcp_context);
+    told.tool_call_id.clone_from(&call.id);
+    let Some(processed) = host.fire(told).await else {
         let decision = AfterToolDecision::Keep;
         let advice = HookAdvice::default();
-        return AfterToolHookResult { decision, advice, warnings: Vec::new() };
+        let (response, warnings) = (None, Vec::new());
+        return AfterToolHookResult { decision, response, advice, warnings };
     };
     let (reason, advice) = HookAdvice::with_reason(&processed);
-    let request = call.approval(HookEventName::AfterTool, result.to_raw(), reason);
+    let request = call.approval(HookEventName::AfterTool, response.clone(), reason);
     let decision = match host.confirmed(processed.decision, request).await {
         (PolicyDecision::Proceed | PolicyDecision::Ask, _) => AfterToolDecision::Keep,
-        (PolicyDecision::Block, reason) => AfterToolDecision::Replace { reason },
+        (PolicyDecision::Block | PolicyDecision::Retry, reason) => {
+            AfterToolDecision::Replace { reason }
+        }
         (PolicyDecision::Stop, reason) => AfterToolDecision::Stop { reason },
     };
-    AfterToolHookResult { decision, advice, warnings: processed.warnings }
+    let response = AfterToolOutput::new(&processed.aggregated).modified_tool_response(&response);
+    AfterToolHookResult { decision, response, advice, warnings: processed.warnings }
 }
 
 /// Calls a tool with hooks around it, and does what they say.
 ///
-/// `execute` is called at most once, with the input that hooks left; not at all where a hook blocks
-/// or stops, or asks and the user does not confirm. [`AgentHost::tool_observer`] is told how the call goes; a
+/// `execute` is called with the input that hooks left; not at all where a hook blocks or stops, or asks
+/// and neither a PermissionRequest hook nor the user grants it. Where the tool fails, ToolError hooks
+/// hear of it first and may have the call made again, three times at most: with what the model wanted,
+/// and with BeforeTool hooks asked again. [`AgentHost::tool_observer`] is told how the call goes; a
 /// blocked one ends as any other does, [idle](ToolStatus::Idle) and with its result published.
 ///
 /// ```
@@ -334,13 +367,19 @@ pub async fn fire_after_tool_hook(
 pub async fn execute_tool_with_hooks<F>(
     host: &AgentHost,
     call: ToolCall,
-    execute: impl FnOnce(RawObject) -> F,
+    mut execute: impl FnMut(RawObject) -> F,
 ) -> ToolResult
 where
     F: Future<Output = ToolResult>,
 {
     let watch = ToolWatch::begin(host, &call);
-    let result = call_with_hooks(host, &call, execute, &watch).await;
+    let result = match host.hook_system() {
+        None => {
+            watch.running(&call.input);
+            execute(call.input.clone()).await
+        }
+        Some(_) => call_with_hooks(host, &call, execute, &watch).await,
+    };
     watch.idle(&result);
     result
 }
@@ -348,54 +387,122 @@ where
 async fn call_with_hooks<F>(
     host: &AgentHost,
     call: &ToolCall,
-    execute: impl FnOnce(RawObject) -> F,
+    mut execute: impl FnMut(RawObject) -> F,
     watch: &ToolWatch<'_>,
 ) -> ToolResult
 where
     F: Future<Output = ToolResult>,
 {
-    if host.hook_system().is_none() {
-        watch.running(&call.input);
-        return execute(call.input.clone()).await;
-    }
-    let before = fire_before_tool_hook(host, call).await;
-    let input = match before.decision {
-        BeforeToolDecision::Run { input } => input,
-        BeforeToolDecision::Ask { input, reason } => {
-            let request = call.approval(HookEventName::BeforeTool, input.clone().into(), reason);
-            match host.confirmed(PolicyDecision::Ask, request).await {
-                (PolicyDecision::Proceed, _) => input,
-                (_, reason) => {
-                    return ToolResult::blocked(reason, before.advice, before.warnings);
+    let mut retries = Retries::at_most(MOST_RETRIES, host);
+    loop {
+        let (input, mut said) = match may_run(host, call).await {
+            Ok(allowed) => allowed,
+            Err(ended) => return *ended,
+        };
+        watch.running(&input);
+        let ran = ToolCall { input: input.clone(), ..call.clone() };
+        let mut result = execute(input).await;
+        if let Some(error) = &result.error {
+            match tool_failed(host, &ran, error, &mut retries, &mut said).await {
+                AfterFailure::Again => continue,
+                AfterFailure::Stop { reason } => {
+                    return ToolResult::stopped(reason, true, said.advice, said.warnings);
                 }
+                AfterFailure::GoOn => {}
             }
         }
-        BeforeToolDecision::Block { reason } => {
-            return ToolResult::blocked(reason, before.advice, before.warnings);
+        let after = fire_after_tool_hook(host, &ran, &result).await;
+        said.add(after.advice, after.warnings);
+        match after.decision {
+            AfterToolDecision::Keep => {
+                if let Some(response) = &after.response {
+                    result.replace(response, &mut said.warnings);
+                }
+            }
+            AfterToolDecision::Replace { reason } => {
+                result.llm_content = ToolContent::Text(reason.clone());
+                // What is not to be seen is not to be seen elsewhere, either.
+                (result.return_display, result.metadata) = (None, None);
+                result.error = Some(reason.clone());
+                result.verdict = ToolVerdict::Replaced { reason };
+            }
+            AfterToolDecision::Stop { reason } => {
+                return ToolResult::stopped(reason, true, said.advice, said.warnings);
+            }
         }
+        return result.advised(said.advice, said.warnings);
+    }
+}
+
+/// What the hooks of one call have said so far, beside their decisions.
+struct Said {
+    advice: HookAdvice,
+    warnings: Vec<String>,
+}
+
+impl Said {
+    fn add(&mut self, advice: HookAdvice, warnings: Vec<String>) {
+        self.advice = std::mem::take(&mut self.advice).and(advice);
+        add_warnings(&mut self.warnings, warnings);
+    }
+}
+
+/// What a tool is called with, or the result of a call that is not made.
+async fn may_run(host: &AgentHost, call: &ToolCall) -> Result<(RawObject, Said), Box<ToolResult>> {
+    let BeforeToolHookResult { decision, advice, warnings } =
+        fire_before_tool_hook(host, call).await;
+    let mut said = Said { advice, warnings };
+    let refusal = match decision {
+        BeforeToolDecision::Run { input } => return Ok((input, said)),
+        BeforeToolDecision::Ask { input, reason } => {
+            let permission = ask_permission(host, call, &input, &reason).await;
+            said.add(permission.advice, permission.warnings);
+            match permission.refusal {
+                None => return Ok((input, said)),
+                Some(refusal) => refusal,
+            }
+        }
+        BeforeToolDecision::Block { reason } => reason,
         BeforeToolDecision::Stop { reason } => {
-            return ToolResult::stopped(reason, false, before.advice, before.warnings);
+            let stopped = ToolResult::stopped(reason, false, said.advice, said.warnings);
+            return Err(Box::new(stopped));
         }
     };
-    watch.running(&input);
-    let ran = ToolCall { input: input.clone(), ..call.clone() };
-    let mut result = execute(input).await;
-    let after = fire_after_tool_hook(host, &ran, &result).await;
-    let advice = before.advice.and(after.advice);
-    let mut warnings = before.warnings;
-    add_warnings(&mut warnings, after.warnings);
-    match after.decision {
-        AfterToolDecision::Keep => {}
-        AfterToolDecision::Replace { reason } => {
-            result.llm_content = ToolContent::Text(reason.clone());
-            // What is not to be seen is not to be seen elsewhere, either.
-            (result.return_display, result.metadata) = (None, None);
-            result.error = Some(reason.clone());
-            result.verdict = ToolVerdict::Replaced { reason };
-        }
-        AfterToolDecision::Stop { reason } => {
-            return ToolResult::stopped(reason, true, advice, warnings);
-        }
+    Err(Box::new(ToolResult::blocked(refusal, said.advice, said.warnings)))
+}
+
+/// What follows when a tool failed.
+enum AfterFailure {
+    /// The call is made again.
+    Again,
+    /// The failure goes its way.
+    GoOn,
+    /// The agent is to stop.
+    Stop { reason: String },
+}
+
+async fn tool_failed(
+    host: &AgentHost,
+    ran: &ToolCall,
+    error: &str,
+    retries: &mut Retries,
+    said: &mut Said,
+) -> AfterFailure {
+    let mut told = ToolErrorInput::new(ran.name.clone(), ran.input.clone(), error);
+    told.tool_call_id.clone_from(&ran.id);
+    let Some(processed) = host.fire(told).await else { return AfterFailure::GoOn };
+    let (decision, after) = (processed.decision, processed.retry_after);
+    let (reason, advice) = HookAdvice::with_reason(&processed);
+    said.add(advice, processed.warnings);
+    match decision {
+        PolicyDecision::Stop => AfterFailure::Stop { reason },
+        PolicyDecision::Retry => match retries.wait(after).await {
+            Ok(()) => AfterFailure::Again,
+            Err(end) => {
+                said.warnings.push(format!("the tool was not run again: {end}"));
+                AfterFailure::GoOn
+            }
+        },
+        _ => AfterFailure::GoOn,
     }
-    result.advised(advice, warnings)
 }

@@ -30,21 +30,15 @@ pub(crate) fn measure(request: &Request) {
 }
 
 fn before_tool() -> RequestInput {
-    BeforeToolInput {
-        tool_name: ToolName::new("write_file").unwrap(),
-        tool_input: arguments(),
-        mcp_context: None,
-    }
-    .into()
+    BeforeToolInput::new(ToolName::new("write_file").unwrap(), arguments()).into()
 }
 
 fn after_tool() -> RequestInput {
-    AfterToolInput {
-        tool_name: ToolName::new("write_file").unwrap(),
-        tool_input: arguments(),
-        tool_response: RawJson::from_text(&"x".repeat(LARGE)),
-        mcp_context: None,
-    }
+    AfterToolInput::new(
+        ToolName::new("write_file").unwrap(),
+        arguments(),
+        RawJson::from_text(&"x".repeat(LARGE)),
+    )
     .into()
 }
 

@@ -9,9 +9,9 @@ use futures::FutureExt;
 use futures::stream::{FuturesUnordered, StreamExt};
 use hook_bus::HookSystem;
 use hook_core::{
-    Aggregator, BeforeToolInput, HandlerHook, HookEventName, HookOutput, HookRegistry, HostContext,
-    Pipeline, PipelineOutcome, Planner, RawJson, RawObject, RequestInput, RunScope, Runner,
-    RunnerHost, RunnerLimits, ToolName, TrustPolicy,
+    Aggregator, BeforeToolInput, Events, HandlerHook, HookEventName, HookOutput, HookRegistry,
+    HostContext, Pipeline, PipelineOutcome, Planner, RawJson, RawObject, RequestInput, RunScope,
+    Runner, RunnerHost, RunnerLimits, ToolName, TrustPolicy,
 };
 use tokio::runtime::Runtime;
 
@@ -67,11 +67,10 @@ fn answering(name: &str) -> HandlerHook {
 
 fn input() -> BeforeToolInput {
     let arguments = RawJson::parse(r#"{"path":"src/main.rs","content":"fn main() {}"}"#).unwrap();
-    BeforeToolInput {
-        tool_name: ToolName::new("write_file").unwrap(),
-        tool_input: RawObject::try_from(arguments).unwrap(),
-        mcp_context: None,
-    }
+    BeforeToolInput::new(
+        ToolName::new("write_file").unwrap(),
+        RawObject::try_from(arguments).unwrap(),
+    )
 }
 
 /// The pipeline alone: no bus, no message, no correlation id, no response, no log.
@@ -82,7 +81,14 @@ fn pipeline(handlers: &[HandlerHook]) -> impl FnMut(usize) + use<> {
         limits: RunnerLimits::default(),
     });
     let runner = Arc::new(runner.unwrap());
-    let registry = HookRegistry::new(&[], handlers, &runner, ".".as_ref(), &TrustPolicy::Nothing);
+    let registry = HookRegistry::new(
+        &[],
+        handlers,
+        &runner,
+        ".".as_ref(),
+        &TrustPolicy::Nothing,
+        &Events::built_in(),
+    );
     let pipeline = Pipeline::new(Planner::new(Arc::new(registry)), runner, Aggregator);
     let host = HostContext { session_id: "s".into(), cwd: ".".into(), transcript_path: "".into() };
     let (input, scope) = (input(), RunScope::default());

@@ -4,7 +4,6 @@ use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
 use super::input::{InputArguments, Otherwise};
-use super::known_event;
 use crate::complete;
 use crate::context::Context;
 use crate::error::CommandError;
@@ -21,8 +20,7 @@ Examples:
 
 Nothing is run. `hook fire EVENT` with the same arguments runs what this says.")]
 pub(crate) struct Arguments {
-    /// The event: BeforeTool, AfterTool, BeforeAgent, AfterAgent, SessionStart, SessionEnd,
-    /// PreCompress, BeforeModel, AfterModel, BeforeToolSelection or Notification
+    /// The event, such as BeforeTool; `hook help protocol` lists them
     #[arg(add = ArgValueCompleter::new(complete::event_names))]
     event: String,
     #[command(flatten)]
@@ -37,7 +35,7 @@ pub(crate) async fn run(
     context: &Context,
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
-    let event = known_event(&arguments.event)?;
+    let event = context.event(&arguments.event)?;
     let input = arguments.input.read(Otherwise::Sample(event.sample_input()), printer).await?;
     arguments.input.advise(event, &input, printer);
     let subject = input.subject(event).map_err(|reason| {

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::input::{Input, InputArguments, Otherwise};
 use super::with_hooks_of;
 use crate::complete;
-use crate::context::Context;
+use crate::context::{Context, NoEvent};
 use crate::error::CommandError;
 use crate::exit_code::{self, Failure, Stake, Status};
 use crate::guards;
@@ -31,10 +31,9 @@ Examples:
 
 `hook explain EVENT` says which hooks would run, and runs none.
 
-Exit code: 2 if hooks block, stop or ask; 1 if the event failed; else 0.")]
+Exit code: 2 if hooks block, stop, ask or retry; 1 if the event failed; else 0.")]
 pub(crate) struct Arguments {
-    /// The event: BeforeTool, AfterTool, BeforeAgent, AfterAgent, SessionStart, SessionEnd,
-    /// PreCompress, BeforeModel, AfterModel, BeforeToolSelection or Notification
+    /// The event, such as BeforeTool; `hook help protocol` lists them
     #[arg(add = ArgValueCompleter::new(complete::event_names))]
     event: String,
     #[command(flatten)]
@@ -57,10 +56,15 @@ pub(crate) async fn run(
     stake: &Stake,
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
-    let Some(event) = HookEventName::from_name(&arguments.event) else {
-        // What is no event has no guard.
-        stake.is_known(false);
-        return Err(refuse(arguments, context, printer).await);
+    let event = match context.event(&arguments.event) {
+        Ok(event) => event,
+        Err(no_event) => {
+            // What is no event has no guard. Settings that cannot be read may declare it.
+            if no_event.is_complete {
+                stake.is_known(false);
+            }
+            return Err(refuse(arguments, no_event, context, printer).await);
+        }
     };
     let system = context.builder()?.build()?;
     let fired = with_hooks_of(&system, context, printer, async |system, stop, printer| {
@@ -74,7 +78,12 @@ pub(crate) async fn run(
 }
 
 /// Says that there is no such event; as the engine says it, where its response is asked for.
-async fn refuse(arguments: &Arguments, context: &Context, printer: &mut Printer) -> CommandError {
+async fn refuse(
+    arguments: &Arguments,
+    no_event: NoEvent,
+    context: &Context,
+    printer: &mut Printer,
+) -> CommandError {
     let name = &arguments.event;
     if context.json() {
         let request = HookExecutionRequest::unchecked(name, RawObject::empty());
@@ -86,7 +95,7 @@ async fn refuse(arguments: &Arguments, context: &Context, printer: &mut Printer)
             return error;
         }
     }
-    CommandError::Usage(HookEventName::unknown(name))
+    no_event.into()
 }
 
 async fn fire(
@@ -238,6 +247,9 @@ fn status(response: &HookExecutionResponse) -> Status {
     match response.processed.decision {
         PolicyDecision::Proceed if response.success() => exit_code::PROCEED,
         PolicyDecision::Proceed => exit_code::FAILURE,
-        PolicyDecision::Ask | PolicyDecision::Block | PolicyDecision::Stop => exit_code::BLOCKED,
+        PolicyDecision::Ask
+        | PolicyDecision::Retry
+        | PolicyDecision::Block
+        | PolicyDecision::Stop => exit_code::BLOCKED,
     }
 }

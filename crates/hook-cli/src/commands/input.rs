@@ -81,7 +81,7 @@ impl InputArguments {
 
     /// Says that a tool was named for an event that is not about one.
     fn warn_of_useless_tool(&self, event: HookEventName, printer: &mut Printer) {
-        if self.tool.is_some() && event.row().matching != Matching::Pattern {
+        if self.tool.is_some() && event.row().matching != Matching::TOOL_NAME {
             printer.warning(&format!("{event} is not about a tool; --tool changes no matching"));
         }
     }
@@ -89,7 +89,7 @@ impl InputArguments {
     /// Says what of an input for an event about a tool is probably not meant so.
     pub(crate) fn advise(&self, event: HookEventName, input: &Input, printer: &mut Printer) {
         self.warn_of_useless_tool(event, printer);
-        if event.row().matching != Matching::Pattern || input.is_sample {
+        if event.row().matching != Matching::TOOL_NAME || input.is_sample {
             return;
         }
         if input.added_arguments {

@@ -3,7 +3,6 @@
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
-use super::known_event;
 use crate::complete;
 use crate::context::Context;
 use crate::error::CommandError;
@@ -30,7 +29,7 @@ pub(crate) async fn run(
     context: &Context,
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
-    let event = arguments.event.as_deref().map(known_event).transpose()?;
+    let event = arguments.event.as_deref().map(|name| context.event(name)).transpose()?;
     let mut listings = context.hook_system(printer).await?.hooks()?;
     listings.retain(|listing| event.is_none_or(|event| listing.hook.event == event));
     if context.json() {

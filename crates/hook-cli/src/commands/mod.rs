@@ -28,7 +28,6 @@ pub(crate) use switching::{Because, Edited, Outcome, Remaining};
 use std::path::Path;
 
 use hook_bus::HookSystem;
-use hook_core::HookEventName;
 use tokio_util::sync::CancellationToken;
 
 use crate::args::{Cli, Command};
@@ -110,11 +109,6 @@ async fn with_hooks_of(
     let lines = progress::lines(printer);
     let work = progress::shown_while(system, lines, work(system, stop, printer));
     until_signalled(system, Hangup::Ends, stop, work).await
-}
-
-/// The event of a name that was given on the command line.
-fn known_event(name: &str) -> Result<HookEventName, CommandError> {
-    HookEventName::from_name(name).ok_or_else(|| CommandError::Usage(HookEventName::unknown(name)))
 }
 
 /// Whether both names are those of one file that is there.

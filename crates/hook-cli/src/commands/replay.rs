@@ -41,10 +41,10 @@ pub(crate) async fn run(
     context: &Context,
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
-    let only = arguments.event.as_deref().map(super::known_event).transpose()?;
+    let only = arguments.event.as_deref().map(|name| context.event(name)).transpose()?;
     let recording = read_recording(&arguments.recording, printer).await?;
     let mut requests = recording.requests;
-    requests.retain(|request| only.is_none_or(|event| request.event() == Some(event)));
+    requests.retain(|request| only.is_none_or(|event| request.is_of(event)));
     with_hooks(context, printer, async |system, stop, printer| {
         replay(&requests, context, system, stop, printer).await
     })

@@ -3,7 +3,7 @@
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 use hook_bus::schema::{NAMES, named};
-use hook_core::HookEventName;
+use hook_core::Events;
 use hook_core::text::shortened;
 
 use crate::complete;
@@ -33,7 +33,7 @@ pub(crate) async fn run(
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
     let Some(schema) = named(&arguments.name) else {
-        let hint = match HookEventName::nearest(&arguments.name) {
+        let hint = match Events::built_in().nearest(&arguments.name) {
             Some(event) => format!("did you mean {event}?"),
             None => format!("name {} or an event", NAMES.join(", ")),
         };

@@ -10,6 +10,7 @@ use clap::Args;
 use futures::StreamExt;
 use hook_bus::HookSystem;
 use hook_bus::script::{Scenario, Selected, TestReport, play_tests, scenario_files, update};
+use hook_core::Events;
 use hook_core::regular_file;
 use hook_core::replace::replace_file;
 use tokio_util::sync::CancellationToken;
@@ -85,7 +86,8 @@ pub(crate) async fn run(
     context: &Context,
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
-    let Some(files) = read(arguments, printer)? else { return Ok(exit_code::FAILURE) };
+    let (events, _) = context.events();
+    let Some(files) = read(arguments, &events, printer)? else { return Ok(exit_code::FAILURE) };
     if files.iter().all(|file| file.selected.is_empty()) {
         let texts: Vec<String> = arguments.filter.iter().map(|text| format!("{text:?}")).collect();
         let how = if arguments.exact { "is" } else { "contains" };
@@ -112,7 +114,11 @@ pub(crate) async fn run(
 
 /// Reads the scenarios, all of them before any is played. `None` when one is none, which has been
 /// said then.
-fn read(arguments: &Arguments, printer: &mut Printer) -> Result<Option<Vec<File>>, CommandError> {
+fn read(
+    arguments: &Arguments,
+    events: &Events,
+    printer: &mut Printer,
+) -> Result<Option<Vec<File>>, CommandError> {
     let mut paths: Vec<PathBuf> = Vec::new();
     let mut known = HashSet::new();
     for path in &arguments.scenarios {
@@ -130,7 +136,7 @@ fn read(arguments: &Arguments, printer: &mut Printer) -> Result<Option<Vec<File>
         let text = regular_file::read_to_string(&path, MAX_SCENARIO).map_err(|source| {
             CommandError::Read { what: "the scenario", path: path.clone(), source }
         })?;
-        match Scenario::parse(&text) {
+        match Scenario::parse(&text, events) {
             Ok(scenario) => {
                 let meant = |index: &usize| {
                     let test = scenario.tests.get(*index);
@@ -220,7 +226,7 @@ async fn test(
         run.outcomes.push(outcome);
     }
     if arguments.update {
-        write_found(files, &mut run.outcomes)?;
+        write_found(files, &mut run.outcomes, &context.events().0)?;
         for outcome in &run.outcomes {
             show(outcome, context, printer).await?;
         }
@@ -270,7 +276,11 @@ async fn show(
 }
 
 /// Writes what was found into the files, and into the outcomes what was written.
-fn write_found(files: &[File], outcomes: &mut [TestOutcome<'_>]) -> Result<(), CommandError> {
+fn write_found(
+    files: &[File],
+    outcomes: &mut [TestOutcome<'_>],
+    events: &Events,
+) -> Result<(), CommandError> {
     let mut by_file: BTreeMap<&Path, Vec<&mut TestOutcome<'_>>> = BTreeMap::new();
     for outcome in outcomes {
         by_file.entry(outcome.file).or_default().push(outcome);
@@ -282,7 +292,7 @@ fn write_found(files: &[File], outcomes: &mut [TestOutcome<'_>]) -> Result<(), C
         let reports: Vec<(usize, TestReport)> = outcomes.iter().filter_map(of_report).collect();
         let reports: Vec<(usize, &TestReport)> =
             reports.iter().map(|(index, report)| (*index, report)).collect();
-        let updated = update(&file.text, &reports)
+        let updated = update(&file.text, &reports, events)
             .map_err(|source| CommandError::Scenario { path: file.path.clone(), source })?;
         if !updated.changes.is_empty() {
             replace_file(&file.path, file.text.as_bytes(), updated.text.as_bytes()).map_err(

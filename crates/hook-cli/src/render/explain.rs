@@ -44,9 +44,8 @@ fn write_explained(
     object.optional_text("blocks", explained.blocks().as_deref());
     if let Some(place) = explained.place {
         object.integer("position", place as i128 + 1);
-        let mode = if explanation.sequential_because.is_some() { "sequential" } else { "parallel" };
-        object.text("mode", mode);
-        let because = explanation.sequential_because.as_ref();
+        let because = explanation.sequential_because.get(&explained.hook.priority);
+        object.text("mode", if because.is_some() { "sequential" } else { "parallel" });
         object.optional_text("modeFrom", because.map(|hook| hook.display_name()));
     }
     object.objects("reasons", &explained.reasons, |out, reason| {
@@ -196,7 +195,15 @@ fn summary(explanation: &Explanation, of_event: usize) -> String {
         1 => format!("1 of {of_event} runs"),
         _ => format!("{number} of {of_event} run"),
     };
-    match &explanation.sequential_because {
+    let first = explanation.running().next().map(|it| it.hook.priority);
+    let is_one_priority = explanation.running().all(|it| Some(it.hook.priority) == first);
+    match explanation.sequential_because.values().next() {
+        _ if number > 1 && !is_one_priority => {
+            text.push_str(", lower priorities first");
+            if let Some(hook) = explanation.sequential_because.values().next() {
+                let _ = write!(text, "; those of priority {} one after the other", hook.priority);
+            }
+        }
         Some(hook) if number > 1 => {
             let _ = write!(
                 text,

@@ -152,6 +152,7 @@ pub(crate) fn protocol_json() -> Value {
             "fields": fields.collect::<Vec<_>>(),
             "matcher": matcher(row.matching).map(|(field, how)| json!({"field": field, "compared": how})),
             "blockMeans": row.block_means,
+            "retryMeans": row.retry_means,
         })
     });
     let output = |fields: &[Field]| -> Vec<Value> {
@@ -177,11 +178,14 @@ fn event_entry(page: &mut Page<'_>, row: &EventRow) {
         page.entry(4, "matcher", 9, &format!("{field}, {how}"));
     }
     page.entry(4, "block", 9, row.block_means.unwrap_or("means nothing"));
+    if let Some(meaning) = row.retry_means {
+        page.entry(4, "retry", 9, meaning);
+    }
 }
 
 fn payload_field(field: &Field, row: &EventRow) -> String {
     let kind = match (field.kind.word(), row.matching) {
-        (_, Matching::Exact { field: name, words }) if name == field.name => {
+        (_, Matching::Exact { field: name, words }) if name == field.name && !words.is_empty() => {
             format!(" ({})", words.join(", "))
         }
         ("string", _) => String::new(),
@@ -192,7 +196,8 @@ fn payload_field(field: &Field, row: &EventRow) -> String {
 
 /// The field that a matcher is compared with, and how.
 fn matcher(matching: Matching) -> Option<(&'static str, &'static str)> {
-    let how = if matching == Matching::Pattern { "regular expression" } else { "exactly" };
+    let how =
+        if matches!(matching, Matching::Pattern { .. }) { "regular expression" } else { "exactly" };
     Some((matching.field()?, how))
 }
 
@@ -212,7 +217,7 @@ fn meaning(field: &Field) -> String {
 
 /// The events on which a field of `hookSpecificOutput` means something, if it is not all of them.
 fn events_of(field: &Field) -> Vec<&'static str> {
-    let acts_on = |event: &HookEventName| event.row().specific.contains(&field.name);
+    let acts_on = |event: &HookEventName| event.row().answers.contains(&field.name);
     HookEventName::all().filter(acts_on).map(HookEventName::as_str).collect()
 }
 

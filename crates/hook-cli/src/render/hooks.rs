@@ -1,5 +1,6 @@
 //! Lists of hooks.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use hook_core::{Hook, HookListing, NotRun, ObjectWriter};
@@ -16,6 +17,7 @@ pub(super) fn write_hook(object: &mut ObjectWriter<'_>, hook: &Hook) {
     object.text("command", hook.command());
     object.optional_text("description", hook.description.as_deref());
     object.optional_text("matcher", hook.matcher.text());
+    object.integer("priority", hook.priority.into());
     object.bool("sequential", hook.sequential);
     object.text("source", &hook.source.to_string());
     write_place(object, hook);
@@ -66,7 +68,8 @@ pub(crate) fn listings(listings: &[HookListing], printer: &Printer) -> String {
     let rows: Vec<_> = listings.iter().map(row).collect();
     let lines: Vec<_> = listings.iter().zip(aligned(&rows, printer)).collect();
     let mut out = String::new();
-    for event in hook_core::HookEventName::all() {
+    let events: BTreeSet<_> = listings.iter().map(|listing| listing.hook.event).collect();
+    for event in events {
         let mut of_event = lines.iter().filter(|(it, _)| it.hook.event == event).peekable();
         if of_event.peek().is_some() {
             let _ = writeln!(out, "{}", printer.paint(Tone::Strong, event.as_str()));

@@ -128,7 +128,7 @@ pub(super) fn ending(result: &HookExecutionResult) -> String {
 pub(super) fn tone(decision: PolicyDecision) -> Tone {
     match decision {
         PolicyDecision::Proceed => Tone::Good,
-        PolicyDecision::Ask => Tone::Odd,
+        PolicyDecision::Ask | PolicyDecision::Retry => Tone::Odd,
         PolicyDecision::Block | PolicyDecision::Stop => Tone::Bad,
     }
 }

@@ -6,8 +6,8 @@
 //! [`EventInput`] that hooks see. Reading is the check: code that holds a payload type holds a
 //! valid payload.
 
-mod fields;
-mod payload;
+pub(crate) mod payload;
+mod value;
 mod words;
 
 use std::fmt;
@@ -20,13 +20,12 @@ use crate::schema::{self, Field, Kind};
 use crate::shape::{FieldReader, ShapeError};
 use crate::text::shortened;
 
-pub use payload::{
-    AfterAgentInput, AfterModelInput, AfterToolInput, BeforeAgentInput, BeforeModelInput,
-    BeforeToolInput, BeforeToolSelectionInput, EventPayload, McpContext, ModelPayloads,
-    NotificationInput, PreCompressInput, SessionEndInput, SessionStartInput, ToolName,
-};
+pub use crate::event::EventPayload;
+pub use payload::*;
 pub(crate) use payload::{MAX_TOOL_NAME, Payload};
-pub use words::{PreCompressTrigger, SessionEndReason, SessionStartSource};
+pub use words::{
+    CompactionReason, PreCompressTrigger, SessionEndReason, SessionStartSource, SwitchReason,
+};
 
 /// Request values that reach the environment of a process may be this long, in bytes.
 const MAX_ENVIRONMENT_VALUE: usize = 4 * 1024;
@@ -56,9 +55,9 @@ pub static BASE_FIELDS: [Field; 5] = [
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("invalid {event} input: {shape}")]
 pub struct PayloadError {
-    event: HookEventName,
+    pub(crate) event: HookEventName,
     #[source]
-    shape: ShapeError,
+    pub(crate) shape: ShapeError,
 }
 
 impl PayloadError {
@@ -131,7 +130,7 @@ impl RequestInput {
                 transcript_path: fields.text("transcript_path")?.map(Into::into),
                 timestamp: fields.text("timestamp")?.map(Into::into),
             };
-            Ok((base, (event.row().read)(fields)?))
+            Ok((base, (event.row().read)(event, fields)?))
         };
         let (base, payload) = read(&mut fields).map_err(|shape| PayloadError { event, shape })?;
         Ok(Self { payload, base, extra: fields.rest() })

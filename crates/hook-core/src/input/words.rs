@@ -77,3 +77,29 @@ words! {
         Auto = "auto",
     }
 }
+
+words! {
+    /// What made the agent change to another session.
+    SwitchReason {
+        /// A new one began.
+        New = "new",
+        /// An earlier one goes on.
+        Resume = "resume",
+        /// It was copied, and the copy goes on.
+        Fork = "fork",
+    }
+}
+
+words! {
+    /// What made the agent compress its conversation by itself.
+    CompactionReason {
+        /// Its use of the context passed a threshold.
+        Threshold = "threshold",
+        /// The model refused the conversation as too long.
+        Overflow = "overflow",
+        /// Nothing else was to be done.
+        Idle = "idle",
+        /// An answer was cut off.
+        Incomplete = "incomplete",
+    }
+}

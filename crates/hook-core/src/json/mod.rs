@@ -25,6 +25,7 @@ mod scan;
 mod slice;
 mod strings;
 mod text;
+mod typed;
 mod walk;
 mod write;
 
@@ -35,6 +36,7 @@ pub use raw::{RawJson, RawObject};
 pub use read::JsonError;
 pub use slice::JsonSlice;
 pub use text::JsonText;
+pub use typed::{JsonArray, JsonNumber};
 pub use walk::JsonWalk;
 pub use write::ObjectWriter;
 

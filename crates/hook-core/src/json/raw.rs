@@ -186,6 +186,17 @@ impl RawJson {
         (number.fract() == 0.0 && (0.0..u64::MAX as f64).contains(&number)).then_some(number as u64)
     }
 
+    /// The whole number, if this is one that fits, also when it is written as `-5e3` or `-5000.0`.
+    pub fn to_integer(&self) -> Option<i64> {
+        match self.as_str().strip_prefix('-') {
+            None => self.to_whole_number()?.try_into().ok(),
+            Some(amount) => {
+                let amount = Self::parse(amount).ok()?.to_whole_number()?;
+                0_i64.checked_sub_unsigned(amount)
+            }
+        }
+    }
+
     /// The elements, if this is an array, one level deep.
     pub fn to_items(&self) -> Option<Vec<RawJson>> {
         if self.kind() != JsonKind::Array {

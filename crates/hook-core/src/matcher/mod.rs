@@ -69,7 +69,7 @@ impl Matcher {
             _ if trimmed.is_empty() || trimmed == "*" => (Rule::Everything, None),
             Matching::Always => (Rule::Everything, None),
             Matching::Exact { field, words } => {
-                let problem = (!words.contains(&trimmed)).then(|| {
+                let problem = (!words.is_empty() && !words.contains(&trimmed)).then(|| {
                     let words = words.join(", ");
                     let reason =
                         format!("it is compared exactly with `{field}`, which is one of {words}");
@@ -77,8 +77,10 @@ impl Matcher {
                 });
                 (Rule::Exactly(trimmed.to_owned()), problem)
             }
-            Matching::Pattern => match compile_pattern(trimmed) {
+            Matching::Pattern { .. } => match compile_pattern(trimmed) {
                 Ok(Compiled { pattern, unreachable }) => {
+                    // What other fields hold is not known.
+                    let unreachable = unreachable.filter(|_| matching == Matching::TOOL_NAME);
                     let problem = unreachable.map(|reason| {
                         let verdict = match reason {
                             reach::ODD => "probably matches no tool",
@@ -143,7 +145,7 @@ impl Matcher {
         let Matching::Exact { field, words } = matching else { return None };
         let text = self.text.as_deref().unwrap_or_default().trim();
         let is_anything = text.is_empty() || text == "*" || matches!(self.rule, Rule::Nothing);
-        if is_anything || words.contains(&text) {
+        if is_anything || words.is_empty() || words.contains(&text) {
             return None;
         }
         let compiled = compile_pattern(text).ok();
@@ -202,14 +204,14 @@ mod tests {
     fn tools_match_by_pattern_and_triggers_exactly() {
         let exact = Matching::Exact { field: "source", words: &["resume"] };
         for (text, matching, subject, expected) in [
-            (None, Matching::Pattern, "anything", true),
-            (Some(""), Matching::Pattern, "anything", true),
-            (Some(" * "), Matching::Pattern, "anything", true),
-            (Some("write_file|edit"), Matching::Pattern, "multi_edit", true),
-            (Some("^edit$"), Matching::Pattern, "multi_edit", false),
-            (Some("^(?!mcp_)"), Matching::Pattern, "mcp_git", false),
-            (Some("[bad"), Matching::Pattern, "[bad", true),
-            (Some("[bad"), Matching::Pattern, "bad", false),
+            (None, Matching::TOOL_NAME, "anything", true),
+            (Some(""), Matching::TOOL_NAME, "anything", true),
+            (Some(" * "), Matching::TOOL_NAME, "anything", true),
+            (Some("write_file|edit"), Matching::TOOL_NAME, "multi_edit", true),
+            (Some("^edit$"), Matching::TOOL_NAME, "multi_edit", false),
+            (Some("^(?!mcp_)"), Matching::TOOL_NAME, "mcp_git", false),
+            (Some("[bad"), Matching::TOOL_NAME, "[bad", true),
+            (Some("[bad"), Matching::TOOL_NAME, "bad", false),
             (Some("startup|resume"), exact, "resume", false),
             (Some(" resume "), exact, "resume", true),
             (Some("[bad"), Matching::Always, "anything", true),
@@ -224,12 +226,12 @@ mod tests {
     fn a_matcher_of_a_guard_that_can_match_nothing_matches_everything() {
         let exact = Matching::Exact { field: "source", words: &["startup", "resume"] };
         for (text, matching, is_broken) in [
-            ("write_file|(edit", Matching::Pattern, true),
-            ("[bad", Matching::Pattern, true),
-            ("^$", Matching::Pattern, true),
-            ("write_file, edit", Matching::Pattern, true),
+            ("write_file|(edit", Matching::TOOL_NAME, true),
+            ("[bad", Matching::TOOL_NAME, true),
+            ("^$", Matching::TOOL_NAME, true),
+            ("write_file, edit", Matching::TOOL_NAME, true),
             ("startup|resume", exact, true),
-            ("edit", Matching::Pattern, false),
+            ("edit", Matching::TOOL_NAME, false),
             ("resume", exact, false),
         ] {
             for fail_behavior in [FailBehavior::Block, FailBehavior::Continue] {
@@ -249,9 +251,9 @@ mod tests {
         let exact = Matching::Exact { field: "source", words: &["startup", "resume"] };
         for (text, matching, said) in [
             ("startup|resume", exact, "never matches: it is compared exactly with `source`"),
-            ("[bad", Matching::Pattern, "is compared literally"),
-            ("^$", Matching::Pattern, "can match no tool"),
-            ("a, b", Matching::Pattern, "probably matches no tool"),
+            ("[bad", Matching::TOOL_NAME, "is compared literally"),
+            ("^$", Matching::TOOL_NAME, "can match no tool"),
+            ("a, b", Matching::TOOL_NAME, "probably matches no tool"),
         ] {
             let problem = Matcher::compile(Some(text), matching, FailBehavior::Continue).1;
             assert!(problem.unwrap().message.contains(said), "{text}");
@@ -270,7 +272,7 @@ mod tests {
             ("xyzzy", exact, None),
             ("resume", exact, None),
             ("*", exact, None),
-            ("startup|resume", Matching::Pattern, None),
+            ("startup|resume", Matching::TOOL_NAME, None),
             ("startup|resume", Matching::Always, None),
         ] {
             for fail_behavior in [FailBehavior::Block, FailBehavior::Continue] {
@@ -287,14 +289,14 @@ mod tests {
     #[test]
     fn a_match_that_backtracks_for_ever_counts_as_a_match() {
         let (matcher, _) =
-            Matcher::compile(Some(r"^(?:(a)\1*)+$"), Matching::Pattern, FailBehavior::Continue);
+            Matcher::compile(Some(r"^(?:(a)\1*)+$"), Matching::TOOL_NAME, FailBehavior::Continue);
         assert_eq!(matcher.matches(Some(&format!("{}b", "a".repeat(60)))), MatchOutcome::GaveUp);
     }
 
     proptest! {
         #[test]
         fn any_matcher_against_any_name_does_not_panic(text in "\\PC{0,30}", name in "\\PC{0,30}") {
-            Matcher::compile(Some(&text), Matching::Pattern, FailBehavior::Continue).0.matches(Some(&name));
+            Matcher::compile(Some(&text), Matching::TOOL_NAME, FailBehavior::Continue).0.matches(Some(&name));
         }
     }
 }

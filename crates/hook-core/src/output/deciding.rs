@@ -44,10 +44,14 @@ pub(super) static PERMISSION: Deciding = Deciding {
 pub(super) static DECIDING: [&Deciding; 3] = [&CONTINUE, &DECISION, &PERMISSION];
 
 /// The words that restrict, with their inflections. None that allows may be here.
-const RESTRICTING_WORDS: [(&str, Decision); 11] = [
+const RESTRICTING_WORDS: [(&str, Decision); 15] = [
     ("ask", Decision::Ask),
     ("asks", Decision::Ask),
     ("asked", Decision::Ask),
+    ("retry", Decision::Retry),
+    ("retries", Decision::Retry),
+    ("retried", Decision::Retry),
+    ("retrying", Decision::Retry),
     ("block", Decision::Block),
     ("blocks", Decision::Block),
     ("blocked", Decision::Block),

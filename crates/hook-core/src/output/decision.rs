@@ -7,6 +7,8 @@ use crate::nearest::nearest;
 pub enum Decision {
     /// Ask the user.
     Ask,
+    /// Try again after a while.
+    Retry,
     /// Forbid.
     Block,
     /// Forbid.
@@ -19,8 +21,9 @@ pub enum Decision {
     Other(String),
 }
 
-const KNOWN: [(&str, Decision); 5] = [
+const KNOWN: [(&str, Decision); 6] = [
     ("ask", Decision::Ask),
+    ("retry", Decision::Retry),
     ("block", Decision::Block),
     ("deny", Decision::Deny),
     ("approve", Decision::Approve),
@@ -29,8 +32,8 @@ const KNOWN: [(&str, Decision); 5] = [
 
 impl Decision {
     /// The words that are known.
-    pub(crate) const WORDS: [&'static str; 5] =
-        [KNOWN[0].0, KNOWN[1].0, KNOWN[2].0, KNOWN[3].0, KNOWN[4].0];
+    pub(crate) const WORDS: [&'static str; 6] =
+        [KNOWN[0].0, KNOWN[1].0, KNOWN[2].0, KNOWN[3].0, KNOWN[4].0, KNOWN[5].0];
 
     /// The decision of a word.
     pub fn from_word(word: &str) -> Self {
@@ -44,6 +47,7 @@ impl Decision {
     pub fn as_str(&self) -> &str {
         match self {
             Self::Ask => "ask",
+            Self::Retry => "retry",
             Self::Block => "block",
             Self::Deny => "deny",
             Self::Approve => "approve",
@@ -62,6 +66,7 @@ impl Decision {
         match self {
             Self::Block | Self::Deny => PolicyDecision::Block,
             Self::Ask => PolicyDecision::Ask,
+            Self::Retry => PolicyDecision::Retry,
             Self::Approve | Self::Allow | Self::Other(_) => PolicyDecision::Proceed,
         }
     }
@@ -80,6 +85,8 @@ pub enum PolicyDecision {
     Proceed,
     /// Ask the user first.
     Ask,
+    /// Try again after a while; what that means is the event's.
+    Retry,
     /// Do not do it; what that means is the event's (protocol.md §2).
     Block,
     /// Stop the agent.
@@ -92,6 +99,7 @@ impl PolicyDecision {
         match self {
             Self::Proceed => "proceed",
             Self::Ask => "ask",
+            Self::Retry => "retry",
             Self::Block => "block",
             Self::Stop => "stop",
         }

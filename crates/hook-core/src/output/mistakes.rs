@@ -7,6 +7,7 @@ use super::fields::{replacing, stands_for};
 use super::{COMMON_FIELDS, HookOutput, SPECIFIC_FIELDS};
 use crate::event::HookEventName;
 use crate::nearest::nearest;
+use crate::schema;
 use crate::text::shortened;
 
 /// How many fields are compared with known names, however many an answer has.
@@ -25,12 +26,10 @@ impl HookOutput {
         let inside = || specific_names().take(COMPARED).filter(|name| !is_specific(name));
         [
             beside().find_map(|name| misspelt(name, event)),
-            beside().find(|name| is_specific(name) || meant_replacing(name, event).is_some()).map(
-                |name| {
-                    let name = shortened(name);
-                    format!("`{name}` has no effect here; it belongs into `hookSpecificOutput`")
-                },
-            ),
+            beside().find(|name| is_misplaced(name, event)).map(|name| {
+                let name = shortened(name);
+                format!("`{name}` has no effect here; it belongs into `hookSpecificOutput`")
+            }),
             inside().find_map(|name| misspelt_inside(name, event)),
             inside().find(|name| is_common(name)).map(|name| {
                 format!(
@@ -39,7 +38,7 @@ impl HookOutput {
                 )
             }),
             self.of_another_event(event),
-            specific_names().find(|name| is_specific(name) && !event.row().answers(name)).map(
+            specific_names().find(|name| is_specific(name) && !event.row().acts_on(name)).map(
                 |name| format!("`hookSpecificOutput.{name}` has no effect on {}", event.as_str()),
             ),
         ]
@@ -52,7 +51,7 @@ impl HookOutput {
         let said = self.specific_text("hookEventName")?;
         // A hook that was written for another agent may say that agent's name of the event.
         let meant = HookEventName::from_name(&said).or_else(|| HookEventName::elsewhere(&said));
-        (meant != Some(event)).then(|| {
+        (said != event.as_str() && meant != Some(event)).then(|| {
             let said = shortened(&said);
             format!("`hookEventName` says \"{said}\", but the event is {event}")
         })
@@ -65,6 +64,15 @@ fn name<V>((name, _): (&str, V)) -> &str {
 
 fn is_common(name: &str) -> bool {
     COMMON_FIELDS.iter().any(|field| field.name == name)
+}
+
+/// Whether a name beside `hookSpecificOutput` is of a field that the event acts on in there. A hook
+/// that repeats what it was told makes no mistake in that.
+fn is_misplaced(name: &str, event: HookEventName) -> bool {
+    let row = event.row();
+    let acts_on = is_specific(name) && row.acts_on(name) && !schema::has(row.fields, name);
+    let is_older = matches!(name, "permissionDecision" | "permissionDecisionReason");
+    acts_on || is_older || meant_replacing(name, event).is_some()
 }
 
 fn is_specific(name: &str) -> bool {
@@ -96,7 +104,7 @@ fn misspelt_inside(name: &str, event: HookEventName) -> Option<String> {
     }
     let known = meant_replacing(name, event).or_else(|| {
         let known = SPECIFIC_FIELDS.iter().map(|field| field.name);
-        nearest(name, known.filter(|known| event.row().answers(known)))
+        nearest(name, known.filter(|known| event.row().acts_on(known)))
     })?;
     let name = shortened(name);
     Some(format!(
@@ -116,45 +124,47 @@ mod tests {
 
     #[test]
     fn what_was_probably_meant_otherwise_is_said_once_for_each_kind() {
-        use HookEventName::{AfterTool, BeforeTool, SessionStart};
+        const AFTER: HookEventName = HookEventName::AfterTool;
+        const BEFORE: HookEventName = HookEventName::BeforeTool;
+        const START: HookEventName = HookEventName::SessionStart;
         for (event, text, expected) in [
             (
-                BeforeTool,
+                BEFORE,
                 r#"{"descision":"deny","reasons":"r"}"#,
                 "`descision` is not known and has no effect; did you mean `decision`?",
             ),
             (
-                SessionStart,
+                START,
                 r#"{"additionalContext":"c"}"#,
                 "`additionalContext` has no effect here; it belongs into `hookSpecificOutput`",
             ),
             (
-                BeforeTool,
+                BEFORE,
                 r#"{"hookSpecificOutput":{"toolInput":{},"permisionDecision":"deny"}}"#,
                 "`hookSpecificOutput.toolInput` is not known and has no effect; did you mean `tool_input`?",
             ),
             (
-                BeforeTool,
+                BEFORE,
                 r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":{}}}"#,
                 "`hookSpecificOutput.updatedInput` is not known and has no effect; did you mean `tool_input`?",
             ),
             (
-                BeforeTool,
+                BEFORE,
                 r#"{"Tool-Input":{}}"#,
                 "`Tool-Input` has no effect here; it belongs into `hookSpecificOutput`",
             ),
             (
-                BeforeTool,
+                BEFORE,
                 r#"{"hookSpecificOutput":{"decision":"allow","reason":"r"}}"#,
                 "`decision` has no effect in `hookSpecificOutput`; it belongs beside it, not into it",
             ),
             (
-                AfterTool,
+                AFTER,
                 r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse"}}"#,
                 "`hookEventName` says \"PreToolUse\", but the event is AfterTool",
             ),
             (
-                SessionStart,
+                START,
                 r#"{"hookSpecificOutput":{"tool_input":{},"llm_request":{}}}"#,
                 "`hookSpecificOutput.tool_input` has no effect on SessionStart",
             ),
@@ -165,17 +175,16 @@ mod tests {
 
     #[test]
     fn what_is_allowed_stays_silent() {
-        use HookEventName::{AfterModel, AfterTool, BeforeTool};
+        const AFTER: HookEventName = HookEventName::AfterTool;
+        const BEFORE: HookEventName = HookEventName::BeforeTool;
+        const MODEL: HookEventName = HookEventName::AfterModel;
         for (event, text) in [
-            (BeforeTool, r#"{"mine":1,"hookSpecificOutput":{"theirs":1}}"#),
+            (BEFORE, r#"{"mine":1,"hookSpecificOutput":{"theirs":1}}"#),
+            (AFTER, r#"{"hookSpecificOutput":{"hookEventName":"PostToolUse","updatedInput":{}}}"#),
+            (BEFORE, r#"{"hookSpecificOutput":{"hookEventName":"before_tool"}}"#),
+            (MODEL, r#"{"hookSpecificOutput":{"llm_response":{},"additionalContext":"c"}}"#),
             (
-                AfterTool,
-                r#"{"hookSpecificOutput":{"hookEventName":"PostToolUse","updatedInput":{}}}"#,
-            ),
-            (BeforeTool, r#"{"hookSpecificOutput":{"hookEventName":"before_tool"}}"#),
-            (AfterModel, r#"{"hookSpecificOutput":{"llm_response":{},"additionalContext":"c"}}"#),
-            (
-                BeforeTool,
+                BEFORE,
                 r#"{"session_id":"s","transcript_path":"","cwd":"/","hook_event_name":"BeforeTool","timestamp":"t","tool_name":"t","prompt_response":"","stop_hook_active":true,"source":"startup"}"#,
             ),
         ] {

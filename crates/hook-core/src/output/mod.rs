@@ -16,9 +16,11 @@ pub(crate) use fields::stands_for;
 pub use fields::{COMMON_FIELDS, SPECIFIC_FIELDS};
 pub(crate) use read::{Invalid, Reading};
 pub use views::{
-    AfterAgentOutput, AfterModelOutput, BeforeModelOutput, BeforeToolOutput,
+    AfterAgentOutput, AfterModelOutput, AfterToolOutput, BeforeModelOutput, BeforeToolOutput,
     BeforeToolSelectionOutput,
 };
+
+use std::time::Duration;
 
 use crate::event::HookEventName;
 use crate::json::{JsonObject, ObjectWriter, RawJson, RawObject};
@@ -44,6 +46,10 @@ pub struct HookOutput {
     pub decision: Option<Decision>,
     /// `reason` of the decision.
     pub reason: Option<String>,
+    /// `retryAfterMs`: how long to wait before a retry.
+    pub retry_after: Option<Duration>,
+    /// `skipRemaining`: later hooks that are trusted no more than this one do not run.
+    pub skip_remaining: Option<bool>,
     /// `hookSpecificOutput`: what only this event knows.
     pub hook_specific_output: Option<JsonObject>,
     /// Unknown fields.
@@ -64,6 +70,16 @@ impl HookOutput {
     /// An answer that asks the user, with the reason.
     pub fn ask(reason: impl Into<String>) -> Self {
         Self { decision: Some(Decision::Ask), reason: Some(reason.into()), ..Self::default() }
+    }
+
+    /// An answer that asks to try again after a while, with the reason. At most ten minutes count.
+    pub fn retry(reason: impl Into<String>, after: Duration) -> Self {
+        Self {
+            decision: Some(Decision::Retry),
+            reason: Some(reason.into()),
+            retry_after: Some(after),
+            ..Self::default()
+        }
     }
 
     /// An answer that stops the agent, with the reason.
@@ -130,11 +146,32 @@ impl HookOutput {
 
     /// What this output wants of the caller, with all that counts on this event.
     pub fn policy(&self, event: HookEventName) -> PolicyDecision {
+        let row = event.row();
+        if row.merge.only_observes() {
+            return PolicyDecision::Proceed;
+        }
+        match self.wanted(event) {
+            PolicyDecision::Retry if row.retry_means.is_none() => PolicyDecision::Proceed,
+            wanted => wanted,
+        }
+    }
+
+    /// What this output wants, whether the event knows that or not.
+    pub(crate) fn wanted(&self, event: HookEventName) -> PolicyDecision {
         if self.should_stop_execution() {
             return PolicyDecision::Stop;
         }
+        if self.cancels(event) {
+            return PolicyDecision::Block;
+        }
         let decided = self.decision.as_ref().map_or(PolicyDecision::Proceed, Decision::policy);
         decided.max(self.permission(event).map_or(PolicyDecision::Proceed, |word| word.policy()))
+    }
+
+    /// Whether this cancels what the event announced, on events that have `cancel`.
+    fn cancels(&self, event: HookEventName) -> bool {
+        event.row().acts_on("cancel")
+            && self.specific("cancel").and_then(RawJson::to_bool) == Some(true)
     }
 
     /// [`effective_reason`](Self::effective_reason), but the permission decision's own reason
@@ -146,6 +183,13 @@ impl HookOutput {
             .and_then(|_| self.specific_text("permissionDecisionReason"))
             .filter(|reason| !reason.is_empty())
             .unwrap_or_else(|| self.effective_reason())
+    }
+
+    /// Whether this says that it allows what the event is about, and restricts nothing.
+    pub(crate) fn allows(&self, event: HookEventName) -> bool {
+        let allows = |word: &Decision| matches!(word, Decision::Allow | Decision::Approve);
+        let words = [self.decision.clone(), self.permission(event)];
+        self.wanted(event) == PolicyDecision::Proceed && words.iter().flatten().any(allows)
     }
 
     /// `hookSpecificOutput.permissionDecision`, on events that have it.
@@ -173,6 +217,12 @@ impl HookOutput {
         out.optional_text("systemMessage", self.system_message.as_deref());
         out.optional_text("decision", self.decision.as_ref().map(Decision::as_str));
         out.optional_text("reason", self.reason.as_deref());
+        if let Some(after) = self.retry_after {
+            out.milliseconds("retryAfterMs", after);
+        }
+        if let Some(value) = self.skip_remaining {
+            out.bool("skipRemaining", value);
+        }
         if let Some(specific) = &self.hook_specific_output {
             out.object("hookSpecificOutput", |out| out.fields(specific));
         }

@@ -2,11 +2,12 @@
 //! whatever form it was written.
 
 use std::collections::HashSet;
+use std::time::Duration;
 
 use super::deciding::{
     CONTINUE, DECIDING, DECISION, Deciding, Level, Meaning, PERMISSION, Restriction, Unreadable,
 };
-use super::fields::{is_replacing, json_kind, stands_for};
+use super::fields::{MAX_RETRY_AFTER, is_replacing, json_kind, stands_for};
 use super::mistakes::COMPARED;
 use super::nested::restriction_within;
 use super::{COMMON_FIELDS, Decision, HookOutput, PolicyDecision, SPECIFIC_FIELDS};
@@ -95,6 +96,8 @@ impl Reading {
                 .and_then(|value| value.to_text())
                 .map(|word| Decision::from_word(&word)),
             reason: known.take_as("reason", RawJson::to_text),
+            retry_after: known.retry_after(),
+            skip_remaining: known.take_as("skipRemaining", RawJson::to_bool),
             hook_specific_output: known
                 .take_as(SPECIFIC, |value| RawObject::try_from(value.clone()).ok())
                 .map(|specific| known.specific(specific.fields())),
@@ -363,15 +366,35 @@ impl Known {
         let read = read(&value);
         if read.is_none()
             && let Some(field) = COMMON_FIELDS.iter().find(|field| field.name == name)
+            && let Some(expected) = json_kind(field)
         {
-            self.wrong_type(name, json_kind(field), value.kind(), name == SPECIFIC);
+            self.wrong_type(name, expected, value.kind(), name == SPECIFIC);
         }
         read
     }
 
+    /// How long to wait before a retry: what is out of range is cut, what is no number dropped.
+    fn retry_after(&mut self) -> Option<Duration> {
+        let name = "retryAfterMs";
+        let number =
+            self.take_as(name, |value| (value.kind() == JsonKind::Number).then(|| value.clone()))?;
+        let given: f64 = number.as_str().parse().ok()?;
+        let most = MAX_RETRY_AFTER as f64;
+        let milliseconds = given.clamp(0.0, most).ceil();
+        if milliseconds != given {
+            let given = shortened(number.as_str());
+            self.reading.warnings.push(format!(
+                "{name} must be whole milliseconds from 0 to {MAX_RETRY_AFTER}, found {given}; \
+                 {milliseconds} is used"
+            ));
+        }
+        Some(Duration::from_millis(milliseconds as u64))
+    }
+
     fn specific(&mut self, mut specific: JsonObject) -> JsonObject {
         for field in &SPECIFIC_FIELDS {
-            let (name, expected) = (field.name, json_kind(field));
+            let name = field.name;
+            let Some(expected) = json_kind(field) else { continue };
             let Some(found) = specific.get(name).map(RawJson::kind) else { continue };
             if found != expected {
                 specific.remove(name);
@@ -403,9 +426,9 @@ mod tests {
 
     #[test]
     fn every_field_of_the_tables_is_read_with_its_type_and_nothing_else_is() {
-        let warnings_of = |name: &str, specific: bool| {
+        let warnings_of = |name: &str, specific: bool, value: &str| {
             let mut fields = JsonObject::new();
-            fields.insert(name, RawJson::parse("7").unwrap());
+            fields.insert(name, RawJson::parse(value).unwrap());
             if specific {
                 let inner = fields.to_raw();
                 fields = JsonObject::new();
@@ -417,11 +440,13 @@ mod tests {
         };
         for (fields, specific) in [(&COMMON_FIELDS[..], false), (&SPECIFIC_FIELDS[..], true)] {
             for field in fields {
-                let warnings = warnings_of(field.name, specific);
-                let expected = format!("{} must be {}, found", field.name, json_kind(field));
+                let Some(kind) = json_kind(field) else { continue };
+                let wrong = if kind == JsonKind::Number { "true" } else { "7" };
+                let warnings = warnings_of(field.name, specific, wrong);
+                let expected = format!("{} must be {kind}, found", field.name);
                 assert!(warnings.iter().any(|it| it.contains(&expected)), "{warnings:?}");
             }
-            assert_eq!(warnings_of("another", specific), [""; 0]);
+            assert_eq!(warnings_of("another", specific, "7"), [""; 0]);
         }
     }
 

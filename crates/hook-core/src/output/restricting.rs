@@ -20,6 +20,7 @@ impl HookOutput {
             should_continue: stops.then_some(false),
             stop_reason: self.stop_reason.filter(|_| stops),
             reason: self.reason.filter(|_| stops || decides || specific.is_some()),
+            retry_after: self.retry_after.filter(|_| decides),
             decision: self.decision.filter(restricts),
             hook_specific_output: specific,
             ..Self::default()
@@ -32,6 +33,7 @@ impl HookOutput {
             should_continue: self.should_continue.or(weaker.should_continue),
             stop_reason: self.stop_reason.or(weaker.stop_reason),
             reason: if self.decision.is_some() { self.reason } else { weaker.reason },
+            retry_after: self.retry_after.or(weaker.retry_after),
             decision: self.decision.or(weaker.decision),
             hook_specific_output: self.hook_specific_output.or(weaker.hook_specific_output),
             ..Self::default()

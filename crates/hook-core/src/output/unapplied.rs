@@ -8,7 +8,7 @@ use super::fields::{is_replacing, replacing, stands_for};
 use super::mistakes::meant_replacing;
 use super::read::MAX_NOTES;
 use super::{Decision, HookOutput, Invalid, PolicyDecision};
-use crate::event::HookEventName;
+use crate::event::{EventPayload, HookEventName};
 use crate::failure::InvalidAnswer;
 use crate::input::EventInput;
 use crate::json::{JsonObject, RawJson, RawObject};
@@ -27,6 +27,11 @@ impl HookOutput {
     pub(crate) fn unapplied(&self, told: &EventInput) -> Vec<Invalid> {
         let event = told.event();
         let mut invalid = Vec::new();
+        if self.has_useless_retry(event) {
+            let reason = format!("a retry has no effect on {event}");
+            let hint = "write \"deny\" to forbid it".to_owned();
+            invalid.push(Invalid { answer: InvalidAnswer::new(reason, hint), warning: None });
+        }
         if self.extra.is_empty() && self.hook_specific_output.is_none() {
             return invalid;
         }
@@ -41,6 +46,7 @@ impl HookOutput {
                 "write `decision` beside `hookSpecificOutput`".to_owned(),
             );
         }
+        let told_payload = &told.payload;
         let told = LazyCell::new(|| told.to_raw().fields());
         for (name, value) in self.extra.iter().filter(|(_, value)| !value.is_null()) {
             if let Some(field) = meant_replacing(name, event) {
@@ -70,8 +76,10 @@ impl HookOutput {
             }
         }
         for field in replacing(event) {
-            let Some(value) = self.specific_object(field) else { continue };
-            if let Err(error) = check_value(field, &value, event) {
+            let Some(value) = self.specific(field).filter(|value| !value.is_null()) else {
+                continue;
+            };
+            if let Err(error) = check_value(field, value, told_payload) {
                 let error = error.within(&format!("hookSpecificOutput.{field}"));
                 let hint = format!("write {}", error.expected());
                 let answer = InvalidAnswer::new(error.to_string(), hint);
@@ -80,6 +88,10 @@ impl HookOutput {
             }
         }
         invalid
+    }
+
+    fn has_useless_retry(&self, event: HookEventName) -> bool {
+        event.row().retry_means.is_none() && self.wanted(event) == PolicyDecision::Retry
     }
 
     fn has_useless_denial(&self, event: HookEventName) -> bool {
@@ -118,7 +130,12 @@ fn are_same(one: &Value, other: &Value) -> bool {
 }
 
 /// Whether a value can take the place of what it is meant to replace.
-fn check_value(field: &str, value: &RawObject, event: HookEventName) -> Result<(), ShapeError> {
+fn check_value(field: &str, value: &RawJson, told: &EventPayload) -> Result<(), ShapeError> {
+    if field == "tool_response" {
+        return check_tool_response(value, told);
+    }
+    // What is of another kind of JSON was dropped when the answer was read.
+    let Ok(value) = &RawObject::try_from(value.clone()) else { return Ok(()) };
     match field {
         "llm_request" => {
             check_names(value, &REQUEST_FIELDS)?;
@@ -137,7 +154,8 @@ fn check_value(field: &str, value: &RawObject, event: HookEventName) -> Result<(
             let response = LlmResponse::read(value)?;
             let says = response.text.is_some()
                 || response.candidates.first().is_some_and(|first| first.parts.is_some());
-            match says || event != HookEventName::AfterModel || value.fields().is_empty() {
+            let is_told = matches!(told, EventPayload::AfterModel(_));
+            match says || !is_told || value.fields().is_empty() {
                 true => Ok(()),
                 false => {
                     Err(ShapeError::new("", "`text`, or `candidates` with content", "neither"))
@@ -146,6 +164,16 @@ fn check_value(field: &str, value: &RawObject, event: HookEventName) -> Result<(
         }
         "toolConfig" => check_tools(value, &ToolConfig::read(value.fields())?),
         // The arguments of a tool are its own.
+        _ => Ok(()),
+    }
+}
+
+fn check_tool_response(value: &RawJson, told: &EventPayload) -> Result<(), ShapeError> {
+    match told {
+        EventPayload::AfterTool(input) if input.tool_response.kind() != value.kind() => {
+            let expected = "the same kind of value as the tool's own response";
+            Err(ShapeError::new("", expected, value.kind()))
+        }
         _ => Ok(()),
     }
 }

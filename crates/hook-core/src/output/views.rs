@@ -3,7 +3,7 @@
 use super::HookOutput;
 use crate::aggregator::AggregatedHookResult;
 use crate::event::HookEventName;
-use crate::json::{JsonObject, RawObject};
+use crate::json::{JsonObject, RawJson, RawObject};
 use crate::model::ToolConfig;
 use crate::output::PolicyDecision;
 use crate::tool_mode::narrow;
@@ -54,6 +54,10 @@ view! {
     BeforeToolOutput of BeforeTool
 }
 view! {
+    /// The answers to an AfterTool event.
+    AfterToolOutput of AfterTool
+}
+view! {
     /// The answers to a BeforeModel event.
     BeforeModelOutput of BeforeModel
 }
@@ -85,6 +89,15 @@ impl BeforeToolOutput<'_> {
     /// over it, shallow, in plan order. `None` when no hook changed them.
     pub fn modified_tool_input(&self, original: &RawObject) -> Option<RawObject> {
         changes(self.outputs(), "tool_input").map(|changes| original.overlaid(&changes))
+    }
+}
+
+impl AfterToolOutput<'_> {
+    /// The response that takes the place of the tool's: that of the last hook that gave one of the
+    /// same kind of JSON. `None` when no hook did.
+    pub fn modified_tool_response(&self, original: &RawJson) -> Option<RawJson> {
+        let responses = self.outputs().rev().filter_map(|output| output.specific("tool_response"));
+        responses.into_iter().find(|response| response.kind() == original.kind()).cloned()
     }
 }
 

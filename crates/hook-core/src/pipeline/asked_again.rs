@@ -6,7 +6,8 @@
 use futures::stream::{FuturesUnordered, StreamExt};
 
 use super::{FinishedHooks, Pipeline};
-use crate::input::{EventInput, EventPayload};
+use crate::event::EventPayload;
+use crate::input::EventInput;
 use crate::json::JsonObject;
 use crate::output::{HookOutput, PolicyDecision};
 use crate::planner::Plan;
@@ -61,29 +62,29 @@ impl Pipeline {
         finished: &mut FinishedHooks,
     ) -> Result<(), RunnerGone> {
         let Some(payload) = changed_payload(plan, &told, finished) else { return Ok(()) };
-        let stale = finished.take(|place, result| {
+        let mut stale = finished.take(|place, result| {
             is_guard(plan, place) && approved(told.of(place), result) != payload
         });
         if stale.is_empty() {
             return Ok(());
         }
+        stale.sort_by_key(|(place, _)| *place);
         let input = HookInput::new(EventInput { payload, ..EventInput::clone(&told.input) });
         let scope = RunScope { asked_again: true, ..scope.clone() };
         let start = |(place, first): (usize, HookExecutionResult)| {
             let started = self.runner.start(&first.hook, input.clone(), &scope);
             async move { (place, first, started.finish().await) }
         };
-        if plan.sequential {
-            for guard in stale {
-                let (place, first, again) = start(guard).await;
+        let mut stale = stale.into_iter().peekable();
+        for group in &plan.groups {
+            // All of a group are started before the first is awaited.
+            let mut running = FuturesUnordered::new();
+            while let Some(guard) = stale.next_if(|(place, _)| group.hooks.contains(place)) {
+                running.push(start(guard));
+            }
+            while let Some((place, first, again)) = running.next().await {
                 finished.results.push((place, merged(first, again?, &input)));
             }
-            return Ok(());
-        }
-        // All are started before the first is awaited.
-        let mut running: FuturesUnordered<_> = stale.into_iter().map(start).collect();
-        while let Some((place, first, again)) = running.next().await {
-            finished.results.push((place, merged(first, again?, &input)));
         }
         Ok(())
     }
@@ -92,11 +93,10 @@ impl Pipeline {
 /// What will run, where a hook changed it and nothing forbids that it runs.
 fn changed_payload(plan: &Plan, told: &Told, finished: &FinishedHooks) -> Option<EventPayload> {
     let chain = plan.event.row().chain;
-    let field = chain.field?;
     let mut changes = Vec::new();
     for (place, result) in &finished.results {
         let Some(output) = &result.output else { continue };
-        if result.success && output.specific(field).is_some() {
+        if result.success && chain.concerns(output) {
             changes.push((*place, output));
         }
     }
@@ -104,7 +104,7 @@ fn changed_payload(plan: &Plan, told: &Told, finished: &FinishedHooks) -> Option
         return None;
     }
     let outputs = finished.results.iter().filter_map(|(_, result)| result.output.as_ref());
-    if outputs.map(|output| output.policy(plan.event)).max() >= Some(PolicyDecision::Block) {
+    if outputs.map(|output| output.policy(plan.event)).max() >= Some(PolicyDecision::Retry) {
         return None;
     }
     changes.sort_by_key(|(place, _)| *place);
@@ -139,20 +139,20 @@ fn merged(
     }
     if again.success
         && let Some(output) = &again.output
-        && let Some(field) = chain.field
     {
         let mut changed = input.payload.clone();
         (chain.apply)(&mut changed, output);
         if changed != input.payload {
             warnings.push(format!(
                 "asked again about what the hooks of this event made of the input, the hook \
-                 changed it once more; that change of `{field}` was not applied"
+                 changed it once more; that change of `{}` was not applied",
+                chain.fields.join("`, `")
             ));
         }
     }
     HookExecutionResult {
         success: first.success && again.success,
-        output: merged_output(first.output, again.output, chain.field),
+        output: merged_output(first.output, again.output, chain.fields),
         duration: first.duration + again.duration,
         queued: first.queued + again.queued,
         warnings,
@@ -165,12 +165,14 @@ fn merged(
 fn merged_output(
     first: Option<HookOutput>,
     again: Option<HookOutput>,
-    changed: Option<&'static str>,
+    changed: &[&str],
 ) -> Option<HookOutput> {
     let Some(first) = first else {
         return again.map(|mut again| {
-            if let (Some(specific), Some(field)) = (&mut again.hook_specific_output, changed) {
-                specific.remove(field);
+            if let Some(specific) = &mut again.hook_specific_output {
+                for field in changed {
+                    specific.remove(field);
+                }
             }
             again
         });
@@ -185,7 +187,7 @@ fn merged_output(
             specific.remove("permissionDecision");
             specific.remove("permissionDecisionReason");
             let again = again.as_ref().into_iter().flat_map(JsonObject::iter);
-            for (name, value) in again.filter(|(name, _)| Some(*name) != changed) {
+            for (name, value) in again.filter(|(name, _)| !changed.contains(name)) {
                 specific.insert(name, value.clone());
             }
             Some(specific)
@@ -196,6 +198,8 @@ fn merged_output(
         stop_reason: again.stop_reason,
         decision: again.decision,
         reason: again.reason,
+        retry_after: again.retry_after,
+        skip_remaining: again.skip_remaining.or(first.skip_remaining),
         system_message: again.system_message.or(first.system_message),
         suppress_output: again.suppress_output.or(first.suppress_output),
         hook_specific_output: specific,

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::event::HookEventName;
+use crate::event::{Events, HookEventName};
 use crate::settings::{
     Diagnostic, FailBehavior, HookEntry, HookSource, Search, SettingsFile, Severity,
 };
@@ -26,7 +26,12 @@ pub(super) struct Consent {
 
 impl Consent {
     /// Looks at all hooks of all projects. `project` is the host's.
-    pub(super) fn of(files: &[SettingsFile], project: &Path, policy: &TrustPolicy) -> Self {
+    pub(super) fn of(
+        files: &[SettingsFile],
+        project: &Path,
+        policy: &TrustPolicy,
+        events: &Events,
+    ) -> Self {
         let given = |file: &SettingsFile| file.hooks.iter().map(|_| Trust::Given).collect();
         let mut trust: Vec<Vec<Trust>> = files.iter().map(given).collect();
         let mut may_run = vec![true; files.len()];
@@ -59,7 +64,7 @@ impl Consent {
                 (None, None) => Absence::Gone,
             };
             let guards = decisions.gone.into_iter().filter_map(|grant| {
-                let event = HookEventName::from_name(&grant.event)?;
+                let event = events.from_name(&grant.event)?;
                 (grant.fail_behavior() == Some(FailBehavior::Block)).then(|| MissingGuard {
                     event,
                     grant,

@@ -40,6 +40,8 @@ pub struct Answer {
     pub warnings: Vec<String>,
     /// Why it cannot be known what the hook decided.
     pub(crate) invalid: Vec<Invalid>,
+    /// Whether the output is the hook's own, and does not stand for other text.
+    pub(crate) is_explicit: bool,
 }
 
 impl Answer {
@@ -55,7 +57,9 @@ impl Answer {
         answer
     }
 
+    /// Takes what the hook itself said.
     fn take(&mut self, reading: Reading) -> HookOutput {
+        self.is_explicit = true;
         self.warnings.extend(reading.warnings);
         self.invalid.extend(reading.invalid);
         reading.output

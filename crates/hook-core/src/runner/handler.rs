@@ -19,13 +19,35 @@ use tokio_util::sync::CancellationToken;
 use super::answer::Answer;
 use super::blocking::BlockingHandlers;
 use super::executor::{Execution, HookCall, HookExecutor, HookInput, HookKind, Run};
-use crate::event::HookEventName;
+use crate::event::{Event, HookEventName, TypedAnswer, TypedInput};
 use crate::failure::{HookFailure, panic_message};
 use crate::output::HookOutput;
-use crate::settings::FailBehavior;
+use crate::settings::{DEFAULT_PRIORITY, FailBehavior};
 
 /// What a handler returns: an output, nothing, or an error that counts as the hook's failure.
-pub type HandlerResult = Result<Option<HookOutput>, Box<dyn std::error::Error + Send + Sync>>;
+pub type HandlerResult = Result<Option<HookOutput>, HandlerError>;
+
+/// What a typed handler returns beside its answer: an error counts as the hook's failure.
+pub type TypedResult = Result<(), HandlerError>;
+
+/// Why a handler failed.
+pub type HandlerError = Box<dyn std::error::Error + Send + Sync>;
+
+fn typed<E: Event>(
+    function: impl Fn(&TypedInput<E>, &mut TypedAnswer<E>) -> TypedResult + Send + Sync + 'static,
+) -> impl Fn(&HookInput) -> HandlerResult + Send + Sync + 'static {
+    move |input| {
+        let typed = TypedInput::of(input).ok_or_else(|| other_event::<E>(input))?;
+        let mut answer = TypedAnswer::new();
+        function(&typed, &mut answer)?;
+        Ok(answer.into_output())
+    }
+}
+
+/// A payload that belongs to another event than the one it came with, which no door lets in.
+fn other_event<E: Event>(input: &HookInput) -> HandlerError {
+    format!("expected the payload of {}, found that of {}", E::NAME, input.event()).into()
+}
 
 /// A plain function of the host.
 pub(super) type Plain = dyn Fn(&HookInput) -> HandlerResult + Send + Sync;
@@ -54,6 +76,7 @@ pub struct HandlerHook {
     pub(crate) event: HookEventName,
     pub(crate) name: String,
     pub(crate) matcher: Option<String>,
+    pub(crate) priority: i32,
     pub(crate) sequential: bool,
     pub(crate) timeout: Option<Duration>,
     pub(crate) fail_behavior: FailBehavior,
@@ -100,11 +123,57 @@ impl HandlerHook {
         Self::new(event, name, Function::Blocking(Arc::new(function)))
     }
 
+    /// A typed function, called where the event is served, as [`inline`](Self::inline) ones are.
+    ///
+    /// ```
+    /// use hook_core::{HandlerHook, events::BeforeTool};
+    ///
+    /// let guard = HandlerHook::on::<BeforeTool>("no-secrets", |input, answer| {
+    ///     if input.tool_input.as_str().contains(".env") {
+    ///         answer.deny("secrets stay where they are");
+    ///     }
+    ///     Ok(())
+    /// });
+    /// # let _ = guard;
+    /// ```
+    pub fn on<E: Event>(
+        name: impl Into<String>,
+        function: impl Fn(&TypedInput<E>, &mut TypedAnswer<E>) -> TypedResult + Send + Sync + 'static,
+    ) -> Self {
+        Self::inline(E::NAME, name, typed(function))
+    }
+
+    /// A typed function that may block, as [`blocking`](Self::blocking) ones are.
+    pub fn on_blocking<E: Event>(
+        name: impl Into<String>,
+        function: impl Fn(&TypedInput<E>, &mut TypedAnswer<E>) -> TypedResult + Send + Sync + 'static,
+    ) -> Self {
+        Self::blocking(E::NAME, name, typed(function))
+    }
+
+    /// A typed future, as [`asynchronous`](Self::asynchronous) ones are; it gives the answer back.
+    pub fn on_async<E: Event, F>(
+        name: impl Into<String>,
+        function: impl Fn(TypedInput<E>, TypedAnswer<E>) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = Result<TypedAnswer<E>, HandlerError>> + Send + 'static,
+    {
+        Self::asynchronous(E::NAME, name, move |input| {
+            let answer = TypedInput::of(&input).map(|input| function(input, TypedAnswer::new()));
+            async move {
+                let answer = answer.ok_or_else(|| other_event::<E>(&input))?;
+                Ok(answer.await?.into_output())
+            }
+        })
+    }
+
     fn new(event: HookEventName, name: impl Into<String>, function: Function) -> Self {
         Self {
             event,
             name: name.into(),
             matcher: None,
+            priority: DEFAULT_PRIORITY,
             sequential: false,
             timeout: None,
             fail_behavior: FailBehavior::Continue,
@@ -119,7 +188,14 @@ impl HandlerHook {
         self
     }
 
-    /// Whether its plan runs one hook after the other.
+    /// Its place among the event's hooks: lower ones run earlier, equal ones together; 100 by default.
+    #[must_use]
+    pub fn priority(mut self, priority: i32) -> Self {
+        self.priority = priority;
+        self
+    }
+
+    /// Whether the hooks of its priority run one after the other.
     #[must_use]
     pub fn sequential(mut self, sequential: bool) -> Self {
         self.sequential = sequential;

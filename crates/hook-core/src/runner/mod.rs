@@ -52,8 +52,9 @@ pub use blocking::Nesting;
 pub use environment::RunnerError;
 pub use executor::{Captured, HookInput, HookKind, HookStart, ProcessReport};
 pub(crate) use executor::{CommandIdentity, HookExecutor, Run};
-pub use handler::{HandlerHook, HandlerResult};
+pub use handler::{HandlerError, HandlerHook, HandlerResult, TypedResult};
 
+use crate::event::HookEventName;
 use crate::failure::{HookFailure, panic_message};
 use crate::output::{Decision, HookOutput, PolicyDecision};
 use crate::registry::Hook;
@@ -192,6 +193,9 @@ pub struct HookExecutionResult {
     pub warnings: Vec<String>,
     /// What it was told, if it was started and [`RunScope::keeps_inputs`].
     pub input: Option<HookInput>,
+    /// Whether it said itself that it allows what it was asked about, exactly as documented, and did
+    /// not fail.
+    pub grants: bool,
     /// Whether it ran a second time, because another hook had changed what it had approved. All
     /// but the changes in `output` is then of the second run; times are of both.
     pub asked_again: bool,
@@ -513,7 +517,7 @@ fn finish(
     told: &Told,
     scope: &RunScope,
 ) -> HookExecutionResult {
-    let Answer { mut output, mut failure, mut warnings, invalid } = run.answer;
+    let Answer { mut output, mut failure, mut warnings, invalid, is_explicit } = run.answer;
     warnings.splice(0..0, hook.warnings.iter().cloned());
     let unapplied = output.as_ref().map(|output| output.unapplied(&told.input)).unwrap_or_default();
     let mut invalid = invalid.into_iter().chain(unapplied);
@@ -530,17 +534,15 @@ fn finish(
         }
     }
     warnings.extend(invalid.filter_map(|invalid| invalid.warning));
-    let event = hook.event.row();
-    if event.block_means.is_none() && output.as_ref().is_some_and(HookOutput::is_blocking_decision)
-    {
-        warnings.push(format!("a block has no effect on {}", event.name));
-    }
+    warnings.extend(output.as_ref().and_then(|output| useless_decision(hook.event, output)));
     if let Some(output) = &output {
         warnings.append(&mut output.mistakes(hook.event));
     }
+    let success = failure.is_none() && matches!(run.process.exit_code, None | Some(0));
     let result = HookExecutionResult {
         hook: Arc::clone(hook),
-        success: failure.is_none() && matches!(run.process.exit_code, None | Some(0)),
+        success,
+        grants: success && is_explicit && output.as_ref().is_some_and(|it| it.allows(hook.event)),
         output,
         failure,
         process: run.process,
@@ -554,6 +556,22 @@ fn finish(
         observer.hook_finished(&result);
     }
     result
+}
+
+/// That what a hook decided means nothing on its event.
+fn useless_decision(event: HookEventName, output: &HookOutput) -> Option<String> {
+    let row = event.row();
+    let wanted = output.wanted(event);
+    let useless = match wanted {
+        PolicyDecision::Proceed => false,
+        PolicyDecision::Block => row.block_means.is_none(),
+        PolicyDecision::Retry => row.retry_means.is_none(),
+        PolicyDecision::Ask | PolicyDecision::Stop => row.merge.only_observes(),
+    };
+    useless.then(|| {
+        let article = if wanted == PolicyDecision::Ask { "an" } else { "a" };
+        format!("{article} {} has no effect on {event}", wanted.as_str())
+    })
 }
 
 /// A hook with `failBehavior: block` that failed has denied, whatever it said before.

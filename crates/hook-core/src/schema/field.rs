@@ -60,6 +60,8 @@ pub enum Kind {
     Bool,
     /// A number.
     Number,
+    /// A whole number from the first to the second.
+    Integer(i64, i64),
     /// A whole number in this range.
     Whole(u64, Option<u64>),
     /// An array.
@@ -72,6 +74,8 @@ pub enum Kind {
     Closed(&'static [Field]),
     /// An object with these fields; others are kept or ignored.
     Open(&'static [Field]),
+    /// An object whose names match that pattern, and whose values have these fields, and no others.
+    Map(&'static str, &'static [Field]),
     /// Variables for a process.
     Variables,
     /// What the document defines by that name.
@@ -93,11 +97,12 @@ impl Kind {
             | Self::Word(_)
             | Self::Words(_) => "string",
             Self::Bool => "boolean",
-            Self::Number | Self::Whole(..) => "number",
+            Self::Number | Self::Integer(..) | Self::Whole(..) => "number",
             Self::List | Self::ListOf(_) => "array",
             Self::AnyObject
             | Self::Closed(_)
             | Self::Open(_)
+            | Self::Map(..)
             | Self::Variables
             | Self::Defined(_)
             | Self::Model(_) => "object",

@@ -96,7 +96,7 @@ pub fn output() -> Value {
 /// What a hook answers.
 fn answer(event: HookEventName) -> Value {
     let specific: Vec<Field> =
-        SPECIFIC_FIELDS.iter().filter(|field| event.row().answers(field.name)).copied().collect();
+        SPECIFIC_FIELDS.iter().filter(|field| event.row().acts_on(field.name)).copied().collect();
     let mut schema = View::Read.object(&COMMON_FIELDS, true);
     schema["description"] = json!(format!("What a hook of {event} may answer; all is optional."));
     let mut described = View::Read.object(&specific, true);

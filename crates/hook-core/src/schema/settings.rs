@@ -56,7 +56,7 @@ fn definition(matching: Matching) -> Value {
     let mut schema = View::Read.object(&DEFINITION_FIELDS, false);
     let matcher = &mut schema["properties"]["matcher"];
     match matching {
-        Matching::Pattern => {}
+        Matching::Pattern { .. } => {}
         Matching::Always => {
             matcher["description"] =
                 json!("Ignored: the event has nothing that a matcher is compared with.");

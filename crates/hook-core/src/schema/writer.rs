@@ -71,6 +71,9 @@ impl View {
             Kind::Words(words) => json!({"enum": words}),
             Kind::Bool => json!({"type": "boolean"}),
             Kind::Number => json!({"type": "number"}),
+            Kind::Integer(least, most) => {
+                json!({"type": "integer", "minimum": least, "maximum": most})
+            }
             Kind::Whole(least, None) => json!({"type": "integer", "minimum": least}),
             Kind::Whole(least, Some(most)) => {
                 json!({"type": "integer", "minimum": least, "maximum": most})
@@ -80,6 +83,11 @@ impl View {
             Kind::AnyObject => json!({"type": "object"}),
             Kind::Closed(fields) => self.object(fields, false),
             Kind::Open(fields) => self.object(fields, true),
+            Kind::Map(names, fields) => json!({
+                "type": "object",
+                "propertyNames": {"pattern": names},
+                "additionalProperties": self.object(fields, false),
+            }),
             Kind::Variables => json!({
                 "type": "object",
                 "propertyNames": {"pattern": "^[^=\\u0000]+$"},

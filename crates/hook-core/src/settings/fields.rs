@@ -1,10 +1,16 @@
 //! What is known in a settings file. Reader and schema both go by these tables.
 
 use super::FailBehavior;
+use crate::event::{EVENT_NAME_PATTERN, MergeStrategy};
 use crate::schema::{Field, Kind};
 
 /// The longest timeout, in milliseconds: a day.
 pub(super) const MAX_TIMEOUT_MILLISECONDS: u64 = 86_400_000;
+
+/// How far a priority may be from 0.
+pub(super) const MAX_PRIORITY: i32 = 1_000_000;
+
+const PRIORITY: Kind = Kind::Integer(-(MAX_PRIORITY as i64), MAX_PRIORITY as i64);
 
 const MILLISECONDS: Kind = Kind::Whole(1, Some(MAX_TIMEOUT_MILLISECONDS));
 
@@ -20,7 +26,7 @@ pub(crate) static TOP_LEVEL: [Field; 3] = [
 ];
 
 /// Fields of `hooksConfig`.
-pub(crate) static CONFIG_FIELDS: [Field; 6] = [
+pub(crate) static CONFIG_FIELDS: [Field; 7] = [
     Field::with_default(
         "enabled",
         Kind::Bool,
@@ -56,6 +62,45 @@ pub(crate) static CONFIG_FIELDS: [Field; 6] = [
         Kind::Closed(&ENVIRONMENT_FIELDS),
         "Which variables of the host's environment hooks get. A name may end in `*`.",
     ),
+    Field::optional(
+        "events",
+        Kind::Map(EVENT_NAME_PATTERN, &EVENT_FIELDS),
+        "Events beside the built-in ones, by name, with what their hooks' answers mean.",
+    ),
+];
+
+/// Fields of a declared event.
+pub(crate) static EVENT_FIELDS: [Field; 3] = [
+    Field::optional(
+        "matching",
+        Kind::Closed(&MATCHING_FIELDS),
+        "What matchers are compared with; without it, every matcher matches.",
+    ),
+    Field::with_default(
+        "merge",
+        Kind::Words(&MergeStrategy::WORDS),
+        "\"or-decision\"",
+        "How several answers become one.",
+    ),
+    Field::optional(
+        "blockMeans",
+        Kind::TextUpTo(256),
+        "What a block means to the caller; without it, it means nothing.",
+    ),
+];
+
+/// Fields of what matchers of a declared event are compared with: one of them.
+pub(crate) static MATCHING_FIELDS: [Field; 2] = [
+    Field::optional(
+        "exact",
+        Kind::Text,
+        "The field of the input that matchers are compared with exactly.",
+    ),
+    Field::optional(
+        "pattern",
+        Kind::Text,
+        "The field of the input that matchers are patterns for.",
+    ),
 ];
 
 /// Fields of `hooksConfig.environment`.
@@ -75,7 +120,7 @@ pub(crate) static ENVIRONMENT_FIELDS: [Field; 2] = [
 ];
 
 /// Fields of a definition.
-pub(crate) static DEFINITION_FIELDS: [Field; 3] = [
+pub(crate) static DEFINITION_FIELDS: [Field; 4] = [
     Field::optional(
         "matcher",
         Kind::Text,
@@ -83,16 +128,23 @@ pub(crate) static DEFINITION_FIELDS: [Field; 3] = [
          one, or with `*`, for all.",
     ),
     Field::with_default(
+        "priority",
+        PRIORITY,
+        "100",
+        "The priority of its hooks that set none: lower ones run earlier, equal ones together.",
+    ),
+    Field::with_default(
         "sequential",
         Kind::Bool,
         "false",
-        "Whether the event's hooks run one after the other, each with what the one before changed.",
+        "Whether hooks of the same priority run one after the other, each with what the one before \
+         changed.",
     ),
     Field::required("hooks", Kind::ListOf(&Kind::Defined("hook")), "The hooks."),
 ];
 
 /// Fields of a hook.
-pub(crate) static HOOK_FIELDS: [Field; 8] = [
+pub(crate) static HOOK_FIELDS: [Field; 9] = [
     Field::required("type", Kind::Word("command"), "What the hook is: a command."),
     Field::required(
         "command",
@@ -115,6 +167,13 @@ pub(crate) static HOOK_FIELDS: [Field; 8] = [
         "failBehavior",
         Kind::Words(&FailBehavior::NAMES),
         "What its failure means: `block` makes it a denial. That of the file by default.",
+    ),
+    Field::optional(
+        "priority",
+        PRIORITY,
+        "Its place among the event's hooks: lower ones run earlier, equal ones together; later ones \
+         see what earlier ones changed, and do not start once one has blocked. That of the definition \
+         by default.",
     ),
     Field::optional(
         "env",

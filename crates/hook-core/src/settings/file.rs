@@ -7,14 +7,14 @@ use std::time::Duration;
 
 use super::document::{Document, Field, Node};
 use super::fields::{
-    CONFIG_FIELDS, DEFINITION_FIELDS, ENVIRONMENT_FIELDS, HOOK_FIELDS, MAX_TIMEOUT_MILLISECONDS,
-    TOP_LEVEL,
+    CONFIG_FIELDS, DEFINITION_FIELDS, ENVIRONMENT_FIELDS, HOOK_FIELDS, MAX_PRIORITY,
+    MAX_TIMEOUT_MILLISECONDS, TOP_LEVEL,
 };
 use super::{
-    EnvironmentRules, FailBehavior, FileSpans, HookEntry, HookSource, HookSpans, HooksConfig, Rule,
-    SettingsFile, TimeoutOrigin,
+    DEFAULT_PRIORITY, EnvironmentRules, FailBehavior, FileSpans, HookEntry, HookSource, HookSpans,
+    HooksConfig, Rule, SettingsFile, TimeoutOrigin,
 };
-use crate::event::HookEventName;
+use crate::event::{EventDefinition, Events, HookEventName};
 use crate::nearest::nearest;
 use crate::schema;
 use crate::text::shortened;
@@ -22,17 +22,22 @@ use crate::text::shortened;
 /// Words that people look for under `hooks` and that are not events.
 const MISPLACED: [&str; 3] = ["enabled", "disabled", "notifications"];
 
-/// Reads a settings text.
+/// Reads a settings text whose hooks listen to built-in events, or to those that it declares.
 ///
 /// Other top-level fields than `hooks` and `hooksConfig` belong to the agent whose file it is and
 /// are passed over.
 pub fn parse(text: &str, source: HookSource, path: Option<PathBuf>) -> SettingsFile {
-    let mut reader = Reader {
-        document: Document::new(text, path.clone()),
-        config: Arc::default(),
-        hooks: Vec::new(),
-        spans: FileSpans::default(),
-    };
+    parse_with_events(text, source, path, &Events::built_in())
+}
+
+/// As [`parse`], with other events that hooks can listen to.
+pub fn parse_with_events(
+    text: &str,
+    source: HookSource,
+    path: Option<PathBuf>,
+    events: &Events,
+) -> SettingsFile {
+    let mut reader = Reader::new(text, path.clone(), events);
     let was_read = reader.read();
     reader.spans.unreported = reader.document.unreported();
     SettingsFile {
@@ -40,14 +45,33 @@ pub fn parse(text: &str, source: HookSource, path: Option<PathBuf>) -> SettingsF
         path,
         config: reader.config,
         hooks: reader.hooks,
+        declared: reader.declared,
         diagnostics: reader.document.into_diagnostics(),
         was_read,
         spans: reader.spans,
     }
 }
 
-struct Reader<'t> {
-    document: Document<'t>,
+/// The events that a settings text declares, whatever is wrong with it.
+pub(super) fn declared_events(text: &str) -> Vec<EventDefinition> {
+    // Few files declare any, and the whole text is read for them.
+    if !text.contains("\"events\"") {
+        return Vec::new();
+    }
+    let mut reader = Reader::new(text, None, &Events::built_in());
+    let fields = reader.document.root().ok().and_then(|root| reader.document.fields(&root));
+    for field in fields.iter().flatten().filter(|field| field.name == "hooksConfig") {
+        reader.read_config(&field.value);
+    }
+    reader.declared
+}
+
+pub(super) struct Reader<'t> {
+    pub(super) document: Document<'t>,
+    /// Those that hooks can listen to.
+    pub(super) events: Events,
+    /// Those of them that this text declares.
+    pub(super) declared: Vec<EventDefinition>,
     config: Arc<HooksConfig>,
     hooks: Vec<HookEntry>,
     spans: FileSpans,
@@ -58,10 +82,22 @@ struct Definition {
     event: HookEventName,
     matcher: Option<String>,
     matcher_at: Option<Range<usize>>,
+    priority: i32,
     sequential: bool,
 }
 
-impl Reader<'_> {
+impl<'t> Reader<'t> {
+    fn new(text: &'t str, path: Option<PathBuf>, events: &Events) -> Self {
+        Self {
+            document: Document::new(text, path),
+            events: events.clone(),
+            declared: Vec::new(),
+            config: Arc::default(),
+            hooks: Vec::new(),
+            spans: FileSpans::default(),
+        }
+    }
+
     /// Whether it is an object with settings in it, whatever is wrong with them.
     fn read(&mut self) -> bool {
         let root = match self.document.root() {
@@ -124,6 +160,7 @@ impl Reader<'_> {
                         self.document.report(Rule::InvalidNumber, &field.value, message);
                     }
                 },
+                "events" => self.read_declared_events(&field.value),
                 "environment" => config.environment = self.environment_rules(&field.value),
                 _ => self.unknown_key(field, &CONFIG_FIELDS),
             }
@@ -153,7 +190,7 @@ impl Reader<'_> {
             return;
         };
         for field in &fields {
-            let Some(event) = HookEventName::from_name(&field.name) else {
+            let Some(event) = self.events.from_name(&field.name) else {
                 if let Some(meant) = self.unknown_event(field) {
                     self.read_unplaced(meant, &field.value);
                 }
@@ -206,9 +243,10 @@ impl Reader<'_> {
         } else {
             let message =
                 format!("unknown event `{}`; its hooks were skipped", shortened(&field.name));
-            let known = HookEventName::all().map(HookEventName::as_str);
+            let events = self.events.clone();
+            let known = events.all().map(HookEventName::as_str);
             self.document.unknown_name(Rule::UnknownEvent, field, message, known);
-            let nearest = HookEventName::nearest(&field.name).and_then(HookEventName::from_name);
+            let nearest = events.nearest(&field.name).and_then(|name| events.from_name(name));
             // Where nothing is near, it is looked at as hooks of a tool, the commonest.
             Some(nearest.unwrap_or(HookEventName::BeforeTool))
         }
@@ -220,8 +258,13 @@ impl Reader<'_> {
             self.document.wrong_kind(node, "an object", done);
             return;
         };
-        let mut definition =
-            Definition { event, matcher: None, matcher_at: None, sequential: false };
+        let mut definition = Definition {
+            event,
+            matcher: None,
+            matcher_at: None,
+            priority: DEFAULT_PRIORITY,
+            sequential: false,
+        };
         let mut hooks = None;
         // A hook in the place of a definition is one problem, and not one for each of its fields.
         let is_hook = |name: &str| schema::has(&HOOK_FIELDS, name);
@@ -239,6 +282,7 @@ impl Reader<'_> {
                     // Without its matcher it would run for everything. What else is wrong is said.
                     None => skipped = true,
                 },
+                "priority" => definition.priority = self.priority(&field.value, DEFAULT_PRIORITY),
                 "sequential" => definition.sequential = self.bool(&field.value).unwrap_or(false),
                 "hooks" => hooks = Some(field.value.clone()),
                 name if flat && is_hook(name) => {}
@@ -284,6 +328,7 @@ impl Reader<'_> {
         let mut hook = HookEntry {
             event: definition.event,
             matcher: definition.matcher.clone(),
+            priority: definition.priority,
             sequential: definition.sequential,
             name: None,
             description: None,
@@ -319,6 +364,7 @@ impl Reader<'_> {
                     };
                 }
                 "failBehavior" => hook.fail_behavior = self.fail_behavior(&field.value),
+                "priority" => hook.priority = self.priority(&field.value, definition.priority),
                 "env" => hook.env = self.environment_of_hook(&field.value),
                 "data" => hook.data = self.texts(&field.value),
                 name if schema::has(&DEFINITION_FIELDS, name) => {
@@ -372,7 +418,7 @@ impl Reader<'_> {
         env
     }
 
-    fn unknown_key(&mut self, field: &Field, known: &'static [schema::Field]) {
+    pub(super) fn unknown_key(&mut self, field: &Field, known: &'static [schema::Field]) {
         let message = format!("unknown key `{}`; it was ignored", shortened(&field.name));
         let known = known.iter().map(|field| field.name);
         self.document.unknown_name(Rule::UnknownKey, field, message, known);
@@ -388,7 +434,7 @@ impl Reader<'_> {
         Some(name)
     }
 
-    fn text(&mut self, node: &Node, done: &str) -> Option<String> {
+    pub(super) fn text(&mut self, node: &Node, done: &str) -> Option<String> {
         let text = node.value.to_text();
         if text.is_none() {
             self.document.wrong_kind(node, "a string", done);
@@ -431,6 +477,23 @@ impl Reader<'_> {
             self.document.report(Rule::InvalidFailBehavior, node, message);
             FailBehavior::Block
         })
+    }
+
+    fn priority(&mut self, node: &Node, default: i32) -> i32 {
+        let value = &node.value;
+        let priority = value.to_integer().and_then(|number| i32::try_from(number).ok());
+        match priority.filter(|priority| (-MAX_PRIORITY..=MAX_PRIORITY).contains(priority)) {
+            Some(priority) => priority,
+            None => {
+                let message = format!(
+                    "expected a whole number from -{MAX_PRIORITY} to {MAX_PRIORITY}, found {}; \
+                     {default} is used",
+                    shortened(value.as_str())
+                );
+                self.document.report(Rule::InvalidNumber, node, message);
+                default
+            }
+        }
     }
 
     /// `None` for what is no timeout: the default is used then.

@@ -3,29 +3,39 @@
 
 use std::io;
 
-use super::{Diagnostic, Place, Rule, SettingsFile, SettingsSource, Severity, load};
+use super::source::load_all;
+use super::{Diagnostic, Place, Rule, SettingsFile, SettingsSource, Severity};
+use crate::event::Events;
 
 /// Reads every source. `before` is what was in force until now; `strict` counts a file with any
 /// error as broken, not only one of which nothing can be read.
+///
+/// Hooks can listen to these `events` and to those that the sources declare, which are added.
 ///
 /// A file that is gone is gone with its hooks; where it must be there and `strict`, it is broken.
 pub fn read_again(
     sources: &[SettingsSource],
     before: &[SettingsFile],
     strict: bool,
+    events: &mut Events,
 ) -> Vec<SettingsFile> {
-    let read = |source: &SettingsSource| {
-        let now = load(source)?;
+    let loaded = load_all(sources, events);
+    let mut read = |(source, loaded): (&SettingsSource, Option<(SettingsFile, String)>)| {
+        let (now, _) = loaded?;
         let is_same =
             |it: &&SettingsFile| it.path.as_ref() == Some(&source.path) && it.source == now.source;
         match before.iter().find(is_same) {
             Some(kept) if kept.was_read && is_broken(&now, source, strict) => {
+                for definition in &kept.declared {
+                    // One that is declared otherwise now is what it is now.
+                    let _ = events.declare(definition.clone());
+                }
                 Some(kept_in_force(kept, now))
             }
             _ => Some(now),
         }
     };
-    sources.iter().filter_map(read).collect()
+    sources.iter().zip(loaded).filter_map(&mut read).collect()
 }
 
 fn is_broken(now: &SettingsFile, source: &SettingsSource, strict: bool) -> bool {

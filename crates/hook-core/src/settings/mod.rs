@@ -12,6 +12,7 @@ mod diagnostic;
 mod discovery;
 mod document;
 pub mod edit;
+mod events;
 mod fields;
 mod file;
 mod foreign;
@@ -32,14 +33,17 @@ pub use diagnostic::{Diagnostic, Place, Severity};
 pub use discovery::{IN_PROJECT, config_home, discover, enclosing_projects, nearest_project};
 pub(crate) use discovery::{Search, project_of};
 pub(crate) use fields::{DEFINITION_FIELDS, HOOK_FIELDS, TOP_LEVEL};
-pub use file::parse;
+pub use file::{parse, parse_with_events};
 pub use foreign::{ForeignFile, find_foreign};
 pub use in_force::read_again;
 pub use rule::Rule;
-pub use source::{HookSource, SettingsSource, load};
+pub use source::{HookSource, SettingsSource, declare_events, load};
 pub use switch::Switches;
 
-use crate::event::HookEventName;
+use crate::event::{EventDefinition, HookEventName};
+
+/// The priority of hooks that set none.
+pub const DEFAULT_PRIORITY: i32 = 100;
 
 /// What happens to the event when a hook failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -146,6 +150,8 @@ pub struct HookEntry {
     pub event: HookEventName,
     /// The matcher of the definition that it is in.
     pub matcher: Option<String>,
+    /// Its place among the event's hooks: lower ones run earlier, equal ones together.
+    pub priority: i32,
     /// Whether that definition is `sequential`.
     pub sequential: bool,
     /// Its name.
@@ -227,6 +233,8 @@ pub struct SettingsFile {
     pub config: Arc<HooksConfig>,
     /// The hooks, in the order of the file.
     pub hooks: Vec<HookEntry>,
+    /// The events that it declares.
+    pub declared: Vec<EventDefinition>,
     /// What is wrong with it.
     pub diagnostics: Vec<Diagnostic>,
     /// Whether settings were read at all: not of a file that cannot be read or is no JSON object.

@@ -1,11 +1,15 @@
 //! Where settings come from, in which order they run and how far they are trusted.
 
+use std::borrow::Cow;
+use std::cmp::Reverse;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{Diagnostic, FileSpans, Place, Rule, SettingsFile, parse};
+use super::file::declared_events;
+use super::{Diagnostic, FileSpans, Place, Rule, SettingsFile, parse_with_events};
+use crate::event::Events;
 use crate::regular_file;
 
 /// How long a settings file may be, in bytes: 16 MiB.
@@ -101,24 +105,74 @@ impl SettingsSource {
 
 /// Reads one source. `None` when it may be absent and is.
 pub fn load(source: &SettingsSource) -> Option<SettingsFile> {
-    Some(load_with_text(source)?.0)
+    let text = Text::read(source)?;
+    let mut events = Events::built_in();
+    text.declare(&mut events);
+    Some(text.parse(&events).0)
 }
 
-/// Reads one source, with the text that its places are places of.
-pub(super) fn load_with_text(source: &SettingsSource) -> Option<(SettingsFile, String)> {
-    match read_file(&source.path) {
-        Ok(bytes) => {
-            let text = String::from_utf8_lossy(&bytes);
-            // A byte order mark is an editor's habit, not a mistake.
-            let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-            let mut file = parse(text, source.source.clone(), Some(source.path.clone()));
-            if let Err(error) = std::str::from_utf8(&bytes) {
-                file.diagnostics.insert(0, not_text(&source.path, &bytes, &error));
-            }
-            Some((file, text.to_owned()))
+/// Reads sources, each with the text that its places are places of; `None` for one that is not there
+/// and need not be. Hooks can listen to these `events` and to those that any of the sources declares,
+/// which are added; of two that disagree about an event, the one that is trusted more is right.
+pub(super) fn load_all(
+    sources: &[SettingsSource],
+    events: &mut Events,
+) -> Vec<Option<(SettingsFile, String)>> {
+    let texts: Vec<Option<Text<'_>>> = sources.iter().map(Text::read).collect();
+    let mut by_trust: Vec<&Text<'_>> = texts.iter().flatten().collect();
+    by_trust.sort_by_key(|text| Reverse(text.source.source.trust_rank()));
+    for text in by_trust {
+        text.declare(events);
+    }
+    texts.into_iter().map(|text| text.map(|text| text.parse(events))).collect()
+}
+
+/// Adds the events that sources declare, as far as they agree. Whether all of the sources could be read:
+/// else there may be more events.
+pub fn declare_events(sources: &[SettingsSource], events: &mut Events) -> bool {
+    load_all(sources, events).iter().flatten().all(|(file, _)| file.was_read)
+}
+
+/// What stands in a file, as far as it can be read.
+struct Text<'s> {
+    source: &'s SettingsSource,
+    read: io::Result<Vec<u8>>,
+}
+
+impl<'s> Text<'s> {
+    fn read(source: &'s SettingsSource) -> Option<Self> {
+        match read_file(&source.path) {
+            Err(error) if is_absent(source, &error) => None,
+            read => Some(Self { source, read }),
         }
-        Err(error) if is_absent(source, &error) => None,
-        Err(error) => Some((unreadable(source, &error), String::new())),
+    }
+
+    fn text(&self) -> Cow<'_, str> {
+        let bytes = self.read.as_deref().unwrap_or_default();
+        // A byte order mark is an editor's habit, not a mistake.
+        String::from_utf8_lossy(bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes))
+    }
+
+    /// Declares the events of this file; what is wrong with them is said when it is parsed.
+    fn declare(&self, events: &mut Events) {
+        for definition in declared_events(&self.text()) {
+            let _ = events.declare(definition);
+        }
+    }
+
+    fn parse(self, events: &Events) -> (SettingsFile, String) {
+        let source = self.source;
+        let text = self.text().into_owned();
+        let bytes = match &self.read {
+            Ok(bytes) => bytes,
+            Err(error) => return (unreadable(source, error), String::new()),
+        };
+        let path = Some(source.path.clone());
+        let mut file = parse_with_events(&text, source.source.clone(), path, events);
+        if let Err(error) = std::str::from_utf8(bytes) {
+            file.diagnostics.insert(0, not_text(&source.path, bytes, &error));
+        }
+        (file, text)
     }
 }
 
@@ -158,6 +212,7 @@ fn unreadable(source: &SettingsSource, error: &io::Error) -> SettingsFile {
         path: Some(source.path.clone()),
         config: Arc::default(),
         hooks: Vec::new(),
+        declared: Vec::new(),
         diagnostics: vec![diagnostic],
         was_read: false,
         spans: FileSpans::default(),

@@ -273,6 +273,7 @@ fn mark(outcome: RecordedOutcome) -> (char, Tone) {
     match outcome {
         RecordedOutcome::Proceed => ('✓', Tone::Good),
         RecordedOutcome::Ask => ('?', Tone::Odd),
+        RecordedOutcome::Retry => ('↻', Tone::Odd),
         RecordedOutcome::Block => ('✗', Tone::Bad),
         RecordedOutcome::Stop => ('■', Tone::Bad),
         RecordedOutcome::Failed => ('!', Tone::Odd),

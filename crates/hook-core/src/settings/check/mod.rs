@@ -21,8 +21,9 @@ use std::path::{Path, PathBuf};
 
 use super::discovery;
 use super::document::Document;
-use super::source::load_with_text;
+use super::source::load_all;
 use super::{Diagnostic, FileSpans, HookEntry, HooksConfig, Rule, SettingsFile, SettingsSource};
+use crate::event::Events;
 
 /// What hooks find around them.
 #[derive(Debug, Clone, Default)]
@@ -31,6 +32,8 @@ pub struct Surroundings {
     pub project: PathBuf,
     /// The environment that hooks would inherit: where programs are looked for, and what `~` is.
     pub environment: Vec<(OsString, OsString)>,
+    /// The events there are beside those that settings declare.
+    pub events: Events,
 }
 
 impl Surroundings {
@@ -55,9 +58,10 @@ pub struct CheckedFile {
 /// A file that stands where a project keeps its settings (`DIR/.hooks/settings.json`) is checked as
 /// the settings of that project, any other as of the project of the surroundings.
 pub fn check(sources: &[SettingsSource], surroundings: &Surroundings) -> Vec<CheckedFile> {
-    let mut files: Vec<CheckedFile> = sources
-        .iter()
-        .filter_map(load_with_text)
+    let mut events = surroundings.events.clone();
+    let mut files: Vec<CheckedFile> = load_all(sources, &mut events)
+        .into_iter()
+        .flatten()
         .map(|(file, text)| CheckedFile { file, text })
         .collect();
     let found: Vec<Vec<Diagnostic>> =

@@ -1,0 +1,84 @@
+//! Events that are declared while a system runs, each for as long as one of its declarers wants it.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use hook_core::event::DeclareError;
+use hook_core::{EventDefinition, Events, HookEventName};
+
+/// Those there are now.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct DeclaredEvents {
+    by_name: Arc<Mutex<BTreeMap<String, Declared>>>,
+}
+
+#[derive(Debug)]
+struct Declared {
+    event: HookEventName,
+    definition: EventDefinition,
+    declarers: usize,
+}
+
+/// One declaration of an event. The event goes with the last of them.
+#[derive(Debug)]
+#[must_use = "the event is forgotten when this is dropped"]
+pub struct DeclaredEvent {
+    event: HookEventName,
+    events: DeclaredEvents,
+}
+
+impl DeclaredEvent {
+    /// The event.
+    pub fn event(&self) -> HookEventName {
+        self.event
+    }
+}
+
+impl DeclaredEvents {
+    /// Declares an event beside those `known`.
+    pub(crate) fn declare(
+        &self,
+        definition: EventDefinition,
+        mut known: Events,
+    ) -> Result<DeclaredEvent, DeclareError> {
+        let mut by_name = self.lock();
+        // What was declared since `known` was looked up counts, too.
+        for declared in by_name.values() {
+            let _ = known.declare(declared.definition.clone());
+        }
+        let event = known.declare(definition.clone())?;
+        let declared = by_name.entry(definition.name().to_owned()).or_insert_with(|| Declared {
+            event,
+            definition,
+            declarers: 0,
+        });
+        declared.declarers += 1;
+        Ok(DeclaredEvent { event, events: self.clone() })
+    }
+
+    pub(crate) fn event(&self, name: &str) -> Option<HookEventName> {
+        self.lock().get(name).map(|declared| declared.event)
+    }
+
+    /// Adds them to the others. One that settings declare otherwise by now is what they say.
+    pub(crate) fn add_to(&self, events: &mut Events) {
+        for declared in self.lock().values() {
+            let _ = events.declare(declared.definition.clone());
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Declared>> {
+        self.by_name.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for DeclaredEvent {
+    fn drop(&mut self) {
+        let mut by_name = self.events.lock();
+        let Some(declared) = by_name.get_mut(self.event.as_str()) else { return };
+        declared.declarers = declared.declarers.saturating_sub(1);
+        if declared.declarers == 0 {
+            by_name.remove(self.event.as_str());
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Asking the user whether a tool may run, with hooks around the question (protocol.md §8).
+
+use hook_core::{
+    HookEventName, PermissionDeniedInput, PermissionGrantedInput, PermissionRequestInput,
+    PolicyDecision, RawObject,
+};
+
+use super::advice::{HookAdvice, add_warnings};
+use super::retry::Retries;
+use super::tool::ToolCall;
+use crate::host::{AgentHost, ApprovalRequest};
+
+/// What came of asking.
+pub(super) struct Permission {
+    /// Why the tool must not run, if it must not.
+    pub(super) refusal: Option<String>,
+    /// What hooks say beside it.
+    pub(super) advice: HookAdvice,
+    /// What the agent should tell its user of its hooks.
+    pub(super) warnings: Vec<String>,
+}
+
+/// Who granted or refused it.
+#[derive(Clone, Copy)]
+enum By {
+    Hook,
+    User,
+}
+
+impl By {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Hook => "hook",
+            Self::User => "user",
+        }
+    }
+}
+
+/// Asks PermissionRequest hooks, then the host's user where none decides; and tells hooks what came of
+/// it. Hooks that hear of a refusal may ask for the question to be put once more.
+pub(super) async fn ask_permission(
+    host: &AgentHost,
+    call: &ToolCall,
+    input: &RawObject,
+    reason: &str,
+) -> Permission {
+    let mut permission =
+        Permission { refusal: None, advice: HookAdvice::default(), warnings: Vec::new() };
+    let mut retries = Retries::at_most(1, host);
+    loop {
+        let (by, refusal) = ask_once(host, call, input, reason, &mut permission).await;
+        let Some(refusal) = refusal else {
+            let told = PermissionGrantedInput::new(call.name.clone(), input.clone(), by.as_str());
+            if let Some(told) = host.fire(told).await {
+                add_warnings(&mut permission.warnings, told.warnings);
+            }
+            return permission;
+        };
+        let mut told = PermissionDeniedInput::new(call.name.clone(), input.clone(), by.as_str());
+        told.reason = Some(refusal.clone());
+        let Some(answer) = host.fire(told).await else {
+            permission.refusal = Some(refusal);
+            return permission;
+        };
+        let (_, advice) = HookAdvice::with_reason(&answer);
+        permission.advice = permission.advice.and(advice);
+        add_warnings(&mut permission.warnings, answer.warnings);
+        let asks_again = answer.decision == PolicyDecision::Retry
+            && retries.wait(answer.retry_after).await.is_ok();
+        if !asks_again {
+            permission.refusal = Some(refusal);
+            return permission;
+        }
+    }
+}
+
+/// Who decided, and why it is refused, if it is.
+async fn ask_once(
+    host: &AgentHost,
+    call: &ToolCall,
+    input: &RawObject,
+    reason: &str,
+    permission: &mut Permission,
+) -> (By, Option<String>) {
+    let mut told = PermissionRequestInput::new(call.name.clone(), input.clone());
+    told.tool_call_id.clone_from(&call.id);
+    if let Some(answer) = host.fire(told).await {
+        let granted = answer.granted;
+        let decision = answer.decision;
+        let (hooks_reason, advice) = HookAdvice::with_reason(&answer);
+        permission.advice = std::mem::take(&mut permission.advice).and(advice);
+        add_warnings(&mut permission.warnings, answer.warnings);
+        if decision >= PolicyDecision::Retry {
+            return (By::Hook, Some(hooks_reason));
+        }
+        if granted {
+            return (By::Hook, None);
+        }
+    }
+    let request = ApprovalRequest {
+        event: HookEventName::BeforeTool,
+        subject: call.name.to_string(),
+        input: Some(input.clone().into()),
+        reason: reason.to_owned(),
+    };
+    (By::User, host.confirm(request).await.err())
+}

@@ -1,0 +1,366 @@
+//! Events that hosts, clients and settings declare.
+//!
+//! A declared event is a row like any other. Rows live as long as the process, so that an event's
+//! name is a plain reference to its row: declaring the same event again gives the same row, and there
+//! is an end to how many different ones a process takes.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::elsewhere::ELSEWHERE;
+use super::{EventRow, HookEventName, Matching, MergeStrategy};
+use crate::nearest::nearest;
+use crate::text::shortened;
+
+/// How long the name of a declared event may be, in bytes.
+const MAX_EVENT_NAME: usize = 64;
+
+/// The names that an event can be declared by, as a regular expression.
+pub const EVENT_NAME_PATTERN: &str = "^[A-Za-z][A-Za-z0-9_]{0,63}$";
+
+/// How many events may be declared for one engine.
+pub const MAX_DECLARED: usize = 100;
+
+/// How many different declarations a process takes in its life.
+const MAX_ROWS: usize = 10_000;
+
+/// How long what a block means may be, in bytes.
+const MAX_TEXT: usize = 256;
+
+/// Whether an event may be called so: as [`EVENT_NAME_PATTERN`] says.
+fn is_event_name(name: &str) -> bool {
+    let is_inner = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    name.len() <= MAX_EVENT_NAME
+        && name.starts_with(|first: char| first.is_ascii_alphabetic())
+        && name.bytes().all(is_inner)
+}
+
+/// An event that is not built in: its name, and what its row says. Its payload is an open object,
+/// [`OpenInput`](crate::OpenInput).
+///
+/// ```
+/// use hook_core::event::{EventDefinition, Events, MergeStrategy};
+///
+/// let mut events = Events::built_in();
+/// let deploy = EventDefinition::new("DeployFinished")
+///     .matching_exactly("environment")
+///     .merge(MergeStrategy::OrDecision)
+///     .block_means("it is rolled back");
+/// let deploy = events.declare(deploy)?;
+/// assert_eq!(events.from_name("DeployFinished"), Some(deploy));
+/// # Ok::<(), hook_core::event::DeclareError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[must_use]
+pub struct EventDefinition {
+    name: String,
+    matching: DeclaredMatching,
+    merge: MergeStrategy,
+    block_means: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum DeclaredMatching {
+    Always,
+    Pattern(String),
+    Exact(String),
+}
+
+impl EventDefinition {
+    /// An event of that name whose matchers match everything, whose decisions are merged as those of
+    /// a tool call, and whose block means nothing.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            matching: DeclaredMatching::Always,
+            merge: MergeStrategy::OrDecision,
+            block_means: None,
+        }
+    }
+
+    /// Matchers are patterns, looked for in that field of the payload, which must then be there.
+    pub fn matching_pattern(mut self, field: impl Into<String>) -> Self {
+        self.matching = DeclaredMatching::Pattern(field.into());
+        self
+    }
+
+    /// Matchers are compared exactly with that field of the payload, which must then be there.
+    pub fn matching_exactly(mut self, field: impl Into<String>) -> Self {
+        self.matching = DeclaredMatching::Exact(field.into());
+        self
+    }
+
+    /// How several answers become one.
+    pub fn merge(mut self, merge: MergeStrategy) -> Self {
+        self.merge = merge;
+        self
+    }
+
+    /// What a block means to the caller.
+    pub fn block_means(mut self, meaning: impl Into<String>) -> Self {
+        self.block_means = Some(meaning.into());
+        self
+    }
+
+    /// The event's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The event, as every engine knows it that this definition is declared for.
+    ///
+    /// # Errors
+    /// When it is no definition, or too many different ones were made in this process.
+    pub fn event(&self) -> Result<HookEventName, DeclareError> {
+        self.check()?;
+        self.row()
+    }
+
+    fn check(&self) -> Result<(), DeclareError> {
+        let invalid =
+            |reason: &'static str| DeclareError::Invalid { name: shortened(&self.name), reason };
+        if !is_event_name(&self.name) {
+            return Err(invalid("a name is a letter and at most 63 letters, digits and `_`"));
+        }
+        if let DeclaredMatching::Pattern(field) | DeclaredMatching::Exact(field) = &self.matching
+            && (field.is_empty() || field.len() > MAX_TEXT)
+        {
+            return Err(invalid("the field that matchers are compared with has 1 to 256 bytes"));
+        }
+        if self.block_means.as_ref().is_some_and(|text| text.len() > MAX_TEXT) {
+            return Err(invalid("what a block means has at most 256 bytes"));
+        }
+        if self.merge.only_observes() && self.block_means.is_some() {
+            return Err(invalid("what only observes cannot be blocked"));
+        }
+        Ok(())
+    }
+
+    fn is_of(&self, row: &EventRow) -> bool {
+        let matching = match &self.matching {
+            DeclaredMatching::Always => Matching::Always == row.matching,
+            DeclaredMatching::Pattern(own) => {
+                matches!(row.matching, Matching::Pattern { field } if field == own)
+            }
+            DeclaredMatching::Exact(own) => {
+                matches!(row.matching, Matching::Exact { field, .. } if field == own)
+            }
+        };
+        row.name == self.name
+            && matching
+            && row.merge == self.merge
+            && row.block_means == self.block_means.as_deref()
+    }
+
+    /// The row of this very event, made if it was never declared before.
+    fn row(&self) -> Result<HookEventName, DeclareError> {
+        static ROWS: Mutex<Vec<HookEventName>> = Mutex::new(Vec::new());
+        let mut rows = ROWS.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = rows.iter().find(|known| self.is_of(known.row())) {
+            return Ok(*known);
+        }
+        if rows.len() >= MAX_ROWS {
+            return Err(DeclareError::TooManyRows { limit: MAX_ROWS });
+        }
+        let kept = |text: &str| -> &'static str { String::leak(text.to_owned()) };
+        let matching = match &self.matching {
+            DeclaredMatching::Always => Matching::Always,
+            DeclaredMatching::Pattern(field) => Matching::Pattern { field: kept(field) },
+            DeclaredMatching::Exact(field) => Matching::exact(kept(field)),
+        };
+        let sample = match matching.field() {
+            Some(field) => {
+                let sample = crate::json::RawObject::of(|out| out.text(field, "sample"));
+                kept(sample.as_str())
+            }
+            None => "{}",
+        };
+        let row = EventRow {
+            index: HookEventName::COUNT + rows.len(),
+            name: kept(&self.name),
+            moment: "declared by the host, a client or settings",
+            matching,
+            merge: self.merge,
+            block_means: self.block_means.as_deref().map(kept),
+            sample,
+            ..EventRow::open()
+        };
+        let event = HookEventName(Box::leak(Box::new(row)));
+        rows.push(event);
+        Ok(event)
+    }
+}
+
+/// Why an event cannot be declared.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DeclareError {
+    /// The definition is not one.
+    #[error("cannot declare the event `{name}`: {reason}")]
+    Invalid {
+        /// The name, cut if it is long.
+        name: String,
+        /// What is wrong.
+        reason: &'static str,
+    },
+    /// An event of that name is there, and means something else.
+    #[error(
+        "cannot declare the event `{name}`: there is one of that name that means something else; \
+         declare it the same, or take another name"
+    )]
+    Exists {
+        /// The name.
+        name: String,
+    },
+    /// The engine has as many declared events as it can have.
+    #[error("cannot declare the event `{name}`: there are {limit} declared events already")]
+    TooMany {
+        /// The name.
+        name: String,
+        /// How many there can be.
+        limit: usize,
+    },
+    /// Too many different events were declared in this process.
+    #[error(
+        "cannot declare another event: {limit} different ones were declared in this process; restart \
+         it"
+    )]
+    TooManyRows {
+        /// How many there can be.
+        limit: usize,
+    },
+}
+
+/// The events of one engine: the built-in ones, and those that were declared for it. A clone shares
+/// them until one of both declares more.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Events {
+    declared: Arc<BTreeMap<&'static str, HookEventName>>,
+}
+
+impl Events {
+    /// The built-in ones alone.
+    pub fn built_in() -> Self {
+        Self::default()
+    }
+
+    /// Adds an event. One that is there already and means the same is no error.
+    ///
+    /// # Errors
+    /// When the name is not one, or taken, or there are too many.
+    pub fn declare(&mut self, definition: EventDefinition) -> Result<HookEventName, DeclareError> {
+        definition.check()?;
+        let exists = || DeclareError::Exists { name: definition.name.clone() };
+        match self.from_name(&definition.name) {
+            Some(known) if definition.is_of(known.row()) => return Ok(known),
+            Some(_) => return Err(exists()),
+            None => {}
+        }
+        if self.declared.len() >= MAX_DECLARED {
+            let name = definition.name.clone();
+            return Err(DeclareError::TooMany { name, limit: MAX_DECLARED });
+        }
+        let event = definition.row()?;
+        Arc::make_mut(&mut self.declared).insert(event.as_str(), event);
+        Ok(event)
+    }
+
+    /// Takes a declared event out again; built-in ones stay.
+    pub fn forget(&mut self, event: HookEventName) {
+        if self.declared.contains_key(event.as_str()) {
+            Arc::make_mut(&mut self.declared).remove(event.as_str());
+        }
+    }
+
+    /// Narrows a name from outside, canonical or alias, to the event.
+    pub fn from_name(&self, name: &str) -> Option<HookEventName> {
+        HookEventName::from_name(name).or_else(|| self.declared.get(name).copied())
+    }
+
+    /// Every event: the built-in ones in the order of protocol.md §2, then the declared ones by name.
+    pub fn all(&self) -> impl Iterator<Item = HookEventName> {
+        HookEventName::all().chain(self.declared())
+    }
+
+    /// The declared ones, by name.
+    pub fn declared(&self) -> impl Iterator<Item = HookEventName> {
+        self.declared.values().copied()
+    }
+
+    /// The names of all events, for a sentence.
+    pub fn names(&self) -> String {
+        self.all().map(HookEventName::as_str).collect::<Vec<_>>().join(", ")
+    }
+
+    /// What to say of a name that no event has: what it is called here if other agents have it, else
+    /// the nearest one, else all of them.
+    pub fn unknown(&self, name: &str) -> String {
+        let hint = match (HookEventName::elsewhere(name), self.nearest(name)) {
+            (Some(event), _) => format!("what other agents call so is {event} here"),
+            (None, Some(nearest)) => format!("did you mean {nearest}?"),
+            (None, None) => format!("the events are {}", self.names()),
+        };
+        format!("there is no event {:?}; {hint}", shortened(name))
+    }
+
+    /// The known name that means what `name` means elsewhere, else looks most like it, for a
+    /// suggestion.
+    pub fn nearest(&self, name: &str) -> Option<&'static str> {
+        if let Some((_, event)) =
+            ELSEWHERE.iter().find(|(theirs, _)| theirs.eq_ignore_ascii_case(name))
+        {
+            return Some(event.as_str());
+        }
+        nearest(name, self.all().map(HookEventName::as_str))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_declared_event_is_a_row_and_the_same_again_is_the_same() {
+        let definition = EventDefinition::new("UnitDeployed").matching_pattern("environment");
+        let mut events = Events::built_in();
+        let event = events.declare(definition.clone()).unwrap();
+        assert_eq!(events.from_name("UnitDeployed"), Some(event));
+        assert_eq!(HookEventName::from_name("UnitDeployed"), None);
+        assert_eq!(events.declare(definition.clone()), Ok(event));
+        assert_eq!(Events::built_in().declare(definition), Ok(event));
+        assert_eq!(event.row().matching.field(), Some("environment"));
+        assert!(event.row().is_declared() && event > HookEventName::Command);
+        let other = EventDefinition::new("UnitDeployed");
+        assert!(matches!(events.declare(other.clone()), Err(DeclareError::Exists { .. })));
+        let elsewhere = Events::built_in().declare(other).unwrap();
+        assert_ne!(elsewhere, event, "another engine's event may mean something else");
+        events.forget(event);
+        assert_eq!(events, Events::built_in());
+    }
+
+    #[test]
+    fn what_is_no_definition_is_refused() {
+        let mut events = Events::built_in();
+        let long = "x".repeat(300);
+        for definition in [
+            EventDefinition::new(""),
+            EventDefinition::new("7up"),
+            EventDefinition::new("a-b"),
+            EventDefinition::new("é"),
+            EventDefinition::new("x".repeat(65)),
+            EventDefinition::new("A").matching_exactly(""),
+            EventDefinition::new("A").matching_pattern(&long),
+            EventDefinition::new("A").block_means(&long),
+            EventDefinition::new("A").merge(MergeStrategy::Observe).block_means("x"),
+            EventDefinition::new("BeforeTool"),
+            EventDefinition::new("before_tool"),
+        ] {
+            assert!(events.declare(definition.clone()).is_err(), "{definition:?}");
+        }
+        for number in 0..MAX_DECLARED {
+            events.declare(EventDefinition::new(format!("Unit{number}"))).unwrap();
+        }
+        let one_more = events.declare(EventDefinition::new("OneMore"));
+        assert!(matches!(one_more, Err(DeclareError::TooMany { .. })));
+    }
+}

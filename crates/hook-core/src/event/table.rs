@@ -1,0 +1,459 @@
+//! The rows of the built-in events.
+
+use super::typed::Event;
+use super::{EventRow, HookEventName, Matching, MergeStrategy, ModelPayload};
+use crate::chain;
+use crate::input::payload::*;
+use crate::input::{
+    CompactionReason, ModelPayloads, OpenInput, Payload, PreCompressTrigger, SessionEndReason,
+    SessionStartSource, SwitchReason,
+};
+use crate::json::ObjectWriter;
+use crate::schema::Field;
+use crate::shape::ShapeError;
+
+/// Makes of each row its name, its type for handlers, and its payload's variant.
+macro_rules! events {
+    (
+        $($(#[$doc:meta])+ $event:ident($payload:ident) { $($field:ident: $value:expr,)+ })+
+        open:
+        $($(#[$open_doc:meta])+ $open:ident { $($open_field:ident: $open_value:expr,)+ })+
+    ) => {
+        /// The positions of the rows.
+        #[derive(Clone, Copy)]
+        enum Row {
+            $($event,)+
+            $($open,)+
+        }
+
+        pub(super) static EVENTS: [EventRow; [$(Row::$event,)+ $(Row::$open,)+].len()] = [
+            $(EventRow {
+                index: Row::$event as usize,
+                name: stringify!($event),
+                $($field: $value,)+
+                ..EventRow::of::<$payload>()
+            },)+
+            $(EventRow {
+                index: Row::$open as usize,
+                name: stringify!($open),
+                $($open_field: $open_value,)+
+                ..EventRow::open()
+            },)+
+        ];
+
+        /// The events that are built in.
+        #[expect(non_upper_case_globals, reason = "they are spelt as in settings and messages")]
+        impl HookEventName {
+            $($(#[$doc])+ pub const $event: Self = Self(&EVENTS[Row::$event as usize]);)+
+            $($(#[$open_doc])+ pub const $open: Self = Self(&EVENTS[Row::$open as usize]);)+
+        }
+
+        /// The payload of one event.
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        #[non_exhaustive]
+        pub enum EventPayload {
+            $(
+                #[doc = concat!("Of ", stringify!($event), ".")]
+                $event($payload),
+            )+
+            /// Of an event without a payload type of its own.
+            Open(OpenInput),
+        }
+
+        impl EventPayload {
+            /// The event that the payload belongs to.
+            pub fn event(&self) -> HookEventName {
+                match self {
+                    $(Self::$event(_) => HookEventName::$event,)+
+                    Self::Open(payload) => payload.event(),
+                }
+            }
+
+            /// What a matcher of the event is compared with; `None` where there is nothing.
+            pub fn match_subject(&self) -> Option<&str> {
+                match self {
+                    $(Self::$event(payload) => payload.match_subject(),)+
+                    Self::Open(payload) => payload.subject(),
+                }
+            }
+
+            /// The parts that are a model SDK's, to be translated before hooks see them.
+            pub fn model_payloads(&mut self) -> ModelPayloads<'_> {
+                match self {
+                    $(Self::$event(payload) => payload.model_payloads(),)+
+                    Self::Open(_) => ModelPayloads::default(),
+                }
+            }
+
+            /// The payload's fields, whether they are there or not.
+            pub(crate) fn fields(&self) -> &'static [Field] {
+                self.event().row().fields
+            }
+
+            pub(crate) fn check(&self) -> Result<(), ShapeError> {
+                match self {
+                    $(Self::$event(payload) => payload.check(),)+
+                    Self::Open(_) => Ok(()),
+                }
+            }
+
+            pub(crate) fn write(&self, out: &mut ObjectWriter<'_>) {
+                match self {
+                    $(Self::$event(payload) => payload.write(out),)+
+                    Self::Open(payload) => payload.write(out),
+                }
+            }
+        }
+
+        $(
+            impl From<$payload> for EventPayload {
+                fn from(payload: $payload) -> Self {
+                    Self::$event(payload)
+                }
+            }
+        )+
+
+        impl From<OpenInput> for EventPayload {
+            fn from(payload: OpenInput) -> Self {
+                Self::Open(payload)
+            }
+        }
+
+        /// A type for each built-in event, for handlers that listen to it:
+        /// [`HandlerHook::on`](crate::HandlerHook::on).
+        pub mod events {
+            use super::*;
+
+            $(
+                $(#[$doc])+
+                #[derive(Debug, Clone, Copy)]
+                pub struct $event;
+
+                impl Event for $event {
+                    type Input = $payload;
+                    const NAME: HookEventName = HookEventName::$event;
+
+                    fn input(payload: &EventPayload) -> Option<&$payload> {
+                        match payload {
+                            EventPayload::$event(input) => Some(input),
+                            _ => None,
+                        }
+                    }
+                }
+            )+
+            $(
+                $(#[$open_doc])+
+                #[derive(Debug, Clone, Copy)]
+                pub struct $open;
+
+                impl Event for $open {
+                    type Input = OpenInput;
+                    const NAME: HookEventName = HookEventName::$open;
+
+                    fn input(payload: &EventPayload) -> Option<&OpenInput> {
+                        match payload {
+                            EventPayload::Open(input) => Some(input),
+                            _ => None,
+                        }
+                    }
+                }
+            )+
+        }
+    };
+}
+
+events! {
+    /// Before a tool runs.
+    BeforeTool(BeforeToolInput) {
+        aliases: &["before_tool"],
+        moment: "a tool is about to run",
+        matching: Matching::TOOL_NAME,
+        block_means: Some("the tool does not run"),
+        retry_means: Some("the hooks are asked again after a while"),
+        has_permission_decision: true,
+        answers: &["permissionDecision", "permissionDecisionReason", "tool_input"],
+        chain: chain::TOOL_INPUT,
+    }
+    /// After a tool ran.
+    AfterTool(AfterToolInput) {
+        aliases: &["after_tool"],
+        moment: "a tool ran",
+        matching: Matching::TOOL_NAME,
+        block_means: Some("the reason replaces the result's content"),
+        answers: &["tool_response"],
+        chain: chain::TOOL_RESPONSE,
+    }
+    /// A prompt was submitted.
+    BeforeAgent(BeforeAgentInput) {
+        aliases: &["before_agent"],
+        moment: "a prompt was submitted",
+        block_means: Some("the prompt is refused"),
+        answers: &["message"],
+        first: &["message"],
+        chain: chain::PROMPT,
+    }
+    /// The agent finished its turn.
+    AfterAgent(AfterAgentInput) {
+        aliases: &["after_agent"],
+        moment: "the agent finished its turn",
+        block_means: Some("the agent goes on working, with the reason as prompt"),
+        answers: &["clearContext"],
+    }
+    /// A session begins.
+    SessionStart(SessionStartInput) {
+        aliases: &["session_start"],
+        moment: "a session begins",
+        matching: Matching::Exact { field: "source", words: SessionStartSource::WORDS },
+        answers: &["env"],
+    }
+    /// A session ends.
+    SessionEnd(SessionEndInput) {
+        aliases: &["session_end"],
+        moment: "a session ends",
+        matching: Matching::Exact { field: "reason", words: SessionEndReason::WORDS },
+        merge: MergeStrategy::Simple,
+    }
+    /// Before the conversation is compressed.
+    PreCompress(PreCompressInput) {
+        aliases: &["pre_compress"],
+        moment: "the conversation is about to be compressed",
+        matching: Matching::Exact { field: "trigger", words: PreCompressTrigger::WORDS },
+        merge: MergeStrategy::Simple,
+        block_means: Some("the conversation is not compressed, where the agent can still cancel it"),
+        answers: &["cancel", "compaction"],
+    }
+    /// Before the model is called.
+    BeforeModel(BeforeModelInput) {
+        aliases: &["before_model"],
+        moment: "the model is about to be called",
+        merge: MergeStrategy::FieldReplacement,
+        model: ModelPayload::Request,
+        block_means: Some("the model is not called"),
+        answers: &["llm_request", "llm_response", "messages"],
+        chain: chain::MODEL_REQUEST,
+    }
+    /// After the model's complete response.
+    AfterModel(AfterModelInput) {
+        aliases: &["after_model"],
+        moment: "the model answered",
+        merge: MergeStrategy::FieldReplacement,
+        model: ModelPayload::RequestAndResponse,
+        block_means: Some("an error response takes the response's place"),
+        answers: &["llm_response"],
+        chain: chain::MODEL_RESPONSE,
+    }
+    /// Before the tools of a model call are chosen.
+    BeforeToolSelection(BeforeToolSelectionInput) {
+        aliases: &["before_tool_selection"],
+        moment: "the tools of a model call are about to be chosen",
+        merge: MergeStrategy::ToolSelection,
+        model: ModelPayload::Request,
+        block_means: Some("no tools may be called (NONE)"),
+        answers: &["toolConfig"],
+    }
+    /// The agent notifies the user.
+    Notification(NotificationInput) {
+        aliases: &["notification"],
+        moment: "the agent tells the user something",
+        merge: MergeStrategy::Simple,
+    }
+    /// A tool failed. [`AfterTool`](Self::AfterTool) follows, with `is_error`.
+    ToolError(ToolErrorInput) {
+        aliases: &["tool_error"],
+        moment: "a tool failed",
+        matching: Matching::TOOL_NAME,
+        retry_means: Some("the tool runs again after a while"),
+    }
+    /// All tool calls of one answer are done.
+    ToolBatch(ToolBatchInput) {
+        aliases: &["tool_batch"],
+        moment: "all tool calls of one answer are done",
+        block_means: Some("the turn ends, with the reason"),
+    }
+    /// The user is about to be asked whether a tool may run.
+    PermissionRequest(PermissionRequestInput) {
+        aliases: &["permission_request"],
+        moment: "the user is about to be asked whether a tool may run",
+        matching: Matching::TOOL_NAME,
+        merge: MergeStrategy::Permission,
+        block_means: Some("it is refused, with the reason; the user is not asked"),
+        has_permission_decision: true,
+        answers: &["permissionDecision", "permissionDecisionReason"],
+    }
+    /// It was granted that a tool runs.
+    PermissionGranted(PermissionGrantedInput) {
+        aliases: &["permission_granted"],
+        moment: "it was granted that a tool runs",
+        matching: Matching::TOOL_NAME,
+        merge: MergeStrategy::Observe,
+    }
+    /// It was refused that a tool runs.
+    PermissionDenied(PermissionDeniedInput) {
+        aliases: &["permission_denied"],
+        moment: "it was refused that a tool runs",
+        matching: Matching::TOOL_NAME,
+        retry_means: Some("it is asked for once more"),
+    }
+    /// A command became a prompt.
+    PromptExpansion(PromptExpansionInput) {
+        aliases: &["prompt_expansion"],
+        moment: "a command became a prompt",
+        matching: Matching::exact("command_name"),
+        block_means: Some("the prompt is refused"),
+    }
+    /// A model call with its tools begins.
+    TurnStart(TurnStartInput) {
+        aliases: &["turn_start"],
+        moment: "a model call with its tools begins",
+        merge: MergeStrategy::Observe,
+    }
+    /// A model call with its tools is over.
+    TurnEnd(TurnEndInput) {
+        aliases: &["turn_end"],
+        moment: "a model call with its tools is over",
+        merge: MergeStrategy::Observe,
+    }
+    /// A turn ended in an error.
+    TurnFailed(TurnFailedInput) {
+        aliases: &["turn_failed"],
+        moment: "a turn ended in an error",
+        merge: MergeStrategy::Observe,
+    }
+    /// A subagent is about to start.
+    SubagentStart(SubagentStartInput) {
+        aliases: &["subagent_start"],
+        moment: "a subagent is about to start",
+        matching: Matching::exact("agent_type"),
+        block_means: Some("the subagent is not started"),
+    }
+    /// A subagent is done.
+    SubagentStop(SubagentStopInput) {
+        aliases: &["subagent_stop"],
+        moment: "a subagent is done",
+        matching: Matching::exact("agent_type"),
+        block_means: Some("the subagent goes on, with the reason as prompt"),
+    }
+    /// The conversation was compressed.
+    PostCompress(PostCompressInput) {
+        aliases: &["post_compress"],
+        moment: "the conversation was compressed",
+        matching: Matching::Exact { field: "trigger", words: PreCompressTrigger::WORDS },
+        merge: MergeStrategy::Observe,
+    }
+    /// The prompt that makes the summary is being made.
+    Compacting(CompactingInput) {
+        aliases: &["compacting"],
+        moment: "the prompt that makes the summary is being made",
+        merge: MergeStrategy::Last,
+        answers: &["context", "prompt", "preserveData"],
+    }
+    /// The use of the context passed a threshold.
+    ContextWarning(ContextWarningInput) {
+        aliases: &["context_warning"],
+        moment: "the use of the context passed a threshold",
+        merge: MergeStrategy::Observe,
+    }
+    /// Before the agent changes to another session.
+    BeforeSessionSwitch(BeforeSessionSwitchInput) {
+        aliases: &["before_session_switch"],
+        moment: "the agent is about to change to another session",
+        matching: Matching::Exact { field: "reason", words: SwitchReason::WORDS },
+        merge: MergeStrategy::Last,
+        block_means: Some("the agent stays in its session"),
+        answers: &["cancel"],
+    }
+    /// The agent changed to another session.
+    SessionSwitch(SessionSwitchInput) {
+        aliases: &["session_switch"],
+        moment: "the agent changed to another session",
+        matching: Matching::Exact { field: "reason", words: SwitchReason::WORDS },
+        merge: MergeStrategy::Observe,
+    }
+    /// Before the conversation branches.
+    BeforeSessionBranch(BeforeSessionBranchInput) {
+        aliases: &["before_session_branch"],
+        moment: "the conversation is about to branch",
+        merge: MergeStrategy::Last,
+        block_means: Some("the conversation does not branch"),
+        answers: &["cancel", "skipConversationRestore"],
+    }
+    /// The conversation branched.
+    SessionBranch(SessionBranchInput) {
+        aliases: &["session_branch"],
+        moment: "the conversation branched",
+        merge: MergeStrategy::Observe,
+    }
+    /// Before the agent moves in the tree of branches.
+    BeforeSessionTree(BeforeSessionTreeInput) {
+        aliases: &["before_session_tree"],
+        moment: "the agent is about to move in the tree of branches",
+        merge: MergeStrategy::Last,
+        block_means: Some("the agent stays where it is"),
+        answers: &["cancel", "summary"],
+    }
+    /// The agent moved in the tree of branches.
+    SessionTree(SessionTreeInput) {
+        aliases: &["session_tree"],
+        moment: "the agent moved in the tree of branches",
+        merge: MergeStrategy::Observe,
+    }
+    /// The agent begins to compress its conversation by itself.
+    AutoCompactionStart(AutoCompactionStartInput) {
+        aliases: &["auto_compaction_start"],
+        moment: "the agent begins to compress its conversation by itself",
+        matching: Matching::Exact { field: "reason", words: CompactionReason::WORDS },
+        merge: MergeStrategy::Observe,
+    }
+    /// The agent compressed its conversation by itself, or tried to.
+    AutoCompactionEnd(AutoCompactionEndInput) {
+        aliases: &["auto_compaction_end"],
+        moment: "the agent compressed its conversation by itself, or tried to",
+        merge: MergeStrategy::Observe,
+    }
+    /// A failed model call is about to be tried again.
+    AutoRetryStart(AutoRetryStartInput) {
+        aliases: &["auto_retry_start"],
+        moment: "a failed model call is about to be tried again",
+        merge: MergeStrategy::Observe,
+    }
+    /// A failed model call was tried again.
+    AutoRetryEnd(AutoRetryEndInput) {
+        aliases: &["auto_retry_end"],
+        moment: "a failed model call was tried again",
+        merge: MergeStrategy::Observe,
+    }
+    /// A stream rule fired.
+    RuleTriggered(RuleTriggeredInput) {
+        aliases: &["rule_triggered"],
+        moment: "a stream rule fired",
+        merge: MergeStrategy::Observe,
+    }
+    /// Open todos are shown to the model.
+    TodoReminder(TodoReminderInput) {
+        aliases: &["todo_reminder"],
+        moment: "open todos are shown to the model",
+        merge: MergeStrategy::Observe,
+    }
+    /// A slash command is run.
+    Command(CommandInput) {
+        aliases: &["command"],
+        moment: "a slash command is run",
+        matching: Matching::exact("command_name"),
+        merge: MergeStrategy::First,
+        answers: &["text", "prompt"],
+    }
+
+    open:
+    /// The agent begins to work.
+    AgentStart {
+        aliases: &["agent_start"],
+        moment: "the agent begins to work",
+        merge: MergeStrategy::Observe,
+    }
+    /// The user stopped the turn.
+    Interrupt {
+        aliases: &["interrupt"],
+        moment: "the user stopped the turn",
+        merge: MergeStrategy::Observe,
+    }
+}

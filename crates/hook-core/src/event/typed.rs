@@ -1,0 +1,190 @@
+//! Events as types, so that a handler gets its event's own payload and answers in its words.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::Deref;
+use std::time::Duration;
+
+use super::{EventPayload, HookEventName};
+use crate::input::EventInput;
+use crate::json::{JsonArray, RawJson, RawObject};
+use crate::output::{Decision, HookOutput};
+use crate::runner::HookInput;
+
+pub use super::table::events;
+
+/// A built-in event as a type: one of [`events`].
+///
+/// [`HandlerHook::on`](crate::HandlerHook::on) makes a handler of a function that takes
+/// [`TypedInput`] and [`TypedAnswer`] of it.
+pub trait Event: 'static {
+    /// Its payload.
+    type Input;
+
+    /// Its row.
+    const NAME: HookEventName;
+
+    /// The payload, if it is of this event.
+    fn input(payload: &EventPayload) -> Option<&Self::Input>;
+}
+
+/// What a typed handler is told: its event's payload by `*`, the base fields beside it.
+pub struct TypedInput<E> {
+    input: HookInput,
+    event: PhantomData<fn() -> E>,
+}
+
+impl<E: Event> TypedInput<E> {
+    /// The input, if it is of this event.
+    pub(crate) fn of(input: &HookInput) -> Option<Self> {
+        E::input(&input.payload)?;
+        Some(Self { input: input.clone(), event: PhantomData })
+    }
+
+    /// The base fields: session, working directory, time; and unknown fields of the request.
+    pub fn base(&self) -> &EventInput {
+        &self.input
+    }
+}
+
+impl<E: Event> Deref for TypedInput<E> {
+    type Target = E::Input;
+
+    fn deref(&self) -> &E::Input {
+        let payload = E::input(&self.input.payload);
+        // `of` makes none of another event, and an input does not change.
+        #[expect(clippy::unreachable, reason = "checked where it is made")]
+        payload.unwrap_or_else(|| unreachable!())
+    }
+}
+
+impl<E> Clone for TypedInput<E> {
+    fn clone(&self) -> Self {
+        Self { input: self.input.clone(), event: PhantomData }
+    }
+}
+
+impl<E> fmt::Debug for TypedInput<E> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.input.fmt(formatter)
+    }
+}
+
+/// What a typed handler answers. One that says nothing gives no answer.
+pub struct TypedAnswer<E> {
+    output: Option<HookOutput>,
+    event: PhantomData<fn() -> E>,
+}
+
+impl<E: Event> TypedAnswer<E> {
+    pub(crate) fn new() -> Self {
+        Self { output: None, event: PhantomData }
+    }
+
+    pub(crate) fn into_output(self) -> Option<HookOutput> {
+        self.output
+    }
+
+    /// The answer so far, to be changed at will.
+    pub fn output(&mut self) -> &mut HookOutput {
+        self.output.get_or_insert_default()
+    }
+
+    fn decide(&mut self, decision: Decision, reason: impl Into<String>) {
+        let output = self.output();
+        output.decision = Some(decision);
+        output.reason = Some(reason.into());
+    }
+
+    /// Lets it happen.
+    pub fn allow(&mut self) {
+        self.output().decision = Some(Decision::Allow);
+    }
+
+    /// Forbids it.
+    pub fn deny(&mut self, reason: impl Into<String>) {
+        self.decide(Decision::Deny, reason);
+    }
+
+    /// Asks the user first.
+    pub fn ask(&mut self, reason: impl Into<String>) {
+        self.decide(Decision::Ask, reason);
+    }
+
+    /// Asks the caller to try again after a while.
+    pub fn retry(&mut self, after: Duration, reason: impl Into<String>) {
+        self.decide(Decision::Retry, reason);
+        self.output().retry_after = Some(after);
+    }
+
+    /// Stops the agent.
+    pub fn stop(&mut self, reason: impl Into<String>) {
+        let output = self.output();
+        output.should_continue = Some(false);
+        output.stop_reason = Some(reason.into());
+    }
+
+    /// Adds a message for the user and the model.
+    pub fn message(&mut self, message: impl Into<String>) {
+        self.output().system_message = Some(message.into());
+    }
+
+    /// Adds context for the model.
+    pub fn context(&mut self, context: &str) {
+        self.specific("additionalContext", RawJson::from_text(context));
+    }
+
+    /// Has hooks that would run later, and are trusted no more than this one, not run.
+    pub fn skip_remaining(&mut self) {
+        self.output().skip_remaining = Some(true);
+    }
+
+    /// Sets a field of `hookSpecificOutput`.
+    pub fn specific(&mut self, name: &str, value: impl Into<RawJson>) {
+        self.output().hook_specific_output.get_or_insert_default().insert(name, value);
+    }
+}
+
+impl TypedAnswer<events::BeforeTool> {
+    /// Replaces those fields of the tool's input.
+    pub fn replace_tool_input(&mut self, fields: RawObject) {
+        self.specific("tool_input", fields);
+    }
+}
+
+impl TypedAnswer<events::AfterTool> {
+    /// Replaces the tool's response by one of the same kind.
+    pub fn replace_tool_response(&mut self, response: impl Into<RawJson>) {
+        self.specific("tool_response", response);
+    }
+}
+
+impl TypedAnswer<events::BeforeModel> {
+    /// Replaces those fields of the request, in the stable form.
+    pub fn replace_request(&mut self, fields: RawObject) {
+        self.specific("llm_request", fields);
+    }
+
+    /// Answers in place of the model, in the stable form.
+    pub fn respond(&mut self, response: RawObject) {
+        self.specific("llm_response", response);
+    }
+
+    /// Replaces the conversation of this call, in the agent's own shape.
+    pub fn replace_messages(&mut self, messages: JsonArray) {
+        self.specific("messages", messages);
+    }
+}
+
+impl TypedAnswer<events::AfterModel> {
+    /// Replaces those fields of the response, in the stable form.
+    pub fn replace_response(&mut self, fields: RawObject) {
+        self.specific("llm_response", fields);
+    }
+}
+
+impl<E> fmt::Debug for TypedAnswer<E> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.output.fmt(formatter)
+    }
+}

@@ -1,0 +1,84 @@
+//! Values of one kind, carried as text.
+
+use std::fmt;
+
+use super::{JsonKind, RawJson};
+
+macro_rules! typed {
+    ($(#[$doc:meta])+ $name:ident, $kind:ident, $article:literal) => {
+        $(#[$doc])+
+        #[derive(Clone, PartialEq, Eq)]
+        pub struct $name(RawJson);
+
+        impl $name {
+            /// The text as a value of any kind.
+            pub fn as_raw(&self) -> &RawJson {
+                &self.0
+            }
+        }
+
+        #[doc = concat!("Gives back a value that is not ", $article, ".")]
+        impl TryFrom<RawJson> for $name {
+            type Error = RawJson;
+
+            fn try_from(value: RawJson) -> Result<Self, RawJson> {
+                match value.kind() {
+                    JsonKind::$kind => Ok(Self(value)),
+                    _ => Err(value),
+                }
+            }
+        }
+
+        impl From<$name> for RawJson {
+            fn from(value: $name) -> Self {
+                value.0
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str(self.0.as_str())
+            }
+        }
+    };
+}
+
+typed! {
+    /// A [`RawJson`] that is known to be an array.
+    JsonArray, Array, "an array"
+}
+
+typed! {
+    /// A [`RawJson`] that is known to be a number. Its digits stay as they were written.
+    JsonNumber, Number, "a number"
+}
+
+impl JsonArray {
+    /// An array of these values.
+    pub fn of<'v>(items: impl IntoIterator<Item = &'v RawJson>) -> Self {
+        Self(RawJson::from_items(items))
+    }
+
+    /// The elements.
+    pub fn to_items(&self) -> Vec<RawJson> {
+        self.0.to_items().unwrap_or_default()
+    }
+}
+
+impl JsonNumber {
+    /// The number; not finite where it is too large.
+    pub fn to_f64(&self) -> f64 {
+        self.0.as_str().parse().unwrap_or(f64::NAN)
+    }
+
+    /// The number, if it is a whole one that is not negative and fits.
+    pub fn to_u64(&self) -> Option<u64> {
+        self.0.to_whole_number()
+    }
+}
+
+impl From<u64> for JsonNumber {
+    fn from(value: u64) -> Self {
+        Self(RawJson::from_integer(value))
+    }
+}
