@@ -71,7 +71,6 @@
 pub mod aggregator;
 mod atomic;
 mod chain;
-mod command_line;
 pub mod event;
 pub mod explain;
 pub mod failure;
@@ -92,6 +91,7 @@ pub mod runner;
 pub mod schema;
 pub mod settings;
 pub mod shape;
+mod shell;
 pub mod text;
 mod tool_mode;
 pub mod trust;
