@@ -5,9 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use hook_bus::{HookSystem, HookSystemBuilder};
-use hook_core::settings::{
-    SettingsFile, Surroundings, config_home, discover, load, nearest_project,
-};
+use hook_core::check::Surroundings;
+use hook_core::settings::{SettingsFile, config_home, discover, load, nearest_project};
 use hook_core::{HookListing, HookSource, SettingsSource, TrustPolicy, TrustStore};
 
 use crate::args::Common;

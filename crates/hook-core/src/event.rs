@@ -6,6 +6,7 @@
 use std::fmt;
 
 use crate::chain::{self, Chain};
+use crate::field::Field;
 use crate::input::{
     AfterAgentInput, AfterModelInput, AfterToolInput, BeforeAgentInput, BeforeModelInput,
     BeforeToolInput, BeforeToolSelectionInput, EventPayload, NotificationInput, Payload,
@@ -13,7 +14,6 @@ use crate::input::{
     SessionStartSource,
 };
 use crate::json::RawObject;
-use crate::schema::Field;
 use crate::shape::{FieldReader, ShapeError};
 
 /// The name of an event that hooks can listen to (protocol.md §2).

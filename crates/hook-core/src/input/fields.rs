@@ -1,8 +1,8 @@
 //! The fields of each payload. Reader and schema both go by these tables.
 
 use super::MAX_TOOL_NAME;
+use crate::field::{Field, Kind};
 use crate::model;
-use crate::schema::{Field, Kind};
 
 const TOOL_NAME: Field =
     Field::required("tool_name", Kind::NonEmpty(Some(MAX_TOOL_NAME)), "The tool.");

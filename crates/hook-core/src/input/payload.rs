@@ -3,10 +3,10 @@
 use std::fmt;
 
 use crate::event::HookEventName;
+use crate::field::{Field, Kind};
 use crate::input::words::{PreCompressTrigger, SessionEndReason, SessionStartSource};
 use crate::input::{fields, repeated_field};
 use crate::json::{JsonKind, JsonObject, ObjectWriter, RawJson, RawObject};
-use crate::schema::{Field, Kind};
 use crate::shape::{FieldReader, Required, ShapeError};
 use crate::text::shortened;
 

@@ -2,9 +2,9 @@
 
 use super::Decision;
 use crate::event::HookEventName;
+use crate::field::{Field, Kind};
 use crate::json::JsonKind;
 use crate::model;
-use crate::schema::{Field, Kind};
 
 /// The fields that every answer may have.
 pub static COMMON_FIELDS: [Field; 7] = [

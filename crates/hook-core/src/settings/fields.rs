@@ -1,7 +1,7 @@
 //! What is known in a settings file. Reader and schema both go by these tables.
 
 use super::FailBehavior;
-use crate::schema::{Field, Kind};
+use crate::field::{Field, Kind};
 
 /// The longest timeout, in milliseconds: a day.
 pub(super) const MAX_TIMEOUT_MILLISECONDS: u64 = 86_400_000;

@@ -15,8 +15,8 @@ use super::{
     SettingsFile, TimeoutOrigin,
 };
 use crate::event::HookEventName;
+use crate::field;
 use crate::nearest::nearest;
-use crate::schema;
 use crate::text::shortened;
 
 /// Words that people look for under `hooks` and that are not events.
@@ -75,7 +75,7 @@ impl Reader<'_> {
             self.document.wrong_kind(&root, "an object", "the file was skipped");
             return false;
         };
-        for field in fields.iter().filter(|field| !schema::has(&TOP_LEVEL, &field.name)) {
+        for field in fields.iter().filter(|field| !field::has(&TOP_LEVEL, &field.name)) {
             // Other names belong to the agent whose file it is, unless they are meant for us.
             let known = || TOP_LEVEL.iter().map(|field| field.name);
             if nearest(&field.name, known()).is_some() {
@@ -224,7 +224,7 @@ impl Reader<'_> {
             Definition { event, matcher: None, matcher_at: None, sequential: false };
         let mut hooks = None;
         // A hook in the place of a definition is one problem, and not one for each of its fields.
-        let is_hook = |name: &str| schema::has(&HOOK_FIELDS, name);
+        let is_hook = |name: &str| field::has(&HOOK_FIELDS, name);
         let flat = fields.iter().all(|field| field.name != "hooks")
             && fields.iter().any(|field| matches!(field.name.as_str(), "type" | "command"));
         let read_before = self.hooks.len();
@@ -321,7 +321,7 @@ impl Reader<'_> {
                 "failBehavior" => hook.fail_behavior = self.fail_behavior(&field.value),
                 "env" => hook.env = self.environment_of_hook(&field.value),
                 "data" => hook.data = self.texts(&field.value),
-                name if schema::has(&DEFINITION_FIELDS, name) => {
+                name if field::has(&DEFINITION_FIELDS, name) => {
                     let message = format!("`{name}` has no effect in a hook; it was ignored");
                     let remedy = format!("move `{name}` to the definition around the hook");
                     self.document.misplaced_name(Rule::UnknownKey, field, message, None, remedy);
@@ -372,7 +372,7 @@ impl Reader<'_> {
         env
     }
 
-    fn unknown_key(&mut self, field: &Field, known: &'static [schema::Field]) {
+    fn unknown_key(&mut self, field: &Field, known: &'static [field::Field]) {
         let message = format!("unknown key `{}`; it was ignored", shortened(&field.name));
         let known = known.iter().map(|field| field.name);
         self.document.unknown_name(Rule::UnknownKey, field, message, known);

@@ -105,7 +105,7 @@ pub fn load(source: &SettingsSource) -> Option<SettingsFile> {
 }
 
 /// Reads one source, with the text that its places are places of.
-pub(super) fn load_with_text(source: &SettingsSource) -> Option<(SettingsFile, String)> {
+pub(crate) fn load_with_text(source: &SettingsSource) -> Option<(SettingsFile, String)> {
     match read_file(&source.path) {
         Ok(bytes) => {
             let text = String::from_utf8_lossy(&bytes);
