@@ -125,9 +125,11 @@ pub(crate) enum Command {
     /// Write a starter settings file and a working example hook
     Init(Deferred<commands::init::Arguments>),
     /// Switch a hook on, in the settings
-    Enable(Deferred<commands::enable::Arguments>),
+    #[command(after_help = commands::switching::ENABLE_HELP)]
+    Enable(Deferred<commands::switching::Arguments>),
     /// Switch a hook off, in the settings
-    Disable(Deferred<commands::disable::Arguments>),
+    #[command(after_help = commands::switching::DISABLE_HELP)]
+    Disable(Deferred<commands::switching::Arguments>),
     /// Review the project's hooks and trust them
     Trust(Deferred<commands::trust::Arguments>),
     /// Look whether everything that hooks need is there

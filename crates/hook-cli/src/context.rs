@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use hook_bus::{HookSystem, HookSystemBuilder};
+use hook_core::check::Surroundings;
 use hook_core::settings::{
-    SettingsFile, Surroundings, config_home, declare_events, discover, load, nearest_project,
+    SettingsFile, config_home, declare_events, discover, load, nearest_project,
 };
 use hook_core::{
     Events, HookEventName, HookListing, HookSource, SettingsSource, TrustPolicy, TrustStore,

@@ -41,6 +41,12 @@ pub struct ErrorReport {
     pub stage: Option<&'static str>,
 }
 
+impl AsRef<[HookOutput]> for AggregatedHookResult {
+    fn as_ref(&self) -> &[HookOutput] {
+        &self.all_outputs
+    }
+}
+
 impl AggregatedHookResult {
     /// The result of an event that no hook listens to: a fresh one every time.
     pub fn empty_success() -> Self {

@@ -55,6 +55,7 @@
 //! | [`input`], [`output`], [`model`] | what hooks are told and answer |
 //! | [`json`], [`shape`] | JSON that is carried as text, and reading it into types |
 //! | [`settings`], [`trust`] | which hooks there are and which may run |
+//! | [`check`] | what is wrong with settings, and with what they name |
 //! | [`registry`], [`matcher`], [`planner`] | which of them an event runs |
 //! | [`explain`] | why it runs them, and why not the others |
 //! | [`runner`] | running them: processes, futures, threads, functions |
@@ -70,10 +71,11 @@
 pub mod aggregator;
 mod atomic;
 mod chain;
-mod command_line;
+pub mod check;
 pub mod event;
 pub mod explain;
 pub mod failure;
+mod field;
 pub mod input;
 pub mod json;
 pub mod matcher;
@@ -91,6 +93,7 @@ pub mod runner;
 pub mod schema;
 pub mod settings;
 pub mod shape;
+mod shell;
 pub mod text;
 mod tool_mode;
 pub mod trust;

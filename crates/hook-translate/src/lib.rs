@@ -48,8 +48,8 @@
 //! - [`Translated`] is a result with its [`Warning`]s, [`TranslateError`] what went wrong instead.
 //! - `genai` holds the rules of Google's GenAI SDK, v1, `openai` those of OpenAI's two APIs,
 //!   `anthropic` those of Anthropic's messages. Another SDK is another module like them.
-//! - `stable` and `chunk` do for streams what no SDK has of its own, `joined` puts strings that
-//!   came in pieces together.
+//! - `stable` holds those of the stable form itself, `chunk` does for streams what no SDK has of its
+//!   own, `joined` puts strings that came in pieces together.
 //! - `rewritten` puts the entries of a conversation back into their request, byte for byte around
 //!   them.
 //! - `align` and `spread` compare what a hook answered with what it was shown: which messages are

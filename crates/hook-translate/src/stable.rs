@@ -1,24 +1,63 @@
-//! Chunks of the stable form itself: stable responses, each with a piece of the text.
+//! The stable form itself, which is checked and not translated. Its chunks are stable responses, each
+//! with a piece of the text.
 
 use std::collections::HashMap;
 
-use hook_core::model::{LlmCandidate, LlmResponse};
+use hook_core::model::{LlmCandidate, LlmRequest, LlmResponse, ToolConfig};
 use hook_core::shape::ShapeError;
 use hook_core::{JsonObject, RawJson, RawObject};
 
 use crate::json;
 use crate::{TranslateError, Translated};
 
+pub(crate) fn to_stable_request(request: &RawObject) -> Result<RawObject, TranslateError> {
+    LlmRequest::read(request)?;
+    Ok(request.clone())
+}
+
+pub(crate) fn from_stable_request(
+    request: &RawObject,
+    base: Option<&RawObject>,
+) -> Result<Translated, TranslateError> {
+    Ok(laid_over(to_stable_request(request)?, base))
+}
+
+pub(crate) fn to_stable_response(response: &RawObject) -> Result<RawObject, TranslateError> {
+    LlmResponse::read(response)?;
+    Ok(response.clone())
+}
+
+pub(crate) fn from_stable_response(
+    response: &RawObject,
+    original: Option<&RawObject>,
+) -> Result<Translated, TranslateError> {
+    Ok(laid_over(to_stable_response(response)?, original))
+}
+
+pub(crate) fn to_stable_tool_config(config: &RawObject) -> Result<RawObject, TranslateError> {
+    ToolConfig::read(config.fields())?;
+    Ok(config.clone())
+}
+
+pub(crate) fn from_stable_tool_config(
+    config: &RawObject,
+    base: Option<&RawObject>,
+) -> Result<Translated, TranslateError> {
+    Ok(laid_over(to_stable_tool_config(config)?, base))
+}
+
 /// What a hook gave, laid over what there is: field by field, and settings one by one.
-pub(crate) fn laid_over(given: Translated, base: Option<&RawObject>) -> Translated {
-    let Some(base) = base.filter(|base| **base != given.value) else { return given };
-    let mut changes = given.value.fields();
+fn laid_over(given: RawObject, base: Option<&RawObject>) -> Translated {
+    let Some(base) = base.filter(|base| **base != given) else {
+        return Translated::complete(given);
+    };
+    let mut changes = given.fields();
     let settings = |fields: &JsonObject| json::given(fields, "config")?.to_object().ok();
     if let (Some(mut own), Some(config)) = (settings(&base.fields()), settings(&changes)) {
         own.overlay(&config);
         changes.insert("config", own.to_raw());
     }
-    Translated { value: base.overlaid(&changes), warnings: given.warnings }
+    Translated::complete(base.overlaid(&changes))
 }
 
 /// The complete response: texts one behind the other, all else as the last chunk that has it says.

@@ -1,10 +1,43 @@
 //! The six translations, each for whatever SDK the payload is of.
 
 use hook_core::RawObject;
-use hook_core::model::{LlmRequest, LlmResponse, ToolConfig};
 
 use crate::openai::{chat, responses};
 use crate::{Sdk, TranslateError, Translated, anthropic, genai, stable};
+
+/// A payload of an SDK, as hooks see it.
+type ToStable = fn(&RawObject) -> Result<RawObject, TranslateError>;
+
+/// A stable payload, laid over the SDK's own where there is one.
+type FromStable = fn(&RawObject, Option<&RawObject>) -> Result<Translated, TranslateError>;
+
+/// The translations of one SDK.
+struct Translations {
+    request: (ToStable, FromStable),
+    response: (ToStable, FromStable),
+    tool_config: (ToStable, FromStable),
+}
+
+/// The translations that a module has under their usual names.
+macro_rules! translations {
+    ($module:ident) => {
+        &Translations {
+            request: ($module::to_stable_request, $module::from_stable_request),
+            response: ($module::to_stable_response, $module::from_stable_response),
+            tool_config: ($module::to_stable_tool_config, $module::from_stable_tool_config),
+        }
+    };
+}
+
+fn of(sdk: Sdk) -> &'static Translations {
+    match sdk {
+        Sdk::GenAi => translations!(genai),
+        Sdk::Anthropic => translations!(anthropic),
+        Sdk::OpenAiChat => translations!(chat),
+        Sdk::OpenAiResponses => translations!(responses),
+        Sdk::Stable => translations!(stable),
+    }
+}
 
 /// A request to a model, as hooks are shown it.
 ///
@@ -13,13 +46,7 @@ use crate::{Sdk, TranslateError, Translated, anthropic, genai, stable};
 /// # Errors
 /// [`Shape`](TranslateError::Shape) names the field that does not have its shape.
 pub fn to_stable_request(sdk: Sdk, request: &RawObject) -> Result<Translated, TranslateError> {
-    match sdk {
-        Sdk::GenAi => genai::to_stable_request(request).map(Translated::complete),
-        Sdk::Anthropic => anthropic::to_stable_request(request).map(Translated::complete),
-        Sdk::OpenAiChat => chat::to_stable_request(request).map(Translated::complete),
-        Sdk::OpenAiResponses => responses::to_stable_request(request).map(Translated::complete),
-        Sdk::Stable => checked_request(request),
-    }
+    of(sdk).request.0(request).map(Translated::complete)
 }
 
 /// A stable request, as the SDK wants it: `request` is laid onto `base`, the SDK's own
@@ -40,13 +67,7 @@ pub fn from_stable_request(
     request: &RawObject,
     base: Option<&RawObject>,
 ) -> Result<Translated, TranslateError> {
-    match sdk {
-        Sdk::GenAi => genai::from_stable_request(request, base),
-        Sdk::Anthropic => anthropic::from_stable_request(request, base),
-        Sdk::OpenAiChat => chat::from_stable_request(request, base),
-        Sdk::OpenAiResponses => responses::from_stable_request(request, base),
-        Sdk::Stable => Ok(stable::laid_over(checked_request(request)?, base)),
-    }
+    of(sdk).request.1(request, base)
 }
 
 /// A model's complete response, as hooks are shown it.
@@ -56,13 +77,7 @@ pub fn from_stable_request(
 /// # Errors
 /// As [`to_stable_request`].
 pub fn to_stable_response(sdk: Sdk, response: &RawObject) -> Result<Translated, TranslateError> {
-    match sdk {
-        Sdk::GenAi => genai::to_stable_response(response).map(Translated::complete),
-        Sdk::Anthropic => anthropic::to_stable_response(response).map(Translated::complete),
-        Sdk::OpenAiChat => chat::to_stable_response(response).map(Translated::complete),
-        Sdk::OpenAiResponses => responses::to_stable_response(response).map(Translated::complete),
-        Sdk::Stable => checked_response(response),
-    }
+    of(sdk).response.0(response).map(Translated::complete)
 }
 
 /// A stable response, as the SDK wants it, laid onto the `original` response where there is
@@ -78,13 +93,7 @@ pub fn from_stable_response(
     response: &RawObject,
     original: Option<&RawObject>,
 ) -> Result<Translated, TranslateError> {
-    match sdk {
-        Sdk::GenAi => genai::from_stable_response(response, original),
-        Sdk::Anthropic => anthropic::from_stable_response(response, original),
-        Sdk::OpenAiChat => chat::from_stable_response(response, original),
-        Sdk::OpenAiResponses => responses::from_stable_response(response, original),
-        Sdk::Stable => Ok(stable::laid_over(checked_response(response)?, original)),
-    }
+    of(sdk).response.1(response, original)
 }
 
 /// An SDK's tool config, as hooks are shown it.
@@ -94,13 +103,7 @@ pub fn from_stable_response(
 /// # Errors
 /// As [`to_stable_request`].
 pub fn to_stable_tool_config(sdk: Sdk, config: &RawObject) -> Result<Translated, TranslateError> {
-    match sdk {
-        Sdk::GenAi => genai::to_stable_tool_config(config).map(Translated::complete),
-        Sdk::Anthropic => anthropic::to_stable_tool_config(config).map(Translated::complete),
-        Sdk::OpenAiChat => chat::to_stable_tool_config(config).map(Translated::complete),
-        Sdk::OpenAiResponses => responses::to_stable_tool_config(config).map(Translated::complete),
-        Sdk::Stable => checked_tool_config(config),
-    }
+    of(sdk).tool_config.0(config).map(Translated::complete)
 }
 
 /// A stable tool config, as the SDK wants it, laid onto the SDK's own where there is one.
@@ -114,26 +117,5 @@ pub fn from_stable_tool_config(
     config: &RawObject,
     base: Option<&RawObject>,
 ) -> Result<Translated, TranslateError> {
-    match sdk {
-        Sdk::GenAi => genai::from_stable_tool_config(config, base).map(Translated::complete),
-        Sdk::Anthropic => anthropic::from_stable_tool_config(config, base),
-        Sdk::OpenAiChat => chat::from_stable_tool_config(config, base),
-        Sdk::OpenAiResponses => responses::from_stable_tool_config(config, base),
-        Sdk::Stable => Ok(stable::laid_over(checked_tool_config(config)?, base)),
-    }
-}
-
-fn checked_request(request: &RawObject) -> Result<Translated, TranslateError> {
-    LlmRequest::read(request)?;
-    Ok(Translated::complete(request.clone()))
-}
-
-fn checked_response(response: &RawObject) -> Result<Translated, TranslateError> {
-    LlmResponse::read(response)?;
-    Ok(Translated::complete(response.clone()))
-}
-
-fn checked_tool_config(config: &RawObject) -> Result<Translated, TranslateError> {
-    ToolConfig::read(config.fields())?;
-    Ok(Translated::complete(config.clone()))
+    of(sdk).tool_config.1(config, base)
 }

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use hook_core::settings::{Rule, Surroundings, check};
+use hook_core::check::{Surroundings, check};
+use hook_core::settings::Rule;
 use hook_core::{HookSource, SettingsSource};
 use hook_tests::{Finished, Hook, Project};
 use serde_json::{Value, json};

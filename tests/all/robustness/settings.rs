@@ -5,9 +5,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use hook_bus::{HookExecutionRequest, HookSystem};
-use hook_core::settings::{
-    self, Diagnostic, FailBehavior, HookEntry, Severity, Surroundings, parse,
-};
+use hook_core::check::{Surroundings, check as check_settings};
+use hook_core::settings::{Diagnostic, FailBehavior, HookEntry, Severity, parse};
 use hook_core::{
     BeforeToolInput, Hook, HookSource, Planner, RawJson, RawObject, SettingsSource, ToolName,
     TrustPolicy,
@@ -154,7 +153,7 @@ fn no_settings_file_harms_the_hooks_of_another_or_is_wrong_without_a_place() {
             environment: std::env::vars_os().collect(),
             ..Surroundings::default()
         };
-        let checked = settings::check(&sources, &surroundings).remove(0);
+        let checked = check_settings(&sources, &surroundings).remove(0);
         prop_assert_eq!(checked.text, text);
         prop_assert!(checked.file.diagnostics.len() <= 101);
         for diagnostic in &checked.file.diagnostics {

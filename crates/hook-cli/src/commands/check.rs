@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use hook_core::SettingsSource;
-use hook_core::settings::{Severity, check};
+use hook_core::check::check;
+use hook_core::settings::Severity;
 
 use crate::context::Context;
 use crate::error::CommandError;

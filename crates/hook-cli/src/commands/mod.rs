@@ -1,11 +1,9 @@
-//! One file for each command: what can be said to it, and how it takes that, calls a library and
+//! One file for each command, and one for two that are opposites: what can be said to it, and how it takes that, calls a library and
 //! renders.
 
 pub(crate) mod check;
 pub(crate) mod completions;
-pub(crate) mod disable;
 pub(crate) mod doctor;
-pub(crate) mod enable;
 pub(crate) mod explain;
 pub(crate) mod fire;
 pub(crate) mod help;
@@ -17,7 +15,7 @@ pub(crate) mod replay;
 pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod serve;
-mod switching;
+pub(crate) mod switching;
 pub(crate) mod tail;
 pub(crate) mod test;
 pub(crate) mod trace;
@@ -68,8 +66,8 @@ pub(crate) async fn dispatch(
         Command::Replay(arguments) => replay::run(arguments, &context()?, printer).await,
         Command::Trace(arguments) => trace::run(arguments, &context()?, printer).await,
         Command::Init(arguments) => init::run(arguments, &context()?, printer).await,
-        Command::Enable(arguments) => enable::run(arguments, &context()?, printer).await,
-        Command::Disable(arguments) => disable::run(arguments, &context()?, printer).await,
+        Command::Enable(arguments) => switching::run(arguments, true, &context()?, printer).await,
+        Command::Disable(arguments) => switching::run(arguments, false, &context()?, printer).await,
         Command::Trust(arguments) => trust::run(arguments, &context()?, printer).await,
         Command::Doctor(arguments) => doctor::run(arguments, &context()?, printer).await,
         Command::Schema(arguments) => schema::run(arguments, printer).await,

@@ -1,4 +1,5 @@
-//! What `hook enable` and `hook disable` share: which files, the edits, what they did not reach.
+//! `hook enable` and `hook disable`: switch a hook on or off, in the settings. Which files, the edits,
+//! what they did not reach.
 
 use std::path::PathBuf;
 
@@ -17,8 +18,35 @@ use crate::exit_code::{self, Status};
 use crate::output::Printer;
 use crate::render;
 
+pub(crate) const ENABLE_HELP: &str = "\
+Removes the name from every `disabled` list that switches the hook off: that of
+its own file, and those of files that are trusted more. A project's file is
+shared: the change counts for everyone who works on the project.
+
+Examples:
+  hook enable guard
+  hook enable guard --dry-run
+  hook enable guard --user   only in your own settings
+
+Exit code: 1 if no hook has that name, or it is still off; else 0.";
+
+pub(crate) const DISABLE_HELP: &str = "\
+Puts the name on the `disabled` list of the settings file that defines the hook.
+A project's file is shared: the change counts for everyone who works on the
+project. With --user the hook is switched off for you alone. If hooks of the
+project and of the user have the same name, choose with --shared or --user.
+
+Examples:
+  hook disable guard
+  hook disable guard --user
+  hook disable './lint.sh --fast'   a hook without a name goes by its command
+  hook disable guard --dry-run      show the change as a diff, write nothing
+
+Exit code: 1 if no hook has that name, or it is still on; else 0.";
+
+// Of both commands. As documentation, this would be shown in the place of what each does.
 #[derive(Debug, Args)]
-pub(crate) struct Target {
+pub(crate) struct Arguments {
     /// The hook, by its name; by its command if it has none
     #[arg(add = ArgValueCompleter::new(complete::hook_names))]
     name: String,
@@ -67,7 +95,7 @@ pub(crate) struct Outcome<'a> {
 }
 
 pub(super) async fn run(
-    target: &Target,
+    target: &Arguments,
     enabled: bool,
     context: &Context,
     printer: &mut Printer,
@@ -141,7 +169,7 @@ pub(super) async fn run(
 
 /// The files to edit.
 fn chosen(
-    target: &Target,
+    target: &Arguments,
     enabled: bool,
     user: Option<SettingsSource>,
     files: &[SettingsFile],

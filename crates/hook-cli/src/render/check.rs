@@ -5,7 +5,8 @@ use std::path::Path;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use hook_core::ObjectWriter;
-use hook_core::settings::{CheckedFile, Diagnostic, Severity};
+use hook_core::check::CheckedFile;
+use hook_core::settings::{Diagnostic, Severity};
 
 use super::counted;
 use crate::output::{Printer, Tone};

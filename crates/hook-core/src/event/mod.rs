@@ -16,9 +16,9 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 
 use crate::chain::{self, Chain};
+use crate::field::Field;
 use crate::input::{OpenInput, Payload};
 use crate::json::RawObject;
-use crate::schema::Field;
 use crate::shape::{FieldReader, ShapeError};
 use table::EVENTS;
 

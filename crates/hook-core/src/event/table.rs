@@ -3,13 +3,13 @@
 use super::typed::Event;
 use super::{EventRow, HookEventName, Matching, MergeStrategy, ModelPayload};
 use crate::chain;
+use crate::field::Field;
 use crate::input::payload::*;
 use crate::input::{
     CompactionReason, ModelPayloads, OpenInput, Payload, PreCompressTrigger, SessionEndReason,
     SessionStartSource, SwitchReason,
 };
 use crate::json::ObjectWriter;
-use crate::schema::Field;
 use crate::shape::ShapeError;
 
 /// Makes of each row its name, its type for handlers, and its payload's variant.

@@ -14,9 +14,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::event::{HookEventName, ModelPayload};
+use crate::field::{self, Field, Kind};
 use crate::json::{JsonObject, ObjectWriter, RawObject};
 use crate::model::OLDER_NAMES;
-use crate::schema::{self, Field, Kind};
 use crate::shape::{FieldReader, ShapeError};
 use crate::text::shortened;
 
@@ -161,7 +161,7 @@ impl RequestInput {
         let known = self.payload.fields();
         let mut names = self.extra.iter().map(|(name, _)| name);
         names
-            .find(|name| schema::has(&BASE_FIELDS, name) || schema::has(known, name))
+            .find(|name| field::has(&BASE_FIELDS, name) || field::has(known, name))
             .map(str::to_owned)
     }
 

@@ -11,8 +11,8 @@ use std::fmt;
 
 use super::value::{FieldValue, Subject};
 use crate::event::HookEventName;
+use crate::field::Field;
 use crate::json::{JsonObject, ObjectWriter, RawObject};
-use crate::schema::Field;
 use crate::shape::{FieldReader, ShapeError};
 
 pub use context::*;

@@ -5,8 +5,8 @@ use super::words::{
     CompactionReason, PreCompressTrigger, SessionEndReason, SessionStartSource, SwitchReason,
 };
 use super::{MAX_TOOL_NAME, repeated_field};
+use crate::field::{Field, Kind};
 use crate::json::{JsonArray, JsonKind, JsonNumber, ObjectWriter, RawJson, RawObject};
-use crate::schema::{Field, Kind};
 use crate::shape::{FieldReader, Required, ShapeError};
 use crate::text::shortened;
 

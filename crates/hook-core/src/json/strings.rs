@@ -1,86 +1,44 @@
 //! Looking at strings as they are written, many bytes at a time.
 //!
 //! Texts of models are long and full of escapes, and most of what is done with them is to step
-//! over them. So nothing here stops at an escape that does not matter. Loops over blocks of a fixed
-//! size have no way out in their middle: so the compiler makes vector instructions of them.
+//! over them. So nothing here stops at an escape that does not matter, as a search for one byte
+//! does (docs/dependencies.md has the numbers). Loops over blocks of a fixed size have no way out in
+//! their middle: so the compiler makes vector instructions of them.
 
 use std::ops::Range;
-
-/// How many bytes of a string are looked at in one word.
-const WORD: usize = 8;
 
 /// How many bytes of a string are looked at in one go, once it has turned out to be no short one.
 const BLOCK: usize = 32;
 
-/// How many words are looked at before a string counts as no short one.
-const SHORT: usize = 2;
-
-/// A byte in each byte of a word.
-const fn repeated(byte: u8) -> u64 {
-    u64::from_ne_bytes([byte; WORD])
-}
-
-/// The high bit of each byte that is below `bound`, a byte of ASCII. Exact up to the first of them,
-/// which is the one that counts.
-fn below(word: u64, bound: u8) -> u64 {
-    word.wrapping_sub(repeated(bound)) & !word & repeated(0x80)
-}
-
-/// The same for bytes that are zero.
-fn zeros(word: u64) -> u64 {
-    below(word, 1)
-}
-
-/// The first quote or backslash among eight bytes.
-fn special_in(word: [u8; WORD]) -> Option<usize> {
-    let word = u64::from_le_bytes(word);
-    let found = zeros(word ^ repeated(b'"')) | zeros(word ^ repeated(b'\\'));
-    (found != 0).then_some(found.trailing_zeros() as usize / 8)
-}
+/// How many bytes are looked at one by one before a string counts as no short one.
+const SHORT: usize = 16;
 
 /// Whether a string says what is written, and is written as it says: printable ASCII without quotes
 /// and backslashes.
 pub(super) fn is_plain(bytes: &[u8]) -> bool {
-    let (words, rest) = bytes.as_chunks::<WORD>();
-    let is_plain = |byte: &u8| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\');
-    words.iter().all(|word| is_plain_word(*word)) && rest.iter().all(is_plain)
-}
-
-fn is_plain_word(word: [u8; WORD]) -> bool {
-    let word = u64::from_le_bytes(word);
-    let is_any = |byte: u8| zeros(word ^ repeated(byte));
-    let beyond_ascii = word & repeated(0x80);
-    let other = beyond_ascii | below(word, b' ') | is_any(b'"') | is_any(b'\\') | is_any(0x7f);
-    other == 0
+    let is_plain = |byte: &u8| matches!(byte, b' '..=b'~') & !matches!(byte, b'"' | b'\\');
+    let are_plain = |block: &[u8]| block.iter().fold(true, |plain, byte| plain & is_plain(byte));
+    bytes.chunks(BLOCK).all(are_plain)
 }
 
 /// How many bytes come before the first quote or backslash, or all if there is neither.
 pub(super) fn plain_length(bytes: &[u8]) -> usize {
-    let (words, rest) = bytes.as_chunks::<WORD>();
-    for (index, word) in words.iter().enumerate() {
-        if let Some(found) = special_in(*word) {
-            return index * WORD + found;
-        }
-    }
-    let found = rest.iter().position(|byte| matches!(byte, b'"' | b'\\'));
-    words.len() * WORD + found.unwrap_or(rest.len())
+    memchr::memchr2(b'"', b'\\', bytes).unwrap_or(bytes.len())
 }
 
 /// Where the string ends whose opening quote stands at `open`: behind its closing quote.
 pub(super) fn end_of_string(text: &[u8], open: usize) -> Option<usize> {
+    let mut at = open + 1;
     // Most strings are names and other short words.
-    let start = open + 1;
-    let (words, _) = text.get(start..)?.as_chunks::<WORD>();
-    let mut at = start;
-    for word in words.iter().take(SHORT) {
-        match special_in(*word) {
-            Some(found) if word[found] == b'"' => return Some(at + found + 1),
+    for byte in text.get(at..)?.iter().take(SHORT) {
+        match byte {
+            b'"' => return Some(at + 1),
             // What the backslash is about is no end.
-            Some(found) => {
-                at += found + 2;
+            b'\\' => {
+                at += 2;
                 break;
             }
-            None => at += WORD,
+            _ => at += 1,
         }
     }
     while let Some(block) = block_at(text, at)

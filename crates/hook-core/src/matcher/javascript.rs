@@ -5,22 +5,21 @@
 //! `\z` is a plain letter in JavaScript), so each construct is parsed as JavaScript would and
 //! rewritten in a form that means the same to the engine (with its `variable-lookbehinds`).
 //!
-//! Refused although JavaScript accepts it, because the engine would answer wrongly or not at all:
-//! reading a group whose value JavaScript forgets between the rounds of a repetition or, in a
-//! lookbehind, one further right; a lookbehind alternative that varies in length and holds an
-//! assertion or a reference; half of a character beyond U+FFFF (`\ud83d` alone); deep nesting; large
-//! repetitions; escapes in group names.
+//! Refused although JavaScript accepts it, since no matcher needs it: references to groups, and
+//! escapes by octal number or control letter. And because the engine would answer wrongly or not at
+//! all: a lookbehind alternative that varies in length and holds an assertion; half of a character
+//! beyond U+FFFF (`\ud83d`); deep nesting; large repetitions; escapes in group names.
 //!
 //! Known differences:
 //!
-//! - JavaScript matches UTF-16 units, Rust characters. A character beyond U+FFFF, also written as
-//!   two escapes, is one here and two there: `^.$` accepts it, `^..$` does not.
+//! - JavaScript matches UTF-16 units, Rust characters. A character beyond U+FFFF is one here and two
+//!   there: `^.$` accepts it, `^..$` does not.
 //! - An upper bound beyond [`EXPANSION_LIMIT`], as in `a{0,99999}`, counts as none.
-//! - Letters of group names are Rust's, not `ID_Start`. Inline flags and using a name twice are
-//!   errors, as in ECMAScript 2024.
+//! - Groups capture nothing. Letters of their names are Rust's, not `ID_Start`; a name may be used
+//!   twice. Inline flags are errors, as in ECMAScript 2024.
 //! - A match fails at the engine's backtracking limit, where JavaScript goes on.
 
-use std::{collections::HashMap, iter, mem};
+use std::mem;
 
 /// How many parts the repetitions of one pattern may expand to: the engine copies a part for each
 /// round it counts, without limit inside a lookbehind, so a short line could take all memory.
@@ -40,7 +39,7 @@ const NO_BOUNDARY: &str = "(?:(?<=[0-9A-Za-z_])(?=[0-9A-Za-z_])|(?<![0-9A-Za-z_]
 /// matches the empty text, costs nothing, and keeps the rewrite from seeing the parts as neighbours.
 const REWRITE_BARRIER: &str = "a{0}";
 
-/// How groups that capture nothing begin, in both languages; lookarounds with whether they look back.
+/// How groups begin, in both languages; lookarounds with whether they look back.
 const MARKS: [(&str, Option<bool>); 5] = [
     ("?:", None),
     ("?=", Some(false)),
@@ -75,8 +74,6 @@ type Outcome<T> = Result<T, JavaScriptPatternError>;
 /// The engine may still refuse a pattern as too large.
 pub(crate) fn to_rust_pattern(source: &str) -> Result<Translation, JavaScriptPatternError> {
     let mut translator = Translator { source, rest: source, ..Translator::default() };
-    translator.find_groups()?;
-    translator.rest = source;
     translator.translate()?;
     Ok(Translation { pattern: translator.output, copies: translator.copies })
 }
@@ -85,7 +82,6 @@ pub(crate) fn to_rust_pattern(source: &str) -> Result<Translation, JavaScriptPat
 #[derive(Default)]
 struct Part {
     start: usize,
-    groups_before: usize,
     expansion_before: usize,
     /// How many characters it matches, at least and at most.
     shortest: usize,
@@ -95,23 +91,11 @@ struct Part {
     follows_repetition: bool,
 }
 
-#[derive(Default, Clone, Copy)]
-struct Group {
-    closed: bool,
-    /// What is around it can match without it.
-    optional: bool,
-    /// The engine keeps a value that JavaScript forgets in a new or empty round, or finds another.
-    forgotten: bool,
-}
-
 /// An open group, or the whole pattern.
 #[derive(Default)]
 struct Frame {
-    captures: bool,
     /// For a lookaround, whether it looks back.
     looks: Option<bool>,
-    /// JavaScript matches a lookbehind from right to left, so groups on the left are not yet set.
-    backward: bool,
     nesting: usize,
     content: Part,
     alternative: Part,
@@ -122,19 +106,13 @@ struct Frame {
 struct Translator<'a> {
     source: &'a str,
     rest: &'a str,
-    /// Known beforehand, because what `\2` and `\k` mean depends on the groups to come.
-    group_count: usize,
-    names: HashMap<&'a str, usize>,
-    groups: Vec<Group>,
     frame: Frame,
     enclosing: Vec<Frame>,
     output: String,
-    /// Where the output's last lookaround or reference ends.
+    /// Where the output's last lookaround ends.
     hard_until: usize,
     /// Where its last part ends, if the engine may take that for a repetition.
     repetition_until: Option<usize>,
-    /// Where it reads which optional group, of which a further round must not see an old value.
-    optional_reads: Vec<(usize, usize)>,
     expansion: usize,
     /// How much of the expansion are copies.
     copies: usize,
@@ -202,25 +180,29 @@ impl<'a> Translator<'a> {
         })
     }
 
-    fn name(&mut self) -> Outcome<&'a str> {
+    /// Passes the name of a group, behind its `?`.
+    fn name(&mut self) -> Outcome<()> {
         let begins = |letter: char| letter.is_alphabetic() || "$_".contains(letter);
         let fits = |letter: char| letter.is_alphanumeric() || "$_\u{200C}\u{200D}".contains(letter);
         match self.rest.strip_prefix('<').and_then(|rest| rest.split_once('>')) {
             Some((name, rest)) if name.starts_with(begins) && name.chars().all(fits) => {
                 self.rest = rest;
-                Ok(name)
+                Ok(())
             }
             _ => self.refuse(self.rest, "invalid group name"),
         }
     }
 
-    /// Reads what is behind the parenthesis of a group; only one that captures has no mark.
-    fn opening(&mut self) -> Outcome<(&'static str, Option<bool>, Option<&'a str>)> {
-        if let Some((mark, looks)) = MARKS.into_iter().find(|(mark, _)| self.accept(mark)) {
-            return Ok((mark, looks, None));
+    /// Reads what is behind the parenthesis of a group. Since nothing refers to groups, one that
+    /// captures is written as one that does not.
+    fn opening(&mut self) -> Outcome<(&'static str, Option<bool>)> {
+        if let Some(found) = MARKS.into_iter().find(|(mark, _)| self.accept(mark)) {
+            return Ok(found);
         }
-        let name = if self.accept("?") { Some(self.name()?) } else { None };
-        Ok(("", None, name))
+        if self.accept("?") {
+            self.name()?;
+        }
+        Ok(("?:", None))
     }
 
     fn class_escape(&mut self) -> Option<String> {
@@ -238,67 +220,24 @@ impl<'a> Translator<'a> {
     }
 
     /// What an escape stands for, read from behind its backslash: a character or half of one.
-    fn character_escape(&mut self, in_class: bool) -> Option<u32> {
-        let start = self.rest;
-        let letter = self.next()?;
-        let controls = |next: char| {
-            next.is_ascii_alphabetic() || in_class && (next.is_ascii_digit() || next == '_')
+    fn character_escape(&mut self, start: &str) -> Outcome<u32> {
+        let code = match self.next() {
+            Some('t') => Some(0x09),
+            Some('n') => Some(0x0A),
+            Some('v') => Some(0x0B),
+            Some('f') => Some(0x0C),
+            Some('r') => Some(0x0D),
+            Some('x') => self.hexadecimal(2).or(Some(u32::from('x'))),
+            Some('u') => self.hexadecimal(4).or(Some(u32::from('u'))),
+            // What these mean depends on what comes, and on the groups of the whole pattern.
+            Some('0'..='9' | 'k' | 'c') => None,
+            Some(letter) => Some(u32::from(letter)),
+            None => return self.refuse(start, "backslash at the end"),
         };
-        let code = match letter {
-            't' => Some(0x09),
-            'n' => Some(0x0A),
-            'v' => Some(0x0B),
-            'f' => Some(0x0C),
-            'r' => Some(0x0D),
-            'x' => self.hexadecimal(2),
-            'u' => self.hexadecimal(4).map(|unit| self.joined(unit)),
-            'c' if self.rest.starts_with(controls) => self.next().map(|next| u32::from(next) % 32),
-            'c' => {
-                // With nothing to control, the backslash is a character and `c` the next one.
-                self.rest = start;
-                Some(u32::from('\\'))
-            }
-            '0'..='7' => {
-                self.rest = start;
-                // Octal numbers end where they would no longer fit a byte.
-                let digits = self.digits(8, if letter < '4' { 3 } else { 2 });
-                u32::from_str_radix(digits, 8).ok()
-            }
-            _ => None,
-        };
-        Some(code.unwrap_or(u32::from(letter)))
-    }
-
-    /// The character that a half and an escaped half behind it spell, else the unit as it is.
-    fn joined(&mut self, unit: u32) -> u32 {
-        let low = self.attempt(|this| {
-            let high = (0xD800..0xDC00).contains(&unit) && this.accept("\\u");
-            let low = if high { this.hexadecimal(4) } else { None };
-            low.filter(|low| (0xDC00..0xE000).contains(low))
-        });
-        low.map_or(unit, |low| 0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00))
-    }
-
-    fn find_groups(&mut self) -> Outcome<()> {
-        let mut in_class = false;
-        while let Some(character) = self.next() {
-            let start = self.rest;
-            match character {
-                '\\' => _ = self.next(),
-                '[' => in_class = true,
-                ']' => in_class = false,
-                '(' if !in_class => {
-                    let (mark, _, name) = self.opening()?;
-                    self.group_count += usize::from(mark.is_empty());
-                    let earlier = name.and_then(|name| self.names.insert(name, self.group_count));
-                    if earlier.is_some() {
-                        return self.refuse(start, "group name used twice");
-                    }
-                }
-                _ => {}
-            }
+        match code {
+            Some(code) => Ok(code),
+            None => self.refuse(start, "unsupported reference, octal number or control letter"),
         }
-        Ok(())
     }
 
     fn translate(&mut self) -> Outcome<()> {
@@ -329,19 +268,16 @@ impl<'a> Translator<'a> {
 
     fn open_group(&mut self, start: &str) -> Outcome<()> {
         let content = Part { shortest: usize::MAX, ..self.part() };
-        let (mark, looks, _) = self.opening()?;
+        let (mark, looks) = self.opening()?;
         self.output.push('(');
         self.output.push_str(mark);
-        let captures = mark.is_empty();
-        self.groups.extend(captures.then(Group::default));
-        // A lookahead may be written with two groups more.
-        let nesting = self.frame.nesting + if looks.is_some() { 3 } else { 1 };
+        // A lookahead may be written with one group more.
+        let nesting = self.frame.nesting + if looks.is_some() { 2 } else { 1 };
         if nesting > NESTING_LIMIT {
             return self.refuse(start, "unsupported deeply nested group");
         }
-        let backward = looks.unwrap_or(self.frame.backward);
         let alternative = self.part();
-        let inner = Frame { captures, looks, backward, nesting, content, alternative };
+        let inner = Frame { looks, nesting, content, alternative };
         self.enclosing.push(mem::replace(&mut self.frame, inner));
         Ok(())
     }
@@ -360,30 +296,16 @@ impl<'a> Translator<'a> {
     }
 
     fn close_group(&mut self, start: &str) -> Outcome<()> {
-        let alternatives = self.frame.content.shortest < usize::MAX;
         self.end_alternative(start)?;
         let Some(outer) = self.enclosing.pop() else {
             return self.refuse(start, "unmatched parenthesis");
         };
-        let Frame { captures, looks, content: mut part, .. } = mem::replace(&mut self.frame, outer);
-        for (index, group) in self.groups.iter_mut().enumerate().skip(part.groups_before) {
-            let itself = captures && index == part.groups_before;
-            group.closed = true;
-            group.optional |= alternatives && !itself;
-            let varies = group.optional || part.shortest != part.longest;
-            group.forgotten |= varies && looks == Some(true);
-            group.optional |= looks.is_some();
-        }
-        if looks == Some(false) && part.groups_before < self.groups.len() {
-            // JavaScript does not go back into a lookahead for other values of its groups.
-            self.output.insert_str(part.start + "(?=".len(), "(?>");
-            self.output.push(')');
-        }
+        let Frame { looks, content: mut part, .. } = mem::replace(&mut self.frame, outer);
         self.output.push(')');
         if looks.is_some() {
             (part.shortest, part.longest, self.hard_until) = (0, 0, self.output.len());
         }
-        part.may_repeat = !captures && looks.is_none();
+        part.may_repeat = looks.is_none();
         if looks == Some(true) {
             self.append(&part);
             return Ok(());
@@ -402,50 +324,8 @@ impl<'a> Translator<'a> {
         if let Some(set) = self.class_escape() {
             return self.character(&set);
         }
-        if !self.names.is_empty() && self.accept("k") {
-            let name = self.name()?;
-            return match self.names.get(name) {
-                Some(number) => self.reference(*number, start),
-                None => self.refuse(start, "reference to an unknown group"),
-            };
-        }
-        let known = 1..=if self.rest.starts_with('0') { 0 } else { self.group_count };
-        let number = self.attempt(|this| this.decimal().filter(|number| known.contains(number)));
-        if let Some(number) = number {
-            return self.reference(number, start);
-        }
-        match self.character_escape(false) {
-            Some(code) => self.literal(start, code),
-            None => self.refuse(start, "backslash at the end"),
-        }
-    }
-
-    fn reference(&mut self, number: usize, start: &str) -> Outcome<()> {
-        // Without text, it leaves what is on both sides of it neighbours.
-        let mut part = Part { may_repeat: true, ..self.part() };
-        let mut frames = iter::once(&self.frame).chain(self.enclosing.iter().rev());
-        if number > self.groups.len() && frames.clone().any(|frame| frame.backward) {
-            return self.refuse(start, "unsupported reference to the right in a lookbehind");
-        }
-        // A group in another alternative, around or later in the innermost frame shared with it is
-        // not set when the reference is read; the reference then matches the empty text.
-        let group = self.groups.get(number - 1).copied().unwrap_or_default();
-        let shared = frames.find(|frame| frame.content.groups_before < number);
-        let set = |frame: &Frame| !frame.backward && frame.alternative.groups_before < number;
-        if group.closed && shared.is_some_and(set) {
-            if group.forgotten {
-                return self
-                    .refuse(start, "unsupported reference to a group that may be forgotten");
-            }
-            if group.optional {
-                self.optional_reads.push((part.start, number));
-                self.output.push_str(&format!(r"(?({number})\k<{number}>)"));
-            } else {
-                self.output.push_str(&format!(r"\k<{number}>"));
-            }
-            (part.longest, self.hard_until) = (usize::MAX, self.output.len());
-        }
-        self.repeat(part)
+        let code = self.character_escape(start)?;
+        self.literal(start, code)
     }
 
     fn class(&mut self, start: &str) -> Outcome<()> {
@@ -477,15 +357,14 @@ impl<'a> Translator<'a> {
             class.push_str(&set);
             return Ok(None);
         }
-        if escaped && !self.names.is_empty() && self.rest.starts_with('k') {
-            return self.refuse(start, "invalid escape in a class");
+        match escaped {
+            true if self.accept("b") => Ok(Some(0x08)),
+            true => self.character_escape(start).map(Some),
+            false => match self.next() {
+                Some(character) => Ok(Some(u32::from(character))),
+                None => self.refuse(start, "unclosed class"),
+            },
         }
-        let code = match escaped {
-            true if self.accept("b") => Some(0x08),
-            true => self.character_escape(true),
-            false => self.next().map(u32::from),
-        };
-        if code.is_some() { Ok(code) } else { self.refuse(start, "unclosed class") }
     }
 
     /// Adds a range of units to a class. With all halves, it has all characters beyond U+FFFF.
@@ -514,10 +393,10 @@ impl<'a> Translator<'a> {
     }
 
     fn part(&self) -> Part {
-        let (start, groups_before) = (self.output.len(), self.groups.len());
+        let start = self.output.len();
         let follows_repetition = self.repetition_until == Some(start);
         let expansion_before = self.expansion;
-        Part { start, groups_before, expansion_before, follows_repetition, ..Part::default() }
+        Part { start, expansion_before, follows_repetition, ..Part::default() }
     }
 
     fn character(&mut self, text: &str) -> Outcome<()> {
@@ -542,17 +421,6 @@ impl<'a> Translator<'a> {
         let lazy = if self.accept("?") { "?" } else { "" };
         if maximum.is_some_and(|maximum| maximum < minimum) {
             return self.refuse(start, "quantifier with numbers out of order");
-        }
-        let repeats = maximum.is_none_or(|maximum| maximum > 1);
-        let mut reads = self.optional_reads.iter().rev().take_while(|(at, _)| *at >= part.start);
-        if repeats && reads.any(|(_, number)| *number > part.groups_before) {
-            return self.refuse(start, "unsupported repetition that may forget a group");
-        }
-        for group in self.groups.iter_mut().skip(part.groups_before) {
-            let doubts = [repeats, group.optional, part.shortest == 0];
-            let doubtful = doubts.into_iter().filter(|doubt| *doubt).count() > 1;
-            group.forgotten |= doubtful && part.longest > 0;
-            group.optional |= minimum == 0;
         }
         if part.longest > 0 {
             let bound = maximum.filter(|maximum| *maximum <= EXPANSION_LIMIT);

@@ -2,9 +2,9 @@
 
 use super::Decision;
 use crate::event::HookEventName;
+use crate::field::{Field, Kind};
 use crate::json::JsonKind;
 use crate::model;
-use crate::schema::{Field, Kind};
 
 /// The longest wait before a retry, in milliseconds: ten minutes.
 pub(super) const MAX_RETRY_AFTER: u64 = 600_000;

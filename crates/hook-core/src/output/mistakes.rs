@@ -6,8 +6,8 @@
 use super::fields::{replacing, stands_for};
 use super::{COMMON_FIELDS, HookOutput, SPECIFIC_FIELDS};
 use crate::event::HookEventName;
+use crate::field;
 use crate::nearest::nearest;
-use crate::schema;
 use crate::text::shortened;
 
 /// How many fields are compared with known names, however many an answer has.
@@ -70,7 +70,7 @@ fn is_common(name: &str) -> bool {
 /// that repeats what it was told makes no mistake in that.
 fn is_misplaced(name: &str, event: HookEventName) -> bool {
     let row = event.row();
-    let acts_on = is_specific(name) && row.acts_on(name) && !schema::has(row.fields, name);
+    let acts_on = is_specific(name) && row.acts_on(name) && !field::has(row.fields, name);
     let is_older = matches!(name, "permissionDecision" | "permissionDecisionReason");
     acts_on || is_older || meant_replacing(name, event).is_some()
 }

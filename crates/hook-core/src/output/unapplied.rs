@@ -10,12 +10,12 @@ use super::read::MAX_NOTES;
 use super::{Decision, HookOutput, Invalid, PolicyDecision};
 use crate::event::{EventPayload, HookEventName};
 use crate::failure::InvalidAnswer;
+use crate::field::Field;
 use crate::input::EventInput;
 use crate::json::{JsonObject, RawJson, RawObject};
 use crate::model::{
     LlmRequest, LlmResponse, REQUEST_FIELDS, RESPONSE_FIELDS, TOOL_CONFIG_FIELDS, ToolConfig,
 };
-use crate::schema::Field;
 use crate::shape::ShapeError;
 use crate::text::shortened;
 use crate::tool_mode::RANKED_MODES;

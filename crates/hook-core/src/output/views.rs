@@ -1,7 +1,6 @@
 //! What each event's answers mean, read from the outputs without copying them (protocol.md §4).
 
 use super::HookOutput;
-use crate::aggregator::AggregatedHookResult;
 use crate::event::HookEventName;
 use crate::json::{JsonObject, RawJson, RawObject};
 use crate::model::ToolConfig;
@@ -13,13 +12,15 @@ macro_rules! view {
         $(#[$doc])*
         #[derive(Debug, Clone, Copy)]
         pub struct $name<'a> {
-            aggregated: &'a AggregatedHookResult,
+            outputs: &'a [HookOutput],
         }
 
         impl<'a> $name<'a> {
-            /// Reads the answers to one event; they should be that event's.
-            pub fn new(aggregated: &'a AggregatedHookResult) -> Self {
-                Self { aggregated }
+            /// Reads the answers to one event, as an
+            /// [`AggregatedHookResult`](crate::AggregatedHookResult) has them; they should be that
+            /// event's.
+            pub fn new(outputs: &'a (impl AsRef<[HookOutput]> + ?Sized)) -> Self {
+                Self { outputs: outputs.as_ref() }
             }
 
             /// Whether a hook forbids what the event announced.
@@ -43,7 +44,7 @@ macro_rules! view {
             }
 
             fn outputs(&self) -> impl DoubleEndedIterator<Item = &'a HookOutput> {
-                self.aggregated.all_outputs.iter()
+                self.outputs.iter()
             }
         }
     };

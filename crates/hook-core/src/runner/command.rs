@@ -15,12 +15,13 @@ use super::executor::{
     CommandIdentity, Execution, HookCall, HookExecutor, HookKind, HookStart, ProcessReport, Run,
 };
 use super::process::{self, ProcessCall};
-use super::quoting::quote_project_directory;
+
 use super::running::{RunningHook, RunningHooks};
 use super::termination::EngineTasks;
 use super::tree::ProcessTree;
 use crate::failure::HookFailure;
 use crate::settings::variables;
+use crate::shell::quote_project_directory;
 
 /// What all command hooks of one source share.
 #[derive(Debug)]

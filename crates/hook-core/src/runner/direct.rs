@@ -14,8 +14,8 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::command_line::plain_words;
 use crate::program;
+use crate::shell::plain_words;
 
 /// Variables, beside all that begin with `BASH`, by which bash works differently or whose value it
 /// changes before it starts a program.

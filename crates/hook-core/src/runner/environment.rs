@@ -3,10 +3,10 @@
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
-use crate::command_line::PROJECT_DIRECTORY;
 use crate::input::EventInput;
 use crate::program::is_executable;
 use crate::settings::EnvironmentRules;
+use crate::shell::PROJECT_DIRECTORY;
 
 /// Variables that make a shell run code or change its ways before the hook does.
 const SHELL_INJECTIONS: [&str; 5] = ["BASH_ENV", "ENV", "SHELLOPTS", "BASHOPTS", "BASH_FUNC_*"];

@@ -5,7 +5,7 @@
 //! | --- | --- |
 //! | `executor` | what can run a hook: the trait |
 //! | `command` | a command: which program, where, with what around it |
-//! | `direct`, `environment`, `quoting` | what that program is and finds: shell or none, variables, directories |
+//! | `direct`, `environment` | what that program is and finds: shell or none, variables, directories |
 //! | `process`, `capture` | one process from start to verdict, and what it wrote |
 //! | `slots` | slots for running processes, and who waits for one |
 //! | `running` | which commands run now, and what is asked for from inside of them |
@@ -28,7 +28,6 @@ mod handler;
 mod noise;
 mod printed;
 mod process;
-mod quoting;
 mod running;
 mod signs;
 mod slots;

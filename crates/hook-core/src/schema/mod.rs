@@ -1,7 +1,7 @@
 //! JSON Schema, draft 2020-12, of what the engine reads and writes: settings, payloads, answers.
 //!
 //! Schemas are made from the tables of fields that the readers themselves use, so that they say
-//! what is read. What a schema cannot say, such as a key that stands twice, [`crate::settings::check()`]
+//! what is read. What a schema cannot say, such as a key that stands twice, [`crate::check::check()`]
 //! finds.
 //!
 //! ```
@@ -9,13 +9,11 @@
 //! assert_eq!(schema["properties"]["hooksConfig"]["properties"]["enabled"]["default"], true);
 //! ```
 
-mod field;
 mod payloads;
 mod settings;
 mod writer;
 
-pub(crate) use field::has;
-pub use field::{Field, Kind};
+pub use crate::field::{Field, Kind};
 pub use payloads::{event, output, payloads, request_input};
 pub use settings::settings;
 pub use writer::{View, reference};

@@ -18,7 +18,7 @@ const MAX_DIAGNOSTICS: usize = 100;
 const BLOCK: usize = 1_024;
 
 /// A settings text and the problems found in it so far.
-pub(super) struct Document<'t> {
+pub(crate) struct Document<'t> {
     text: &'t str,
     file: Option<Arc<PathBuf>>,
     /// Where each line begins.
@@ -54,7 +54,7 @@ pub(super) struct Field {
 }
 
 impl<'t> Document<'t> {
-    pub(super) fn new(text: &'t str, file: Option<PathBuf>) -> Self {
+    pub(crate) fn new(text: &'t str, file: Option<PathBuf>) -> Self {
         let ends = text.match_indices('\n').map(|(at, _)| at + 1);
         let sums = text.as_bytes().chunks(BLOCK).scan(0, |before, block| {
             *before += count_characters(block);
@@ -123,7 +123,7 @@ impl<'t> Document<'t> {
     }
 
     /// The place of a range of bytes of the text.
-    pub(super) fn place_at(&self, range: Range<usize>, path: String) -> Place {
+    pub(crate) fn place_at(&self, range: Range<usize>, path: String) -> Place {
         let (line, column) = self.position(range.start);
         let (end_line, end_column) = self.position(range.end.max(range.start));
         Place { file: self.file.clone(), path, line, column, end_line, end_column }
@@ -215,7 +215,7 @@ impl<'t> Document<'t> {
         self.push(Diagnostic::new(Rule::NotJson, place, message));
     }
 
-    pub(super) fn push(&mut self, diagnostic: Diagnostic) {
+    pub(crate) fn push(&mut self, diagnostic: Diagnostic) {
         match self.is_full() {
             true => self.unreported += 1,
             false => self.diagnostics.push(diagnostic),
@@ -223,7 +223,7 @@ impl<'t> Document<'t> {
     }
 
     /// Whether what is reported from now on is only counted.
-    pub(super) fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.diagnostics.len() >= MAX_DIAGNOSTICS
     }
 
@@ -233,14 +233,14 @@ impl<'t> Document<'t> {
     }
 
     /// Goes on from what an earlier look at the same text has found.
-    pub(super) fn found_before(&mut self, diagnostics: &[Diagnostic], unreported: usize) {
+    pub(crate) fn found_before(&mut self, diagnostics: &[Diagnostic], unreported: usize) {
         let listed = diagnostics.iter().filter(|it| it.rule != Rule::TooManyProblems);
         self.diagnostics.extend(listed.cloned());
         self.unreported += unreported;
     }
 
     /// All problems, and how many more there are.
-    pub(super) fn into_diagnostics(mut self) -> Vec<Diagnostic> {
+    pub(crate) fn into_diagnostics(mut self) -> Vec<Diagnostic> {
         if self.unreported > 0 {
             let place = Place { file: self.file, ..Place::default() };
             let message = format!("{} more problems are not listed", self.unreported);

@@ -2,7 +2,7 @@
 
 use super::FailBehavior;
 use crate::event::{EVENT_NAME_PATTERN, MergeStrategy};
-use crate::schema::{Field, Kind};
+use crate::field::{Field, Kind};
 
 /// The longest timeout, in milliseconds: a day.
 pub(super) const MAX_TIMEOUT_MILLISECONDS: u64 = 86_400_000;

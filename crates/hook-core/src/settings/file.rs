@@ -15,8 +15,8 @@ use super::{
     HooksConfig, Rule, SettingsFile, TimeoutOrigin,
 };
 use crate::event::{EventDefinition, Events, HookEventName};
+use crate::field;
 use crate::nearest::nearest;
-use crate::schema;
 use crate::text::shortened;
 
 /// Words that people look for under `hooks` and that are not events.
@@ -111,7 +111,7 @@ impl<'t> Reader<'t> {
             self.document.wrong_kind(&root, "an object", "the file was skipped");
             return false;
         };
-        for field in fields.iter().filter(|field| !schema::has(&TOP_LEVEL, &field.name)) {
+        for field in fields.iter().filter(|field| !field::has(&TOP_LEVEL, &field.name)) {
             // Other names belong to the agent whose file it is, unless they are meant for us.
             let known = || TOP_LEVEL.iter().map(|field| field.name);
             if nearest(&field.name, known()).is_some() {
@@ -267,7 +267,7 @@ impl<'t> Reader<'t> {
         };
         let mut hooks = None;
         // A hook in the place of a definition is one problem, and not one for each of its fields.
-        let is_hook = |name: &str| schema::has(&HOOK_FIELDS, name);
+        let is_hook = |name: &str| field::has(&HOOK_FIELDS, name);
         let flat = fields.iter().all(|field| field.name != "hooks")
             && fields.iter().any(|field| matches!(field.name.as_str(), "type" | "command"));
         let read_before = self.hooks.len();
@@ -367,7 +367,7 @@ impl<'t> Reader<'t> {
                 "priority" => hook.priority = self.priority(&field.value, definition.priority),
                 "env" => hook.env = self.environment_of_hook(&field.value),
                 "data" => hook.data = self.texts(&field.value),
-                name if schema::has(&DEFINITION_FIELDS, name) => {
+                name if field::has(&DEFINITION_FIELDS, name) => {
                     let message = format!("`{name}` has no effect in a hook; it was ignored");
                     let remedy = format!("move `{name}` to the definition around the hook");
                     self.document.misplaced_name(Rule::UnknownKey, field, message, None, remedy);
@@ -418,7 +418,7 @@ impl<'t> Reader<'t> {
         env
     }
 
-    pub(super) fn unknown_key(&mut self, field: &Field, known: &'static [schema::Field]) {
+    pub(super) fn unknown_key(&mut self, field: &Field, known: &'static [field::Field]) {
         let message = format!("unknown key `{}`; it was ignored", shortened(&field.name));
         let known = known.iter().map(|field| field.name);
         self.document.unknown_name(Rule::UnknownKey, field, message, known);

@@ -3,11 +3,10 @@
 //!
 //! [`SettingsSource`] says where to look, [`load`] reads every source and [`parse`] turns one
 //! text into a [`SettingsFile`]. All problems of a file are reported together; a broken entry
-//! never costs another one. [`check()`] looks at the world around them as well, [`edit`] switches
-//! hooks on and off where that is written down, and [`starter`] is what a first settings file
-//! looks like.
+//! never costs another one. [`edit`] switches hooks on and off where that is written down, and
+//! [`starter`] is what a first settings file looks like. [`crate::check`] looks at the world around
+//! them as well.
 
-mod check;
 mod diagnostic;
 mod discovery;
 mod document;
@@ -28,15 +27,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-pub use check::{CheckedFile, Surroundings, check};
 pub use diagnostic::{Diagnostic, Place, Severity};
 pub use discovery::{IN_PROJECT, config_home, discover, enclosing_projects, nearest_project};
 pub(crate) use discovery::{Search, project_of};
+pub(crate) use document::Document;
 pub(crate) use fields::{DEFINITION_FIELDS, HOOK_FIELDS, TOP_LEVEL};
 pub use file::{parse, parse_with_events};
 pub use foreign::{ForeignFile, find_foreign};
 pub use in_force::read_again;
 pub use rule::Rule;
+pub(crate) use source::load_all;
 pub use source::{HookSource, SettingsSource, declare_events, load};
 pub use switch::Switches;
 

@@ -114,7 +114,7 @@ pub fn load(source: &SettingsSource) -> Option<SettingsFile> {
 /// Reads sources, each with the text that its places are places of; `None` for one that is not there
 /// and need not be. Hooks can listen to these `events` and to those that any of the sources declares,
 /// which are added; of two that disagree about an event, the one that is trusted more is right.
-pub(super) fn load_all(
+pub(crate) fn load_all(
     sources: &[SettingsSource],
     events: &mut Events,
 ) -> Vec<Option<(SettingsFile, String)>> {

@@ -8,11 +8,11 @@ use std::path::{Component, Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use super::lookup::{Found, Lookup};
-use crate::command_line::{
-    Names, PROJECT_DIRECTORY, Unknown, Use, expanded_words, names, path_fits, starts_others,
-};
 use crate::regular_file;
 use crate::settings::HookEntry;
+use crate::shell::{
+    Names, PROJECT_DIRECTORY, Unknown, Use, expanded_words, names, path_fits, starts_others,
+};
 
 /// How long the files may be that one decision covers, in bytes, all together: 64 MiB. They are
 /// read before each run.

@@ -7,8 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::files::{is_inside, key, path_of, without_dots};
-use crate::command_line::{Names, Unknown, Use, is_pattern, name_fits};
 use crate::regular_file;
+use crate::shell::{Names, Unknown, Use, is_pattern, name_fits};
 
 /// How many directories a command may name, and how many paths are looked at for it.
 const MAX_DIRECTORIES: usize = 256;

@@ -4,8 +4,8 @@ use hook_core::model::ToolConfig;
 use hook_core::shape::{FieldReader, ShapeError};
 use hook_core::{JsonObject, RawJson, RawObject};
 
-use crate::TranslateError;
 use crate::json;
+use crate::{TranslateError, Translated};
 
 const CALLING: &str = "functionCallingConfig";
 
@@ -18,10 +18,10 @@ pub(crate) fn to_stable_tool_config(config: &RawObject) -> Result<RawObject, Tra
 pub(crate) fn from_stable_tool_config(
     config: &RawObject,
     base: Option<&RawObject>,
-) -> Result<RawObject, TranslateError> {
+) -> Result<Translated, TranslateError> {
     let given = ToolConfig::read(config.fields())?;
     let base = base.cloned().unwrap_or_else(RawObject::empty);
-    Ok(overlaid(&base, &given)?.unwrap_or(base))
+    Ok(Translated::complete(overlaid(&base, &given)?.unwrap_or(base)))
 }
 
 /// The tool config in a request's `config`, if it says anything.

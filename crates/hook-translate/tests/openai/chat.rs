@@ -4,7 +4,9 @@ use hook_translate::{Sdk, from_stable_response, to_stable_request, to_stable_res
 use serde_json::{Value, json};
 
 use crate::common::json::{object, raw, value};
-use crate::{error, laid, laid_response, messages, shown, shown_response, unchanged};
+use crate::{
+    Sample, assert_keeps_response, error, laid, laid_response, messages, shown, shown_response,
+};
 
 const CHAT: Sdk = Sdk::OpenAiChat;
 
@@ -41,17 +43,22 @@ fn request() -> Value {
     })
 }
 
-const SHOWN: [&str; 5] = [
-    "system: You are a helpful assistant.",
-    "user: What is on this picture, and what is the weather in Rome?",
-    "model: Let me look.",
-    "model: A cat. The sky is clear.",
-    "user: Thanks.",
-];
+const SAMPLE: Sample = Sample {
+    sdk: CHAT,
+    request,
+    conversation: "messages",
+    shown: [
+        "system: You are a helpful assistant.",
+        "user: What is on this picture, and what is the weather in Rome?",
+        "model: Let me look.",
+        "model: A cat. The sky is clear.",
+        "user: Thanks.",
+    ],
+};
 
 #[test]
 fn hooks_see_what_is_said() {
-    let mut expected = messages(&SHOWN);
+    let mut expected = messages(&SAMPLE.shown);
     expected["model"] = json!("gpt-4.1");
     expected["config"] = json!({ "temperature": 0.2, "maxOutputTokens": 1024 });
     expected["toolConfig"] = json!({ "mode": "AUTO" });
@@ -60,32 +67,22 @@ fn hooks_see_what_is_said() {
 
 #[test]
 fn a_hook_that_changes_nothing_gives_back_the_bytes() {
-    let base = raw(&format!("{:#}", request()));
-    assert_eq!(unchanged(CHAT, &base), base);
-    for text in [
+    SAMPLE.assert_keeps_bytes(&[
         "{ \"messages\" : [ ] , \"temperature\":1.0e0 }",
         "{}",
         "{\"messages\":[null,{\"role\":\"user\",\"content\":\"\\ud800\"}]}",
         "{\"messages\":null,\"tool_choice\":null,\"model\":null}",
-    ] {
-        assert_eq!(unchanged(CHAT, &raw(text)).as_str(), text);
-    }
+    ]);
 }
 
 #[test]
 fn an_edited_message_changes_its_text_and_nothing_else() {
-    for (at, edited, field, text) in [
+    SAMPLE.assert_edits([
         (0, "system: Be brief.", "/messages/0/content", "Be brief."),
         (1, "user: What is ****?", "/messages/1/content/0/text", "What is ****?"),
         (2, "model: Wait.", "/messages/2/content", "Wait."),
         (3, "model: A cat. The sky is ****.", "/messages/5/content/1/text", "The sky is ****."),
-    ] {
-        let mut given = SHOWN;
-        given[at] = edited;
-        let mut expected = request();
-        *expected.pointer_mut(field).unwrap() = json!(text);
-        assert_eq!(laid(CHAT, &request(), &messages(&given)), (expected, vec![]), "{edited}");
-    }
+    ]);
 }
 
 #[test]
@@ -102,22 +99,10 @@ fn a_removed_message_loses_its_text() {
 
 #[test]
 fn a_new_message_does_not_part_a_call_from_its_results() {
-    for (at, role, expected_at) in
-        [(0, "system", 0), (2, "user", 2), (3, "user", 5), (4, "model", 7), (5, "user", 8)]
-    {
-        let mut given = SHOWN.to_vec();
-        let new = format!("{role}: be brief");
-        given.insert(at, &new);
-        let role = match role {
-            "system" => "developer",
-            "model" => "assistant",
-            other => other,
-        };
-        let mut expected = request();
-        let entries = expected["messages"].as_array_mut().unwrap();
-        entries.insert(expected_at, json!({ "role": role, "content": "be brief" }));
-        assert_eq!(laid(CHAT, &request(), &messages(&given)).0, expected, "at {at}");
-    }
+    SAMPLE.assert_inserts(
+        |role| json!({ "role": role, "content": "be brief" }),
+        [(0, "system", 0), (2, "user", 2), (3, "user", 5), (4, "model", 7), (5, "user", 8)],
+    );
 }
 
 #[test]
@@ -250,9 +235,7 @@ fn a_hooks_text_goes_back_to_where_it_came_from() {
     for given in [whole, text, from_struct, two] {
         assert_eq!(laid_response(CHAT, &response(), &given), (expected.clone(), vec![]), "{given}");
     }
-    for nothing in [json!({}), json!({ "candidates": [] }), shown_response(CHAT, &response())] {
-        assert_eq!(laid_response(CHAT, &response(), &nothing), (response(), vec![]));
-    }
+    assert_keeps_response(CHAT, &response());
     expected["choices"][0]["message"]["content"] = json!(null);
     assert_eq!(laid_response(CHAT, &response(), &json!({ "text": "" })).0, expected);
 }

@@ -22,7 +22,7 @@ use hook_translate::{
 };
 use serde_json::{Value, json};
 
-use common::json::{object, value};
+use common::json::{object, raw, value};
 
 fn warnings(translated: &Translated) -> Vec<String> {
     translated.warnings.iter().map(ToString::to_string).collect()
@@ -64,4 +64,63 @@ fn error(result: Result<Translated, hook_translate::TranslateError>) -> String {
 fn unchanged(sdk: Sdk, request: &RawObject) -> RawObject {
     let shown = to_stable_request(sdk, request).unwrap().value;
     from_stable_request(sdk, &shown, Some(request)).unwrap().value
+}
+
+/// A request that is edited in one way after the other.
+struct Sample {
+    sdk: Sdk,
+    request: fn() -> Value,
+    /// Where its conversation is.
+    conversation: &'static str,
+    /// What hooks see of that.
+    shown: [&'static str; 5],
+}
+
+impl Sample {
+    /// A hook that changes nothing gives back the bytes, of this request and of these.
+    fn assert_keeps_bytes(&self, texts: &[&str]) {
+        let whole = format!("{:#}", (self.request)());
+        for text in texts.iter().copied().chain([&*whole]) {
+            let request = raw(text);
+            assert_eq!(unchanged(self.sdk, &request).as_str(), request.as_str());
+        }
+    }
+
+    /// An edited message changes its text and nothing else: which, to what, and the field's new text.
+    fn assert_edits(&self, edits: [(usize, &str, &str, &str); 4]) {
+        for (at, edited, field, text) in edits {
+            let mut given = self.shown;
+            given[at] = edited;
+            let mut expected = (self.request)();
+            *expected.pointer_mut(field).unwrap() = json!(text);
+            let laid = laid(self.sdk, &(self.request)(), &messages(&given));
+            assert_eq!(laid, (expected, vec![]), "{edited}");
+        }
+    }
+
+    /// A new message becomes an entry where it parts nothing: where it is, its role, where that is.
+    fn assert_inserts(&self, entry: fn(&str) -> Value, inserted: [(usize, &str, usize); 5]) {
+        for (at, role, expected_at) in inserted {
+            let mut given = self.shown.to_vec();
+            let new = format!("{role}: be brief");
+            given.insert(at, &new);
+            let role = match role {
+                "system" => "developer",
+                "model" => "assistant",
+                other => other,
+            };
+            let mut expected = (self.request)();
+            let entries = expected[self.conversation].as_array_mut().unwrap();
+            entries.insert(expected_at, entry(role));
+            let laid = laid(self.sdk, &(self.request)(), &messages(&given));
+            assert_eq!(laid.0, expected, "at {at}");
+        }
+    }
+}
+
+/// Answers that say nothing of a response change nothing in it.
+fn assert_keeps_response(sdk: Sdk, response: &Value) {
+    for nothing in [json!({}), json!({ "candidates": [] }), shown_response(sdk, response)] {
+        assert_eq!(laid_response(sdk, response, &nothing), (response.clone(), vec![]));
+    }
 }

@@ -6,7 +6,9 @@ use hook_translate::{
 use serde_json::{Value, json};
 
 use crate::common::json::{object, raw, value};
-use crate::{error, laid, laid_response, messages, shown, shown_response, unchanged};
+use crate::{
+    Sample, assert_keeps_response, error, laid, laid_response, messages, shown, shown_response,
+};
 
 const RESPONSES: Sdk = Sdk::OpenAiResponses;
 
@@ -43,17 +45,22 @@ fn request() -> Value {
     })
 }
 
-const SHOWN: [&str; 5] = [
-    "system: Be kind.",
-    "user: What is on this picture?",
-    "model: Let me look.",
-    "model: A cat.",
-    "user: Thanks.",
-];
+const SAMPLE: Sample = Sample {
+    sdk: RESPONSES,
+    request,
+    conversation: "input",
+    shown: [
+        "system: Be kind.",
+        "user: What is on this picture?",
+        "model: Let me look.",
+        "model: A cat.",
+        "user: Thanks.",
+    ],
+};
 
 #[test]
 fn hooks_see_what_is_said() {
-    let mut expected = messages(&SHOWN);
+    let mut expected = messages(&SAMPLE.shown);
     expected["model"] = json!("gpt-5");
     expected["config"] = json!({ "maxOutputTokens": 512 });
     expected["toolConfig"] = json!({ "mode": "ANY", "allowedFunctionNames": ["look"] });
@@ -62,33 +69,23 @@ fn hooks_see_what_is_said() {
 
 #[test]
 fn a_hook_that_changes_nothing_gives_back_the_bytes() {
-    let base = raw(&format!("{:#}", request()));
-    assert_eq!(unchanged(RESPONSES, &base), base);
-    for text in [
+    SAMPLE.assert_keeps_bytes(&[
         "{ \"input\" : \"hi\" }",
         "{ \"input\" : \"\" }",
         "{ \"input\" : [ ] }",
         "{\"prompt\":{\"id\":\"pmpt_1\"},\"previous_response_id\":\"resp_1\"}",
         "{\"input\":[null,{\"id\":\"msg_1\"},{\"type\":\"later\",\"text\":1}]}",
-    ] {
-        assert_eq!(unchanged(RESPONSES, &raw(text)).as_str(), text);
-    }
+    ]);
 }
 
 #[test]
 fn an_edited_message_changes_its_text_and_nothing_else() {
-    for (at, edited, field, text) in [
+    SAMPLE.assert_edits([
         (0, "system: Be brief.", "/input/0/content", "Be brief."),
         (1, "user: What is ****?", "/input/1/content/0/text", "What is ****?"),
         (2, "model: Wait.", "/input/3/content/0/text", "Wait."),
         (3, "model: A ****.", "/input/10/content/0/text", "A ****."),
-    ] {
-        let mut given = SHOWN;
-        given[at] = edited;
-        let mut expected = request();
-        *expected.pointer_mut(field).unwrap() = json!(text);
-        assert_eq!(laid(RESPONSES, &request(), &messages(&given)), (expected, vec![]), "{edited}");
-    }
+    ]);
 }
 
 #[test]
@@ -107,22 +104,10 @@ fn a_removed_message_loses_its_text_and_reasoning_keeps_what_it_led_to() {
 
 #[test]
 fn a_new_message_parts_nothing_that_belongs_together() {
-    for (at, role, expected_at) in
-        [(0, "system", 0), (2, "user", 2), (3, "user", 9), (4, "model", 11), (5, "user", 12)]
-    {
-        let mut given = SHOWN.to_vec();
-        let new = format!("{role}: be brief");
-        given.insert(at, &new);
-        let role = match role {
-            "system" => "developer",
-            "model" => "assistant",
-            other => other,
-        };
-        let mut expected = request();
-        let item = json!({ "type": "message", "role": role, "content": "be brief" });
-        expected["input"].as_array_mut().unwrap().insert(expected_at, item);
-        assert_eq!(laid(RESPONSES, &request(), &messages(&given)).0, expected, "at {at}");
-    }
+    SAMPLE.assert_inserts(
+        |role| json!({ "type": "message", "role": role, "content": "be brief" }),
+        [(0, "system", 0), (2, "user", 2), (3, "user", 9), (4, "model", 11), (5, "user", 12)],
+    );
     // The call is in the response before.
     let base = json!({ "previous_response_id": "resp_1", "input": [
         { "type": "function_call_output", "call_id": "call_1", "output": "1" },
@@ -256,10 +241,7 @@ fn a_hooks_text_goes_back_to_where_it_came_from() {
     with_text["output"][1]["content"][0]["text"] = json!("");
     assert_eq!(emptied, with_text);
 
-    for nothing in [json!({}), json!({ "candidates": [] }), shown_response(RESPONSES, &response())]
-    {
-        assert_eq!(laid_response(RESPONSES, &response(), &nothing), (response(), vec![]));
-    }
+    assert_keeps_response(RESPONSES, &response());
 }
 
 #[test]

@@ -10,7 +10,7 @@ mod trust;
 use std::path::PathBuf;
 
 use clap::Args;
-use hook_core::settings::check;
+use hook_core::check::check;
 
 pub(crate) use finding::{Finding, Health, Section};
 

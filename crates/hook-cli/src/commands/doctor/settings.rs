@@ -3,7 +3,8 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use hook_core::settings::{CheckedFile, Rule, Severity};
+use hook_core::check::CheckedFile;
+use hook_core::settings::{Rule, Severity};
 use hook_core::{HookSource, SettingsSource};
 
 use super::{Finding, Health, Section};

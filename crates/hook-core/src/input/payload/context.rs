@@ -1,9 +1,9 @@
 //! The size of the conversation: compression and its warnings.
 
 use super::{FieldValue, Payload, Subject, payload};
+use crate::field::Field;
 use crate::input::words::{CompactionReason, PreCompressTrigger};
 use crate::json::{JsonArray, JsonObject, ObjectWriter, RawJson, RawObject};
-use crate::schema::Field;
 use crate::shape::{FieldReader, ShapeError};
 
 payload! {

@@ -1,9 +1,9 @@
 //! Around model calls.
 
 use super::{FieldValue, ModelPayloads, Payload, payload};
+use crate::field::{Field, Kind};
 use crate::json::{JsonArray, JsonNumber, JsonObject, ObjectWriter, RawObject};
 use crate::model;
-use crate::schema::{Field, Kind};
 use crate::shape::{FieldReader, ShapeError};
 
 const REQUEST: Kind = Kind::Model(model::REQUEST);

@@ -1,9 +1,9 @@
 //! Sessions: their beginning and end, and moving between and within them.
 
 use super::{FieldValue, Payload, Subject, payload};
+use crate::field::Field;
 use crate::input::words::{SessionEndReason, SessionStartSource, SwitchReason};
 use crate::json::{JsonNumber, JsonObject, ObjectWriter, RawJson, RawObject};
-use crate::schema::Field;
 use crate::shape::{FieldReader, ShapeError};
 
 payload! {

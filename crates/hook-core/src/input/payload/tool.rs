@@ -1,8 +1,8 @@
 //! Around tool calls, and the permission for them.
 
 use super::{FieldValue, McpContext, Payload, Subject, ToolName, payload};
+use crate::field::Field;
 use crate::json::{JsonArray, JsonNumber, JsonObject, ObjectWriter, RawJson, RawObject};
-use crate::schema::Field;
 use crate::shape::{FieldReader, ShapeError};
 
 payload! {

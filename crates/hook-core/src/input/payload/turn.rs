@@ -1,8 +1,8 @@
 //! The agent's turns: prompts, answers, subagents, commands, and what it tells the user.
 
 use super::{FieldValue, Payload, Subject, payload};
+use crate::field::{Field, Kind};
 use crate::json::{JsonArray, JsonNumber, JsonObject, ObjectWriter, RawJson, RawObject};
-use crate::schema::{Field, Kind};
 use crate::shape::{FieldReader, Required, ShapeError};
 
 payload! {

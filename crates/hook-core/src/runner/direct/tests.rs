@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 use super::*;
-use crate::command_line::plain_words as words;
+use crate::shell::plain_words as words;
 
 #[test]
 fn only_plain_words_that_name_a_program_are_direct() {

@@ -2,12 +2,12 @@
 
 use super::simple::{Simple, Word, is_relative_path};
 use super::{GAP, Reader, Reading, Use};
-use crate::command_line::braces;
-use crate::command_line::programs::{
+use crate::shell::braces;
+use crate::shell::programs::{
     Role, Switch, Wrapper, interpreter, is_plain_shell_option, is_shell, is_shell_word, is_task,
     may_run_code, precedes_script, role, runs_modules, starts_in_awk, switch,
 };
-use crate::command_line::unknown::Unknown;
+use crate::shell::unknown::Unknown;
 
 /// Paths of what a process has open.
 const OPEN_FILES: [&str; 2] = ["/dev/", "/proc/"];

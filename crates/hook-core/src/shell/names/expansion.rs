@@ -2,9 +2,10 @@
 
 use super::simple::Word;
 use super::{GAP, MAX_VALUES, Reader, Reading, Values};
-use crate::command_line::programs::is_loader;
-use crate::command_line::unknown::Unknown;
-use crate::command_line::words::{Meant, Piece, is_assignment, variable_name};
+use crate::shell::lexer::Meant;
+use crate::shell::programs::is_loader;
+use crate::shell::unknown::Unknown;
+use crate::shell::words::{Piece, is_assignment, variable_name};
 
 /// Variables of which only the shell knows the value, a number or a few letters.
 const SHELL_VALUES: [&str; 12] =

@@ -5,10 +5,10 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::{Finding, Findings, Surroundings, path_of, project_of};
-use crate::command_line::{
+use crate::settings::{HookEntry, HookSource, Rule, SettingsFile};
+use crate::shell::{
     PROJECT_DIRECTORY, expanded_words, interpreter, is_shell_word, leading_variable,
 };
-use crate::settings::{HookEntry, HookSource, Rule, SettingsFile};
 use crate::text::shortened;
 use crate::{program, regular_file};
 

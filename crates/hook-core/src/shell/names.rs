@@ -7,8 +7,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use self::simple::{Simple, Word};
+use super::lexer::Meant;
 use super::unknown::Unknown;
-use super::words::{Meant, Operator, Piece, Words};
+use super::words::{Operator, Piece, Words};
 
 mod expansion;
 mod simple;

@@ -1,7 +1,7 @@
 //! A simple command: its words, and what it is given to read.
 
 use super::GAP;
-use crate::command_line::programs::{Role, role, starts_others};
+use crate::shell::programs::{Role, role, starts_others};
 
 /// A word of a command.
 #[derive(Debug)]

@@ -1,4 +1,6 @@
-//! Taking a command's text apart into words, as bash does: quotes, escapes, lines that go on.
+//! Taking a command's text apart into words and operators, as bash does.
+
+use super::lexer::{BLANKS, Lexer, Meant, Step, is_end_of_word};
 
 /// One character of a word, and how it is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -8,19 +10,6 @@ pub(super) struct Piece {
     /// Which of the word's stretches it belongs to: each quotation is one, and what stands between
     /// two of them. A variable's name does not go beyond the stretch of its `$`.
     pub(super) stretch: usize,
-}
-
-/// What the shell takes a character for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Meant {
-    /// For whatever it can mean.
-    Freely,
-    /// For itself, unless it expands to something.
-    InQuotes,
-    /// For itself.
-    Literally,
-    /// For the begin of a quotation whose text is not read here: `$'…'` and `$"…"`.
-    OpensQuotation,
 }
 
 /// What stands between words.
@@ -40,48 +29,31 @@ pub(super) enum Operator {
     End,
 }
 
-/// What separates the words of bash; other white space does not.
-const BLANKS: [char; 2] = [' ', '\t'];
-
 /// The words of a shell text's first command, up to the first operator or line's end.
 pub(super) struct Words<'c> {
-    characters: std::iter::Peekable<std::str::Chars<'c>>,
+    lexer: Lexer<'c>,
 }
 
 impl<'c> Words<'c> {
     pub(super) fn of(command: &'c str) -> Self {
-        let command = command.trim_start_matches([' ', '\t', '\n']);
-        Self { characters: command.chars().peekable() }
+        Self { lexer: Lexer::of(command.trim_start_matches([' ', '\t', '\n'])) }
     }
 
     /// Skips what separates words.
     pub(super) fn skip_blanks(&mut self) {
-        self.skip_line_continuations();
-        while self.characters.next_if(|it| BLANKS.contains(it)).is_some() {
-            self.skip_line_continuations();
-        }
-    }
-
-    /// Skips each backslash at the end of a line: outside of quotes bash reads as if both were not
-    /// there.
-    fn skip_line_continuations(&mut self) {
-        loop {
-            let mut ahead = self.characters.clone();
-            if (ahead.next(), ahead.next()) != (Some('\\'), Some('\n')) {
-                return;
-            }
-            self.characters = ahead;
-        }
+        while self.lexer.take_line_continuation()
+            || self.lexer.take(|it| BLANKS.contains(&it)).is_some()
+        {}
     }
 
     /// Skips a comment, up to the line's end.
     pub(super) fn skip_line(&mut self) {
-        while self.characters.next_if(|it| *it != '\n').is_some() {}
+        self.lexer.skip_line();
     }
 
     /// Takes the operator that comes where no word does; `None` at the end of the text.
     pub(super) fn operator(&mut self) -> Option<Operator> {
-        Some(match self.characters.next()? {
+        Some(match self.lexer.take(|_| true)? {
             '<' => match self.take_any(&['(', '<', '&', '>']) {
                 Some('(') => Operator::ProcessSubstitution,
                 Some('<') => match self.take_any(&['<', '-']) {
@@ -108,13 +80,18 @@ impl<'c> Words<'c> {
 
     /// Takes the next character, if it is one of those.
     fn take_any(&mut self, characters: &[char]) -> Option<char> {
-        self.skip_line_continuations();
-        self.characters.next_if(|it| characters.contains(it))
+        while self.lexer.take_line_continuation() {}
+        self.lexer.take(|it| characters.contains(&it))
     }
 
     /// The character that comes.
-    pub(super) fn peek(&mut self) -> Option<char> {
-        self.characters.peek().copied()
+    pub(super) fn peek(&self) -> Option<char> {
+        self.lexer.peek()
+    }
+
+    /// What is not read yet.
+    pub(super) fn rest(&self) -> &'c str {
+        self.lexer.rest()
     }
 }
 
@@ -123,65 +100,51 @@ impl Iterator for Words<'_> {
 
     fn next(&mut self) -> Option<Vec<Piece>> {
         let mut word = Vec::new();
-        let (mut quote, mut quoted, mut stretch) = (None, false, 0);
-        while let Some(character) = self.characters.peek().copied() {
-            if quote.is_none() && BLANKS.contains(&character) && word.is_empty() && !quoted {
-                self.characters.next();
+        let (mut is_quoted, mut stretch) = (false, 0);
+        while let Some(character) = self.lexer.peek() {
+            let is_free = self.lexer.is_at_top();
+            if is_free && BLANKS.contains(&character) && word.is_empty() && !is_quoted {
+                self.lexer.take(|_| true);
                 continue;
             }
-            if quote.is_none() && is_end_of_word(character) {
+            if is_free && is_end_of_word(character) {
                 break;
             }
-            self.characters.next();
-            if "'\"\\".contains(character)
-                && self.characters.peek() != Some(&'\n')
-                && let [only @ Piece { character: '~', meant: Meant::Freely, .. }] = &mut word[..]
-            {
-                // Beside a quotation it stands for itself.
-                only.meant = Meant::Literally;
-            }
-            if quote.is_none()
-                && "'\"".contains(character)
-                && let Some(last @ Piece { character: '$', meant: Meant::Freely, .. }) =
-                    word.last_mut()
-                && last.stretch == stretch
-            {
-                last.meant = Meant::OpensQuotation;
-            }
-            let (character, meant) = match (quote, character) {
-                (None, '\'' | '"') => {
-                    (quote, quoted) = (Some(character), true);
+            self.mark_before_quote(&mut word, character, stretch);
+            match self.lexer.step()? {
+                Step::Opened => {
+                    is_quoted = true;
                     stretch += 1;
-                    continue;
                 }
-                (Some(open), _) if open == character => {
-                    quote = None;
-                    stretch += 1;
-                    continue;
-                }
-                (None | Some('"'), '\\') => match (quote, self.characters.peek().copied()) {
-                    (_, Some('\n')) => {
-                        self.characters.next();
-                        continue;
-                    }
-                    (None, Some(escaped)) | (_, Some(escaped @ ('$' | '`' | '"' | '\\'))) => {
-                        self.characters.next();
-                        (escaped, Meant::Literally)
-                    }
-                    _ => ('\\', Meant::Literally),
-                },
-                (None, _) => (character, Meant::Freely),
-                (Some('"'), _) => (character, Meant::InQuotes),
-                (Some(_), _) => (character, Meant::Literally),
-            };
-            word.push(Piece { character, meant, stretch });
+                Step::Closed => stretch += 1,
+                Step::LineContinuation => {}
+                Step::Character(character, meant) => word.push(Piece { character, meant, stretch }),
+            }
         }
-        (quoted || !word.is_empty()).then_some(word)
+        (is_quoted || !word.is_empty()).then_some(word)
     }
 }
 
-fn is_end_of_word(character: char) -> bool {
-    BLANKS.contains(&character) || "\n;|&<>()".contains(character)
+impl Words<'_> {
+    /// What a quote or a backslash that comes makes of the character before it.
+    fn mark_before_quote(&self, word: &mut [Piece], comes: char, stretch: usize) {
+        if !"'\"\\".contains(comes) {
+            return;
+        }
+        let is_at_line_end = self.lexer.rest().chars().nth(1) == Some('\n');
+        if !is_at_line_end && let [only @ Piece { character: '~', meant: Meant::Freely, .. }] = word
+        {
+            // Beside a quotation it stands for itself.
+            only.meant = Meant::Literally;
+        }
+        if comes != '\\'
+            && self.lexer.is_at_top()
+            && let Some(last @ Piece { character: '$', meant: Meant::Freely, .. }) = word.last_mut()
+            && last.stretch == stretch
+        {
+            last.meant = Meant::OpensQuotation;
+        }
+    }
 }
 
 /// Whether a word sets a variable, if it stands before a command.

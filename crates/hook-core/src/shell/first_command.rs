@@ -1,34 +1,22 @@
-//! What a shell command's text says of what it will start, without running anything.
+//! What the first simple command of a text says, as far as its own words tell.
 
-mod braces;
-mod glob;
-mod names;
-mod programs;
-mod unknown;
-mod words;
-
-pub(crate) use glob::{is_pattern, name_fits, path_fits};
-pub(crate) use names::{Names, Use, names};
-pub(crate) use programs::{interpreter, is_shell_word, starts_others};
-pub(crate) use unknown::Unknown;
-use words::{Meant, Piece, Words, is_assignment, variable_name};
-
-/// Variables that hold the project directory; all but the first for scripts written elsewhere.
-pub(crate) const PROJECT_DIRECTORY: [&str; 4] =
-    ["HOOK_PROJECT_DIR", "LLXPRT_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR"];
+use super::lexer::Meant;
+use super::programs::is_shell_word;
+use super::words::{Piece, Words, is_assignment, variable_name};
 
 /// The words of a command that is plain, or nothing.
 pub(crate) fn plain_words(command: &str) -> Option<Vec<String>> {
-    let words: Vec<String> = command
-        .trim_matches([' ', '\t', '\n'])
-        .split([' ', '\t'])
-        .filter(|word| !word.is_empty())
-        .map(str::to_owned)
-        .collect();
+    // Among these there is no quote, no escape and no operator but the end of a line.
+    if !command.bytes().all(|byte| is_plain(byte) || b" \t\n".contains(&byte)) {
+        return None;
+    }
+    let mut rest = Words::of(command);
+    let text = |word: Vec<Piece>| word.iter().map(|piece| piece.character).collect();
+    let words: Vec<String> = rest.by_ref().map(text).collect();
+    let is_only_line = rest.rest().trim_matches([' ', '\t', '\n']).is_empty();
     let first = words.first()?;
-    let plain = words.iter().flat_map(|word| word.bytes()).all(is_plain);
-    let program = !first.contains('=') && !first.starts_with('%') && !is_shell_word(first);
-    (plain && program).then_some(words)
+    let is_program = !first.contains('=') && !first.starts_with('%') && !is_shell_word(first);
+    (is_only_line && is_program).then_some(words)
 }
 
 fn is_plain(byte: u8) -> bool {
@@ -91,6 +79,3 @@ fn expand(word: &[Piece], variable: &impl Fn(&str) -> Option<String>) -> Option<
     }
     Some(text)
 }
-
-#[cfg(test)]
-mod tests;

@@ -19,11 +19,11 @@ use std::ffi::{OsStr, OsString};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use super::discovery;
-use super::document::Document;
-use super::source::load_all;
-use super::{Diagnostic, FileSpans, HookEntry, HooksConfig, Rule, SettingsFile, SettingsSource};
 use crate::event::Events;
+use crate::settings::{
+    self, Diagnostic, Document, FileSpans, HookEntry, HooksConfig, Rule, SettingsFile,
+    SettingsSource, load_all,
+};
 
 /// What hooks find around them.
 #[derive(Debug, Clone, Default)]
@@ -113,7 +113,7 @@ fn unplaced(file: &SettingsFile) -> SettingsFile {
 /// The project that a file is the settings of, by where it stands.
 fn project_of(file: &SettingsFile) -> Option<PathBuf> {
     let path = std::path::absolute(file.path.as_ref()?).ok()?;
-    discovery::project_of(&path).map(Path::to_path_buf)
+    settings::project_of(&path).map(Path::to_path_buf)
 }
 
 /// Something that is wrong at a range of a file's text.
