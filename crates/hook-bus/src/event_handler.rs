@@ -104,7 +104,7 @@ impl HookEventHandler {
             }
         };
         let event = input.event();
-        let plan = engine.pipeline.plan(&input.payload);
+        let plan = engine.pipeline.plan(&input, &self.host);
         if plan.is_empty() {
             return Served::Done(door.complete(event, PipelineOutcome::empty_success()));
         }
@@ -162,6 +162,11 @@ impl HookEventHandler {
             cut_off: self.cut_off(&cancel, control.deadline),
         };
         Served::Running { running: run.finish().boxed(), cancel }
+    }
+
+    /// The host's side of inputs.
+    pub(crate) fn host(&self) -> &HostContext {
+        &self.host
     }
 
     /// Builds the engine first; the first request does that.

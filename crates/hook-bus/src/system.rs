@@ -9,8 +9,8 @@ use std::time::Duration;
 use hook_core::runner::RunnerLimits;
 use hook_core::settings::Diagnostic;
 use hook_core::{
-    EndSignal, HandlerHook, HookEventName, HookListing, HookRegistry, HostContext,
-    ProcessedHookResult, RequestInput, RunnerHost, SettingsSource, TrustPolicy,
+    EndSignal, Explanation, HandlerHook, HookEventName, HookListing, HookRegistry, HostContext,
+    MatchInput, ProcessedHookResult, RequestInput, RunnerHost, SettingsSource, TrustPolicy,
 };
 
 use crate::accepted::ServeBy;
@@ -288,6 +288,16 @@ impl HookSystem {
     /// Before [`initialize`](Self::initialize), or when that failed.
     pub fn registry(&self) -> Result<Arc<HookRegistry>, NotInitialized> {
         self.ready().map(|engine| Arc::clone(&engine.registry))
+    }
+
+    /// What a request would run, and why not the rest
+    /// ([`HookRegistry::explain`]).
+    ///
+    /// # Errors
+    /// Before [`initialize`](Self::initialize), or when that failed.
+    pub fn explain(&self, input: &RequestInput) -> Result<Explanation, NotInitialized> {
+        let input_of = MatchInput::of(input, self.handler.host());
+        self.ready().map(|engine| engine.registry.explain(input.event(), &input_of))
     }
 
     /// The shell that runs commands.

@@ -12,7 +12,7 @@ use futures::stream::{FuturesUnordered, StreamExt};
 
 use crate::aggregator::Aggregator;
 use crate::failure::{FailureCode, panic_message};
-use crate::input::{EventInput, EventPayload};
+use crate::input::{EventInput, HostContext, RequestInput};
 use crate::output::HookOutput;
 use crate::planner::{Plan, Planner};
 use crate::processed::{ProcessedHookResult, StageFailure};
@@ -64,9 +64,9 @@ impl Pipeline {
         Arc::clone(&self.runner)
     }
 
-    /// Which hooks a payload runs.
-    pub fn plan(&self, payload: &EventPayload) -> Arc<Plan> {
-        self.planner.plan(payload)
+    /// Which hooks a request runs, of an agent that `host` describes.
+    pub fn plan(&self, input: &RequestInput, host: &HostContext) -> Arc<Plan> {
+        self.planner.plan(input, host)
     }
 
     /// Runs a plan on an input that hooks may see: model payloads are in the stable form already.

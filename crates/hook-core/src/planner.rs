@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::event::HookEventName;
-use crate::input::EventPayload;
-use crate::matcher::MatchOutcome;
+use crate::input::{HostContext, RequestInput};
+use crate::matcher::{Facts, FilterOutcome, MatchInput, MatchOutcome, Surroundings};
 use crate::registry::{Hook, HookRegistry};
 use crate::runner::HookKind;
 use crate::settings::FailBehavior;
@@ -66,10 +66,21 @@ impl Planner {
         Self { registry }
     }
 
-    /// The plan for a payload. Plans are remembered until a hook is switched on or off, so an
-    /// event costs one look-up, however many hooks are registered.
-    pub fn plan(&self, payload: &EventPayload) -> Arc<Plan> {
-        self.registry.table().plan(payload.event(), payload.match_subject())
+    /// The plan for a request. Plans are remembered until a hook is switched on or off, so an
+    /// event costs one look-up, however many hooks are registered; but where a matcher of the event
+    /// asks about paths or commands, each request is looked at. `host` says where the agent works,
+    /// if the request does not.
+    pub fn plan(&self, input: &RequestInput, host: &HostContext) -> Arc<Plan> {
+        let event = input.event();
+        match self.registry.table().remembered(event, input.payload.match_subject()) {
+            Remembered::Plan(plan) => plan,
+            Remembered::Candidates(candidates) => {
+                let input = MatchInput::of(input, host);
+                let facts = Facts::of(&input, self.registry.surroundings());
+                let asked = candidates.iter().map(|it| it.clone().asked(&facts));
+                to_plan(event, Selection::of(asked))
+            }
+        }
     }
 
     /// Switches every hook of that name (or, where a hook has none, command) on or off. Gives how
@@ -98,8 +109,19 @@ pub(crate) struct PlanTable {
 #[derive(Debug, Default)]
 struct EventPlans {
     hooks: Vec<Arc<Hook>>,
-    without_subject: std::sync::OnceLock<Arc<Plan>>,
-    by_subject: Mutex<HashMap<Box<str>, Arc<Plan>>>,
+    without_subject: std::sync::OnceLock<Remembered>,
+    by_subject: Mutex<HashMap<Box<str>, Remembered>>,
+}
+
+/// What is remembered for one subject.
+#[derive(Debug, Clone)]
+enum Remembered {
+    /// The plan of every request.
+    Plan(Arc<Plan>),
+    /// The hooks whose matchers match the subject, of which some ask about the input, too. They
+    /// are asked before those that stand twice become one: a hook runs if any of its matchers
+    /// matches.
+    Candidates(Arc<[PlannedHook]>),
 }
 
 impl PlanTable {
@@ -116,29 +138,64 @@ impl PlanTable {
         &self.events[event as usize].hooks
     }
 
-    fn plan(&self, event: HookEventName, subject: Option<&str>) -> Arc<Plan> {
+    fn remembered(&self, event: HookEventName, subject: Option<&str>) -> Remembered {
         let plans = &self.events[event as usize];
         let Some(subject) = subject else {
-            let plan = plans.without_subject.get_or_init(|| make_plan(event, &plans.hooks, None));
-            return Arc::clone(plan);
+            return plans
+                .without_subject
+                .get_or_init(|| remember(event, &plans.hooks, None))
+                .clone();
         };
         let remembered = || plans.by_subject.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(plan) = remembered().get(subject) {
-            return Arc::clone(plan);
+            return plan.clone();
         }
-        let plan = make_plan(event, &plans.hooks, Some(subject));
+        let plan = remember(event, &plans.hooks, Some(subject));
         let mut remembered = remembered();
         if remembered.len() >= REMEMBERED_PLANS {
             remembered.clear();
         }
-        remembered.insert(subject.into(), Arc::clone(&plan));
+        remembered.insert(subject.into(), plan.clone());
         plan
     }
 }
 
-fn make_plan(event: HookEventName, hooks: &[Arc<Hook>], subject: Option<&str>) -> Arc<Plan> {
-    let selection = Selection::of(hooks, subject);
+fn remember(event: HookEventName, hooks: &[Arc<Hook>], subject: Option<&str>) -> Remembered {
+    let candidates = hooks.iter().filter_map(|hook| PlannedHook::of(hook, subject));
+    let candidates: Vec<PlannedHook> = candidates.collect();
+    match candidates.iter().any(|it| it.hook.matcher.filter().is_some()) {
+        true => Remembered::Candidates(candidates.into()),
+        false => Remembered::Plan(to_plan(event, Selection::of(candidates.into_iter().map(Some)))),
+    }
+}
+
+fn to_plan(event: HookEventName, selection: Selection) -> Arc<Plan> {
     Arc::new(Plan { event, hooks: selection.planned, sequential: selection.sequential.is_some() })
+}
+
+impl PlannedHook {
+    /// The hook, if its matcher matches the subject.
+    fn of(hook: &Arc<Hook>, subject: Option<&str>) -> Option<Self> {
+        let warning = match hook.matcher.matches(subject) {
+            MatchOutcome::No => return None,
+            MatchOutcome::Yes => None,
+            MatchOutcome::GaveUp => Some(format!(
+                "matching `{}` took too many steps and counts as a match; simplify the matcher",
+                shortened(hook.matcher.text().unwrap_or_default())
+            )),
+        };
+        Some(Self { hook: Arc::clone(hook), warning })
+    }
+
+    /// The hook, if its matcher matches the input, too.
+    fn asked(mut self, facts: &Facts<'_>) -> Option<Self> {
+        match self.hook.matcher.filter().map(|filter| filter.ask(facts)) {
+            None | Some(FilterOutcome::Yes) => {}
+            Some(FilterOutcome::GaveUp(why)) => drop(self.warning.get_or_insert(why)),
+            Some(FilterOutcome::No(_)) => return None,
+        }
+        Some(self)
+    }
 }
 
 /// What matching and identity make of an event's hooks: behind every plan, and behind every
@@ -155,27 +212,34 @@ pub(crate) struct Selection {
 }
 
 impl Selection {
-    pub(crate) fn of(hooks: &[Arc<Hook>], subject: Option<&str>) -> Self {
+    /// Matches these hooks of one event with an input.
+    pub(crate) fn matching(
+        hooks: &[Arc<Hook>],
+        input: &MatchInput,
+        surroundings: &Surroundings,
+    ) -> Self {
+        let facts = Facts::of(input, surroundings);
+        let matched = |hook| PlannedHook::of(hook, input.subject())?.asked(&facts);
+        Self::of(hooks.iter().map(matched))
+    }
+
+    /// Of hooks that match, or `None` in the place of one that does not.
+    fn of(matched: impl Iterator<Item = Option<PlannedHook>>) -> Self {
+        let matched: Vec<Option<PlannedHook>> = matched.collect();
         let mut planned: Vec<PlannedHook> = Vec::new();
-        let mut places = Vec::with_capacity(hooks.len());
+        let mut places = Vec::with_capacity(matched.len());
         let mut sequential = None;
         let mut known = HashMap::new();
-        for hook in hooks {
-            let warning = match hook.matcher.matches(subject) {
-                MatchOutcome::No => {
-                    places.push(None);
-                    continue;
-                }
-                MatchOutcome::Yes => None,
-                MatchOutcome::GaveUp => Some(format!(
-                    "matching `{}` took too many steps and counts as a match; simplify the matcher",
-                    shortened(hook.matcher.text().unwrap_or_default())
-                )),
+        for candidate in &matched {
+            let Some(candidate) = candidate else {
+                places.push(None);
+                continue;
             };
+            let hook = &candidate.hook;
             if hook.sequential && sequential.is_none() {
                 sequential = Some(Arc::clone(hook));
             }
-            let candidate = PlannedHook { hook: Arc::clone(hook), warning };
+            let candidate = candidate.clone();
             let place = match hook.identity() {
                 Some(identity) => *known.entry(identity).or_insert(planned.len()),
                 None => planned.len(),

@@ -12,14 +12,14 @@ use std::time::Duration;
 use crate::event::HookEventName;
 use crate::explain::{Explanation, NotRun, Switch, SwitchedOff, explain};
 use crate::failure::HookFailure;
-use crate::matcher::Matcher;
+use crate::matcher::{MatchInput, Matcher, Surroundings};
 use crate::planner::PlanTable;
 use crate::runner::{
     CommandIdentity, HandlerHook, HookExecutor, HookKind, HookStart, Runner, SlotQueue,
 };
 use crate::settings::{
-    Diagnostic, FailBehavior, HookEntry, HookSource, HooksConfig, Place, Rule, SettingsFile,
-    Severity, TimeoutOrigin,
+    Diagnostic, FailBehavior, HookEntry, HookSource, HooksConfig, MatcherDefinition, Place, Rule,
+    SettingsFile, Severity, TimeoutOrigin,
 };
 use crate::text::shortened;
 use crate::trust::{Grant, Granted, Trust, TrustPolicy};
@@ -185,6 +185,8 @@ pub struct HookRegistry {
     lost_guards: Vec<String>,
     /// By event: what everybody who fires it should know of its hooks.
     notices: [Vec<String>; HookEventName::COUNT],
+    /// Where relative paths begin.
+    surroundings: Surroundings,
     switches: RwLock<Switches>,
 }
 
@@ -222,17 +224,20 @@ impl HookRegistry {
             let commands = runner.commands(&file.config, project);
             for (entry, trust) in file.hooks.iter().zip(trust) {
                 let changed = trust.before().filter(|before| is_guard(before, entry));
-                let matcher = entry.matcher.as_deref();
-                let (matcher, problem) = match (&trust, changed) {
-                    (_, Some(before)) => (matcher_of(before, entry.event), None),
-                    (Trust::Missing { .. }, None) => (Matcher::unused(matcher), None),
+                let matcher = entry.matcher.clone();
+                let (matcher, problems) = match (&trust, changed) {
+                    (_, Some(before)) => (matcher_of(before, entry.event), Vec::new()),
+                    (Trust::Missing { .. }, None) => (Matcher::unused(matcher), Vec::new()),
                     _ => {
                         let matching = entry.event.row().matching;
                         Matcher::compile(matcher, matching, entry.fail_behavior)
                     }
                 };
                 let suspended = changed.map(|_| Suspension::Changed);
-                if let Some(problem) = &problem {
+                // That one cannot be read was said by the reader.
+                let is_read =
+                    !matches!(entry.matcher.as_deref(), Some(MatcherDefinition::Unreadable(_)));
+                for problem in problems.iter().filter(|_| is_read) {
                     let place = entry.place.clone();
                     diagnostics.push(Diagnostic::new(problem.rule, place, &problem.message));
                 }
@@ -250,9 +255,9 @@ impl HookRegistry {
                         Some(_) => FailBehavior::Block,
                         None => entry.fail_behavior,
                     },
-                    warnings: problem
-                        .map(|it| it.message)
+                    warnings: problems
                         .into_iter()
+                        .map(|it| it.message)
                         .chain(trust.warning())
                         .collect(),
                     slots: commands.slots.clone(),
@@ -271,7 +276,8 @@ impl HookRegistry {
         let notices = notices(&hooks, &consent.missing);
         let lost_guards = lost_guards(&hooks, &consent.missing);
         let losses = losses(&diagnostics);
-        Self { hooks, losses, lost_guards, diagnostics, unread, notices, switches }
+        let surroundings = Surroundings::new(project, runner.home());
+        Self { surroundings, hooks, losses, lost_guards, diagnostics, unread, notices, switches }
     }
 
     /// Every hook in run order.
@@ -286,14 +292,16 @@ impl HookRegistry {
         self.hooks.iter().map(listing).collect()
     }
 
-    /// Says of every hook whether it would run for an event, in which order, and why not. `subject`
-    /// is what the payload's matchers are compared with
-    /// ([`EventPayload::match_subject`](crate::EventPayload::match_subject)).
-    pub fn explain(&self, event: HookEventName, subject: Option<&str>) -> Explanation {
+    /// Says of every hook whether it would run for an event, in which order, and why not.
+    pub fn explain(&self, event: HookEventName, input: &MatchInput) -> Explanation {
         let switches = read(&self.switches);
         let on = switches.table.hooks(event);
         let obstacles = |hook: &Hook| obstacles(hook, &switches.by_name);
-        explain(&self.hooks, on, obstacles, event, subject)
+        explain(&self.hooks, on, obstacles, event, (input, &self.surroundings))
+    }
+
+    pub(crate) fn surroundings(&self) -> &Surroundings {
+        &self.surroundings
     }
 
     /// See [`Planner::set_enabled`](crate::Planner::set_enabled).
@@ -371,8 +379,8 @@ fn is_guard(before: &Grant, entry: &HookEntry) -> bool {
 
 /// The matcher that a guard was trusted with; everything, if the decision does not say.
 fn matcher_of(before: &Grant, event: HookEventName) -> Matcher {
-    let text = before.matcher().flatten();
-    Matcher::compile(text, event.row().matching, FailBehavior::Block).0
+    let definition = before.matcher().flatten().map(Arc::new);
+    Matcher::compile(definition, event.row().matching, FailBehavior::Block).0
 }
 
 /// A guard that may be missing because its settings have errors: as it was trusted.
@@ -403,8 +411,8 @@ fn of_missing(guard: &MissingGuard, runner: &Runner) -> Option<Hook> {
 
 fn of_handler(handler: &HandlerHook, runner: &Runner) -> Hook {
     let matching = handler.event.row().matching;
-    let (matcher, problem) =
-        Matcher::compile(handler.matcher.as_deref(), matching, handler.fail_behavior);
+    let (matcher, problems) =
+        Matcher::compile(handler.matcher.clone(), matching, handler.fail_behavior);
     Hook {
         event: handler.event,
         name: Some(handler.name.clone()),
@@ -419,7 +427,7 @@ fn of_handler(handler: &HandlerHook, runner: &Runner) -> Hook {
             None => TimeoutOrigin::Engine,
         },
         fail_behavior: handler.fail_behavior,
-        warnings: problem.into_iter().map(|it| it.message).collect(),
+        warnings: problems.into_iter().map(|it| it.message).collect(),
         slots: None,
         trust: Trust::Given,
         suspended: None,

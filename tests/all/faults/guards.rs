@@ -355,9 +355,7 @@ async fn fault_37_a_trusted_guard_that_changed_blocks_until_a_person_decides() {
             assert!(!blocks, "{what}");
             let warned = warnings.iter().filter(|it| it.contains("changed since it was trusted"));
             assert_eq!(warned.count(), 1, "{what}: {warnings:?}");
-            let explanation = system.registry().unwrap();
-            let explanation =
-                explanation.explain(HookEventName::BeforeTool, Some("edit")).hooks.remove(0);
+            let explanation = system.explain(&call("edit")).unwrap().hooks.remove(0);
             assert!(explanation.hook.blocks_unrun(), "{what}");
         }
         if what == "script" {

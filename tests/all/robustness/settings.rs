@@ -184,7 +184,7 @@ fn planned(system: &HookSystem, hook: &Arc<Hook>) -> bool {
         tool_input: RawObject::empty(),
         mcp_context: None,
     };
-    let plan = Planner::new(system.registry().unwrap()).plan(&call.into());
+    let plan = Planner::new(system.registry().unwrap()).plan(&call.into(), &host());
     plan.hooks.iter().any(|planned| Arc::ptr_eq(&planned.hook, hook))
 }
 

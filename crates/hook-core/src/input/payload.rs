@@ -33,6 +33,11 @@ pub(crate) trait Payload: Sized + Into<EventPayload> {
         None
     }
 
+    /// The arguments of a tool, which matchers look at instead of the whole payload.
+    fn tool_input(&self) -> Option<&RawObject> {
+        None
+    }
+
     /// Checks what the types of the fields do not say.
     fn check(&self) -> Result<(), ShapeError> {
         Ok(())
@@ -77,6 +82,13 @@ macro_rules! payloads {
             pub fn match_subject(&self) -> Option<&str> {
                 match self {
                     $(Self::$event(payload) => payload.match_subject(),)+
+                }
+            }
+
+            /// The arguments of a tool, if the event is about one.
+            pub fn tool_input(&self) -> Option<&RawObject> {
+                match self {
+                    $(Self::$event(payload) => payload.tool_input(),)+
                 }
             }
 
@@ -246,6 +258,10 @@ impl Payload for BeforeToolInput {
     fn match_subject(&self) -> Option<&str> {
         Some(self.tool_name.as_str())
     }
+
+    fn tool_input(&self) -> Option<&RawObject> {
+        Some(&self.tool_input)
+    }
 }
 
 /// A tool ran.
@@ -288,6 +304,10 @@ impl Payload for AfterToolInput {
 
     fn match_subject(&self) -> Option<&str> {
         Some(self.tool_name.as_str())
+    }
+
+    fn tool_input(&self) -> Option<&RawObject> {
+        Some(&self.tool_input)
     }
 }
 

@@ -25,6 +25,7 @@ mod scan;
 mod slice;
 mod strings;
 mod text;
+mod visit;
 mod walk;
 mod write;
 
@@ -39,3 +40,4 @@ pub use walk::JsonWalk;
 pub use write::ObjectWriter;
 
 pub(crate) use read::locate_entries;
+pub(crate) use visit::{Standing, Visited, visit_all};

@@ -16,6 +16,7 @@ mod fields;
 mod file;
 mod foreign;
 mod in_force;
+mod matcher_definition;
 mod rule;
 mod source;
 pub mod starter;
@@ -35,6 +36,8 @@ pub(crate) use fields::{DEFINITION_FIELDS, HOOK_FIELDS, TOP_LEVEL};
 pub use file::parse;
 pub use foreign::{ForeignFile, find_foreign};
 pub use in_force::read_again;
+pub(crate) use matcher_definition::{COMMAND_PATTERN, PATH_PATTERN, TOOL, TOOL_PATTERN};
+pub use matcher_definition::{MatcherDefinition, MatcherFields};
 pub use rule::Rule;
 pub use source::{HookSource, SettingsSource, load};
 pub use switch::Switches;
@@ -145,7 +148,7 @@ pub struct HookEntry {
     /// The event it listens to.
     pub event: HookEventName,
     /// The matcher of the definition that it is in.
-    pub matcher: Option<String>,
+    pub matcher: Option<Arc<MatcherDefinition>>,
     /// Whether that definition is `sequential`.
     pub sequential: bool,
     /// Its name.
