@@ -2,10 +2,10 @@
 //! (protocol.md §2, "Plan").
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::event::HookEventName;
-use crate::input::{HostContext, RequestInput};
+use crate::input::{EventInput, HostContext, RequestInput};
 use crate::matcher::{Facts, FilterOutcome, MatchInput, MatchOutcome, Surroundings};
 use crate::registry::{Hook, HookRegistry};
 use crate::runner::HookKind;
@@ -25,6 +25,11 @@ pub struct Plan {
     pub hooks: Vec<PlannedHook>,
     /// Whether they run one after the other, each seeing what the one before changed.
     pub sequential: bool,
+    /// Guards whose matchers match the subject, and not the paths or commands of this input. A
+    /// hook's change may make them match.
+    unmatched_guards: Vec<PlannedHook>,
+    /// One of these that is asked after all.
+    late_guard: OnceLock<Arc<Hook>>,
 }
 
 /// One hook of a plan.
@@ -42,15 +47,21 @@ impl Plan {
         self.hooks.is_empty()
     }
 
-    /// Whether all hooks are functions that run where the event is served.
+    /// Whether all hooks that may run are functions that run where the event is served.
     pub fn is_inline(&self) -> bool {
-        self.hooks.iter().all(|planned| planned.hook.kind() == HookKind::Inline)
+        let mut all = self.hooks.iter().chain(&self.unmatched_guards);
+        all.all(|planned| planned.hook.kind() == HookKind::Inline)
     }
 
     /// The first hook whose failure is a denial.
     pub fn blocking_on_failure(&self) -> Option<&Hook> {
-        let mut hooks = self.hooks.iter().map(|planned| &*planned.hook);
-        hooks.find(|hook| hook.fail_behavior == FailBehavior::Block)
+        let hooks = self.hooks.iter().map(|planned| &planned.hook).chain(self.late_guard.get());
+        hooks.map(|hook| &**hook).find(|hook| hook.fail_behavior == FailBehavior::Block)
+    }
+
+    /// Whether the plan has guards that another input would have to be shown.
+    pub(crate) fn has_unmatched_guards(&self) -> bool {
+        !self.unmatched_guards.is_empty()
     }
 }
 
@@ -77,10 +88,33 @@ impl Planner {
             Remembered::Candidates(candidates) => {
                 let input = MatchInput::of(input, host);
                 let facts = Facts::of(&input, self.registry.surroundings());
-                let asked = candidates.iter().map(|it| it.clone().asked(&facts));
-                to_plan(event, Selection::of(asked))
+                let asked: Vec<_> = candidates.iter().map(|it| it.clone().asked(&facts)).collect();
+                let is_guard = |it: &PlannedHook| it.hook.fail_behavior == FailBehavior::Block;
+                let unmatched = candidates.iter().zip(&asked).filter(|(_, asked)| asked.is_none());
+                let unmatched = unmatched.map(|(candidate, _)| candidate);
+                let unmatched_guards = unmatched.filter(|it| is_guard(it)).cloned().collect();
+                to_plan(event, Selection::of(asked.into_iter()), unmatched_guards)
             }
         }
+    }
+
+    /// The guards that were not asked about the input as it came, and that match what hooks made of
+    /// it.
+    pub(crate) fn late_guards(&self, plan: &Plan, changed: &EventInput) -> Vec<PlannedHook> {
+        let input = MatchInput::of_event(changed);
+        let facts = Facts::of(&input, self.registry.surroundings());
+        let matched = plan.unmatched_guards.iter().map(|it| it.clone().asked(&facts));
+        let mut late = Selection::of(matched).planned;
+        // The same hook under another matcher is asked already.
+        let is_planned = |hook: &Hook| {
+            let identity = hook.identity();
+            identity.is_some() && plan.hooks.iter().any(|it| it.hook.identity() == identity)
+        };
+        late.retain(|it| !is_planned(&it.hook));
+        if let Some(first) = late.first() {
+            plan.late_guard.get_or_init(|| Arc::clone(&first.hook));
+        }
+        late
     }
 
     /// Switches every hook of that name (or, where a hook has none, command) on or off. Gives how
@@ -109,7 +143,7 @@ pub(crate) struct PlanTable {
 #[derive(Debug, Default)]
 struct EventPlans {
     hooks: Vec<Arc<Hook>>,
-    without_subject: std::sync::OnceLock<Remembered>,
+    without_subject: OnceLock<Remembered>,
     by_subject: Mutex<HashMap<Box<str>, Remembered>>,
 }
 
@@ -165,12 +199,25 @@ fn remember(event: HookEventName, hooks: &[Arc<Hook>], subject: Option<&str>) ->
     let candidates: Vec<PlannedHook> = candidates.collect();
     match candidates.iter().any(|it| it.hook.matcher.filter().is_some()) {
         true => Remembered::Candidates(candidates.into()),
-        false => Remembered::Plan(to_plan(event, Selection::of(candidates.into_iter().map(Some)))),
+        false => {
+            let selection = Selection::of(candidates.into_iter().map(Some));
+            Remembered::Plan(to_plan(event, selection, Vec::new()))
+        }
     }
 }
 
-fn to_plan(event: HookEventName, selection: Selection) -> Arc<Plan> {
-    Arc::new(Plan { event, hooks: selection.planned, sequential: selection.sequential.is_some() })
+fn to_plan(
+    event: HookEventName,
+    selection: Selection,
+    unmatched_guards: Vec<PlannedHook>,
+) -> Arc<Plan> {
+    Arc::new(Plan {
+        event,
+        hooks: selection.planned,
+        sequential: selection.sequential.is_some(),
+        unmatched_guards,
+        late_guard: OnceLock::new(),
+    })
 }
 
 impl PlannedHook {

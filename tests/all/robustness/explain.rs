@@ -109,7 +109,8 @@ fn the_hooks_that_are_said_to_run_are_those_of_the_plan_in_its_order() {
         for (event, subjects) in EVENTS {
             for subject in *subjects {
                 let payload = payload(event, subject);
-                let plan = Planner::new(Arc::clone(&registry)).plan(&payload.clone().into(), &host());
+                let plan =
+                    Planner::new(Arc::clone(&registry)).plan(&payload.clone().into(), &host());
                 let explanation = system.explain(&payload.clone().into()).unwrap();
 
                 let running: Vec<_> = explanation.running().collect();

@@ -7,8 +7,10 @@ use std::sync::Arc;
 
 use super::globs::Directories;
 use super::{patch, path};
-use crate::input::{HostContext, RequestInput};
-use crate::json::{JsonKind, JsonSlice, RawJson, RawObject, Standing, Visited, visit_all};
+use crate::input::{EventInput, EventPayload, HostContext, RequestInput};
+use crate::json::{
+    JsonKind, JsonObject, JsonSlice, RawJson, RawObject, Standing, Visited, visit_all,
+};
 
 /// Fields that hold one path.
 const PATH_FIELDS: [&str; 7] =
@@ -44,19 +46,26 @@ impl MatchInput {
     /// ([`EventPayload::match_subject`](crate::EventPayload::match_subject)), its `tool_input` or,
     /// where its event has none, all of its fields, and its working directory or the host's.
     pub fn of(input: &RequestInput, host: &HostContext) -> Self {
-        let value = match input.payload.tool_input() {
+        let cwd = input.base.cwd.as_ref().unwrap_or(&host.cwd);
+        Self::looking_at(&input.payload, &input.extra, cwd)
+    }
+
+    /// [`of`](Self::of) a request that is complete.
+    pub(crate) fn of_event(input: &EventInput) -> Self {
+        Self::looking_at(&input.payload, &input.extra, &input.cwd)
+    }
+
+    fn looking_at(payload: &EventPayload, extra: &JsonObject, cwd: &Arc<str>) -> Self {
+        let value = match payload.tool_input() {
             Some(tool_input) => tool_input.as_raw().clone(),
             None => RawObject::of(|out| {
-                input.payload.write(out);
-                out.fields(&input.extra);
+                payload.write(out);
+                out.fields(extra);
             })
             .into(),
         };
-        Self {
-            subject: input.payload.match_subject().map(str::to_owned),
-            value,
-            cwd: Arc::clone(input.base.cwd.as_ref().unwrap_or(&host.cwd)),
-        }
+        let subject = payload.match_subject().map(str::to_owned);
+        Self { subject, value, cwd: Arc::clone(cwd) }
     }
 
     /// What the name of a tool, or the word of a trigger, is compared with.
