@@ -3,8 +3,7 @@
 use futures::{StreamExt, stream};
 use hook_bus::HookExecutionRequest;
 use hook_core::{HookEventName, Planner, RequestInput};
-use hook_tests::host;
-use hook_tests::{Project, fields, json, workspace};
+use hook_tests::{Project, fields, host, json, workspace};
 use serde_json::{Value, json};
 
 /// Cases that are believed wrong, with the reason.

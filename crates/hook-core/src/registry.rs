@@ -209,6 +209,8 @@ impl HookRegistry {
     ) -> Self {
         let mut hooks = Vec::new();
         let mut diagnostics = Vec::new();
+        // Which of these are warnings of their hooks, too.
+        let mut of_matchers = HashSet::new();
         let consent = Consent::of(files, project, policy);
         diagnostics.extend(consent.problems);
         let unread =
@@ -239,6 +241,7 @@ impl HookRegistry {
                     !matches!(entry.matcher.as_deref(), Some(MatcherDefinition::Unreadable(_)));
                 for problem in problems.iter().filter(|_| is_read) {
                     let place = entry.place.clone();
+                    of_matchers.insert(diagnostics.len());
                     diagnostics.push(Diagnostic::new(problem.rule, place, &problem.message));
                 }
                 hooks.push(Arc::new(Hook {
@@ -275,7 +278,7 @@ impl HookRegistry {
         let switches = RwLock::new(Switches { by_name: Vec::new(), table });
         let notices = notices(&hooks, &consent.missing);
         let lost_guards = lost_guards(&hooks, &consent.missing);
-        let losses = losses(&diagnostics);
+        let losses = losses(&diagnostics, &of_matchers);
         let surroundings = Surroundings::new(project, runner.home());
         Self { surroundings, hooks, losses, lost_guards, diagnostics, unread, notices, switches }
     }
@@ -436,10 +439,13 @@ fn of_handler(handler: &HandlerHook, runner: &Runner) -> Hook {
     }
 }
 
-/// The first few errors, and how many more there are.
-fn losses(diagnostics: &[Diagnostic]) -> Vec<String> {
-    let errors = diagnostics.iter().filter(|it| it.severity == Severity::Error);
-    let mut losses = errors.map(ToString::to_string).collect();
+/// The first few errors but those that are said of their hooks, and how many more there are.
+fn losses(diagnostics: &[Diagnostic], said_of_hooks: &HashSet<usize>) -> Vec<String> {
+    let errors = diagnostics
+        .iter()
+        .enumerate()
+        .filter(|(index, it)| it.severity == Severity::Error && !said_of_hooks.contains(index));
+    let mut losses = errors.map(|(_, it)| it.to_string()).collect();
     shorten(&mut losses, "errors in settings");
     losses
 }

@@ -8,7 +8,7 @@ use hook_core::{
     EventPayload, HandlerHook, HookEventName, HookSource, NotRun, Planner, RequestInput,
     SettingsSource, TrustPolicy,
 };
-use hook_tests::{Project, fields};
+use hook_tests::{Project, fields, host};
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};

@@ -12,7 +12,7 @@ use hook_core::{
     BeforeToolInput, Hook, HookSource, Planner, RawJson, RawObject, SettingsSource, ToolName,
     TrustPolicy,
 };
-use hook_tests::Project;
+use hook_tests::{Project, host};
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
