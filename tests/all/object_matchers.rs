@@ -373,5 +373,16 @@ fn the_command_says_which_part_does_not_match() {
     let fired = run(&["fire", "--json"]);
     assert_eq!((fired.status, fired.lines()[0]["hooks"].as_array().unwrap().len()), (2, 1));
     let listed = Hook::new(&project, &["list", "--settings=settings.json"]).run();
-    insta::assert_snapshot!(listed.shown(&project), @"");
+    insta::assert_snapshot!(listed.shown(&project), @r#"
+    status: 0
+    ----- stdout -----
+    BeforeTool
+      ✓ tool     {"tool":"shell"}                          explicit settings.json:1:62
+      ✓ pattern  {"toolPattern":"^sh"}                     explicit settings.json:1:158
+      ✓ path     {"pathPattern":"*.env"}                   explicit settings.json:1:259
+      ✓ paths    {"pathPattern":["src/**","!src/gen/**"]}  explicit settings.json:1:374
+      ✓ command  {"commandPattern":"rm"}                   explicit settings.json:1:473
+      ✓ runs     {"tool":"edit","pathPattern":"a*"}        explicit settings.json:1:585
+    ----- stderr -----
+    "#);
 }
