@@ -127,6 +127,14 @@ async fn a_guard_whose_matcher_cannot_be_used_is_asked_about_everything() {
             }
         }
     }
+    // Also where there is nothing that a matcher is compared with.
+    for (behavior, runs) in [("block", 1), ("continue", 0)] {
+        let project = Project::with_settings(&json!({"hooks": {"BeforeAgent": [
+            {"matcher": {"pathPattern": "["}, "hooks": [denying("guard", behavior)]}]}}));
+        let response = fire(&project.system(), "BeforeAgent", json!({"prompt": "p"})).await;
+        assert_eq!(response.hooks.len(), runs, "{behavior}");
+        assert_eq!(warned(&response, "cannot be used"), 1, "{behavior}");
+    }
     // A matcher for a tool, of an event that is about none.
     let hooks = [denying("guard", "block")];
     let project = Project::with_settings(&json!({"hooks": {"SessionStart": [

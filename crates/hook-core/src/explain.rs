@@ -97,6 +97,8 @@ pub enum NotRun {
         /// Whether the two are compared exactly, and not by pattern.
         exactly: bool,
     },
+    /// Its matcher cannot be used, which a warning says.
+    UnusableMatcher,
     /// A part of its matcher, which is an object, does not match.
     PartNotMatched {
         /// The part's key in settings.
@@ -124,7 +126,9 @@ impl NotRun {
             Self::OtherEvent { .. } => "other_event",
             Self::Untrusted { .. } => "untrusted",
             Self::Disabled(_) => "disabled",
-            Self::NotMatched { .. } | Self::PartNotMatched { .. } => "not_matched",
+            Self::NotMatched { .. } | Self::PartNotMatched { .. } | Self::UnusableMatcher => {
+                "not_matched"
+            }
             Self::Duplicate { .. } => "duplicate",
         }
     }
@@ -160,6 +164,7 @@ impl fmt::Display for NotRun {
                     ),
                 }
             }
+            Self::UnusableMatcher => formatter.write_str("its matcher cannot be used"),
             Self::PartNotMatched { part, pattern, subjects: (one, several), compared, total } => {
                 write!(formatter, "its {part} `{pattern}` does not match: ")?;
                 match compared.as_slice() {
@@ -270,6 +275,9 @@ fn not_matched(hook: &Hook, subject: Option<&str>, facts: &Facts<'_>) -> Option<
             &compiled
         }
     };
+    if matcher.is_unusable() {
+        return Some(NotRun::UnusableMatcher);
+    }
     let by_subject = || {
         let (subject, field) = (subject?, matching.field()?);
         if matcher.matches(Some(subject)) != MatchOutcome::No {

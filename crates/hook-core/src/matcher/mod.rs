@@ -42,8 +42,8 @@ const WORK_LIMIT: usize = 200_000_000;
 #[derive(Debug, Clone)]
 pub struct Matcher {
     definition: Option<Arc<MatcherDefinition>>,
-    /// The definition as text.
-    text: Option<Box<str>>,
+    /// The object form as text.
+    object: Option<Box<str>>,
     rule: Rule,
     filter: Option<Arc<Filter>>,
 }
@@ -125,8 +125,11 @@ impl Matcher {
     /// The matcher of a hook that must not run. It is never asked, and costs nothing: a short
     /// pattern may compile to megabytes.
     pub(crate) fn unused(definition: Option<Arc<MatcherDefinition>>) -> Self {
-        let text = definition.as_ref().map(|definition| definition.to_text().into());
-        Self { definition, text, rule: Rule::Nothing, filter: None }
+        let object = match definition.as_deref() {
+            Some(MatcherDefinition::Fields(fields)) => Some(fields.to_raw().as_str().into()),
+            _ => None,
+        };
+        Self { definition, object, rule: Rule::Nothing, filter: None }
     }
 
     /// What it asks of the input beside the event's subject, if anything.
@@ -154,9 +157,17 @@ impl Matcher {
         }
     }
 
-    /// Compares with the event's subject; an event without one is matched by every matcher.
+    /// Whether it cannot be used, so that it matches nothing.
+    pub(crate) fn is_unusable(&self) -> bool {
+        matches!(self.rule, Rule::Nothing)
+    }
+
+    /// Compares with the event's subject; an event without one is matched by every matcher that can
+    /// be used. What an object asks of the input is another question.
     pub fn matches(&self, subject: Option<&str>) -> MatchOutcome {
-        let Some(subject) = subject else { return MatchOutcome::Yes };
+        let Some(subject) = subject else {
+            return if self.is_unusable() { MatchOutcome::No } else { MatchOutcome::Yes };
+        };
         let matched = match &self.rule {
             Rule::Nothing => false,
             Rule::Everything => true,
@@ -215,7 +226,10 @@ impl Matcher {
 
     /// The matcher as it was written; of the object form, its JSON.
     pub fn text(&self) -> Option<&str> {
-        self.text.as_deref()
+        match self.definition.as_deref()? {
+            MatcherDefinition::Text(text) | MatcherDefinition::Unreadable(text) => Some(text),
+            MatcherDefinition::Fields(_) => self.object.as_deref(),
+        }
     }
 }
 

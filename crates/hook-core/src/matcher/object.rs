@@ -89,7 +89,7 @@ pub(super) fn compile(
                     SettingsRule::InvalidMatcher,
                     (PATH_PATTERN, item),
                     written,
-                    &format!("cannot be used: {reason}"),
+                    &format!("cannot be used: {}", shortened(&reason)),
                 );
             }
         }
