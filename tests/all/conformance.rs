@@ -3,7 +3,7 @@
 use futures::{StreamExt, stream};
 use hook_bus::HookExecutionRequest;
 use hook_core::{HookEventName, Planner, RequestInput};
-use hook_tests::{Project, fields, json, workspace};
+use hook_tests::{Project, fields, host, json, workspace};
 use serde_json::{Value, json};
 
 /// Cases that are believed wrong, with the reason.
@@ -44,7 +44,7 @@ async fn differences(case: &Value) -> Vec<String> {
     let request = HookExecutionRequest::new(event.as_str(), input.clone());
     let response = system.bus().request(request).await;
     let plan = Planner::new(system.registry().unwrap())
-        .plan(&RequestInput::read(event, input).unwrap().payload);
+        .plan(&RequestInput::read(event, input).unwrap(), &host());
     let found = json(&response.to_json());
     let errors: Vec<&Value> =
         found["output"]["errors"].as_array().unwrap().iter().map(|e| &e["message"]).collect();

@@ -14,6 +14,7 @@ mod example_guards;
 mod faults;
 mod hooks;
 mod invariants;
+mod object_matchers;
 mod parity;
 mod requirements;
 mod robustness;

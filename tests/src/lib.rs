@@ -20,8 +20,13 @@ pub use served::{Served, request};
 pub use socket::{SocketClient, SocketServed};
 pub use terminal::Terminal;
 
-use hook_core::{JsonObject, RawJson, RawObject};
+use hook_core::{HostContext, JsonObject, RawJson, RawObject};
 use serde_json::Value;
+
+/// An agent that works in `/`.
+pub fn host() -> HostContext {
+    HostContext { session_id: "s".into(), cwd: "/".into(), transcript_path: "".into() }
+}
 
 /// A JSON value as the engine carries objects.
 ///

@@ -104,7 +104,7 @@ impl HookEventHandler {
             }
         };
         let event = input.event();
-        let plan = engine.pipeline.plan(&input.payload);
+        let plan = engine.pipeline.plan(&input, &self.host);
         if plan.is_empty() {
             return Served::Done(door.complete(event, PipelineOutcome::empty_success()));
         }
@@ -202,6 +202,11 @@ impl HookEventHandler {
             Some(nearest) => failure.with_detail("nearest", RawJson::from_text(nearest)),
             None => failure,
         }
+    }
+
+    /// The host's side of inputs.
+    pub(crate) fn host(&self) -> &HostContext {
+        &self.host
     }
 
     /// Builds the engine first; the first request does that.

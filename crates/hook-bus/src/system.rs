@@ -10,8 +10,9 @@ use hook_core::event::DeclareError;
 use hook_core::runner::RunnerLimits;
 use hook_core::settings::Diagnostic;
 use hook_core::{
-    EndSignal, EventDefinition, Events, HandlerHook, HookEventName, HookListing, HookRegistry,
-    HostContext, ProcessedHookResult, RequestInput, RunnerHost, SettingsSource, TrustPolicy,
+    EndSignal, EventDefinition, Events, Explanation, HandlerHook, HookEventName, HookListing,
+    HookRegistry, HostContext, MatchInput, ProcessedHookResult, RequestInput, RunnerHost,
+    SettingsSource, TrustPolicy,
 };
 
 use crate::accepted::ServeBy;
@@ -328,6 +329,16 @@ impl HookSystem {
     /// Before [`initialize`](Self::initialize), or when that failed.
     pub fn registry(&self) -> Result<Arc<HookRegistry>, NotInitialized> {
         self.ready().map(|engine| Arc::clone(&engine.registry))
+    }
+
+    /// What a request would run, and why not the rest
+    /// ([`HookRegistry::explain`]).
+    ///
+    /// # Errors
+    /// Before [`initialize`](Self::initialize), or when that failed.
+    pub fn explain(&self, input: &RequestInput) -> Result<Explanation, NotInitialized> {
+        let input_of = MatchInput::of(input, self.handler.host());
+        self.ready().map(|engine| engine.registry.explain(input.event(), &input_of))
     }
 
     /// The shell that runs commands.

@@ -7,7 +7,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::event::{HookEventName, Matching};
-use crate::matcher::{MatchOutcome, Matcher};
+use crate::matcher::{
+    Facts, FilterOutcome, MatchInput, MatchOutcome, Matcher, Surroundings, Unmatched,
+};
 use crate::planner::Selection;
 use crate::registry::Hook;
 use crate::settings::HookSource;
@@ -96,6 +98,21 @@ pub enum NotRun {
         /// Whether the two are compared exactly, and not by pattern.
         exactly: bool,
     },
+    /// Its matcher cannot be used, which a warning says.
+    UnusableMatcher,
+    /// A part of its matcher, which is an object, does not match.
+    PartNotMatched {
+        /// The part's key in settings.
+        part: &'static str,
+        /// What it says, shortened.
+        pattern: String,
+        /// What it is compared with: one such, and several.
+        subjects: (&'static str, &'static str),
+        /// The first few that it was compared with, each shortened.
+        compared: Vec<String>,
+        /// How many there were.
+        total: usize,
+    },
     /// It is the same hook as another one, which runs in its place.
     Duplicate {
         /// The copy that runs: that of the most trusted source, and of equals the first.
@@ -110,7 +127,9 @@ impl NotRun {
             Self::OtherEvent { .. } => "other_event",
             Self::Untrusted { .. } => "untrusted",
             Self::Disabled(_) => "disabled",
-            Self::NotMatched { .. } => "not_matched",
+            Self::NotMatched { .. } | Self::PartNotMatched { .. } | Self::UnusableMatcher => {
+                "not_matched"
+            }
             Self::Duplicate { .. } => "duplicate",
         }
     }
@@ -146,6 +165,21 @@ impl fmt::Display for NotRun {
                     ),
                 }
             }
+            Self::UnusableMatcher => formatter.write_str("its matcher cannot be used"),
+            Self::PartNotMatched { part, pattern, subjects: (one, several), compared, total } => {
+                write!(formatter, "its {part} `{pattern}` does not match: ")?;
+                match compared.as_slice() {
+                    [] => write!(formatter, "the input has no {one}"),
+                    [only] if *total == 1 => write!(formatter, "the {one} is `{only}`"),
+                    some => {
+                        write!(formatter, "the {several} are `{}`", some.join("`, `"))?;
+                        match total.saturating_sub(some.len()) {
+                            0 => Ok(()),
+                            more => write!(formatter, " and {more} more"),
+                        }
+                    }
+                }
+            }
             Self::Duplicate { of } => {
                 let source = &of.source;
                 write!(formatter, "it is the same hook as one of the {source} settings")?;
@@ -165,9 +199,11 @@ pub(crate) fn explain(
     on: &[Arc<Hook>],
     obstacles: impl Fn(&Hook) -> Vec<NotRun>,
     event: HookEventName,
-    subject: Option<&str>,
+    (input, surroundings): (&MatchInput, &Surroundings),
 ) -> Explanation {
-    let selection = Selection::of(on, subject);
+    let selection = Selection::matching(on, input, surroundings);
+    let facts = Facts::of(input, surroundings);
+    let subject = input.subject();
     let mut selected = on.iter().zip(&selection.places).peekable();
     let (of_event, others): (Vec<_>, Vec<_>) = all.iter().partition(|hook| hook.event == event);
     let mut hooks: Vec<ExplainedHook> = Vec::with_capacity(all.len());
@@ -189,7 +225,7 @@ pub(crate) fn explain(
             }
         };
         match place.and_then(|place| Some((place, selection.planned.get(place)?))) {
-            None => explained.reasons.extend(not_matched(hook, subject)),
+            None => explained.reasons.extend(not_matched(hook, subject, &facts)),
             Some((place, planned)) => {
                 if let Some(first) = first.get_mut(place) {
                     first.get_or_insert(hooks.len());
@@ -229,23 +265,56 @@ pub(crate) fn explain(
 
 /// That a hook's matcher does not match, if it does not. That of a hook that is not trusted is
 /// compiled only here.
-fn not_matched(hook: &Hook, subject: Option<&str>) -> Option<NotRun> {
-    let subject = subject?;
+fn not_matched(hook: &Hook, subject: Option<&str>, facts: &Facts<'_>) -> Option<NotRun> {
     let matching = hook.event.row().matching;
-    let field = matching.field()?;
-    let outcome = match hook.is_trusted() {
-        true => hook.matcher.matches(Some(subject)),
+    let compiled;
+    let matcher = match hook.is_trusted() || hook.blocks_unrun() {
+        true => &hook.matcher,
         false => {
-            let matcher = Matcher::compile(hook.matcher.text(), matching, hook.fail_behavior).0;
-            matcher.matches(Some(subject))
+            let definition = hook.matcher.definition().cloned();
+            compiled = Matcher::compile(definition, matching, hook.fail_behavior).0;
+            &compiled
         }
     };
-    (outcome == MatchOutcome::No).then(|| NotRun::NotMatched {
-        matcher: hook.matcher.text().unwrap_or_default().to_owned(),
-        field,
-        subject: subject.to_owned(),
-        exactly: matches!(matching, Matching::Exact { .. }),
+    if matcher.is_unusable() {
+        return Some(NotRun::UnusableMatcher);
+    }
+    let by_subject = || {
+        let (subject, field) = (subject?, matching.field()?);
+        if matcher.matches(Some(subject)) != MatchOutcome::No {
+            return None;
+        }
+        Some(match matcher.unmatched_tool(subject) {
+            Some((part, pattern)) => NotRun::PartNotMatched {
+                part,
+                pattern: shortened(&pattern),
+                subjects: (field, field),
+                compared: vec![shortened(subject)],
+                total: 1,
+            },
+            None => NotRun::NotMatched {
+                matcher: matcher.text().unwrap_or_default().to_owned(),
+                field,
+                subject: subject.to_owned(),
+                exactly: matches!(matching, Matching::Exact { .. }),
+            },
+        })
+    };
+    by_subject().or_else(|| match matcher.filter()?.ask(facts) {
+        FilterOutcome::No(part) => Some(filtered(matcher, part, facts)),
+        FilterOutcome::Yes | FilterOutcome::GaveUp(_) => None,
     })
+}
+
+fn filtered(matcher: &Matcher, part: Unmatched, facts: &Facts<'_>) -> NotRun {
+    let (compared, total) = part.shown(facts);
+    NotRun::PartNotMatched {
+        part: part.key(),
+        pattern: matcher.part(part),
+        subjects: part.compared_with(),
+        compared,
+        total,
+    }
 }
 
 /// Who switched a hook off, and where that is written.

@@ -68,6 +68,10 @@ pub enum Kind {
     List,
     /// An array of values of that kind.
     ListOf(&'static Kind),
+    /// A string, or an array of at least one.
+    OneOrMore,
+    /// A string, or an object with these fields.
+    TextOr(&'static [Field]),
     /// An object of any form.
     AnyObject,
     /// An object with these fields, and no others.
@@ -88,7 +92,7 @@ impl Kind {
     /// The kind of JSON, as a schema names it; `any` where it may be of several.
     pub fn word(&self) -> &'static str {
         match self {
-            Self::Any => "any",
+            Self::Any | Self::OneOrMore | Self::TextOr(_) => "any",
             Self::Text
             | Self::TextUpTo(_)
             | Self::ShortText(_)

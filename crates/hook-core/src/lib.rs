@@ -40,7 +40,7 @@
 //!     RawObject::empty(),
 //! ));
 //! let host = HostContext { session_id: "s".into(), cwd: ".".into(), transcript_path: "".into() };
-//! let plan = pipeline.plan(&input.payload);
+//! let plan = pipeline.plan(&input, &host);
 //! let outcome = pipeline.run(&plan, input.complete(&host), &RunScope::default()).await?;
 //! assert_eq!(outcome.processed.reason.as_deref(), Some("no shell today"));
 //! # Ok(())
@@ -107,6 +107,7 @@ pub use json::{
     JsonArray, JsonError, JsonKind, JsonNumber, JsonObject, JsonSlice, JsonText, JsonWalk,
     ObjectWriter, RawJson, RawObject,
 };
+pub use matcher::MatchInput;
 pub use model::{LlmRequest, LlmResponse, ToolConfig};
 pub use output::{Decision, HookOutput, PolicyDecision};
 pub use pipeline::{FinishedHooks, NotStarted, Pipeline, PipelineOutcome};
@@ -117,6 +118,6 @@ pub use runner::{
     EndSignal, HandlerError, HandlerHook, HandlerResult, HookExecutionResult, HookInput, HookKind,
     HookStart, RunLane, RunObserver, RunScope, Runner, RunnerHost, RunnerLimits, TypedResult,
 };
-pub use settings::{FailBehavior, HookSource, SettingsSource};
+pub use settings::{FailBehavior, HookSource, MatcherDefinition, MatcherFields, SettingsSource};
 pub use shape::ShapeError;
 pub use trust::{TrustPolicy, TrustStore};

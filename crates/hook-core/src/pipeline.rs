@@ -12,9 +12,9 @@ use std::sync::Arc;
 use futures::stream::{FuturesUnordered, StreamExt};
 
 use crate::aggregator::Aggregator;
-use crate::event::{EventPayload, HookEventName, MergeStrategy};
+use crate::event::{HookEventName, MergeStrategy};
 use crate::failure::{FailureCode, panic_message};
-use crate::input::EventInput;
+use crate::input::{EventInput, HostContext, RequestInput};
 use crate::output::{HookOutput, PolicyDecision};
 use crate::planner::{Group, Plan, Planner};
 use crate::processed::{ProcessedHookResult, StageFailure};
@@ -74,9 +74,9 @@ impl Pipeline {
         Arc::clone(&self.runner)
     }
 
-    /// Which hooks a payload runs.
-    pub fn plan(&self, payload: &EventPayload) -> Arc<Plan> {
-        self.planner.plan(payload)
+    /// Which hooks a request runs, of an agent that `host` describes.
+    pub fn plan(&self, input: &RequestInput, host: &HostContext) -> Arc<Plan> {
+        self.planner.plan(input, host)
     }
 
     /// Runs a plan on an input that hooks may see: model payloads are in the stable form already.

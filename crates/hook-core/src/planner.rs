@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use crate::event::{ByEvent, EventPayload, HookEventName};
-use crate::input::MAX_TOOL_NAME;
-use crate::matcher::MatchOutcome;
+use crate::event::{ByEvent, HookEventName};
+use crate::input::{EventInput, HostContext, MAX_TOOL_NAME, RequestInput};
+use crate::matcher::{Facts, FilterOutcome, MatchInput, MatchOutcome, Surroundings};
 use crate::registry::{Hook, HookRegistry};
 use crate::runner::HookKind;
 use crate::settings::FailBehavior;
@@ -26,6 +26,11 @@ pub struct Plan {
     pub hooks: Vec<PlannedHook>,
     /// The groups: consecutive parts of `hooks`, lower priorities first.
     pub groups: Vec<Group>,
+    /// Guards whose matchers match the subject, and not the paths or commands of this input. A
+    /// hook's change may make them match.
+    unmatched_guards: Vec<PlannedHook>,
+    /// One of these that is asked after all.
+    late_guard: OnceLock<Arc<Hook>>,
 }
 
 /// Hooks that run at once, each told what the groups before changed.
@@ -48,25 +53,21 @@ pub struct PlannedHook {
 }
 
 impl Plan {
-    fn of(event: HookEventName, selection: Selection) -> Self {
-        let groups = selection.groups();
-        Self { event, hooks: selection.planned, groups }
-    }
-
     /// Whether no hook runs.
     pub fn is_empty(&self) -> bool {
         self.hooks.is_empty()
     }
 
-    /// Whether all hooks are functions that run where the event is served.
+    /// Whether all hooks that may run are functions that run where the event is served.
     pub fn is_inline(&self) -> bool {
-        self.hooks.iter().all(|planned| planned.hook.kind() == HookKind::Inline)
+        let mut all = self.hooks.iter().chain(&self.unmatched_guards);
+        all.all(|planned| planned.hook.kind() == HookKind::Inline)
     }
 
     /// The first hook whose failure is a denial.
     pub fn blocking_on_failure(&self) -> Option<&Hook> {
-        let mut hooks = self.hooks.iter().map(|planned| &*planned.hook);
-        hooks.find(|hook| hook.fail_behavior == FailBehavior::Block)
+        let hooks = self.hooks.iter().map(|planned| &planned.hook).chain(self.late_guard.get());
+        hooks.map(|hook| &**hook).find(|hook| hook.fail_behavior == FailBehavior::Block)
     }
 
     /// The hooks of a group, with their places in the plan.
@@ -76,6 +77,11 @@ impl Plan {
     ) -> impl DoubleEndedIterator<Item = (usize, &PlannedHook)> {
         let hooks = self.hooks.get(group.hooks.clone()).unwrap_or_default();
         group.hooks.clone().zip(hooks)
+    }
+
+    /// Whether the plan has guards that another input would have to be shown.
+    pub(crate) fn has_unmatched_guards(&self) -> bool {
+        !self.unmatched_guards.is_empty()
     }
 }
 
@@ -91,10 +97,44 @@ impl Planner {
         Self { registry }
     }
 
-    /// The plan for a payload. Plans are remembered until a hook is switched on or off, so an
-    /// event costs one look-up, however many hooks are registered.
-    pub fn plan(&self, payload: &EventPayload) -> Arc<Plan> {
-        self.registry.table().plan(payload.event(), payload.match_subject())
+    /// The plan for a request. Plans are remembered until a hook is switched on or off, so an
+    /// event costs one look-up, however many hooks are registered; but where a matcher of the event
+    /// asks about paths or commands, each request is looked at. `host` says where the agent works,
+    /// if the request does not.
+    pub fn plan(&self, input: &RequestInput, host: &HostContext) -> Arc<Plan> {
+        let event = input.event();
+        match self.registry.table().remembered(event, input.payload.match_subject()) {
+            Remembered::Plan(plan) => plan,
+            Remembered::Candidates(candidates) => {
+                let input = MatchInput::of(input, host);
+                let facts = Facts::of(&input, self.registry.surroundings());
+                let asked: Vec<_> = candidates.iter().map(|it| it.clone().asked(&facts)).collect();
+                let is_guard = |it: &PlannedHook| it.hook.fail_behavior == FailBehavior::Block;
+                let unmatched = candidates.iter().zip(&asked).filter(|(_, asked)| asked.is_none());
+                let unmatched = unmatched.map(|(candidate, _)| candidate);
+                let unmatched_guards = unmatched.filter(|it| is_guard(it)).cloned().collect();
+                to_plan(event, Selection::of(asked.into_iter()), unmatched_guards)
+            }
+        }
+    }
+
+    /// The guards that were not asked about the input as it came, and that match what hooks made of
+    /// it.
+    pub(crate) fn late_guards(&self, plan: &Plan, changed: &EventInput) -> Vec<PlannedHook> {
+        let input = MatchInput::of_event(changed);
+        let facts = Facts::of(&input, self.registry.surroundings());
+        let matched = plan.unmatched_guards.iter().map(|it| it.clone().asked(&facts));
+        let mut late = Selection::of(matched).planned;
+        // The same hook under another matcher is asked already.
+        let is_planned = |hook: &Hook| {
+            let identity = hook.identity();
+            identity.is_some() && plan.hooks.iter().any(|it| it.hook.identity() == identity)
+        };
+        late.retain(|it| !is_planned(&it.hook));
+        if let Some(first) = late.first() {
+            plan.late_guard.get_or_init(|| Arc::clone(&first.hook));
+        }
+        late
     }
 
     /// Switches every hook of that name (or, where a hook has none, command) on or off. Gives how
@@ -123,8 +163,19 @@ pub(crate) struct PlanTable {
 #[derive(Debug, Default)]
 struct EventPlans {
     hooks: Vec<Arc<Hook>>,
-    without_subject: std::sync::OnceLock<Arc<Plan>>,
-    by_subject: Mutex<HashMap<Box<str>, Arc<Plan>>>,
+    without_subject: OnceLock<Remembered>,
+    by_subject: Mutex<HashMap<Box<str>, Remembered>>,
+}
+
+/// What is remembered for one subject.
+#[derive(Debug, Clone)]
+enum Remembered {
+    /// The plan of every request.
+    Plan(Arc<Plan>),
+    /// The hooks whose matchers match the subject, of which some ask about the input, too. They
+    /// are asked before those that stand twice become one: a hook runs if any of its matchers
+    /// matches.
+    Candidates(Arc<[PlannedHook]>),
 }
 
 impl PlanTable {
@@ -141,17 +192,19 @@ impl PlanTable {
         self.events.get(event).map_or(&[], |plans| &plans.hooks)
     }
 
-    fn plan(&self, event: HookEventName, subject: Option<&str>) -> Arc<Plan> {
-        let Some(plans) = self.events.get(event) else { return make_plan(event, &[], subject) };
+    fn remembered(&self, event: HookEventName, subject: Option<&str>) -> Remembered {
+        let Some(plans) = self.events.get(event) else { return remember(event, &[], subject) };
         let Some(subject) = subject else {
-            let plan = plans.without_subject.get_or_init(|| make_plan(event, &plans.hooks, None));
-            return Arc::clone(plan);
+            return plans
+                .without_subject
+                .get_or_init(|| remember(event, &plans.hooks, None))
+                .clone();
         };
         let remembered = || plans.by_subject.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(plan) = remembered().get(subject) {
-            return Arc::clone(plan);
+            return plan.clone();
         }
-        let plan = make_plan(event, &plans.hooks, Some(subject));
+        let plan = remember(event, &plans.hooks, Some(subject));
         // Most names of tools are short, and what is long may be long beyond measure.
         if subject.len() > MAX_TOOL_NAME {
             return plan;
@@ -160,17 +213,64 @@ impl PlanTable {
         if remembered.len() >= REMEMBERED_PLANS {
             remembered.clear();
         }
-        remembered.insert(subject.into(), Arc::clone(&plan));
+        remembered.insert(subject.into(), plan.clone());
         plan
     }
 }
 
-fn make_plan(event: HookEventName, hooks: &[Arc<Hook>], subject: Option<&str>) -> Arc<Plan> {
-    Arc::new(Plan::of(event, Selection::of(hooks, subject)))
+fn remember(event: HookEventName, hooks: &[Arc<Hook>], subject: Option<&str>) -> Remembered {
+    let candidates = hooks.iter().filter_map(|hook| PlannedHook::of(hook, subject));
+    let candidates: Vec<PlannedHook> = candidates.collect();
+    match candidates.iter().any(|it| it.hook.matcher.filter().is_some()) {
+        true => Remembered::Candidates(candidates.into()),
+        false => {
+            let selection = Selection::of(candidates.into_iter().map(Some));
+            Remembered::Plan(to_plan(event, selection, Vec::new()))
+        }
+    }
 }
 
-/// What matching, identity and priority make of an event's hooks: behind every plan, and behind
-/// every explanation of one.
+fn to_plan(
+    event: HookEventName,
+    selection: Selection,
+    unmatched_guards: Vec<PlannedHook>,
+) -> Arc<Plan> {
+    Arc::new(Plan {
+        event,
+        groups: selection.groups(),
+        hooks: selection.planned,
+        unmatched_guards,
+        late_guard: OnceLock::new(),
+    })
+}
+
+impl PlannedHook {
+    /// The hook, if its matcher matches the subject.
+    fn of(hook: &Arc<Hook>, subject: Option<&str>) -> Option<Self> {
+        let warning = match hook.matcher.matches(subject) {
+            MatchOutcome::No => return None,
+            MatchOutcome::Yes => None,
+            MatchOutcome::GaveUp => Some(format!(
+                "matching `{}` took too many steps and counts as a match; simplify the matcher",
+                shortened(hook.matcher.text().unwrap_or_default())
+            )),
+        };
+        Some(Self { hook: Arc::clone(hook), warning })
+    }
+
+    /// The hook, if its matcher matches the input, too.
+    fn asked(mut self, facts: &Facts<'_>) -> Option<Self> {
+        match self.hook.matcher.filter().map(|filter| filter.ask(facts)) {
+            None | Some(FilterOutcome::Yes) => {}
+            Some(FilterOutcome::GaveUp(why)) => drop(self.warning.get_or_insert(why)),
+            Some(FilterOutcome::No(_)) => return None,
+        }
+        Some(self)
+    }
+}
+
+/// What matching and identity make of an event's hooks: behind every plan, and behind every
+/// explanation of one.
 #[derive(Debug)]
 pub(crate) struct Selection {
     /// The hooks that run, in plan order.
@@ -183,27 +283,34 @@ pub(crate) struct Selection {
 }
 
 impl Selection {
-    pub(crate) fn of(hooks: &[Arc<Hook>], subject: Option<&str>) -> Self {
+    /// Matches these hooks of one event with an input.
+    pub(crate) fn matching(
+        hooks: &[Arc<Hook>],
+        input: &MatchInput,
+        surroundings: &Surroundings,
+    ) -> Self {
+        let facts = Facts::of(input, surroundings);
+        let matched = |hook| PlannedHook::of(hook, input.subject())?.asked(&facts);
+        Self::of(hooks.iter().map(matched))
+    }
+
+    /// Of hooks that match, or `None` in the place of one that does not.
+    fn of(matched: impl Iterator<Item = Option<PlannedHook>>) -> Self {
+        let matched: Vec<Option<PlannedHook>> = matched.collect();
         let mut planned: Vec<PlannedHook> = Vec::new();
-        let mut places = Vec::with_capacity(hooks.len());
+        let mut places = Vec::with_capacity(matched.len());
         let mut sequential = BTreeMap::new();
         let mut known = HashMap::new();
-        for hook in hooks {
-            let warning = match hook.matcher.matches(subject) {
-                MatchOutcome::No => {
-                    places.push(None);
-                    continue;
-                }
-                MatchOutcome::Yes => None,
-                MatchOutcome::GaveUp => Some(format!(
-                    "matching `{}` took too many steps and counts as a match; simplify the matcher",
-                    shortened(hook.matcher.text().unwrap_or_default())
-                )),
+        for candidate in &matched {
+            let Some(candidate) = candidate else {
+                places.push(None);
+                continue;
             };
+            let hook = &candidate.hook;
             if hook.sequential {
                 sequential.entry(hook.priority).or_insert_with(|| Arc::clone(hook));
             }
-            let candidate = PlannedHook { hook: Arc::clone(hook), warning };
+            let candidate = candidate.clone();
             let place = match hook.identity() {
                 Some(identity) => *known.entry(identity).or_insert(planned.len()),
                 None => planned.len(),

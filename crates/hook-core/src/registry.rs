@@ -12,14 +12,14 @@ use std::time::Duration;
 use crate::event::{ByEvent, Events, HookEventName};
 use crate::explain::{Explanation, NotRun, Switch, SwitchedOff, explain};
 use crate::failure::HookFailure;
-use crate::matcher::Matcher;
+use crate::matcher::{MatchInput, Matcher, Surroundings};
 use crate::planner::PlanTable;
 use crate::runner::{
     CommandIdentity, HandlerHook, HookExecutor, HookKind, HookStart, Runner, SlotQueue,
 };
 use crate::settings::{
-    DEFAULT_PRIORITY, Diagnostic, FailBehavior, HookEntry, HookSource, HooksConfig, Place, Rule,
-    SettingsFile, Severity, TimeoutOrigin,
+    DEFAULT_PRIORITY, Diagnostic, FailBehavior, HookEntry, HookSource, HooksConfig,
+    MatcherDefinition, Place, Rule, SettingsFile, Severity, TimeoutOrigin,
 };
 use crate::text::shortened;
 use crate::trust::{Grant, Granted, Trust, TrustPolicy};
@@ -187,6 +187,8 @@ pub struct HookRegistry {
     lost_guards: Vec<String>,
     /// By event: what everybody who fires it should know of its hooks.
     notices: ByEvent<Vec<String>>,
+    /// Where relative paths begin.
+    surroundings: Surroundings,
     switches: RwLock<Switches>,
 }
 
@@ -211,6 +213,8 @@ impl HookRegistry {
     ) -> Self {
         let mut hooks = Vec::new();
         let mut diagnostics = Vec::new();
+        // Which of these are warnings of their hooks, too.
+        let mut of_matchers = HashSet::new();
         let consent = Consent::of(files, project, policy, events);
         diagnostics.extend(consent.problems);
         let unread =
@@ -226,18 +230,22 @@ impl HookRegistry {
             let commands = runner.commands(&file.config, project);
             for (entry, trust) in file.hooks.iter().zip(trust) {
                 let changed = trust.before().filter(|before| is_guard(before, entry));
-                let matcher = entry.matcher.as_deref();
-                let (matcher, problem) = match (&trust, changed) {
-                    (_, Some(before)) => (matcher_of(before, entry.event), None),
-                    (Trust::Missing { .. }, None) => (Matcher::unused(matcher), None),
+                let matcher = entry.matcher.clone();
+                let (matcher, problems) = match (&trust, changed) {
+                    (_, Some(before)) => (matcher_of(before, entry.event), Vec::new()),
+                    (Trust::Missing { .. }, None) => (Matcher::unused(matcher), Vec::new()),
                     _ => {
                         let matching = entry.event.row().matching;
                         Matcher::compile(matcher, matching, entry.fail_behavior)
                     }
                 };
                 let suspended = changed.map(|_| Suspension::Changed);
-                if let Some(problem) = &problem {
+                // That one cannot be read was said by the reader.
+                let is_read =
+                    !matches!(entry.matcher.as_deref(), Some(MatcherDefinition::Unreadable(_)));
+                for problem in problems.iter().filter(|_| is_read) {
                     let place = entry.place.clone();
+                    of_matchers.insert(diagnostics.len());
                     diagnostics.push(Diagnostic::new(problem.rule, place, &problem.message));
                 }
                 hooks.push(Arc::new(Hook {
@@ -255,9 +263,9 @@ impl HookRegistry {
                         Some(_) => FailBehavior::Block,
                         None => entry.fail_behavior,
                     },
-                    warnings: problem
-                        .map(|it| it.message)
+                    warnings: problems
                         .into_iter()
+                        .map(|it| it.message)
                         .chain(trust.warning())
                         .collect(),
                     slots: commands.slots.clone(),
@@ -275,8 +283,9 @@ impl HookRegistry {
         let switches = RwLock::new(Switches { by_name: Vec::new(), table });
         let notices = notices(&hooks, &consent.missing);
         let lost_guards = lost_guards(&hooks, &consent.missing);
-        let losses = losses(&diagnostics);
-        Self { hooks, losses, lost_guards, diagnostics, unread, notices, switches }
+        let losses = losses(&diagnostics, &of_matchers);
+        let surroundings = Surroundings::new(project, runner.home());
+        Self { surroundings, hooks, losses, lost_guards, diagnostics, unread, notices, switches }
     }
 
     /// Every hook in run order.
@@ -291,14 +300,16 @@ impl HookRegistry {
         self.hooks.iter().map(listing).collect()
     }
 
-    /// Says of every hook whether it would run for an event, in which order, and why not. `subject`
-    /// is what the payload's matchers are compared with
-    /// ([`EventPayload::match_subject`](crate::EventPayload::match_subject)).
-    pub fn explain(&self, event: HookEventName, subject: Option<&str>) -> Explanation {
+    /// Says of every hook whether it would run for an event, in which order, and why not.
+    pub fn explain(&self, event: HookEventName, input: &MatchInput) -> Explanation {
         let switches = read(&self.switches);
         let on = switches.table.hooks(event);
         let obstacles = |hook: &Hook| obstacles(hook, &switches.by_name);
-        explain(&self.hooks, on, obstacles, event, subject)
+        explain(&self.hooks, on, obstacles, event, (input, &self.surroundings))
+    }
+
+    pub(crate) fn surroundings(&self) -> &Surroundings {
+        &self.surroundings
     }
 
     /// See [`Planner::set_enabled`](crate::Planner::set_enabled).
@@ -377,8 +388,8 @@ fn is_guard(before: &Grant, entry: &HookEntry) -> bool {
 
 /// The matcher that a guard was trusted with; everything, if the decision does not say.
 fn matcher_of(before: &Grant, event: HookEventName) -> Matcher {
-    let text = before.matcher().flatten();
-    Matcher::compile(text, event.row().matching, FailBehavior::Block).0
+    let definition = before.matcher().flatten().map(Arc::new);
+    Matcher::compile(definition, event.row().matching, FailBehavior::Block).0
 }
 
 /// A guard that may be missing because its settings have errors: as it was trusted.
@@ -410,8 +421,8 @@ fn of_missing(guard: &MissingGuard, runner: &Runner) -> Option<Hook> {
 
 fn of_handler(handler: &HandlerHook, runner: &Runner) -> Hook {
     let matching = handler.event.row().matching;
-    let (matcher, problem) =
-        Matcher::compile(handler.matcher.as_deref(), matching, handler.fail_behavior);
+    let (matcher, problems) =
+        Matcher::compile(handler.matcher.clone(), matching, handler.fail_behavior);
     Hook {
         event: handler.event,
         name: Some(handler.name.clone()),
@@ -427,7 +438,7 @@ fn of_handler(handler: &HandlerHook, runner: &Runner) -> Hook {
             None => TimeoutOrigin::Engine,
         },
         fail_behavior: handler.fail_behavior,
-        warnings: problem.into_iter().map(|it| it.message).collect(),
+        warnings: problems.into_iter().map(|it| it.message).collect(),
         slots: None,
         trust: Trust::Given,
         suspended: None,
@@ -436,10 +447,13 @@ fn of_handler(handler: &HandlerHook, runner: &Runner) -> Hook {
     }
 }
 
-/// The first few errors, and how many more there are.
-fn losses(diagnostics: &[Diagnostic]) -> Vec<String> {
-    let errors = diagnostics.iter().filter(|it| it.severity == Severity::Error);
-    let mut losses = errors.map(ToString::to_string).collect();
+/// The first few errors but those that are said of their hooks, and how many more there are.
+fn losses(diagnostics: &[Diagnostic], said_of_hooks: &HashSet<usize>) -> Vec<String> {
+    let errors = diagnostics
+        .iter()
+        .enumerate()
+        .filter(|(index, it)| it.severity == Severity::Error && !said_of_hooks.contains(index));
+    let mut losses = errors.map(|(_, it)| it.to_string()).collect();
     shorten(&mut losses, "errors in settings");
     losses
 }

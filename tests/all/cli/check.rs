@@ -556,6 +556,34 @@ fn problems() -> Vec<(String, Vec<(Rule, &'static str)>)> {
             vec![(Rule::MatcherNeverMatches, "\"exit|clear\"")],
         ),
         (
+            tool(r#""matcher":{"tool":"a","paht":"b"},"#, r#""command":"true""#),
+            vec![(Rule::InvalidMatcher, "\"paht\"")],
+        ),
+        (
+            tool(r#""matcher":{"pathPattern":["a","[é"]},"#, r#""command":"true""#),
+            vec![(Rule::InvalidMatcher, "\"[é\"")],
+        ),
+        (
+            tool(r#""matcher":{"tool":[]},"#, r#""command":"true""#),
+            vec![(Rule::InvalidMatcher, "[]")],
+        ),
+        (
+            tool(r#""matcher":{"commandPattern":7},"#, r#""command":"true""#),
+            vec![(Rule::WrongType, "7")],
+        ),
+        (
+            tool(r#""matcher":{"tool":"a", "commandPattern" : "[" },"#, r#""command":"true""#),
+            vec![(Rule::InvalidMatcher, "\"[\"")],
+        ),
+        (
+            tool(r#""matcher":{"tool":"write|edit"},"#, r#""command":"true""#),
+            vec![(Rule::MatcherNeverMatches, "\"write|edit\"")],
+        ),
+        (
+            one("SessionStart", r#""matcher":{"tool":"edit"},"#, r#""command":"true""#),
+            vec![(Rule::InvalidMatcher, "\"edit\"")],
+        ),
+        (
             one("BeforeModel", r#""matcher":"gpt","#, r#""command":"true""#),
             vec![(Rule::MatcherIgnored, "\"gpt\"")],
         ),

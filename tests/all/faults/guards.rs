@@ -4,7 +4,8 @@
 use hook_bus::{HookExecutionRequest, HookExecutionResponse, HookSystem};
 use hook_core::settings::parse;
 use hook_core::{
-    FailBehavior, HandlerHook, HookEventName, HookOutput, HookSource, TrustPolicy, TrustStore,
+    FailBehavior, HandlerHook, HookEventName, HookOutput, HookSource, RequestInput, TrustPolicy,
+    TrustStore,
 };
 use hook_tests::{Hook, Project, fields, path_with_hook};
 use serde_json::{Value, json};
@@ -355,9 +356,9 @@ async fn fault_37_a_trusted_guard_that_changed_blocks_until_a_person_decides() {
             assert!(!blocks, "{what}");
             let warned = warnings.iter().filter(|it| it.contains("changed since it was trusted"));
             assert_eq!(warned.count(), 1, "{what}: {warnings:?}");
-            let explanation = system.registry().unwrap();
-            let explanation =
-                explanation.explain(HookEventName::BeforeTool, Some("edit")).hooks.remove(0);
+            let call = fields(json!({"tool_name": "edit", "tool_input": {}}));
+            let call = RequestInput::read(HookEventName::BeforeTool, call).unwrap();
+            let explanation = system.explain(&call).unwrap().hooks.remove(0);
             assert!(explanation.hook.blocks_unrun(), "{what}");
         }
         if what == "script" {

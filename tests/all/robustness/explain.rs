@@ -8,7 +8,7 @@ use hook_core::{
     EventPayload, HandlerHook, HookEventName, HookSource, NotRun, Planner, RequestInput,
     SettingsSource, TrustPolicy,
 };
-use hook_tests::{Project, fields};
+use hook_tests::{Project, fields, host};
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
@@ -18,8 +18,25 @@ use super::{check, runtime};
 /// Few of everything, so that hooks are the same, switched off and not matched often enough.
 const NAMES: &[&str] = &["one", "two"];
 const COMMANDS: &[&str] = &["exit 0", "exit 2"];
-const MATCHERS: &[&str] =
-    &["edit", "write", "e", "", "*", "^(?!edit)", "[edit", "startup", "startup|resume", "resume"];
+const MATCHERS: &[&str] = &[
+    "edit",
+    "write",
+    "e",
+    "",
+    "*",
+    "^(?!edit)",
+    "[edit",
+    "startup",
+    "startup|resume",
+    "resume",
+    r#"{"tool":"edit"}"#,
+    r#"{"toolPattern":"e","pathPattern":"*.env"}"#,
+    r#"{"pathPattern":["a/**","!a/b"]}"#,
+    r#"{"commandPattern":"^ls"}"#,
+    r#"{"pathPattern":"["}"#,
+    r#"{"path":"a"}"#,
+    "{}",
+];
 
 /// An event, and what it may be about.
 const EVENTS: &[(&str, &[&str])] = &[
@@ -30,9 +47,9 @@ const EVENTS: &[(&str, &[&str])] = &[
 
 fn payload(event: &str, subject: &str) -> EventPayload {
     let input = match event {
-        "BeforeTool" => json!({"tool_name": subject, "tool_input": {}}),
+        "BeforeTool" => json!({"tool_name": subject, "tool_input": {"path": "a/b.env"}}),
         "SessionStart" => json!({"source": subject}),
-        _ => json!({"message": "m"}),
+        _ => json!({"message": "m", "details": {"path": "a/b", "command": "ls -l"}}),
     };
     let event = HookEventName::from_name(event).unwrap();
     RequestInput::read(event, fields(input)).unwrap().payload
@@ -54,7 +71,9 @@ fn definition() -> impl Strategy<Value = Value> {
         |(matcher, sequential, hooks)| {
             let mut definition = json!({"sequential": sequential, "hooks": hooks});
             if let Some(matcher) = matcher {
-                definition["matcher"] = matcher.into();
+                let object =
+                    matcher.starts_with('{').then(|| serde_json::from_str(matcher).unwrap());
+                definition["matcher"] = object.unwrap_or_else(|| matcher.into());
             }
             definition
         },
@@ -109,8 +128,9 @@ fn the_hooks_that_are_said_to_run_are_those_of_the_plan_in_its_order() {
         for (event, subjects) in EVENTS {
             for subject in *subjects {
                 let payload = payload(event, subject);
-                let plan = Planner::new(Arc::clone(&registry)).plan(&payload);
-                let explanation = registry.explain(payload.event(), payload.match_subject());
+                let plan =
+                    Planner::new(Arc::clone(&registry)).plan(&payload.clone().into(), &host());
+                let explanation = system.explain(&payload.clone().into()).unwrap();
 
                 let running: Vec<_> = explanation.running().collect();
                 prop_assert_eq!(running.len(), plan.hooks.len());

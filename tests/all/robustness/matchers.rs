@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::sync::Arc;
 use std::time::Instant;
 
 use hook_bus::{HookExecutionRequest, HookSystem};
@@ -42,10 +43,16 @@ fn any_subject() -> impl Strategy<Value = String> {
     ]
 }
 
+fn compile(pattern: &str, fail_behavior: FailBehavior) -> (Matcher, Option<MatcherProblem>) {
+    let definition = Some(Arc::new(pattern.into()));
+    let (matcher, problems) = Matcher::compile(definition, Matching::TOOL_NAME, fail_behavior);
+    (matcher, problems.into_iter().next())
+}
+
 #[test]
 fn any_text_is_a_matcher_and_one_that_is_no_expression_is_reported_and_compared_literally() {
     check(800, (any_pattern(), any_subject()), |(pattern, subject)| {
-        let compile = |behavior| Matcher::compile(Some(&pattern), Matching::TOOL_NAME, behavior);
+        let compile = |behavior| compile(&pattern, behavior);
         let (matcher, problem) = compile(FailBehavior::Continue);
         let (guards, problem_of_guards) = compile(FailBehavior::Block);
         prop_assert_eq!(problem.is_some(), problem_of_guards.is_some());
@@ -248,8 +255,7 @@ fn an_expression_matches_exactly_the_names_that_it_describes() {
     );
     check(2_000, (part(), names), |(part, names)| {
         let pattern = part.to_string();
-        let compiled =
-            Matcher::compile(Some(&pattern), Matching::TOOL_NAME, FailBehavior::Continue);
+        let compiled = compile(&pattern, FailBehavior::Continue);
         let (matcher, problem) = compiled;
         if let Some(MatcherProblem { rule: Rule::InvalidPattern, message, .. }) = problem {
             // What JavaScript takes and the engine does not is a lookbehind or large.

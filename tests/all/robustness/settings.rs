@@ -11,7 +11,7 @@ use hook_core::{
     BeforeToolInput, Hook, HookSource, Planner, RawJson, RawObject, SettingsSource, ToolName,
     TrustPolicy,
 };
-use hook_tests::Project;
+use hook_tests::{Project, host};
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
@@ -182,7 +182,7 @@ fn no_settings_file_harms_the_hooks_of_another_or_is_wrong_without_a_place() {
 /// Whether a tool call runs that very hook.
 fn planned(system: &HookSystem, hook: &Arc<Hook>) -> bool {
     let call = BeforeToolInput::new(ToolName::new("write_file").unwrap(), RawObject::empty());
-    let plan = Planner::new(system.registry().unwrap()).plan(&call.into());
+    let plan = Planner::new(system.registry().unwrap()).plan(&call.into(), &host());
     plan.hooks.iter().any(|planned| Arc::ptr_eq(&planned.hook, hook))
 }
 

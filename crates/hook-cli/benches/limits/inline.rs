@@ -95,7 +95,7 @@ fn pipeline(handlers: &[HandlerHook]) -> impl FnMut(usize) + use<> {
     move |times| {
         for _ in 0..times {
             let input = RequestInput::from(black_box(&input).clone());
-            let plan = pipeline.plan(&input.payload);
+            let plan = pipeline.plan(&input, &host);
             black_box(if plan.is_empty() {
                 PipelineOutcome::empty_success()
             } else {

@@ -38,11 +38,10 @@ pub(crate) async fn run(
     let event = context.event(&arguments.event)?;
     let input = arguments.input.read(Otherwise::Sample(event.sample_input()), printer).await?;
     arguments.input.advise(event, &input, printer);
-    let subject = input.subject(event).map_err(|reason| {
+    let request = input.of(event).map_err(|reason| {
         CommandError::Usage(format!("{reason}; `hook fire` would run no hook with it"))
     })?;
-    let registry = context.hook_system(printer).await?.registry()?;
-    let explanation = registry.explain(event, subject.as_deref());
+    let explanation = context.hook_system(printer).await?.explain(&request)?;
     if context.json() {
         for hook in &explanation.hooks {
             if arguments.all || hook.hook.event == event {

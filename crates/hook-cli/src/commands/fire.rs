@@ -182,17 +182,18 @@ async fn show(
         return print_as_hook(response, printer).await;
     }
     let registry = system.registry()?;
-    let subject = fired.input.subject(fired.event).ok().flatten();
+    let input = fired.input.of(fired.event).ok();
+    let subject = input.as_ref().and_then(|input| input.payload.match_subject());
     // What costs a whole file stands beside the verdict, too.
     let is_of_whole_file = |notice: &str| {
         let mut whole = registry.diagnostics().iter().filter(|it| it.is_of_whole_file());
         whole.any(|it| it.to_string() == notice)
     };
-    let explanation =
-        response.hooks.is_empty().then(|| registry.explain(fired.event, subject.as_deref()));
+    let unmatched = input.as_ref().filter(|_| response.hooks.is_empty());
+    let explanation = unmatched.map(|input| system.explain(input)).transpose()?;
     let shown = render::Fired {
         event: fired.event,
-        subject,
+        subject: subject.map(str::to_owned),
         explanation: explanation.as_ref(),
         said: registry.notices(Some(fired.event)).filter(|it| !is_of_whole_file(it)).collect(),
         interrupted: fired.interrupted,

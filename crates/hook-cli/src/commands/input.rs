@@ -110,14 +110,13 @@ impl InputArguments {
 }
 
 impl Input {
-    /// What matchers of the event are compared with.
+    /// The input, read as that of an event.
     ///
     /// # Errors
     /// When the input is not what the event requires, with the reason.
-    pub(crate) fn subject(&self, event: HookEventName) -> Result<Option<String>, String> {
+    pub(crate) fn of(&self, event: HookEventName) -> Result<RequestInput, String> {
         let fields = self.json.to_object().map_err(|error| format!("the input: {error}"))?;
-        let input = RequestInput::read(event, fields).map_err(|error| error.to_string())?;
-        Ok(input.payload.match_subject().map(str::to_owned))
+        RequestInput::read(event, fields).map_err(|error| error.to_string())
     }
 }
 

@@ -58,6 +58,12 @@ fn write_explained(
                 out.optional_text("file", file.as_deref());
                 out.optional_text("setting", by.switch.setting());
             }
+            NotRun::PartNotMatched { part, pattern, compared, total, .. } => {
+                out.text("part", part);
+                out.text("pattern", pattern);
+                out.texts("comparedWith", compared);
+                out.integer("comparedCount", *total as i128);
+            }
             NotRun::Untrusted { changed } => out.bool("changed", *changed),
             NotRun::Duplicate { of } => {
                 out.text("source", &of.source.to_string());

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use hook_core::{Hook, HookListing, NotRun, ObjectWriter};
+use hook_core::{Hook, HookListing, MatcherDefinition, NotRun, ObjectWriter};
 
 use super::columns::{aligned, one_line};
 use super::explain::{matcher, origin};
@@ -16,7 +16,10 @@ pub(super) fn write_hook(object: &mut ObjectWriter<'_>, hook: &Hook) {
     object.text("type", hook.kind().as_str());
     object.text("command", hook.command());
     object.optional_text("description", hook.description.as_deref());
-    object.optional_text("matcher", hook.matcher.text());
+    match hook.matcher.definition().map(|definition| &**definition) {
+        Some(MatcherDefinition::Fields(fields)) => object.raw("matcher", fields.to_raw().as_raw()),
+        _ => object.optional_text("matcher", hook.matcher.text()),
+    }
     object.integer("priority", hook.priority.into());
     object.bool("sequential", hook.sequential);
     object.text("source", &hook.source.to_string());

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
+use hook_core::MatcherDefinition;
 use hook_core::trust::{Change, FileState, Grant, Review, ReviewedFile, Standing};
 use serde_json::{Map, Value, json};
 
@@ -65,7 +66,15 @@ fn with_standing(
     if let Some(description) = &entry.description {
         field("description", description);
     }
-    field("matcher", entry.matcher.as_deref().unwrap_or("everything"));
+    match entry.matcher.as_deref() {
+        None => field("matcher", "everything"),
+        Some(matcher) => {
+            // That of an object is among the terms, too.
+            if let Some(text) = matcher.as_text() {
+                field("matcher", text);
+            }
+        }
+    }
     field("command", &entry.command);
     for (name, value) in &entry.env {
         field("env", &format!("{name}={value}"));
@@ -196,7 +205,7 @@ pub(crate) fn review_json(review: &Review, granted: bool) -> Value {
     put("name", entry.display_name().into());
     put("command", entry.command.clone().into());
     put("description", entry.description.clone().into());
-    put("matcher", entry.matcher.clone().into());
+    put("matcher", entry.matcher.as_deref().map(matcher_json).into());
     let env: Map<String, Value> =
         entry.env.iter().map(|(name, value)| (name.clone(), value.clone().into())).collect();
     put("env", env.into());
@@ -224,6 +233,16 @@ pub(crate) fn review_json(review: &Review, granted: bool) -> Value {
     put("fingerprint", review.fingerprint.clone().into());
     put("granted", (granted && review.standing != Standing::Trusted).into());
     object.into()
+}
+
+/// A matcher as it was written: a string or an object.
+fn matcher_json(matcher: &MatcherDefinition) -> Value {
+    match matcher {
+        MatcherDefinition::Fields(fields) => {
+            serde_json::from_str(fields.to_raw().as_str()).unwrap_or_default()
+        }
+        other => other.to_text().into(),
+    }
 }
 
 fn file_json(script: &ReviewedFile) -> Value {

@@ -1,44 +1,104 @@
 //! Matchers that cannot do what they seem to.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+use std::sync::Arc;
 
 use super::{Finding, Findings, path_of_definition};
 use crate::event::{HookEventName, Matching};
-use crate::matcher::Matcher;
+use crate::json::RawJson;
+use crate::matcher::{Matcher, MatcherProblem};
 use crate::nearest::nearest;
-use crate::settings::{FailBehavior, Rule, SettingsFile};
+use crate::settings::{FailBehavior, MatcherDefinition, Rule, SettingsFile};
 use crate::text::shortened;
 
 pub(super) fn check(file: &SettingsFile, findings: &mut Findings<'_>) {
     // Hooks of one definition share their matcher, and definitions often do.
     let mut seen = HashSet::new();
-    let mut known: HashMap<(HookEventName, &str, FailBehavior), Option<Problem>> = HashMap::new();
+    let mut known: HashMap<(HookEventName, &MatcherDefinition, FailBehavior), Vec<Problem>> =
+        HashMap::new();
     for entry in &file.hooks {
-        let (Some(text), Some(range)) = (&entry.matcher, &entry.spans.matcher) else { continue };
+        let (Some(matcher), Some(range)) = (&entry.matcher, &entry.spans.matcher) else { continue };
         if !seen.insert(range.start) {
             continue;
         }
         let fail_behavior = entry.fail_behavior;
-        let problem = known
-            .entry((entry.event, text, fail_behavior))
-            .or_insert_with(|| problem(entry.event, text, fail_behavior));
-        let Some(problem) = problem else { continue };
-        let path = path_of_definition(entry, "matcher");
-        let mut finding = Finding::new(problem.rule, range, path, &problem.message);
-        finding.diagnostic.suggestion = problem.suggestion.map(str::to_owned);
-        finding.diagnostic.remedy.clone_from(&problem.remedy);
-        findings.add(finding);
+        let problems = known
+            .entry((entry.event, matcher, fail_behavior))
+            .or_insert_with(|| problems(entry.event, matcher, fail_behavior));
+        for problem in problems {
+            let (range, path) =
+                part(findings, range, path_of_definition(entry, "matcher"), problem);
+            let mut finding = Finding::new(problem.rule, &range, path, &problem.message);
+            finding.diagnostic.suggestion = problem.suggestion.map(str::to_owned);
+            finding.diagnostic.remedy.clone_from(&problem.remedy);
+            findings.add(finding);
+        }
     }
 }
 
+/// Where the part of a matcher stands that is wrong; the whole, where that is the text form.
+fn part(
+    findings: &Findings<'_>,
+    whole: &Range<usize>,
+    path: String,
+    problem: &Problem,
+) -> (Range<usize>, String) {
+    let Some(key) = problem.key else { return (whole.clone(), path) };
+    let found = || {
+        let matcher = RawJson::parse_in_place(findings.text(whole)?).ok()?;
+        let mut value = matcher.to_object().ok()?.get(key)?.clone();
+        if let Some(item) = problem.item {
+            value = value.to_items()?.into_iter().nth(item)?;
+        }
+        Some(whole.start + value.start()..whole.start + value.start() + value.as_str().len())
+    };
+    let item = problem.item.map(|item| format!("[{item}]")).unwrap_or_default();
+    (found().unwrap_or_else(|| whole.clone()), format!("{path}.{key}{item}"))
+}
+
 struct Problem {
+    key: Option<&'static str>,
+    item: Option<usize>,
     rule: Rule,
     message: String,
     suggestion: Option<&'static str>,
     remedy: Option<String>,
 }
 
-fn problem(event: HookEventName, text: &str, fail_behavior: FailBehavior) -> Option<Problem> {
+fn problems(
+    event: HookEventName,
+    matcher: &Arc<MatcherDefinition>,
+    fail_behavior: FailBehavior,
+) -> Vec<Problem> {
+    match &**matcher {
+        MatcherDefinition::Text(text) => {
+            problem(event, text, matcher, fail_behavior).into_iter().collect()
+        }
+        MatcherDefinition::Fields(_) => {
+            let matching = event.row().matching;
+            let found = Matcher::compile(Some(Arc::clone(matcher)), matching, fail_behavior).1;
+            let problem = |MatcherProblem { rule, message, key, item, .. }| Problem {
+                key,
+                item,
+                rule,
+                message,
+                suggestion: None,
+                remedy: Some("fix it, or leave it out to match whatever it is".to_owned()),
+            };
+            found.into_iter().map(problem).collect()
+        }
+        // Its reader said so.
+        MatcherDefinition::Unreadable(_) => Vec::new(),
+    }
+}
+
+fn problem(
+    event: HookEventName,
+    text: &str,
+    matcher: &Arc<MatcherDefinition>,
+    fail_behavior: FailBehavior,
+) -> Option<Problem> {
     let trimmed = text.trim();
     if trimmed.is_empty() || trimmed == "*" {
         return None;
@@ -50,9 +110,17 @@ fn problem(event: HookEventName, text: &str, fail_behavior: FailBehavior) -> Opt
             shortened(trimmed)
         );
         let rule = Rule::MatcherIgnored;
-        return Some(Problem { rule, message, suggestion: None, remedy: None });
+        return Some(Problem {
+            key: None,
+            item: None,
+            rule,
+            message,
+            suggestion: None,
+            remedy: None,
+        });
     }
-    let found = Matcher::compile(Some(text), matching, fail_behavior).1?;
+    let found = Matcher::compile(Some(Arc::clone(matcher)), matching, fail_behavior).1;
+    let found = found.into_iter().next()?;
     let (suggestion, remedy) = match matching {
         Matching::Exact { words, .. } => {
             let remedy = match trimmed.contains(['|', '^', '$', '.', '*', '(', '[', '\\']) {
@@ -69,7 +137,8 @@ fn problem(event: HookEventName, text: &str, fail_behavior: FailBehavior) -> Opt
             (None, Some(remedy.to_owned()))
         }
     };
-    Some(Problem { rule: found.rule, message: found.message, suggestion, remedy })
+    let (key, item) = (None, None);
+    Some(Problem { key, item, rule: found.rule, message: found.message, suggestion, remedy })
 }
 
 /// What to write instead of a pattern of file names, such as `*shell`.

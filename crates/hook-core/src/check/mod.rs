@@ -138,6 +138,7 @@ impl Finding {
 /// What was found in one file.
 struct Findings<'f> {
     document: Document<'f>,
+    text: &'f str,
 }
 
 impl<'f> Findings<'f> {
@@ -145,7 +146,12 @@ impl<'f> Findings<'f> {
         let file = &checked.file;
         let mut document = Document::new(&checked.text, file.path.clone());
         document.found_before(&file.diagnostics, file.spans.unreported);
-        Self { document }
+        Self { document, text: &checked.text }
+    }
+
+    /// A part of the file's text.
+    fn text(&self, range: &Range<usize>) -> Option<&'f str> {
+        self.text.get(range.clone())
     }
 
     fn add(&mut self, finding: Finding) {

@@ -7,7 +7,9 @@ use std::path::Path;
 use super::{CheckedFile, Finding, Findings};
 use crate::event::HookEventName;
 use crate::nearest::nearest;
-use crate::settings::{HookEntry, HookSource, Rule, SettingsFile, Severity, variables};
+use crate::settings::{
+    HookEntry, HookSource, MatcherDefinition, Rule, SettingsFile, Severity, variables,
+};
 use crate::text::shortened;
 
 pub(super) fn check(
@@ -91,7 +93,7 @@ impl<'f> Names<'f> {
 #[derive(PartialEq, Eq, Hash)]
 struct Identity<'f> {
     event: HookEventName,
-    matcher: &'f str,
+    matcher: Option<&'f MatcherDefinition>,
     name: Option<&'f str>,
     command: &'f str,
     env: BTreeMap<&'f str, &'f str>,
@@ -101,10 +103,13 @@ struct Identity<'f> {
 impl<'f> Identity<'f> {
     fn of(entry: &'f HookEntry, project: &'f Path) -> Self {
         // These match the same.
-        let matcher = entry.matcher.as_deref().unwrap_or_default().trim();
+        let is_any = |matcher: &&MatcherDefinition| {
+            matcher.as_text().is_some_and(|text| matches!(text.trim(), "" | "*"))
+        };
+        let matcher = entry.matcher.as_deref().filter(|matcher| !is_any(matcher));
         Self {
             event: entry.event,
-            matcher: if matcher == "*" { "" } else { matcher },
+            matcher,
             name: entry.name.as_deref(),
             command: &entry.command,
             env: variables(&entry.env),

@@ -9,7 +9,7 @@ use crate::input::{
     CompactionReason, ModelPayloads, OpenInput, Payload, PreCompressTrigger, SessionEndReason,
     SessionStartSource, SwitchReason,
 };
-use crate::json::ObjectWriter;
+use crate::json::{ObjectWriter, RawObject};
 use crate::shape::ShapeError;
 
 /// Makes of each row its name, its type for handlers, and its payload's variant.
@@ -74,6 +74,14 @@ macro_rules! events {
                 match self {
                     $(Self::$event(payload) => payload.match_subject(),)+
                     Self::Open(payload) => payload.subject(),
+                }
+            }
+
+            /// The arguments of a tool, if the event is about one.
+            pub fn tool_input(&self) -> Option<&RawObject> {
+                match self {
+                    $(Self::$event(payload) => payload.tool_input(),)+
+                    Self::Open(_) => None,
                 }
             }
 

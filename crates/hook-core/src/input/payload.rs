@@ -42,6 +42,11 @@ pub(crate) trait Payload: Sized {
         None
     }
 
+    /// The arguments of a tool, which matchers look at instead of the whole payload.
+    fn tool_input(&self) -> Option<&RawObject> {
+        None
+    }
+
     /// Checks what the types of the fields do not say.
     fn check(&self) -> Result<(), ShapeError> {
         Ok(())
@@ -74,6 +79,7 @@ macro_rules! payload {
             $($(#[doc = $more_about:literal])+ $more:ident: $more_type:ty,)*
         }
         $(subject: $subject:ident,)?
+        $(arguments: $arguments:ident,)?
         $(model: { $($part:ident: $model:ident),+ },)?
         sample: $sample:expr $(,)?
     ) => {
@@ -123,6 +129,10 @@ macro_rules! payload {
 
             $(fn match_subject(&self) -> Option<&str> {
                 Some(Subject::subject(&self.$subject))
+            })?
+
+            $(fn tool_input(&self) -> Option<&RawObject> {
+                Some(&self.$arguments)
             })?
 
             $(fn model_payloads(&mut self) -> ModelPayloads<'_> {

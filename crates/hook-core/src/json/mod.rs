@@ -26,6 +26,7 @@ mod slice;
 mod strings;
 mod text;
 mod typed;
+mod visit;
 mod walk;
 mod write;
 
@@ -41,3 +42,4 @@ pub use walk::JsonWalk;
 pub use write::ObjectWriter;
 
 pub(crate) use read::locate_entries;
+pub(crate) use visit::{Standing, Visited, visit_all};

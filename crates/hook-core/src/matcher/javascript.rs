@@ -78,6 +78,11 @@ pub(crate) fn to_rust_pattern(source: &str) -> Result<Translation, JavaScriptPat
     Ok(Translation { pattern: translator.output, copies: translator.copies })
 }
 
+/// A translated pattern for an engine that has no lookarounds, and knows boundaries of ASCII words.
+pub(crate) fn with_ascii_boundaries(translated: &str) -> String {
+    translated.replace(BOUNDARY, r"(?-u:\b)").replace(NO_BOUNDARY, r"(?-u:\B)")
+}
+
 /// A part of the translation, such as a quantifier may follow.
 #[derive(Default)]
 struct Part {

@@ -1,15 +1,37 @@
-//! Matchers: which tools or triggers a hook is for (protocol.md §2).
+//! Matchers: which tools, triggers and inputs a hook is for (protocol.md §2).
+//!
+//! | module | what it holds |
+//! | --- | --- |
+//! | `object` | the object form: names and patterns of tools |
+//! | `filter` | what the object form asks of the input: paths and commands |
+//! | `globs`, `path` | globs, and the paths that they are compared with |
+//! | `input`, `patch` | which paths and commands an input has |
+//! | `javascript` | regular expressions of JavaScript |
+//! | `reach` | patterns that no name can match |
 
+mod filter;
+mod globs;
+mod input;
 mod javascript;
+mod object;
+mod patch;
+mod path;
 mod reach;
+
+use std::sync::Arc;
 
 use fancy_regex::{Regex, RegexBuilder};
 
 use crate::event::Matching;
 use crate::input::MAX_TOOL_NAME;
 use crate::nearest::nearest;
-use crate::settings::{FailBehavior, Rule as SettingsRule};
+use crate::settings::{FailBehavior, MatcherDefinition, Rule as SettingsRule};
 use crate::text::shortened;
+use object::Tools;
+
+pub(crate) use filter::{Filter, FilterOutcome, Unmatched};
+pub use input::MatchInput;
+pub(crate) use input::{Facts, Surroundings};
 
 /// How much work one match may be before it is given up and counted as a match. A step that looks
 /// around may try each copy of what is repeated at each byte of the name, so a pattern with many
@@ -19,8 +41,11 @@ const WORK_LIMIT: usize = 200_000_000;
 /// A matcher, compiled once when settings are loaded.
 #[derive(Debug, Clone)]
 pub struct Matcher {
-    text: Option<String>,
+    definition: Option<Arc<MatcherDefinition>>,
+    /// The object form as text.
+    object: Option<Box<str>>,
     rule: Rule,
+    filter: Option<Arc<Filter>>,
 }
 
 #[derive(Debug, Clone)]
@@ -29,6 +54,7 @@ enum Rule {
     Everything,
     Exactly(String),
     Pattern(Box<Regex>),
+    Tools(Box<Tools>),
 }
 
 /// Why a matcher cannot do what it seems to.
@@ -39,6 +65,10 @@ pub struct MatcherProblem {
     pub rule: SettingsRule,
     /// What is wrong, and what the matcher does instead.
     pub message: String,
+    /// Of the object form, the key that is wrong.
+    pub key: Option<&'static str>,
+    /// Where the key's value is a list, which of it is wrong, from 0.
+    pub item: Option<usize>,
 }
 
 /// Whether a matcher matches.
@@ -54,79 +84,90 @@ pub enum MatchOutcome {
 }
 
 impl Matcher {
-    /// Compiles a matcher, and says what is wrong with one that is no regular expression or can
-    /// match nothing.
+    /// Compiles a matcher, and says what is wrong with one that cannot be used or can match nothing.
     ///
     /// Such a matcher of a hook whose failure blocks matches everything: its author meant there to be
-    /// a guard. That of another hook is compared literally, or matches nothing.
+    /// a guard. Of another hook, a text that is no regular expression is compared literally, and
+    /// all else matches nothing.
     pub fn compile(
-        text: Option<&str>,
+        definition: Option<Arc<MatcherDefinition>>,
         matching: Matching,
         fail_behavior: FailBehavior,
-    ) -> (Self, Option<MatcherProblem>) {
-        let trimmed = text.unwrap_or_default().trim();
-        let (rule, problem) = match matching {
-            _ if trimmed.is_empty() || trimmed == "*" => (Rule::Everything, None),
-            Matching::Always => (Rule::Everything, None),
-            Matching::Exact { field, words } => {
-                let problem = (!words.is_empty() && !words.contains(&trimmed)).then(|| {
-                    let words = words.join(", ");
-                    let reason =
-                        format!("it is compared exactly with `{field}`, which is one of {words}");
-                    ("never matches", SettingsRule::MatcherNeverMatches, reason)
-                });
-                (Rule::Exactly(trimmed.to_owned()), problem)
+    ) -> (Self, Vec<MatcherProblem>) {
+        match definition.as_deref() {
+            None => (Self { rule: Rule::Everything, ..Self::unused(None) }, Vec::new()),
+            Some(MatcherDefinition::Text(text)) => {
+                let (rule, problem) = compile_text(text, matching, fail_behavior);
+                (Self { rule, ..Self::unused(definition) }, problem.into_iter().collect())
             }
-            Matching::Pattern { .. } => match compile_pattern(trimmed) {
-                Ok(Compiled { pattern, unreachable }) => {
-                    // What other fields hold is not known.
-                    let unreachable = unreachable.filter(|_| matching == Matching::TOOL_NAME);
-                    let problem = unreachable.map(|reason| {
-                        let verdict = match reason {
-                            reach::ODD => "probably matches no tool",
-                            _ => "can match no tool",
-                        };
-                        (verdict, SettingsRule::MatcherNeverMatches, reason.to_owned())
-                    });
-                    (Rule::Pattern(Box::new(pattern)), problem)
-                }
-                Err(reason) => {
-                    let verdict = match fail_behavior {
-                        FailBehavior::Block => "is not a regular expression",
-                        FailBehavior::Continue => {
-                            "is not a regular expression and is compared literally"
-                        }
-                    };
-                    let reason = shortened(&reason);
-                    let problem = (verdict, SettingsRule::InvalidPattern, reason);
-                    (Rule::Exactly(trimmed.to_owned()), Some(problem))
-                }
-            },
-        };
-        let Some((verdict, broken, reason)) = problem else {
-            return (Self { text: text.map(str::to_owned), rule }, None);
-        };
-        let mut message = format!("the matcher `{}` {verdict}: {reason}", shortened(trimmed));
-        let rule = match fail_behavior {
-            FailBehavior::Continue => rule,
-            FailBehavior::Block => {
-                message.push_str("; the hook runs for everything, since its failBehavior is block");
-                Rule::Everything
+            Some(MatcherDefinition::Fields(fields)) => {
+                let object::Compiled { rule, filter, problems } =
+                    object::compile(fields, matching, fail_behavior);
+                (Self { rule, filter, ..Self::unused(definition) }, problems)
             }
-        };
-        let problem = MatcherProblem { rule: broken, message };
-        (Self { text: text.map(str::to_owned), rule }, Some(problem))
+            Some(MatcherDefinition::Unreadable(text)) => {
+                let problem = MatcherProblem {
+                    rule: SettingsRule::InvalidMatcher,
+                    message: format!(
+                        "the matcher `{}` cannot be read{}",
+                        shortened(text),
+                        consequence(fail_behavior)
+                    ),
+                    key: None,
+                    item: None,
+                };
+                let rule = when_broken(fail_behavior);
+                (Self { rule, ..Self::unused(definition) }, vec![problem])
+            }
+        }
     }
 
     /// The matcher of a hook that must not run. It is never asked, and costs nothing: a short
     /// pattern may compile to megabytes.
-    pub(crate) fn unused(text: Option<&str>) -> Self {
-        Self { text: text.map(str::to_owned), rule: Rule::Nothing }
+    pub(crate) fn unused(definition: Option<Arc<MatcherDefinition>>) -> Self {
+        let object = match definition.as_deref() {
+            Some(MatcherDefinition::Fields(fields)) => Some(fields.to_raw().as_str().into()),
+            _ => None,
+        };
+        Self { definition, object, rule: Rule::Nothing, filter: None }
     }
 
-    /// Compares with the event's subject; an event without one is matched by every matcher.
+    /// What it asks of the input beside the event's subject, if anything.
+    pub(crate) fn filter(&self) -> Option<&Filter> {
+        self.filter.as_deref()
+    }
+
+    /// What a part of the object form says, shortened.
+    pub(crate) fn part(&self, part: Unmatched) -> String {
+        let Some(MatcherDefinition::Fields(fields)) = self.definition.as_deref() else {
+            return String::new();
+        };
+        match part {
+            Unmatched::Path => object::listed(&fields.paths),
+            Unmatched::Command => shortened(fields.command_pattern.as_deref().unwrap_or_default()),
+        }
+    }
+
+    /// The part of the object form that does not match a subject, with what it demands; `None` where
+    /// the matcher is a text.
+    pub(crate) fn unmatched_tool(&self, subject: &str) -> Option<(&'static str, String)> {
+        match &self.rule {
+            Rule::Tools(tools) => tools.unmatched(subject),
+            _ => None,
+        }
+    }
+
+    /// Whether it cannot be used, so that it matches nothing.
+    pub(crate) fn is_unusable(&self) -> bool {
+        matches!(self.rule, Rule::Nothing)
+    }
+
+    /// Compares with the event's subject; an event without one is matched by every matcher that can
+    /// be used. What an object asks of the input is another question.
     pub fn matches(&self, subject: Option<&str>) -> MatchOutcome {
-        let Some(subject) = subject else { return MatchOutcome::Yes };
+        let Some(subject) = subject else {
+            return if self.is_unusable() { MatchOutcome::No } else { MatchOutcome::Yes };
+        };
         let matched = match &self.rule {
             Rule::Nothing => false,
             Rule::Everything => true,
@@ -135,6 +176,7 @@ impl Matcher {
                 Ok(matched) => matched,
                 Err(_) => return MatchOutcome::GaveUp,
             },
+            Rule::Tools(tools) => return tools.matches(subject),
         };
         if matched { MatchOutcome::Yes } else { MatchOutcome::No }
     }
@@ -143,9 +185,12 @@ impl Matcher {
     /// have been meant as a pattern.
     pub fn hint(&self, matching: Matching) -> Option<String> {
         let Matching::Exact { field, words } = matching else { return None };
-        let text = self.text.as_deref().unwrap_or_default().trim();
+        let text = match self.definition.as_deref() {
+            Some(definition) => definition.as_text()?.trim(),
+            None => return None,
+        };
         let is_anything = text.is_empty() || text == "*" || matches!(self.rule, Rule::Nothing);
-        if is_anything || words.is_empty() || words.contains(&text) {
+        if is_anything || words.contains(&text) {
             return None;
         }
         let compiled = compile_pattern(text).ok();
@@ -175,9 +220,92 @@ impl Matcher {
     }
 
     /// The matcher as it was written.
-    pub fn text(&self) -> Option<&str> {
-        self.text.as_deref()
+    pub fn definition(&self) -> Option<&Arc<MatcherDefinition>> {
+        self.definition.as_ref()
     }
+
+    /// The matcher as it was written; of the object form, its JSON.
+    pub fn text(&self) -> Option<&str> {
+        match self.definition.as_deref()? {
+            MatcherDefinition::Text(text) | MatcherDefinition::Unreadable(text) => Some(text),
+            MatcherDefinition::Fields(_) => self.object.as_deref(),
+        }
+    }
+}
+
+/// What a guard does whose matcher cannot do what it seems to.
+const FOR_EVERYTHING: &str = "; the hook runs for everything, since its failBehavior is block";
+
+/// What a hook does whose matcher cannot be used at all.
+fn when_broken(fail_behavior: FailBehavior) -> Rule {
+    match fail_behavior {
+        FailBehavior::Block => Rule::Everything,
+        FailBehavior::Continue => Rule::Nothing,
+    }
+}
+
+/// [`when_broken`], for a message.
+fn consequence(fail_behavior: FailBehavior) -> &'static str {
+    match fail_behavior {
+        FailBehavior::Block => FOR_EVERYTHING,
+        FailBehavior::Continue => "; the hook never runs",
+    }
+}
+
+fn compile_text(
+    text: &str,
+    matching: Matching,
+    fail_behavior: FailBehavior,
+) -> (Rule, Option<MatcherProblem>) {
+    let trimmed = text.trim();
+    let (rule, problem) = match matching {
+        _ if trimmed.is_empty() || trimmed == "*" => (Rule::Everything, None),
+        Matching::Always => (Rule::Everything, None),
+        Matching::Exact { field, words } => {
+            let problem = (!words.is_empty() && !words.contains(&trimmed)).then(|| {
+                let words = words.join(", ");
+                let reason =
+                    format!("it is compared exactly with `{field}`, which is one of {words}");
+                ("never matches", SettingsRule::MatcherNeverMatches, reason)
+            });
+            (Rule::Exactly(trimmed.to_owned()), problem)
+        }
+        Matching::Pattern { .. } => match compile_pattern(trimmed) {
+            Ok(Compiled { pattern, unreachable }) => {
+                let problem = unreachable.map(|reason| {
+                    let verdict = match reason {
+                        reach::ODD => "probably matches no tool",
+                        _ => "can match no tool",
+                    };
+                    (verdict, SettingsRule::MatcherNeverMatches, reason.to_owned())
+                });
+                (Rule::Pattern(Box::new(pattern)), problem)
+            }
+            Err(reason) => {
+                let verdict = match fail_behavior {
+                    FailBehavior::Block => "is not a regular expression",
+                    FailBehavior::Continue => {
+                        "is not a regular expression and is compared literally"
+                    }
+                };
+                let reason = shortened(&reason);
+                let problem = (verdict, SettingsRule::InvalidPattern, reason);
+                (Rule::Exactly(trimmed.to_owned()), Some(problem))
+            }
+        },
+    };
+    let Some((verdict, broken, reason)) = problem else {
+        return (rule, None);
+    };
+    let mut message = format!("the matcher `{}` {verdict}: {reason}", shortened(trimmed));
+    let rule = match fail_behavior {
+        FailBehavior::Continue => rule,
+        FailBehavior::Block => {
+            message.push_str(FOR_EVERYTHING);
+            Rule::Everything
+        }
+    };
+    (rule, Some(MatcherProblem { rule: broken, message, key: None, item: None }))
 }
 
 /// A pattern, and why no tool's name can match it, if none can.
@@ -200,6 +328,16 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn compile(
+        text: Option<&str>,
+        matching: Matching,
+        fail_behavior: FailBehavior,
+    ) -> (Matcher, Option<MatcherProblem>) {
+        let definition = text.map(|text| Arc::new(text.into()));
+        let (matcher, problems) = Matcher::compile(definition, matching, fail_behavior);
+        (matcher, problems.into_iter().next())
+    }
+
     #[test]
     fn tools_match_by_pattern_and_triggers_exactly() {
         let exact = Matching::Exact { field: "source", words: &["resume"] };
@@ -216,7 +354,7 @@ mod tests {
             (Some(" resume "), exact, "resume", true),
             (Some("[bad"), Matching::Always, "anything", true),
         ] {
-            let (matcher, _) = Matcher::compile(text, matching, FailBehavior::Continue);
+            let (matcher, _) = compile(text, matching, FailBehavior::Continue);
             let matched = matcher.matches(Some(subject)) == MatchOutcome::Yes;
             assert_eq!(matched, expected, "{text:?} against {subject}");
         }
@@ -235,7 +373,7 @@ mod tests {
             ("resume", exact, false),
         ] {
             for fail_behavior in [FailBehavior::Block, FailBehavior::Continue] {
-                let (matcher, problem) = Matcher::compile(Some(text), matching, fail_behavior);
+                let (matcher, problem) = compile(Some(text), matching, fail_behavior);
                 assert_eq!(problem.is_some(), is_broken, "{text}");
                 let everything = matcher.matches(Some("anything")) == MatchOutcome::Yes;
                 let guards = is_broken && fail_behavior == FailBehavior::Block;
@@ -255,7 +393,7 @@ mod tests {
             ("^$", Matching::TOOL_NAME, "can match no tool"),
             ("a, b", Matching::TOOL_NAME, "probably matches no tool"),
         ] {
-            let problem = Matcher::compile(Some(text), matching, FailBehavior::Continue).1;
+            let problem = compile(Some(text), matching, FailBehavior::Continue).1;
             assert!(problem.unwrap().message.contains(said), "{text}");
         }
     }
@@ -276,27 +414,27 @@ mod tests {
             ("startup|resume", Matching::Always, None),
         ] {
             for fail_behavior in [FailBehavior::Block, FailBehavior::Continue] {
-                let found = Matcher::compile(Some(text), matching, fail_behavior).0.hint(matching);
+                let found = compile(Some(text), matching, fail_behavior).0.hint(matching);
                 match hint {
                     Some(hint) => assert!(found.unwrap().ends_with(hint), "{text}"),
                     None => assert_eq!(found, None, "{text}"),
                 }
             }
         }
-        assert_eq!(Matcher::unused(Some(".*")).hint(exact), None);
+        assert_eq!(Matcher::unused(Some(Arc::new(".*".into()))).hint(exact), None);
     }
 
     #[test]
     fn a_match_that_backtracks_for_ever_counts_as_a_match() {
         let (matcher, _) =
-            Matcher::compile(Some("^(?:(?!b)a|a)*$"), Matching::TOOL_NAME, FailBehavior::Continue);
+            compile(Some("^(?:(?!b)a|a)*$"), Matching::TOOL_NAME, FailBehavior::Continue);
         assert_eq!(matcher.matches(Some(&format!("{}b", "a".repeat(60)))), MatchOutcome::GaveUp);
     }
 
     proptest! {
         #[test]
         fn any_matcher_against_any_name_does_not_panic(text in "\\PC{0,30}", name in "\\PC{0,30}") {
-            Matcher::compile(Some(&text), Matching::TOOL_NAME, FailBehavior::Continue).0.matches(Some(&name));
+            compile(Some(&text), Matching::TOOL_NAME, FailBehavior::Continue).0.matches(Some(&name));
         }
     }
 }

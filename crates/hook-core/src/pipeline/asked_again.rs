@@ -1,7 +1,8 @@
 //! Asking guards again whose approval went stale (protocol.md §2, "Asking again").
 //!
 //! A guard says yes to what it was told. If another hook of the plan changes that, the guard has
-//! not seen what will run, and is asked once more.
+//! not seen what will run, and is asked once more. A guard whose matcher asks about paths or commands,
+//! and that was not asked because the input had none of those, is asked if what will run has them.
 
 use futures::stream::{FuturesUnordered, StreamExt};
 
@@ -65,11 +66,22 @@ impl Pipeline {
         let mut stale = finished.take(|place, result| {
             is_guard(plan, place) && approved(told.of(place), result) != payload
         });
-        if stale.is_empty() {
+        let changed = EventInput { payload, ..EventInput::clone(&told.input) };
+        let late = match plan.has_unmatched_guards() {
+            true => self.planner.late_guards(plan, &changed),
+            false => Vec::new(),
+        };
+        if stale.is_empty() && late.is_empty() {
             return Ok(());
         }
+        let input = HookInput::new(changed);
+        for (index, guard) in late.into_iter().enumerate() {
+            let started = self.runner.start(&guard.hook, input.clone(), scope);
+            let mut result = verdict_of(started.finish().await?, &input);
+            result.warnings.extend(guard.warning);
+            finished.results.push((plan.hooks.len() + index, result));
+        }
         stale.sort_by_key(|(place, _)| *place);
-        let input = HookInput::new(EventInput { payload, ..EventInput::clone(&told.input) });
         let scope = RunScope { asked_again: true, ..scope.clone() };
         let start = |(place, first): (usize, HookExecutionResult)| {
             let started = self.runner.start(&first.hook, input.clone(), &scope);
@@ -122,6 +134,29 @@ fn approved(told: &HookInput, result: &HookExecutionResult) -> EventPayload {
         (told.event().row().chain.apply)(&mut payload, output);
     }
     payload
+}
+
+/// What a guard says that was not asked before: its changes are not applied any more.
+fn verdict_of(result: HookExecutionResult, input: &HookInput) -> HookExecutionResult {
+    let mut warnings = result.warnings;
+    let changed = result.output.as_ref().filter(|_| result.success);
+    warnings.extend(changed.and_then(|output| warning_of_change(output, input)));
+    let fields = input.event().row().chain.fields;
+    HookExecutionResult { output: merged_output(None, result.output, fields), warnings, ..result }
+}
+
+/// That a change comes too late, if there is one.
+fn warning_of_change(output: &HookOutput, input: &HookInput) -> Option<String> {
+    let chain = input.event().row().chain;
+    let mut changed = input.payload.clone();
+    (chain.apply)(&mut changed, output);
+    (changed != input.payload).then(|| {
+        format!(
+            "asked about what the hooks of this event made of the input, the hook changed it once \
+             more; that change of `{}` was not applied",
+            chain.fields.join("`, `")
+        )
+    })
 }
 
 /// Both runs of a guard as one result: the second verdict, the first changes.

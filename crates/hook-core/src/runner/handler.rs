@@ -22,7 +22,7 @@ use super::executor::{Execution, HookCall, HookExecutor, HookInput, HookKind, Ru
 use crate::event::{Event, HookEventName, TypedAnswer, TypedInput};
 use crate::failure::{HookFailure, panic_message};
 use crate::output::HookOutput;
-use crate::settings::{DEFAULT_PRIORITY, FailBehavior};
+use crate::settings::{DEFAULT_PRIORITY, FailBehavior, MatcherDefinition};
 
 /// What a handler returns: an output, nothing, or an error that counts as the hook's failure.
 pub type HandlerResult = Result<Option<HookOutput>, HandlerError>;
@@ -75,7 +75,7 @@ enum Function {
 pub struct HandlerHook {
     pub(crate) event: HookEventName,
     pub(crate) name: String,
-    pub(crate) matcher: Option<String>,
+    pub(crate) matcher: Option<Arc<MatcherDefinition>>,
     pub(crate) priority: i32,
     pub(crate) sequential: bool,
     pub(crate) timeout: Option<Duration>,
@@ -181,10 +181,21 @@ impl HandlerHook {
         }
     }
 
-    /// Which tools or triggers it is for; everything by default.
+    /// Which tools, triggers or inputs it is for; everything by default. A text, or the fields of the
+    /// object form:
+    ///
+    /// ```
+    /// use hook_core::{HandlerHook, HookEventName, HookOutput, MatcherFields};
+    ///
+    /// let guard = HandlerHook::inline(HookEventName::BeforeTool, "secrets", |_input| {
+    ///     Ok(Some(HookOutput::deny("not that file")))
+    /// })
+    /// .matcher(MatcherFields::new().tool("write_file").path("*.env"));
+    /// # let _ = guard;
+    /// ```
     #[must_use]
-    pub fn matcher(mut self, matcher: impl Into<String>) -> Self {
-        self.matcher = Some(matcher.into());
+    pub fn matcher(mut self, matcher: impl Into<MatcherDefinition>) -> Self {
+        self.matcher = Some(Arc::new(matcher.into()));
         self
     }
 

@@ -276,6 +276,12 @@ impl Runner {
         &self.shell.program
     }
 
+    pub(crate) fn home(&self) -> Option<&OsStr> {
+        let name = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
+        let home = self.host.environment.iter().find(|(known, _)| known == name);
+        home.map(|(_, value)| value.as_os_str())
+    }
+
     pub(crate) fn limits(&self) -> &RunnerLimits {
         &self.host.limits
     }

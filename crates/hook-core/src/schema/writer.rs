@@ -80,6 +80,13 @@ impl View {
             }
             Kind::List => json!({"type": "array"}),
             Kind::ListOf(kind) => json!({"type": "array", "items": self.kind(kind)}),
+            Kind::OneOrMore => json!({"anyOf": [
+                {"type": "string"},
+                {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 256},
+            ]}),
+            Kind::TextOr(fields) => {
+                json!({"anyOf": [{"type": "string"}, self.object(fields, false)]})
+            }
             Kind::AnyObject => json!({"type": "object"}),
             Kind::Closed(fields) => self.object(fields, false),
             Kind::Open(fields) => self.object(fields, true),
@@ -122,6 +129,8 @@ fn or_null(schema: &mut Value) {
         words.push(Value::Null);
     } else if let Some(word) = fields.remove("const") {
         fields.insert("enum".to_owned(), json!([word, null]));
+    } else if let Some(Value::Array(kinds)) = fields.get_mut("anyOf") {
+        kinds.push(json!({"type": "null"}));
     } else if fields.contains_key("$ref") {
         let either = json!([Value::Object(std::mem::take(fields)), {"type": "null"}]);
         fields.insert("anyOf".to_owned(), either);

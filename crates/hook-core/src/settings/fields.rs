@@ -1,6 +1,7 @@
 //! What is known in a settings file. Reader and schema both go by these tables.
 
 use super::FailBehavior;
+use super::matcher_definition::{COMMAND_PATTERN, PATH_PATTERN, TOOL, TOOL_PATTERN};
 use crate::event::{EVENT_NAME_PATTERN, MergeStrategy};
 use crate::field::{Field, Kind};
 
@@ -123,9 +124,9 @@ pub(crate) static ENVIRONMENT_FIELDS: [Field; 2] = [
 pub(crate) static DEFINITION_FIELDS: [Field; 4] = [
     Field::optional(
         "matcher",
-        Kind::Text,
+        Kind::TextOr(&MATCHER_FIELDS),
         "Which tools it is for: a regular expression that is looked for in the tool's name. Without \
-         one, or with `*`, for all.",
+         one, or with `*`, for all. Or an object, all of whose fields must hold.",
     ),
     Field::with_default(
         "priority",
@@ -141,6 +142,28 @@ pub(crate) static DEFINITION_FIELDS: [Field; 4] = [
          changed.",
     ),
     Field::required("hooks", Kind::ListOf(&Kind::Defined("hook")), "The hooks."),
+];
+
+/// Fields of a matcher that is an object.
+pub(crate) static MATCHER_FIELDS: [Field; 4] = [
+    Field::optional(TOOL, Kind::OneOrMore, "The tool's very name; or several, of which it is one."),
+    Field::optional(
+        TOOL_PATTERN,
+        Kind::Text,
+        "A regular expression that is looked for in the tool's name.",
+    ),
+    Field::optional(
+        PATH_PATTERN,
+        Kind::OneOrMore,
+        "A glob that a path of the input matches; or several, of which one must. Relative globs \
+         begin at `cwd`, one without `/` is compared with the last component, and one that begins \
+         with `!` excludes paths.",
+    ),
+    Field::optional(
+        COMMAND_PATTERN,
+        Kind::Text,
+        "A regular expression that is looked for in a command of the input.",
+    ),
 ];
 
 /// Fields of a hook.

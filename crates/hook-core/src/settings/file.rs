@@ -7,12 +7,13 @@ use std::time::Duration;
 
 use super::document::{Document, Field, Node};
 use super::fields::{
-    CONFIG_FIELDS, DEFINITION_FIELDS, ENVIRONMENT_FIELDS, HOOK_FIELDS, MAX_PRIORITY,
-    MAX_TIMEOUT_MILLISECONDS, TOP_LEVEL,
+    CONFIG_FIELDS, DEFINITION_FIELDS, ENVIRONMENT_FIELDS, HOOK_FIELDS, MATCHER_FIELDS,
+    MAX_PRIORITY, MAX_TIMEOUT_MILLISECONDS, TOP_LEVEL,
 };
+use super::matcher_definition::{COMMAND_PATTERN, PATH_PATTERN, TOOL, TOOL_PATTERN};
 use super::{
     DEFAULT_PRIORITY, EnvironmentRules, FailBehavior, FileSpans, HookEntry, HookSource, HookSpans,
-    HooksConfig, Rule, SettingsFile, TimeoutOrigin,
+    HooksConfig, MatcherDefinition, MatcherFields, Rule, SettingsFile, TimeoutOrigin,
 };
 use crate::event::{EventDefinition, Events, HookEventName};
 use crate::field;
@@ -77,10 +78,20 @@ pub(super) struct Reader<'t> {
     spans: FileSpans,
 }
 
+/// What becomes of the hooks behind a matcher that cannot be read.
+const UNREADABLE_MATCHER: &str =
+    "its hooks were skipped, but for those with failBehavior block, which run for everything";
+
+/// How many names or globs one matcher may have.
+const MAX_IN_MATCHER: usize = 256;
+
+/// A matcher cannot be read, and that was reported.
+struct Unreadable;
+
 /// The definition that a hook stands in.
 struct Definition {
     event: HookEventName,
-    matcher: Option<String>,
+    matcher: Option<Arc<MatcherDefinition>>,
     matcher_at: Option<Range<usize>>,
     priority: i32,
     sequential: bool,
@@ -271,17 +282,17 @@ impl<'t> Reader<'t> {
         let flat = fields.iter().all(|field| field.name != "hooks")
             && fields.iter().any(|field| matches!(field.name.as_str(), "type" | "command"));
         let read_before = self.hooks.len();
-        let mut skipped = false;
+        let mut unreadable = false;
         for field in &fields {
             match field.name.as_str() {
-                "matcher" => match self.text(&field.value, "the definition was skipped") {
-                    Some(matcher) => {
-                        definition.matcher = Some(matcher);
-                        definition.matcher_at = Some(field.value.value.range());
-                    }
-                    // Without its matcher it would run for everything. What else is wrong is said.
-                    None => skipped = true,
-                },
+                "matcher" => {
+                    definition.matcher_at = Some(field.value.value.range());
+                    let matcher = self.matcher(&field.value).unwrap_or_else(|Unreadable| {
+                        unreadable = true;
+                        MatcherDefinition::Unreadable(field.value.value.as_str().to_owned())
+                    });
+                    definition.matcher = Some(Arc::new(matcher));
+                }
                 "priority" => definition.priority = self.priority(&field.value, DEFAULT_PRIORITY),
                 "sequential" => definition.sequential = self.bool(&field.value).unwrap_or(false),
                 "hooks" => hooks = Some(field.value.clone()),
@@ -314,9 +325,72 @@ impl<'t> Reader<'t> {
                 self.hooks.push(hook);
             }
         }
-        if skipped {
-            self.hooks.truncate(read_before);
+        if unreadable {
+            // Its author meant to restrict it, so it runs nowhere; a guard is not switched off.
+            let read = self.hooks.split_off(read_before);
+            let guards = read.into_iter().filter(|it| it.fail_behavior == FailBehavior::Block);
+            self.hooks.extend(guards);
         }
+    }
+
+    /// Reads a matcher of either form.
+    fn matcher(&mut self, node: &Node) -> Result<MatcherDefinition, Unreadable> {
+        if let Some(text) = node.value.to_text() {
+            return Ok(text.into());
+        }
+        let Some(fields) = self.document.fields(node) else {
+            self.document.wrong_kind(node, "a string or an object", UNREADABLE_MATCHER);
+            return Err(Unreadable);
+        };
+        let mut matcher = MatcherFields::new();
+        let mut all_read = true;
+        for field in &fields {
+            let value = &field.value;
+            let read = match field.name.as_str() {
+                TOOL => self.one_or_more(value).map(|names| matcher.tools = names),
+                PATH_PATTERN => self.one_or_more(value).map(|globs| matcher.paths = globs),
+                TOOL_PATTERN => {
+                    let text = self.text(value, UNREADABLE_MATCHER);
+                    text.map(|text| matcher.tool_pattern = Some(text)).ok_or(Unreadable)
+                }
+                COMMAND_PATTERN => {
+                    let text = self.text(value, UNREADABLE_MATCHER);
+                    text.map(|text| matcher.command_pattern = Some(text)).ok_or(Unreadable)
+                }
+                name => {
+                    let message =
+                        format!("unknown key `{}`; {UNREADABLE_MATCHER}", shortened(name));
+                    let known = MATCHER_FIELDS.iter().map(|field| field.name);
+                    self.document.unknown_name(Rule::InvalidMatcher, field, message, known);
+                    Err(Unreadable)
+                }
+            };
+            all_read &= read.is_ok();
+        }
+        if all_read { Ok(matcher.into()) } else { Err(Unreadable) }
+    }
+
+    /// A string, or an array of some.
+    fn one_or_more(&mut self, node: &Node) -> Result<Vec<String>, Unreadable> {
+        if let Some(text) = node.value.to_text() {
+            return Ok(vec![text]);
+        }
+        let Some(items) = self.document.items(node) else {
+            let expected = "a string or an array of strings";
+            self.document.wrong_kind(node, expected, UNREADABLE_MATCHER);
+            return Err(Unreadable);
+        };
+        if items.is_empty() || items.len() > MAX_IN_MATCHER {
+            let message = format!(
+                "expected 1 to {MAX_IN_MATCHER} strings, found {}; {UNREADABLE_MATCHER}",
+                items.len()
+            );
+            self.document.report(Rule::InvalidMatcher, node, message);
+            return Err(Unreadable);
+        }
+        let texts: Vec<Option<String>> =
+            items.iter().map(|item| self.text(item, UNREADABLE_MATCHER)).collect();
+        texts.into_iter().collect::<Option<_>>().ok_or(Unreadable)
     }
 
     fn read_hook(&mut self, definition: &Definition, node: &Node) -> Option<HookEntry> {

@@ -16,6 +16,7 @@ mod fields;
 mod file;
 mod foreign;
 mod in_force;
+mod matcher_definition;
 mod rule;
 mod source;
 pub mod starter;
@@ -35,6 +36,8 @@ pub(crate) use fields::{DEFINITION_FIELDS, HOOK_FIELDS, TOP_LEVEL};
 pub use file::{parse, parse_with_events};
 pub use foreign::{ForeignFile, find_foreign};
 pub use in_force::read_again;
+pub(crate) use matcher_definition::{COMMAND_PATTERN, PATH_PATTERN, TOOL, TOOL_PATTERN};
+pub use matcher_definition::{MatcherDefinition, MatcherFields};
 pub use rule::Rule;
 pub(crate) use source::load_all;
 pub use source::{HookSource, SettingsSource, declare_events, load};
@@ -149,7 +152,7 @@ pub struct HookEntry {
     /// The event it listens to.
     pub event: HookEventName,
     /// The matcher of the definition that it is in.
-    pub matcher: Option<String>,
+    pub matcher: Option<Arc<MatcherDefinition>>,
     /// Its place among the event's hooks: lower ones run earlier, equal ones together.
     pub priority: i32,
     /// Whether that definition is `sequential`.

@@ -106,6 +106,9 @@ rules! {
     MatcherNeverMatches "matcher-never-matches" Warning,
         "a matcher can match nothing, or hardly anything",
         "leave the matcher out to match everything";
+    InvalidMatcher "invalid-matcher" Error,
+        "a matcher cannot be read, or a part of one that is an object cannot be used",
+        "write a string, or an object of `tool`, `toolPattern`, `pathPattern` and `commandPattern`";
     TooManyProblems "too-many-problems" Warning,
         "a file has more problems than are listed one by one",
         "fix those that are listed, and check again";

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use super::grant::{Grant, Seen, SeenFile, terms};
 use super::review::{Review, ReviewedFile};
+use crate::settings::MatcherDefinition;
 
 /// One difference between a hook and the decision about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,7 +49,11 @@ pub(super) fn since(grant: &Grant, review: &Review) -> Vec<Change> {
         changes.0.push(Change::Unknown);
         return changes.0;
     };
-    changes.field("matcher", seen.matcher.as_deref(), entry.matcher.as_deref());
+    changes.field(
+        "matcher",
+        seen.matcher.as_deref(),
+        entry.matcher.as_deref().and_then(MatcherDefinition::as_text),
+    );
     let variables = |env: &[(String, String)]| env.iter().cloned().collect::<BTreeMap<_, _>>();
     changes.maps("env.", &variables(&seen.env), &variables(&entry.env));
     if !grant.is_of_earlier_form() {

@@ -11,8 +11,14 @@ use super::fingerprint::hexadecimal;
 use crate::settings::HookEntry;
 
 /// The fingerprint of a hook that is run in that directory, in the form of the first version;
-/// `None` if its file is too long to be covered.
+/// `None` if its file is too long to be covered, or its
+/// matcher is an object.
 pub(super) fn fingerprint(entry: &HookEntry, project: &Path, directory: &Path) -> Option<String> {
+    let matcher = match entry.matcher.as_deref() {
+        None => None,
+        // That version knew no other form.
+        Some(matcher) => Some(matcher.as_text()?),
+    };
     let program = program(entry, project, directory);
     let mut hash = Sha256::new();
     let mut field = |value: Option<&[u8]>| match value {
@@ -24,7 +30,7 @@ pub(super) fn fingerprint(entry: &HookEntry, project: &Path, directory: &Path) -
         }
     };
     field(Some(entry.event.as_str().as_bytes()));
-    field(entry.matcher.as_deref().map(str::as_bytes));
+    field(matcher.map(str::as_bytes));
     field(entry.name.as_deref().map(str::as_bytes));
     field(Some(entry.command.as_bytes()));
     field(Some(&(entry.env.len() as u64).to_le_bytes()));

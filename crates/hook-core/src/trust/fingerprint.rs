@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 
 use super::files::{Content, Covered, Keep, Mentioned};
 use super::grant::terms;
-use crate::settings::HookEntry;
+use crate::settings::{HookEntry, MatcherDefinition};
 
 /// What a decision is bound to: the hook as it would run, with the files of the project that it
 /// runs. Nothing in it depends on the machine, or on where the project is.
@@ -19,7 +19,7 @@ pub fn fingerprint(entry: &HookEntry, project: &Path) -> String {
 pub(super) fn fingerprint_of(entry: &HookEntry, covered: &Covered) -> String {
     let mut fields = Fields::new();
     fields.add("event", &[entry.event.as_str().as_bytes()]);
-    fields.add_optional("matcher", entry.matcher.as_deref());
+    fields.add_optional("matcher", entry.matcher.as_deref().and_then(MatcherDefinition::as_text));
     fields.add_optional("name", entry.name.as_deref());
     fields.add("command", &[entry.command.as_bytes()]);
     // Variables can make a trusted command do anything (PATH, LD_PRELOAD). Their order counts: the

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::settings::{FailBehavior, HookEntry};
+use crate::settings::{FailBehavior, HookEntry, MatcherDefinition};
 
 /// The form of the decisions that this version makes. Decisions of another form say less, or are
 /// bound to other things.
@@ -48,7 +48,7 @@ pub struct Seen {
     /// When that was, in UTC (RFC 3339).
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub at: String,
-    /// Its matcher.
+    /// Its matcher, if that is a text; the object form is among `terms`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub matcher: Option<String>,
     /// Its variables, in order.
@@ -112,9 +112,11 @@ impl Grant {
         }
     }
 
-    /// The matcher that the hook was trusted with; `None` where the decision does not say.
-    pub fn matcher(&self) -> Option<Option<&str>> {
-        Some(self.seen.as_ref()?.matcher.as_deref())
+    /// The matcher that the hook was trusted with; `None` where the decision does not say, or
+    /// says more than this version knows.
+    pub fn matcher(&self) -> Option<Option<MatcherDefinition>> {
+        let seen = self.seen.as_ref()?;
+        MatcherDefinition::of_decision(seen.matcher.as_deref(), &seen.terms).ok()
     }
 
     /// Whether the hook was switched on by its own file when it was trusted; true where the
@@ -197,7 +199,7 @@ pub(super) fn terms(entry: &HookEntry) -> BTreeMap<String, String> {
         ("maxConcurrent", (config.max_concurrent > 0).then(|| config.max_concurrent.to_string())),
     ];
     let given = terms.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
-    given.collect()
+    given.chain(entry.matcher.iter().flat_map(|matcher| matcher.terms())).collect()
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {

@@ -9,7 +9,7 @@ use super::files::{Content, CoveredFile, Keep, Mentioned};
 use super::fingerprint::{fingerprint_of, hash_of};
 use super::grant::{FORM, Grant, Seen, SeenFile, terms};
 use super::matching::{Match, Matched};
-use crate::settings::HookEntry;
+use crate::settings::{HookEntry, MatcherDefinition};
 
 /// How much of a file is kept with a decision, in bytes: 64 KiB.
 const MAX_KEPT: usize = 64 * 1024;
@@ -141,6 +141,7 @@ impl Review {
 
     /// The decision to trust it.
     pub(super) fn to_grant(&self) -> Grant {
+        let text = self.entry.matcher.as_deref().and_then(MatcherDefinition::as_text);
         Grant {
             fingerprint: self.fingerprint.clone(),
             event: self.entry.event.as_str().to_owned(),
@@ -150,7 +151,7 @@ impl Review {
             replaced: false,
             seen: Some(Seen {
                 at: format!("{:.0}", jiff::Timestamp::now()),
-                matcher: self.entry.matcher.clone(),
+                matcher: text.map(str::to_owned),
                 env: self.entry.env.clone(),
                 terms: terms(&self.entry),
                 script: None,

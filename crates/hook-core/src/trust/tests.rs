@@ -207,7 +207,7 @@ fn every_change_since_the_decision_is_named() {
         fs::write(path.join(name), text).unwrap();
     }
     let before = HookEntry {
-        matcher: Some("shell".into()),
+        matcher: Some(Arc::new("shell".into())),
         env: vec![("A".into(), "1".into()), ("B".into(), "2".into())],
         ..entry("./a.sh ./lib.sh")
     };

@@ -25,6 +25,7 @@ payload! {
         token_usage: RawObject,
     }
     subject: tool_name,
+    arguments: tool_input,
     sample: r#"{"tool_name":"write_file","tool_input":{"path":"notes.txt","content":"Hello"}}"#,
 }
 
@@ -51,6 +52,7 @@ payload! {
         is_error: bool,
     }
     subject: tool_name,
+    arguments: tool_input,
     sample: concat!(
         r#"{"tool_name":"write_file","tool_input":{"path":"notes.txt","content":"Hello"},"#,
         r#""tool_response":{"llmContent":"wrote 5 bytes to notes.txt"}}"#,
@@ -74,6 +76,7 @@ payload! {
         exit_code: i64,
     }
     subject: tool_name,
+    arguments: tool_input,
     sample: concat!(
         r#"{"tool_name":"run_shell_command","tool_input":{"command":"make"},"#,
         r#""error":"make: *** No targets.  Stop.","exit_code":2}"#,
@@ -105,6 +108,7 @@ payload! {
         suggestions: JsonArray,
     }
     subject: tool_name,
+    arguments: tool_input,
     sample: r#"{"tool_name":"run_shell_command","tool_input":{"command":"make test"}}"#,
 }
 
@@ -120,6 +124,7 @@ payload! {
     }
     optional {}
     subject: tool_name,
+    arguments: tool_input,
     sample: concat!(
         r#"{"tool_name":"run_shell_command","tool_input":{"command":"make test"},"#,
         r#""by":"user"}"#,
@@ -141,6 +146,7 @@ payload! {
         reason: String,
     }
     subject: tool_name,
+    arguments: tool_input,
     sample: concat!(
         r#"{"tool_name":"run_shell_command","tool_input":{"command":"make test"},"#,
         r#""by":"user","reason":"not now"}"#,

@@ -1,0 +1,232 @@
+//! What a matcher asks of the input itself: `pathPattern` and `commandPattern`. Asked of each
+//! request, since plans are remembered by the subject alone.
+
+use fancy_regex::{Regex, RegexBuilder};
+use regex_automata::meta;
+use regex_automata::util::syntax;
+
+use super::globs::{Compared, PathForms, PathGlobs};
+use super::input::{Facts, Texts};
+use super::{WORK_LIMIT, javascript};
+use crate::settings::{COMMAND_PATTERN, PATH_PATTERN};
+use crate::text::shortened;
+
+/// How much of commands one pattern is compared with, in bytes: no system passes a longer one on to
+/// a shell as an argument. With more, it counts as a match.
+const MAX_COMMANDS: usize = 256 * 1024;
+/// The same for a pattern that backtracks, of which each step may look at all of it.
+const MAX_COMMANDS_BACKTRACKING: usize = 8 * 1024;
+/// How much the compiled form of a pattern may take, in bytes.
+const MAX_COMPILED: usize = 4 * 1024 * 1024;
+/// How many of the texts that were compared are shown.
+const SHOWN: usize = 5;
+
+/// What a matcher asks of the input.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Filter {
+    pub(super) paths: Option<PathGlobs>,
+    pub(super) command: Option<CommandPattern>,
+}
+
+/// Whether an input is one that a filter is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum FilterOutcome {
+    Yes,
+    /// It counts as one, and why.
+    GaveUp(String),
+    No(Unmatched),
+}
+
+/// The part of a filter that does not match.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unmatched {
+    Path,
+    Command,
+}
+
+impl Unmatched {
+    /// Its key in settings.
+    pub(crate) fn key(self) -> &'static str {
+        match self {
+            Self::Path => PATH_PATTERN,
+            Self::Command => COMMAND_PATTERN,
+        }
+    }
+
+    /// What it is compared with: one, and several.
+    pub(crate) fn compared_with(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Path => ("path", "paths"),
+            Self::Command => ("command", "commands"),
+        }
+    }
+
+    /// The first few that were compared, each shortened, and how many there were.
+    pub(crate) fn shown(self, facts: &Facts<'_>) -> (Vec<String>, usize) {
+        let texts = match self {
+            Self::Path => facts.paths(),
+            Self::Command => facts.commands(),
+        };
+        let shown = texts.list.iter().take(SHOWN).map(|text| shortened(text)).collect();
+        (shown, texts.list.len())
+    }
+}
+
+impl Filter {
+    pub(super) fn is_empty(&self) -> bool {
+        self.paths.is_none() && self.command.is_none()
+    }
+
+    /// Asks the input.
+    pub(crate) fn ask(&self, facts: &Facts<'_>) -> FilterOutcome {
+        let mut gave_up = None;
+        let paths = self.paths.as_ref().map(|globs| (Unmatched::Path, ask_paths(globs, facts)));
+        let command = || {
+            let command = self.command.as_ref()?;
+            Some((Unmatched::Command, command.ask(facts.commands())))
+        };
+        for (part, outcome) in paths.into_iter().chain(command()) {
+            match outcome {
+                Asked::Yes => {}
+                Asked::No => return FilterOutcome::No(part),
+                Asked::GaveUp(why) => drop(gave_up.get_or_insert(why)),
+            }
+        }
+        gave_up.map_or(FilterOutcome::Yes, FilterOutcome::GaveUp)
+    }
+}
+
+/// Whether one part of a filter matches.
+enum Asked {
+    No,
+    Yes,
+    GaveUp(String),
+}
+
+impl Asked {
+    /// For texts of which none matches: what cannot be compared counts as a match.
+    fn none_of(texts: &Texts, key: &str, what: &str) -> Self {
+        if let Some(field) = &texts.strange {
+            return Self::GaveUp(format!(
+                "`{field}` of the input is not a string, which counts as a match of `{key}`"
+            ));
+        }
+        if texts.too_many {
+            return Self::GaveUp(format!(
+                "the input has more {what} than are compared, which counts as a match of `{key}`"
+            ));
+        }
+        Self::No
+    }
+}
+
+fn ask_paths(globs: &PathGlobs, facts: &Facts<'_>) -> Asked {
+    let directories = &facts.directories;
+    let matches = |forms: &PathForms| {
+        let is = |globs: &super::globs::Globs, compared, unknown| {
+            globs.match_path(forms, compared, directories, unknown)
+        };
+        (globs.wanted.is_empty() || is(&globs.wanted, Compared::Any, true))
+            && !is(&globs.excluded, Compared::Normalized, false)
+    };
+    // What a component is called does not depend on what `~` stands for.
+    let are_names = globs.wanted.are_names() && globs.excluded.are_names();
+    let mut gave_up = None;
+    for path in &facts.paths().list {
+        if matches(&PathForms::of(path, directories)) {
+            return Asked::Yes;
+        }
+        if path.contains('\0') {
+            gave_up.get_or_insert(("has a NUL", path));
+        }
+        if are_names {
+            continue;
+        }
+        match PathForms::at_home(path, directories) {
+            Ok(None) => {}
+            Ok(Some(forms)) if matches(&forms) => return Asked::Yes,
+            Ok(Some(_)) => {}
+            Err(()) => drop(gave_up.get_or_insert(("begins in a home directory not known", path))),
+        }
+    }
+    match gave_up {
+        Some((why, path)) => Asked::GaveUp(format!(
+            "the path `{}` {why}, which counts as a match of `{PATH_PATTERN}`",
+            shortened(path)
+        )),
+        None => Asked::none_of(facts.paths(), PATH_PATTERN, "paths"),
+    }
+}
+
+/// A regular expression for commands, which may be long.
+#[derive(Debug, Clone)]
+pub(super) struct CommandPattern {
+    engine: Engine,
+    /// How many bytes of commands it is compared with at most.
+    longest: usize,
+}
+
+#[derive(Debug, Clone)]
+enum Engine {
+    /// Takes time linear in the text.
+    Linear(Box<meta::Regex>),
+    Backtracking(Box<Regex>),
+}
+
+impl CommandPattern {
+    pub(super) fn compile(source: &str) -> Result<Self, String> {
+        let translated = javascript::to_rust_pattern(source).map_err(|error| error.to_string())?;
+        let size = translated.pattern.len() + translated.copies;
+        let linear = meta::Regex::builder()
+            .syntax(syntax::Config::new().utf8(false))
+            .configure(meta::Config::new().utf8_empty(false).nfa_size_limit(Some(MAX_COMPILED)))
+            .build(&javascript::with_ascii_boundaries(&translated.pattern));
+        if let Ok(linear) = linear {
+            let longest = MAX_COMMANDS.min(WORK_LIMIT / size.max(1));
+            return Ok(Self { engine: Engine::Linear(Box::new(linear)), longest });
+        }
+        let longest = MAX_COMMANDS_BACKTRACKING;
+        let steps = WORK_LIMIT / longest / translated.copies.max(1);
+        let built = RegexBuilder::new(&translated.pattern).backtrack_limit(steps).build();
+        let regex = built.map_err(|error| error.to_string())?;
+        Ok(Self { engine: Engine::Backtracking(Box::new(regex)), longest })
+    }
+
+    fn ask(&self, commands: &Texts) -> Asked {
+        let mut compared = 0_usize;
+        let too_long = || {
+            Asked::GaveUp(format!(
+                "the command is longer than the {} bytes that `{COMMAND_PATTERN}` is compared with, \
+                 which counts as a match",
+                self.longest
+            ))
+        };
+        for command in &commands.list {
+            // Beginning takes time, too.
+            compared += command.len() + 16;
+            if compared > self.longest + 16 {
+                return too_long();
+            }
+            match self.is_match(command) {
+                Some(true) => return Asked::Yes,
+                Some(false) => {}
+                None => {
+                    let why = "took too many steps and counts as a match; simplify it";
+                    return Asked::GaveUp(format!("matching `{COMMAND_PATTERN}` {why}"));
+                }
+            }
+        }
+        Asked::none_of(commands, COMMAND_PATTERN, "commands")
+    }
+
+    /// `None` if that took too many steps.
+    fn is_match(&self, command: &str) -> Option<bool> {
+        match &self.engine {
+            Engine::Linear(regex) => Some(regex.is_match(command)),
+            Engine::Backtracking(regex) => regex.is_match(command).ok(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

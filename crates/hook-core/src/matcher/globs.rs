@@ -1,0 +1,500 @@
+//! Globs of `pathPattern`: where each begins, and which paths it matches.
+
+use std::collections::BTreeMap;
+
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+
+use super::path;
+
+/// How long one glob may be, in bytes.
+const MAX_GLOB: usize = 4 * 1024;
+/// How deep braces may stand in braces; compiling them recurses.
+const MAX_BRACES: usize = 8;
+
+/// Where a glob begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Anchor {
+    /// Nowhere: it has no `/`, and is compared with the last component.
+    Name,
+    /// At the root.
+    Root,
+    /// In the home directory.
+    Home,
+    /// So many levels above the working directory.
+    Above(usize),
+}
+
+/// Where relative paths and globs begin. All are absolute and normalised.
+#[derive(Debug, Clone)]
+pub(super) struct Directories {
+    pub(super) cwd: String,
+    pub(super) home: Option<String>,
+}
+
+/// A path of an input, as one tool or another may take it.
+#[derive(Debug)]
+pub(super) struct PathForms {
+    given: String,
+    absolute: String,
+    normalized: String,
+}
+
+impl PathForms {
+    pub(super) fn of(given: &str, directories: &Directories) -> Self {
+        let given = path::with_slashes(given).into_owned();
+        let absolute = path::absolute(&given, &directories.cwd);
+        let normalized = path::normalized(&absolute);
+        Self { given, absolute, normalized }
+    }
+
+    /// The path that is meant where `~` is the home directory; `None` for a path without `~`, an
+    /// error if what `~` stands for is not known.
+    pub(super) fn at_home(given: &str, directories: &Directories) -> Result<Option<Self>, ()> {
+        let given = path::with_slashes(given);
+        let Some(rest) = given.strip_prefix('~') else { return Ok(None) };
+        match &directories.home {
+            Some(home) if rest.is_empty() || rest.starts_with('/') => {
+                Ok(Some(Self::of(&format!("{home}{rest}"), directories)))
+            }
+            _ => Err(()),
+        }
+    }
+}
+
+/// Which form of a path is compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Compared {
+    /// One of all.
+    Any,
+    /// The normalised one alone.
+    Normalized,
+}
+
+/// Globs, by where they begin.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Globs {
+    sets: Vec<(Anchor, GlobSet)>,
+}
+
+impl Globs {
+    pub(super) fn is_empty(&self) -> bool {
+        self.sets.is_empty()
+    }
+
+    /// Whether all are compared with the last component alone.
+    pub(super) fn are_names(&self) -> bool {
+        self.sets.iter().all(|(anchor, _)| *anchor == Anchor::Name)
+    }
+
+    /// Whether one matches a path; `unknown` for a glob that begins in a home directory that is
+    /// not known.
+    pub(super) fn match_path(
+        &self,
+        forms: &PathForms,
+        compared: Compared,
+        directories: &Directories,
+        unknown: bool,
+    ) -> bool {
+        let both = |set: &GlobSet, part: &dyn Fn(&str) -> Option<String>, other: &str| {
+            let matches = |text: &str| part(text).is_some_and(|part| set.is_match(part.as_str()));
+            matches(&forms.normalized) || (compared == Compared::Any && matches(other))
+        };
+        let below = |set: &GlobSet, base: &str| {
+            both(set, &|text| path::below(text, base).map(str::to_owned), &forms.absolute)
+        };
+        self.sets.iter().any(|(anchor, set)| match anchor {
+            Anchor::Name => both(set, &|text| Some(path::name(text).to_owned()), &forms.given),
+            Anchor::Root => both(set, &|text| Some(text.to_owned()), &forms.absolute),
+            Anchor::Home => match &directories.home {
+                Some(home) => below(set, home),
+                None => unknown,
+            },
+            Anchor::Above(levels) => below(set, path::ancestor(&directories.cwd, *levels)),
+        })
+    }
+}
+
+/// A `pathPattern`: of which paths it is.
+#[derive(Debug, Clone)]
+pub(super) struct PathGlobs {
+    /// Paths that are meant; without one, all are.
+    pub(super) wanted: Globs,
+    /// Paths that are not, written with a leading `!`.
+    pub(super) excluded: Globs,
+}
+
+impl PathGlobs {
+    /// Compiles globs.
+    ///
+    /// # Errors
+    /// Says of one by its index why it cannot be used.
+    pub(super) fn compile(globs: &[String]) -> Result<Self, (usize, String)> {
+        let (mut wanted, mut excluded) = (BTreeMap::new(), BTreeMap::new());
+        for (index, written) in globs.iter().enumerate() {
+            let at = |reason: String| (index, reason);
+            let (builders, glob) = match written.strip_prefix('!') {
+                Some(glob) => (&mut excluded, glob),
+                None => (&mut wanted, written.as_str()),
+            };
+            let Parsed { anchor, glob } = Parsed::of(glob).map_err(at)?;
+            let is_excluded = written.starts_with('!');
+            if is_excluded && anchor == Anchor::Name && glob.bytes().all(|byte| byte == b'*') {
+                let reason = "it excludes every path; `!./**` is for paths outside of `cwd`";
+                return Err(at(reason.to_owned()));
+            }
+            let compiled = GlobBuilder::new(&glob)
+                .literal_separator(true)
+                .backslash_escape(true)
+                .empty_alternates(true)
+                .build()
+                .map_err(|error| at(error.kind().to_string()))?;
+            let builder: &mut (usize, GlobSetBuilder) =
+                builders.entry(anchor).or_insert_with(|| (index, GlobSetBuilder::new()));
+            builder.1.add(compiled);
+        }
+        let built = |builders: BTreeMap<Anchor, (usize, GlobSetBuilder)>| {
+            let sets = builders.into_iter().map(|(anchor, (index, builder))| {
+                let set = builder.build().map_err(|error| (index, error.kind().to_string()))?;
+                Ok((anchor, set))
+            });
+            Ok(Globs { sets: sets.collect::<Result<_, _>>()? })
+        };
+        Ok(Self { wanted: built(wanted)?, excluded: built(excluded)? })
+    }
+}
+
+/// A glob without `.` and `..`, and where it begins.
+#[derive(Debug, PartialEq, Eq)]
+struct Parsed {
+    anchor: Anchor,
+    glob: String,
+}
+
+impl Parsed {
+    fn of(glob: &str) -> Result<Self, String> {
+        let refuse = |reason: &str| Err(reason.to_owned());
+        if glob.is_empty() {
+            return refuse("it is empty");
+        }
+        if glob.len() > MAX_GLOB {
+            return Err(format!("it is longer than {MAX_GLOB} bytes"));
+        }
+        let Components { list, has_slash } = Components::of(glob)?;
+        if !has_slash {
+            return match list.as_slice() {
+                [name] if name != "." && name != ".." => {
+                    Ok(Self { anchor: Anchor::Name, glob: name.clone() })
+                }
+                _ => {
+                    refuse("`.` and `..` are the last component of no path; write a path with `/`")
+                }
+            };
+        }
+        if list.last().is_some_and(String::is_empty) {
+            return refuse("it ends with `/`; write `/**` for all that is in a directory");
+        }
+        let mut list = list.as_slice();
+        let mut anchor = Anchor::Above(0);
+        match list {
+            [first, rest @ ..] if first.is_empty() => (anchor, list) = (Anchor::Root, rest),
+            [first, rest @ ..] if first == "~" => (anchor, list) = (Anchor::Home, rest),
+            [first, ..] if first.starts_with('~') => {
+                return refuse("only one's own home directory is known, as `~/`");
+            }
+            [first, ..] if path::is_absolute(first) => anchor = Anchor::Root,
+            _ => {}
+        }
+        let mut kept: Vec<&str> = Vec::new();
+        for component in list {
+            match component.as_str() {
+                "" | "." => {}
+                ".." => match (kept.pop(), &mut anchor) {
+                    (Some(name), _) if name.contains(['*', '?', '[', '{', '\\']) => {
+                        return refuse("`..` stands behind a wildcard");
+                    }
+                    (Some(_), _) | (None, Anchor::Root) => {}
+                    (None, Anchor::Above(levels)) => *levels += 1,
+                    (None, _) => return refuse("`..` leads out of the home directory"),
+                },
+                name => kept.push(name),
+            }
+        }
+        let root = match anchor {
+            Anchor::Root if kept.first().is_none_or(|first| !path::is_absolute(first)) => "/",
+            _ => "",
+        };
+        Ok(Self { anchor, glob: format!("{root}{}", kept.join("/")) })
+    }
+}
+
+/// A glob cut at each `/` that stands in no braces.
+struct Components {
+    list: Vec<String>,
+    /// Whether it has a `/`, in braces or not.
+    has_slash: bool,
+}
+
+impl Components {
+    fn of(glob: &str) -> Result<Self, String> {
+        let mut list = vec![String::new()];
+        let (mut has_slash, mut braces) = (false, 0_usize);
+        // What of the component in braces was read; `None` once it is more than dots.
+        let mut dots = Some(0_usize);
+        let mut characters = glob.chars();
+        let current = |list: &mut Vec<String>, text: char| {
+            if let Some(last) = list.last_mut() {
+                last.push(text);
+            }
+        };
+        while let Some(character) = characters.next() {
+            let ends_component = matches!(character, '/' | ',' | '}');
+            if braces > 0 && ends_component && matches!(dots, Some(1 | 2)) {
+                return Err("`.` or `..` stands in braces; write one glob for each".to_owned());
+            }
+            match character {
+                '\\' => {
+                    current(&mut list, character);
+                    if let Some(escaped) = characters.next() {
+                        current(&mut list, escaped);
+                    }
+                    dots = None;
+                }
+                '[' => {
+                    dots = None;
+                    copy_class(&mut characters, |character| current(&mut list, character));
+                }
+                '{' => {
+                    braces += 1;
+                    if braces > MAX_BRACES {
+                        return Err(format!("braces stand in braces more than {MAX_BRACES} deep"));
+                    }
+                    current(&mut list, character);
+                    dots = Some(0);
+                }
+                '}' => {
+                    braces = braces.saturating_sub(1);
+                    current(&mut list, character);
+                    dots = None;
+                }
+                ',' if braces > 0 => {
+                    current(&mut list, character);
+                    dots = Some(0);
+                }
+                '/' => {
+                    has_slash = true;
+                    if braces == 0 {
+                        list.push(String::new());
+                    } else if dots == Some(0) {
+                        let reason =
+                            "an alternative in braces begins with `/`; write one glob for each";
+                        return Err(reason.to_owned());
+                    } else {
+                        current(&mut list, character);
+                    }
+                    dots = Some(0);
+                }
+                '.' => {
+                    current(&mut list, character);
+                    dots = dots.map(|dots| dots + 1);
+                }
+                other => {
+                    current(&mut list, other);
+                    dots = None;
+                }
+            }
+        }
+        Ok(Self { list, has_slash })
+    }
+}
+
+/// Copies a set of characters, whose bracket was read. One of all but some characters must not
+/// match `/`, which is added to those.
+fn copy_class(characters: &mut std::str::Chars<'_>, mut copy: impl FnMut(char)) {
+    copy('[');
+    let mut first = characters.next();
+    let is_negated = matches!(first, Some('!' | '^'));
+    if is_negated {
+        copy('!');
+        first = characters.next();
+    }
+    // At the beginning, a bracket is one of the characters.
+    let Some(first) = first else { return };
+    if is_negated && first != ']' {
+        copy('/');
+    }
+    copy(first);
+    if is_negated && first == ']' {
+        copy('/');
+    }
+    for character in characters.by_ref() {
+        copy(character);
+        if character == ']' {
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn directories() -> Directories {
+        Directories { cwd: "/work/app".to_owned(), home: Some("/home/me".to_owned()) }
+    }
+
+    fn wants(glob: &str, path: &str) -> bool {
+        let globs = PathGlobs::compile(&[glob.to_owned()]).unwrap();
+        let directories = directories();
+        let forms = PathForms::of(path, &directories);
+        match globs.wanted.is_empty() {
+            false => globs.wanted.match_path(&forms, Compared::Any, &directories, true),
+            true => !globs.excluded.match_path(&forms, Compared::Normalized, &directories, false),
+        }
+    }
+
+    #[test]
+    fn globs_match_paths_however_they_are_written() {
+        for (glob, path, expected) in [
+            ("*.env", ".env", true),
+            ("*.env", "a/b/x.env", true),
+            ("*.env", "/etc/x.env", true),
+            ("*.env", "./.env", true),
+            ("*.env", "a/../.env", true),
+            ("*.env", "a/.env/.", true),
+            ("*.env", "a/.env/", true),
+            ("*.env", ".env/x", false),
+            ("*.env", ".ENV", false),
+            (".env", "x.env", false),
+            ("*.{env,key}", "a/x.key", true),
+            ("**", "/anywhere", true),
+            ("src/**", "src/a/b.rs", true),
+            ("./src/**", "src/a.rs", true),
+            ("src/**", "/work/app/src/a.rs", true),
+            ("src/**", "/work/app/x/../src/a.rs", true),
+            ("src/**", "lib/../src/a.rs", true),
+            ("src/**", "/work/src/a.rs", false),
+            ("src/**", "other/src/a.rs", false),
+            ("src/**", "srcs/a.rs", false),
+            // As it is given it is inside, which is enough where the glob is one that is wanted.
+            ("src/**", "src/../../etc/passwd", true),
+            ("src/*", "src/a/b", false),
+            ("**/secret/*", "a/secret/x", true),
+            ("**/secret/*", "/work/secret/x", false),
+            ("../lib/*", "/work/lib/x", true),
+            ("../lib/*", "../lib/x", true),
+            ("../lib/*", "lib/x", false),
+            ("../../../../x/*", "/x/y", true),
+            ("/etc/**", "/etc/passwd", true),
+            ("/etc/**", "../../etc/passwd", true),
+            ("/etc/**", "etc/passwd", false),
+            ("/etc/../etc/./passwd", "/etc/passwd", true),
+            ("/{etc,usr}/**", "/usr/bin/x", true),
+            ("~/.ssh/*", "/home/me/.ssh/id", true),
+            ("~/.ssh/*", "/home/you/.ssh/id", false),
+            ("a[!b]c", "abc", false),
+            ("x/a[!b]c", "x/a/c", false),
+            ("x/a[!]]c", "x/a/c", false),
+            ("x/a[!]]c", "x/adc", true),
+            ("a?c/x", "a/c/x", false),
+            ("foo{,.bak}", "foo", true),
+            ("\\!important", "!important", true),
+            ("a\\*/b", "a*/b", true),
+            ("!src/**", "src/a.rs", false),
+            ("!src/**", "src/../../etc/passwd", true),
+            ("!src/**", "x/../src/a.rs", false),
+            ("!src/**", "src/../src/a.rs", false),
+            ("!src/**", "/work/app/src/a", false),
+            ("!./**", "../x", true),
+            ("!./**", "x", false),
+            ("!**/*", "/etc/passwd", true),
+            ("!**/*", "x", false),
+            ("!*.md", "a.md", false),
+            ("!*.md", "a.md/../b.rs", true),
+        ] {
+            assert_eq!(wants(glob, path), expected, "{glob} of {path}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_glob_is_refused_with_its_reason() {
+        for (glob, reason) in [
+            ("", "empty"),
+            ("!", "empty"),
+            ("a[b", "unclosed"),
+            ("a{b", "unclosed"),
+            ("a}b", "alternate"),
+            ("src/", "ends with `/`"),
+            ("/", "ends with `/`"),
+            (".", "last component"),
+            ("..", "last component"),
+            ("a*/../b", "behind a wildcard"),
+            ("{../a,b}/c", "in braces"),
+            ("a/{./x,b}", "in braces"),
+            ("{/a,/b}/c", "begins with `/`"),
+            ("~you/x", "home directory"),
+            ("~/../x", "home directory"),
+            ("!**", "excludes every path"),
+            ("!*", "excludes every path"),
+            ("{{{{{{{{{a}}}}}}}}}", "deep"),
+        ] {
+            let (_, said) = PathGlobs::compile(&[glob.to_owned()]).unwrap_err();
+            assert!(said.contains(reason), "{glob}: {said}");
+        }
+        let long = "a".repeat(MAX_GLOB + 1);
+        assert_eq!(PathGlobs::compile(&["a".to_owned(), long]).unwrap_err().0, 1);
+    }
+
+    #[test]
+    fn a_home_directory_that_is_not_known_is_as_is_said() {
+        let globs = PathGlobs::compile(&["~/x".to_owned()]).unwrap();
+        let directories = Directories { home: None, ..directories() };
+        let forms = PathForms::of("y", &directories);
+        for unknown in [true, false] {
+            let matched = globs.wanted.match_path(&forms, Compared::Any, &directories, unknown);
+            assert_eq!(matched, unknown);
+        }
+        assert!(PathForms::at_home("~/x", &directories).is_err());
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn any_glob_and_any_path_get_through(
+            glob in "([a-c.~]|/|\\*|\\?|\\{|\\}|,|\\[|\\]|!|\\\\|\\.\\.|\\PC){0,14}",
+            path in "([a-c.~]|/|\\.\\.|\\PC){0,12}",
+        ) {
+            let directories = directories();
+            if let Ok(globs) = PathGlobs::compile(&[glob]) {
+                let forms = PathForms::of(&path, &directories);
+                globs.wanted.match_path(&forms, Compared::Any, &directories, true);
+                globs.excluded.match_path(&forms, Compared::Normalized, &directories, false);
+            }
+            let _ = PathForms::at_home(&path, &directories);
+        }
+
+        #[test]
+        fn a_path_that_leads_out_of_a_directory_is_not_in_it(
+            steps in prop::collection::vec(prop::sample::select(&["a", "src", "..", ".", "", "b.rs"][..]), 0..9),
+            absolute in any::<bool>(),
+        ) {
+            let path = format!("{}{}", if absolute { "/work/app/" } else { "" }, steps.join("/"));
+            // Where the path leads, counted step by step.
+            let mut at = vec!["work", "app"];
+            let from_root = path.starts_with('/') && !absolute;
+            if from_root {
+                at.clear();
+            }
+            for step in &steps {
+                match *step {
+                    ".." => drop(at.pop()),
+                    "." | "" => {}
+                    name => at.push(name),
+                }
+            }
+            let inside = at.len() > 3 && at[..3] == ["work", "app", "src"];
+            prop_assert_eq!(wants("!src/**", &path), !inside, "{} is {:?}", path, at);
+        }
+    }
+}

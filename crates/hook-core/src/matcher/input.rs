@@ -1,0 +1,367 @@
+//! What matchers look at in one event: the name, and the paths and commands of its input.
+
+use std::borrow::Cow;
+use std::cell::OnceCell;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::globs::Directories;
+use super::{patch, path};
+use crate::input::{EventInput, EventPayload, HostContext, RequestInput};
+use crate::json::{
+    JsonKind, JsonObject, JsonSlice, RawJson, RawObject, Standing, Visited, visit_all,
+};
+
+/// Fields that hold one path.
+const PATH_FIELDS: [&str; 7] =
+    ["path", "file_path", "filePath", "absolute_path", "notebook_path", "filename", "target_file"];
+/// Fields that hold one path or several.
+const PATHS_FIELDS: [&str; 7] = [
+    "paths",
+    "file_paths",
+    "filePaths",
+    "absolute_paths",
+    "notebook_paths",
+    "filenames",
+    "target_files",
+];
+/// Fields that hold a command: a string, or words.
+const COMMAND_FIELDS: [&str; 3] = ["command", "cmd", "script"];
+
+/// How much of paths, and of commands, one input may have, in bytes; each counts for 64 at least.
+/// With more, what it has is not compared and counts as a match.
+const MAX_LOOKED_AT: usize = 1024 * 1024;
+const LEAST: usize = 64;
+
+/// What matchers look at in one event.
+#[derive(Debug, Clone)]
+pub struct MatchInput {
+    subject: Option<String>,
+    value: RawJson,
+    cwd: Arc<str>,
+}
+
+impl MatchInput {
+    /// What matchers look at in a request: its subject
+    /// ([`EventPayload::match_subject`](crate::EventPayload::match_subject)), its `tool_input` or,
+    /// where its event has none, all of its fields, and its working directory or the host's.
+    pub fn of(input: &RequestInput, host: &HostContext) -> Self {
+        let cwd = input.base.cwd.as_ref().unwrap_or(&host.cwd);
+        Self::looking_at(&input.payload, &input.extra, cwd)
+    }
+
+    /// [`of`](Self::of) a request that is complete.
+    pub(crate) fn of_event(input: &EventInput) -> Self {
+        Self::looking_at(&input.payload, &input.extra, &input.cwd)
+    }
+
+    fn looking_at(payload: &EventPayload, extra: &JsonObject, cwd: &Arc<str>) -> Self {
+        let value = match payload.tool_input() {
+            Some(tool_input) => tool_input.as_raw().clone(),
+            None => RawObject::of(|out| {
+                payload.write(out);
+                out.fields(extra);
+            })
+            .into(),
+        };
+        let subject = payload.match_subject().map(str::to_owned);
+        Self { subject, value, cwd: Arc::clone(cwd) }
+    }
+
+    /// What the name of a tool, or the word of a trigger, is compared with.
+    pub fn subject(&self) -> Option<&str> {
+        self.subject.as_deref()
+    }
+}
+
+/// Where relative paths begin that the request does not say: the host's side of it.
+#[derive(Debug, Clone)]
+pub(crate) struct Surroundings {
+    project: String,
+    home: Option<String>,
+}
+
+impl Surroundings {
+    /// `home` is what `~` stands for.
+    pub(crate) fn new(project: &Path, home: Option<&std::ffi::OsStr>) -> Self {
+        let project = std::path::absolute(project).unwrap_or_else(|_| project.to_path_buf());
+        let normal = |path: &str| path::normalized(&path::absolute(&path::with_slashes(path), "/"));
+        let home = home.map(std::ffi::OsStr::to_string_lossy);
+        let home = home.filter(|home| path::is_absolute(&path::with_slashes(home)));
+        Self { project: normal(&project.to_string_lossy()), home: home.map(|home| normal(&home)) }
+    }
+
+    fn directories(&self, cwd: &str) -> Directories {
+        let cwd = path::absolute(&path::with_slashes(cwd), &self.project);
+        Directories { cwd: path::normalized(&cwd), home: self.home.clone() }
+    }
+}
+
+/// The paths and commands of one input, looked for when the first filter asks.
+#[derive(Debug)]
+pub(crate) struct Facts<'i> {
+    input: &'i MatchInput,
+    pub(super) directories: Directories,
+    found: OnceCell<Found>,
+}
+
+impl<'i> Facts<'i> {
+    pub(crate) fn of(input: &'i MatchInput, surroundings: &Surroundings) -> Self {
+        let directories = surroundings.directories(&input.cwd);
+        Self { input, directories, found: OnceCell::new() }
+    }
+
+    pub(super) fn paths(&self) -> &Texts {
+        &self.found().paths
+    }
+
+    pub(super) fn commands(&self) -> &Texts {
+        &self.found().commands
+    }
+
+    fn found(&self) -> &Found {
+        self.found.get_or_init(|| Found::of(&self.input.value))
+    }
+}
+
+/// Texts of one kind that an input has.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Texts {
+    pub(super) list: Vec<String>,
+    /// A field that should hold one, and holds something else.
+    pub(super) strange: Option<String>,
+    /// Whether there are more than are looked at.
+    pub(super) too_many: bool,
+    bytes: usize,
+}
+
+impl Texts {
+    fn add(&mut self, text: Cow<'_, str>) {
+        self.count(text.len().max(LEAST));
+        if !self.too_many {
+            self.list.push(text.into_owned());
+        }
+    }
+
+    fn count(&mut self, bytes: usize) {
+        self.bytes = self.bytes.saturating_add(bytes);
+        self.too_many |= self.bytes > MAX_LOOKED_AT;
+    }
+}
+
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Found {
+    paths: Texts,
+    commands: Texts,
+}
+
+/// What a value around others says of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Around {
+    Anything,
+    /// The field whose elements are paths.
+    Paths(&'static str),
+    /// The field whose elements are words of one command.
+    Words(&'static str),
+}
+
+impl Found {
+    fn of(value: &RawJson) -> Self {
+        let mut found = Self::default();
+        // Whether the command whose words are read has one.
+        let mut has_word = false;
+        visit_all(value, Around::Anything, |around, standing, visited| {
+            let role = match (standing, around) {
+                (Standing::Field(name), _) => Role::of_field(name),
+                (Standing::Item, Around::Paths(field)) => Role::Path(field),
+                (Standing::Item, Around::Words(field)) => Role::Word(field),
+                (Standing::Item, Around::Anything) => Role::Other,
+            };
+            match (role, visited) {
+                (_, Visited::Leaf(leaf)) if leaf.is_null() => {}
+                (Role::Path(_) | Role::Paths(_), Visited::Leaf(leaf)) if is_text(leaf) => {
+                    found.paths.add(leaf.text().unwrap_or_default());
+                }
+                (Role::Paths(field), Visited::Array) => return Some(Around::Paths(field)),
+                (Role::Path(field) | Role::Paths(field), _) => {
+                    found.paths.strange.get_or_insert_with(|| field.to_owned());
+                }
+                (Role::Command(_), Visited::Leaf(leaf)) if is_text(leaf) => {
+                    let text = leaf.text().unwrap_or_default();
+                    found.read_patch(leaf);
+                    found.commands.add(text);
+                }
+                (Role::Command(field), Visited::Array) => {
+                    found.commands.add(Cow::Borrowed(""));
+                    has_word = false;
+                    return Some(Around::Words(field));
+                }
+                (Role::Word(_), Visited::Leaf(leaf)) if is_text(leaf) => {
+                    found.read_patch(leaf);
+                    found.add_word(&leaf.text().unwrap_or_default(), has_word);
+                    has_word = true;
+                }
+                (Role::Command(field) | Role::Word(field), _) => {
+                    found.commands.strange.get_or_insert_with(|| field.to_owned());
+                }
+                (Role::Other, Visited::Leaf(leaf)) => found.read_patch(leaf),
+                (Role::Other, Visited::Object | Visited::Array) => {}
+            }
+            // With both overfull, there is nothing more to know.
+            (!(found.paths.too_many && found.commands.too_many)).then_some(Around::Anything)
+        });
+        found
+    }
+
+    /// Adds a word to the last command.
+    fn add_word(&mut self, word: &str, has_word: bool) {
+        self.commands.count(word.len() + 1);
+        if self.commands.too_many {
+            return;
+        }
+        if let Some(command) = self.commands.list.last_mut() {
+            if has_word {
+                command.push(' ');
+            }
+            command.push_str(word);
+        }
+    }
+
+    fn read_patch(&mut self, leaf: JsonSlice<'_>) {
+        // Each of these letters may be written as an escape.
+        let written = leaf.as_str();
+        if !is_text(leaf) || !(written.contains(patch::MARK) || written.contains("\\u")) {
+            return;
+        }
+        let text = leaf.text().unwrap_or_default();
+        for path in patch::file_headers(&text) {
+            self.paths.add(Cow::Borrowed(path));
+        }
+    }
+}
+
+/// What a value is for.
+#[derive(Debug, Clone, Copy)]
+enum Role {
+    Path(&'static str),
+    Paths(&'static str),
+    Command(&'static str),
+    Word(&'static str),
+    Other,
+}
+
+impl Role {
+    fn of_field(name: &str) -> Self {
+        let among = |fields: &[&'static str]| fields.iter().copied().find(|field| *field == name);
+        let path = || among(&PATH_FIELDS).map(Self::Path);
+        let paths = || among(&PATHS_FIELDS).map(Self::Paths);
+        let command = || among(&COMMAND_FIELDS).map(Self::Command);
+        path().or_else(paths).or_else(command).unwrap_or(Self::Other)
+    }
+}
+
+fn is_text(leaf: JsonSlice<'_>) -> bool {
+    leaf.kind() == JsonKind::String
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn found(json: &str) -> Found {
+        Found::of(&RawJson::parse(json).unwrap())
+    }
+
+    #[test]
+    fn paths_stand_in_known_fields_at_any_depth() {
+        for (json, paths, strange) in [
+            (r#"{"path":"a","content":"b"}"#, &["a"][..], None),
+            (r#"{"edits":[{"file_path":"a"},{"deep":{"filePath":"b"}}]}"#, &["a", "b"], None),
+            (r#"{"paths":["a","b"],"filenames":"c"}"#, &["a", "b", "c"], None),
+            (r#"{"p\u0061th":"\u002eenv"}"#, &[".env"], None),
+            (r#"{"path":"a","path":"b"}"#, &["a", "b"], None),
+            (r#"{"path":null,"paths":[null],"target_file":"a"}"#, &["a"], None),
+            (r#"{"paths":[]}"#, &[], None),
+            (r#"{"other":["path"]}"#, &[], None),
+            (r#"{"path":7}"#, &[], Some("path")),
+            (r#"{"path":["a"]}"#, &[], Some("path")),
+            (r#"{"path":{"path":"a"}}"#, &["a"], Some("path")),
+            (r#"{"paths":[["a"]]}"#, &[], Some("paths")),
+            (r#"{"paths":[{"path":"a"}]}"#, &["a"], Some("paths")),
+            (r#"{"paths":[true,"a"]}"#, &["a"], Some("paths")),
+        ] {
+            let found = found(json).paths;
+            assert_eq!(found.list, paths, "{json}");
+            assert_eq!(found.strange.as_deref(), strange, "{json}");
+        }
+    }
+
+    #[test]
+    fn commands_are_strings_or_words() {
+        for (json, commands, strange) in [
+            (r#"{"command":"rm x"}"#, &["rm x"][..], None),
+            (r#"{"cmd":["bash","-c","rm x"]}"#, &["bash -c rm x"], None),
+            (r#"{"steps":[{"script":"a"},{"command":["b",null,"c"]}]}"#, &["a", "b c"], None),
+            (r#"{"command":["","a"]}"#, &[" a"], None),
+            (r#"{"command":[]}"#, &[""], None),
+            (r#"{"command":null}"#, &[], None),
+            (r#"{"command":7}"#, &[], Some("command")),
+            (r#"{"command":["a",["b"]]}"#, &["a"], Some("command")),
+            (r#"{"command":{"command":"a"}}"#, &["a"], Some("command")),
+        ] {
+            let found = found(json).commands;
+            assert_eq!(found.list, commands, "{json}");
+            assert_eq!(found.strange.as_deref(), strange, "{json}");
+        }
+    }
+
+    #[test]
+    fn headers_of_patches_are_paths_wherever_the_patch_stands() {
+        let patch = r"*** Begin Patch\n*** Add File: a\n+x\n*** Update File: b\n*** Move to: c\n";
+        for json in [
+            format!(r#"{{"command":"{patch}"}}"#),
+            format!(r#"{{"input":"{patch}"}}"#),
+            format!(r#"{{"command":["apply_patch","{patch}"]}}"#),
+            format!(r#"{{"deep":[["{}"]]}}"#, patch.replace('*', r"\u002a")),
+        ] {
+            assert_eq!(found(&json).paths.list, ["a", "b", "c"], "{json}");
+        }
+    }
+
+    #[test]
+    fn an_input_of_ten_megabytes_is_looked_at_in_good_time() {
+        let long = "x".repeat(10 << 20);
+        let many = |item: &str| vec![item; (10 << 20) / item.len()].join(",");
+        let deep = format!("{}{}", "[".repeat(5 << 20), "]".repeat(5 << 20));
+        for json in [
+            format!(r#"{{"content":"{long}","path":"a"}}"#),
+            format!(r#"{{"path":"{long}","command":"{long}"}}"#),
+            format!(r#"{{"content":"{}","path":"a"}}"#, r"\u002a".repeat(10 << 18)),
+            format!(r#"{{"content":"{}"}}"#, r"*** Add File: a\n".repeat(10 << 16)),
+            format!(r#"{{"list":[{}]}}"#, many(r#"{"path":"a"}"#)),
+            format!(r#"{{"command":[{}]}}"#, many(r#""a""#)),
+            format!(r#"{{"paths":[{}]}}"#, many(r#""""#)),
+            format!(r#"{{"path":{deep}}}"#),
+        ] {
+            let value = RawJson::parse(json).unwrap();
+            let begun = std::time::Instant::now();
+            let found = Found::of(&value);
+            let size = |texts: &Texts| texts.list.iter().map(String::len).sum::<usize>();
+            assert!(size(&found.paths) <= MAX_LOOKED_AT);
+            assert!(size(&found.commands) <= MAX_LOOKED_AT);
+            assert!(begun.elapsed().as_secs() < 20, "{:?}", begun.elapsed());
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn any_json_gets_through(text in "(\"path\":|\"paths\":|\"command\":|\\[|\\]|\\{|\\}|,|\"a\"|7|null){0,30}") {
+            if let Ok(value) = RawJson::parse(text) {
+                Found::of(&value);
+            }
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! The object form: names and patterns of tools, and what is asked of the input.
+
+use std::sync::Arc;
+
+use fancy_regex::Regex;
+
+use super::filter::CommandPattern;
+use super::globs::PathGlobs;
+use super::{
+    Compiled as CompiledPattern, Filter, MatchOutcome, MatcherProblem, Rule, compile_pattern,
+    consequence, when_broken,
+};
+use crate::event::Matching;
+use crate::input::MAX_TOOL_NAME;
+use crate::settings::{
+    COMMAND_PATTERN, FailBehavior, MatcherFields, PATH_PATTERN, Rule as SettingsRule, TOOL,
+    TOOL_PATTERN,
+};
+use crate::text::shortened;
+
+/// How many names or globs are repeated in a message.
+const REPEATED: usize = 5;
+
+/// Which tools an object form is for.
+#[derive(Debug, Clone)]
+pub(super) struct Tools {
+    /// Of these one; any if there are none.
+    names: Vec<String>,
+    pattern: Option<(Box<Regex>, String)>,
+}
+
+impl Tools {
+    pub(super) fn matches(&self, subject: &str) -> MatchOutcome {
+        if !self.has_name(subject) {
+            return MatchOutcome::No;
+        }
+        match self.pattern.as_ref().map(|(pattern, _)| pattern.is_match(subject)) {
+            None | Some(Ok(true)) => MatchOutcome::Yes,
+            Some(Ok(false)) => MatchOutcome::No,
+            Some(Err(_)) => MatchOutcome::GaveUp,
+        }
+    }
+
+    fn has_name(&self, subject: &str) -> bool {
+        self.names.is_empty() || self.names.iter().any(|name| name == subject)
+    }
+
+    /// The key that does not match, and what it says.
+    pub(super) fn unmatched(&self, subject: &str) -> Option<(&'static str, String)> {
+        if !self.has_name(subject) {
+            return Some((TOOL, listed(&self.names)));
+        }
+        let (pattern, written) = self.pattern.as_ref()?;
+        (!pattern.is_match(subject).unwrap_or(true)).then(|| (TOOL_PATTERN, written.clone()))
+    }
+}
+
+/// The first few of a list, for a message.
+pub(super) fn listed(list: &[String]) -> String {
+    let mut shown: Vec<String> = list.iter().take(REPEATED).map(|it| shortened(it)).collect();
+    if list.len() > REPEATED {
+        shown.push(format!("{} more", list.len() - REPEATED));
+    }
+    shown.join(", ")
+}
+
+/// What an object form was compiled to.
+pub(super) struct Compiled {
+    pub(super) rule: Rule,
+    pub(super) filter: Option<Arc<Filter>>,
+    pub(super) problems: Vec<MatcherProblem>,
+}
+
+pub(super) fn compile(
+    fields: &MatcherFields,
+    matching: Matching,
+    fail_behavior: FailBehavior,
+) -> Compiled {
+    let mut compiler = Compiler { fail_behavior, problems: Vec::new() };
+    let tools = compiler.tools(fields, matching);
+    let mut filter = Filter::default();
+    if !fields.paths.is_empty() {
+        match PathGlobs::compile(&fields.paths) {
+            Ok(globs) => filter.paths = Some(globs),
+            Err((index, reason)) => {
+                let written = fields.paths.get(index).map(String::as_str).unwrap_or_default();
+                let item = (fields.paths.len() > 1).then_some(index);
+                compiler.report(
+                    SettingsRule::InvalidMatcher,
+                    (PATH_PATTERN, item),
+                    written,
+                    &format!("cannot be used: {}", shortened(&reason)),
+                );
+            }
+        }
+    }
+    if let Some(source) = &fields.command_pattern {
+        match CommandPattern::compile(source) {
+            Ok(pattern) => filter.command = Some(pattern),
+            Err(reason) => compiler.report(
+                SettingsRule::InvalidMatcher,
+                (COMMAND_PATTERN, None),
+                source,
+                &format!("is not a regular expression: {}", shortened(&reason)),
+            ),
+        }
+    }
+    let problems = compiler.problems;
+    let is_broken = problems.iter().any(|it| it.rule == SettingsRule::InvalidMatcher);
+    // One that can match nothing is left as it is, but for a guard.
+    if is_broken || (!problems.is_empty() && fail_behavior == FailBehavior::Block) {
+        return Compiled { rule: when_broken(fail_behavior), filter: None, problems };
+    }
+    let filter = (!filter.is_empty()).then(|| Arc::new(filter));
+    Compiled { rule: tools, filter, problems }
+}
+
+struct Compiler {
+    fail_behavior: FailBehavior,
+    problems: Vec<MatcherProblem>,
+}
+
+impl Compiler {
+    fn report(
+        &mut self,
+        rule: SettingsRule,
+        (key, item): (&'static str, Option<usize>),
+        written: &str,
+        verdict: &str,
+    ) {
+        let then = match rule {
+            // What can match nothing is said already.
+            SettingsRule::MatcherNeverMatches if self.fail_behavior == FailBehavior::Continue => "",
+            _ => consequence(self.fail_behavior),
+        };
+        let message = format!("the matcher\'s `{key}` `{}` {verdict}{then}", shortened(written));
+        self.problems.push(MatcherProblem { rule, message, key: Some(key), item });
+    }
+
+    fn tools(&mut self, fields: &MatcherFields, matching: Matching) -> Rule {
+        let invalid = SettingsRule::InvalidMatcher;
+        if matching != Matching::TOOL_NAME {
+            let keys = [(TOOL, fields.tools.first()), (TOOL_PATTERN, fields.tool_pattern.as_ref())];
+            for (key, written) in keys {
+                if let Some(written) = written {
+                    let verdict = match matching {
+                        Matching::Exact { field, .. } => format!(
+                            "cannot be used: the event is about no tool; a matcher for its `{field}` \
+                             is a string"
+                        ),
+                        _ => "cannot be used: the event is about no tool".to_owned(),
+                    };
+                    self.report(invalid, (key, None), written, &verdict);
+                }
+            }
+            return Rule::Everything;
+        }
+        for (index, name) in fields.tools.iter().enumerate() {
+            let item = (fields.tools.len() > 1).then_some(index);
+            if let Some(reason) = odd(name) {
+                let never = SettingsRule::MatcherNeverMatches;
+                self.report(never, (TOOL, item), name, &format!("matches no tool: {reason}"));
+            }
+        }
+        let pattern = fields.tool_pattern.as_deref().map(str::trim);
+        let pattern = pattern.filter(|pattern| !pattern.is_empty() && *pattern != "*");
+        let compiled = pattern.and_then(|pattern| match compile_pattern(pattern) {
+            Ok(CompiledPattern { pattern: compiled, unreachable }) => {
+                let reaches = |name: &String| compiled.is_match(name).unwrap_or(true);
+                let none = (!fields.tools.is_empty() && !fields.tools.iter().any(reaches))
+                    .then_some("it matches no name of `tool`");
+                if let Some(reason) = unreachable.or(none) {
+                    let never = SettingsRule::MatcherNeverMatches;
+                    let verdict = format!("matches no tool: {reason}");
+                    self.report(never, (TOOL_PATTERN, None), pattern, &verdict);
+                }
+                Some((Box::new(compiled), pattern.to_owned()))
+            }
+            Err(reason) => {
+                let verdict = format!("is not a regular expression: {}", shortened(&reason));
+                self.report(invalid, (TOOL_PATTERN, None), pattern, &verdict);
+                None
+            }
+        });
+        match (fields.tools.is_empty(), compiled) {
+            (true, None) => Rule::Everything,
+            (_, pattern) => Rule::Tools(Box::new(Tools { names: fields.tools.clone(), pattern })),
+        }
+    }
+}
+
+/// Why hardly any tool has that name.
+fn odd(name: &str) -> Option<&'static str> {
+    let is_of_patterns = |letter: char| "|*^$()[]\\+?,".contains(letter) || letter.is_whitespace();
+    match name {
+        "" => Some("no tool has an empty name"),
+        long if long.len() > MAX_TOOL_NAME => {
+            Some("it is longer than the 1 KiB that a tool's name may have")
+        }
+        pattern if pattern.contains(is_of_patterns) => Some(
+            "it is compared exactly; a pattern goes under `toolPattern`, several names in a list",
+        ),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matcher::Matcher;
+    use crate::settings::MatcherDefinition;
+
+    const EXACT: Matching = Matching::Exact { field: "source", words: &["startup"] };
+
+    fn compiled(
+        fields: MatcherFields,
+        matching: Matching,
+        fail_behavior: FailBehavior,
+    ) -> (Matcher, Vec<MatcherProblem>) {
+        let definition = MatcherDefinition::from(fields);
+        Matcher::compile(Some(Arc::new(definition)), matching, fail_behavior)
+    }
+
+    #[test]
+    fn name_and_pattern_of_a_tool_must_both_match() {
+        let new = MatcherFields::new;
+        for (fields, subject, unmatched) in [
+            (new(), "anything", None),
+            (new().tool("edit"), "edit", None),
+            (new().tool("edit"), "multi_edit", Some((TOOL, "edit"))),
+            (new().tool("a").tool("b"), "b", None),
+            (new().tool("a").tool("b"), "c", Some((TOOL, "a, b"))),
+            (new().tool_pattern("edit"), "multi_edit", None),
+            (new().tool_pattern("^edit"), "multi_edit", Some((TOOL_PATTERN, "^edit"))),
+            (new().tool_pattern("*"), "x", None),
+            (new().tool("ab").tool("b").tool_pattern("a"), "b", Some((TOOL_PATTERN, "a"))),
+        ] {
+            let (matcher, problems) = compiled(fields, Matching::TOOL_NAME, FailBehavior::Continue);
+            assert_eq!(problems, []);
+            let matched = matcher.matches(Some(subject)) == MatchOutcome::Yes;
+            assert_eq!(matched, unmatched.is_none(), "{subject}");
+            let said = matcher.unmatched_tool(subject);
+            assert_eq!(said, unmatched.map(|(key, text)| (key, text.to_owned())), "{subject}");
+        }
+    }
+
+    #[test]
+    fn a_guard_is_for_everything_where_its_matcher_cannot_be_used() {
+        let new = MatcherFields::new;
+        let (invalid, never) = (SettingsRule::InvalidMatcher, SettingsRule::MatcherNeverMatches);
+        for (fields, matching, rule, key, item, said) in [
+            (new().tool_pattern("["), Matching::TOOL_NAME, invalid, TOOL_PATTERN, None, "regular"),
+            (new().command_pattern("("), EXACT, invalid, COMMAND_PATTERN, None, "regular"),
+            (new().path("{"), Matching::Always, invalid, PATH_PATTERN, None, "cannot be used"),
+            (new().path("a").path("b/"), EXACT, invalid, PATH_PATTERN, Some(1), "ends with `/`"),
+            (new().tool("x"), EXACT, invalid, TOOL, None, "is a string"),
+            (new().tool_pattern("x"), Matching::Always, invalid, TOOL_PATTERN, None, "no tool"),
+            (new().tool("a").tool("b|c"), Matching::TOOL_NAME, never, TOOL, Some(1), "toolPattern"),
+            (
+                new().tool("a").tool_pattern("b"),
+                Matching::TOOL_NAME,
+                never,
+                TOOL_PATTERN,
+                None,
+                "name",
+            ),
+        ] {
+            for fail_behavior in [FailBehavior::Block, FailBehavior::Continue] {
+                let (matcher, problems) = compiled(fields.clone(), matching, fail_behavior);
+                let [problem] = problems.as_slice() else { panic!("{problems:?}") };
+                assert_eq!((problem.rule, problem.key, problem.item), (rule, Some(key), item));
+                assert!(problem.message.contains(said), "{problem:?}");
+                let guards = fail_behavior == FailBehavior::Block;
+                assert_eq!(problem.message.contains("runs for everything"), guards);
+                let everything = matcher.matches(Some("anything")) == MatchOutcome::Yes;
+                assert_eq!(everything && matcher.filter().is_none(), guards, "{problem:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Paths as texts: absolute against a directory, and lexically normalised. No file is looked at, so
+//! symbolic links are not followed.
+
+use std::borrow::Cow;
+
+/// A path with `/` between its components, on every system.
+pub(super) fn with_slashes(path: &str) -> Cow<'_, str> {
+    match cfg!(windows) && path.contains('\\') {
+        true => Cow::Owned(path.replace('\\', "/")),
+        false => Cow::Borrowed(path),
+    }
+}
+
+/// Whether a path begins at a root: `/`, and on Windows a drive.
+pub(super) fn is_absolute(path: &str) -> bool {
+    path.starts_with('/') || !drive(path).is_empty()
+}
+
+/// The drive that a path of Windows begins with, such as `C:`.
+fn drive(path: &str) -> &str {
+    let is_drive = |prefix: &str| {
+        prefix.ends_with(':') && prefix.starts_with(|letter: char| letter.is_ascii_alphabetic())
+    };
+    path.get(..2).filter(|prefix| cfg!(windows) && is_drive(prefix)).unwrap_or_default()
+}
+
+/// A path as seen from an absolute directory.
+pub(super) fn absolute(path: &str, directory: &str) -> String {
+    if is_absolute(path) {
+        return path.to_owned();
+    }
+    let joint = if directory.ends_with('/') { "" } else { "/" };
+    format!("{directory}{joint}{path}")
+}
+
+/// An absolute path without `.`, `..`, doubled slashes and a slash at its end. `..` at the root is
+/// the root.
+pub(super) fn normalized(path: &str) -> String {
+    let drive = drive(path);
+    let mut components: Vec<&str> = Vec::new();
+    for component in path.get(drive.len()..).unwrap_or_default().split('/') {
+        match component {
+            "" | "." => {}
+            ".." => drop(components.pop()),
+            name => components.push(name),
+        }
+    }
+    let mut normalized = String::with_capacity(path.len() + 1);
+    normalized.push_str(drive);
+    for component in &components {
+        normalized.push('/');
+        normalized.push_str(component);
+    }
+    if components.is_empty() {
+        normalized.push('/');
+    }
+    normalized
+}
+
+/// The directory so many levels above a normalised one; the root where there are fewer.
+pub(super) fn ancestor(directory: &str, levels: usize) -> &str {
+    let mut ancestor = directory;
+    for _ in 0..levels {
+        match ancestor.rsplit_once('/') {
+            Some((above, _)) if !above.is_empty() => ancestor = above,
+            _ => return ancestor.get(..1).unwrap_or("/"),
+        }
+    }
+    ancestor
+}
+
+/// The rest of a path that lies in a directory, or is that directory.
+pub(super) fn below<'p>(path: &'p str, directory: &str) -> Option<&'p str> {
+    let rest = path.strip_prefix(directory.trim_end_matches('/'))?;
+    if rest.is_empty() { Some(rest) } else { rest.strip_prefix('/') }
+}
+
+/// The last component; empty for the root.
+pub(super) fn name(path: &str) -> &str {
+    let path = path.trim_end_matches('/');
+    path.rsplit_once('/').map_or(path, |(_, name)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn paths_are_normalised_as_texts() {
+        for (path, expected) in [
+            ("/", "/"),
+            ("", "/"),
+            ("/a/b", "/a/b"),
+            ("//a///b/", "/a/b"),
+            ("/a/./b/.", "/a/b"),
+            ("/a/../.env", "/.env"),
+            ("/../../a", "/a"),
+            ("/a/b/../../..", "/"),
+            ("/a/...", "/a/..."),
+        ] {
+            assert_eq!(normalized(path), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn directories_are_found_above_and_below() {
+        assert_eq!(ancestor("/a/b/c", 0), "/a/b/c");
+        assert_eq!(ancestor("/a/b/c", 2), "/a");
+        assert_eq!(ancestor("/a/b/c", 3), "/");
+        assert_eq!(ancestor("/a/b/c", 9), "/");
+        assert_eq!(ancestor("/", 1), "/");
+        assert_eq!(below("/a/b", "/a"), Some("b"));
+        assert_eq!(below("/a", "/a"), Some(""));
+        assert_eq!(below("/ab", "/a"), None);
+        assert_eq!(below("/a", "/"), Some("a"));
+        assert_eq!(below("/", "/"), Some(""));
+        assert_eq!(name("/a/.env/"), ".env");
+        assert_eq!(name(".env"), ".env");
+        assert_eq!(name("/"), "");
+    }
+
+    #[test]
+    #[cfg(not(windows))]
+    fn a_backslash_is_a_letter_of_a_name() {
+        assert_eq!(with_slashes(r"a\b"), r"a\b");
+        assert!(!is_absolute(r"C:\a"));
+        assert!(!is_absolute("C:/a"));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn what_is_normalised_is_absolute_and_stays(path in "(\\.|\\.\\.|/|a|é|\\PC){0,20}") {
+            let once = normalized(&absolute(&with_slashes(&path), "/w"));
+            prop_assert!(once.starts_with('/'));
+            prop_assert!(!once.split('/').any(|part| part == "." || part == ".."));
+            prop_assert!(!once.contains("//"));
+            prop_assert_eq!(normalized(&once), once.as_str());
+            let _ = (ancestor(&once, path.len()), below(&path, &once), name(&path));
+        }
+    }
+}

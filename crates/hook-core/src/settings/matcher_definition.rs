@@ -1,0 +1,252 @@
+//! A matcher as it was written down: a text, or an object of which all fields must hold.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::json::{ObjectWriter, RawObject};
+
+/// A matcher as it was written down, in settings or by the host. A string is its text form, a
+/// [`MatcherFields`] its object form.
+///
+/// ```
+/// use hook_core::settings::{MatcherDefinition, MatcherFields};
+///
+/// let tools = MatcherDefinition::from("write_file|edit");
+/// let secrets = MatcherDefinition::from(MatcherFields::new().tool("write_file").path("*.env"));
+/// assert_eq!(tools.to_text(), "write_file|edit");
+/// assert_eq!(secrets.to_text(), r#"{"tool":"write_file","pathPattern":"*.env"}"#);
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum MatcherDefinition {
+    /// A text, compared as the event's row says: a regular expression or a word.
+    Text(String),
+    /// An object, all of whose fields must hold.
+    Fields(MatcherFields),
+    /// What settings have in the place of a matcher and cannot be read as one, as JSON text.
+    Unreadable(String),
+}
+
+/// The object form of a matcher: all that is set must hold.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct MatcherFields {
+    pub(crate) tools: Vec<String>,
+    pub(crate) tool_pattern: Option<String>,
+    pub(crate) paths: Vec<String>,
+    pub(crate) command_pattern: Option<String>,
+}
+
+/// The keys of the object form.
+pub(crate) const TOOL: &str = "tool";
+pub(crate) const TOOL_PATTERN: &str = "toolPattern";
+pub(crate) const PATH_PATTERN: &str = "pathPattern";
+pub(crate) const COMMAND_PATTERN: &str = "commandPattern";
+
+/// What the keys of the object form are called in decisions of trust begins with this.
+const TERM: &str = "matcher.";
+const UNREADABLE_TERM: &str = "matcher.unreadable";
+
+impl MatcherFields {
+    /// A matcher without fields, which matches everything.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The tool has this very name. Of several names, one must be the tool's.
+    #[must_use]
+    pub fn tool(mut self, name: impl Into<String>) -> Self {
+        self.tools.push(name.into());
+        self
+    }
+
+    /// The tool's name matches this regular expression, in the flavour of the text form.
+    #[must_use]
+    pub fn tool_pattern(mut self, pattern: impl Into<String>) -> Self {
+        self.tool_pattern = Some(pattern.into());
+        self
+    }
+
+    /// A path of the input matches this glob. Of several globs, one must match, and none that begins
+    /// with `!` may exclude the path.
+    #[must_use]
+    pub fn path(mut self, glob: impl Into<String>) -> Self {
+        self.paths.push(glob.into());
+        self
+    }
+
+    /// A command of the input matches this regular expression, in the flavour of the text form.
+    #[must_use]
+    pub fn command_pattern(mut self, pattern: impl Into<String>) -> Self {
+        self.command_pattern = Some(pattern.into());
+        self
+    }
+
+    /// The object as it would stand in settings.
+    pub fn to_raw(&self) -> RawObject {
+        let list = |out: &mut ObjectWriter<'_>, key, list: &[String]| match list {
+            [] => {}
+            [one] => out.text(key, one),
+            several => out.texts(key, several),
+        };
+        RawObject::of(|out| {
+            list(out, TOOL, &self.tools);
+            out.optional_text(TOOL_PATTERN, self.tool_pattern.as_deref());
+            list(out, PATH_PATTERN, &self.paths);
+            out.optional_text(COMMAND_PATTERN, self.command_pattern.as_deref());
+        })
+    }
+}
+
+impl MatcherDefinition {
+    /// The text as it was written; of the object form, its JSON.
+    pub fn to_text(&self) -> String {
+        match self {
+            Self::Text(text) | Self::Unreadable(text) => text.clone(),
+            Self::Fields(fields) => fields.to_raw().as_str().to_owned(),
+        }
+    }
+
+    /// The text, if this is the text form.
+    pub fn as_text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Fields(_) | Self::Unreadable(_) => None,
+        }
+    }
+
+    /// What a decision of trust says of the object form, by key; nothing of the text form, which has
+    /// a field of its own.
+    pub(crate) fn terms(&self) -> BTreeMap<String, String> {
+        let fields = match self {
+            Self::Text(_) => return BTreeMap::new(),
+            Self::Unreadable(text) => {
+                return BTreeMap::from([(UNREADABLE_TERM.to_owned(), text.clone())]);
+            }
+            Self::Fields(fields) => fields,
+        };
+        let given = [
+            (TOOL, list_term(&fields.tools)),
+            (TOOL_PATTERN, fields.tool_pattern.clone()),
+            (PATH_PATTERN, list_term(&fields.paths)),
+            (COMMAND_PATTERN, fields.command_pattern.clone()),
+        ];
+        let given =
+            given.into_iter().filter_map(|(key, term)| Some((format!("{TERM}{key}"), term?)));
+        given.collect()
+    }
+
+    /// What [`terms`](Self::terms) were made of, beside a text; `Err` if this version cannot tell.
+    pub(crate) fn of_decision(
+        text: Option<&str>,
+        terms: &BTreeMap<String, String>,
+    ) -> Result<Option<Self>, UnknownTerm> {
+        let mut fields = None;
+        for (name, value) in terms {
+            let Some(key) = name.strip_prefix(TERM) else { continue };
+            let fields: &mut MatcherFields = fields.get_or_insert_default();
+            match key {
+                TOOL => fields.tools = list_of(value)?,
+                TOOL_PATTERN => fields.tool_pattern = Some(value.clone()),
+                PATH_PATTERN => fields.paths = list_of(value)?,
+                COMMAND_PATTERN => fields.command_pattern = Some(value.clone()),
+                _ => return Err(UnknownTerm),
+            }
+        }
+        match (text, fields) {
+            (Some(_), Some(_)) => Err(UnknownTerm),
+            (Some(text), None) => Ok(Some(text.into())),
+            (None, fields) => Ok(fields.map(Self::Fields)),
+        }
+    }
+}
+
+/// A decision says something of a matcher that this version does not know.
+#[derive(Debug)]
+pub(crate) struct UnknownTerm;
+
+/// One text as it is, unless it could be taken for a list.
+fn list_term(list: &[String]) -> Option<String> {
+    match list {
+        [] => None,
+        [one] if !one.starts_with('[') => Some(one.clone()),
+        several => Some(Value::from(several).to_string()),
+    }
+}
+
+fn list_of(term: &str) -> Result<Vec<String>, UnknownTerm> {
+    match term.starts_with('[') {
+        true => serde_json::from_str(term).map_err(|_| UnknownTerm),
+        false => Ok(vec![term.to_owned()]),
+    }
+}
+
+impl From<&str> for MatcherDefinition {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<String> for MatcherDefinition {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<&String> for MatcherDefinition {
+    fn from(text: &String) -> Self {
+        Self::Text(text.clone())
+    }
+}
+
+impl From<MatcherFields> for MatcherDefinition {
+    fn from(fields: MatcherFields) -> Self {
+        Self::Fields(fields)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn any_fields() -> impl Strategy<Value = MatcherFields> {
+        let texts = || prop::collection::vec("[\\[\\]\"a,]{0,6}", 0..3);
+        let text = || proptest::option::of("[\\[\"a]{0,4}");
+        (texts(), text(), texts(), text()).prop_map(
+            |(tools, tool_pattern, paths, command_pattern)| MatcherFields {
+                tools,
+                tool_pattern,
+                paths,
+                command_pattern,
+            },
+        )
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn a_decision_says_all_of_an_object(fields in any_fields(), other in any_fields()) {
+            let definition = MatcherDefinition::from(fields.clone());
+            let terms = definition.terms();
+            let read = MatcherDefinition::of_decision(None, &terms).unwrap();
+            // An object without fields matches what no matcher matches.
+            let expected = (fields != MatcherFields::new()).then_some(definition);
+            prop_assert_eq!(read, expected);
+            let same = MatcherDefinition::from(other.clone()).terms() == terms;
+            prop_assert_eq!(same, other == fields);
+        }
+    }
+
+    #[test]
+    fn what_a_decision_says_beyond_this_version_is_not_taken_for_less() {
+        let terms = |key: &str| BTreeMap::from([(key.to_owned(), "[".to_owned())]);
+        for key in ["matcher.tool", "matcher.later", "matcher.unreadable"] {
+            assert!(MatcherDefinition::of_decision(None, &terms(key)).is_err(), "{key}");
+        }
+        assert!(MatcherDefinition::of_decision(Some("a"), &terms("matcher.toolPattern")).is_err());
+        assert!(MatcherDefinition::of_decision(Some("a"), &terms("timeout")).is_ok());
+    }
+}
