@@ -1,12 +1,12 @@
 //! Matchers: which tools or triggers a hook is for (protocol.md §2).
 
-mod javascript;
 mod reach;
 
 use fancy_regex::{Regex, RegexBuilder};
 
 use crate::event::Matching;
 use crate::input::MAX_TOOL_NAME;
+use crate::javascript;
 use crate::nearest::nearest;
 use crate::settings::{FailBehavior, Rule as SettingsRule};
 use crate::text::shortened;

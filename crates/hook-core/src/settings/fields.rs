@@ -1,6 +1,6 @@
 //! What is known in a settings file. Reader and schema both go by these tables.
 
-use super::FailBehavior;
+use super::{AuditLevel, FailBehavior};
 use crate::schema::{Field, Kind};
 
 /// The longest timeout, in milliseconds: a day.
@@ -20,7 +20,7 @@ pub(crate) static TOP_LEVEL: [Field; 3] = [
 ];
 
 /// Fields of `hooksConfig`.
-pub(crate) static CONFIG_FIELDS: [Field; 6] = [
+pub(crate) static CONFIG_FIELDS: [Field; 8] = [
     Field::with_default(
         "enabled",
         Kind::Bool,
@@ -55,6 +55,33 @@ pub(crate) static CONFIG_FIELDS: [Field; 6] = [
         "environment",
         Kind::Closed(&ENVIRONMENT_FIELDS),
         "Which variables of the host's environment hooks get. A name may end in `*`.",
+    ),
+    Field::with_default(
+        "auditLevel",
+        Kind::Words(&AuditLevel::NAMES),
+        "\"info\"",
+        "How much an audit tells. Of no effect in a project's file.",
+    ),
+    Field::optional(
+        "redact",
+        Kind::Closed(&REDACT_FIELDS),
+        "What is replaced by `[redacted]` in audits and recordings. Of no effect in a project's file.",
+    ),
+];
+
+/// Fields of `hooksConfig.redact`.
+pub(crate) static REDACT_FIELDS: [Field; 2] = [
+    Field::with_default(
+        "patterns",
+        Kind::ListOf(&Kind::Text),
+        "[]",
+        "Regular expressions, as in matchers: what they match in a text is replaced.",
+    ),
+    Field::with_default(
+        "fields",
+        Kind::ListOf(&Kind::Text),
+        "[]",
+        "Names of fields, in any case: their values are replaced, at any depth.",
     ),
 ];
 

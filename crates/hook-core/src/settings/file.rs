@@ -10,8 +10,9 @@ use super::fields::{
     CONFIG_FIELDS, DEFINITION_FIELDS, ENVIRONMENT_FIELDS, HOOK_FIELDS, MAX_TIMEOUT_MILLISECONDS,
     TOP_LEVEL,
 };
+use super::redaction;
 use super::{
-    EnvironmentRules, FailBehavior, FileSpans, HookEntry, HookSource, HookSpans, HooksConfig, Rule,
+    AuditLevel, EnvironmentRules, FailBehavior, FileSpans, HookEntry, HookSource, HookSpans, HooksConfig, Rule,
     SettingsFile, TimeoutOrigin,
 };
 use crate::event::HookEventName;
@@ -28,6 +29,7 @@ const MISPLACED: [&str; 3] = ["enabled", "disabled", "notifications"];
 /// are passed over.
 pub fn parse(text: &str, source: HookSource, path: Option<PathBuf>) -> SettingsFile {
     let mut reader = Reader {
+        source: source.clone(),
         document: Document::new(text, path.clone()),
         config: Arc::default(),
         hooks: Vec::new(),
@@ -47,6 +49,7 @@ pub fn parse(text: &str, source: HookSource, path: Option<PathBuf>) -> SettingsF
 }
 
 struct Reader<'t> {
+    source: HookSource,
     document: Document<'t>,
     config: Arc<HooksConfig>,
     hooks: Vec<HookEntry>,
@@ -96,6 +99,10 @@ impl Reader<'_> {
     fn read_config(&mut self, node: &Node) {
         let Some(fields) = self.document.fields(node) else {
             self.document.wrong_kind(node, "an object", "it was ignored");
+            // What it was to say of redaction is not known.
+            let mut config = HooksConfig::default();
+            config.redact.problem = Some("`hooksConfig` is no object".to_owned());
+            self.config = Arc::new(config);
             return;
         };
         let mut config = HooksConfig::default();
@@ -125,10 +132,28 @@ impl Reader<'_> {
                     }
                 },
                 "environment" => config.environment = self.environment_rules(&field.value),
+                "auditLevel" | "redact" if !self.source.may_rule_records() => {
+                    let name = &field.name;
+                    let message = format!("`{name}` has no effect in this file; it was ignored");
+                    self.document.report(Rule::NotForProjects, &field.value, message);
+                }
+                "auditLevel" => config.audit_level = self.audit_level(&field.value),
+                "redact" => redaction::read(&mut self.document, &field.value, &mut config.redact),
                 _ => self.unknown_key(field, &CONFIG_FIELDS),
             }
         }
         self.config = Arc::new(config);
+    }
+
+    fn audit_level(&mut self, node: &Node) -> Option<AuditLevel> {
+        let level = node.value.to_text().as_deref().and_then(AuditLevel::from_word);
+        if level.is_none() {
+            let found = shortened(node.value.as_str());
+            let words = AuditLevel::WORDS;
+            let message = format!("expected {words}, found {found}; the default is used");
+            self.document.report(Rule::InvalidAuditLevel, node, message);
+        }
+        level
     }
 
     fn environment_rules(&mut self, node: &Node) -> EnvironmentRules {

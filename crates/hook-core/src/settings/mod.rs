@@ -7,6 +7,7 @@
 //! hooks on and off where that is written down, and [`starter`] is what a first settings file
 //! looks like.
 
+mod audit_level;
 mod check;
 mod diagnostic;
 mod discovery;
@@ -16,6 +17,7 @@ mod fields;
 mod file;
 mod foreign;
 mod in_force;
+mod redaction;
 mod rule;
 mod source;
 pub mod starter;
@@ -27,6 +29,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use audit_level::{AuditLevel, audit_level};
 pub use check::{CheckedFile, Surroundings, check};
 pub use diagnostic::{Diagnostic, Place, Severity};
 pub use discovery::{IN_PROJECT, config_home, discover, enclosing_projects, nearest_project};
@@ -35,6 +38,7 @@ pub(crate) use fields::{DEFINITION_FIELDS, HOOK_FIELDS, TOP_LEVEL};
 pub use file::parse;
 pub use foreign::{ForeignFile, find_foreign};
 pub use in_force::read_again;
+pub use redaction::{RedactionRules, redaction};
 pub use rule::Rule;
 pub use source::{HookSource, SettingsSource, load};
 pub use switch::Switches;
@@ -111,6 +115,10 @@ pub struct HooksConfig {
     pub max_concurrent: usize,
     /// Which variables of the host's environment hooks get.
     pub environment: EnvironmentRules,
+    /// How much an audit tells, where this file says so and may.
+    pub audit_level: Option<AuditLevel>,
+    /// What is left out of what is written down; of no effect where the file may not say so.
+    pub redact: RedactionRules,
 }
 
 impl Default for HooksConfig {
@@ -122,6 +130,8 @@ impl Default for HooksConfig {
             fail_behavior: FailBehavior::Continue,
             max_concurrent: 0,
             environment: EnvironmentRules::default(),
+            audit_level: None,
+            redact: RedactionRules::default(),
         }
     }
 }
