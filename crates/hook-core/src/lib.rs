@@ -111,6 +111,7 @@ pub use input::{
     HostContext, McpContext, NotificationInput, PayloadError, PreCompressInput, PreCompressTrigger,
     RequestInput, SessionEndInput, SessionEndReason, SessionStartInput, SessionStartSource,
     ToolName, timestamp,
+    timestamp_before,
 };
 pub use json::{
     JsonError, JsonKind, JsonObject, JsonSlice, JsonText, JsonWalk, ObjectWriter, RawJson,

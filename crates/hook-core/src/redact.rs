@@ -37,7 +37,7 @@ pub struct Redaction {
 #[derive(Debug, Clone, Copy)]
 pub struct OwnWords<'w> {
     /// Names of fields and texts that stay, wherever they are.
-    pub words: &'w HashSet<&'static str>,
+    pub words: &'w HashSet<String>,
     /// Names of the fields whose objects the engine made. Where values are withheld, those of
     /// other fields are left out whole.
     pub objects: &'w [&'static str],

@@ -88,11 +88,13 @@ fn any_blank() -> impl Strategy<Value = String> {
 struct Heard {
     progress: Subscription<HookProgress>,
     journal: Subscription<JournalEntry>,
+    audit: Audit,
 }
 
 impl Heard {
     fn by(system: &HookSystem) -> Self {
-        Self { progress: system.bus().subscribe(), journal: system.bus().subscribe() }
+        let audit = system.audit(AuditLevel::Verbose);
+        Self { progress: system.bus().subscribe(), journal: system.bus().subscribe(), audit }
     }
 
     /// The lines that are made of what was told until now.
@@ -108,7 +110,10 @@ impl Heard {
             lines.push(progress.to_json_with_streams());
         }
         while let Some(entry) = next(&mut self.journal).await {
-            lines.extend(recording.line(Ok(&entry)));
+            lines.extend(recording.line(Ok(&entry), &Redaction::default()));
+        }
+        while let Some(Some(entry)) = self.audit.next().now_or_never() {
+            lines.push(entry.to_json());
         }
         lines
     }
