@@ -4,12 +4,16 @@
 use std::io::Write as _;
 use std::path::Path;
 
+use futures::FutureExt;
+use hook_bus::audit::Audit;
 use hook_bus::recording::RecordingLines;
 use hook_bus::wire::{ClientEnd, serve_client};
 use hook_bus::{
     HookExecutionRequest, HookExecutionResponse, HookProgress, HookSystem, JournalEntry, Message,
     Subscription,
 };
+use hook_core::redact::Redaction;
+use hook_core::settings::AuditLevel;
 use hook_tests::{Hook, Project, Served, request};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
@@ -172,7 +176,8 @@ fn fault_31_no_door_lets_a_line_end_through_to_any_writer() {
             assert_eq!(told["own"], asked);
             assert_eq!(told["tool_input"]["b"], answered);
             let sent = text.replace('\n', "\r");
-            let control = "{\"type\":\"hook-tail\"}\n{\"type\":\"hook-subscribe\"}\n";
+            let control = "{\"type\":\"hook-tail\"}\n{\"type\":\"hook-subscribe\"}\n\
+                           {\"type\":\"hook-audit\",\"level\":\"verbose\"}\n";
             let lines = assert_lines(&served(&system, &format!("{control}{sent}\n")).await);
             let kind = |line: &&Value| line["type"] == "hook-execution-response";
             assert_eq!(lines.iter().filter(kind).count(), 1);
