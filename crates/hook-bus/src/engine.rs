@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::thread;
 
-use hook_core::runner::RunnerError;
 use hook_core::redact::Redaction;
+use hook_core::runner::RunnerError;
 use hook_core::settings::{
     AuditLevel, Diagnostic, SettingsFile, Severity, audit_level, discover, read_again, redaction,
 };

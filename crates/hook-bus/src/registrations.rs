@@ -8,8 +8,8 @@ use hook_core::{Hook, HookEventName, HookRegistry};
 
 use crate::engine::{BuiltEngine, Engine};
 use crate::message::{HookRegistration, RegistrationChange};
-use crate::subscription::sealed::Message;
 use crate::subscription::Topics;
+use crate::subscription::sealed::Message;
 
 /// Publishes what comes and goes. It does not keep the bus alive.
 #[derive(Debug)]

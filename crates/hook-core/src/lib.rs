@@ -110,8 +110,7 @@ pub use input::{
     BeforeModelInput, BeforeToolInput, BeforeToolSelectionInput, EventInput, EventPayload,
     HostContext, McpContext, NotificationInput, PayloadError, PreCompressInput, PreCompressTrigger,
     RequestInput, SessionEndInput, SessionEndReason, SessionStartInput, SessionStartSource,
-    ToolName, timestamp,
-    timestamp_before,
+    ToolName, timestamp, timestamp_before,
 };
 pub use json::{
     JsonError, JsonKind, JsonObject, JsonSlice, JsonText, JsonWalk, ObjectWriter, RawJson,

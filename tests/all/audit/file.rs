@@ -119,9 +119,16 @@ fn what_is_no_regular_file_is_refused_at_the_start() {
         let arguments = ["serve", "--stdio", "--settings=settings.json", "--audit", path];
         let finished = Hook::new(&project, &arguments).run();
         assert_eq!((finished.status, finished.stdout.as_str()), (1, ""));
-        shown.push_str(&finished.stderr.replace(&project.path().display().to_string(), "[PROJECT]"));
+        shown
+            .push_str(&finished.stderr.replace(&project.path().display().to_string(), "[PROJECT]"));
     }
-    insta::assert_snapshot!(shown, @"");
+    insta::assert_snapshot!(shown, @"
+    error: failed to open the audit file [PROJECT]/link: it is a symbolic link, and not a regular file; name a regular file of yours, in a folder that exists
+    error: failed to open the audit file [PROJECT]/fifo: it is a FIFO, and not a regular file; name a regular file of yours, in a folder that exists
+    error: failed to open the audit file /dev/full: it is a device, and not a regular file; name a regular file of yours, in a folder that exists
+    error: failed to open the audit file [PROJECT]: it is a directory, and not a regular file; name a regular file of yours, in a folder that exists
+    error: failed to open the audit file [PROJECT]/absent/audit: No such file or directory (os error 2); name a regular file of yours, in a folder that exists
+    ");
 }
 
 #[test]

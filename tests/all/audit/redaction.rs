@@ -2,7 +2,7 @@
 
 use hook_bus::wire::serve_client;
 use hook_bus::{HookSystem, HookSystemBuilder};
-use hook_core::{EventPayload, HandlerHook, HookEventName, HookOutput, SettingsSource, HookSource};
+use hook_core::{EventPayload, HandlerHook, HookEventName, HookOutput, HookSource, SettingsSource};
 use hook_tests::{Hook, Project, json, request};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
@@ -40,10 +40,13 @@ fn redact(rules: &Value) -> Value {
 
 /// What `hook serve` writes into a recording and an audit.
 fn served(project: &Project, arguments: &[&str]) -> (Vec<Value>, Vec<Value>, String) {
-    let input = json!({"tool_name": "t", "tool_input": {"password": "hunter2", "a": "x AKIA1234 y"}});
-    let input = request("BeforeTool", &input, "AKIA1234").to_string().replace("AKIA1", "\\u0041KIA1");
+    let input =
+        json!({"tool_name": "t", "tool_input": {"password": "hunter2", "a": "x AKIA1234 y"}});
+    let input =
+        request("BeforeTool", &input, "AKIA1234").to_string().replace("AKIA1", "\\u0041KIA1");
     let all = ["serve", "--stdio", "--record=record", "--audit=audit", "--audit-level=verbose"];
-    let finished = Hook::new(project, &[&all, arguments].concat()).stdin(format!("{input}\n")).run();
+    let finished =
+        Hook::new(project, &[&all, arguments].concat()).stdin(format!("{input}\n")).run();
     assert_eq!(finished.status, 0, "{}", finished.stderr);
     // The caller gets all of it.
     assert!(finished.stdout.contains("AKIA1234"), "{}", finished.stdout);
@@ -55,9 +58,8 @@ const ANSWER: &str = r#"{"hookSpecificOutput":{"tool_input":{"a":"\u0041KIA5678"
 
 #[test]
 fn patterns_and_fields_are_left_out_of_recordings_and_audits() {
-    let project = Project::with_settings(&redact(
-        &json!({"patterns": ["AKIA\\d+"], "fields": ["password"]}),
-    ));
+    let project =
+        Project::with_settings(&redact(&json!({"patterns": ["AKIA\\d+"], "fields": ["password"]})));
     project.write("answer", ANSWER);
     let (recorded, audited, said) = served(&project, &["--settings=settings.json"]);
     assert_eq!(said, "");
@@ -88,7 +90,10 @@ fn a_broken_pattern_leaves_all_values_out_and_says_why() {
     let project = Project::with_settings(&redact(&json!({"patterns": ["AKIA", "("]})));
     project.write("answer", ANSWER);
     let (recorded, audited, said) = served(&project, &["--settings=settings.json"]);
-    assert!(said.contains("error: ") && said.contains("the pattern `(` is not a regular"), "{said}");
+    assert!(
+        said.contains("error: ") && said.contains("the pattern `(` is not a regular"),
+        "{said}"
+    );
     for line in recorded.iter().skip(1).chain(&audited) {
         let why = line["withheld"].as_str().unwrap();
         assert!(why.contains("the pattern `(` is not a regular expression"), "{why}");
@@ -137,7 +142,9 @@ fn the_users_rules_hold_in_every_project_and_a_broken_file_leaves_all_out() {
     let (recorded, _, said) = served(&project, &[]);
     assert_eq!(said, "");
     assert_eq!(recorded[1]["message"]["input"]["tool_input"]["password"], "[redacted]");
-    for broken in ["{", r#"{"hooksConfig":{"redact":{"field":["password"]}}}"#, r#"{"hooksConfig":[]}"#] {
+    for broken in
+        ["{", r#"{"hooksConfig":{"redact":{"field":["password"]}}}"#, r#"{"hooksConfig":[]}"#]
+    {
         project.write("../home/.config/hooks/settings.json", broken);
         std::fs::remove_file(project.path().join("record")).unwrap();
         let (recorded, _, _) = served(&project, &[]);
@@ -157,7 +164,8 @@ fn fault_nothing_that_a_pattern_matches_survives_in_a_line() {
         Ok(Some(output.with_additional_context("AKIA5")))
     });
     let builder: HookSystemBuilder = HookSystem::builder(project.path());
-    let source = SettingsSource { source: HookSource::User, ..SettingsSource::explicit(project.settings()) };
+    let source =
+        SettingsSource { source: HookSource::User, ..SettingsSource::explicit(project.settings()) };
     let system = builder.settings(source).handler(answer).build().unwrap();
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let config = ProptestConfig { cases: 40, failure_persistence: None, ..Default::default() };
@@ -168,7 +176,8 @@ fn fault_nothing_that_a_pattern_matches_survives_in_a_line() {
         for _ in 0..levels {
             value = json!({"text": value.to_string().replace('K', "\\u004b")});
         }
-        let request = request("BeforeTool", &json!({"tool_name": "t", "tool_input": value}), &secret);
+        let request =
+            request("BeforeTool", &json!({"tool_name": "t", "tool_input": value}), &secret);
         let control = "{\"type\":\"hook-tail\"}\n{\"type\":\"hook-audit\",\"level\":\"verbose\"}\n";
         let heard = runtime.block_on(heard(&system, &format!("{control}{request}\n")));
         let mut told = 0;

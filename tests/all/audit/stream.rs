@@ -59,16 +59,37 @@ async fn info_tells_who_decided_and_who_failed_and_verbose_the_rest() {
             format!("{} {hook}: {reason}", entry.kind.as_str())
         })
         .collect();
-    insta::assert_snapshot!(shown.join("\n"), @"");
+    insta::assert_snapshot!(shown.join("\n"), @"
+    registered change: -
+    registered no: -
+    registered broken: -
+    registered guard: -
+    failed broken: Hook exited with code 3
+    failed guard: Hook exited with code 4
+    blocked no: because
+    blocked guard: hook guard failed: Hook exited with code 4
+    ");
     assert_eq!(told(&mut off), []);
 
     let entries = told(&mut verbose);
     assert_eq!(
         kinds(&entries),
         [
-            "registered", "registered", "registered", "registered", "started", "completed",
-            "modified", "started", "completed", "started", "failed", "started", "failed",
-            "blocked", "blocked",
+            "registered",
+            "registered",
+            "registered",
+            "registered",
+            "started",
+            "completed",
+            "modified",
+            "started",
+            "completed",
+            "started",
+            "failed",
+            "started",
+            "failed",
+            "blocked",
+            "blocked",
         ]
     );
     let line = json(&entries[6].to_json());
@@ -117,9 +138,8 @@ async fn a_slow_reader_delays_no_answer_and_is_told_what_it_missed() {
     const REQUESTS: u64 = 100;
     let subscription = SubscriptionLimits { messages: 10, ..SubscriptionLimits::default() };
     let bus = MessageBus::with_limits(BusLimits { subscription, ..BusLimits::default() });
-    let deny = HandlerHook::inline(HookEventName::BeforeAgent, "no", |_| {
-        Ok(Some(HookOutput::deny("no")))
-    });
+    let deny =
+        HandlerHook::inline(HookEventName::BeforeAgent, "no", |_| Ok(Some(HookOutput::deny("no"))));
     let system = HookSystem::builder(".").bus(bus).handler(deny).build().unwrap();
     let mut audit = system.audit(AuditLevel::Info);
     for _ in 0..REQUESTS {
@@ -163,7 +183,7 @@ async fn a_client_is_told_what_it_asks_for_until_it_wants_no_more() {
     let refused = served.ask(&audit("loud")).await;
     assert_eq!(refused["error"]["code"], "invalid_request");
     let message = refused["error"]["message"].as_str().unwrap();
-    assert_eq!(message, "field `level`: expected one of off, info, verbose; found \\\"loud\\\"");
+    assert_eq!(message, "field `level`: expected one of off, info, verbose; found \"loud\"");
     served.send(format!("{}\n", audit("verbose"))).await;
     let input = json!({"tool_name": "t", "tool_input": {"b": "x"}});
     served.send(format!("{}\n", request("BeforeTool", &input, "c-1"))).await;
@@ -185,7 +205,12 @@ async fn a_client_is_told_what_it_asks_for_until_it_wants_no_more() {
     kinds.sort_unstable();
     kinds.dedup();
     let expected = [
-        "blocked", "completed", "failed", "hook-execution-response", "modified", "registered",
+        "blocked",
+        "completed",
+        "failed",
+        "hook-execution-response",
+        "modified",
+        "registered",
         "started",
     ];
     assert_eq!(kinds, expected);

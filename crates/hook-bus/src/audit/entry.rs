@@ -256,7 +256,10 @@ mod tests {
         let long = format!("{{\"a\":\"{}\"}}", "é".repeat(200));
         let found = changed(r#"{"a":1}"#, &long, &redaction);
         let expected = "é".repeat(128);
-        assert_eq!(found, format!(r#"[{{"op":"replace","path":"/a","value":"{expected}","cut":400}}]"#));
+        assert_eq!(
+            found,
+            format!(r#"[{{"op":"replace","path":"/a","value":"{expected}","cut":400}}]"#)
+        );
         let withheld = Redaction::withholding("x");
         let found = changed(r#"{"tool_input":1}"#, r#"{"tool_input":2}"#, &withheld);
         assert_eq!(found, r#"[{"op":"replace","path":"/tool_input","value":"[redacted]"}]"#);

@@ -29,7 +29,6 @@ impl AuditFile {
         Self { path, file, lost: 0, is_torn: false }
     }
 
-
     /// Goes on in the file that has the name now; where that is not possible, in the one that had it.
     pub(super) fn reopen(&mut self) -> io::Result<()> {
         self.file = regular_file::append(&self.path)?;
@@ -105,6 +104,9 @@ mod tests {
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines.len(), 4, "{text}");
         assert_eq!(lines[0], "", "what was torn is a line of its own");
-        assert!(lines[1].contains(r#""kind":"lagged","reason":"entries could not be written","missed":2"#));
+        assert!(
+            lines[1]
+                .contains(r#""kind":"lagged","reason":"entries could not be written","missed":2"#)
+        );
     }
 }

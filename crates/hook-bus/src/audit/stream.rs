@@ -171,7 +171,8 @@ impl Audit {
             JournalMessage::Progress(progress) => match &**progress {
                 HookProgress::Started(started) => {
                     if self.level() == AuditLevel::Verbose {
-                        let mut told = of_hook(entry.at, AuditKind::Started, &started.hook, &redaction);
+                        let mut told =
+                            of_hook(entry.at, AuditKind::Started, &started.hook, &redaction);
                         told.correlation_id = Some(id(&started.correlation_id, &redaction));
                         self.push(told, &redaction);
                     }

@@ -201,7 +201,11 @@ static STARTED_HOOK: [Field; 4] = [
 static CHANGE: [Field; 4] = [
     Field::required("op", Kind::Words(&["add", "replace", "remove"]), "What was done."),
     Field::required("path", Kind::Text, "Where, as JSON Pointer."),
-    Field::optional("value", Kind::Any, "The new value; the beginning of its text where it is cut."),
+    Field::optional(
+        "value",
+        Kind::Any,
+        "The new value; the beginning of its text where it is cut.",
+    ),
     Field::optional("cut", Kind::Whole(0, None), "How many bytes it had, where it is cut."),
 ];
 

@@ -86,7 +86,8 @@ pub fn patch(old: &RawJson, new: &RawJson) -> Patch {
             continue;
         }
         let parts = pair.parts().filter(|_| pair.path.len() < MAX_DEPTH);
-        let Some(parts) = parts.filter(|parts| parts.iter().all(|part| part.fits(&pair.path))) else {
+        let Some(parts) = parts.filter(|parts| parts.iter().all(|part| part.fits(&pair.path)))
+        else {
             patch.push(pair.path, PatchChange::Replace(pair.new));
             continue;
         };
@@ -170,8 +171,11 @@ fn fields(old: &mut JsonObject, new: &JsonObject) -> Vec<Part> {
         new: new.get(name).cloned(),
     });
     let added = new.iter().filter(|(name, _)| old.get(name).is_none());
-    let added =
-        added.map(|(name, value)| Part { name: name.to_owned(), old: None, new: Some(value.clone()) });
+    let added = added.map(|(name, value)| Part {
+        name: name.to_owned(),
+        old: None,
+        new: Some(value.clone()),
+    });
     of_old.chain(added).collect()
 }
 
@@ -184,7 +188,8 @@ mod tests {
     /// Applies a patch as RFC 6902 says.
     fn apply(patch: &Patch, mut value: Value) -> Value {
         for operation in &patch.operations {
-            let new = operation.change.value().map(|new| serde_json::from_str(new.as_str()).unwrap());
+            let new =
+                operation.change.value().map(|new| serde_json::from_str(new.as_str()).unwrap());
             let pointer = operation.pointer();
             let Some((parent, name)) = pointer.rsplit_once('/') else {
                 value = new.unwrap();
@@ -206,7 +211,11 @@ mod tests {
     }
 
     fn any_value() -> impl Strategy<Value = Value> {
-        let leaf = prop_oneof![Just(Value::Null), any::<bool>().prop_map(Value::from), "[a~/]{0,3}".prop_map(Value::from)];
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            "[a~/]{0,3}".prop_map(Value::from)
+        ];
         leaf.prop_recursive(4, 32, 4, |inner| {
             prop_oneof![
                 prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
@@ -250,7 +259,8 @@ mod tests {
         let found = patch(&deep("1"), &deep("2"));
         assert_eq!(found.operations.len(), 1);
         assert_eq!(found.operations[0].path.len(), MAX_DEPTH);
-        let long = |value: u8| RawJson::parse(format!("{{\"{}\":{value}}}", "x".repeat(9_999))).unwrap();
+        let long =
+            |value: u8| RawJson::parse(format!("{{\"{}\":{value}}}", "x".repeat(9_999))).unwrap();
         assert_eq!(patch(&long(1), &long(2)).operations[0].pointer(), "");
     }
 

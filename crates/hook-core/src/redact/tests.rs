@@ -24,7 +24,10 @@ fn what_matches_is_replaced_and_nothing_else() {
         ("SECRET1SECRET2", "[redacted][redacted]"),
         ("key=value other=value", "key=[redacted] other=value"),
         // JSON in a text, in whole or in part.
-        (r#"log {"PASSWORD": {"a": [1]}, "b": 2} end"#, r#"log {"PASSWORD": "[redacted]", "b": 2} end"#),
+        (
+            r#"log {"PASSWORD": {"a": [1]}, "b": 2} end"#,
+            r#"log {"PASSWORD": "[redacted]", "b": 2} end"#,
+        ),
         (r#"it's "so {"password":"x\"y"}"#, r#"it's "so {"password":"[redacted]"}"#),
         (r#"{"password":"cut of"#, r#"{"password":"[redacted]""#),
         (r#"{"a":"\u0053ECRET1 b"}"#, r#"{"a":"[redacted] b"}"#),
@@ -46,8 +49,14 @@ fn overlapping_matches_are_replaced_together() {
 fn json_stays_json_and_the_words_of_the_protocol_stay() {
     let redaction = redaction();
     for (json, expected) in [
-        (r#"{"type":"SECRET1-word", "a":[1.50,"\u0053ECRET1"]}"#, r#"{"type":"SECRET1-word", "a":[1.50,"[redacted]"]}"#),
-        (r#"{"SECRET1":true,"password":[{"x":1}],"z":null}"#, r#"{"[redacted]":true,"password":"[redacted]","z":null}"#),
+        (
+            r#"{"type":"SECRET1-word", "a":[1.50,"\u0053ECRET1"]}"#,
+            r#"{"type":"SECRET1-word", "a":[1.50,"[redacted]"]}"#,
+        ),
+        (
+            r#"{"SECRET1":true,"password":[{"x":1}],"z":null}"#,
+            r#"{"[redacted]":true,"password":"[redacted]","z":null}"#,
+        ),
         (r#"{"a":"{\"password\":1}"}"#, r#"{"a":"{\"password\":\"[redacted]\"}"}"#),
         (r#"[{},[],"",{"a":{"passWORD" : 1}}]"#, r#"[{},[],"",{"a":{"passWORD" : "[redacted]"}}]"#),
     ] {

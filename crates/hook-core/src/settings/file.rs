@@ -12,8 +12,8 @@ use super::fields::{
 };
 use super::redaction;
 use super::{
-    AuditLevel, EnvironmentRules, FailBehavior, FileSpans, HookEntry, HookSource, HookSpans, HooksConfig, Rule,
-    SettingsFile, TimeoutOrigin,
+    AuditLevel, EnvironmentRules, FailBehavior, FileSpans, HookEntry, HookSource, HookSpans,
+    HooksConfig, Rule, SettingsFile, TimeoutOrigin,
 };
 use crate::event::HookEventName;
 use crate::nearest::nearest;
