@@ -214,7 +214,9 @@ async fn a_client_is_told_what_it_asks_for_until_it_wants_no_more() {
         "started",
     ];
     assert_eq!(kinds, expected);
-    assert_eq!(changes[0]["path"], "/tool_input/b");
+    let expected = json!([{"op": "add", "path": "/tool_input/a", "value": 1},
+        {"op": "replace", "path": "/tool_input/b", "value": [2]}]);
+    assert_eq!(changes, expected);
     served.send(format!("{}\n", audit("off"))).await;
     let response = served.ask(&request("BeforeTool", &input, "c-2")).await;
     assert_eq!(response["correlationId"], "c-2");

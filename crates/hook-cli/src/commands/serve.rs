@@ -29,10 +29,9 @@ Examples:
 Beside requests a client may send:
   {\"type\":\"hook-subscribe\"}                     be told of its requests' hooks
   {\"type\":\"hook-tail\"}                          be told all that happens
-  {\"type\":\"hook-audit\",\"level\":\"info\"}        be told what hooks decided
+  {\"type\":\"hook-audit\",\"level\":\"info\"}         be told what hooks decided
   {\"type\":\"hook-cancel\",\"correlationId\":\"c-1\"}  end a request's hooks
-  {\"type\":\"hook-reload\"}                        reread settings, as SIGHUP does,
-                                                which also reopens the audit's file
+  {\"type\":\"hook-reload\"}                        reread settings, as SIGHUP does
 
 Exit code: 0 when its input has ended; 1 if it cannot serve; 128 + n when
 signal n ended it.")]
