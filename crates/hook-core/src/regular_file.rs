@@ -81,7 +81,10 @@ pub fn append(path: &Path) -> io::Result<File> {
     refuse_others(&file.metadata()?)?;
     #[cfg(unix)]
     {
-        use std::os::unix::fs::PermissionsExt;
+        use std::os::unix::fs::{MetadataExt, PermissionsExt};
+        if file.metadata()?.uid() != rustix::process::geteuid().as_raw() {
+            return Err(refused("it belongs to another user".to_owned()));
+        }
         if file.metadata()?.permissions().mode() & 0o7777 != 0o600 {
             file.set_permissions(std::fs::Permissions::from_mode(0o600))?;
         }
@@ -131,6 +134,27 @@ mod tests {
         assert_eq!(read(folder.path(), 3).unwrap_err().kind(), io::ErrorKind::InvalidInput);
         let absent = read(&folder.path().join("absent"), 3).unwrap_err();
         assert_eq!(absent.kind(), io::ErrorKind::NotFound);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_appended_to_is_private_and_ones_own() {
+        use std::io::Write;
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        for expected in ["a", "aa"] {
+            append(&path).unwrap().write_all(b"a").unwrap();
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), expected);
+            let mode = std::fs::metadata(&path).unwrap().permissions().mode();
+            assert_eq!(mode & 0o7777, 0o600);
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o664)).unwrap();
+        }
+        // Only root can give a file away.
+        if rustix::process::geteuid().is_root() {
+            std::os::unix::fs::chown(&path, Some(1), None).unwrap();
+            assert_eq!(append(&path).unwrap_err().to_string(), "it belongs to another user");
+        }
     }
 
     #[cfg(unix)]

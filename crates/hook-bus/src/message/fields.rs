@@ -62,11 +62,7 @@ pub(crate) static CONTROL: [(&str, &[Field]); 5] = [
         "audit",
         &[
             type_of(kind::AUDIT),
-            Field::optional(
-                "level",
-                Kind::Words(&AuditLevel::NAMES),
-                "How much to tell; as much as the settings say without it.",
-            ),
+            Field::required("level", Kind::Words(&AuditLevel::NAMES), "How much to tell."),
         ],
     ),
     (

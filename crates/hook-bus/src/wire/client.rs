@@ -284,9 +284,9 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
         }
     }
 
-    fn audit(&mut self, level: Option<AuditLevel>) {
+    fn audit(&mut self, level: AuditLevel) {
         match &mut self.audit {
-            audit if level == Some(AuditLevel::Off) => *audit = None,
+            audit if level == AuditLevel::Off => *audit = None,
             Some(audit) => audit.set_level(level),
             audit @ None => *audit = Some(self.system.audit(level)),
         }

@@ -27,9 +27,8 @@ pub enum ClientMessage {
     Subscribe,
     /// To be told everything that happens, for all clients.
     Tail,
-    /// To be told what happens to hooks, for all clients: as much as the level says, else as much as
-    /// the settings do.
-    Audit(Option<AuditLevel>),
+    /// To be told what happens to hooks, for all clients: as much as the level says.
+    Audit(AuditLevel),
     /// To end the hooks of its own requests with that id.
     Cancel(CorrelationId),
     /// To read the settings again.
@@ -83,18 +82,18 @@ impl ClientMessage {
     }
 }
 
-/// The level that an audit is asked for, if one is named.
-fn audit_level(object: &RawObject) -> Result<Option<AuditLevel>, String> {
+/// The level that an audit is asked for.
+fn audit_level(object: &RawObject) -> Result<AuditLevel, String> {
     let FoundFields { values: [level], repeated: [repeated] } = find_fields(object, ["level"]);
     let words = AuditLevel::NAMES.join(", ");
     let expected = |found: &str| format!("field `level`: expected one of {words}; found {found}");
     match level.filter(|level| !level.is_null()) {
         _ if repeated.is_some() => Err(expected("several values")),
-        None => Ok(None),
-        Some(level) => match level.text().as_deref().and_then(AuditLevel::from_word) {
-            Some(level) => Ok(Some(level)),
-            None => Err(expected(&shortened(level.as_str()))),
-        },
+        None => Err(expected("nothing")),
+        Some(level) => {
+            let known = level.text().as_deref().and_then(AuditLevel::from_word);
+            known.ok_or_else(|| expected(&shortened(level.as_str())))
+        }
     }
 }
 
