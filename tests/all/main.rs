@@ -7,6 +7,7 @@
     reason = "in a test, what cannot go on should end it"
 )]
 
+mod audit;
 mod cli;
 mod conformance;
 mod example;

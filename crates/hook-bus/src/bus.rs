@@ -406,6 +406,10 @@ impl MessageBus {
         current.take_if(|current| Arc::ptr_eq(current, handler));
     }
 
+    pub(crate) fn topics(&self) -> &Arc<Topics> {
+        &self.inner.topics
+    }
+
     pub(crate) fn has_subscribers<M: Message>(&self) -> bool {
         M::topic(&self.inner.topics).has_subscribers()
     }

@@ -7,8 +7,11 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::thread;
 
 use hook_core::event::DeclareError;
+use hook_core::redact::Redaction;
 use hook_core::runner::RunnerError;
-use hook_core::settings::{Diagnostic, SettingsFile, Severity, discover, read_again};
+use hook_core::settings::{
+    AuditLevel, Diagnostic, SettingsFile, Severity, audit_level, discover, read_again, redaction,
+};
 use hook_core::text::OneLine;
 use hook_core::{
     Aggregator, EventDefinition, Events, Guard, HandlerHook, HookEventName, HookRegistry, Pipeline,
@@ -19,6 +22,7 @@ use tokio::sync::{OnceCell, Semaphore};
 use tokio::task::JoinError;
 
 use crate::declared::{DeclaredEvent, DeclaredEvents};
+use crate::registrations::Registrations;
 
 /// Why a hook system could not be initialized. Remembered until a reload, but for
 /// [`Thread`](Self::Thread).
@@ -115,6 +119,12 @@ pub(crate) struct Engine {
     pub(crate) events: Events,
     /// What the registry was made of, for a reload that finds a file broken.
     files: Vec<SettingsFile>,
+    /// What is left out of audits and recordings.
+    pub(crate) redaction: Arc<Redaction>,
+    /// How much an audit tells that does not say it itself.
+    pub(crate) audit_level: AuditLevel,
+    /// Which engine of its system it is; the later, the greater.
+    pub(crate) generation: u64,
 }
 
 /// Why there is no engine, and what is known of its hooks all the same: a guard that cannot be asked
@@ -215,7 +225,15 @@ impl Engine {
             &events,
         ));
         let planner = Planner::new(Arc::clone(&registry));
-        Self { registry, pipeline: Pipeline::new(planner, runner, Aggregator), events, files }
+        Self {
+            registry,
+            pipeline: Pipeline::new(planner, runner, Aggregator),
+            events,
+            redaction: Arc::new(redaction(&files)),
+            audit_level: audit_level(&files),
+            files,
+            generation: before.map_or(0, |before| before.generation + 1),
+        }
     }
 }
 
@@ -255,16 +273,40 @@ pub(crate) struct EngineSlot {
     declared: DeclaredEvents,
     /// One reload at a time, so that the last to begin is the last to be seen.
     reloading: Semaphore,
+    registrations: Registrations,
 }
 
 impl EngineSlot {
-    pub(crate) fn new(options: EngineOptions) -> Self {
+    pub(crate) fn new(options: EngineOptions, registrations: Registrations) -> Self {
         Self {
             options,
             current: RwLock::default(),
             declared: DeclaredEvents::default(),
             reloading: Semaphore::new(1),
+            registrations,
         }
+    }
+
+    /// What is to be left out of what is written down: everything, while that is not known.
+    pub(crate) fn redaction(&self) -> Arc<Redaction> {
+        let unknown = |why: &str| Arc::new(Redaction::withholding(why));
+        match self.get() {
+            Some(Ok(engine)) => Arc::clone(&engine.redaction),
+            Some(Err(unbuilt)) => match &unbuilt.unused {
+                Some(engine) => Arc::clone(&engine.redaction),
+                None => unknown("settings could not be read, and may say what to redact"),
+            },
+            None => unknown("settings were not read yet, and may say what to redact"),
+        }
+    }
+
+    /// [`redaction`](Self::redaction), once settings were read.
+    pub(crate) async fn known_redaction(self: &Arc<Self>) -> Arc<Redaction> {
+        if self.get().is_none() {
+            // Why there may be no engine is told to those who need one.
+            let _ = self.initialize().await;
+        }
+        self.redaction()
     }
 
     pub(crate) fn project(&self) -> &Path {
@@ -356,14 +398,22 @@ impl EngineSlot {
         }
         let slot = Arc::clone(self);
         let build = tokio::spawn(async move {
-            let build = async || match Engine::build(&slot.options, None).await {
-                Err(unbuilt) if unbuilt.may_pass() => Err(unbuilt),
-                built => Ok(built),
+            let mut is_first = false;
+            let build = async || {
+                is_first = true;
+                match Engine::build(&slot.options, None).await {
+                    Err(unbuilt) if unbuilt.may_pass() => Err(unbuilt),
+                    built => Ok(built),
+                }
             };
-            match slot.current().get_or_try_init(build).await {
+            let built = match slot.current().get_or_try_init(build).await {
                 Ok(built) => built.clone(),
                 Err(unbuilt) => Err(unbuilt),
+            };
+            if is_first {
+                slot.registrations.replaced(None, &built);
             }
+            built
         });
         match build.await {
             Ok(built) => built,
@@ -373,8 +423,16 @@ impl EngineSlot {
 
     /// As [`initialize`](Self::initialize), on the caller's own thread.
     pub(crate) async fn initialize_here(self: &Arc<Self>) -> BuiltEngine {
-        let build = async || Engine::build_here(&self.options, None);
-        self.current().get_or_init(build).await.clone()
+        let mut is_first = false;
+        let build = async || {
+            is_first = true;
+            Engine::build_here(&self.options, None)
+        };
+        let built = self.current().get_or_init(build).await.clone();
+        if is_first {
+            self.registrations.replaced(None, &built);
+        }
+        built
     }
 
     /// Builds a new engine and replaces the old one; requests in flight stay with the
@@ -398,6 +456,8 @@ impl EngineSlot {
                 }
             }
             *current = Arc::new(OnceCell::new_with(Some(rebuilt.clone())));
+            drop(current);
+            self.registrations.replaced(before.as_ref().ok(), &rebuilt);
         }
         rebuilt
     }

@@ -56,6 +56,8 @@
 //! | [`triggers`], `host` | what an agent does with the answers, and what it says of itself |
 //! | [`schema`] | JSON Schema of the messages |
 //! | [`wire`] | JSON lines: reading, serving a client or, over a socket, many, and following what happens |
+//! | [`audit`] | what happened to hooks, as a stream and as a file |
+//! | `redaction`, `registrations` | what is left out of both, and which hooks came and went |
 //! | [`recording`] | everything that happens on a bus: written down, read again, and replayed |
 //! | [`script`] | driving the bus with scripted messages, and testing hooks with them |
 //!
@@ -65,6 +67,7 @@
 //! queue and a wake-up would cost more than all the stages before (docs/performance.md).
 
 mod accepted;
+pub mod audit;
 mod bus;
 mod declared;
 mod engine;
@@ -79,6 +82,8 @@ mod origin;
 mod places;
 mod progress;
 pub mod recording;
+mod redaction;
+mod registrations;
 pub mod schema;
 pub mod script;
 mod subscription;
@@ -96,7 +101,7 @@ pub use hook_translate::Sdk;
 pub use host::{AgentHost, ApprovalRequest};
 pub use message::{
     CorrelationId, HookExecutionRequest, HookExecutionResponse, HookFinished, HookProgress,
-    HookStarted, JournalEntry, JournalMessage, RequestKey,
+    HookRegistration, HookStarted, JournalEntry, JournalMessage, RegistrationChange, RequestKey,
 };
 pub use subscription::{Lagged, Message, Subscription, SubscriptionLimits};
 pub use system::{HookSystem, HookSystemBuilder, HookSystemStatus};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hook_core::{Hook, HookEventName, HookExecutionResult, RunObserver};
+use hook_core::{Hook, HookEventName, HookExecutionResult, HookInput, RunObserver};
 
 use crate::bus::MessageBus;
 use crate::message::{
@@ -54,12 +54,16 @@ impl RunObserver for Progress {
         }));
     }
 
-    fn hook_finished(&self, result: &HookExecutionResult) {
+    fn hook_finished(&self, result: &HookExecutionResult, told: Option<&HookInput>) {
+        let mut result = result.clone();
+        if self.bus.topics().are_audited() {
+            result.input = told.cloned();
+        }
         self.publish(HookProgress::Finished(Box::new(HookFinished {
             request: self.request,
             correlation_id: self.correlation_id.clone(),
             event: self.event,
-            result: result.clone(),
+            result,
         })));
     }
 }

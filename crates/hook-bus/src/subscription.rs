@@ -5,12 +5,14 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
 
 use tokio_stream::Stream;
 
-use crate::message::{HookExecutionRequest, HookExecutionResponse, HookProgress, JournalEntry};
+use crate::message::{
+    HookExecutionRequest, HookExecutionResponse, HookProgress, HookRegistration, JournalEntry,
+};
 
 /// How much one subscriber may leave unread. Beyond it, the oldest messages are dropped and
 /// counted. A single message that is larger than all of `bytes` is delivered where nothing else waits
@@ -92,6 +94,35 @@ pub struct Topics {
     responses: Topic<HookExecutionResponse>,
     progress: Topic<HookProgress>,
     journal: Topic<JournalEntry>,
+    registrations: Topic<HookRegistration>,
+    /// How many audits there are.
+    audits: AtomicUsize,
+}
+
+impl Topics {
+    /// Whether anybody wants to know what hooks changed of what they were told.
+    pub(crate) fn are_audited(&self) -> bool {
+        self.audits.load(Ordering::Acquire) > 0
+    }
+}
+
+/// Counts as an audit until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Audited(Weak<Topics>);
+
+impl Audited {
+    pub(crate) fn count(topics: &Arc<Topics>) -> Self {
+        topics.audits.fetch_add(1, Ordering::AcqRel);
+        Self(Arc::downgrade(topics))
+    }
+}
+
+impl Drop for Audited {
+    fn drop(&mut self) {
+        if let Some(topics) = self.0.upgrade() {
+            topics.audits.fetch_sub(1, Ordering::AcqRel);
+        }
+    }
 }
 
 macro_rules! topic {
@@ -112,6 +143,7 @@ topic!(HookExecutionRequest, requests, HookExecutionRequest::weight);
 topic!(HookExecutionResponse, responses, HookExecutionResponse::weight);
 topic!(HookProgress, progress, HookProgress::weight);
 topic!(JournalEntry, journal, JournalEntry::weight);
+topic!(HookRegistration, registrations, HookRegistration::weight);
 
 /// All subscribers to one type of message.
 #[derive(Debug)]
@@ -248,7 +280,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[derive(Debug)]
 pub struct Subscription<M: Message> {
     queue: Arc<Queue<M>>,
-    topics: std::sync::Weak<Topics>,
+    topics: Weak<Topics>,
 }
 
 impl<M: Message> Subscription<M> {

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use hook_core::event::DeclareError;
 use hook_core::runner::RunnerLimits;
-use hook_core::settings::Diagnostic;
+use hook_core::settings::{AuditLevel, Diagnostic};
 use hook_core::{
     EndSignal, EventDefinition, Events, Explanation, HandlerHook, HookEventName, HookListing,
     HookRegistry, HostContext, MatchInput, ProcessedHookResult, RequestInput, RunnerHost,
@@ -16,6 +16,7 @@ use hook_core::{
 };
 
 use crate::accepted::ServeBy;
+use crate::audit::Audit;
 use crate::bus::{AlreadyServed, MessageBus, RequestHandler};
 use crate::declared::DeclaredEvent;
 use crate::engine::{
@@ -23,6 +24,8 @@ use crate::engine::{
 };
 use crate::event_handler::HookEventHandler;
 use crate::message::HookExecutionRequest;
+use crate::redaction::CurrentRedaction;
+use crate::registrations::Registrations;
 
 /// Where a hook system stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -183,7 +186,8 @@ impl HookSystemBuilder {
     /// which of its guards want a block then.
     pub(crate) fn build_unattached(self) -> (HookSystem, Result<(), AlreadyServed>) {
         let bus = self.bus.unwrap_or_default();
-        let engine = Arc::new(EngineSlot::new(self.options));
+        let registrations = Registrations::on(bus.topics());
+        let engine = Arc::new(EngineSlot::new(self.options, registrations));
         // The one place where bus, engine and log come together.
         let handler =
             HookEventHandler::new(bus.clone(), Arc::clone(&engine), self.context, self.deadline);
@@ -364,6 +368,19 @@ impl HookSystem {
     /// Before [`initialize`](Self::initialize), or when that failed.
     pub fn set_hook_enabled(&self, name: &str, enabled: bool) -> Result<usize, NotInitialized> {
         self.engine.set_enabled(name, enabled)
+    }
+
+    /// What happens to hooks, for a trail that can be looked at later: as much as `level` says, or,
+    /// without one, as much as the settings do. It begins with the hooks that there are.
+    ///
+    /// The bus does not wait for a reader; what one missed is an entry.
+    pub fn audit(&self, level: impl Into<Option<AuditLevel>>) -> Audit {
+        Audit::begin(&self.bus, &self.engine, level.into())
+    }
+
+    /// What is left out of audits and recordings, as it is in force now.
+    pub(crate) fn current_redaction(&self) -> CurrentRedaction {
+        CurrentRedaction::of(&self.engine)
     }
 
     /// Everything that is wrong with the settings.

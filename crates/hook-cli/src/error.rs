@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use hook_bus::audit::AuditLogError;
 use hook_bus::recording::{RecorderError, RecordingError};
 use hook_bus::script::{ScenarioError, ScenarioFilesError};
 use hook_bus::wire::TailError;
@@ -69,6 +70,8 @@ pub(crate) enum CommandError {
     NoHome,
     #[error(transparent)]
     Recorder(#[from] RecorderError),
+    #[error(transparent)]
+    AuditLog(#[from] AuditLogError),
     #[cfg(unix)]
     #[error(transparent)]
     Socket(#[from] hook_bus::wire::SocketError),

@@ -19,6 +19,7 @@
 //! | `exit_code`, `error`, `panics` | how it ends |
 
 mod args;
+mod auditing;
 mod commands;
 mod complete;
 mod context;

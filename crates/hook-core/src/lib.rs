@@ -62,6 +62,8 @@
 //! | [`aggregator`], [`processed`] | one answer out of many |
 //! | [`pipeline`] | all of it in order |
 //! | [`schema`] | JSON Schema of all that is read and written |
+//! | [`changes`] | what hooks changed of their input, as JSON Patch |
+//! | [`redact`] | keeping secrets out of what is written down |
 //! | [`failure`] | what can go wrong |
 //! | [`regular_file`] | reading regular files, and refusing others at once |
 //! | [`text`] | text from outside, as people and logs are shown it |
@@ -71,12 +73,14 @@
 pub mod aggregator;
 mod atomic;
 mod chain;
+pub mod changes;
 pub mod check;
 pub mod event;
 pub mod explain;
 pub mod failure;
 mod field;
 pub mod input;
+mod javascript;
 pub mod json;
 pub mod matcher;
 pub mod model;
@@ -86,6 +90,7 @@ pub mod pipeline;
 pub mod planner;
 pub mod processed;
 pub mod program;
+pub mod redact;
 pub mod registry;
 pub mod regular_file;
 pub mod replace;

@@ -259,7 +259,7 @@ impl FinishedHooks {
 }
 
 /// What the next hook is told after one has answered.
-fn chained(input: HookInput, output: &HookOutput) -> HookInput {
+pub(crate) fn chained(input: HookInput, output: &HookOutput) -> HookInput {
     let mut next = EventInput::clone(&input);
     (next.event().row().chain.apply)(&mut next.payload, output);
     // The text of an input that did not change is not made again.

@@ -1,4 +1,5 @@
-//! Reading files from untrusted sources: only regular ones, and never more than a limit.
+//! Reading files from untrusted sources: only regular ones, and never more than a limit; and
+//! appending to regular ones.
 //!
 //! A project may hold a FIFO, a device or a socket under any name. To open one of them can wait for
 //! ever, and to read it may never end, so all but regular files are refused at once.
@@ -51,6 +52,46 @@ pub fn read_to_string(path: &Path, limit: u64) -> io::Result<String> {
         .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
 }
 
+/// Opens a regular file for appending. One that is not there is made; either way only its owner can
+/// read it.
+///
+/// # Errors
+/// When it cannot be opened or made, is a symbolic link, directory, FIFO, device or socket
+/// ([`io::ErrorKind::InvalidInput`], with what it is), or belongs to another user.
+pub fn append(path: &Path) -> io::Result<File> {
+    match std::fs::symlink_metadata(path) {
+        Ok(found) if found.is_symlink() => {
+            return Err(refused("it is a symbolic link, and not a regular file".to_owned()));
+        }
+        Ok(found) => refuse_others(&found)?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(error),
+    }
+    let mut options = OpenOptions::new();
+    options.append(true).create(true);
+    // The path may mean something else by now.
+    #[cfg(unix)]
+    {
+        use rustix::fs::OFlags;
+        use std::os::unix::fs::OpenOptionsExt;
+        let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
+        options.mode(0o600).custom_flags(flags.bits().cast_signed());
+    }
+    let file = options.open(path)?;
+    refuse_others(&file.metadata()?)?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{MetadataExt, PermissionsExt};
+        if file.metadata()?.uid() != rustix::process::geteuid().as_raw() {
+            return Err(refused("it belongs to another user".to_owned()));
+        }
+        if file.metadata()?.permissions().mode() & 0o7777 != 0o600 {
+            file.set_permissions(std::fs::Permissions::from_mode(0o600))?;
+        }
+    }
+    Ok(file)
+}
+
 fn refuse_others(metadata: &std::fs::Metadata) -> io::Result<()> {
     if metadata.is_file() {
         return Ok(());
@@ -97,6 +138,27 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
+    fn what_is_appended_to_is_private_and_ones_own() {
+        use std::io::Write;
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        for expected in ["a", "aa"] {
+            append(&path).unwrap().write_all(b"a").unwrap();
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), expected);
+            let mode = std::fs::metadata(&path).unwrap().permissions().mode();
+            assert_eq!(mode & 0o7777, 0o600);
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o664)).unwrap();
+        }
+        // Only root can give a file away.
+        if rustix::process::geteuid().is_root() {
+            std::os::unix::fs::chown(&path, Some(1), None).unwrap();
+            assert_eq!(append(&path).unwrap_err().to_string(), "it belongs to another user");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
     fn what_is_no_regular_file_is_refused_at_once() {
         let folder = tempfile::tempdir().unwrap();
         let fifo = folder.path().join("fifo");
@@ -108,6 +170,9 @@ mod tests {
             [("fifo", "a FIFO"), ("socket", "a socket"), ("link", "a device"), ("", "a directory")]
         {
             let error = open(&folder.path().join(name)).unwrap_err();
+            assert_eq!(error.to_string(), format!("it is {kind}, and not a regular file"));
+            let kind = if name == "link" { "a symbolic link" } else { kind };
+            let error = append(&folder.path().join(name)).unwrap_err();
             assert_eq!(error.to_string(), format!("it is {kind}, and not a regular file"));
         }
     }

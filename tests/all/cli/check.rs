@@ -666,11 +666,12 @@ fn each_rule_finds_its_problem_and_marks_it() {
     environment.push(("HOME".into(), project.home().into()));
     let surroundings =
         Surroundings { project: project.path(), environment, ..Surroundings::default() };
-    let look = |text: &str| {
+    let look_as = |source: HookSource, text: &str| {
         let path = project.write("settings.json", text);
-        let source = SettingsSource::optional(HookSource::Project, path);
+        let source = SettingsSource::optional(source, path);
         check(&[source], &surroundings).remove(0).file.diagnostics
     };
+    let look = |text: &str| look_as(HookSource::Project, text);
     // Two are those of files that are not text or cannot be read, one is the trust store's.
     let mut seen = BTreeSet::from([Rule::UnreadableFile, Rule::NotText, Rule::TrustStore]);
     for (text, expected) in problems() {
@@ -691,6 +692,31 @@ fn each_rule_finds_its_problem_and_marks_it() {
         for diagnostic in &found {
             assert!(!diagnostic.help().is_empty());
         }
+    }
+    for (config, rule, marked) in [
+        (r#""auditLevel":"loud""#, Rule::InvalidAuditLevel, r#""loud""#),
+        (r#""redact":["x"]"#, Rule::InvalidRedaction, r#"["x"]"#),
+        (r#""redact":{"patterns":["x","("]}"#, Rule::InvalidRedaction, r#""(""#),
+        (r#""redact":{"patterns":["x*"]}"#, Rule::InvalidRedaction, r#""x*""#),
+        (r#""redact":{"fields":"x"}"#, Rule::InvalidRedaction, r#""x""#),
+        (r#""redact":{"fields":[1]}"#, Rule::InvalidRedaction, "1"),
+        (r#""redact":{"field":["x"]}"#, Rule::InvalidRedaction, r#"["x"]"#),
+    ] {
+        let text = format!("{{\"hooksConfig\":{{{config}}}}}");
+        for source in [HookSource::User, HookSource::System, HookSource::Explicit] {
+            let found = look_as(source, &text);
+            assert_eq!(found.len(), 1, "{text}: {found:?}");
+            assert_eq!(found[0].rule, rule);
+            let (start, end) = (found[0].place.column - 1, found[0].place.end_column - 1);
+            assert_eq!(&text[start..end], marked);
+        }
+        for source in [HookSource::Project, HookSource::Extension("x".to_owned())] {
+            let found = look_as(source, &text);
+            assert_eq!(found.len(), 1, "{text}: {found:?}");
+            seen.insert(found[0].rule);
+            assert_eq!(found[0].rule, Rule::NotForProjects);
+        }
+        seen.insert(rule);
     }
     assert_eq!(seen, Rule::ALL.iter().copied().collect(), "each rule has its problem here");
     for command in NO_PROBLEM {

@@ -506,6 +506,7 @@ async fn every_message_of_a_server_fits_the_schema() {
     let sent = [
         json!({"type": "hook-subscribe"}),
         json!({"type": "hook-tail"}),
+        json!({"type": "hook-audit", "level": "verbose"}),
         call("plain"),
         streams,
         hurried,
@@ -521,6 +522,8 @@ async fn every_message_of_a_server_fits_the_schema() {
     }
     for broken in [
         json!({"type": "hook-cancel"}),
+        json!({"type": "hook-audit", "level": "loud"}),
+        json!({"type": "hook-audit"}),
         request("Before Tools", &json!({}), "no event"),
         request("BeforeTool", &json!({"tool_name": ""}), "no payload"),
     ] {
@@ -538,6 +541,7 @@ async fn every_message_of_a_server_fits_the_schema() {
         kinds.insert(message["type"].as_str().unwrap_or("line"));
     }
     let expected = [
+        "hook-audit",
         "hook-execution-response",
         "hook-finished",
         "hook-recording",
@@ -546,12 +550,13 @@ async fn every_message_of_a_server_fits_the_schema() {
         "line",
     ];
     assert_eq!(kinds, expected.into());
-    assert_eq!(received.iter().filter(|it| it["type"] == "hook-execution-response").count(), 9);
+    assert_eq!(received.iter().filter(|it| it["type"] == "hook-execution-response").count(), 11);
     // The greeting is read by whoever starts the server; what was missed, by one who does not read.
     let hello = Hook::new(&project, &["serve", "--stdio", "--settings=settings.json"]).run();
     assert_valid(&engine, &hello.lines()[0]);
     assert_valid(&engine, &json!({"type": "hook-lagged", "missed": 12}));
     assert_valid(&engine, &json!({"at": 7, "missed": 12}));
+    assert_valid(&engine, &json!({"at": 7, "request": 1, "message": {}, "withheld": "why"}));
     assert_valid(&engine, &json!({"type": "hook-refused", "message": "full"}));
 }
 

@@ -4,12 +4,16 @@
 use std::io::Write as _;
 use std::path::Path;
 
+use futures::FutureExt;
+use hook_bus::audit::Audit;
 use hook_bus::recording::RecordingLines;
 use hook_bus::wire::{ClientEnd, serve_client};
 use hook_bus::{
     HookExecutionRequest, HookExecutionResponse, HookProgress, HookSystem, JournalEntry, Message,
     Subscription,
 };
+use hook_core::redact::Redaction;
+use hook_core::settings::AuditLevel;
 use hook_tests::{Hook, Project, Served, request};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
@@ -88,11 +92,13 @@ fn any_blank() -> impl Strategy<Value = String> {
 struct Heard {
     progress: Subscription<HookProgress>,
     journal: Subscription<JournalEntry>,
+    audit: Audit,
 }
 
 impl Heard {
     fn by(system: &HookSystem) -> Self {
-        Self { progress: system.bus().subscribe(), journal: system.bus().subscribe() }
+        let audit = system.audit(AuditLevel::Verbose);
+        Self { progress: system.bus().subscribe(), journal: system.bus().subscribe(), audit }
     }
 
     /// The lines that are made of what was told until now.
@@ -108,7 +114,10 @@ impl Heard {
             lines.push(progress.to_json_with_streams());
         }
         while let Some(entry) = next(&mut self.journal).await {
-            lines.extend(recording.line(Ok(&entry)));
+            lines.extend(recording.line(Ok(&entry), &Redaction::default()));
+        }
+        while let Some(Some(entry)) = self.audit.next().now_or_never() {
+            lines.push(entry.to_json());
         }
         lines
     }
@@ -167,7 +176,8 @@ fn fault_31_no_door_lets_a_line_end_through_to_any_writer() {
             assert_eq!(told["own"], asked);
             assert_eq!(told["tool_input"]["b"], answered);
             let sent = text.replace('\n', "\r");
-            let control = "{\"type\":\"hook-tail\"}\n{\"type\":\"hook-subscribe\"}\n";
+            let control = "{\"type\":\"hook-tail\"}\n{\"type\":\"hook-subscribe\"}\n\
+                           {\"type\":\"hook-audit\",\"level\":\"verbose\"}\n";
             let lines = assert_lines(&served(&system, &format!("{control}{sent}\n")).await);
             let kind = |line: &&Value| line["type"] == "hook-execution-response";
             assert_eq!(lines.iter().filter(kind).count(), 1);

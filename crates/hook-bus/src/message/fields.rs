@@ -1,9 +1,11 @@
 //! The fields of each message, for their schema.
 
 use hook_core::schema::{Field, Kind};
+use hook_core::settings::AuditLevel;
 
 use super::correlation::MAX_LENGTH;
 use super::kind;
+use crate::audit::AuditKind;
 
 /// What the schema defines by itself.
 pub(crate) mod defined {
@@ -53,9 +55,16 @@ pub(crate) static REQUEST: [Field; 7] = [
 ];
 
 /// What else a client sends, by name.
-pub(crate) static CONTROL: [(&str, &[Field]); 4] = [
+pub(crate) static CONTROL: [(&str, &[Field]); 5] = [
     ("subscribe", &[type_of("hook-subscribe")]),
     ("tail", &[type_of("hook-tail")]),
+    (
+        "audit",
+        &[
+            type_of(kind::AUDIT),
+            Field::required("level", Kind::Words(&AuditLevel::NAMES), "How much to tell."),
+        ],
+    ),
     (
         "cancel",
         &[
@@ -204,12 +213,30 @@ static STARTED_HOOK: [Field; 4] = [
     Field::required("timeout", Kind::Number, "How long it may run, in milliseconds."),
 ];
 
+/// One operation of a JSON Patch.
+static CHANGE: [Field; 4] = [
+    Field::required("op", Kind::Words(&["add", "replace", "remove"]), "What was done."),
+    Field::required("path", Kind::Text, "Where, as JSON Pointer."),
+    Field::optional(
+        "value",
+        Kind::Any,
+        "The new value; the beginning of its text where it is cut.",
+    ),
+    Field::optional("cut", Kind::Whole(0, None), "How many bytes it had, where it is cut."),
+];
+
+const WITHHELD: Field = Field::optional(
+    "withheld",
+    Kind::Text,
+    "Why values are left out, where it is not known what to redact.",
+);
+
 const RECORDED_AT: Field =
     Field::required("at", Kind::Whole(0, None), "Microseconds since the recording began.");
 
 /// What else an engine sends, by name: the last three are what `hook-tail` asks for, and the lines
 /// of a recording.
-pub(crate) static NEWS: [(&str, &[Field]); 9] = [
+pub(crate) static NEWS: [(&str, &[Field]); 10] = [
     (
         "hello",
         &[
@@ -266,6 +293,25 @@ pub(crate) static NEWS: [(&str, &[Field]); 9] = [
         ],
     ),
     (
+        "audited",
+        &[
+            type_of(kind::AUDIT),
+            Field::required("at", Kind::Text, "When, ISO 8601."),
+            Field::required("kind", Kind::Words(&AuditKind::NAMES), "What happened."),
+            Field::optional("correlationId", CORRELATION_ID, "The request it happened for."),
+            Field::optional("eventName", Kind::Defined(defined::EVENT), "The event."),
+            Field::optional("hook", Kind::Text, "The hook's name, else its command."),
+            Field::optional("reason", Kind::Text, "Why."),
+            Field::optional(
+                "changes",
+                Kind::ListOf(&Kind::Open(&CHANGE)),
+                "What was changed of the event's input, as JSON Patch.",
+            ),
+            Field::optional("missed", Kind::Whole(1, None), "How many entries are missing here."),
+            WITHHELD,
+        ],
+    ),
+    (
         "recording",
         &[
             type_of("hook-recording"),
@@ -281,6 +327,7 @@ pub(crate) static NEWS: [(&str, &[Field]); 9] = [
             RECORDED_AT,
             Field::required("request", Kind::Whole(0, None), "Which request it belongs to."),
             Field::required("message", Kind::AnyObject, "The message, as its receivers see it."),
+            WITHHELD,
         ],
     ),
     (

@@ -4,12 +4,14 @@ mod correlation;
 pub(crate) mod fields;
 mod journal;
 mod progress;
+mod registration;
 mod request;
 mod response;
 
 pub use correlation::{CorrelationId, CorrelationIdTooLong};
 pub use journal::{JournalEntry, JournalMessage};
 pub use progress::{HookFinished, HookProgress, HookStarted};
+pub use registration::{HookRegistration, RegistrationChange};
 pub use request::HookExecutionRequest;
 pub(crate) use request::{Body, Invalid, Named, RequestFields};
 pub use response::HookExecutionResponse;
@@ -24,6 +26,8 @@ pub mod kind {
     pub const STARTED: &str = "hook-started";
     /// A hook finished.
     pub const FINISHED: &str = "hook-finished";
+    /// An entry of an audit, and what a client asks for one with.
+    pub const AUDIT: &str = "hook-audit";
 }
 
 /// Tells requests apart, also those that share a correlation id.

@@ -73,7 +73,7 @@ pub struct HookFinished {
     pub correlation_id: CorrelationId,
     /// The event.
     pub event: HookEventName,
-    /// What became of it.
+    /// What became of it; with what it was told, while there is an audit.
     pub result: HookExecutionResult,
 }
 

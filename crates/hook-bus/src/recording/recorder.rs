@@ -2,15 +2,18 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::{FutureExt, StreamExt};
+use hook_core::redact::Redaction;
 use tokio::io::AsyncWriteExt;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::RecordingLines;
 use crate::message::JournalEntry;
+use crate::redaction::CurrentRedaction;
 use crate::subscription::{Lagged, Subscription};
 use crate::system::HookSystem;
 
@@ -63,7 +66,7 @@ pub struct Recorded {
 /// Records everything that happens on the bus of a hook system.
 ///
 /// It listens as a subscriber with the bus's usual limits: the bus does not wait for it, and what it is too
-/// slow for is counted in the recording itself.
+/// slow for is counted in the recording itself. What settings redact (protocol.md §1) is left out.
 ///
 /// ```
 /// use hook_bus::HookSystem;
@@ -97,6 +100,7 @@ pub struct Recorder {
     file: tokio::fs::File,
     journal: Subscription<JournalEntry>,
     lines: RecordingLines,
+    redaction: CurrentRedaction,
     /// What is not written yet, and since when.
     buffer: Vec<u8>,
     waiting_since: Instant,
@@ -124,6 +128,7 @@ impl Recorder {
             file,
             journal,
             lines,
+            redaction: system.current_redaction(),
             buffer: Vec::new(),
             waiting_since: Instant::now(),
             recorded: Recorded { lines: 0, missed: 0 },
@@ -151,7 +156,10 @@ impl Recorder {
             let is_waiting = !self.buffer.is_empty();
             tokio::select! {
                 entry = self.journal.next() => match entry {
-                    Some(entry) => self.take(entry),
+                    Some(entry) => {
+                        let redaction = self.redaction.known().await;
+                        self.take(entry, &redaction);
+                    }
                     None => break,
                 },
                 () = tokio::time::sleep_until(self.waiting_since + FLUSH_AFTER), if is_waiting => {
@@ -165,7 +173,8 @@ impl Recorder {
         }
         // What happened before the end belongs to it.
         while let Some(Some(entry)) = self.journal.next().now_or_never() {
-            self.take(entry);
+            let redaction = self.redaction.now();
+            self.take(entry, &redaction);
             if self.buffer.len() >= BUFFER {
                 self.write().await?;
             }
@@ -173,11 +182,11 @@ impl Recorder {
         self.write().await
     }
 
-    fn take(&mut self, entry: Result<std::sync::Arc<JournalEntry>, Lagged>) {
+    fn take(&mut self, entry: Result<Arc<JournalEntry>, Lagged>, redaction: &Redaction) {
         if let Err(lagged) = &entry {
             self.recorded.missed += lagged.missed();
         }
-        if let Some(line) = self.lines.line(entry.as_deref().map_err(|lagged| *lagged)) {
+        if let Some(line) = self.lines.line(entry.as_deref().map_err(|lagged| *lagged), redaction) {
             self.recorded.lines += 1;
             self.push(&line);
         }

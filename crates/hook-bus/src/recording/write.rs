@@ -3,9 +3,11 @@
 use std::path::Path;
 use std::time::Instant;
 
-use hook_core::{ObjectWriter, timestamp};
+use hook_core::redact::Redaction;
+use hook_core::{ObjectWriter, RawObject, timestamp};
 
 use crate::message::{JournalEntry, JournalMessage};
+use crate::redaction::own_words;
 use crate::subscription::Lagged;
 
 /// What the first line's `version` says.
@@ -34,15 +36,19 @@ impl RecordingLines {
     }
 
     /// The line of what a subscription to [`JournalEntry`] gave, without its end. `None` for what
-    /// has no text: a request that was none.
-    pub fn line(&mut self, entry: Result<&JournalEntry, Lagged>) -> Option<Vec<u8>> {
+    /// has no text: a request that was none. What `redaction` says is left out of the message.
+    pub fn line(
+        &mut self,
+        entry: Result<&JournalEntry, Lagged>,
+        redaction: &Redaction,
+    ) -> Option<Vec<u8>> {
         match entry {
-            Ok(entry) => self.entry(entry),
+            Ok(entry) => self.entry(entry, redaction),
             Err(lagged) => Some(self.missed(lagged)),
         }
     }
 
-    fn entry(&mut self, entry: &JournalEntry) -> Option<Vec<u8>> {
+    fn entry(&mut self, entry: &JournalEntry, redaction: &Redaction) -> Option<Vec<u8>> {
         if let JournalMessage::Request(request) = &entry.message
             && !request.is_envelope()
         {
@@ -52,11 +58,13 @@ impl RecordingLines {
         Some(ObjectWriter::line(|object| {
             object.integer("at", at.into());
             object.integer("request", entry.request.number().into());
-            object.object("message", |out| match &entry.message {
-                JournalMessage::Request(request) => request.write(out),
-                JournalMessage::Progress(progress) => progress.write(out, true),
-                JournalMessage::Response(response) => response.write_with_streams(out),
-            });
+            if redaction.is_none() {
+                object.object("message", |out| write_message(entry, out));
+                return;
+            }
+            let message = RawObject::of(|out| write_message(entry, out));
+            object.raw("message", redacted(&message, redaction).as_raw());
+            object.optional_text("withheld", redaction.withheld());
         }))
     }
 
@@ -73,5 +81,22 @@ impl RecordingLines {
         let since = at.saturating_duration_since(self.started).as_micros();
         self.at = self.at.max(u64::try_from(since).unwrap_or(u64::MAX));
         self.at
+    }
+}
+
+fn write_message(entry: &JournalEntry, out: &mut ObjectWriter<'_>) {
+    match &entry.message {
+        JournalMessage::Request(request) => request.write(out),
+        JournalMessage::Progress(progress) => progress.write(out, true),
+        JournalMessage::Response(response) => response.write_with_streams(out),
+    }
+}
+
+/// The message without what is to be left out.
+fn redacted(message: &RawObject, redaction: &Redaction) -> RawObject {
+    match redaction.json(message.as_str(), own_words()) {
+        None => message.clone(),
+        // What was replaced leaves JSON.
+        Some(redacted) => RawObject::parse(redacted).unwrap_or_else(|_| RawObject::empty()),
     }
 }

@@ -17,13 +17,15 @@ use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
 use hook_core::RunLane;
+use hook_core::settings::AuditLevel;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::LineReader;
-use super::message::{ClientMessage, hello, lagged, reload};
+use super::message::{ClientMessage, audit_line, hello, lagged, reload};
 use super::queues::{Inbox, Outbox};
+use crate::audit::{Audit, AuditEntry};
 use crate::bus::{MessageBus, Publication, PublishError, Submitted};
 use crate::message::{
     CorrelationId, HookExecutionRequest, HookExecutionResponse, HookProgress, JournalEntry,
@@ -31,6 +33,7 @@ use crate::message::{
 };
 use crate::origin::Origin;
 use crate::recording::RecordingLines;
+use crate::redaction::CurrentRedaction;
 use crate::subscription::{Lagged, Subscription};
 use crate::system::HookSystem;
 
@@ -106,6 +109,7 @@ where
         depths: Vec::new(),
         progress: None,
         tail: None,
+        audit: None,
         running: FuturesUnordered::new(),
         requests: HashMap::new(),
         cancels: HashMap::new(),
@@ -153,6 +157,9 @@ where
             line = next_line(&mut client.tail), if client.outbox.bytes <= BEHIND => {
                 client.outbox.push(line);
             }
+            entry = next_entry(&mut client.audit), if client.outbox.bytes <= BEHIND => {
+                client.outbox.push(audit_line(&entry));
+            }
             written = client.outbox.write() => {
                 if written.is_err() {
                     return Ok(ClientEnd::Gone);
@@ -187,6 +194,7 @@ struct Client<'s, W> {
     depths: Vec<Depth>,
     progress: Option<Subscription<HookProgress>>,
     tail: Option<Tail>,
+    audit: Option<Audit>,
     running: FuturesUnordered<BoxFuture<'s, Finished>>,
     /// This client's requests that are not answered yet.
     requests: HashMap<RequestKey, CorrelationId>,
@@ -207,6 +215,7 @@ struct Depth {
 struct Tail {
     journal: Subscription<JournalEntry>,
     lines: RecordingLines,
+    redaction: CurrentRedaction,
 }
 
 /// Reloads that were asked for. Any number that come while one runs are done by one after it.
@@ -253,6 +262,7 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
                 self.progress.get_or_insert_with(|| self.system.bus().subscribe());
             }
             ClientMessage::Tail => self.follow(),
+            ClientMessage::Audit(level) => self.audit(level),
             ClientMessage::Cancel(id) => {
                 let cancels = self.cancels.remove(&id).unwrap_or_default();
                 cancels.values().for_each(CancellationToken::cancel);
@@ -269,12 +279,26 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
             let journal = self.system.bus().subscribe();
             let (lines, first) = RecordingLines::begin(self.system.project());
             self.outbox.push(first);
-            self.tail = Some(Tail { journal, lines });
+            let redaction = self.system.current_redaction();
+            self.tail = Some(Tail { journal, lines, redaction });
+        }
+    }
+
+    fn audit(&mut self, level: AuditLevel) {
+        match &mut self.audit {
+            audit if level == AuditLevel::Off => *audit = None,
+            Some(audit) => audit.set_level(level),
+            audit @ None => *audit = Some(self.system.audit(level)),
         }
     }
 
     /// What has happened by the end is still told, as far as there is room for it.
     fn push_last_lines(&mut self) {
+        while self.outbox.bytes <= BEHIND
+            && let Some(entry) = next_entry(&mut self.audit).now_or_never()
+        {
+            self.outbox.push(audit_line(&entry));
+        }
         while self.outbox.bytes <= BEHIND
             && let Some(line) = next_line(&mut self.tail).now_or_never()
         {
@@ -452,11 +476,25 @@ async fn next_progress(
 
 /// The next line for a client that follows everything; never done for another.
 async fn next_line(tail: &mut Option<Tail>) -> Vec<u8> {
-    let Some(Tail { journal, lines }) = tail else { return std::future::pending().await };
+    let Some(Tail { journal, lines, redaction }) = tail else {
+        return std::future::pending().await;
+    };
     loop {
+        // Before an entry is taken, which would be lost with this future.
+        redaction.known().await;
         let Some(entry) = journal.next().await else { return std::future::pending().await };
-        if let Some(line) = lines.line(entry.as_deref().map_err(|missed| *missed)) {
+        let redaction = redaction.now();
+        if let Some(line) = lines.line(entry.as_deref().map_err(|missed| *missed), &redaction) {
             return line;
         }
+    }
+}
+
+/// The next entry for a client that wants an audit; never done for another.
+async fn next_entry(audit: &mut Option<Audit>) -> AuditEntry {
+    let Some(audit) = audit else { return std::future::pending().await };
+    match audit.next().await {
+        Some(entry) => entry,
+        None => std::future::pending().await,
     }
 }

@@ -1,9 +1,12 @@
 //! What a client may say beside requests, and what the server says beside responses.
 
+use hook_core::settings::AuditLevel;
+use hook_core::shape::{FoundFields, find_fields};
 use hook_core::text::shortened;
-use hook_core::{JsonSlice, ObjectWriter};
+use hook_core::{JsonSlice, ObjectWriter, RawObject};
 
 use super::{Line, invalid, parse, request_from};
+use crate::audit::AuditEntry;
 use crate::message::{CorrelationId, HookExecutionRequest, RequestFields, kind};
 use crate::subscription::Lagged;
 use crate::system::HookSystem;
@@ -24,6 +27,8 @@ pub enum ClientMessage {
     Subscribe,
     /// To be told everything that happens, for all clients.
     Tail,
+    /// To be told what happens to hooks, for all clients: as much as the level says.
+    Audit(AuditLevel),
     /// To end the hooks of its own requests with that id.
     Cancel(CorrelationId),
     /// To read the settings again.
@@ -47,6 +52,10 @@ impl ClientMessage {
         match fields.kind.and_then(JsonSlice::text).as_deref() {
             Some("hook-subscribe") => Self::Subscribe,
             Some(TAIL) => Self::Tail,
+            Some(kind::AUDIT) => match audit_level(&object) {
+                Ok(level) => Self::Audit(level),
+                Err(message) => Self::Request(Box::new(invalid(number, message))),
+            },
             Some("hook-reload") => Self::Reload,
             Some("hook-cancel") => {
                 let id = fields.correlation_id.and_then(JsonSlice::text);
@@ -62,7 +71,7 @@ impl ClientMessage {
             Some(other) if other != kind::REQUEST => {
                 let message = format!(
                     "field `type`: there is no message {:?}; a client sends {}, hook-subscribe, \
-                     hook-tail, hook-cancel or hook-reload",
+                     hook-tail, hook-audit, hook-cancel or hook-reload",
                     shortened(other),
                     kind::REQUEST
                 );
@@ -71,6 +80,29 @@ impl ClientMessage {
             _ => Self::Request(Box::new(request_from(number, &fields))),
         }
     }
+}
+
+/// The level that an audit is asked for.
+fn audit_level(object: &RawObject) -> Result<AuditLevel, String> {
+    let FoundFields { values: [level], repeated: [repeated] } = find_fields(object, ["level"]);
+    let words = AuditLevel::NAMES.join(", ");
+    let expected = |found: &str| format!("field `level`: expected one of {words}; found {found}");
+    match level.filter(|level| !level.is_null()) {
+        _ if repeated.is_some() => Err(expected("several values")),
+        None => Err(expected("nothing")),
+        Some(level) => {
+            let known = level.text().as_deref().and_then(AuditLevel::from_word);
+            known.ok_or_else(|| expected(&shortened(level.as_str())))
+        }
+    }
+}
+
+/// An entry of the audit.
+pub(super) fn audit_line(entry: &AuditEntry) -> Vec<u8> {
+    ObjectWriter::line(|object| {
+        object.text("type", kind::AUDIT);
+        entry.write(object);
+    })
 }
 
 /// What the server says first.

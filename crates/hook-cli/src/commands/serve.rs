@@ -3,11 +3,14 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgGroup, Args};
 use hook_bus::HookSystem;
 use hook_bus::wire::{ClientEnd, serve_stdio};
+use hook_core::settings::AuditLevel;
 use tokio_util::sync::CancellationToken;
 
+use crate::auditing::{self, Auditing};
 use crate::context::{self, Context};
 use crate::error::CommandError;
 use crate::exit_code::{self, Status};
@@ -21,10 +24,12 @@ use crate::signals::{Hangup, until_signalled};
 Examples:
   hook serve --stdio --project ~/code/thing
   hook serve --socket $XDG_RUNTIME_DIR/hook.sock --record session.hookrec
+  hook serve --stdio --audit ~/.local/state/hook-audit.jsonl
 
 Beside requests a client may send:
   {\"type\":\"hook-subscribe\"}                     be told of its requests' hooks
   {\"type\":\"hook-tail\"}                          be told all that happens
+  {\"type\":\"hook-audit\",\"level\":\"info\"}         be told what hooks decided
   {\"type\":\"hook-cancel\",\"correlationId\":\"c-1\"}  end a request's hooks
   {\"type\":\"hook-reload\"}                        reread settings, as SIGHUP does
 
@@ -40,6 +45,17 @@ pub(crate) struct Arguments {
     /// Write everything that happens into this file, which must not be there yet
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
+    /// Append to this file what happens to hooks; SIGHUP opens it again
+    #[arg(long, value_name = "FILE")]
+    audit: Option<PathBuf>,
+    /// How much the audit's file tells; `auditLevel` of the settings without it
+    #[arg(long, value_name = "LEVEL", requires = "audit", value_parser = level())]
+    audit_level: Option<AuditLevel>,
+}
+
+fn level() -> impl TypedValueParser<Value = AuditLevel> {
+    let words = PossibleValuesParser::new(AuditLevel::NAMES);
+    words.map(|word| AuditLevel::from_word(&word).unwrap_or_default())
 }
 
 impl Arguments {
@@ -70,6 +86,10 @@ pub(crate) async fn run(
         Some(path) => Some(Recording::begin(path, system)?),
         None => None,
     };
+    let mut auditing = match &arguments.audit {
+        Some(path) => Some(Auditing::begin(path, system, arguments.audit_level)?),
+        None => None,
+    };
     if let Some(path) = &arguments.socket {
         printer.note(&format!("listening on {}", path.display()));
     }
@@ -78,13 +98,16 @@ pub(crate) async fn run(
         let served = serve(arguments.stdio, socket, system, stop);
         tokio::select! {
             ended = served => ended,
-            error = look_after(system, &mut recording, printer) => Err(error),
+            error = look_after(system, &mut recording, &mut auditing, printer) => Err(error),
         }
     };
     let ended = until_signalled(system, Hangup::IsHeardElsewhere, stop, work).await;
     // Only now, so that what ended with the command is in it.
     if let Some(recording) = recording {
         recording.end(printer).await;
+    }
+    if let Some(auditing) = auditing {
+        auditing.end(printer).await;
     }
     ended
 }
@@ -118,10 +141,12 @@ async fn serve(
     ended.map(|_| exit_code::PROCEED).map_err(CommandError::Input)
 }
 
-/// Does what has to be done while serving: reloads, and says that the recording is broken.
+/// Does what has to be done while serving: reloads, opens the audit's file again, and says what is
+/// wrong with it or with the recording.
 async fn look_after(
     system: &HookSystem,
     recording: &mut Option<Recording>,
+    auditing: &mut Option<Auditing>,
     printer: &mut Printer,
 ) -> CommandError {
     let mut hangups = match Hangups::listen() {
@@ -130,11 +155,17 @@ async fn look_after(
     };
     loop {
         tokio::select! {
-            () = hangups.next() => match system.reload().await {
-                Ok(()) => context::show_settings_problems(system, printer),
-                // A system that worked goes on with what it had.
-                Err(error) => printer.problem(&error.to_string()),
-            },
+            () = hangups.next() => {
+                if let Some(auditing) = auditing {
+                    auditing.reopen();
+                }
+                match system.reload().await {
+                    Ok(()) => context::show_settings_problems(system, printer),
+                    // A system that worked goes on with what it had.
+                    Err(error) => printer.problem(&error.to_string()),
+                }
+            }
+            problem = auditing::problem(auditing) => printer.problem(&problem),
             problem = recording::broken(recording) => printer.problem(&problem),
         }
     }

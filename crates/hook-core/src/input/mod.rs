@@ -12,6 +12,7 @@ mod words;
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::event::{HookEventName, ModelPayload};
 use crate::field::{self, Field, Kind};
@@ -234,8 +235,15 @@ fn fits_environment(name: &str, value: &str) -> Result<(), ShapeError> {
 
 /// The time it is, as messages say it: ISO 8601 in UTC, with milliseconds.
 pub fn timestamp() -> Arc<str> {
+    timestamp_before(Duration::ZERO)
+}
+
+/// The time it was that long ago, as [`timestamp`] says it.
+pub fn timestamp_before(ago: Duration) -> Arc<str> {
+    let now = jiff::Timestamp::now();
+    let then = now.checked_sub(ago).unwrap_or(now);
     // Always three digits of milliseconds, as JavaScript's toISOString writes them.
-    format!("{:.3}", jiff::Timestamp::now()).into()
+    format!("{then:.3}").into()
 }
 
 /// One event with everything a hook is told about it.

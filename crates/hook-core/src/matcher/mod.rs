@@ -12,7 +12,6 @@
 mod filter;
 mod globs;
 mod input;
-mod javascript;
 mod object;
 mod patch;
 mod path;
@@ -24,6 +23,7 @@ use fancy_regex::{Regex, RegexBuilder};
 
 use crate::event::Matching;
 use crate::input::MAX_TOOL_NAME;
+use crate::javascript;
 use crate::nearest::nearest;
 use crate::settings::{FailBehavior, MatcherDefinition, Rule as SettingsRule};
 use crate::text::shortened;

@@ -136,8 +136,8 @@ pub trait RunObserver: Send + Sync {
     /// The hook's process or function starts, after it waited for a place to run.
     fn hook_started(&self, hook: &Arc<Hook>);
 
-    /// The hook is over.
-    fn hook_finished(&self, result: &HookExecutionResult);
+    /// The hook is over. `told` is what it was started with; absent for one that was not started.
+    fn hook_finished(&self, result: &HookExecutionResult, told: Option<&HookInput>);
 }
 
 /// What the runs of one event share.
@@ -558,7 +558,7 @@ fn finish(
         asked_again: scope.asked_again,
     };
     if let Some(observer) = &scope.observer {
-        observer.hook_finished(&result);
+        observer.hook_finished(&result, told.was_started.then_some(&told.input));
     }
     result
 }

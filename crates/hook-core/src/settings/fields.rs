@@ -1,7 +1,7 @@
 //! What is known in a settings file. Reader and schema both go by these tables.
 
-use super::FailBehavior;
 use super::matcher_definition::{COMMAND_PATTERN, PATH_PATTERN, TOOL, TOOL_PATTERN};
+use super::{AuditLevel, FailBehavior};
 use crate::event::{EVENT_NAME_PATTERN, MergeStrategy};
 use crate::field::{Field, Kind};
 
@@ -27,7 +27,7 @@ pub(crate) static TOP_LEVEL: [Field; 3] = [
 ];
 
 /// Fields of `hooksConfig`.
-pub(crate) static CONFIG_FIELDS: [Field; 7] = [
+pub(crate) static CONFIG_FIELDS: [Field; 9] = [
     Field::with_default(
         "enabled",
         Kind::Bool,
@@ -67,6 +67,33 @@ pub(crate) static CONFIG_FIELDS: [Field; 7] = [
         "events",
         Kind::Map(EVENT_NAME_PATTERN, &EVENT_FIELDS),
         "Events beside the built-in ones, by name, with what their hooks' answers mean.",
+    ),
+    Field::with_default(
+        "auditLevel",
+        Kind::Words(&AuditLevel::NAMES),
+        "\"info\"",
+        "How much an audit tells. Of no effect in a project's file.",
+    ),
+    Field::optional(
+        "redact",
+        Kind::Closed(&REDACT_FIELDS),
+        "What is replaced by `[redacted]` in audits and recordings. Of no effect in a project's file.",
+    ),
+];
+
+/// Fields of `hooksConfig.redact`.
+pub(crate) static REDACT_FIELDS: [Field; 2] = [
+    Field::with_default(
+        "patterns",
+        Kind::ListOf(&Kind::Text),
+        "[]",
+        "Regular expressions, as in matchers: what they match in a text is replaced.",
+    ),
+    Field::with_default(
+        "fields",
+        Kind::ListOf(&Kind::Text),
+        "[]",
+        "Names of fields, in any case: their values are replaced, at any depth.",
     ),
 ];
 

@@ -11,9 +11,10 @@ use super::fields::{
     MAX_PRIORITY, MAX_TIMEOUT_MILLISECONDS, TOP_LEVEL,
 };
 use super::matcher_definition::{COMMAND_PATTERN, PATH_PATTERN, TOOL, TOOL_PATTERN};
+use super::redaction;
 use super::{
-    DEFAULT_PRIORITY, EnvironmentRules, FailBehavior, FileSpans, HookEntry, HookSource, HookSpans,
-    HooksConfig, MatcherDefinition, MatcherFields, Rule, SettingsFile, TimeoutOrigin,
+    AuditLevel, DEFAULT_PRIORITY, EnvironmentRules, FailBehavior, FileSpans, HookEntry, HookSource,
+    HookSpans, HooksConfig, MatcherDefinition, MatcherFields, Rule, SettingsFile, TimeoutOrigin,
 };
 use crate::event::{EventDefinition, Events, HookEventName};
 use crate::field;
@@ -38,7 +39,7 @@ pub fn parse_with_events(
     path: Option<PathBuf>,
     events: &Events,
 ) -> SettingsFile {
-    let mut reader = Reader::new(text, path.clone(), events);
+    let mut reader = Reader::new(text, source.clone(), path.clone(), events);
     let was_read = reader.read();
     reader.spans.unreported = reader.document.unreported();
     SettingsFile {
@@ -59,7 +60,7 @@ pub(super) fn declared_events(text: &str) -> Vec<EventDefinition> {
     if !text.contains("\"events\"") {
         return Vec::new();
     }
-    let mut reader = Reader::new(text, None, &Events::built_in());
+    let mut reader = Reader::new(text, HookSource::Project, None, &Events::built_in());
     let fields = reader.document.root().ok().and_then(|root| reader.document.fields(&root));
     for field in fields.iter().flatten().filter(|field| field.name == "hooksConfig") {
         reader.read_config(&field.value);
@@ -68,6 +69,7 @@ pub(super) fn declared_events(text: &str) -> Vec<EventDefinition> {
 }
 
 pub(super) struct Reader<'t> {
+    source: HookSource,
     pub(super) document: Document<'t>,
     /// Those that hooks can listen to.
     pub(super) events: Events,
@@ -98,8 +100,9 @@ struct Definition {
 }
 
 impl<'t> Reader<'t> {
-    fn new(text: &'t str, path: Option<PathBuf>, events: &Events) -> Self {
+    fn new(text: &'t str, source: HookSource, path: Option<PathBuf>, events: &Events) -> Self {
         Self {
+            source,
             document: Document::new(text, path),
             events: events.clone(),
             declared: Vec::new(),
@@ -143,6 +146,10 @@ impl<'t> Reader<'t> {
     fn read_config(&mut self, node: &Node) {
         let Some(fields) = self.document.fields(node) else {
             self.document.wrong_kind(node, "an object", "it was ignored");
+            // What it was to say of redaction is not known.
+            let mut config = HooksConfig::default();
+            config.redact.problem = Some("`hooksConfig` is no object".to_owned());
+            self.config = Arc::new(config);
             return;
         };
         let mut config = HooksConfig::default();
@@ -173,10 +180,28 @@ impl<'t> Reader<'t> {
                 },
                 "events" => self.read_declared_events(&field.value),
                 "environment" => config.environment = self.environment_rules(&field.value),
+                "auditLevel" | "redact" if !self.source.may_rule_records() => {
+                    let name = &field.name;
+                    let message = format!("`{name}` has no effect in this file; it was ignored");
+                    self.document.report(Rule::NotForProjects, &field.value, message);
+                }
+                "auditLevel" => config.audit_level = self.audit_level(&field.value),
+                "redact" => redaction::read(&mut self.document, &field.value, &mut config.redact),
                 _ => self.unknown_key(field, &CONFIG_FIELDS),
             }
         }
         self.config = Arc::new(config);
+    }
+
+    fn audit_level(&mut self, node: &Node) -> Option<AuditLevel> {
+        let level = node.value.to_text().as_deref().and_then(AuditLevel::from_word);
+        if level.is_none() {
+            let found = shortened(node.value.as_str());
+            let words = AuditLevel::WORDS;
+            let message = format!("expected {words}, found {found}; the default is used");
+            self.document.report(Rule::InvalidAuditLevel, node, message);
+        }
+        level
     }
 
     fn environment_rules(&mut self, node: &Node) -> EnvironmentRules {

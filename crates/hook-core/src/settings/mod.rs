@@ -7,6 +7,7 @@
 //! [`starter`] is what a first settings file looks like. [`crate::check`] looks at the world around
 //! them as well.
 
+mod audit_level;
 mod diagnostic;
 mod discovery;
 mod document;
@@ -17,6 +18,7 @@ mod file;
 mod foreign;
 mod in_force;
 mod matcher_definition;
+mod redaction;
 mod rule;
 mod source;
 pub mod starter;
@@ -28,6 +30,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use audit_level::{AuditLevel, audit_level};
 pub use diagnostic::{Diagnostic, Place, Severity};
 pub use discovery::{IN_PROJECT, config_home, discover, enclosing_projects, nearest_project};
 pub(crate) use discovery::{Search, project_of};
@@ -38,6 +41,7 @@ pub use foreign::{ForeignFile, find_foreign};
 pub use in_force::read_again;
 pub(crate) use matcher_definition::{COMMAND_PATTERN, PATH_PATTERN, TOOL, TOOL_PATTERN};
 pub use matcher_definition::{MatcherDefinition, MatcherFields};
+pub use redaction::{RedactionRules, redaction};
 pub use rule::Rule;
 pub(crate) use source::load_all;
 pub use source::{HookSource, SettingsSource, declare_events, load};
@@ -118,6 +122,10 @@ pub struct HooksConfig {
     pub max_concurrent: usize,
     /// Which variables of the host's environment hooks get.
     pub environment: EnvironmentRules,
+    /// How much an audit tells, where this file says so and may.
+    pub audit_level: Option<AuditLevel>,
+    /// What is left out of what is written down; of no effect where the file may not say so.
+    pub redact: RedactionRules,
 }
 
 impl Default for HooksConfig {
@@ -129,6 +137,8 @@ impl Default for HooksConfig {
             fail_behavior: FailBehavior::Continue,
             max_concurrent: 0,
             environment: EnvironmentRules::default(),
+            audit_level: None,
+            redact: RedactionRules::default(),
         }
     }
 }

@@ -160,6 +160,15 @@ rules! {
     OpenQuote "open-quote" Error,
         "a quote in a command is not closed, so the shell refuses all of it",
         "close the quote, or write a backslash before it; in JSON that is `\\\\`";
+    InvalidRedaction "invalid-redaction" Error,
+        "something in `redact` cannot be used, so recordings and audits have no values at all",
+        "fix it: `patterns` is a list of regular expressions that do not match the empty text, `fields` one of names";
+    InvalidAuditLevel "invalid-audit-level" Warning,
+        "an `auditLevel` is none of `off`, `info` and `verbose`",
+        "write \"off\", \"info\" or \"verbose\"";
+    NotForProjects "not-for-projects" Warning,
+        "a key has no effect in this file, since only the user's and the machine's settings may have it",
+        "move it to the user's settings, or remove it";
     UnsetVariable "unset-variable" Warning,
         "a command begins with a variable that is not set",
         "set it in the hook's `env`; for the project's directory there is $HOOK_PROJECT_DIR";

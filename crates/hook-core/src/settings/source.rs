@@ -58,6 +58,12 @@ impl HookSource {
         matches!(self, Self::User | Self::System | Self::Explicit)
     }
 
+    /// Whether this source may say what is written down of all hooks: an audit's level, and what is
+    /// redacted. A project may not, so that it hides nothing.
+    pub fn may_rule_records(&self) -> bool {
+        matches!(self, Self::User | Self::System | Self::Explicit)
+    }
+
     /// The word in messages.
     pub fn as_str(&self) -> &str {
         match self {

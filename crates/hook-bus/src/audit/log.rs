@@ -1,0 +1,154 @@
+//! Writing an audit into a file.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures::{FutureExt, StreamExt};
+use hook_core::settings::AuditLevel;
+use hook_core::text::OneLine;
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+use super::file::AuditFile;
+use super::{Audit, AuditEntry};
+use crate::system::HookSystem;
+
+/// How many entries are handed to the file together.
+const AT_ONCE: usize = 256;
+
+/// The file of an audit cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AuditLogError {
+    /// It cannot be opened or made.
+    #[error(
+        "failed to open the audit file {}: {source}; name a regular file of yours, in a folder that \
+         exists",
+        OneLine(path.display())
+    )]
+    Open {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// It cannot be opened again; what had the name before is written on.
+    #[error(
+        "failed to reopen the audit file {}: {source}; the audit goes on in the file that had this \
+         name before",
+        OneLine(path.display())
+    )]
+    Reopen {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// It cannot be written now; it is tried again with each entry, and what was lost is counted.
+    #[error(
+        "failed to write the audit file {}: {source}; entries are lost until it can be written again",
+        OneLine(path.display())
+    )]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+}
+
+/// An audit that is written into a file: one JSON object a line, each appended with one write.
+#[derive(Debug)]
+pub struct AuditLog {
+    path: PathBuf,
+    file: Arc<Mutex<AuditFile>>,
+    audit: Audit,
+    /// Whether it was said that the file cannot be written.
+    is_failing: bool,
+}
+
+impl AuditLog {
+    /// Opens the file, or makes it, readable by its owner only, and listens from now on. `level` is as
+    /// of [`HookSystem::audit`].
+    ///
+    /// # Errors
+    /// When it is no regular file, or cannot be opened.
+    pub fn open(
+        path: impl Into<PathBuf>,
+        system: &HookSystem,
+        level: impl Into<Option<AuditLevel>>,
+    ) -> Result<Self, AuditLogError> {
+        let path = path.into();
+        // A working directory may change before the file is opened again.
+        let path = std::path::absolute(&path).unwrap_or(path);
+        let file = AuditFile::open(path.clone())
+            .map_err(|source| AuditLogError::Open { path: path.clone(), source })?;
+        let file = Arc::new(Mutex::new(file));
+        Ok(Self { path, file, audit: system.audit(level), is_failing: false })
+    }
+
+    /// Writes until `stop` is cancelled or the bus is gone, and opens the file again whenever `reopen`
+    /// is notified. `problem` is told once what keeps the file from being written, until it can be
+    /// again; the log is told, too.
+    ///
+    /// # Cancellation
+    /// Dropping the future loses what was not written yet.
+    pub async fn run(
+        mut self,
+        stop: &CancellationToken,
+        reopen: &Notify,
+        mut problem: impl FnMut(AuditLogError),
+    ) {
+        let mut report = |error: AuditLogError| {
+            tracing::error!(target: "hook::audit", "{error}");
+            problem(error);
+        };
+        loop {
+            tokio::select! {
+                biased;
+                () = reopen.notified() => {
+                    if let Err(source) = self.with_file(AuditFile::reopen).await {
+                        report(AuditLogError::Reopen { path: self.path.clone(), source });
+                    }
+                }
+                () = stop.cancelled() => break,
+                entry = self.audit.next() => match entry {
+                    Some(entry) => self.write(entry, &mut report).await,
+                    None => break,
+                },
+            }
+        }
+        // What happened before the end belongs to it.
+        while let Some(Some(entry)) = self.audit.next().now_or_never() {
+            self.write(entry, &mut report).await;
+        }
+    }
+
+    /// Writes an entry, and those that are ready behind it.
+    async fn write(&mut self, entry: AuditEntry, report: &mut impl FnMut(AuditLogError)) {
+        let mut entries = vec![entry];
+        while entries.len() < AT_ONCE
+            && let Some(Some(entry)) = self.audit.next().now_or_never()
+        {
+            entries.push(entry);
+        }
+        let written = self.with_file(move |file| file.write(&entries)).await;
+        let was_failing = std::mem::replace(&mut self.is_failing, written.is_err());
+        if let Err(source) = written
+            && !was_failing
+        {
+            report(AuditLogError::Write { path: self.path.clone(), source });
+        }
+    }
+
+    /// Does something with the file on a thread that may wait.
+    async fn with_file(
+        &self,
+        work: impl FnOnce(&mut AuditFile) -> io::Result<()> + Send + 'static,
+    ) -> io::Result<()> {
+        let file = Arc::clone(&self.file);
+        let work = move || work(&mut file.lock().unwrap_or_else(PoisonError::into_inner));
+        tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| Err(io::Error::other(error)))
+    }
+}

@@ -1,0 +1,320 @@
+//! The audit as a stream.
+
+use std::collections::VecDeque;
+use std::pin::Pin;
+use std::sync::{Arc, Weak};
+use std::task::{Context, Poll};
+use std::time::Instant;
+
+use hook_core::changes::changes;
+use hook_core::redact::Redaction;
+use hook_core::settings::AuditLevel;
+use hook_core::{Hook, HookExecutionResult, PolicyDecision, timestamp_before};
+use tokio_stream::Stream;
+
+use super::entry::{self, AuditEntry, AuditKind};
+use crate::bus::MessageBus;
+use crate::engine::EngineSlot;
+use crate::message::{
+    CorrelationId, HookExecutionResponse, HookFinished, HookProgress, HookRegistration,
+    JournalEntry, JournalMessage, RegistrationChange,
+};
+use crate::redaction::CurrentRedaction;
+use crate::registrations::in_force;
+use crate::subscription::{Audited, Lagged, Subscription};
+
+/// What happens to hooks: a stream of [`AuditEntry`], which ends when the bus is gone.
+///
+/// ```
+/// use hook_bus::HookSystem;
+/// use hook_bus::audit::AuditKind;
+/// use hook_core::settings::AuditLevel;
+/// use hook_core::{BeforeAgentInput, HandlerHook, HookEventName, HookOutput};
+/// use tokio_stream::StreamExt;
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+///
+/// let guard = HandlerHook::inline(HookEventName::BeforeAgent, "no", |_input| {
+///     Ok(Some(HookOutput::deny("not today")))
+/// });
+/// let system = HookSystem::builder(".").handler(guard).build()?;
+/// let mut audit = system.audit(AuditLevel::Info);
+///
+/// system.fire_before_agent(BeforeAgentInput { prompt: "Hi".into() }).await;
+///
+/// assert_eq!(audit.next().await.unwrap().kind, AuditKind::Registered);
+/// let blocked = audit.next().await.unwrap();
+/// assert_eq!(blocked.kind, AuditKind::Blocked);
+/// assert_eq!((blocked.hook.as_deref(), blocked.reason.as_deref()), (Some("no"), Some("not today")));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Audit {
+    journal: Subscription<JournalEntry>,
+    registrations: Subscription<HookRegistration>,
+    engine: Weak<EngineSlot>,
+    redaction: CurrentRedaction,
+    /// As much as the settings say, where there is none.
+    level: Option<AuditLevel>,
+    /// The engine whose hooks were told at the beginning: what is said of it, and of earlier ones, is
+    /// known.
+    told: Option<u64>,
+    /// Read from the bus, and not told yet: the earlier of the two is told first.
+    next: Next,
+    /// Ready to be read.
+    ready: VecDeque<AuditEntry>,
+    _audited: Audited,
+}
+
+#[derive(Debug, Default)]
+struct Next {
+    journal: Option<Arc<JournalEntry>>,
+    registration: Option<Arc<HookRegistration>>,
+}
+
+impl Audit {
+    pub(crate) fn begin(
+        bus: &MessageBus,
+        engine: &Arc<EngineSlot>,
+        level: Option<AuditLevel>,
+    ) -> Self {
+        // What happens from now on is heard, before it is looked at what there is.
+        let (journal, registrations) = (bus.subscribe(), bus.subscribe());
+        let mut audit = Self {
+            journal,
+            registrations,
+            engine: Arc::downgrade(engine),
+            redaction: CurrentRedaction::of(engine),
+            level,
+            told: None,
+            next: Next::default(),
+            ready: VecDeque::new(),
+            _audited: Audited::count(bus.topics()),
+        };
+        if let Some(Ok(engine)) = engine.get() {
+            audit.told = Some(engine.generation);
+            let (now, redaction) = (Instant::now(), audit.redaction.now());
+            for hook in in_force(&engine.registry) {
+                let entry = of_hook(now, AuditKind::Registered, &hook, &redaction);
+                audit.push(entry, &redaction);
+            }
+        }
+        audit
+    }
+
+    /// Tells as much as `level` says from now on; without one, as much as the settings do.
+    pub fn set_level(&mut self, level: impl Into<Option<AuditLevel>>) {
+        self.level = level.into();
+    }
+
+    /// How much it tells now.
+    pub fn level(&self) -> AuditLevel {
+        let by_settings = || match self.engine.upgrade().and_then(|engine| engine.get()) {
+            Some(Ok(engine)) => engine.audit_level,
+            _ => AuditLevel::default(),
+        };
+        self.level.unwrap_or_else(by_settings)
+    }
+
+    fn push(&mut self, mut entry: AuditEntry, redaction: &Redaction) {
+        if self.level() >= entry.kind.level() && self.level() > AuditLevel::Off {
+            entry.withheld = redaction.withheld().map(|why| why.to_owned());
+            self.ready.push_back(entry);
+        }
+    }
+
+    fn lagged(&mut self, lagged: Lagged) {
+        let mut entry = AuditEntry::new(timestamp_of(Instant::now()), AuditKind::Lagged);
+        entry.missed = lagged.missed();
+        entry.reason = Some(lagged.to_string());
+        self.push(entry, &Redaction::default());
+    }
+
+    /// Makes entries of the earlier of what was read.
+    fn take_earlier(&mut self) {
+        let is_registration = match (&self.next.journal, &self.next.registration) {
+            (Some(entry), Some(registration)) => registration.at <= entry.at,
+            (None, Some(_)) => true,
+            _ => false,
+        };
+        match is_registration {
+            true => {
+                if let Some(registration) = self.next.registration.take() {
+                    self.registration(&registration);
+                }
+            }
+            false => {
+                if let Some(entry) = self.next.journal.take() {
+                    self.entry(&entry);
+                }
+            }
+        }
+    }
+
+    fn registration(&mut self, registration: &HookRegistration) {
+        if self.told.is_some_and(|told| registration.generation <= told) {
+            return;
+        }
+        let kind = match registration.change {
+            RegistrationChange::Registered => AuditKind::Registered,
+            RegistrationChange::Unregistered => AuditKind::Unregistered,
+        };
+        let redaction = self.redaction.now();
+        self.push(of_hook(registration.at, kind, &registration.hook, &redaction), &redaction);
+    }
+
+    fn entry(&mut self, entry: &JournalEntry) {
+        let redaction = self.redaction.now();
+        match &entry.message {
+            JournalMessage::Request(_) => {}
+            JournalMessage::Progress(progress) => match &**progress {
+                HookProgress::Started(started) => {
+                    if self.level() == AuditLevel::Verbose {
+                        let mut told =
+                            of_hook(entry.at, AuditKind::Started, &started.hook, &redaction);
+                        told.correlation_id = Some(id(&started.correlation_id, &redaction));
+                        self.push(told, &redaction);
+                    }
+                }
+                HookProgress::Finished(finished) => self.finished(entry.at, finished, &redaction),
+            },
+            JournalMessage::Response(response) => self.response(entry.at, response, &redaction),
+        }
+    }
+
+    fn finished(&mut self, at: Instant, finished: &HookFinished, redaction: &Redaction) {
+        let result = &finished.result;
+        let told = |kind| AuditEntry {
+            correlation_id: Some(id(&finished.correlation_id, redaction)),
+            ..of_hook(at, kind, &result.hook, redaction)
+        };
+        // A hook that denies by its exit code did what it should.
+        let has_denied = result.failure.is_none() && decided(result) > PolicyDecision::Proceed;
+        match result.success || has_denied {
+            true => self.push(told(AuditKind::Completed), redaction),
+            false => {
+                let failure = result.failure.as_ref().map(ToString::to_string);
+                let why = failure.or_else(|| exit_code(result)).unwrap_or_default();
+                let reason = entry::reason(&why, redaction);
+                self.push(AuditEntry { reason, ..told(AuditKind::Failed) }, redaction);
+            }
+        }
+        // Asked again, it changes nothing.
+        let Some(input) = result.input.as_ref().filter(|_| !result.asked_again) else { return };
+        if self.level() < AuditLevel::Verbose {
+            return;
+        }
+        let patch = changes(result, input);
+        if !patch.operations.is_empty() {
+            let (changes, reason) = entry::changes(&patch, redaction);
+            let changes = Some(changes);
+            self.push(AuditEntry { changes, reason, ..told(AuditKind::Modified) }, redaction);
+        }
+    }
+
+    fn response(&mut self, at: Instant, response: &HookExecutionResponse, redaction: &Redaction) {
+        let told = |kind, reason: &str| AuditEntry {
+            correlation_id: Some(id(&response.correlation_id, redaction)),
+            event: response.event,
+            reason: entry::reason(reason, redaction),
+            ..AuditEntry::new(timestamp_of(at), kind)
+        };
+        if let Some(failure) = response.error() {
+            self.push(told(AuditKind::Failed, &failure.message), redaction);
+        }
+        let Some(kind) = kind_of(response.processed.decision) else { return };
+        let mut is_explained = false;
+        for result in &response.hooks {
+            let Some(of_hook) = kind_of(decided(result)) else { continue };
+            is_explained |= of_hook == kind;
+            let why = result.output.as_ref().map(|output| output.policy_reason(result.hook.event));
+            let hook = Some(entry::name(result.hook.display_name(), redaction));
+            let told = told(of_hook, &why.unwrap_or_default());
+            self.push(AuditEntry { hook, ..told }, redaction);
+        }
+        if !is_explained {
+            let reason = response.processed.reason.as_deref().unwrap_or_default();
+            self.push(told(kind, reason), redaction);
+        }
+    }
+}
+
+impl Stream for Audit {
+    type Item = AuditEntry;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<AuditEntry>> {
+        let audit = &mut *self;
+        loop {
+            if let Some(entry) = audit.ready.pop_front() {
+                return Poll::Ready(Some(entry));
+            }
+            let mut has_ended = false;
+            if audit.next.journal.is_none() {
+                match Pin::new(&mut audit.journal).poll_next(context) {
+                    Poll::Ready(Some(Ok(entry))) => audit.next.journal = Some(entry),
+                    Poll::Ready(Some(Err(lagged))) => {
+                        audit.lagged(lagged);
+                        continue;
+                    }
+                    Poll::Ready(None) => has_ended = true,
+                    Poll::Pending => {}
+                }
+            }
+            if audit.next.registration.is_none() {
+                match Pin::new(&mut audit.registrations).poll_next(context) {
+                    Poll::Ready(Some(Ok(registration))) => {
+                        audit.next.registration = Some(registration);
+                    }
+                    Poll::Ready(Some(Err(lagged))) => {
+                        audit.lagged(lagged);
+                        continue;
+                    }
+                    Poll::Ready(None) | Poll::Pending => {}
+                }
+            }
+            match (&audit.next.journal, &audit.next.registration) {
+                (None, None) if has_ended => return Poll::Ready(None),
+                (None, None) => return Poll::Pending,
+                _ => audit.take_earlier(),
+            }
+        }
+    }
+}
+
+fn of_hook(at: Instant, kind: AuditKind, hook: &Hook, redaction: &Redaction) -> AuditEntry {
+    AuditEntry {
+        event: Some(hook.event),
+        hook: Some(entry::name(hook.display_name(), redaction)),
+        ..AuditEntry::new(timestamp_of(at), kind)
+    }
+}
+
+fn id(id: &CorrelationId, redaction: &Redaction) -> String {
+    redaction.text(id.as_str()).into_owned()
+}
+
+fn timestamp_of(at: Instant) -> Arc<str> {
+    timestamp_before(at.elapsed())
+}
+
+/// What a hook decided by itself.
+fn decided(result: &HookExecutionResult) -> PolicyDecision {
+    let output = result.output.as_ref();
+    output.map_or(PolicyDecision::Proceed, |output| output.policy(result.hook.event))
+}
+
+fn kind_of(decision: PolicyDecision) -> Option<AuditKind> {
+    match decision {
+        PolicyDecision::Proceed => None,
+        PolicyDecision::Ask => Some(AuditKind::Asked),
+        // What is to be tried again does not happen now.
+        PolicyDecision::Block | PolicyDecision::Retry => Some(AuditKind::Blocked),
+        PolicyDecision::Stop => Some(AuditKind::Stopped),
+    }
+}
+
+fn exit_code(result: &HookExecutionResult) -> Option<String> {
+    let code = result.process.exit_code.filter(|code| *code != 0)?;
+    Some(format!("it exited with {code}"))
+}

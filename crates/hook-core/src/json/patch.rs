@@ -1,0 +1,278 @@
+//! What changed between two values, as JSON Patch (RFC 6902).
+
+use std::fmt::Write;
+
+use super::{JsonKind, JsonObject, RawJson};
+
+/// How many operations a patch has at most.
+pub const MAX_OPERATIONS: usize = 100;
+
+/// How deep values are compared part by part; what is deeper is replaced as a whole.
+const MAX_DEPTH: usize = 32;
+
+/// How long the names and numbers of a path may be together, in bytes; what has a longer one is part
+/// of a value.
+const MAX_PATH: usize = 1_024;
+
+/// One change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PatchOperation {
+    /// The names and positions that lead to what changed.
+    pub path: Vec<String>,
+    /// What was done there.
+    pub change: PatchChange,
+}
+
+/// What was done to a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PatchChange {
+    /// It came.
+    Add(RawJson),
+    /// It was replaced by another.
+    Replace(RawJson),
+    /// It is gone.
+    Remove,
+}
+
+/// Changes, in order.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Patch {
+    /// The changes.
+    pub operations: Vec<PatchOperation>,
+    /// Whether there are more than are listed.
+    pub has_more: bool,
+}
+
+impl PatchOperation {
+    /// The path as JSON Pointer (RFC 6901).
+    pub fn pointer(&self) -> String {
+        let mut pointer = String::new();
+        for part in &self.path {
+            // Writing to memory cannot fail.
+            let _ = write!(pointer, "/{}", part.replace('~', "~0").replace('/', "~1"));
+        }
+        pointer
+    }
+}
+
+impl PatchChange {
+    /// The word for the operation.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Add(_) => "add",
+            Self::Replace(_) => "replace",
+            Self::Remove => "remove",
+        }
+    }
+
+    /// The new value, if there is one.
+    pub fn value(&self) -> Option<&RawJson> {
+        match self {
+            Self::Add(value) | Self::Replace(value) => Some(value),
+            Self::Remove => None,
+        }
+    }
+}
+
+/// What turns one value into another: at most [`MAX_OPERATIONS`] operations that add, replace or
+/// remove. Objects are compared field by field, arrays of one length element by element, and all else
+/// by its text.
+pub fn patch(old: &RawJson, new: &RawJson) -> Patch {
+    let mut patch = Patch::default();
+    let mut waiting = vec![Pair { path: Vec::new(), old: old.clone(), new: new.clone() }];
+    while let Some(pair) = waiting.pop() {
+        if pair.old == pair.new {
+            continue;
+        }
+        let parts = pair.parts().filter(|_| pair.path.len() < MAX_DEPTH);
+        let Some(parts) = parts.filter(|parts| parts.iter().all(|part| part.fits(&pair.path)))
+        else {
+            patch.push(pair.path, PatchChange::Replace(pair.new));
+            continue;
+        };
+        let mut deeper = Vec::new();
+        for Part { name, old, new } in parts {
+            let path: Vec<String> = pair.path.iter().cloned().chain([name]).collect();
+            match (old, new) {
+                (Some(old), Some(new)) if old == new => {}
+                (Some(old), Some(new)) => deeper.push(Pair { path, old, new }),
+                (Some(_), None) => patch.push(path, PatchChange::Remove),
+                (None, Some(new)) => patch.push(path, PatchChange::Add(new)),
+                (None, None) => {}
+            }
+        }
+        waiting.extend(deeper.into_iter().rev());
+        if patch.has_more {
+            break;
+        }
+    }
+    patch
+}
+
+impl Patch {
+    fn push(&mut self, path: Vec<String>, change: PatchChange) {
+        match self.operations.len() < MAX_OPERATIONS {
+            true => self.operations.push(PatchOperation { path, change }),
+            false => self.has_more = true,
+        }
+    }
+}
+
+/// Two values at one place.
+struct Pair {
+    path: Vec<String>,
+    old: RawJson,
+    new: RawJson,
+}
+
+/// One field or element of two values.
+struct Part {
+    name: String,
+    old: Option<RawJson>,
+    new: Option<RawJson>,
+}
+
+impl Part {
+    fn fits(&self, path: &[String]) -> bool {
+        path.iter().map(String::len).sum::<usize>() + self.name.len() <= MAX_PATH
+            || self.old == self.new
+    }
+}
+
+impl Pair {
+    /// The parts of two values of the same form, if they have any.
+    fn parts(&self) -> Option<Vec<Part>> {
+        match (self.old.kind(), self.new.kind()) {
+            (JsonKind::Object, JsonKind::Object) => {
+                let object = |value: &RawJson| value.to_object().ok();
+                let (mut old, new) = (object(&self.old)?, object(&self.new)?);
+                Some(fields(&mut old, &new))
+            }
+            (JsonKind::Array, JsonKind::Array) => {
+                let (old, new) = (self.old.to_items()?, self.new.to_items()?);
+                let part = |(index, (old, new)): (usize, (RawJson, RawJson))| Part {
+                    name: index.to_string(),
+                    old: Some(old),
+                    new: Some(new),
+                };
+                (old.len() == new.len())
+                    .then(|| old.into_iter().zip(new).enumerate().map(part).collect())
+            }
+            _ => None,
+        }
+    }
+}
+
+fn fields(old: &mut JsonObject, new: &JsonObject) -> Vec<Part> {
+    let of_old = old.iter().map(|(name, value)| Part {
+        name: name.to_owned(),
+        old: Some(value.clone()),
+        new: new.get(name).cloned(),
+    });
+    let added = new.iter().filter(|(name, _)| old.get(name).is_none());
+    let added = added.map(|(name, value)| Part {
+        name: name.to_owned(),
+        old: None,
+        new: Some(value.clone()),
+    });
+    of_old.chain(added).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::Value;
+
+    /// Applies a patch as RFC 6902 says.
+    fn apply(patch: &Patch, mut value: Value) -> Value {
+        for operation in &patch.operations {
+            let new =
+                operation.change.value().map(|new| serde_json::from_str(new.as_str()).unwrap());
+            let pointer = operation.pointer();
+            let Some((parent, name)) = pointer.rsplit_once('/') else {
+                value = new.unwrap();
+                continue;
+            };
+            let name = name.replace("~1", "/").replace("~0", "~");
+            let parent = value.pointer_mut(parent).unwrap();
+            match (parent, new) {
+                (Value::Object(fields), Some(new)) => {
+                    let before = fields.insert(name, new);
+                    assert_eq!(before.is_some(), operation.change.as_str() == "replace");
+                }
+                (Value::Object(fields), None) => drop(fields.remove(&name).unwrap()),
+                (Value::Array(items), Some(new)) => items[name.parse::<usize>().unwrap()] = new,
+                (parent, _) => panic!("{parent} has no parts"),
+            }
+        }
+        value
+    }
+
+    fn any_value() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            "[a~/]{0,3}".prop_map(Value::from)
+        ];
+        leaf.prop_recursive(4, 32, 4, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+                prop::collection::btree_map("[a-c~/]{0,2}", inner, 0..4)
+                    .prop_map(|fields| Value::Object(fields.into_iter().collect())),
+            ]
+        })
+    }
+
+    fn raw(value: &Value) -> RawJson {
+        RawJson::parse(value.to_string()).unwrap()
+    }
+
+    #[test]
+    fn what_changed_is_named_and_nothing_else() {
+        let old = RawJson::parse(r#"{"a":{"b/c":1,"same":[1,2]},"gone":1,"n":1.50}"#).unwrap();
+        let new = RawJson::parse(r#"{"a":{"b/c":2,"same":[1,2]},"new":[],"n":1.5}"#).unwrap();
+        let patch = patch(&old, &new);
+        let shown: Vec<String> = patch
+            .operations
+            .iter()
+            .map(|it| {
+                let value = it.change.value().map(RawJson::as_str).unwrap_or_default();
+                format!("{} {} {value}", it.change.as_str(), it.pointer())
+            })
+            .collect();
+        assert_eq!(shown, ["remove /gone ", "add /new []", "replace /a/b~1c 2", "replace /n 1.5"]);
+    }
+
+    #[test]
+    fn a_patch_is_bounded_however_much_changed() {
+        let many = |text: &str| {
+            let fields: Vec<String> = (0..500).map(|it| format!("\"{it}\":{text}")).collect();
+            RawJson::parse(format!("{{{}}}", fields.join(","))).unwrap()
+        };
+        let found = patch(&many("1"), &many("2"));
+        assert_eq!((found.operations.len(), found.has_more), (MAX_OPERATIONS, true));
+        let deep = |text: &str| {
+            RawJson::parse(format!("{}{text}{}", "[".repeat(100_000), "]".repeat(100_000))).unwrap()
+        };
+        let found = patch(&deep("1"), &deep("2"));
+        assert_eq!(found.operations.len(), 1);
+        assert_eq!(found.operations[0].path.len(), MAX_DEPTH);
+        let long =
+            |value: u8| RawJson::parse(format!("{{\"{}\":{value}}}", "x".repeat(9_999))).unwrap();
+        assert_eq!(patch(&long(1), &long(2)).operations[0].pointer(), "");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn the_patch_makes_the_new_value_of_the_old(old in any_value(), new in any_value()) {
+            let found = patch(&raw(&old), &raw(&new));
+            prop_assert!(!found.has_more);
+            prop_assert_eq!(found.operations.is_empty(), old == new);
+            prop_assert_eq!(apply(&found, old), new);
+        }
+    }
+}

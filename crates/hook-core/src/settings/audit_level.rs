@@ -1,0 +1,46 @@
+//! How much an audit tells.
+
+use super::SettingsFile;
+
+/// How much an audit tells; each level tells all that the ones before it do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[non_exhaustive]
+pub enum AuditLevel {
+    /// Nothing.
+    Off,
+    /// Hooks that come and go, that block, ask, stop and fail.
+    #[default]
+    Info,
+    /// Also hooks that start and complete, and what they changed.
+    Verbose,
+}
+
+impl AuditLevel {
+    /// Every level.
+    pub const ALL: [Self; 3] = [Self::Off, Self::Info, Self::Verbose];
+
+    /// The words for them.
+    pub const NAMES: [&'static str; 3] = ["off", "info", "verbose"];
+
+    pub(super) const WORDS: &'static str = "\"off\", \"info\" or \"verbose\"";
+
+    /// The level of that word.
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|level| level.as_str() == word)
+    }
+
+    /// The word in settings and messages.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Info => "info",
+            Self::Verbose => "verbose",
+        }
+    }
+}
+
+/// The level that settings ask for: of several files the one that tells most, so that no file hides
+/// what another wants told; [`AuditLevel::Info`] where none says.
+pub fn audit_level(files: &[SettingsFile]) -> AuditLevel {
+    files.iter().filter_map(|file| file.config.audit_level).max().unwrap_or_default()
+}
