@@ -40,7 +40,7 @@ use crate::subscription::{Audited, Lagged, Subscription};
 /// let system = HookSystem::builder(".").handler(guard).build()?;
 /// let mut audit = system.audit(AuditLevel::Info);
 ///
-/// system.fire_before_agent(BeforeAgentInput { prompt: "Hi".into() }).await;
+/// system.fire_before_agent(BeforeAgentInput::new("Hi")).await;
 ///
 /// assert_eq!(audit.next().await.unwrap().kind, AuditKind::Registered);
 /// let blocked = audit.next().await.unwrap();

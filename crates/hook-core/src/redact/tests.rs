@@ -81,7 +81,7 @@ fn where_rules_are_broken_no_value_is_left() {
 
 #[test]
 fn a_pattern_that_is_given_up_leaves_out_the_whole_text() {
-    let redaction = Redaction::new([r"(?:(a)\1*)+$"], []);
+    let redaction = Redaction::new(["(?:(?!b)a|a)+$"], []);
     assert_eq!(redaction.text(&format!("x {}b", "a".repeat(60))), REDACTED);
 }
 
