@@ -105,3 +105,25 @@ fn check_says_that_it_cannot_block() {
     let checked = Hook::new(&project, &["check", "--settings=settings.json", "--json"]).run();
     assert_eq!(checked.lines()[0]["rule"], "async-cannot-block");
 }
+
+#[test]
+fn fire_does_not_wait_and_the_hook_outlives_it() {
+    let command = "cat > told; until [ -e go ]; do sleep 0.01; done; touch done";
+    let project = project(&in_background(command));
+    let fire = [
+        "fire",
+        "BeforeAgent",
+        "--settings=settings.json",
+        "--json",
+        "--input",
+        r#"{"prompt":"hi"}"#,
+    ];
+    let fired = Hook::new(&project, &fire).run();
+    assert_eq!(fired.lines()[0]["hooks"], json!([]));
+    assert!(!project.path().join("done").exists(), "it is still at work");
+    project.write("go", "");
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(project.appears("done"));
+    let told: Value = serde_json::from_str(&project.read("told")).unwrap();
+    assert_eq!(told["prompt"], "hi");
+}

@@ -10,9 +10,9 @@ use hook_core::event::DeclareError;
 use hook_core::runner::RunnerLimits;
 use hook_core::settings::{AuditLevel, Diagnostic};
 use hook_core::{
-    EndSignal, EventDefinition, Events, Explanation, HandlerHook, HookEventName, HookListing,
-    HookRegistry, HostContext, MatchInput, ProcessedHookResult, RequestInput, RunnerHost,
-    SettingsSource, TrustPolicy,
+    Background, EndSignal, EventDefinition, Events, Explanation, HandlerHook, HookEventName,
+    HookListing, HookRegistry, HostContext, MatchInput, ProcessedHookResult, RequestInput,
+    RunnerHost, SettingsSource, TrustPolicy,
 };
 
 use crate::accepted::ServeBy;
@@ -48,6 +48,7 @@ pub struct HookSystemBuilder {
     options: EngineOptions,
     context: HostContext,
     deadline: Option<Duration>,
+    background: Background,
     bus: Option<MessageBus>,
 }
 
@@ -160,6 +161,13 @@ impl HookSystemBuilder {
         self
     }
 
+    /// What becomes of hooks that nothing waits for; they are started by default. For a process that
+    /// ends with the event, and leaves them to one that outlives it.
+    pub fn background(mut self, background: Background) -> Self {
+        self.background = background;
+        self
+    }
+
     /// The bus to serve; one of its own by default.
     pub fn bus(mut self, bus: MessageBus) -> Self {
         self.bus = Some(bus);
@@ -190,8 +198,13 @@ impl HookSystemBuilder {
         let registrations = Registrations::on(bus.topics());
         let engine = Arc::new(EngineSlot::new(self.options, registrations));
         // The one place where bus, engine and log come together.
-        let handler =
-            HookEventHandler::new(bus.clone(), Arc::clone(&engine), self.context, self.deadline);
+        let handler = HookEventHandler::new(
+            bus.clone(),
+            Arc::clone(&engine),
+            self.context,
+            self.deadline,
+            self.background,
+        );
         let handler = Arc::new(handler);
         let served = Arc::clone(&handler) as Arc<dyn RequestHandler>;
         let attached = bus.attach(Arc::clone(&served));
@@ -262,7 +275,13 @@ impl HookSystem {
             strict: false,
             events: Events::built_in(),
         };
-        HookSystemBuilder { options, context, deadline: None, bus: None }
+        HookSystemBuilder {
+            options,
+            context,
+            deadline: None,
+            background: Background::default(),
+            bus: None,
+        }
     }
 
     /// Reads the settings and builds the engine, unless that was done. Any number of callers at

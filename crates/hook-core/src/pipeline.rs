@@ -19,7 +19,9 @@ use crate::output::{HookOutput, PolicyDecision};
 use crate::planner::{Group, Plan, Planner};
 use crate::processed::{ProcessedHookResult, StageFailure};
 use crate::registry::MAX_BACKGROUND;
-use crate::runner::{HookExecutionResult, HookInput, RunScope, Runner, RunnerGone, StartedHook};
+use crate::runner::{
+    Background, HookExecutionResult, HookInput, RunScope, Runner, RunnerGone, StartedHook,
+};
 use asked_again::Told;
 use ended::Ended;
 pub use ended::NotStarted;
@@ -199,7 +201,16 @@ impl Pipeline {
                 finished.not_started.push(NotStarted { hook, ended_by: Arc::clone(by) });
                 continue;
             }
-            if let Some(permits) = &planned.hook.background {
+            let permits = planned.hook.background.as_ref();
+            let is_left = match scope.background {
+                Background::Start => false,
+                Background::Leave => permits.is_some(),
+                Background::Only => permits.is_none(),
+            };
+            if is_left {
+                continue;
+            }
+            if let Some(permits) = permits.filter(|_| scope.background == Background::Start) {
                 if !self.runner.start_in_background(&planned.hook, permits, input.clone(), scope) {
                     let running = format!(
                         "{MAX_BACKGROUND} runs of it still go on that nothing waits for, so it was \

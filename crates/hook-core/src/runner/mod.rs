@@ -140,6 +140,19 @@ pub trait RunObserver: Send + Sync {
     fn hook_finished(&self, result: &HookExecutionResult, told: Option<&HookInput>);
 }
 
+/// What becomes of the hooks of an event that nothing waits for (`async`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Background {
+    /// They are started, and the event goes on.
+    #[default]
+    Start,
+    /// They are left to another process.
+    Leave,
+    /// They alone are run, and waited for: what the other process does.
+    Only,
+}
+
 /// What the runs of one event share.
 #[derive(Clone, Default)]
 pub struct RunScope {
@@ -155,6 +168,8 @@ pub struct RunScope {
     pub depth: u32,
     /// Whether each result says what its hook was told.
     pub keeps_inputs: bool,
+    /// What becomes of hooks that nothing waits for.
+    pub background: Background,
     /// Whether the hooks ran before and are asked once more (protocol.md §2, "Asking again").
     pub asked_again: bool,
 }
