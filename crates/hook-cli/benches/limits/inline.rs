@@ -1,4 +1,4 @@
-//! P1, P2, P9 and P10: what a fire through the bus costs beside the bare pipeline, with no hook
+//! P1, P2, P9, P10 and P15: what a fire through the bus costs beside the bare pipeline, with no hook
 //! to run and with one function of the host.
 
 use std::hint::black_box;
@@ -40,6 +40,10 @@ pub(crate) fn measure(request: &Request) {
     if request.wants("P9") {
         let few = &mut fire(&runtime, one_among(10));
         compare("P9", few, &mut fire(&runtime, one_among(10_000)));
+    }
+    if request.wants("P15") {
+        let few = &mut register(&runtime, one_among(10));
+        compare("P15", few, &mut register(&runtime, one_among(10_000)));
     }
     if request.wants("P10") {
         let one = &mut fire(&runtime, one_among(1));
@@ -124,6 +128,16 @@ fn fire(runtime: &Runtime, handlers: Vec<HandlerHook>) -> impl FnMut(usize) {
                 black_box(system.fire_before_tool(black_box(&input).clone()).await);
             }
         });
+    }
+}
+
+/// Registers a hook and drops it again.
+fn register(runtime: &Runtime, handlers: Vec<HandlerHook>) -> impl FnMut(usize) {
+    let (system, hook) = (system(runtime, handlers), answering("late").matcher("edit"));
+    move |times| {
+        for _ in 0..times {
+            drop(black_box(system.register(black_box(&hook).clone()).unwrap()));
+        }
     }
 }
 

@@ -66,7 +66,11 @@ impl PlanTable {
     pub(crate) fn remove(&self, hook: &Arc<Hook>) {
         let mut events = self.write();
         let plans = events.of(hook.event);
-        Arc::make_mut(&mut plans.hooks).retain(|known| !Arc::ptr_eq(known, hook));
+        let hooks = Arc::make_mut(&mut plans.hooks);
+        // Those that come and go stand at the end.
+        if let Some(place) = hooks.iter().rposition(|known| Arc::ptr_eq(known, hook)) {
+            hooks.remove(place);
+        }
         plans.made = Arc::default();
     }
 
