@@ -8,6 +8,7 @@
 )]
 
 mod audit;
+mod background;
 mod cli;
 mod conformance;
 mod example;
@@ -17,6 +18,7 @@ mod hooks;
 mod invariants;
 mod object_matchers;
 mod parity;
+mod registration;
 mod requirements;
 mod robustness;
 mod serve;
@@ -27,3 +29,5 @@ mod serve_stdio;
 mod tour;
 mod triggers;
 mod warnings;
+#[cfg(unix)]
+mod wire_events;

@@ -10,7 +10,8 @@ use hook_core::event::DeclareError;
 use hook_core::redact::Redaction;
 use hook_core::runner::RunnerError;
 use hook_core::settings::{
-    AuditLevel, Diagnostic, SettingsFile, Severity, audit_level, discover, read_again, redaction,
+    AuditLevel, Diagnostic, RegistrationLimits, SettingsFile, Severity, audit_level, discover,
+    read_again, redaction, registration_limits,
 };
 use hook_core::text::OneLine;
 use hook_core::{
@@ -22,6 +23,7 @@ use tokio::sync::{OnceCell, Semaphore};
 use tokio::task::JoinError;
 
 use crate::declared::{DeclaredEvent, DeclaredEvents};
+use crate::registered::RegisteredHooks;
 use crate::registrations::Registrations;
 
 /// Why a hook system could not be initialized. Remembered until a reload, but for
@@ -117,6 +119,8 @@ pub(crate) struct Engine {
     pub(crate) pipeline: Pipeline,
     /// The events there are, with those that settings declare.
     pub(crate) events: Events,
+    /// How many hooks clients may register.
+    pub(crate) registration: RegistrationLimits,
     /// What the registry was made of, for a reload that finds a file broken.
     files: Vec<SettingsFile>,
     /// What is left out of audits and recordings.
@@ -229,6 +233,7 @@ impl Engine {
             registry,
             pipeline: Pipeline::new(planner, runner, Aggregator),
             events,
+            registration: registration_limits(&files),
             redaction: Arc::new(redaction(&files)),
             audit_level: audit_level(&files),
             files,
@@ -274,6 +279,8 @@ pub(crate) struct EngineSlot {
     /// One reload at a time, so that the last to begin is the last to be seen.
     reloading: Semaphore,
     registrations: Registrations,
+    /// Registered while the system runs.
+    registered: RegisteredHooks,
 }
 
 impl EngineSlot {
@@ -284,7 +291,16 @@ impl EngineSlot {
             declared: DeclaredEvents::default(),
             reloading: Semaphore::new(1),
             registrations,
+            registered: RegisteredHooks::default(),
         }
+    }
+
+    pub(crate) fn registered(&self) -> &RegisteredHooks {
+        &self.registered
+    }
+
+    pub(crate) fn registrations(&self) -> &Registrations {
+        &self.registrations
     }
 
     /// What is to be left out of what is written down: everything, while that is not known.
@@ -368,7 +384,8 @@ impl EngineSlot {
     pub(crate) fn guard_before_reading(&self, event: Option<HookEventName>) -> Option<Guard<'_>> {
         let handlers = || self.options.handlers.iter();
         let known = event.and_then(|event| handlers().find(|it| it.is_guard_of(event)));
-        let possible = self.options.strict.then_some(Guard::Possible);
+        let registered = || event.is_some_and(|event| self.registered.has_guard_of(event));
+        let possible = (self.options.strict || registered()).then_some(Guard::Possible);
         known.map(|handler| Guard::Known(handler.name())).or(possible)
     }
 
@@ -403,7 +420,10 @@ impl EngineSlot {
                 is_first = true;
                 match Engine::build(&slot.options, None).await {
                     Err(unbuilt) if unbuilt.may_pass() => Err(unbuilt),
-                    built => Ok(built),
+                    built => {
+                        slot.registered.adopted_by(&built, || ());
+                        Ok(built)
+                    }
                 }
             };
             let built = match slot.current().get_or_try_init(build).await {
@@ -426,7 +446,9 @@ impl EngineSlot {
         let mut is_first = false;
         let build = async || {
             is_first = true;
-            Engine::build_here(&self.options, None)
+            let built = Engine::build_here(&self.options, None);
+            self.registered.adopted_by(&built, || ());
+            built
         };
         let built = self.current().get_or_init(build).await.clone();
         if is_first {
@@ -449,14 +471,15 @@ impl EngineSlot {
         // An engine that works is not given up for one that does not.
         let may_pass = rebuilt.as_ref().is_err_and(|unbuilt| unbuilt.may_pass());
         if rebuilt.is_ok() || before.is_err() && !may_pass {
-            let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
-            if let (Ok(engine), Ok(before)) = (&rebuilt, &before) {
-                for (name, enabled) in before.registry.switches() {
-                    engine.pipeline.planner().set_enabled(&name, enabled);
+            self.registered.adopted_by(&rebuilt, || {
+                let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
+                if let (Ok(engine), Ok(before)) = (&rebuilt, &before) {
+                    for (name, enabled) in before.registry.switches() {
+                        engine.pipeline.planner().set_enabled(&name, enabled);
+                    }
                 }
-            }
-            *current = Arc::new(OnceCell::new_with(Some(rebuilt.clone())));
-            drop(current);
+                *current = Arc::new(OnceCell::new_with(Some(rebuilt.clone())));
+            });
             self.registrations.replaced(before.as_ref().ok(), &rebuilt);
         }
         rebuilt

@@ -8,9 +8,9 @@ use futures::FutureExt;
 use hook_core::runner::{Nesting, RunningHooks};
 use hook_core::text::shortened;
 use hook_core::{
-    EventInput, FailureCode, FinishedHooks, Guard, HookEventName, HookExecutionResult, HostContext,
-    PayloadError, PipelineOutcome, Plan, ProcessedHookResult, RawJson, RequestInput, RunScope,
-    StageFailure,
+    Background, EventInput, FailureCode, FinishedHooks, Guard, HookEventName, HookExecutionResult,
+    HostContext, PayloadError, PipelineOutcome, Plan, ProcessedHookResult, RawJson, RequestInput,
+    RunScope, StageFailure,
 };
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
@@ -33,6 +33,8 @@ pub struct HookEventHandler {
     host: HostContext,
     /// How long a request may take that does not say it itself.
     deadline: Option<Duration>,
+    /// What becomes of hooks that nothing waits for.
+    background: Background,
     /// Cancelled when a shutdown's deadline has passed.
     ended: CancellationToken,
     in_flight: InFlight,
@@ -53,12 +55,14 @@ impl HookEventHandler {
         engine: Arc<EngineSlot>,
         host: HostContext,
         deadline: Option<Duration>,
+        background: Background,
     ) -> Self {
         Self {
             bus,
             engine,
             host,
             deadline,
+            background,
             ended: CancellationToken::new(),
             in_flight: InFlight::default(),
         }
@@ -129,6 +133,7 @@ impl HookEventHandler {
                 nesting,
                 depth: control.depth,
                 keeps_inputs,
+                background: self.background,
                 asked_again: false,
             };
             let run = engine.pipeline.run(&plan, input, &scope).now_or_never();
@@ -157,6 +162,7 @@ impl HookEventHandler {
                 nesting: Nesting::here(),
                 depth: control.depth,
                 keeps_inputs,
+                background: self.background,
                 asked_again: false,
             },
             cut_off: self.cut_off(&cancel, control.deadline),

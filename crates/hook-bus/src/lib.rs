@@ -83,6 +83,7 @@ mod places;
 mod progress;
 pub mod recording;
 mod redaction;
+mod registered;
 mod registrations;
 pub mod schema;
 pub mod script;
@@ -103,6 +104,7 @@ pub use message::{
     CorrelationId, HookExecutionRequest, HookExecutionResponse, HookFinished, HookProgress,
     HookRegistration, HookStarted, JournalEntry, JournalMessage, RegistrationChange, RequestKey,
 };
+pub use registered::{RegisterError, RegisteredHook, Registrant, Registration};
 pub use subscription::{Lagged, Message, Subscription, SubscriptionLimits};
 pub use system::{HookSystem, HookSystemBuilder, HookSystemStatus};
 

@@ -41,7 +41,7 @@ impl Registrations {
     }
 
     /// Says that a hook came or went, with that engine or, at run time, into it.
-    fn tell(&self, change: RegistrationChange, hook: &Arc<Hook>, generation: u64) {
+    pub(crate) fn tell(&self, change: RegistrationChange, hook: &Arc<Hook>, generation: u64) {
         if let Some(topics) = self.topics.upgrade() {
             let registration = HookRegistration::now(change, Arc::clone(hook), generation);
             HookRegistration::topic(&topics).publish(&Arc::new(registration));

@@ -4,15 +4,15 @@ use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use hook_core::event::DeclareError;
 use hook_core::runner::RunnerLimits;
 use hook_core::settings::{AuditLevel, Diagnostic};
 use hook_core::{
-    EndSignal, EventDefinition, Events, Explanation, HandlerHook, HookEventName, HookListing,
-    HookRegistry, HostContext, MatchInput, ProcessedHookResult, RequestInput, RunnerHost,
-    SettingsSource, TrustPolicy,
+    Background, EndSignal, EventDefinition, Events, Explanation, HandlerHook, HookEventName,
+    HookListing, HookRegistry, HostContext, MatchInput, ProcessedHookResult, RequestInput,
+    RunnerHost, SettingsSource, TrustPolicy,
 };
 
 use crate::accepted::ServeBy;
@@ -25,6 +25,7 @@ use crate::engine::{
 use crate::event_handler::HookEventHandler;
 use crate::message::HookExecutionRequest;
 use crate::redaction::CurrentRedaction;
+use crate::registered::{RegisterError, RegisteredHook, Registrant, Registration};
 use crate::registrations::Registrations;
 
 /// Where a hook system stands.
@@ -47,6 +48,7 @@ pub struct HookSystemBuilder {
     options: EngineOptions,
     context: HostContext,
     deadline: Option<Duration>,
+    background: Background,
     bus: Option<MessageBus>,
 }
 
@@ -159,6 +161,13 @@ impl HookSystemBuilder {
         self
     }
 
+    /// What becomes of hooks that nothing waits for; they are started by default. For a process that
+    /// ends with the event, and leaves them to one that outlives it.
+    pub fn background(mut self, background: Background) -> Self {
+        self.background = background;
+        self
+    }
+
     /// The bus to serve; one of its own by default.
     pub fn bus(mut self, bus: MessageBus) -> Self {
         self.bus = Some(bus);
@@ -189,8 +198,13 @@ impl HookSystemBuilder {
         let registrations = Registrations::on(bus.topics());
         let engine = Arc::new(EngineSlot::new(self.options, registrations));
         // The one place where bus, engine and log come together.
-        let handler =
-            HookEventHandler::new(bus.clone(), Arc::clone(&engine), self.context, self.deadline);
+        let handler = HookEventHandler::new(
+            bus.clone(),
+            Arc::clone(&engine),
+            self.context,
+            self.deadline,
+            self.background,
+        );
         let handler = Arc::new(handler);
         let served = Arc::clone(&handler) as Arc<dyn RequestHandler>;
         let attached = bus.attach(Arc::clone(&served));
@@ -261,7 +275,13 @@ impl HookSystem {
             strict: false,
             events: Events::built_in(),
         };
-        HookSystemBuilder { options, context, deadline: None, bus: None }
+        HookSystemBuilder {
+            options,
+            context,
+            deadline: None,
+            background: Background::default(),
+            bus: None,
+        }
     }
 
     /// Reads the settings and builds the engine, unless that was done. Any number of callers at
@@ -408,6 +428,54 @@ impl HookSystem {
         self.engine.declare(definition)
     }
 
+    /// Registers a function of the host as a hook while the system runs: it is asked from the next
+    /// request on, behind the other hooks of its priority, also after a reload. It goes when what is
+    /// given back is dropped.
+    ///
+    /// ```
+    /// use hook_bus::HookSystem;
+    /// use hook_core::{BeforeAgentInput, HandlerHook, events::BeforeAgent};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    ///
+    /// let system = HookSystem::builder(".").build()?;
+    /// let frozen = system.register(HandlerHook::on::<BeforeAgent>("freeze", |_input, answer| {
+    ///     answer.deny("not while the release is built");
+    ///     Ok(())
+    /// }))?;
+    /// assert!(system.fire_before_agent(BeforeAgentInput::new("Hi")).await.is_blocking_decision());
+    ///
+    /// drop(frozen);
+    /// assert!(!system.fire_before_agent(BeforeAgentInput::new("Hi")).await.is_blocking_decision());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// When its matcher cannot be used, or its event was not declared.
+    pub fn register(&self, hook: HandlerHook) -> Result<Registration, RegisterError> {
+        self.engine.register(hook, None, Registrant::Host)
+    }
+
+    /// As [`register`](Self::register), under an id, and on behalf of somebody else: hooks of clients
+    /// are limited by `hooksConfig.registration`.
+    ///
+    /// # Errors
+    /// Also when there is one of that id, or there are too many.
+    pub fn register_as(
+        &self,
+        id: &str,
+        hook: HandlerHook,
+        registrant: Registrant,
+    ) -> Result<Registration, RegisterError> {
+        self.engine.register(hook, Some(id), registrant)
+    }
+
+    /// The hooks that were registered while the system runs, in the order of their registration.
+    pub fn registrations(&self) -> Vec<RegisteredHook> {
+        self.engine.registered().list()
+    }
+
     /// Whether an event has a guard (a hook with `failBehavior: block` that is switched on), or may have
     /// one: where settings were not read yet, or could not be. For a caller that could not fire the
     /// event, and must not go on if a hook could have forbidden that.
@@ -434,7 +502,15 @@ impl HookSystem {
     /// request is answered and every hook's process group is gone, which takes a little longer
     /// than the deadline where a hook ignores TERM.
     pub async fn shutdown(&self, deadline: Duration) {
+        let begun = Instant::now();
         self.handler.shut_down(deadline).await;
+        if let Ok(engine) = self.ready() {
+            let runner = engine.pipeline.runner();
+            // Hooks that nothing waits for have the same deadline.
+            let left = deadline.saturating_sub(begun.elapsed());
+            let _ = tokio::time::timeout(left, runner.tasks().wait()).await;
+            runner.end_background();
+        }
         self.clean_up().await;
     }
 

@@ -15,6 +15,8 @@ pub(crate) fn unfinished(plan: &Plan, results: &[HookExecutionResult]) -> Option
         })
     };
     let hooks = plan.hooks.iter().map(|planned| &planned.hook);
+    // What nothing waits for is no part of the request.
+    let hooks = hooks.filter(|hook| !hook.runs_in_background());
     let names: Vec<RawJson> = hooks
         .filter(|hook| !is_finished(hook))
         .map(|hook| RawJson::from_text(&shortened(hook.display_name())))

@@ -1,6 +1,7 @@
 //! What the common flags mean: the project, its settings, what is trusted, and the hook system of
 //! them.
 
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -69,6 +70,29 @@ impl Context {
             None => nearest_project(&cwd),
         };
         Ok(Self { common, cwd, project, config_home: config_home() })
+    }
+
+    /// The common options that say which hooks there are, for another command with the same.
+    pub(crate) fn arguments(&self) -> Vec<OsString> {
+        let common = &self.common;
+        let mut arguments = Vec::new();
+        let mut option = |name: &str, value: &OsStr| {
+            arguments.push(OsString::from(format!("--{name}")));
+            arguments.push(value.to_owned());
+        };
+        if let Some(project) = &common.project {
+            option("project", project.as_os_str());
+        }
+        for settings in &common.settings {
+            option("settings", settings.as_os_str());
+        }
+        option("session-id", OsStr::new(&common.session_id));
+        if let Some(timeout) = common.timeout {
+            option("timeout", OsStr::new(&timeout.to_string()));
+        }
+        let flags = [("--no-user", common.no_user), ("--strict", common.strict)];
+        arguments.extend(flags.iter().filter(|(_, given)| *given).map(|(name, _)| name.into()));
+        arguments
     }
 
     /// Whether JSON was asked for.

@@ -120,8 +120,9 @@ pub use planner::{Group, Plan, Planner};
 pub use processed::{Guard, ProcessedHookResult, StageFailure};
 pub use registry::{Hook, HookListing, HookRegistry};
 pub use runner::{
-    EndSignal, HandlerError, HandlerHook, HandlerResult, HookExecutionResult, HookInput, HookKind,
-    HookStart, RunLane, RunObserver, RunScope, Runner, RunnerHost, RunnerLimits, TypedResult,
+    Background, EndSignal, HandlerError, HandlerHook, HandlerResult, HookExecutionResult,
+    HookInput, HookKind, HookStart, RunLane, RunObserver, RunScope, Runner, RunnerHost,
+    RunnerLimits, TypedResult,
 };
 pub use settings::{FailBehavior, HookSource, MatcherDefinition, MatcherFields, SettingsSource};
 pub use shape::ShapeError;

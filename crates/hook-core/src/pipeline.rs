@@ -18,7 +18,10 @@ use crate::input::{EventInput, HostContext, RequestInput};
 use crate::output::{HookOutput, PolicyDecision};
 use crate::planner::{Group, Plan, Planner};
 use crate::processed::{ProcessedHookResult, StageFailure};
-use crate::runner::{HookExecutionResult, HookInput, RunScope, Runner, RunnerGone, StartedHook};
+use crate::registry::MAX_BACKGROUND;
+use crate::runner::{
+    Background, HookExecutionResult, HookInput, RunScope, Runner, RunnerGone, StartedHook,
+};
 use asked_again::Told;
 use ended::Ended;
 pub use ended::NotStarted;
@@ -133,9 +136,11 @@ impl Pipeline {
         plan: &Plan,
         finished: FinishedHooks,
     ) -> Result<PipelineOutcome, StageFailure> {
-        let FinishedHooks { mut results, not_started } = finished;
+        let FinishedHooks { mut results, not_started, warnings } = finished;
         if results.is_empty() {
-            return Ok(PipelineOutcome::empty_success());
+            let mut outcome = PipelineOutcome { not_started, ..PipelineOutcome::empty_success() };
+            outcome.processed.warn(warnings);
+            return Ok(outcome);
         }
         results.sort_by_key(|(place, _)| *place);
         let mut hooks: Vec<_> = results.into_iter().map(|(_, result)| result).collect();
@@ -145,11 +150,12 @@ impl Pipeline {
             processed.granted = is_granted(plan.event, &processed, &hooks);
             processed
         };
-        let processed = catch_unwind(AssertUnwindSafe(process)).map_err(|panic| {
+        let mut processed = catch_unwind(AssertUnwindSafe(process)).map_err(|panic| {
             let message =
                 format!("failed to merge the hooks' answers: {}", panic_message(panic.as_ref()));
             StageFailure::new(FailureCode::AggregationFailed, message)
         })?;
+        processed.warn(warnings);
         Ok(PipelineOutcome { processed, hooks, not_started })
     }
 
@@ -193,6 +199,25 @@ impl Pipeline {
             if let Some(by) = ended.keeps_out(&planned.hook) {
                 let hook = Arc::clone(&planned.hook);
                 finished.not_started.push(NotStarted { hook, ended_by: Arc::clone(by) });
+                continue;
+            }
+            let permits = planned.hook.background.as_ref();
+            let is_left = match scope.background {
+                Background::Start => false,
+                Background::Leave => permits.is_some(),
+                Background::Only => permits.is_none(),
+            };
+            if is_left {
+                continue;
+            }
+            if let Some(permits) = permits.filter(|_| scope.background == Background::Start) {
+                if !self.runner.start_in_background(&planned.hook, permits, input.clone(), scope) {
+                    let running = format!(
+                        "{MAX_BACKGROUND} runs of it still go on that nothing waits for, so it was \
+                         not run for this event"
+                    );
+                    finished.warnings.push(planned.hook.says(&running));
+                }
                 continue;
             }
             told.note(plan, place, input);
@@ -241,6 +266,8 @@ pub struct FinishedHooks {
     results: Vec<(usize, HookExecutionResult)>,
     /// In plan order.
     not_started: Vec<NotStarted>,
+    /// What the caller should know of hooks that have no result.
+    warnings: Vec<String>,
 }
 
 impl FinishedHooks {

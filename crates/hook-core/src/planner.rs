@@ -1,20 +1,20 @@
 //! Planning: which hooks an event runs, in which groups and order (protocol.md §2, "Plan").
 
+mod table;
+
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
-use crate::event::{ByEvent, HookEventName};
-use crate::input::{EventInput, HostContext, MAX_TOOL_NAME, RequestInput};
+use crate::event::HookEventName;
+use crate::input::{EventInput, HostContext, RequestInput};
 use crate::matcher::{Facts, FilterOutcome, MatchInput, MatchOutcome, Surroundings};
 use crate::registry::{Hook, HookRegistry};
 use crate::runner::HookKind;
 use crate::settings::FailBehavior;
 use crate::text::shortened;
-
-/// How many plans are remembered per event. Tools have few names; with more
-/// than this many, plans are made again.
-const REMEMBERED_PLANS: usize = 1_024;
+pub(crate) use table::PlanTable;
+use table::Remembered;
 
 /// The hooks that one event runs: groups that run one after the other.
 #[derive(Debug)]
@@ -148,76 +148,12 @@ impl Planner {
 
     /// The first running hook of the event whose failure is a denial, whatever it matches.
     pub fn blocking_on_failure(&self, event: HookEventName) -> Option<Arc<Hook>> {
-        let table = self.registry.table();
-        let mut hooks = table.hooks(event).iter();
-        hooks.find(|hook| hook.fail_behavior == FailBehavior::Block).cloned()
+        let hooks = self.registry.table().hooks(event);
+        hooks.iter().find(|hook| hook.fail_behavior == FailBehavior::Block).cloned()
     }
 }
 
-/// The hooks that are on, by event, with the plans made so far.
-#[derive(Debug)]
-pub(crate) struct PlanTable {
-    events: ByEvent<EventPlans>,
-}
-
-#[derive(Debug, Default)]
-struct EventPlans {
-    hooks: Vec<Arc<Hook>>,
-    without_subject: OnceLock<Remembered>,
-    by_subject: Mutex<HashMap<Box<str>, Remembered>>,
-}
-
-/// What is remembered for one subject.
-#[derive(Debug, Clone)]
-enum Remembered {
-    /// The plan of every request.
-    Plan(Arc<Plan>),
-    /// The hooks whose matchers match the subject, of which some ask about the input, too. They
-    /// are asked before those that stand twice become one: a hook runs if any of its matchers
-    /// matches.
-    Candidates(Arc<[PlannedHook]>),
-}
-
-impl PlanTable {
-    pub(crate) fn new(hooks: Vec<Arc<Hook>>) -> Self {
-        let mut events: ByEvent<EventPlans> = ByEvent::default();
-        for hook in hooks {
-            events.of(hook.event).hooks.push(hook);
-        }
-        Self { events }
-    }
-
-    /// The hooks of an event that are on, in run order.
-    pub(crate) fn hooks(&self, event: HookEventName) -> &[Arc<Hook>] {
-        self.events.get(event).map_or(&[], |plans| &plans.hooks)
-    }
-
-    fn remembered(&self, event: HookEventName, subject: Option<&str>) -> Remembered {
-        let Some(plans) = self.events.get(event) else { return remember(event, &[], subject) };
-        let Some(subject) = subject else {
-            return plans
-                .without_subject
-                .get_or_init(|| remember(event, &plans.hooks, None))
-                .clone();
-        };
-        let remembered = || plans.by_subject.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(plan) = remembered().get(subject) {
-            return plan.clone();
-        }
-        let plan = remember(event, &plans.hooks, Some(subject));
-        // Most names of tools are short, and what is long may be long beyond measure.
-        if subject.len() > MAX_TOOL_NAME {
-            return plan;
-        }
-        let mut remembered = remembered();
-        if remembered.len() >= REMEMBERED_PLANS {
-            remembered.clear();
-        }
-        remembered.insert(subject.into(), plan.clone());
-        plan
-    }
-}
-
+/// What the hooks of an event, in run order, make of that subject.
 fn remember(event: HookEventName, hooks: &[Arc<Hook>], subject: Option<&str>) -> Remembered {
     let candidates = hooks.iter().filter_map(|hook| PlannedHook::of(hook, subject));
     let candidates: Vec<PlannedHook> = candidates.collect();

@@ -3,11 +3,13 @@
 
 mod consent;
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
+
+use tokio::sync::Semaphore;
 
 use crate::event::{ByEvent, Events, HookEventName};
 use crate::explain::{Explanation, NotRun, Switch, SwitchedOff, explain};
@@ -43,6 +45,9 @@ pub struct Hook {
     pub priority: i32,
     /// Whether the hooks of its priority run one after the other.
     pub sequential: bool,
+    /// Its permits to run while events go on without waiting for it; absent for a hook that is waited
+    /// for.
+    pub(crate) background: Option<Arc<Semaphore>>,
     /// How long it may run.
     pub timeout: Duration,
     /// Who says how long.
@@ -79,6 +84,11 @@ impl Suspension {
 }
 
 impl Hook {
+    /// Whether events go on without waiting for it (`async`).
+    pub fn runs_in_background(&self) -> bool {
+        self.background.is_some()
+    }
+
     /// What the hook is run by.
     pub fn kind(&self) -> HookKind {
         self.executor.kind()
@@ -189,14 +199,18 @@ pub struct HookRegistry {
     notices: ByEvent<Vec<String>>,
     /// Where relative paths begin.
     surroundings: Surroundings,
-    switches: RwLock<Switches>,
+    state: RwLock<State>,
+    /// The plans for what is switched on now.
+    table: PlanTable,
 }
 
-#[derive(Debug)]
-struct Switches {
-    /// What was said at run time, by name; wins over settings.
-    by_name: Vec<(String, bool)>,
-    table: Arc<PlanTable>,
+/// What was said at run time.
+#[derive(Debug, Default)]
+struct State {
+    /// Which hooks are on or off, by name; wins over settings.
+    switches: Vec<(String, bool)>,
+    /// The hooks that were registered, by their numbers.
+    registered: BTreeMap<u64, Arc<Hook>>,
 }
 
 impl HookRegistry {
@@ -257,6 +271,8 @@ impl HookRegistry {
                     matcher,
                     priority: entry.priority,
                     sequential: entry.sequential,
+                    // What blocks in place of running is waited for.
+                    background: background(entry.is_async && suspended.is_none()),
                     timeout: entry.timeout.unwrap_or(default_timeout),
                     timeout_origin: entry.timeout_origin,
                     fail_behavior: match suspended {
@@ -279,33 +295,43 @@ impl HookRegistry {
         let behind_errors = consent.missing.iter().filter_map(|guard| of_missing(guard, runner));
         hooks.extend(behind_errors.map(Arc::new));
         hooks.extend(handlers.iter().map(|handler| Arc::new(of_handler(handler, runner))));
-        let table = Arc::new(PlanTable::new(running(&hooks, &[])));
-        let switches = RwLock::new(Switches { by_name: Vec::new(), table });
+        let table = PlanTable::new(running(&hooks, &[]));
         let notices = notices(&hooks, &consent.missing);
         let lost_guards = lost_guards(&hooks, &consent.missing);
         let losses = losses(&diagnostics, &of_matchers);
         let surroundings = Surroundings::new(project, runner.home());
-        Self { surroundings, hooks, losses, lost_guards, diagnostics, unread, notices, switches }
+        Self {
+            surroundings,
+            hooks,
+            losses,
+            lost_guards,
+            diagnostics,
+            unread,
+            notices,
+            state: RwLock::default(),
+            table,
+        }
     }
 
     /// Every hook in run order.
     pub fn list(&self) -> Vec<HookListing> {
-        let switches = read(&self.switches);
+        let state = read(&self.state);
         let listing = |hook: &Arc<Hook>| HookListing {
-            enabled: is_on(hook, &switches.by_name),
+            enabled: is_on(hook, &state.switches),
             trusted: hook.trust.is_given(),
-            disabled_by: disabled_by(hook, &switches.by_name),
+            disabled_by: disabled_by(hook, &state.switches),
             hook: Arc::clone(hook),
         };
-        self.hooks.iter().map(listing).collect()
+        self.hooks.iter().chain(state.registered.values()).map(listing).collect()
     }
 
     /// Says of every hook whether it would run for an event, in which order, and why not.
     pub fn explain(&self, event: HookEventName, input: &MatchInput) -> Explanation {
-        let switches = read(&self.switches);
-        let on = switches.table.hooks(event);
-        let obstacles = |hook: &Hook| obstacles(hook, &switches.by_name);
-        explain(&self.hooks, on, obstacles, event, (input, &self.surroundings))
+        let state = read(&self.state);
+        let all: Vec<_> = self.hooks.iter().chain(state.registered.values()).cloned().collect();
+        let on = self.table.hooks(event);
+        let obstacles = |hook: &Hook| obstacles(hook, &state.switches);
+        explain(&all, &on, obstacles, event, (input, &self.surroundings))
     }
 
     pub(crate) fn surroundings(&self) -> &Surroundings {
@@ -314,16 +340,40 @@ impl HookRegistry {
 
     /// See [`Planner::set_enabled`](crate::Planner::set_enabled).
     pub(crate) fn set_enabled(&self, name: &str, enabled: bool) -> usize {
-        let mut switches = self.switches.write().unwrap_or_else(std::sync::PoisonError::into_inner);
-        switches.by_name.retain(|(known, _)| known != name);
-        switches.by_name.push((name.to_owned(), enabled));
-        switches.table = Arc::new(PlanTable::new(running(&self.hooks, &switches.by_name)));
-        self.hooks.iter().filter(|hook| hook.display_name() == name).count()
+        let mut state = write(&self.state);
+        state.switches.retain(|(known, _)| known != name);
+        state.switches.push((name.to_owned(), enabled));
+        let all = || self.hooks.iter().chain(state.registered.values());
+        self.table.replace(running(all(), &state.switches));
+        all().filter(|hook| hook.display_name() == name).count()
+    }
+
+    /// Registers a function of the host as a hook, behind all others of its event; one of that number
+    /// that is there stays. What it costs depends on the event's hooks alone.
+    pub fn register(&self, number: u64, handler: &HandlerHook, runner: &Runner) -> Arc<Hook> {
+        let mut state = write(&self.state);
+        if let Some(known) = state.registered.get(&number) {
+            return Arc::clone(known);
+        }
+        let hook = Arc::new(of_handler(handler, runner));
+        state.registered.insert(number, Arc::clone(&hook));
+        if is_on(&hook, &state.switches) {
+            self.table.add(Arc::clone(&hook));
+        }
+        hook
+    }
+
+    /// Takes a registered hook out again. Requests in flight keep their plans.
+    pub fn unregister(&self, number: u64) -> Option<Arc<Hook>> {
+        let mut state = write(&self.state);
+        let hook = state.registered.remove(&number)?;
+        self.table.remove(&hook);
+        Some(hook)
     }
 
     /// What was switched at run time, so that it can be carried over to a reloaded registry.
     pub fn switches(&self) -> Vec<(String, bool)> {
-        read(&self.switches).by_name.clone()
+        read(&self.state).switches.clone()
     }
 
     /// Everything that is wrong with the settings.
@@ -362,22 +412,26 @@ impl HookRegistry {
 
     /// How many hooks are registered.
     pub fn len(&self) -> usize {
-        self.hooks.len()
+        self.hooks.len() + read(&self.state).registered.len()
     }
 
     /// Whether no hook is registered.
     pub fn is_empty(&self) -> bool {
-        self.hooks.is_empty()
+        self.len() == 0
     }
 
     /// The plans for what is switched on now.
-    pub(crate) fn table(&self) -> Arc<PlanTable> {
-        Arc::clone(&read(&self.switches).table)
+    pub(crate) fn table(&self) -> &PlanTable {
+        &self.table
     }
 }
 
-fn read(switches: &RwLock<Switches>) -> std::sync::RwLockReadGuard<'_, Switches> {
-    switches.read().unwrap_or_else(std::sync::PoisonError::into_inner)
+fn read(state: &RwLock<State>) -> RwLockReadGuard<'_, State> {
+    state.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn write(state: &RwLock<State>) -> RwLockWriteGuard<'_, State> {
+    state.write().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Whether a hook that changed is a guard, as it was trusted. Where the decision does not say, as it is
@@ -407,6 +461,7 @@ fn of_missing(guard: &MissingGuard, runner: &Runner) -> Option<Hook> {
         matcher: matcher_of(grant, guard.event),
         priority: DEFAULT_PRIORITY,
         sequential: false,
+        background: None,
         timeout: runner.limits().timeout,
         timeout_origin: TimeoutOrigin::Engine,
         fail_behavior: FailBehavior::Block,
@@ -432,6 +487,9 @@ fn of_handler(handler: &HandlerHook, runner: &Runner) -> Hook {
         matcher,
         priority: handler.priority,
         sequential: handler.sequential,
+        background: background(
+            handler.background && handler.fail_behavior == FailBehavior::Continue,
+        ),
         timeout: handler.timeout.unwrap_or(runner.limits().timeout),
         timeout_origin: match handler.timeout {
             Some(_) => TimeoutOrigin::Hook,
@@ -445,6 +503,13 @@ fn of_handler(handler: &HandlerHook, runner: &Runner) -> Hook {
         switched_off: Vec::new(),
         executor: runner.handler(handler),
     }
+}
+
+/// How many runs of one hook may go on at once that nothing waits for.
+pub(crate) const MAX_BACKGROUND: usize = 8;
+
+fn background(is_async: bool) -> Option<Arc<Semaphore>> {
+    is_async.then(|| Arc::new(Semaphore::new(MAX_BACKGROUND)))
 }
 
 /// The first few errors but those that are said of their hooks, and how many more there are.
@@ -589,7 +654,11 @@ fn obstacles(hook: &Hook, switches: &[(String, bool)]) -> Vec<NotRun> {
     untrusted.into_iter().chain(disabled).collect()
 }
 
-fn running(hooks: &[Arc<Hook>], switches: &[(String, bool)]) -> Vec<Arc<Hook>> {
+fn running<'h>(
+    hooks: impl IntoIterator<Item = &'h Arc<Hook>>,
+    switches: &[(String, bool)],
+) -> Vec<Arc<Hook>> {
     let is_planned = |hook: &Arc<Hook>| hook.trust.is_given() || hook.blocks_unrun();
-    hooks.iter().filter(|hook| is_planned(hook) && is_on(hook, switches)).cloned().collect()
+    let on = hooks.into_iter().filter(|hook| is_planned(hook) && is_on(hook, switches));
+    on.cloned().collect()
 }

@@ -1,5 +1,6 @@
 //! The fields of each message, for their schema.
 
+use hook_core::event::DEFINITION_FIELDS;
 use hook_core::schema::{Field, Kind};
 use hook_core::settings::AuditLevel;
 
@@ -55,7 +56,7 @@ pub(crate) static REQUEST: [Field; 7] = [
 ];
 
 /// What else a client sends, by name.
-pub(crate) static CONTROL: [(&str, &[Field]); 5] = [
+pub(crate) static CONTROL: [(&str, &[Field]); 6] = [
     ("subscribe", &[type_of("hook-subscribe")]),
     ("tail", &[type_of("hook-tail")]),
     (
@@ -70,6 +71,16 @@ pub(crate) static CONTROL: [(&str, &[Field]); 5] = [
         &[
             type_of("hook-cancel"),
             Field::required("correlationId", CORRELATION_ID, "The id of the requests to cancel."),
+        ],
+    ),
+    (
+        "define-event",
+        &[
+            type_of("hook-define-event"),
+            Field::required("eventName", Kind::Text, "The name of the event."),
+            DEFINITION_FIELDS[0],
+            DEFINITION_FIELDS[1],
+            DEFINITION_FIELDS[2],
         ],
     ),
     ("reload", &[type_of("hook-reload")]),
@@ -236,7 +247,14 @@ const RECORDED_AT: Field =
 
 /// What else an engine sends, by name: the last three are what `hook-tail` asks for, and the lines
 /// of a recording.
-pub(crate) static NEWS: [(&str, &[Field]); 10] = [
+pub(crate) static NEWS: [(&str, &[Field]); 11] = [
+    (
+        "event-defined",
+        &[
+            type_of("hook-event-defined"),
+            Field::required("eventName", Kind::Defined(defined::EVENT), "The event."),
+        ],
+    ),
     (
         "hello",
         &[

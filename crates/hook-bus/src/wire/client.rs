@@ -16,17 +16,18 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
-use hook_core::RunLane;
 use hook_core::settings::AuditLevel;
+use hook_core::{EventDefinition, FailureCode, RunLane};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::LineReader;
-use super::message::{ClientMessage, audit_line, hello, lagged, reload};
+use super::message::{ClientMessage, audit_line, event_defined, hello, lagged, reload};
 use super::queues::{Inbox, Outbox};
 use crate::audit::{Audit, AuditEntry};
 use crate::bus::{MessageBus, Publication, PublishError, Submitted};
+use crate::declared::DeclaredEvent;
 use crate::message::{
     CorrelationId, HookExecutionRequest, HookExecutionResponse, HookProgress, JournalEntry,
     RequestKey,
@@ -110,6 +111,7 @@ where
         progress: None,
         tail: None,
         audit: None,
+        declared: Vec::new(),
         running: FuturesUnordered::new(),
         requests: HashMap::new(),
         cancels: HashMap::new(),
@@ -195,6 +197,8 @@ struct Client<'s, W> {
     progress: Option<Subscription<HookProgress>>,
     tail: Option<Tail>,
     audit: Option<Audit>,
+    /// The events that it declared.
+    declared: Vec<DeclaredEvent>,
     running: FuturesUnordered<BoxFuture<'s, Finished>>,
     /// This client's requests that are not answered yet.
     requests: HashMap<RequestKey, CorrelationId>,
@@ -267,9 +271,28 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
                 let cancels = self.cancels.remove(&id).unwrap_or_default();
                 cancels.values().for_each(CancellationToken::cancel);
             }
+            ClientMessage::DefineEvent(definition) => self.define_event(*definition),
             ClientMessage::Reload => {
                 self.reloads.waiting += 1;
                 self.reload();
+            }
+        }
+    }
+
+    /// Declares an event. What a client declares twice is declared once.
+    fn define_event(&mut self, definition: EventDefinition) {
+        match self.system.declare_event(definition) {
+            Ok(declared) => {
+                self.outbox.push(event_defined(declared.event()));
+                if self.declared.iter().all(|known| known.event() != declared.event()) {
+                    self.declared.push(declared);
+                }
+            }
+            Err(error) => {
+                let request =
+                    HookExecutionRequest::invalid(FailureCode::InvalidRequest, error.to_string());
+                let origin = Origin::of(self.system.bus(), &request, self.group);
+                self.request(request, origin);
             }
         }
     }

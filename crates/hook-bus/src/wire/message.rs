@@ -1,9 +1,9 @@
 //! What a client may say beside requests, and what the server says beside responses.
 
 use hook_core::settings::AuditLevel;
-use hook_core::shape::{FoundFields, find_fields};
+use hook_core::shape::{FieldReader, FoundFields, find_fields};
 use hook_core::text::shortened;
-use hook_core::{JsonSlice, ObjectWriter, RawObject};
+use hook_core::{EventDefinition, HookEventName, JsonSlice, ObjectWriter, RawObject};
 
 use super::{Line, invalid, parse, request_from};
 use crate::audit::AuditEntry;
@@ -17,6 +17,7 @@ pub(super) const PROTOCOL_VERSION: u64 = 1;
 pub(super) const HELLO: &str = "hook-hello";
 pub(super) const REFUSED: &str = "hook-refused";
 pub(super) const TAIL: &str = "hook-tail";
+const DEFINE_EVENT: &str = "hook-define-event";
 
 /// What a client's line asks for.
 #[derive(Debug)]
@@ -31,6 +32,8 @@ pub enum ClientMessage {
     Audit(AuditLevel),
     /// To end the hooks of its own requests with that id.
     Cancel(CorrelationId),
+    /// To declare an event for as long as the client stays.
+    DefineEvent(Box<EventDefinition>),
     /// To read the settings again.
     Reload,
 }
@@ -56,6 +59,10 @@ impl ClientMessage {
                 Ok(level) => Self::Audit(level),
                 Err(message) => Self::Request(Box::new(invalid(number, message))),
             },
+            Some(DEFINE_EVENT) => match event_definition(&object) {
+                Ok(definition) => Self::DefineEvent(Box::new(definition)),
+                Err(message) => Self::Request(Box::new(invalid(number, message))),
+            },
             Some("hook-reload") => Self::Reload,
             Some("hook-cancel") => {
                 let id = fields.correlation_id.and_then(JsonSlice::text);
@@ -71,7 +78,7 @@ impl ClientMessage {
             Some(other) if other != kind::REQUEST => {
                 let message = format!(
                     "field `type`: there is no message {:?}; a client sends {}, hook-subscribe, \
-                     hook-tail, hook-audit, hook-cancel or hook-reload",
+                     hook-tail, hook-audit, hook-cancel, hook-define-event or hook-reload",
                     shortened(other),
                     kind::REQUEST
                 );
@@ -80,6 +87,27 @@ impl ClientMessage {
             _ => Self::Request(Box::new(request_from(number, &fields))),
         }
     }
+}
+
+/// The event that a client declares.
+fn event_definition(object: &RawObject) -> Result<EventDefinition, String> {
+    let mut fields = object.fields();
+    if let Some(name) = fields.repeated() {
+        return Err(format!("field `{}`: expected one value, found several", shortened(name)));
+    }
+    let mut reader = FieldReader::new(std::mem::take(&mut fields));
+    reader.any("type");
+    let name = reader.text("eventName").map_err(|error| error.to_string())?;
+    let name = name.ok_or("field `eventName`: expected the name of the event, found nothing")?;
+    EventDefinition::read(name, reader.rest()).map_err(|error| error.to_string())
+}
+
+/// That an event is declared.
+pub(super) fn event_defined(event: HookEventName) -> Vec<u8> {
+    ObjectWriter::line(|object| {
+        object.text("type", "hook-event-defined");
+        object.text("eventName", event.as_str());
+    })
 }
 
 /// The level that an audit is asked for.

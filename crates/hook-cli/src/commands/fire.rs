@@ -1,11 +1,13 @@
 //! `hook fire`: publish one request, show the response.
 
+mod background;
+
 use std::time::{Duration, Instant};
 
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 use hook_bus::{HookExecutionRequest, HookExecutionResponse, HookSystem};
-use hook_core::{HookEventName, ObjectWriter, PolicyDecision, RawObject};
+use hook_core::{Background, HookEventName, ObjectWriter, PolicyDecision, RawObject};
 use tokio_util::sync::CancellationToken;
 
 use super::input::{Input, InputArguments, Otherwise};
@@ -48,6 +50,9 @@ pub(crate) struct Arguments {
     /// and, on stderr, the reason. Uses no sample
     #[arg(long, conflicts_with_all = ["json", "show_input", "full"])]
     as_hook: bool,
+    /// Run the async hooks of the event alone, and wait for them: what `hook fire` starts for them
+    #[arg(long, hide = true)]
+    async_only: bool,
 }
 
 pub(crate) async fn run(
@@ -66,7 +71,11 @@ pub(crate) async fn run(
             return Err(refuse(arguments, no_event, context, printer).await);
         }
     };
-    let system = context.builder()?.build()?;
+    let background = match arguments.async_only {
+        true => Background::Only,
+        false => Background::Leave,
+    };
+    let system = context.builder()?.background(background).build()?;
     let fired = with_hooks_of(&system, context, printer, async |system, stop, printer| {
         fire(arguments, event, context, system, stop, printer).await
     });
@@ -126,6 +135,9 @@ async fn fire(
     let begun = Instant::now();
     let response = system.bus().request(request(arguments, context, &input)).await;
     let fired = Fired { took: begun.elapsed(), interrupted: stop.is_cancelled(), event, input };
+    if !arguments.async_only {
+        background::hand_over(event, &fired.input, context, system, printer);
+    }
     let response = refused_for_unknown_guards(response, event, system, context);
     let status = status(&response);
     match show(arguments, &fired, &response, context, system, printer).await {

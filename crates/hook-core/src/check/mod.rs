@@ -3,12 +3,14 @@
 //!
 //! | module | what it looks at |
 //! | --- | --- |
+//! | `asynchronous` | hooks that cannot block, since nothing waits for them |
 //! | `command` | commands that cannot be started, or not read to their end |
 //! | `matcher` | matchers that cannot do what they seem to |
 //! | `names` | names in `disabled`, and hooks that stand twice |
 //! | `script` | scripts and programs that commands start |
 //! | `timeout` | timeouts that look like seconds |
 
+mod asynchronous;
 mod command;
 mod matcher;
 mod names;
@@ -92,6 +94,7 @@ fn check_file(files: &[CheckedFile], index: usize, surroundings: &Surroundings) 
     for file in [file, &unplaced(file)] {
         matcher::check(file, &mut findings);
         timeout::check(file, &mut findings);
+        asynchronous::check(file, &mut findings);
         command::check(file, &mut findings);
         script::check(file, &surroundings, &mut findings);
     }

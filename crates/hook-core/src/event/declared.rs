@@ -9,7 +9,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::elsewhere::ELSEWHERE;
 use super::{EventRow, HookEventName, Matching, MergeStrategy};
+use crate::field::{Field, Kind};
+use crate::json::JsonObject;
 use crate::nearest::nearest;
+use crate::shape::{FieldReader, ShapeError};
 use crate::text::shortened;
 
 /// How long the name of a declared event may be, in bytes.
@@ -26,6 +29,40 @@ const MAX_ROWS: usize = 10_000;
 
 /// How long what a block means may be, in bytes.
 const MAX_TEXT: usize = 256;
+
+/// What settings and clients say of an event, beside its name.
+pub const DEFINITION_FIELDS: [Field; 3] = [
+    Field::optional(
+        "matching",
+        Kind::Closed(&MATCHING_FIELDS),
+        "What matchers are compared with; without it, every matcher matches.",
+    ),
+    Field::with_default(
+        "merge",
+        Kind::Words(&MergeStrategy::WORDS),
+        "\"or-decision\"",
+        "How several answers become one.",
+    ),
+    Field::optional(
+        "blockMeans",
+        Kind::TextUpTo(MAX_TEXT),
+        "What a block means to the caller; without it, it means nothing.",
+    ),
+];
+
+/// Fields of what matchers of a declared event are compared with: one of them.
+static MATCHING_FIELDS: [Field; 2] = [
+    Field::optional(
+        "exact",
+        Kind::Text,
+        "The field of the input that matchers are compared with exactly.",
+    ),
+    Field::optional(
+        "pattern",
+        Kind::Text,
+        "The field of the input that matchers are patterns for.",
+    ),
+];
 
 /// Whether an event may be called so: as [`EVENT_NAME_PATTERN`] says.
 fn is_event_name(name: &str) -> bool {
@@ -100,6 +137,38 @@ impl EventDefinition {
     pub fn block_means(mut self, meaning: impl Into<String>) -> Self {
         self.block_means = Some(meaning.into());
         self
+    }
+
+    /// Reads what settings and clients say of an event: `matching`, `merge`, `blockMeans`.
+    ///
+    /// # Errors
+    /// Names the field that is not what it should be, or that is not known.
+    pub fn read(name: impl Into<String>, fields: JsonObject) -> Result<Self, ShapeError> {
+        const MERGE: &str = "or-decision, field-replacement, simple, observe, first or last";
+        let mut fields = FieldReader::new(fields);
+        let mut definition = Self::new(name);
+        if let Some(matching) = fields.object("matching")? {
+            let mut matching = FieldReader::new(matching.fields());
+            let mut read = || Ok((matching.text("exact")?, matching.text("pattern")?));
+            let (exact, pattern) = read().map_err(|error: ShapeError| error.within("matching"))?;
+            definition = match (exact, pattern) {
+                (Some(field), None) => definition.matching_exactly(field),
+                (None, Some(field)) => definition.matching_pattern(field),
+                _ => {
+                    let found = "both or neither";
+                    return Err(ShapeError::new("matching", "`exact` or `pattern`", found));
+                }
+            };
+            refuse_unknown(matching.rest()).map_err(|error| error.within("matching"))?;
+        }
+        if let Some(word) = fields.text("merge")? {
+            let merge = MergeStrategy::from_word(&word);
+            definition.merge =
+                merge.ok_or_else(|| ShapeError::new("merge", MERGE, shortened(&word)))?;
+        }
+        definition.block_means = fields.text("blockMeans")?;
+        refuse_unknown(fields.rest())?;
+        Ok(definition)
     }
 
     /// The event's name.
@@ -188,6 +257,15 @@ impl EventDefinition {
         let event = HookEventName(Box::leak(Box::new(row)));
         rows.push(event);
         Ok(event)
+    }
+}
+
+fn refuse_unknown(rest: JsonObject) -> Result<(), ShapeError> {
+    match rest.iter().next() {
+        Some((name, _)) => {
+            Err(ShapeError::new(shortened(name), "a field of an event's definition", "another"))
+        }
+        None => Ok(()),
     }
 }
 

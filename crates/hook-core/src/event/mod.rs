@@ -23,7 +23,9 @@ use crate::shape::{FieldReader, ShapeError};
 use table::EVENTS;
 
 pub(crate) use by_event::ByEvent;
-pub use declared::{DeclareError, EVENT_NAME_PATTERN, EventDefinition, Events, MAX_DECLARED};
+pub use declared::{
+    DEFINITION_FIELDS, DeclareError, EVENT_NAME_PATTERN, EventDefinition, Events, MAX_DECLARED,
+};
 pub use matching::Matching;
 pub use table::EventPayload;
 pub use typed::{Event, TypedAnswer, TypedInput, events};

@@ -21,6 +21,7 @@ use super::blocking::BlockingHandlers;
 use super::executor::{Execution, HookCall, HookExecutor, HookInput, HookKind, Run};
 use crate::event::{Event, HookEventName, TypedAnswer, TypedInput};
 use crate::failure::{HookFailure, panic_message};
+use crate::matcher::{Matcher, MatcherProblem};
 use crate::output::HookOutput;
 use crate::settings::{DEFAULT_PRIORITY, FailBehavior, MatcherDefinition};
 
@@ -78,6 +79,7 @@ pub struct HandlerHook {
     pub(crate) matcher: Option<Arc<MatcherDefinition>>,
     pub(crate) priority: i32,
     pub(crate) sequential: bool,
+    pub(crate) background: bool,
     pub(crate) timeout: Option<Duration>,
     pub(crate) fail_behavior: FailBehavior,
     function: Function,
@@ -175,6 +177,7 @@ impl HandlerHook {
             matcher: None,
             priority: DEFAULT_PRIORITY,
             sequential: false,
+            background: false,
             timeout: None,
             fail_behavior: FailBehavior::Continue,
             function,
@@ -213,6 +216,14 @@ impl HandlerHook {
         self
     }
 
+    /// Whether events go on without waiting for it: its answer then counts for nothing, and at most
+    /// eight runs of it go on at once. A guard is waited for all the same.
+    #[must_use]
+    pub fn background(mut self, background: bool) -> Self {
+        self.background = background;
+        self
+    }
+
     /// How long it may run; [`RunnerLimits::timeout`](super::RunnerLimits) by default. Inline handlers have no timeout.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
@@ -225,6 +236,22 @@ impl HandlerHook {
     pub fn fail_behavior(mut self, fail_behavior: FailBehavior) -> Self {
         self.fail_behavior = fail_behavior;
         self
+    }
+
+    /// The event that it listens to.
+    pub fn event(&self) -> HookEventName {
+        self.event
+    }
+
+    /// What its matcher cannot do; see [`Matcher::compile`].
+    pub fn matcher_problems(&self) -> Vec<MatcherProblem> {
+        let matching = self.event.row().matching;
+        Matcher::compile(self.matcher.clone(), matching, self.fail_behavior).1
+    }
+
+    /// Whether it has a timeout of its own.
+    pub fn has_timeout(&self) -> bool {
+        self.timeout.is_some()
     }
 
     /// What it is shown as.

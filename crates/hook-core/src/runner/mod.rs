@@ -42,7 +42,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use futures::FutureExt;
-use tokio::sync::oneshot;
+use tokio::sync::{Semaphore, oneshot};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
@@ -140,6 +140,19 @@ pub trait RunObserver: Send + Sync {
     fn hook_finished(&self, result: &HookExecutionResult, told: Option<&HookInput>);
 }
 
+/// What becomes of the hooks of an event that nothing waits for (`async`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Background {
+    /// They are started, and the event goes on.
+    #[default]
+    Start,
+    /// They are left to another process.
+    Leave,
+    /// They alone are run, and waited for: what the other process does.
+    Only,
+}
+
 /// What the runs of one event share.
 #[derive(Clone, Default)]
 pub struct RunScope {
@@ -155,6 +168,8 @@ pub struct RunScope {
     pub depth: u32,
     /// Whether each result says what its hook was told.
     pub keeps_inputs: bool,
+    /// What becomes of hooks that nothing waits for.
+    pub background: Background,
     /// Whether the hooks ran before and are asked once more (protocol.md §2, "Asking again").
     pub asked_again: bool,
 }
@@ -218,6 +233,8 @@ pub struct Runner {
     tasks: EngineTasks,
     blocking: Arc<BlockingHandlers>,
     threads: Arc<Threads>,
+    /// Cancelled when hooks are to end that nothing waits for.
+    background: CancellationToken,
 }
 
 impl Runner {
@@ -245,7 +262,8 @@ impl Runner {
         let tasks = EngineTasks::new(Sweeper::new(Arc::clone(&threads)));
         let blocking = Arc::new(BlockingHandlers::new(&host.limits, Arc::clone(&threads)));
         let running = Arc::default();
-        Self { shell, host, slots: OnceLock::new(), running, tasks, blocking, threads }
+        let background = CancellationToken::new();
+        Self { shell, host, slots: OnceLock::new(), running, tasks, blocking, threads, background }
     }
 
     /// Makes executors for the command hooks of one settings file, which belong to that project.
@@ -349,20 +367,59 @@ impl Runner {
         }
         let cancel = scope.cancel.child_token();
         let (sender, receiver) = oneshot::channel();
-        let task = supervise(
-            Arc::clone(hook),
-            input,
-            RunScope { cancel: cancel.clone(), ..scope.clone() },
-            Arc::clone(self.slots.get_or_init(|| SlotQueue::new(self.host.limits.slots()))),
-            Arc::clone(&self.blocking),
-            Arc::clone(&self.threads),
-            Instant::now(),
-        );
+        let task =
+            self.supervised(hook, input, RunScope { cancel: cancel.clone(), ..scope.clone() });
         self.tasks.tracker.spawn(async move {
             // Without a receiver the run was cancelled, and is over.
             let _ = sender.send(task.await);
         });
         StartedHook::Running { receiver, hook: Arc::clone(hook), _cancel: cancel.drop_guard() }
+    }
+
+    /// Starts a hook that nothing waits for: it ends with its timeout, or with the engine. Whether it
+    /// was started: not where as many of its runs go on as may.
+    pub(crate) fn start_in_background(
+        &self,
+        hook: &Arc<Hook>,
+        permits: &Arc<Semaphore>,
+        input: HookInput,
+        scope: &RunScope,
+    ) -> bool {
+        let Ok(permit) = Arc::clone(permits).try_acquire_owned() else { return false };
+        let cancel = self.background.child_token();
+        let scope = RunScope { cancel, keeps_inputs: false, ..scope.clone() };
+        if hook.kind() == HookKind::Inline {
+            drop(self.start(hook, input, &scope));
+            return true;
+        }
+        let task = self.supervised(hook, input, scope);
+        self.tasks.tracker.spawn(async move {
+            task.await;
+            drop(permit);
+        });
+        true
+    }
+
+    /// Ends the hooks that nothing waits for.
+    pub fn end_background(&self) {
+        self.background.cancel();
+    }
+
+    fn supervised(
+        &self,
+        hook: &Arc<Hook>,
+        input: HookInput,
+        scope: RunScope,
+    ) -> impl Future<Output = HookExecutionResult> + Send + use<> {
+        supervise(
+            Arc::clone(hook),
+            input,
+            scope,
+            Arc::clone(self.slots.get_or_init(|| SlotQueue::new(self.host.limits.slots()))),
+            Arc::clone(&self.blocking),
+            Arc::clone(&self.threads),
+            Instant::now(),
+        )
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::matcher_definition::{COMMAND_PATTERN, PATH_PATTERN, TOOL, TOOL_PATTERN};
 use super::{AuditLevel, FailBehavior};
-use crate::event::{EVENT_NAME_PATTERN, MergeStrategy};
+use crate::event::{self, EVENT_NAME_PATTERN};
 use crate::field::{Field, Kind};
 
 /// The longest timeout, in milliseconds: a day.
@@ -27,7 +27,7 @@ pub(crate) static TOP_LEVEL: [Field; 3] = [
 ];
 
 /// Fields of `hooksConfig`.
-pub(crate) static CONFIG_FIELDS: [Field; 9] = [
+pub(crate) static CONFIG_FIELDS: [Field; 10] = [
     Field::with_default(
         "enabled",
         Kind::Bool,
@@ -65,8 +65,13 @@ pub(crate) static CONFIG_FIELDS: [Field; 9] = [
     ),
     Field::optional(
         "events",
-        Kind::Map(EVENT_NAME_PATTERN, &EVENT_FIELDS),
+        Kind::Map(EVENT_NAME_PATTERN, &event::DEFINITION_FIELDS),
         "Events beside the built-in ones, by name, with what their hooks' answers mean.",
+    ),
+    Field::optional(
+        "registration",
+        Kind::Closed(&REGISTRATION_FIELDS),
+        "How many hooks clients may register at run time. Of no effect in a project's file.",
     ),
     Field::with_default(
         "auditLevel",
@@ -78,6 +83,28 @@ pub(crate) static CONFIG_FIELDS: [Field; 9] = [
         "redact",
         Kind::Closed(&REDACT_FIELDS),
         "What is replaced by `[redacted]` in audits and recordings. Of no effect in a project's file.",
+    ),
+];
+
+/// Fields of `hooksConfig.registration`.
+pub(crate) static REGISTRATION_FIELDS: [Field; 3] = [
+    Field::with_default(
+        "maxPerEvent",
+        Kind::Whole(0, None),
+        "10",
+        "How many hooks of one event clients may register.",
+    ),
+    Field::with_default(
+        "maxTotal",
+        Kind::Whole(0, None),
+        "50",
+        "How many hooks clients may register altogether.",
+    ),
+    Field::with_default(
+        "defaultTimeout",
+        MILLISECONDS,
+        "5000",
+        "The timeout of those that set none, in milliseconds.",
     ),
 ];
 
@@ -94,40 +121,6 @@ pub(crate) static REDACT_FIELDS: [Field; 2] = [
         Kind::ListOf(&Kind::Text),
         "[]",
         "Names of fields, in any case: their values are replaced, at any depth.",
-    ),
-];
-
-/// Fields of a declared event.
-pub(crate) static EVENT_FIELDS: [Field; 3] = [
-    Field::optional(
-        "matching",
-        Kind::Closed(&MATCHING_FIELDS),
-        "What matchers are compared with; without it, every matcher matches.",
-    ),
-    Field::with_default(
-        "merge",
-        Kind::Words(&MergeStrategy::WORDS),
-        "\"or-decision\"",
-        "How several answers become one.",
-    ),
-    Field::optional(
-        "blockMeans",
-        Kind::TextUpTo(256),
-        "What a block means to the caller; without it, it means nothing.",
-    ),
-];
-
-/// Fields of what matchers of a declared event are compared with: one of them.
-pub(crate) static MATCHING_FIELDS: [Field; 2] = [
-    Field::optional(
-        "exact",
-        Kind::Text,
-        "The field of the input that matchers are compared with exactly.",
-    ),
-    Field::optional(
-        "pattern",
-        Kind::Text,
-        "The field of the input that matchers are patterns for.",
     ),
 ];
 
@@ -194,7 +187,7 @@ pub(crate) static MATCHER_FIELDS: [Field; 4] = [
 ];
 
 /// Fields of a hook.
-pub(crate) static HOOK_FIELDS: [Field; 9] = [
+pub(crate) static HOOK_FIELDS: [Field; 10] = [
     Field::required("type", Kind::Word("command"), "What the hook is: a command."),
     Field::required(
         "command",
@@ -224,6 +217,12 @@ pub(crate) static HOOK_FIELDS: [Field; 9] = [
         "Its place among the event's hooks: lower ones run earlier, equal ones together; later ones \
          see what earlier ones changed, and do not start once one has blocked. That of the definition \
          by default.",
+    ),
+    Field::with_default(
+        "async",
+        Kind::Bool,
+        "false",
+        "`true`: the event goes on without waiting for the hook, and its answer counts for nothing.",
     ),
     Field::optional(
         "env",

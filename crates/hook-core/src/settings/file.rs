@@ -8,13 +8,14 @@ use std::time::Duration;
 use super::document::{Document, Field, Node};
 use super::fields::{
     CONFIG_FIELDS, DEFINITION_FIELDS, ENVIRONMENT_FIELDS, HOOK_FIELDS, MATCHER_FIELDS,
-    MAX_PRIORITY, MAX_TIMEOUT_MILLISECONDS, TOP_LEVEL,
+    MAX_PRIORITY, MAX_TIMEOUT_MILLISECONDS, REGISTRATION_FIELDS, TOP_LEVEL,
 };
 use super::matcher_definition::{COMMAND_PATTERN, PATH_PATTERN, TOOL, TOOL_PATTERN};
 use super::redaction;
 use super::{
     AuditLevel, DEFAULT_PRIORITY, EnvironmentRules, FailBehavior, FileSpans, HookEntry, HookSource,
-    HookSpans, HooksConfig, MatcherDefinition, MatcherFields, Rule, SettingsFile, TimeoutOrigin,
+    HookSpans, HooksConfig, MatcherDefinition, MatcherFields, RegistrationRules, Rule,
+    SettingsFile, TimeoutOrigin,
 };
 use crate::event::{EventDefinition, Events, HookEventName};
 use crate::field;
@@ -169,28 +170,51 @@ impl<'t> Reader<'t> {
                     self.spans.default_timeout = Some(field.value.value.range());
                 }
                 "failBehavior" => config.fail_behavior = self.fail_behavior(&field.value),
-                "maxConcurrent" => match field.value.value.to_whole_number() {
-                    Some(count) => config.max_concurrent = count as usize,
-                    None => {
-                        let found = shortened(field.value.value.as_str());
-                        let message =
-                            format!("expected a whole number, found {found}; the default is used");
-                        self.document.report(Rule::InvalidNumber, &field.value, message);
-                    }
-                },
+                "maxConcurrent" => {
+                    config.max_concurrent = self.count(&field.value).unwrap_or_default();
+                }
                 "events" => self.read_declared_events(&field.value),
                 "environment" => config.environment = self.environment_rules(&field.value),
-                "auditLevel" | "redact" if !self.source.may_rule_records() => {
+                "auditLevel" | "redact" | "registration" if !self.source.may_rule_records() => {
                     let name = &field.name;
                     let message = format!("`{name}` has no effect in this file; it was ignored");
                     self.document.report(Rule::NotForProjects, &field.value, message);
                 }
+                "registration" => config.registration = self.registration(&field.value),
                 "auditLevel" => config.audit_level = self.audit_level(&field.value),
                 "redact" => redaction::read(&mut self.document, &field.value, &mut config.redact),
                 _ => self.unknown_key(field, &CONFIG_FIELDS),
             }
         }
         self.config = Arc::new(config);
+    }
+
+    /// `None` for what is no number: the default is used then.
+    fn count(&mut self, node: &Node) -> Option<usize> {
+        let count = node.value.to_whole_number().and_then(|count| usize::try_from(count).ok());
+        if count.is_none() {
+            let found = shortened(node.value.as_str());
+            let message = format!("expected a whole number, found {found}; the default is used");
+            self.document.report(Rule::InvalidNumber, node, message);
+        }
+        count
+    }
+
+    fn registration(&mut self, node: &Node) -> RegistrationRules {
+        let mut rules = RegistrationRules::default();
+        let Some(fields) = self.document.fields(node) else {
+            self.document.wrong_kind(node, "an object", "it was ignored");
+            return rules;
+        };
+        for field in &fields {
+            match field.name.as_str() {
+                "maxPerEvent" => rules.max_per_event = self.count(&field.value),
+                "maxTotal" => rules.max_total = self.count(&field.value),
+                "defaultTimeout" => rules.default_timeout = self.timeout(&field.value),
+                _ => self.unknown_key(field, &REGISTRATION_FIELDS),
+            }
+        }
+        rules
     }
 
     fn audit_level(&mut self, node: &Node) -> Option<AuditLevel> {
@@ -438,13 +462,14 @@ impl<'t> Reader<'t> {
                 None => TimeoutOrigin::Engine,
             },
             fail_behavior: self.config.fail_behavior,
+            is_async: false,
             env: Vec::new(),
             data: Vec::new(),
             config: Arc::clone(&self.config),
             place: self.document.place(node),
             spans: HookSpans { matcher: definition.matcher_at.clone(), ..HookSpans::default() },
         };
-        let mut kind = None;
+        let (mut kind, mut is_async) = (None, None);
         for field in &fields {
             match field.name.as_str() {
                 "type" => kind = Some((self.text(&field.value, SKIPPED)?, field.value.clone())),
@@ -463,6 +488,11 @@ impl<'t> Reader<'t> {
                     };
                 }
                 "failBehavior" => hook.fail_behavior = self.fail_behavior(&field.value),
+                "async" => {
+                    hook.is_async = self.bool(&field.value).unwrap_or(false);
+                    hook.spans.is_async = Some(field.value.value.range());
+                    is_async = Some(field.value.clone());
+                }
                 "priority" => hook.priority = self.priority(&field.value, definition.priority),
                 "env" => hook.env = self.environment_of_hook(&field.value),
                 "data" => hook.data = self.texts(&field.value),
@@ -494,6 +524,14 @@ impl<'t> Reader<'t> {
             let message = format!("the hook has no `command`, or a blank one; {SKIPPED}");
             self.document.report(Rule::MissingCommand, node, message);
             return None;
+        }
+        if let Some(node) = is_async
+            && hook.is_async
+            && hook.fail_behavior == FailBehavior::Block
+        {
+            let message = "a guard has to be waited for; `async` was ignored";
+            self.document.report(Rule::AsyncGuard, &node, message);
+            hook.is_async = false;
         }
         Some(hook)
     }

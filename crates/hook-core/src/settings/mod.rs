@@ -19,6 +19,7 @@ mod foreign;
 mod in_force;
 mod matcher_definition;
 mod redaction;
+mod registration;
 mod rule;
 mod source;
 pub mod starter;
@@ -42,6 +43,7 @@ pub use in_force::read_again;
 pub(crate) use matcher_definition::{COMMAND_PATTERN, PATH_PATTERN, TOOL, TOOL_PATTERN};
 pub use matcher_definition::{MatcherDefinition, MatcherFields};
 pub use redaction::{RedactionRules, redaction};
+pub use registration::{RegistrationLimits, RegistrationRules, registration_limits};
 pub use rule::Rule;
 pub(crate) use source::load_all;
 pub use source::{HookSource, SettingsSource, declare_events, load};
@@ -124,6 +126,8 @@ pub struct HooksConfig {
     pub environment: EnvironmentRules,
     /// How much an audit tells, where this file says so and may.
     pub audit_level: Option<AuditLevel>,
+    /// How many hooks clients may register; none of a project's file.
+    pub registration: RegistrationRules,
     /// What is left out of what is written down; of no effect where the file may not say so.
     pub redact: RedactionRules,
 }
@@ -138,6 +142,7 @@ impl Default for HooksConfig {
             max_concurrent: 0,
             environment: EnvironmentRules::default(),
             audit_level: None,
+            registration: RegistrationRules::default(),
             redact: RedactionRules::default(),
         }
     }
@@ -179,6 +184,8 @@ pub struct HookEntry {
     pub timeout_origin: TimeoutOrigin,
     /// What its failure means.
     pub fail_behavior: FailBehavior,
+    /// `async`: whether the event goes on without waiting for it.
+    pub is_async: bool,
     /// Variables added to its environment.
     pub env: Vec<(String, String)>,
     /// Files of the project that the command only reads as data, as patterns of paths from the
@@ -204,6 +211,7 @@ pub(crate) struct HookSpans {
     pub(crate) matcher: Option<Range<usize>>,
     pub(crate) command: Option<Range<usize>>,
     pub(crate) timeout: Option<Range<usize>>,
+    pub(crate) is_async: Option<Range<usize>>,
 }
 
 /// Where other parts of a file stand in its text.

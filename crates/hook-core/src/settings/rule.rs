@@ -85,6 +85,12 @@ rules! {
     UnknownType "unknown-type" Error,
         "a hook has a `type` other than `command`",
         "write `\"type\": \"command\"`";
+    AsyncGuard "async-guard" Error,
+        "a hook with `failBehavior: block` is `async`, which is ignored",
+        "remove `async`: a guard has to be waited for";
+    AsyncCannotBlock "async-cannot-block" Hint,
+        "a hook is `async` on an event that can be blocked, and cannot block it",
+        "remove `async` if the hook is to decide";
     MissingCommand "missing-command" Error,
         "a hook has no `command`, or a blank one",
         "add `\"command\": \"...\"` with what is to run";

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::settings::{FailBehavior, HookEntry, MatcherDefinition};
+use crate::settings::{DEFAULT_PRIORITY, FailBehavior, HookEntry, MatcherDefinition};
 
 /// The form of the decisions that this version makes. Decisions of another form say less, or are
 /// bound to other things.
@@ -181,8 +181,11 @@ pub(super) fn terms(entry: &HookEntry) -> BTreeMap<String, String> {
     let list = |list: &[String]| (!list.is_empty()).then(|| Value::from(list).to_string());
     let said = |word: &str| Some(word.to_owned());
     let is_disabled = config.disabled.iter().any(|name| name == entry.display_name());
-    let terms: [(&str, Option<String>); 9] = [
+    let priority = (entry.priority != DEFAULT_PRIORITY).then(|| entry.priority.to_string());
+    let terms: [(&str, Option<String>); 11] = [
         ("sequential", entry.sequential.then(|| "true".to_owned())),
+        ("priority", priority),
+        ("async", entry.is_async.then(|| "true".to_owned())),
         ("timeout", entry.timeout.map(|timeout| timeout.as_millis().to_string())),
         (
             "failBehavior",

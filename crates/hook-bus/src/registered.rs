@@ -1,0 +1,250 @@
+//! Hooks that are registered while a system runs (protocol.md §1, "Registration at run time").
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use hook_core::settings::RegistrationLimits;
+use hook_core::{HandlerHook, HookEventName};
+
+use crate::engine::{BuiltEngine, Engine, EngineSlot};
+use crate::message::RegistrationChange;
+
+/// Why a hook cannot be registered.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RegisterError {
+    /// There is one of that id.
+    #[error("cannot register the hook: there is one with the id `{id}` already")]
+    DuplicateId {
+        /// The id.
+        id: String,
+    },
+    /// Its event was not declared.
+    #[error("cannot register the hook `{hook}`: the event {event} was not declared")]
+    UnknownEvent {
+        /// The hook.
+        hook: String,
+        /// The event.
+        event: HookEventName,
+    },
+    /// Its matcher cannot be used.
+    #[error("cannot register the hook `{hook}`: {problem}")]
+    InvalidMatcher {
+        /// The hook.
+        hook: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// There are as many hooks of clients as there may be.
+    #[error(
+        "cannot register the hook `{hook}`: clients may register {limit} hooks{of}; \
+         `hooksConfig.registration` of the user's settings sets the limit"
+    )]
+    LimitExceeded {
+        /// The hook.
+        hook: String,
+        /// How many there may be.
+        limit: usize,
+        /// Of what.
+        of: String,
+    },
+}
+
+impl RegisterError {
+    /// The word in messages.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::DuplicateId { .. } => "duplicate_id",
+            Self::UnknownEvent { .. } => "unsupported_event",
+            Self::InvalidMatcher { .. } => "invalid_request",
+            Self::LimitExceeded { .. } => "limit_exceeded",
+        }
+    }
+}
+
+/// On whose behalf a hook is registered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Registrant {
+    /// The host itself: there are no limits.
+    Host,
+    /// A client, over a wire: so many as the settings allow.
+    Client,
+}
+
+/// A hook that was registered. It is unregistered when this is dropped: requests in flight keep it,
+/// later ones do not see it.
+#[derive(Debug)]
+#[must_use = "the hook is unregistered when this is dropped"]
+pub struct Registration {
+    id: Arc<str>,
+    number: u64,
+    slot: Weak<EngineSlot>,
+}
+
+impl Registration {
+    /// What it is known by.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Leaves the hook registered for as long as the system lives.
+    pub fn keep(mut self) {
+        self.slot = Weak::new();
+    }
+}
+
+impl Drop for Registration {
+    fn drop(&mut self) {
+        if let Some(slot) = self.slot.upgrade() {
+            slot.unregister(self.number);
+        }
+    }
+}
+
+/// A registered hook, as it is listed.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct RegisteredHook {
+    /// What it is known by.
+    pub id: Arc<str>,
+    /// The hook.
+    pub hook: HandlerHook,
+    /// On whose behalf it is there.
+    pub registrant: Registrant,
+}
+
+/// The hooks of one system that were registered at run time, and the engine that has them.
+#[derive(Debug, Default)]
+pub(crate) struct RegisteredHooks {
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// The engine that is in force, or is about to be.
+    engine: Option<BuiltEngine>,
+    last: u64,
+    hooks: BTreeMap<u64, RegisteredHook>,
+    /// Their ids.
+    ids: HashSet<Arc<str>>,
+}
+
+impl State {
+    fn known(&self) -> Option<&Engine> {
+        match self.engine.as_ref()? {
+            Ok(engine) => Some(engine),
+            Err(unbuilt) => unbuilt.unused.as_ref(),
+        }
+    }
+}
+
+impl RegisteredHooks {
+    /// Gives an engine the hooks that are registered. From now on it is the one that is told of others;
+    /// `install` puts it into its place before anybody registers another.
+    pub(crate) fn adopted_by<T>(&self, engine: &BuiltEngine, install: impl FnOnce() -> T) -> T {
+        let mut state = self.lock();
+        state.engine = Some(engine.clone());
+        if let Some(engine) = state.known() {
+            for (number, registered) in &state.hooks {
+                engine.registry.register(*number, &registered.hook, engine.pipeline.runner());
+            }
+        }
+        install()
+    }
+
+    /// Whether one of them is a guard of that event.
+    pub(crate) fn has_guard_of(&self, event: HookEventName) -> bool {
+        self.lock().hooks.values().any(|known| known.hook.is_guard_of(event))
+    }
+
+    pub(crate) fn list(&self) -> Vec<RegisteredHook> {
+        self.lock().hooks.values().cloned().collect()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl EngineSlot {
+    /// Registers a hook, under that id or one that is made.
+    pub(crate) fn register(
+        self: &Arc<Self>,
+        hook: HandlerHook,
+        id: Option<&str>,
+        registrant: Registrant,
+    ) -> Result<Registration, RegisterError> {
+        let name = || hook.name().to_owned();
+        let event = hook.event();
+        if event.row().is_declared() && self.event(event.as_str()) != Some(event) {
+            return Err(RegisterError::UnknownEvent { hook: name(), event });
+        }
+        if let Some(problem) = hook.matcher_problems().into_iter().next() {
+            let problem = problem.message;
+            return Err(RegisterError::InvalidMatcher { hook: name(), problem });
+        }
+        let mut state = self.registered().lock();
+        let number = state.last + 1;
+        let id: Arc<str> = match id {
+            Some(id) => id.into(),
+            None => format!("hook-{number}").into(),
+        };
+        if state.ids.contains(&id) {
+            return Err(RegisterError::DuplicateId { id: id.to_string() });
+        }
+        let mut hook = hook;
+        if registrant == Registrant::Client {
+            let limits = state.known().map(|engine| engine.registration).unwrap_or_default();
+            check_limits(&state, &hook, &limits)?;
+            if !hook.has_timeout() {
+                hook = hook.timeout(limits.default_timeout);
+            }
+        }
+        state.last = number;
+        if let Some(engine) = state.known() {
+            let registered = engine.registry.register(number, &hook, engine.pipeline.runner());
+            self.registrations().tell(
+                RegistrationChange::Registered,
+                &registered,
+                engine.generation,
+            );
+        }
+        let registered = RegisteredHook { id: Arc::clone(&id), hook, registrant };
+        state.ids.insert(Arc::clone(&id));
+        state.hooks.insert(number, registered);
+        Ok(Registration { id, number, slot: Arc::downgrade(self) })
+    }
+
+    fn unregister(&self, number: u64) {
+        let mut state = self.registered().lock();
+        if let Some(gone) = state.hooks.remove(&number) {
+            state.ids.remove(&gone.id);
+        }
+        let Some(engine) = state.known() else { return };
+        if let Some(hook) = engine.registry.unregister(number) {
+            self.registrations().tell(RegistrationChange::Unregistered, &hook, engine.generation);
+        }
+    }
+}
+
+fn check_limits(
+    state: &State,
+    hook: &HandlerHook,
+    limits: &RegistrationLimits,
+) -> Result<(), RegisterError> {
+    let of_clients = || state.hooks.values().filter(|known| known.registrant == Registrant::Client);
+    let exceeded = |limit: usize, of: String| RegisterError::LimitExceeded {
+        hook: hook.name().to_owned(),
+        limit,
+        of,
+    };
+    if of_clients().count() >= limits.max_total {
+        return Err(exceeded(limits.max_total, String::new()));
+    }
+    let event = hook.event();
+    if of_clients().filter(|known| known.hook.event() == event).count() >= limits.max_per_event {
+        return Err(exceeded(limits.max_per_event, format!(" of {event}")));
+    }
+    Ok(())
+}

@@ -1,0 +1,129 @@
+//! Hooks that nothing waits for (`async`).
+
+use std::time::Duration;
+
+use futures::FutureExt;
+use hook_bus::message::HookProgress;
+use hook_bus::{HookExecutionRequest, HookSystem};
+use hook_core::events::BeforeAgent;
+use hook_core::settings::FailBehavior;
+use hook_core::{BeforeAgentInput, HandlerHook, PolicyDecision};
+use hook_tests::{Hook, Project, fields, json};
+use serde_json::{Value, json};
+use tokio_stream::StreamExt;
+
+fn project(hook: &Value) -> Project {
+    Project::with_settings(&json!({"hooks": {"BeforeAgent": [{"hooks": [hook]}]}}))
+}
+
+fn in_background(command: &str) -> Value {
+    json!({"type": "command", "name": "later", "command": command, "async": true})
+}
+
+async fn fire(system: &HookSystem) -> Value {
+    let request = HookExecutionRequest::new("BeforeAgent", fields(json!({"prompt": "p"})));
+    json(&system.bus().request(request).await.to_json())
+}
+
+#[tokio::test]
+async fn the_event_goes_on_and_the_answer_counts_for_nothing() {
+    // It waits for what is made after the response.
+    let project =
+        project(&in_background("until [ -e go ]; do sleep 0.01; done; echo no >&2; exit 2"));
+    let system = project.system();
+    let mut progress = system.bus().subscribe::<HookProgress>();
+    let response = fire(&system).await;
+    assert_eq!(response["processed"]["decision"], "proceed");
+    assert_eq!((&response["hooks"], &response["output"]["totalDuration"]), (&json!([]), &json!(0)));
+    assert_eq!(response.get("warnings"), None);
+    assert!(progress.next().await.unwrap().is_ok(), "it has started");
+    assert!(progress.next().now_or_never().is_none(), "and runs");
+    project.write("go", "");
+    let finished = progress.next().await.unwrap().unwrap();
+    let finished = json(&finished.to_json());
+    assert_eq!(
+        (&finished["type"], &finished["hook"]["exitCode"]),
+        (&json!("hook-finished"), &json!(2))
+    );
+}
+
+#[tokio::test]
+async fn eight_runs_go_on_at_once_and_one_more_is_dropped_and_said() {
+    let project = project(&in_background("until [ -e go ]; do sleep 0.01; done"));
+    let system = project.system();
+    for _ in 0..8 {
+        assert_eq!(fire(&system).await.get("warnings"), None);
+    }
+    let ninth = fire(&system).await;
+    let said = ninth["warnings"][0].as_str().unwrap();
+    assert!(said.starts_with("hook later: 8 runs of it still go on"), "{said}");
+    project.write("go", "");
+    system.clean_up().await;
+    assert_eq!(fire(&system).await.get("warnings"), None);
+    system.shutdown(Duration::from_secs(10)).await;
+}
+
+#[tokio::test]
+async fn the_end_of_the_system_ends_them() {
+    let project = project(&in_background("touch started; sleep 1000"));
+    let system = project.system();
+    fire(&system).await;
+    project.appears("started").await;
+    system.shutdown(Duration::ZERO).await;
+    project.assert_nothing_runs().await;
+}
+
+#[tokio::test]
+async fn a_guard_is_waited_for_whatever_it_says() {
+    let guard = json!({"type": "command", "name": "guard", "command": "exit 2", "async": true,
+        "failBehavior": "block"});
+    let project = project(&guard);
+    assert_eq!(fire(&project.system()).await["processed"]["decision"], "block");
+    let checked = Hook::new(&project, &["check", "--settings=settings.json", "--json"]).run();
+    let found = checked.lines();
+    assert_eq!(found[0]["rule"], "async-guard");
+    assert!(found[0]["line"].is_number());
+    let handler = HandlerHook::on::<BeforeAgent>("guard", |_, answer| {
+        answer.deny("no");
+        Ok(())
+    })
+    .background(true);
+    let system = HookSystem::builder(".")
+        .handler(handler.clone().fail_behavior(FailBehavior::Block))
+        .build()
+        .unwrap();
+    let asked = system.fire_before_agent(BeforeAgentInput::new("p")).await;
+    assert_eq!(asked.decision, PolicyDecision::Block);
+    let system = HookSystem::builder(".").handler(handler).build().unwrap();
+    let asked = system.fire_before_agent(BeforeAgentInput::new("p")).await;
+    assert_eq!(asked.decision, PolicyDecision::Proceed);
+}
+
+#[test]
+fn check_says_that_it_cannot_block() {
+    let project = project(&in_background("true"));
+    let checked = Hook::new(&project, &["check", "--settings=settings.json", "--json"]).run();
+    assert_eq!(checked.lines()[0]["rule"], "async-cannot-block");
+}
+
+#[test]
+fn fire_does_not_wait_and_the_hook_outlives_it() {
+    let command = "cat > told; until [ -e go ]; do sleep 0.01; done; touch done";
+    let project = project(&in_background(command));
+    let fire = [
+        "fire",
+        "BeforeAgent",
+        "--settings=settings.json",
+        "--json",
+        "--input",
+        r#"{"prompt":"hi"}"#,
+    ];
+    let fired = Hook::new(&project, &fire).run();
+    assert_eq!(fired.lines()[0]["hooks"], json!([]));
+    assert!(!project.path().join("done").exists(), "it is still at work");
+    project.write("go", "");
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(project.appears("done"));
+    let told: Value = serde_json::from_str(&project.read("told")).unwrap();
+    assert_eq!(told["prompt"], "hi");
+}

@@ -1,0 +1,58 @@
+//! Events that clients declare.
+
+use hook_tests::{Project, SocketServed, request};
+use serde_json::json;
+
+fn deploy() -> serde_json::Value {
+    json!({"type": "hook-define-event", "eventName": "DeployFinished",
+        "matching": {"exact": "environment"}, "merge": "or-decision", "blockMeans": "it is rolled back"})
+}
+
+#[tokio::test]
+async fn an_event_of_a_client_holds_for_the_server_and_goes_with_its_last_declarer() {
+    let project = Project::new();
+    project.write("settings.json", "{}");
+    let served = SocketServed::start(&project, &[]).await;
+    let (mut one, mut other) = (served.client().await, served.client().await);
+    let asked = request("DeployFinished", &json!({"environment": "production", "by": "me"}), "r");
+    assert_eq!(other.ask(&asked).await["error"]["code"], "unsupported_event");
+    let defined = json!({"type": "hook-event-defined", "eventName": "DeployFinished"});
+    assert_eq!(one.ask(&deploy()).await, defined);
+    assert_eq!(other.ask(&asked).await["success"], true);
+    assert_eq!(other.ask(&deploy()).await, defined);
+    let mut differs = deploy();
+    differs["merge"] = json!("observe");
+    let refused = other.ask(&differs).await;
+    assert_eq!(refused["error"]["code"], "invalid_request");
+    drop(one);
+    // The server notices in its own time; another connection is served after that.
+    assert_eq!(other.ask(&asked).await["success"], true);
+    let mut missing = asked.clone();
+    missing["input"] = json!({"by": "me"});
+    assert_eq!(other.ask(&missing).await["error"]["code"], "invalid_payload");
+}
+
+#[tokio::test]
+async fn what_is_no_declaration_is_answered_with_the_field_that_is_wrong() {
+    let project = Project::new();
+    project.write("settings.json", "{}");
+    let served = SocketServed::start(&project, &[]).await;
+    let mut client = served.client().await;
+    for (field, value, said) in [
+        ("eventName", json!(7), "eventName"),
+        ("eventName", json!("a b"), "letter"),
+        ("eventName", json!("BeforeTool"), "something else"),
+        ("matching", json!({"exact": "a", "pattern": "b"}), "matching"),
+        ("matching", json!([]), "matching"),
+        ("merge", json!("some"), "merge"),
+        ("blockMeans", json!({}), "blockMeans"),
+        ("blocksMean", json!("x"), "blocksMean"),
+    ] {
+        let mut message = deploy();
+        message[field] = value;
+        let answered = client.ask(&message).await;
+        assert_eq!(answered["error"]["code"], "invalid_request", "{message}");
+        let text = answered["error"]["message"].as_str().unwrap();
+        assert!(text.contains(said), "{message}: {text}");
+    }
+}
