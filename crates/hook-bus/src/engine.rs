@@ -334,6 +334,13 @@ impl EngineSlot {
         self.current.read().unwrap_or_else(PoisonError::into_inner).get().cloned()
     }
 
+    /// The options, with the events that were declared since: hooks in settings can listen to them, too.
+    fn options_now(&self) -> EngineOptions {
+        let mut options = self.options.clone();
+        self.declared.add_to(&mut options.events);
+        options
+    }
+
     /// The event of that name, by all that is known.
     pub(crate) fn event(&self, name: &str) -> Option<HookEventName> {
         let of_settings = || match self.get()? {
@@ -418,7 +425,7 @@ impl EngineSlot {
             let mut is_first = false;
             let build = async || {
                 is_first = true;
-                match Engine::build(&slot.options, None).await {
+                match Engine::build(&slot.options_now(), None).await {
                     Err(unbuilt) if unbuilt.may_pass() => Err(unbuilt),
                     built => {
                         slot.registered.adopted_by(&built, || ());
@@ -446,7 +453,7 @@ impl EngineSlot {
         let mut is_first = false;
         let build = async || {
             is_first = true;
-            let built = Engine::build_here(&self.options, None);
+            let built = Engine::build_here(&self.options_now(), None);
             self.registered.adopted_by(&built, || ());
             built
         };
@@ -464,7 +471,7 @@ impl EngineSlot {
         let _one_at_a_time = self.reloading.acquire().await;
         // There is one runner; the first build makes it.
         let before = self.initialize().await;
-        let rebuilt = Engine::build(&self.options, before.as_ref().ok().cloned()).await;
+        let rebuilt = Engine::build(&self.options_now(), before.as_ref().ok().cloned()).await;
         if let Err(unbuilt) = &rebuilt {
             tracing::error!(target: "hook::settings", "reload failed: {}", OneLine(&unbuilt.error));
         }

@@ -1,7 +1,7 @@
 //! What an agent hook is, and how one event runs through the hooks that listen to it.
 //!
-//! An agent announces what it is about to do, or has done, as one of eleven
-//! [events](HookEventName). Hooks that listen to it (shell commands from settings, or functions of
+//! An agent announces what it is about to do, or has done, as one of some forty
+//! [events](HookEventName), or of those that are declared beside them. Hooks that listen to it (shell commands from settings, or functions of
 //! the host) are [planned](planner), [run](runner) and their answers [merged](aggregator) into one
 //! [`ProcessedHookResult`].
 //!

@@ -14,6 +14,8 @@ use crate::host::{AgentHost, ApprovalRequest};
 pub(super) struct Permission {
     /// Why the tool must not run, if it must not.
     pub(super) refusal: Option<String>,
+    /// Why the agent is to stop, if it is.
+    pub(super) stop: Option<String>,
     /// What hooks say beside it.
     pub(super) advice: HookAdvice,
     /// What the agent should tell its user of its hooks.
@@ -44,8 +46,12 @@ pub(super) async fn ask_permission(
     input: &RawObject,
     reason: &str,
 ) -> Permission {
-    let mut permission =
-        Permission { refusal: None, advice: HookAdvice::default(), warnings: Vec::new() };
+    let mut permission = Permission {
+        refusal: None,
+        stop: None,
+        advice: HookAdvice::default(),
+        warnings: Vec::new(),
+    };
     let mut retries = Retries::at_most(1, host);
     loop {
         let (by, refusal) = ask_once(host, call, input, reason, &mut permission).await;
@@ -62,10 +68,14 @@ pub(super) async fn ask_permission(
             permission.refusal = Some(refusal);
             return permission;
         };
-        let (_, advice) = HookAdvice::with_reason(&answer);
+        let (reason_of_hooks, advice) = HookAdvice::with_reason(&answer);
         permission.advice = permission.advice.and(advice);
         add_warnings(&mut permission.warnings, answer.warnings);
-        let asks_again = answer.decision == PolicyDecision::Retry
+        if answer.decision == PolicyDecision::Stop {
+            permission.stop.get_or_insert(reason_of_hooks);
+        }
+        let asks_again = permission.stop.is_none()
+            && answer.decision == PolicyDecision::Retry
             && retries.wait(answer.retry_after).await.is_ok();
         if !asks_again {
             permission.refusal = Some(refusal);
@@ -90,6 +100,9 @@ async fn ask_once(
         let (hooks_reason, advice) = HookAdvice::with_reason(&answer);
         permission.advice = std::mem::take(&mut permission.advice).and(advice);
         add_warnings(&mut permission.warnings, answer.warnings);
+        if decision == PolicyDecision::Stop {
+            permission.stop = Some(hooks_reason.clone());
+        }
         if decision >= PolicyDecision::Retry {
             return (By::Hook, Some(hooks_reason));
         }

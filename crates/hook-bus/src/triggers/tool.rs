@@ -457,6 +457,10 @@ async fn may_run(host: &AgentHost, call: &ToolCall) -> Result<(RawObject, Said),
         BeforeToolDecision::Ask { input, reason } => {
             let permission = ask_permission(host, call, &input, &reason).await;
             said.add(permission.advice, permission.warnings);
+            if let Some(reason) = permission.stop {
+                let stopped = ToolResult::stopped(reason, false, said.advice, said.warnings);
+                return Err(Box::new(stopped));
+            }
             match permission.refusal {
                 None => return Ok((input, said)),
                 Some(refusal) => refusal,
