@@ -79,6 +79,7 @@ pub mod event;
 pub mod explain;
 pub mod failure;
 mod field;
+mod identity;
 pub mod input;
 mod javascript;
 pub mod json;
@@ -107,6 +108,7 @@ pub use aggregator::{AggregatedHookResult, Aggregator, ErrorReport};
 pub use event::{Event, EventDefinition, Events, HookEventName, TypedAnswer, TypedInput, events};
 pub use explain::{ExplainedHook, Explanation, NotRun};
 pub use failure::{FailureCode, HookFailure};
+pub use identity::HookIdentity;
 pub use input::*;
 pub use json::{
     JsonArray, JsonError, JsonKind, JsonNumber, JsonObject, JsonSlice, JsonText, JsonWalk,
@@ -121,7 +123,8 @@ pub use processed::{Guard, ProcessedHookResult, StageFailure};
 pub use registry::{Hook, HookListing, HookRegistry};
 pub use runner::{
     EndSignal, HandlerError, HandlerHook, HandlerResult, HookExecutionResult, HookInput, HookKind,
-    HookStart, RunLane, RunObserver, RunScope, Runner, RunnerHost, RunnerLimits, TypedResult,
+    HookSpec, HookStart, RunLane, RunObserver, RunScope, Runner, RunnerHost, RunnerLimits,
+    TypedResult,
 };
 pub use settings::{FailBehavior, HookSource, MatcherDefinition, MatcherFields, SettingsSource};
 pub use shape::ShapeError;

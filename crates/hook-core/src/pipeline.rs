@@ -170,8 +170,10 @@ impl Pipeline {
             // In plan order, whatever finished first.
             let Some(results) = finished.results.get_mut(first..) else { continue };
             results.sort_by_key(|(place, _)| *place);
-            for (_, result) in results {
-                ended.note(plan.event, result);
+            for (place, result) in results {
+                if let Some(planned) = plan.hooks.get(*place) {
+                    ended.note(plan.event, &planned.hook, result);
+                }
                 if let Some(output) = result.output.as_ref().filter(|_| result.success) {
                     input = chained(input, output);
                 }
@@ -191,12 +193,12 @@ impl Pipeline {
         let mut running = Vec::new();
         for (place, planned) in plan.hooks_of(group) {
             if let Some(by) = ended.keeps_out(&planned.hook) {
-                let hook = Arc::clone(&planned.hook);
-                finished.not_started.push(NotStarted { hook, ended_by: Arc::clone(by) });
+                let (hook, ended_by) = (planned.hook.identity.clone(), by.identity.clone());
+                finished.not_started.push(NotStarted { hook, ended_by });
                 continue;
             }
             told.note(plan, place, input);
-            match self.runner.start(&planned.hook, input.clone(), scope) {
+            match self.runner.start(&planned.hook.spec, input.clone(), scope) {
                 StartedHook::Done(result) => finished.push(plan, place, result),
                 started => running.push(async move { (place, started.finish().await) }),
             }

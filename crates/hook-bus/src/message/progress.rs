@@ -1,8 +1,8 @@
 //! Progress: which hook runs now, and how it went.
 
-use std::sync::Arc;
+use std::time::Duration;
 
-use hook_core::{Hook, HookEventName, HookExecutionResult, ObjectWriter};
+use hook_core::{HookExecutionResult, HookIdentity, HookInput, ObjectWriter};
 
 use super::response::{result_weight, write_hook, write_hook_identity};
 use super::{CorrelationId, RequestKey, kind};
@@ -46,7 +46,10 @@ impl HookProgress {
     pub(crate) fn weight(&self) -> usize {
         match self {
             Self::Started(_) => 512,
-            Self::Finished(finished) => result_weight(&finished.result),
+            Self::Finished(finished) => {
+                let told = finished.told.as_ref().map_or(0, |told| told.json().len());
+                result_weight(&finished.result) + told
+            }
         }
     }
 }
@@ -58,10 +61,10 @@ pub struct HookStarted {
     pub request: RequestKey,
     /// That request's id.
     pub correlation_id: CorrelationId,
-    /// The event.
-    pub event: HookEventName,
-    /// The hook; its name, kind, source and timeout say what a user interface shows.
-    pub hook: Arc<Hook>,
+    /// The hook, with its event.
+    pub hook: HookIdentity,
+    /// How long it may run.
+    pub timeout: Duration,
 }
 
 /// A hook is over.
@@ -71,10 +74,10 @@ pub struct HookFinished {
     pub request: RequestKey,
     /// That request's id.
     pub correlation_id: CorrelationId,
-    /// The event.
-    pub event: HookEventName,
-    /// What became of it; with what it was told, while there is an audit.
+    /// What became of it.
     pub result: HookExecutionResult,
+    /// What it was told, where it was started and there is an audit. No part of the JSON form.
+    pub told: Option<HookInput>,
 }
 
 impl HookStarted {
@@ -84,9 +87,9 @@ impl HookStarted {
     }
 
     fn write(&self, out: &mut ObjectWriter<'_>) {
-        message(out, kind::STARTED, &self.correlation_id, self.event, |out| {
+        message(out, kind::STARTED, &self.correlation_id, &self.hook, |out| {
             write_hook_identity(out, &self.hook);
-            out.milliseconds("timeout", self.hook.timeout);
+            out.milliseconds("timeout", self.timeout);
         })
     }
 }
@@ -98,7 +101,7 @@ impl HookFinished {
     }
 
     fn write(&self, out: &mut ObjectWriter<'_>, streams: bool) {
-        message(out, kind::FINISHED, &self.correlation_id, self.event, |out| {
+        message(out, kind::FINISHED, &self.correlation_id, &self.result.hook, |out| {
             write_hook(out, &self.result, streams);
         })
     }
@@ -108,11 +111,11 @@ fn message(
     out: &mut ObjectWriter<'_>,
     kind: &str,
     correlation_id: &CorrelationId,
-    event: HookEventName,
+    hook: &HookIdentity,
     write_hook: impl FnOnce(&mut ObjectWriter<'_>),
 ) {
     out.text("type", kind);
     out.text("correlationId", correlation_id.as_str());
-    out.text("eventName", event.as_str());
+    out.text("eventName", hook.event_name());
     out.object("hook", write_hook);
 }

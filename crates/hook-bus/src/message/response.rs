@@ -3,8 +3,8 @@
 use std::sync::OnceLock;
 
 use hook_core::{
-    Guard, HookEventName, HookExecutionResult, NotStarted, ObjectWriter, PipelineOutcome,
-    PolicyDecision, ProcessedHookResult, RawObject, StageFailure,
+    Guard, HookEventName, HookExecutionResult, HookIdentity, NotStarted, ObjectWriter,
+    PipelineOutcome, PolicyDecision, ProcessedHookResult, RawObject, StageFailure,
 };
 
 use super::{CorrelationId, kind};
@@ -141,7 +141,7 @@ impl HookExecutionResponse {
 /// About how many bytes what became of a hook holds in memory.
 pub(super) fn result_weight(result: &HookExecutionResult) -> usize {
     let said = result.output.as_ref().map_or(0, |output| output.to_raw().as_str().len());
-    let told = result.input.as_ref().map_or(0, |input| input.json().len());
+    let told = result.input.as_ref().map_or(0, |input| input.as_str().len());
     1_024 + result.process.stdout.bytes.len() + result.process.stderr.bytes.len() + said + told
 }
 
@@ -165,7 +165,7 @@ fn write_outcome(
     out.objects("hooks", hooks, |out, hook| {
         write_hook(out, hook, streams);
         if let Some(input) = &hook.input {
-            out.raw("input", input.to_raw().as_raw());
+            out.raw("input", input.as_raw());
         }
     });
 }
@@ -205,16 +205,15 @@ pub(super) fn write_hook(out: &mut ObjectWriter<'_>, result: &HookExecutionResul
         out.text("error", &failure.to_string());
     }
     if streams {
-        if let Some(output) = &result.output {
-            out.text("decision", output.policy(result.hook.event).as_str());
-        }
+        out.optional_text("decision", result.decision.map(PolicyDecision::as_str));
         out.text("stdout", &String::from_utf8_lossy(&process.stdout.bytes));
         out.text("stderr", &String::from_utf8_lossy(&process.stderr.bytes));
     }
 }
 
-pub(super) fn write_hook_identity(out: &mut ObjectWriter<'_>, hook: &hook_core::Hook) {
+pub(super) fn write_hook_identity(out: &mut ObjectWriter<'_>, hook: &HookIdentity) {
     out.text("name", hook.display_name());
-    out.text("type", hook.kind().as_str());
-    out.text("source", hook.source.as_str());
+    out.text("type", hook.kind());
+    out.text("source", hook.source());
+    out.optional_text("extension", hook.extension());
 }
