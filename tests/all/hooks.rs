@@ -409,7 +409,7 @@ async fn a_payload_of_no_clear_sdk_fails_only_where_a_hook_would_see_it() {
     let failure = json(&response.to_json())["error"].clone();
     assert_eq!(failure["code"], "translation_failed");
     assert!(failure["message"].as_str().unwrap().contains("sdk"), "{failure}");
-    assert_eq!(response.processed.aggregated.errors[0].stage, Some("translate"));
+    assert_eq!(response.processed.aggregated.errors[0].stage.as_deref(), Some("translate"));
 }
 
 #[tokio::test]

@@ -101,7 +101,8 @@ pub use hook_translate::Sdk;
 pub use host::{AgentHost, ApprovalRequest};
 pub use message::{
     CorrelationId, HookExecutionRequest, HookExecutionResponse, HookFinished, HookProgress,
-    HookRegistration, HookStarted, JournalEntry, JournalMessage, RegistrationChange, RequestKey,
+    HookRegistration, HookStarted, JournalEntry, JournalMessage, MessageError, RegistrationChange,
+    RequestKey,
 };
 pub use subscription::{Lagged, Message, Subscription, SubscriptionLimits};
 pub use system::{HookSystem, HookSystemBuilder, HookSystemStatus};

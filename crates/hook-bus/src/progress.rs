@@ -40,7 +40,7 @@ impl Progress {
 impl RunObserver for Progress {
     fn hook_started(&self, hook: &HookSpec) {
         self.publish(HookProgress::Started(HookStarted {
-            request: self.request,
+            request: Some(self.request),
             correlation_id: self.correlation_id.clone(),
             hook: hook.identity.clone(),
             timeout: hook.timeout,
@@ -50,7 +50,7 @@ impl RunObserver for Progress {
     fn hook_finished(&self, result: &HookExecutionResult, told: Option<&HookInput>) {
         let told = told.filter(|_| self.bus.topics().are_audited()).cloned();
         self.publish(HookProgress::Finished(Box::new(HookFinished {
-            request: self.request,
+            request: Some(self.request),
             correlation_id: self.correlation_id.clone(),
             result: result.clone(),
             told,

@@ -54,7 +54,7 @@ pub(crate) fn lines(printer: &Printer) -> Option<MultiProgress> {
 /// name, since two hooks of one event may share theirs.
 struct Running {
     lines: MultiProgress,
-    hooks: HashMap<(RequestKey, String), Vec<Hook>>,
+    hooks: HashMap<(Option<RequestKey>, String), Vec<Hook>>,
 }
 
 struct Hook {

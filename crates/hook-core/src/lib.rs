@@ -61,6 +61,7 @@
 //! | [`runner`] | running them: processes, futures, threads, functions |
 //! | [`aggregator`], [`processed`] | one answer out of many |
 //! | [`pipeline`] | all of it in order |
+//! | [`read_back`] | results as messages tell them |
 //! | [`schema`] | JSON Schema of all that is read and written |
 //! | [`changes`] | what hooks changed of their input, as JSON Patch |
 //! | [`redact`] | keeping secrets out of what is written down |
@@ -91,6 +92,7 @@ pub mod pipeline;
 pub mod planner;
 pub mod processed;
 pub mod program;
+pub mod read_back;
 pub mod redact;
 pub mod registry;
 pub mod regular_file;

@@ -193,7 +193,7 @@ impl Pipeline {
         let mut running = Vec::new();
         for (place, planned) in plan.hooks_of(group) {
             if let Some(by) = ended.keeps_out(&planned.hook) {
-                let (hook, ended_by) = (planned.hook.identity.clone(), by.identity.clone());
+                let (hook, ended_by) = (planned.hook.identity.clone(), by.display_name().into());
                 finished.not_started.push(NotStarted { hook, ended_by });
                 continue;
             }

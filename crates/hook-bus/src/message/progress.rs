@@ -8,7 +8,7 @@ use super::response::{result_weight, write_hook, write_hook_identity};
 use super::{CorrelationId, RequestKey, kind};
 
 /// Which hook runs now, and how it went; in the order in which it happened.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum HookProgress {
     /// A hook started.
     Started(HookStarted),
@@ -17,8 +17,8 @@ pub enum HookProgress {
 }
 
 impl HookProgress {
-    /// The request that the hook runs for.
-    pub fn request(&self) -> RequestKey {
+    /// The request that the hook runs for; absent in a message that was read.
+    pub fn request(&self) -> Option<RequestKey> {
         match self {
             Self::Started(started) => started.request,
             Self::Finished(finished) => finished.request,
@@ -57,8 +57,8 @@ impl HookProgress {
 /// A hook's process or function started.
 #[derive(Debug, Clone)]
 pub struct HookStarted {
-    /// The request it runs for.
-    pub request: RequestKey,
+    /// The request it runs for; absent in a message that was read.
+    pub request: Option<RequestKey>,
     /// That request's id.
     pub correlation_id: CorrelationId,
     /// The hook, with its event.
@@ -70,14 +70,29 @@ pub struct HookStarted {
 /// A hook is over.
 #[derive(Debug, Clone)]
 pub struct HookFinished {
-    /// The request it ran for.
-    pub request: RequestKey,
+    /// The request it ran for; absent in a message that was read.
+    pub request: Option<RequestKey>,
     /// That request's id.
     pub correlation_id: CorrelationId,
     /// What became of it.
     pub result: HookExecutionResult,
     /// What it was told, where it was started and there is an audit. No part of the JSON form.
     pub told: Option<HookInput>,
+}
+
+/// Two messages are equal if their JSON forms are.
+impl PartialEq for HookStarted {
+    fn eq(&self, other: &Self) -> bool {
+        self.to_json() == other.to_json()
+    }
+}
+
+/// Two messages are equal if their JSON forms are, with what the hook wrote.
+impl PartialEq for HookFinished {
+    fn eq(&self, other: &Self) -> bool {
+        let line = |it: &Self| ObjectWriter::line(|out| it.write(out, true));
+        line(self) == line(other)
+    }
 }
 
 impl HookStarted {

@@ -16,6 +16,8 @@ pub struct HookExecutionResponse {
     pub correlation_id: CorrelationId,
     /// The event; absent where the request named none that is known.
     pub event: Option<HookEventName>,
+    /// The name of an event that a message named and that is not built in.
+    pub(super) other_event: Option<Box<str>>,
     /// The result for the caller. Its `failure` says which stage failed, if one did.
     pub processed: ProcessedHookResult,
     /// What each hook did, in plan order.
@@ -32,6 +34,12 @@ impl HookExecutionResponse {
         self.processed.failure.is_none()
     }
 
+    /// The event's name; of a response that was [read](Self::from_json) also that of one that is not
+    /// built in.
+    pub fn event_name(&self) -> Option<&str> {
+        self.event.map(HookEventName::as_str).or(self.other_event.as_deref())
+    }
+
     /// The stage that failed, if one did.
     pub fn error(&self) -> Option<&StageFailure> {
         self.processed.failure.as_deref()
@@ -45,6 +53,7 @@ impl HookExecutionResponse {
         Self {
             correlation_id,
             event: Some(event),
+            other_event: None,
             processed: outcome.processed,
             hooks: outcome.hooks,
             not_started: outcome.not_started,
@@ -73,6 +82,7 @@ impl HookExecutionResponse {
         Self {
             correlation_id,
             event,
+            other_event: None,
             processed,
             hooks: Vec::new(),
             not_started: Vec::new(),
@@ -103,7 +113,7 @@ impl HookExecutionResponse {
     fn write_fields(&self, object: &mut ObjectWriter<'_>, streams: bool) {
         object.text("type", kind::RESPONSE);
         object.text("correlationId", self.correlation_id.as_str());
-        object.optional_text("eventName", self.event.map(HookEventName::as_str));
+        object.optional_text("eventName", self.event_name());
         object.bool("success", self.success());
         match &self.processed.failure {
             None if self.hooks.is_empty()
@@ -115,8 +125,8 @@ impl HookExecutionResponse {
                 write_outcome(object, &self.processed, &self.hooks, streams);
                 if !self.not_started.is_empty() {
                     object.objects("notStarted", &self.not_started, |out, it| {
-                        out.text("name", it.hook.display_name());
-                        out.text("endedBy", it.ended_by.display_name());
+                        write_hook_identity(out, &it.hook);
+                        out.text("endedBy", &it.ended_by);
                     });
                 }
             }
@@ -135,6 +145,13 @@ impl HookExecutionResponse {
     pub(crate) fn weight(&self) -> usize {
         // What hooks said is held per hook, among all outputs, and merged.
         1_024 + 3 * self.hooks.iter().map(result_weight).sum::<usize>()
+    }
+}
+
+/// Two responses are equal if their JSON forms are: what a message does not say makes no difference.
+impl PartialEq for HookExecutionResponse {
+    fn eq(&self, other: &Self) -> bool {
+        self.to_json() == other.to_json()
     }
 }
 
@@ -171,7 +188,7 @@ fn write_outcome(
 }
 
 fn write_failure(out: &mut ObjectWriter<'_>, failure: &StageFailure) {
-    out.text("code", failure.code.as_str());
+    out.text("code", failure.code_word());
     out.text("message", &failure.message);
     if !failure.details.is_empty() {
         out.object("details", |out| out.fields(&failure.details));

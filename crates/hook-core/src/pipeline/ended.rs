@@ -15,15 +15,8 @@ use crate::settings::FailBehavior;
 pub struct NotStarted {
     /// The hook.
     pub hook: HookIdentity,
-    /// The hook of an earlier priority by whose answer it was not.
-    pub ended_by: HookIdentity,
-}
-
-impl NotStarted {
-    /// That `hook` was not, because of what `ended_by` answered.
-    pub fn new(hook: HookIdentity, ended_by: HookIdentity) -> Self {
-        Self { hook, ended_by }
-    }
+    /// The name of the hook of an earlier priority by whose answer it was not.
+    pub ended_by: Box<str>,
 }
 
 /// What the hooks of earlier priorities ended. What one says holds for later priorities, and not for

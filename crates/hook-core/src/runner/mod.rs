@@ -210,7 +210,10 @@ pub struct HookExecutionResult {
 impl HookExecutionResult {
     /// Whether it was ended by its timeout.
     pub fn timed_out(&self) -> bool {
-        matches!(self.failure, Some(HookFailure::TimedOut { .. }))
+        matches!(
+            self.failure,
+            Some(HookFailure::TimedOut { .. } | HookFailure::Told { timed_out: true, .. })
+        )
     }
 }
 
