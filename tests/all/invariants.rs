@@ -358,7 +358,7 @@ async fn invariant_06_every_error_path_returns_a_failure_envelope() {
     assert!(failure.message.contains("source"), "{failure}");
     let aggregated = &response.processed.aggregated;
     assert!(!aggregated.success && aggregated.all_outputs.is_empty());
-    assert_eq!(aggregated.errors[0].stage, Some("payload"));
+    assert_eq!(aggregated.errors[0].stage.as_deref(), Some("payload"));
 
     // A caller of a fire function gets the same, as a value.
     system.dispose();

@@ -13,6 +13,7 @@ mod matchers;
 mod messages;
 mod outputs;
 mod payloads;
+mod read_back;
 mod recordings;
 mod scenarios;
 mod settings;

@@ -119,7 +119,7 @@ impl HookEventHandler {
             }
             Err(failure) => return Served::Done(door.fail(&plan, failure)),
         }
-        let observer = Progress::observe(&self.bus, control.key, &door.id, event);
+        let observer = Progress::observe(&self.bus, control.key, &door.id);
         let input = input.complete(&self.host);
         if plan.is_inline() {
             // Done before anybody could cancel it.

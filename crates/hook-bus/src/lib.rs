@@ -102,7 +102,8 @@ pub use hook_translate::Sdk;
 pub use host::{AgentHost, ApprovalRequest};
 pub use message::{
     CorrelationId, HookExecutionRequest, HookExecutionResponse, HookFinished, HookProgress,
-    HookRegistration, HookStarted, JournalEntry, JournalMessage, RegistrationChange, RequestKey,
+    HookRegistration, HookStarted, JournalEntry, JournalMessage, MessageError, RegistrationChange,
+    RequestKey,
 };
 pub use registered::{RegisterError, RegisteredHook, Registrant, Registration};
 pub use subscription::{Lagged, Message, Subscription, SubscriptionLimits};

@@ -41,7 +41,7 @@ fn hook(event: HookEventName, id: &CorrelationId, result: &HookExecutionResult) 
         correlation_id = %OneLine(id),
         event = event.as_str(),
         hook = &*one_line(name),
-        kind = result.hook.kind().as_str(),
+        kind = result.hook.kind(),
         duration_ms = result.duration.as_secs_f64() * 1e3,
         success = result.success,
         exit_code = result.process.exit_code,

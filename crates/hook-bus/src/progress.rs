@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hook_core::{Hook, HookEventName, HookExecutionResult, HookInput, RunObserver};
+use hook_core::{HookExecutionResult, HookInput, HookSpec, RunObserver};
 
 use crate::bus::MessageBus;
 use crate::message::{
@@ -15,7 +15,6 @@ pub(crate) struct Progress {
     bus: MessageBus,
     request: RequestKey,
     correlation_id: CorrelationId,
-    event: HookEventName,
 }
 
 impl Progress {
@@ -24,17 +23,11 @@ impl Progress {
         bus: &MessageBus,
         request: RequestKey,
         correlation_id: &CorrelationId,
-        event: HookEventName,
     ) -> Option<Arc<dyn RunObserver>> {
         if !bus.has_subscribers::<HookProgress>() && !bus.has_subscribers::<JournalEntry>() {
             return None;
         }
-        Some(Arc::new(Self {
-            bus: bus.clone(),
-            request,
-            correlation_id: correlation_id.clone(),
-            event,
-        }))
+        Some(Arc::new(Self { bus: bus.clone(), request, correlation_id: correlation_id.clone() }))
     }
 
     fn publish(&self, progress: HookProgress) {
@@ -45,25 +38,22 @@ impl Progress {
 }
 
 impl RunObserver for Progress {
-    fn hook_started(&self, hook: &Arc<Hook>) {
+    fn hook_started(&self, hook: &HookSpec) {
         self.publish(HookProgress::Started(HookStarted {
-            request: self.request,
+            request: Some(self.request),
             correlation_id: self.correlation_id.clone(),
-            event: self.event,
-            hook: Arc::clone(hook),
+            hook: hook.identity.clone(),
+            timeout: hook.timeout,
         }));
     }
 
     fn hook_finished(&self, result: &HookExecutionResult, told: Option<&HookInput>) {
-        let mut result = result.clone();
-        if self.bus.topics().are_audited() {
-            result.input = told.cloned();
-        }
+        let told = told.filter(|_| self.bus.topics().are_audited()).cloned();
         self.publish(HookProgress::Finished(Box::new(HookFinished {
-            request: self.request,
+            request: Some(self.request),
             correlation_id: self.correlation_id.clone(),
-            event: self.event,
-            result,
+            result: result.clone(),
+            told,
         })));
     }
 }

@@ -41,9 +41,9 @@ impl Registrations {
     }
 
     /// Says that a hook came or went, with that engine or, at run time, into it.
-    pub(crate) fn tell(&self, change: RegistrationChange, hook: &Arc<Hook>, generation: u64) {
+    pub(crate) fn tell(&self, change: RegistrationChange, hook: &Hook, generation: u64) {
         if let Some(topics) = self.topics.upgrade() {
-            let registration = HookRegistration::now(change, Arc::clone(hook), generation);
+            let registration = HookRegistration::now(change, hook.identity.clone(), generation);
             HookRegistration::topic(&topics).publish(&Arc::new(registration));
         }
     }

@@ -1,22 +1,20 @@
 //! What a request that was cut off left undone.
 
-use std::sync::Arc;
-
 use hook_core::text::shortened;
-use hook_core::{Hook, HookExecutionResult, HookFailure, Plan, RawJson};
+use hook_core::{HookExecutionResult, HookFailure, HookIdentity, Plan, RawJson};
 
 /// The names of the planned hooks that were still at work, or had not begun; an array. `None` where
 /// all were done.
 pub(crate) fn unfinished(plan: &Plan, results: &[HookExecutionResult]) -> Option<RawJson> {
-    let is_finished = |hook: &Arc<Hook>| {
+    let is_finished = |hook: &HookIdentity| {
         results.iter().any(|result| {
-            Arc::ptr_eq(&result.hook, hook)
+            result.hook.is_same_hook(hook)
                 && !matches!(result.failure, Some(HookFailure::Cancelled))
         })
     };
-    let hooks = plan.hooks.iter().map(|planned| &planned.hook);
     // What nothing waits for is no part of the request.
-    let hooks = hooks.filter(|hook| !hook.runs_in_background());
+    let hooks = plan.hooks.iter().filter(|planned| !planned.hook.runs_in_background());
+    let hooks = hooks.map(|planned| &planned.hook.identity);
     let names: Vec<RawJson> = hooks
         .filter(|hook| !is_finished(hook))
         .map(|hook| RawJson::from_text(&shortened(hook.display_name())))

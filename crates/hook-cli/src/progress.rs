@@ -54,7 +54,7 @@ pub(crate) fn lines(printer: &Printer) -> Option<MultiProgress> {
 /// name, since two hooks of one event may share theirs.
 struct Running {
     lines: MultiProgress,
-    hooks: HashMap<(RequestKey, String), Vec<Hook>>,
+    hooks: HashMap<(Option<RequestKey>, String), Vec<Hook>>,
 }
 
 struct Hook {
@@ -77,7 +77,7 @@ impl Running {
         match message {
             HookProgress::Started(started) => {
                 let name = started.hook.display_name().to_owned();
-                let timeout = started.hook.timeout;
+                let timeout = started.timeout;
                 let hook = Hook { since: Instant::now(), timeout, line: None };
                 self.hooks.entry((request, name)).or_default().push(hook);
             }

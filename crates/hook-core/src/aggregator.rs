@@ -1,5 +1,6 @@
 //! Aggregating: several outputs become one, by the event's merge strategy (protocol.md §5).
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::time::Duration;
 
@@ -38,7 +39,7 @@ pub struct ErrorReport {
     /// The hook it happened to.
     pub hook: Option<String>,
     /// The stage it happened in.
-    pub stage: Option<&'static str>,
+    pub stage: Option<Cow<'static, str>>,
 }
 
 impl AsRef<[HookOutput]> for AggregatedHookResult {
@@ -74,7 +75,7 @@ impl AggregatedHookResult {
         out.objects("errors", &self.errors, |out, error| {
             out.text("message", &error.message);
             out.optional_text("hook", error.hook.as_deref());
-            out.optional_text("stage", error.stage);
+            out.optional_text("stage", error.stage.as_deref());
         });
         out.milliseconds("totalDuration", self.total_duration);
     }
@@ -110,7 +111,7 @@ fn error_report(result: &HookExecutionResult) -> Option<ErrorReport> {
     Some(ErrorReport {
         message: failure.to_string(),
         hook: Some(result.hook.display_name().to_owned()),
-        stage: Some("run"),
+        stage: Some("run".into()),
     })
 }
 

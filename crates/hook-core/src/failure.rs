@@ -133,6 +133,14 @@ pub enum HookFailure {
     /// The caller is gone.
     #[error("cancelled")]
     Cancelled,
+    /// What a message says of a failure.
+    #[error("{message}")]
+    Told {
+        /// Its text.
+        message: String,
+        /// Whether the hook was ended by its timeout.
+        timed_out: bool,
+    },
 }
 
 /// Why it cannot be known what a hook decided: its answer is almost JSON, or what decides in it
@@ -172,39 +180,67 @@ impl HookFailure {
     }
 }
 
-/// The name of a signal of this system, such as `SIGKILL`, else its number.
+/// The signals that have names in messages.
 #[cfg(unix)]
-pub fn signal_name(number: i32) -> String {
+const SIGNALS: [(i32, &str); 19] = {
     use rustix::process::Signal;
-    const NAMES: [(Signal, &str); 19] = [
-        (Signal::HUP, "SIGHUP"),
-        (Signal::INT, "SIGINT"),
-        (Signal::QUIT, "SIGQUIT"),
-        (Signal::ILL, "SIGILL"),
-        (Signal::TRAP, "SIGTRAP"),
-        (Signal::ABORT, "SIGABRT"),
-        (Signal::BUS, "SIGBUS"),
-        (Signal::FPE, "SIGFPE"),
-        (Signal::KILL, "SIGKILL"),
-        (Signal::USR1, "SIGUSR1"),
-        (Signal::SEGV, "SIGSEGV"),
-        (Signal::USR2, "SIGUSR2"),
-        (Signal::PIPE, "SIGPIPE"),
-        (Signal::ALARM, "SIGALRM"),
-        (Signal::TERM, "SIGTERM"),
-        (Signal::XCPU, "SIGXCPU"),
-        (Signal::XFSZ, "SIGXFSZ"),
-        (Signal::VTALARM, "SIGVTALRM"),
-        (Signal::SYS, "SIGSYS"),
-    ];
-    let known = NAMES.iter().find(|(known, _)| known.as_raw() == number);
+    [
+        (Signal::HUP.as_raw(), "SIGHUP"),
+        (Signal::INT.as_raw(), "SIGINT"),
+        (Signal::QUIT.as_raw(), "SIGQUIT"),
+        (Signal::ILL.as_raw(), "SIGILL"),
+        (Signal::TRAP.as_raw(), "SIGTRAP"),
+        (Signal::ABORT.as_raw(), "SIGABRT"),
+        (Signal::BUS.as_raw(), "SIGBUS"),
+        (Signal::FPE.as_raw(), "SIGFPE"),
+        (Signal::KILL.as_raw(), "SIGKILL"),
+        (Signal::USR1.as_raw(), "SIGUSR1"),
+        (Signal::SEGV.as_raw(), "SIGSEGV"),
+        (Signal::USR2.as_raw(), "SIGUSR2"),
+        (Signal::PIPE.as_raw(), "SIGPIPE"),
+        (Signal::ALARM.as_raw(), "SIGALRM"),
+        (Signal::TERM.as_raw(), "SIGTERM"),
+        (Signal::XCPU.as_raw(), "SIGXCPU"),
+        (Signal::XFSZ.as_raw(), "SIGXFSZ"),
+        (Signal::VTALARM.as_raw(), "SIGVTALRM"),
+        (Signal::SYS.as_raw(), "SIGSYS"),
+    ]
+};
+
+/// Here no signal ends a process, and messages of other systems have the numbers of Linux.
+#[cfg(not(unix))]
+const SIGNALS: [(i32, &str); 19] = [
+    (1, "SIGHUP"),
+    (2, "SIGINT"),
+    (3, "SIGQUIT"),
+    (4, "SIGILL"),
+    (5, "SIGTRAP"),
+    (6, "SIGABRT"),
+    (7, "SIGBUS"),
+    (8, "SIGFPE"),
+    (9, "SIGKILL"),
+    (10, "SIGUSR1"),
+    (11, "SIGSEGV"),
+    (12, "SIGUSR2"),
+    (13, "SIGPIPE"),
+    (14, "SIGALRM"),
+    (15, "SIGTERM"),
+    (24, "SIGXCPU"),
+    (25, "SIGXFSZ"),
+    (26, "SIGVTALRM"),
+    (31, "SIGSYS"),
+];
+
+/// The name of a signal of this system, such as `SIGKILL`, else its number.
+pub fn signal_name(number: i32) -> String {
+    let known = SIGNALS.iter().find(|(known, _)| *known == number);
     known.map_or_else(|| number.to_string(), |(_, name)| (*name).to_owned())
 }
 
-/// Elsewhere no signal ends a process.
-#[cfg(not(unix))]
-pub fn signal_name(number: i32) -> String {
-    number.to_string()
+/// The signal of a name that [`signal_name`] gives.
+pub(crate) fn signal_number(name: &str) -> Option<i32> {
+    let known = SIGNALS.iter().find(|(_, known)| *known == name);
+    known.map(|(number, _)| *number).or_else(|| name.parse().ok())
 }
 
 /// Where an event's way through the engine ended early (architecture.md, "Data flow").
@@ -237,10 +273,13 @@ pub enum FailureCode {
     NoRuntime,
     /// A panic in the engine or in a handler's wrapping.
     InternalError,
+    /// A code in a message that this engine does not know; see
+    /// [`StageFailure::code_word`](crate::StageFailure::code_word).
+    Other,
 }
 
 impl FailureCode {
-    /// All codes.
+    /// All codes that an engine gives.
     pub const ALL: [Self; 13] = [
         Self::InvalidRequest,
         Self::UnsupportedEvent,
@@ -256,6 +295,11 @@ impl FailureCode {
         Self::NoRuntime,
         Self::InternalError,
     ];
+
+    /// The code of a word in `error.code`.
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|code| code.as_str() == word)
+    }
 
     /// The word in `error.code`.
     pub fn as_str(self) -> &'static str {
@@ -282,6 +326,7 @@ impl FailureCode {
             Self::DeadlineExceeded => ("deadline_exceeded", "run"),
             Self::NoRuntime => ("no_runtime", "run"),
             Self::InternalError => ("internal_error", "internal"),
+            Self::Other => ("other", "other"),
         }
     }
 }

@@ -61,6 +61,7 @@
 //! | [`runner`] | running them: processes, futures, threads, functions |
 //! | [`aggregator`], [`processed`] | one answer out of many |
 //! | [`pipeline`] | all of it in order |
+//! | [`read_back`] | results as messages tell them |
 //! | [`schema`] | JSON Schema of all that is read and written |
 //! | [`changes`] | what hooks changed of their input, as JSON Patch |
 //! | [`redact`] | keeping secrets out of what is written down |
@@ -79,6 +80,7 @@ pub mod event;
 pub mod explain;
 pub mod failure;
 mod field;
+mod identity;
 pub mod input;
 mod javascript;
 pub mod json;
@@ -90,6 +92,7 @@ pub mod pipeline;
 pub mod planner;
 pub mod processed;
 pub mod program;
+pub mod read_back;
 pub mod redact;
 pub mod registry;
 pub mod regular_file;
@@ -107,6 +110,7 @@ pub use aggregator::{AggregatedHookResult, Aggregator, ErrorReport};
 pub use event::{Event, EventDefinition, Events, HookEventName, TypedAnswer, TypedInput, events};
 pub use explain::{ExplainedHook, Explanation, NotRun};
 pub use failure::{FailureCode, HookFailure};
+pub use identity::HookIdentity;
 pub use input::*;
 pub use json::{
     JsonArray, JsonError, JsonKind, JsonNumber, JsonObject, JsonSlice, JsonText, JsonWalk,
@@ -121,7 +125,7 @@ pub use processed::{Guard, ProcessedHookResult, StageFailure};
 pub use registry::{Hook, HookListing, HookRegistry};
 pub use runner::{
     Background, EndSignal, HandlerError, HandlerHook, HandlerResult, HookExecutionResult,
-    HookInput, HookKind, HookStart, RunLane, RunObserver, RunScope, Runner, RunnerHost,
+    HookInput, HookKind, HookSpec, HookStart, RunLane, RunObserver, RunScope, Runner, RunnerHost,
     RunnerLimits, TypedResult,
 };
 pub use settings::{FailBehavior, HookSource, MatcherDefinition, MatcherFields, SettingsSource};

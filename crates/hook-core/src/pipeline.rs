@@ -18,9 +18,9 @@ use crate::input::{EventInput, HostContext, RequestInput};
 use crate::output::{HookOutput, PolicyDecision};
 use crate::planner::{Group, Plan, Planner};
 use crate::processed::{ProcessedHookResult, StageFailure};
-use crate::registry::MAX_BACKGROUND;
 use crate::runner::{
-    Background, HookExecutionResult, HookInput, RunScope, Runner, RunnerGone, StartedHook,
+    Background, HookExecutionResult, HookInput, MAX_BACKGROUND, RunScope, Runner, RunnerGone,
+    StartedHook,
 };
 use asked_again::Told;
 use ended::Ended;
@@ -176,8 +176,10 @@ impl Pipeline {
             // In plan order, whatever finished first.
             let Some(results) = finished.results.get_mut(first..) else { continue };
             results.sort_by_key(|(place, _)| *place);
-            for (_, result) in results {
-                ended.note(plan.event, result);
+            for (place, result) in results {
+                if let Some(planned) = plan.hooks.get(*place) {
+                    ended.note(plan.event, &planned.hook, result);
+                }
                 if let Some(output) = result.output.as_ref().filter(|_| result.success) {
                     input = chained(input, output);
                 }
@@ -197,8 +199,8 @@ impl Pipeline {
         let mut running = Vec::new();
         for (place, planned) in plan.hooks_of(group) {
             if let Some(by) = ended.keeps_out(&planned.hook) {
-                let hook = Arc::clone(&planned.hook);
-                finished.not_started.push(NotStarted { hook, ended_by: Arc::clone(by) });
+                let (hook, ended_by) = (planned.hook.identity.clone(), by.display_name().into());
+                finished.not_started.push(NotStarted { hook, ended_by });
                 continue;
             }
             let permits = planned.hook.background.as_ref();
@@ -211,17 +213,22 @@ impl Pipeline {
                 continue;
             }
             if let Some(permits) = permits.filter(|_| scope.background == Background::Start) {
-                if !self.runner.start_in_background(&planned.hook, permits, input.clone(), scope) {
+                if !self.runner.start_in_background(
+                    &planned.hook.spec,
+                    permits,
+                    input.clone(),
+                    scope,
+                ) {
                     let running = format!(
                         "{MAX_BACKGROUND} runs of it still go on that nothing waits for, so it was \
                          not run for this event"
                     );
-                    finished.warnings.push(planned.hook.says(&running));
+                    finished.warnings.push(planned.hook.identity.says(&running));
                 }
                 continue;
             }
             told.note(plan, place, input);
-            match self.runner.start(&planned.hook, input.clone(), scope) {
+            match self.runner.start(&planned.hook.spec, input.clone(), scope) {
                 StartedHook::Done(result) => finished.push(plan, place, result),
                 started => running.push(async move { (place, started.finish().await) }),
             }

@@ -127,8 +127,8 @@ impl Planner {
         let mut late = Selection::of(matched).planned;
         // The same hook under another matcher is asked already.
         let is_planned = |hook: &Hook| {
-            let identity = hook.identity();
-            identity.is_some() && plan.hooks.iter().any(|it| it.hook.identity() == identity)
+            let key = hook.dedup_key();
+            key.is_some() && plan.hooks.iter().any(|it| it.hook.dedup_key() == key)
         };
         late.retain(|it| !is_planned(&it.hook));
         if let Some(first) = late.first() {
@@ -247,8 +247,8 @@ impl Selection {
                 sequential.entry(hook.priority).or_insert_with(|| Arc::clone(hook));
             }
             let candidate = candidate.clone();
-            let place = match hook.identity() {
-                Some(identity) => *known.entry(identity).or_insert(planned.len()),
+            let place = match hook.dedup_key() {
+                Some(key) => *known.entry(key).or_insert(planned.len()),
                 None => planned.len(),
             };
             places.push(Some(place));

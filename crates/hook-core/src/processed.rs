@@ -62,6 +62,8 @@ pub enum Guard<'h> {
 pub struct StageFailure {
     /// Which one, as a code.
     pub code: FailureCode,
+    /// The code where it is one that this engine does not know.
+    pub(crate) other_code: Option<Box<str>>,
     /// What was attempted, on what, what went wrong and how to fix it.
     pub message: String,
     /// More, for programs.
@@ -71,7 +73,12 @@ pub struct StageFailure {
 impl StageFailure {
     /// A failure without further details.
     pub fn new(code: FailureCode, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), details: JsonObject::default() }
+        Self { code, other_code: None, message: message.into(), details: JsonObject::default() }
+    }
+
+    /// The code as messages say it.
+    pub fn code_word(&self) -> &str {
+        self.other_code.as_deref().unwrap_or(self.code.as_str())
     }
 
     /// Adds a detail for programs.
@@ -94,7 +101,7 @@ impl ProcessedHookResult {
         let mut result = Self::of(AggregatedHookResult::failed(ErrorReport {
             message: failure.message.clone(),
             hook: None,
-            stage: Some(failure.code.stage()),
+            stage: Some(failure.code.stage().into()),
         }));
         if let Some(guard) = guard {
             result.decision = PolicyDecision::Block;

@@ -5,11 +5,9 @@ mod consent;
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
-use std::time::Duration;
-
-use tokio::sync::Semaphore;
 
 use crate::event::{ByEvent, Events, HookEventName};
 use crate::explain::{Explanation, NotRun, Switch, SwitchedOff, explain};
@@ -17,20 +15,19 @@ use crate::failure::HookFailure;
 use crate::matcher::{MatchInput, Matcher, Surroundings};
 use crate::planner::PlanTable;
 use crate::runner::{
-    CommandIdentity, HandlerHook, HookExecutor, HookKind, HookStart, Runner, SlotQueue,
+    CommandIdentity, HandlerHook, HookSpec, HookStart, Runner, TrustCheck, background,
 };
 use crate::settings::{
     DEFAULT_PRIORITY, Diagnostic, FailBehavior, HookEntry, HookSource, HooksConfig,
     MatcherDefinition, Place, Rule, SettingsFile, Severity, TimeoutOrigin,
 };
-use crate::text::shortened;
-use crate::trust::{Grant, Granted, Trust, TrustPolicy};
+use crate::trust::{Grant, Trust, TrustPolicy};
 use consent::{Consent, MissingGuard};
 
-/// One registered hook.
+/// One registered hook: what is run, which it derefs to, and what decides whether it is.
 pub struct Hook {
-    /// The event it listens to.
-    pub event: HookEventName,
+    /// What is run.
+    pub(crate) spec: Arc<HookSpec>,
     /// Its name, if it has one.
     pub name: Option<String>,
     /// What it is for.
@@ -45,24 +42,13 @@ pub struct Hook {
     pub priority: i32,
     /// Whether the hooks of its priority run one after the other.
     pub sequential: bool,
-    /// Its permits to run while events go on without waiting for it; absent for a hook that is waited
-    /// for.
-    pub(crate) background: Option<Arc<Semaphore>>,
-    /// How long it may run.
-    pub timeout: Duration,
-    /// Who says how long.
+    /// Who says how long it may run.
     pub timeout_origin: TimeoutOrigin,
-    /// What its failure means.
-    pub fail_behavior: FailBehavior,
-    /// What its author should know at every run, such as a matcher that does not compile.
-    pub warnings: Vec<String>,
-    pub(crate) slots: Option<Arc<SlotQueue>>,
     trust: Trust,
     /// Why it blocks instead of running, if it does.
     suspended: Option<Suspension>,
     /// Which settings switch it off.
     switched_off: Vec<SwitchedOff>,
-    executor: Arc<dyn HookExecutor>,
 }
 
 /// Why a trusted guard blocks instead of running.
@@ -84,16 +70,6 @@ impl Suspension {
 }
 
 impl Hook {
-    /// Whether events go on without waiting for it (`async`).
-    pub fn runs_in_background(&self) -> bool {
-        self.background.is_some()
-    }
-
-    /// What the hook is run by.
-    pub fn kind(&self) -> HookKind {
-        self.executor.kind()
-    }
-
     /// The command, or the handler's name.
     pub fn command(&self) -> &str {
         self.executor.label()
@@ -120,14 +96,9 @@ impl Hook {
         self.executor.start()
     }
 
-    /// What the hook is shown as, and what it is switched off by: its name, else its command.
-    pub fn display_name(&self) -> &str {
-        self.name.as_deref().unwrap_or_else(|| self.executor.label())
-    }
-
-    /// Two command hooks of one event with the same identity are the same hook (protocol.md §1).
+    /// Two command hooks of one event with the same key are the same hook (protocol.md §1).
     /// Functions of the host are only ever themselves.
-    pub(crate) fn identity(&self) -> Option<(Option<&str>, CommandIdentity<'_>)> {
+    pub(crate) fn dedup_key(&self) -> Option<(Option<&str>, CommandIdentity<'_>)> {
         Some((self.name.as_deref(), self.executor.identity()?))
     }
 
@@ -137,25 +108,26 @@ impl Hook {
     }
 
     /// A warning about it, as callers get it.
-    pub(crate) fn says(&self, text: &str) -> String {
-        format!("hook {}: {text}", shortened(self.display_name()))
+    fn says(&self, text: &str) -> String {
+        self.identity.says(text)
     }
+}
 
-    pub(crate) fn executor(&self) -> &Arc<dyn HookExecutor> {
-        &self.executor
+impl Deref for Hook {
+    type Target = HookSpec;
+
+    fn deref(&self) -> &HookSpec {
+        &self.spec
     }
+}
 
-    /// The decision that must still hold just before the hook runs; `None` for one that needs none.
-    ///
-    /// # Errors
-    /// When it may not run.
-    pub(crate) fn granted(&self) -> Result<Option<&Arc<Granted>>, HookFailure> {
-        match &self.trust {
-            Trust::Given => Ok(None),
-            Trust::Checked(granted) => Ok(Some(granted)),
-            Trust::Missing { .. } => {
-                Err(self.suspended.as_ref().unwrap_or(&Suspension::Changed).failure())
-            }
+/// What the runner has to do about a hook's trust.
+fn check_of(trust: &Trust, suspended: Option<&Suspension>) -> TrustCheck {
+    match trust {
+        Trust::Given => TrustCheck::Nothing,
+        Trust::Checked(granted) => TrustCheck::Confirm(Arc::clone(granted)),
+        Trust::Missing { .. } => {
+            TrustCheck::Refuse(suspended.unwrap_or(&Suspension::Changed).failure())
         }
     }
 }
@@ -262,19 +234,12 @@ impl HookRegistry {
                     of_matchers.insert(diagnostics.len());
                     diagnostics.push(Diagnostic::new(problem.rule, place, &problem.message));
                 }
-                hooks.push(Arc::new(Hook {
-                    event: entry.event,
-                    name: entry.name.clone(),
-                    description: entry.description.clone(),
-                    source: file.source.clone(),
-                    place: Some(entry.place.clone()),
-                    matcher,
-                    priority: entry.priority,
-                    sequential: entry.sequential,
+                let timeout = entry.timeout.unwrap_or(default_timeout);
+                let executor = commands.executor(&entry.command, &entry.env);
+                let (event, name) = (entry.event, entry.name.as_deref());
+                let spec = HookSpec {
                     // What blocks in place of running is waited for.
                     background: background(entry.is_async && suspended.is_none()),
-                    timeout: entry.timeout.unwrap_or(default_timeout),
-                    timeout_origin: entry.timeout_origin,
                     fail_behavior: match suspended {
                         Some(_) => FailBehavior::Block,
                         None => entry.fail_behavior,
@@ -285,10 +250,22 @@ impl HookRegistry {
                         .chain(trust.warning())
                         .collect(),
                     slots: commands.slots.clone(),
+                    check: check_of(&trust, suspended.as_ref()),
+                    ..HookSpec::new(event, name, &file.source, timeout, executor)
+                };
+                hooks.push(Arc::new(Hook {
+                    spec: Arc::new(spec),
+                    name: entry.name.clone(),
+                    description: entry.description.clone(),
+                    source: file.source.clone(),
+                    place: Some(entry.place.clone()),
+                    matcher,
+                    priority: entry.priority,
+                    sequential: entry.sequential,
+                    timeout_origin: entry.timeout_origin,
                     trust,
                     suspended,
                     switched_off: switched_off(entry, file, &disabled),
-                    executor: commands.executor(&entry.command, &entry.env),
                 }));
             }
         }
@@ -452,8 +429,17 @@ fn of_missing(guard: &MissingGuard, runner: &Runner) -> Option<Hook> {
     let grant = &guard.grant;
     let env = grant.seen.as_ref().map_or(&[][..], |seen| &seen.env);
     let commands = runner.commands(&HooksConfig::default(), guard.project());
+    let executor = commands.executor(&grant.command, env);
+    let trust = Trust::Missing { before: Some(Arc::clone(grant)) };
+    let suspended = Suspension::BrokenSettings(file.clone());
+    let (name, timeout) = (grant.name.as_deref(), runner.limits().timeout);
+    let spec = HookSpec {
+        fail_behavior: FailBehavior::Block,
+        check: check_of(&trust, Some(&suspended)),
+        ..HookSpec::new(guard.event, name, &HookSource::Project, timeout, executor)
+    };
     Some(Hook {
-        event: guard.event,
+        spec: Arc::new(spec),
         name: grant.name.clone(),
         description: None,
         source: HookSource::Project,
@@ -461,16 +447,10 @@ fn of_missing(guard: &MissingGuard, runner: &Runner) -> Option<Hook> {
         matcher: matcher_of(grant, guard.event),
         priority: DEFAULT_PRIORITY,
         sequential: false,
-        background: None,
-        timeout: runner.limits().timeout,
         timeout_origin: TimeoutOrigin::Engine,
-        fail_behavior: FailBehavior::Block,
-        warnings: Vec::new(),
-        slots: None,
-        trust: Trust::Missing { before: Some(Arc::clone(grant)) },
-        suspended: Some(Suspension::BrokenSettings(file)),
+        trust,
+        suspended: Some(suspended),
         switched_off: Vec::new(),
-        executor: commands.executor(&grant.command, env),
     })
 }
 
@@ -478,8 +458,18 @@ fn of_handler(handler: &HandlerHook, runner: &Runner) -> Hook {
     let matching = handler.event.row().matching;
     let (matcher, problems) =
         Matcher::compile(handler.matcher.clone(), matching, handler.fail_behavior);
+    let (event, name) = (handler.event, Some(&*handler.name));
+    let timeout = handler.timeout.unwrap_or(runner.limits().timeout);
+    let executor = runner.handler(handler);
+    let is_guard = handler.fail_behavior == FailBehavior::Block;
+    let spec = HookSpec {
+        background: background(handler.background && !is_guard),
+        fail_behavior: handler.fail_behavior,
+        warnings: problems.into_iter().map(|it| it.message).collect(),
+        ..HookSpec::new(event, name, &HookSource::InProcess, timeout, executor)
+    };
     Hook {
-        event: handler.event,
+        spec: Arc::new(spec),
         name: Some(handler.name.clone()),
         description: None,
         source: HookSource::InProcess,
@@ -487,29 +477,14 @@ fn of_handler(handler: &HandlerHook, runner: &Runner) -> Hook {
         matcher,
         priority: handler.priority,
         sequential: handler.sequential,
-        background: background(
-            handler.background && handler.fail_behavior == FailBehavior::Continue,
-        ),
-        timeout: handler.timeout.unwrap_or(runner.limits().timeout),
         timeout_origin: match handler.timeout {
             Some(_) => TimeoutOrigin::Hook,
             None => TimeoutOrigin::Engine,
         },
-        fail_behavior: handler.fail_behavior,
-        warnings: problems.into_iter().map(|it| it.message).collect(),
-        slots: None,
         trust: Trust::Given,
         suspended: None,
         switched_off: Vec::new(),
-        executor: runner.handler(handler),
     }
-}
-
-/// How many runs of one hook may go on at once that nothing waits for.
-pub(crate) const MAX_BACKGROUND: usize = 8;
-
-fn background(is_async: bool) -> Option<Arc<Semaphore>> {
-    is_async.then(|| Arc::new(Semaphore::new(MAX_BACKGROUND)))
 }
 
 /// The first few errors but those that are said of their hooks, and how many more there are.

@@ -9,7 +9,7 @@ use std::time::Instant;
 use hook_core::changes::changes;
 use hook_core::redact::Redaction;
 use hook_core::settings::AuditLevel;
-use hook_core::{Hook, HookExecutionResult, PolicyDecision, timestamp_before};
+use hook_core::{HookExecutionResult, HookIdentity, PolicyDecision, timestamp_before};
 use tokio_stream::Stream;
 
 use super::entry::{self, AuditEntry, AuditKind};
@@ -96,7 +96,7 @@ impl Audit {
             audit.told = Some(engine.generation);
             let (now, redaction) = (Instant::now(), audit.redaction.now());
             for hook in in_force(&engine.registry) {
-                let entry = of_hook(now, AuditKind::Registered, &hook, &redaction);
+                let entry = of_hook(now, AuditKind::Registered, &hook.identity, &redaction);
                 audit.push(entry, &redaction);
             }
         }
@@ -201,7 +201,7 @@ impl Audit {
             }
         }
         // Asked again, it changes nothing.
-        let Some(input) = result.input.as_ref().filter(|_| !result.asked_again) else { return };
+        let Some(input) = finished.told.as_ref().filter(|_| !result.asked_again) else { return };
         if self.level() < AuditLevel::Verbose {
             return;
         }
@@ -228,7 +228,8 @@ impl Audit {
         for result in &response.hooks {
             let Some(of_hook) = kind_of(decided(result)) else { continue };
             is_explained |= of_hook == kind;
-            let why = result.output.as_ref().map(|output| output.policy_reason(result.hook.event));
+            let said = result.output.as_ref().zip(result.hook.event());
+            let why = said.map(|(output, event)| output.policy_reason(event));
             let hook = Some(entry::name(result.hook.display_name(), redaction));
             let told = told(of_hook, &why.unwrap_or_default());
             self.push(AuditEntry { hook, ..told }, redaction);
@@ -282,9 +283,9 @@ impl Stream for Audit {
     }
 }
 
-fn of_hook(at: Instant, kind: AuditKind, hook: &Hook, redaction: &Redaction) -> AuditEntry {
+fn of_hook(at: Instant, kind: AuditKind, hook: &HookIdentity, redaction: &Redaction) -> AuditEntry {
     AuditEntry {
-        event: Some(hook.event),
+        event: hook.event(),
         hook: Some(entry::name(hook.display_name(), redaction)),
         ..AuditEntry::new(timestamp_of(at), kind)
     }
@@ -300,8 +301,7 @@ fn timestamp_of(at: Instant) -> Arc<str> {
 
 /// What a hook decided by itself.
 fn decided(result: &HookExecutionResult) -> PolicyDecision {
-    let output = result.output.as_ref();
-    output.map_or(PolicyDecision::Proceed, |output| output.policy(result.hook.event))
+    result.decision.unwrap_or_default()
 }
 
 fn kind_of(decision: PolicyDecision) -> Option<AuditKind> {

@@ -132,8 +132,11 @@ static AGGREGATED: [Field; 5] = [
     Field::required("totalDuration", Kind::Number, "The sum of durations, in milliseconds."),
 ];
 
-static NOT_STARTED: [Field; 2] = [
-    Field::required("name", Kind::Text, "The hook."),
+static NOT_STARTED: [Field; 5] = [
+    HOOK_NAME,
+    HOOK_TYPE,
+    HOOK_SOURCE,
+    HOOK_EXTENSION,
     Field::required("endedBy", Kind::Text, "The hook by whose answer it was not."),
 ];
 
@@ -186,12 +189,15 @@ const HOOK_SOURCE: Field = Field::required(
     Kind::Words(&["project", "user", "system", "extension", "explicit", "in-process"]),
     "Where the hook comes from.",
 );
+const HOOK_EXTENSION: Field =
+    Field::optional("extension", Kind::Text, "The name of the extension, where it comes from one.");
 
 /// What a hook did.
-static HOOK: [Field; 18] = [
+static HOOK: [Field; 19] = [
     HOOK_NAME,
     HOOK_TYPE,
     HOOK_SOURCE,
+    HOOK_EXTENSION,
     Field::required("success", Kind::Bool, "Whether it exited with 0, or returned no error."),
     Field::optional("exitCode", Kind::Number, "How its process exited, if it did."),
     Field::optional("signal", Kind::Text, "The signal that ended it, such as SIGKILL."),
@@ -217,10 +223,11 @@ static HOOK: [Field; 18] = [
     Field::optional("input", Kind::AnyObject, "What it was told, if asked for."),
 ];
 
-static STARTED_HOOK: [Field; 4] = [
+static STARTED_HOOK: [Field; 5] = [
     HOOK_NAME,
     HOOK_TYPE,
     HOOK_SOURCE,
+    HOOK_EXTENSION,
     Field::required("timeout", Kind::Number, "How long it may run, in milliseconds."),
 ];
 

@@ -1,14 +1,14 @@
 //! Progress: which hook runs now, and how it went.
 
-use std::sync::Arc;
+use std::time::Duration;
 
-use hook_core::{Hook, HookEventName, HookExecutionResult, ObjectWriter};
+use hook_core::{HookExecutionResult, HookIdentity, HookInput, ObjectWriter};
 
 use super::response::{result_weight, write_hook, write_hook_identity};
 use super::{CorrelationId, RequestKey, kind};
 
 /// Which hook runs now, and how it went; in the order in which it happened.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum HookProgress {
     /// A hook started.
     Started(HookStarted),
@@ -17,8 +17,8 @@ pub enum HookProgress {
 }
 
 impl HookProgress {
-    /// The request that the hook runs for.
-    pub fn request(&self) -> RequestKey {
+    /// The request that the hook runs for; absent in a message that was read.
+    pub fn request(&self) -> Option<RequestKey> {
         match self {
             Self::Started(started) => started.request,
             Self::Finished(finished) => finished.request,
@@ -46,7 +46,10 @@ impl HookProgress {
     pub(crate) fn weight(&self) -> usize {
         match self {
             Self::Started(_) => 512,
-            Self::Finished(finished) => result_weight(&finished.result),
+            Self::Finished(finished) => {
+                let told = finished.told.as_ref().map_or(0, |told| told.json().len());
+                result_weight(&finished.result) + told
+            }
         }
     }
 }
@@ -54,27 +57,42 @@ impl HookProgress {
 /// A hook's process or function started.
 #[derive(Debug, Clone)]
 pub struct HookStarted {
-    /// The request it runs for.
-    pub request: RequestKey,
+    /// The request it runs for; absent in a message that was read.
+    pub request: Option<RequestKey>,
     /// That request's id.
     pub correlation_id: CorrelationId,
-    /// The event.
-    pub event: HookEventName,
-    /// The hook; its name, kind, source and timeout say what a user interface shows.
-    pub hook: Arc<Hook>,
+    /// The hook, with its event.
+    pub hook: HookIdentity,
+    /// How long it may run.
+    pub timeout: Duration,
 }
 
 /// A hook is over.
 #[derive(Debug, Clone)]
 pub struct HookFinished {
-    /// The request it ran for.
-    pub request: RequestKey,
+    /// The request it ran for; absent in a message that was read.
+    pub request: Option<RequestKey>,
     /// That request's id.
     pub correlation_id: CorrelationId,
-    /// The event.
-    pub event: HookEventName,
-    /// What became of it; with what it was told, while there is an audit.
+    /// What became of it.
     pub result: HookExecutionResult,
+    /// What it was told, where it was started and there is an audit. No part of the JSON form.
+    pub told: Option<HookInput>,
+}
+
+/// Two messages are equal if their JSON forms are.
+impl PartialEq for HookStarted {
+    fn eq(&self, other: &Self) -> bool {
+        self.to_json() == other.to_json()
+    }
+}
+
+/// Two messages are equal if their JSON forms are, with what the hook wrote.
+impl PartialEq for HookFinished {
+    fn eq(&self, other: &Self) -> bool {
+        let line = |it: &Self| ObjectWriter::line(|out| it.write(out, true));
+        line(self) == line(other)
+    }
 }
 
 impl HookStarted {
@@ -84,9 +102,9 @@ impl HookStarted {
     }
 
     fn write(&self, out: &mut ObjectWriter<'_>) {
-        message(out, kind::STARTED, &self.correlation_id, self.event, |out| {
+        message(out, kind::STARTED, &self.correlation_id, &self.hook, |out| {
             write_hook_identity(out, &self.hook);
-            out.milliseconds("timeout", self.hook.timeout);
+            out.milliseconds("timeout", self.timeout);
         })
     }
 }
@@ -98,7 +116,7 @@ impl HookFinished {
     }
 
     fn write(&self, out: &mut ObjectWriter<'_>, streams: bool) {
-        message(out, kind::FINISHED, &self.correlation_id, self.event, |out| {
+        message(out, kind::FINISHED, &self.correlation_id, &self.result.hook, |out| {
             write_hook(out, &self.result, streams);
         })
     }
@@ -108,11 +126,11 @@ fn message(
     out: &mut ObjectWriter<'_>,
     kind: &str,
     correlation_id: &CorrelationId,
-    event: HookEventName,
+    hook: &HookIdentity,
     write_hook: impl FnOnce(&mut ObjectWriter<'_>),
 ) {
     out.text("type", kind);
     out.text("correlationId", correlation_id.as_str());
-    out.text("eventName", event.as_str());
+    out.text("eventName", hook.event_name());
     out.object("hook", write_hook);
 }

@@ -1,9 +1,8 @@
 //! Registrations: which hooks came into force, and which went.
 
-use std::sync::Arc;
 use std::time::Instant;
 
-use hook_core::Hook;
+use hook_core::HookIdentity;
 
 /// A hook came into force, or is in force no more.
 #[derive(Debug, Clone)]
@@ -14,7 +13,7 @@ pub struct HookRegistration {
     /// Which of the two.
     pub change: RegistrationChange,
     /// The hook.
-    pub hook: Arc<Hook>,
+    pub hook: HookIdentity,
     /// The engine that came or went with it.
     pub(crate) generation: u64,
 }
@@ -29,7 +28,7 @@ pub enum RegistrationChange {
 }
 
 impl HookRegistration {
-    pub(crate) fn now(change: RegistrationChange, hook: Arc<Hook>, generation: u64) -> Self {
+    pub(crate) fn now(change: RegistrationChange, hook: HookIdentity, generation: u64) -> Self {
         Self { at: Instant::now(), change, hook, generation }
     }
 

@@ -121,7 +121,8 @@ impl HookExecutionRequest {
         self
     }
 
-    /// Reads a request from JSON text.
+    /// Reads a request from JSON text. What is wrong with it is its
+    /// [`envelope_error`](Self::envelope_error).
     pub fn from_json(text: &str) -> Self {
         match RawObject::parse(text) {
             Ok(object) => Self::from_object(&object),
@@ -230,9 +231,12 @@ impl HookExecutionRequest {
         }
     }
 
-    /// Whether it was read as a request, whatever may be wrong with it further on.
-    pub(crate) fn is_envelope(&self) -> bool {
-        !matches!(self.body, Body::Invalid(_))
+    /// What is wrong with its envelope, if anything is: the failure that it will be answered with.
+    pub fn envelope_error(&self) -> Option<&StageFailure> {
+        match &self.body {
+            Body::Invalid(invalid) => Some(&invalid.failure),
+            Body::Typed(_) | Body::Named(_) => None,
+        }
     }
 
     pub(crate) fn asks_for_streams(&self) -> bool {
@@ -286,6 +290,13 @@ impl HookExecutionRequest {
             Body::Named(named) => named.event_name.len() + named.input.retained_bytes(),
             Body::Invalid(invalid) => invalid.failure.message.len(),
         }
+    }
+}
+
+/// Two requests are equal if their JSON forms are.
+impl PartialEq for HookExecutionRequest {
+    fn eq(&self, other: &Self) -> bool {
+        self.to_json() == other.to_json()
     }
 }
 

@@ -3,8 +3,8 @@
 use std::sync::OnceLock;
 
 use hook_core::{
-    Guard, HookEventName, HookExecutionResult, NotStarted, ObjectWriter, PipelineOutcome,
-    PolicyDecision, ProcessedHookResult, RawObject, StageFailure,
+    Guard, HookEventName, HookExecutionResult, HookIdentity, NotStarted, ObjectWriter,
+    PipelineOutcome, PolicyDecision, ProcessedHookResult, RawObject, StageFailure,
 };
 
 use super::{CorrelationId, kind};
@@ -16,6 +16,8 @@ pub struct HookExecutionResponse {
     pub correlation_id: CorrelationId,
     /// The event; absent where the request named none that is known.
     pub event: Option<HookEventName>,
+    /// The name of an event that a message named and that is not built in.
+    pub(super) other_event: Option<Box<str>>,
     /// The result for the caller. Its `failure` says which stage failed, if one did.
     pub processed: ProcessedHookResult,
     /// What each hook did, in plan order.
@@ -32,6 +34,12 @@ impl HookExecutionResponse {
         self.processed.failure.is_none()
     }
 
+    /// The event's name; of a response that was [read](Self::from_json) also that of one that is not
+    /// built in.
+    pub fn event_name(&self) -> Option<&str> {
+        self.event.map(HookEventName::as_str).or(self.other_event.as_deref())
+    }
+
     /// The stage that failed, if one did.
     pub fn error(&self) -> Option<&StageFailure> {
         self.processed.failure.as_deref()
@@ -45,6 +53,7 @@ impl HookExecutionResponse {
         Self {
             correlation_id,
             event: Some(event),
+            other_event: None,
             processed: outcome.processed,
             hooks: outcome.hooks,
             not_started: outcome.not_started,
@@ -73,6 +82,7 @@ impl HookExecutionResponse {
         Self {
             correlation_id,
             event,
+            other_event: None,
             processed,
             hooks: Vec::new(),
             not_started: Vec::new(),
@@ -103,7 +113,7 @@ impl HookExecutionResponse {
     fn write_fields(&self, object: &mut ObjectWriter<'_>, streams: bool) {
         object.text("type", kind::RESPONSE);
         object.text("correlationId", self.correlation_id.as_str());
-        object.optional_text("eventName", self.event.map(HookEventName::as_str));
+        object.optional_text("eventName", self.event_name());
         object.bool("success", self.success());
         match &self.processed.failure {
             None if self.hooks.is_empty()
@@ -115,8 +125,8 @@ impl HookExecutionResponse {
                 write_outcome(object, &self.processed, &self.hooks, streams);
                 if !self.not_started.is_empty() {
                     object.objects("notStarted", &self.not_started, |out, it| {
-                        out.text("name", it.hook.display_name());
-                        out.text("endedBy", it.ended_by.display_name());
+                        write_hook_identity(out, &it.hook);
+                        out.text("endedBy", &it.ended_by);
                     });
                 }
             }
@@ -138,10 +148,17 @@ impl HookExecutionResponse {
     }
 }
 
+/// Two responses are equal if their JSON forms are: what a message does not say makes no difference.
+impl PartialEq for HookExecutionResponse {
+    fn eq(&self, other: &Self) -> bool {
+        self.to_json() == other.to_json()
+    }
+}
+
 /// About how many bytes what became of a hook holds in memory.
 pub(super) fn result_weight(result: &HookExecutionResult) -> usize {
     let said = result.output.as_ref().map_or(0, |output| output.to_raw().as_str().len());
-    let told = result.input.as_ref().map_or(0, |input| input.json().len());
+    let told = result.input.as_ref().map_or(0, |input| input.as_str().len());
     1_024 + result.process.stdout.bytes.len() + result.process.stderr.bytes.len() + said + told
 }
 
@@ -165,13 +182,13 @@ fn write_outcome(
     out.objects("hooks", hooks, |out, hook| {
         write_hook(out, hook, streams);
         if let Some(input) = &hook.input {
-            out.raw("input", input.to_raw().as_raw());
+            out.raw("input", input.as_raw());
         }
     });
 }
 
 fn write_failure(out: &mut ObjectWriter<'_>, failure: &StageFailure) {
-    out.text("code", failure.code.as_str());
+    out.text("code", failure.code_word());
     out.text("message", &failure.message);
     if !failure.details.is_empty() {
         out.object("details", |out| out.fields(&failure.details));
@@ -205,16 +222,15 @@ pub(super) fn write_hook(out: &mut ObjectWriter<'_>, result: &HookExecutionResul
         out.text("error", &failure.to_string());
     }
     if streams {
-        if let Some(output) = &result.output {
-            out.text("decision", output.policy(result.hook.event).as_str());
-        }
+        out.optional_text("decision", result.decision.map(PolicyDecision::as_str));
         out.text("stdout", &String::from_utf8_lossy(&process.stdout.bytes));
         out.text("stderr", &String::from_utf8_lossy(&process.stderr.bytes));
     }
 }
 
-pub(super) fn write_hook_identity(out: &mut ObjectWriter<'_>, hook: &hook_core::Hook) {
+pub(super) fn write_hook_identity(out: &mut ObjectWriter<'_>, hook: &HookIdentity) {
     out.text("name", hook.display_name());
-    out.text("type", hook.kind().as_str());
-    out.text("source", hook.source.as_str());
+    out.text("type", hook.kind());
+    out.text("source", hook.source());
+    out.optional_text("extension", hook.extension());
 }

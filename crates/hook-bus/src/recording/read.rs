@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use hook_core::shape::FieldReader;
 use hook_core::text::shortened;
-use hook_core::{JsonError, JsonObject, RawJson, ShapeError};
+use hook_core::{HookIdentity, JsonError, JsonObject, RawJson, ShapeError};
 use tokio::io::AsyncRead;
 
 use super::request::{RecordedHook, RecordedRequest, RecordedResponse, milliseconds};
@@ -212,7 +212,7 @@ impl RecordedRequest {
             }
             kind::STARTED => match hook() {
                 Some(hook) => {
-                    running.push(HookKey::of(&hook), self.hooks.len());
+                    running.push(identity(&hook), self.hooks.len());
                     self.hooks.push(RecordedHook::of(&hook, at));
                 }
                 None => return false,
@@ -227,7 +227,7 @@ impl RecordedRequest {
     }
 
     fn finished(&mut self, at: Duration, result: JsonObject, running: &mut Waiting) {
-        let started = running.take(&HookKey::of(&result));
+        let started = running.take(&identity(&result));
         match started.and_then(|position| self.hooks.get_mut(position)) {
             Some(hook) => (hook.end, hook.result) = (Some(at), Some(result)),
             None => self.hooks.push(RecordedHook::reckoned(at, result)),
@@ -242,12 +242,12 @@ impl RecordedRequest {
         let mut waiting = Waiting::default();
         let mut told: Vec<Option<RecordedHook>> = Vec::with_capacity(self.hooks.len());
         for hook in self.hooks.drain(..) {
-            waiting.push(hook.key(), told.len());
+            waiting.push(hook.identity(), told.len());
             told.push(Some(hook));
         }
         for result in results.unwrap_or_default() {
             let Ok(result) = result.to_object() else { continue };
-            let position = waiting.take(&HookKey::of(&result));
+            let position = waiting.take(&identity(&result));
             let hook = match position.and_then(|position| told.get_mut(position)?.take()) {
                 Some(mut hook) => {
                     if hook.end.is_none() {
@@ -273,37 +273,37 @@ struct Positions(HashMap<u64, (usize, Waiting)>);
 /// Hooks that wait for what becomes of them: their positions, first come first served. However many
 /// there are, one is found without a look at the others.
 #[derive(Debug, Default)]
-struct Waiting(HashMap<HookKey, VecDeque<usize>>);
+struct Waiting(HashMap<HookIdentity, VecDeque<usize>>);
 
 impl Waiting {
-    fn push(&mut self, hook: HookKey, position: usize) {
+    fn push(&mut self, hook: HookIdentity, position: usize) {
         self.0.entry(hook).or_default().push_back(position);
     }
 
-    fn take(&mut self, hook: &HookKey) -> Option<usize> {
+    fn take(&mut self, hook: &HookIdentity) -> Option<usize> {
         self.0.get_mut(hook)?.pop_front()
     }
 }
 
-/// By what messages tell hooks apart.
-#[derive(Debug, PartialEq, Eq, Hash)]
-struct HookKey {
-    name: String,
-    kind: String,
-    source: String,
-}
-
-impl HookKey {
-    fn of(hook: &JsonObject) -> Self {
-        let text = |name: &str| hook.get(name).and_then(RawJson::to_text).unwrap_or_default();
-        Self { name: text("name"), kind: text("type"), source: text("source") }
-    }
+/// What a message says of a hook; whatever is missing is empty.
+fn identity(hook: &JsonObject) -> HookIdentity {
+    let text = |name: &str| hook.get(name).and_then(RawJson::to_text).unwrap_or_default();
+    HookIdentity::told(&text("name"), &text("type"), &text("source"), "")
 }
 
 impl RecordedHook {
     fn of(hook: &JsonObject, start: Duration) -> Self {
-        let HookKey { name, kind, source } = HookKey::of(hook);
-        Self { name, kind, source, start, end: None, estimated: false, result: None }
+        let told = identity(hook);
+        let (name, kind) = (told.display_name().to_owned(), told.kind().to_owned());
+        Self {
+            name,
+            kind,
+            source: told.source().to_owned(),
+            start,
+            end: None,
+            estimated: false,
+            result: None,
+        }
     }
 
     /// A hook of which only the end is known.
@@ -314,8 +314,8 @@ impl RecordedHook {
         hook
     }
 
-    fn key(&self) -> HookKey {
-        HookKey { name: self.name.clone(), kind: self.kind.clone(), source: self.source.clone() }
+    fn identity(&self) -> HookIdentity {
+        HookIdentity::told(&self.name, &self.kind, &self.source, "")
     }
 }
 

@@ -50,7 +50,7 @@ impl RecordingLines {
 
     fn entry(&mut self, entry: &JournalEntry, redaction: &Redaction) -> Option<Vec<u8>> {
         if let JournalMessage::Request(request) = &entry.message
-            && !request.is_envelope()
+            && request.envelope_error().is_some()
         {
             return None;
         }

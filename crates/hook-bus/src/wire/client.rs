@@ -436,7 +436,8 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
         match progress {
             Ok(progress) => {
                 let key = progress.request();
-                if answered == Some(key) || self.requests.contains_key(&key) {
+                let is_own = |key| answered == Some(key) || self.requests.contains_key(&key);
+                if key.is_some_and(is_own) {
                     self.outbox.push(progress.to_json());
                 }
             }

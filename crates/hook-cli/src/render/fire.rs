@@ -6,8 +6,8 @@ use std::time::Duration;
 use hook_bus::HookExecutionResponse;
 use hook_core::runner::Captured;
 use hook_core::{
-    Explanation, HookEventName, HookExecutionResult, HookFailure, HookInput, PolicyDecision,
-    RawJson,
+    Explanation, HookEventName, HookExecutionResult, HookFailure, PolicyDecision, RawJson,
+    RawObject,
 };
 
 use super::columns::{aligned, one_line};
@@ -148,12 +148,12 @@ fn hooks(out: &mut String, fired: &Fired<'_>, printer: &Printer) {
                 (Tone::Plain, one_line(result.hook.display_name())),
                 (tone, word.to_owned()),
                 (Tone::Quiet, ending(result)),
-                (Tone::Quiet, result.hook.source.to_string()),
+                (Tone::Quiet, result.hook.origin().into_owned()),
                 (Tone::Quiet, time),
             ]
         })
         .collect();
-    let mut before: Option<&HookInput> = None;
+    let mut before: Option<&RawObject> = None;
     for (line, result) in aligned(&rows, printer).into_iter().zip(results) {
         let (mark, tone, _) = outcome(result);
         let _ = writeln!(out, "  {} {line}", printer.paint(tone, mark));
@@ -170,14 +170,10 @@ fn hooks(out: &mut String, fired: &Fired<'_>, printer: &Printer) {
         }
         if let Some(input) = &result.input {
             match before {
-                Some(before) if before.json() == input.json() => {
+                Some(before) if before == input => {
                     details.lines("stdin", Tone::Quiet, "the same as that of the hook above");
                 }
-                _ => details.lines(
-                    "stdin",
-                    Tone::Quiet,
-                    &pretty(&String::from_utf8_lossy(input.json())),
-                ),
+                _ => details.lines("stdin", Tone::Quiet, &pretty(input.as_str())),
             }
             before = Some(input);
         }
@@ -247,7 +243,7 @@ fn beginning_of_line(line: &str) -> String {
 
 /// Mark, tone and word for what a hook did.
 fn outcome(result: &HookExecutionResult) -> (&'static str, Tone, &'static str) {
-    let said = result.output.as_ref().map(|output| output.policy(result.hook.event));
+    let said = result.decision;
     match (said, &result.failure) {
         (Some(said @ (PolicyDecision::Block | PolicyDecision::Stop)), _) => {
             ("✗", Tone::Bad, said.as_str())

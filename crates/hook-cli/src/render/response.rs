@@ -77,7 +77,7 @@ pub(super) fn field(out: &mut String, name: &str, value: &str, printer: &Printer
 }
 
 fn hook(out: &mut String, result: &HookExecutionResult, printer: &Printer) {
-    let said = result.output.as_ref().map(|output| output.policy(result.hook.event));
+    let said = result.decision;
     let (mark, mark_tone) = match (said, &result.failure) {
         (_, Some(_)) => ("!", Tone::Odd),
         (Some(PolicyDecision::Block | PolicyDecision::Stop), None) => ("✗", Tone::Bad),
@@ -90,7 +90,7 @@ fn hook(out: &mut String, result: &HookExecutionResult, printer: &Printer) {
     }
     let details = format!(
         "{} {}{ended} {}",
-        result.hook.source,
+        result.hook.origin(),
         duration(result.duration),
         said.map_or("said nothing", PolicyDecision::as_str),
     );

@@ -94,6 +94,14 @@ pub enum PolicyDecision {
 }
 
 impl PolicyDecision {
+    /// Every decision.
+    const ALL: [Self; 5] = [Self::Proceed, Self::Ask, Self::Retry, Self::Block, Self::Stop];
+
+    /// The decision of a word in messages.
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|decision| decision.as_str() == word)
+    }
+
     /// The word in messages.
     pub fn as_str(self) -> &'static str {
         match self {

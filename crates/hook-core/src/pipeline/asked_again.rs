@@ -76,7 +76,7 @@ impl Pipeline {
         }
         let input = HookInput::new(changed);
         for (index, guard) in late.into_iter().enumerate() {
-            let started = self.runner.start(&guard.hook, input.clone(), scope);
+            let started = self.runner.start(&guard.hook.spec, input.clone(), scope);
             let mut result = verdict_of(started.finish().await?, &input);
             result.warnings.extend(guard.warning);
             finished.results.push((plan.hooks.len() + index, result));
@@ -84,7 +84,9 @@ impl Pipeline {
         stale.sort_by_key(|(place, _)| *place);
         let scope = RunScope { asked_again: true, ..scope.clone() };
         let start = |(place, first): (usize, HookExecutionResult)| {
-            let started = self.runner.start(&first.hook, input.clone(), &scope);
+            // That it is a guard of the plan is why it is here.
+            let hook = &plan.hooks[place].hook.spec;
+            let started = self.runner.start(hook, input.clone(), &scope);
             async move { (place, first, started.finish().await) }
         };
         let mut stale = stale.into_iter().peekable();
@@ -142,7 +144,12 @@ fn verdict_of(result: HookExecutionResult, input: &HookInput) -> HookExecutionRe
     let changed = result.output.as_ref().filter(|_| result.success);
     warnings.extend(changed.and_then(|output| warning_of_change(output, input)));
     let fields = input.event().row().chain.fields;
-    HookExecutionResult { output: merged_output(None, result.output, fields), warnings, ..result }
+    let output = merged_output(None, result.output, fields);
+    HookExecutionResult { decision: decision_of(input, &output), output, warnings, ..result }
+}
+
+fn decision_of(input: &HookInput, output: &Option<HookOutput>) -> Option<PolicyDecision> {
+    output.as_ref().map(|output| output.policy(input.event()))
 }
 
 /// That a change comes too late, if there is one.
@@ -185,9 +192,11 @@ fn merged(
             ));
         }
     }
+    let output = merged_output(first.output, again.output, chain.fields);
     HookExecutionResult {
         success: first.success && again.success,
-        output: merged_output(first.output, again.output, chain.fields),
+        decision: decision_of(input, &output),
+        output,
         duration: first.duration + again.duration,
         queued: first.queued + again.queued,
         warnings,

@@ -3,19 +3,20 @@
 use std::sync::Arc;
 
 use crate::event::HookEventName;
+use crate::identity::HookIdentity;
 use crate::output::PolicyDecision;
 use crate::registry::Hook;
 use crate::runner::HookExecutionResult;
 use crate::settings::FailBehavior;
 
 /// A hook that was not started, and the one that ended the plan before it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NotStarted {
     /// The hook.
-    pub hook: Arc<Hook>,
-    /// The hook of an earlier priority by whose answer it was not.
-    pub ended_by: Arc<Hook>,
+    pub hook: HookIdentity,
+    /// The name of the hook of an earlier priority by whose answer it was not.
+    pub ended_by: Box<str>,
 }
 
 /// What the hooks of earlier priorities ended. What one says holds for later priorities, and not for
@@ -50,7 +51,12 @@ impl Ended {
     }
 
     /// Takes in what a hook said.
-    pub(super) fn note(&mut self, event: HookEventName, result: &HookExecutionResult) {
+    pub(super) fn note(
+        &mut self,
+        event: HookEventName,
+        hook: &Arc<Hook>,
+        result: &HookExecutionResult,
+    ) {
         let Some(output) = &result.output else { return };
         let ends = match output.policy(event) {
             PolicyDecision::Stop | PolicyDecision::Retry => true,
@@ -58,10 +64,10 @@ impl Ended {
             PolicyDecision::Ask | PolicyDecision::Proceed => false,
         };
         if ends && self.said.all.is_none() {
-            self.said.all = Some(Arc::clone(&result.hook));
+            self.said.all = Some(Arc::clone(hook));
         }
         if result.success && output.skip_remaining == Some(true) {
-            self.said.skip(&result.hook);
+            self.said.skip(hook);
         }
     }
 

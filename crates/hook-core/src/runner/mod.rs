@@ -3,6 +3,7 @@
 //!
 //! | room | what it holds |
 //! | --- | --- |
+//! | `spec` | what is run: a hook without what decided that it runs |
 //! | `executor` | what can run a hook: the trait |
 //! | `command` | a command: which program, where, with what around it |
 //! | `direct`, `environment` | what that program is and finds: shell or none, variables, directories |
@@ -31,6 +32,7 @@ mod process;
 mod running;
 mod signs;
 mod slots;
+mod spec;
 mod termination;
 mod threads;
 mod tree;
@@ -55,8 +57,9 @@ pub use handler::{HandlerError, HandlerHook, HandlerResult, TypedResult};
 
 use crate::event::HookEventName;
 use crate::failure::{HookFailure, panic_message};
+use crate::identity::HookIdentity;
+use crate::json::RawObject;
 use crate::output::{Decision, HookOutput, PolicyDecision};
-use crate::registry::Hook;
 use crate::settings::{FailBehavior, HooksConfig};
 use blocking::BlockingHandlers;
 use command::{CommandContext, CommandExecutor};
@@ -65,6 +68,8 @@ use executor::{Execution, HookCall, Slots};
 pub use running::RunningHooks;
 pub use slots::RunLane;
 pub(crate) use slots::SlotQueue;
+pub use spec::HookSpec;
+pub(crate) use spec::{MAX_BACKGROUND, TrustCheck, background};
 pub use termination::EndSignal;
 use termination::EngineTasks;
 use threads::Threads;
@@ -134,7 +139,7 @@ pub struct RunnerHost {
 /// Told when hooks start and finish, for progress. Called where the hook is run; must not block.
 pub trait RunObserver: Send + Sync {
     /// The hook's process or function starts, after it waited for a place to run.
-    fn hook_started(&self, hook: &Arc<Hook>);
+    fn hook_started(&self, hook: &HookSpec);
 
     /// The hook is over. `told` is what it was started with; absent for one that was not started.
     fn hook_finished(&self, result: &HookExecutionResult, told: Option<&HookInput>);
@@ -175,8 +180,8 @@ pub struct RunScope {
 }
 
 impl RunScope {
-    fn kept(&self, input: &HookInput) -> Option<HookInput> {
-        self.keeps_inputs.then(|| input.clone())
+    fn kept(&self, input: &HookInput) -> Option<RawObject> {
+        self.keeps_inputs.then(|| input.to_raw())
     }
 }
 
@@ -190,11 +195,13 @@ impl std::fmt::Debug for RunScope {
 #[derive(Debug, Clone)]
 pub struct HookExecutionResult {
     /// The hook.
-    pub hook: Arc<Hook>,
+    pub hook: HookIdentity,
     /// Whether it did what it should: exit 0, or a handler's answer.
     pub success: bool,
-    /// What it said.
+    /// What it said. No message has it: there it is among what all hooks said.
     pub output: Option<HookOutput>,
+    /// What it decided by what it said; `None` if it said nothing, or a message does not tell.
+    pub decision: Option<PolicyDecision>,
     /// Why it failed, if it did.
     pub failure: Option<HookFailure>,
     /// How its process ended and what it wrote.
@@ -206,7 +213,7 @@ pub struct HookExecutionResult {
     /// What its author should know.
     pub warnings: Vec<String>,
     /// What it was told, if it was started and [`RunScope::keeps_inputs`].
-    pub input: Option<HookInput>,
+    pub input: Option<RawObject>,
     /// Whether it said itself that it allows what it was asked about, exactly as documented, and did
     /// not fail.
     pub grants: bool,
@@ -218,7 +225,10 @@ pub struct HookExecutionResult {
 impl HookExecutionResult {
     /// Whether it was ended by its timeout.
     pub fn timed_out(&self) -> bool {
-        matches!(self.failure, Some(HookFailure::TimedOut { .. }))
+        matches!(
+            self.failure,
+            Some(HookFailure::TimedOut { .. } | HookFailure::Told { timed_out: true, .. })
+        )
     }
 }
 
@@ -338,7 +348,7 @@ impl Runner {
     /// of the engine's, and ends with the returned value if that is dropped.
     pub(crate) fn start(
         &self,
-        hook: &Arc<Hook>,
+        hook: &Arc<HookSpec>,
         input: HookInput,
         scope: &RunScope,
     ) -> StartedHook {
@@ -356,7 +366,7 @@ impl Runner {
                 nesting: scope.nesting,
                 depth: scope.depth,
             };
-            let Execution::Done(run) = hook.executor().execute(call) else {
+            let Execution::Done(run) = hook.executor.execute(call) else {
                 // Only the other kinds are running after `execute`.
                 let run = Answer::failed(HookFailure::Cancelled).into();
                 let told = Told { was_started: false, ..told };
@@ -380,7 +390,7 @@ impl Runner {
     /// was started: not where as many of its runs go on as may.
     pub(crate) fn start_in_background(
         &self,
-        hook: &Arc<Hook>,
+        hook: &Arc<HookSpec>,
         permits: &Arc<Semaphore>,
         input: HookInput,
         scope: &RunScope,
@@ -407,7 +417,7 @@ impl Runner {
 
     fn supervised(
         &self,
-        hook: &Arc<Hook>,
+        hook: &Arc<HookSpec>,
         input: HookInput,
         scope: RunScope,
     ) -> impl Future<Output = HookExecutionResult> + Send + use<> {
@@ -455,7 +465,7 @@ pub(crate) enum StartedHook {
     Done(HookExecutionResult),
     Running {
         receiver: oneshot::Receiver<HookExecutionResult>,
-        hook: Arc<Hook>,
+        hook: Arc<HookSpec>,
         /// Ends the hook when its caller is gone.
         _cancel: DropGuard,
     },
@@ -496,7 +506,7 @@ struct Told {
 
 /// Holds one hook from queue to result. It waits since `queued_at`, also for its first poll.
 async fn supervise(
-    hook: Arc<Hook>,
+    hook: Arc<HookSpec>,
     input: HookInput,
     scope: RunScope,
     slots: Arc<SlotQueue>,
@@ -512,14 +522,14 @@ async fn supervise(
             }
             HookKind::Inline | HookKind::Async => return Ok(Slots::default()),
         }
-        hook.executor().check_depth(scope.depth)?;
+        hook.executor.check_depth(scope.depth)?;
         // The narrower queue first, so that a source at its limit does not fill the engine's.
         let of_source = match &hook.slots {
             Some(own) => own.acquire(scope.lane, scope.depth).await,
             None => None,
         };
         // A source that is trusted to say how many may run has said so; the others share.
-        let of_engine = match of_source.is_some() && hook.source.may_raise_limits() {
+        let of_engine = match of_source.is_some() && hook.may_raise_limits {
             true => None,
             false => slots.acquire(scope.lane, scope.depth).await,
         };
@@ -556,7 +566,7 @@ async fn supervise(
     let cancel = scope.cancel.clone();
     let (timeout, RunScope { nesting, depth, .. }) = (hook.timeout, scope.clone());
     let call = HookCall { input, timeout, cancel, slots, nesting, depth };
-    let executor = Arc::clone(hook.executor());
+    let executor = Arc::clone(&hook.executor);
     let running = AssertUnwindSafe(async move {
         match executor.execute(call) {
             Execution::Done(run) => run,
@@ -573,7 +583,7 @@ async fn supervise(
 
 /// Makes a run the hook's result: its fail behaviour applied, its observer told.
 fn finish(
-    hook: &Arc<Hook>,
+    hook: &HookSpec,
     run: Run,
     timing: Timing,
     told: &Told,
@@ -602,16 +612,17 @@ fn finish(
     }
     let success = failure.is_none() && matches!(run.process.exit_code, None | Some(0));
     let result = HookExecutionResult {
-        hook: Arc::clone(hook),
+        hook: hook.identity.clone(),
         success,
         grants: success && is_explicit && output.as_ref().is_some_and(|it| it.allows(hook.event)),
+        decision: output.as_ref().map(|output| output.policy(hook.event)),
         output,
         failure,
         process: run.process,
         duration: timing.duration,
         queued: timing.queued,
         warnings,
-        input: scope.kept(&told.input).filter(|_| told.was_started),
+        input: told.was_started.then(|| scope.kept(&told.input)).flatten(),
         asked_again: scope.asked_again,
     };
     if let Some(observer) = &scope.observer {
@@ -637,7 +648,11 @@ fn useless_decision(event: HookEventName, output: &HookOutput) -> Option<String>
 }
 
 /// A hook with `failBehavior: block` that failed has denied, whatever it said before.
-fn deny_for_failure(hook: &Hook, failure: &HookFailure, said: Option<HookOutput>) -> HookOutput {
+fn deny_for_failure(
+    hook: &HookSpec,
+    failure: &HookFailure,
+    said: Option<HookOutput>,
+) -> HookOutput {
     let mut output = said.unwrap_or_default();
     if output.policy(hook.event) < PolicyDecision::Block {
         output.decision = Some(Decision::Deny);

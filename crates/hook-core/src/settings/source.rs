@@ -65,7 +65,7 @@ impl HookSource {
     }
 
     /// The word in messages.
-    pub fn as_str(&self) -> &str {
+    pub fn as_str(&self) -> &'static str {
         match self {
             Self::Project => "project",
             Self::User => "user",
