@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 const NAMES: [&str; 3] = ["settings", "messages", "payloads"];
 
 fn schema(name: &str) -> Value {
-    hook_bus::schema::named(name).unwrap()
+    hook_bus::schema::named(name, &Events::built_in()).unwrap()
 }
 
 fn validator(schema: &Value) -> Validator {

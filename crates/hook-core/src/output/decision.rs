@@ -94,6 +94,9 @@ pub enum PolicyDecision {
 }
 
 impl PolicyDecision {
+    /// Every decision, from weakest to strongest.
+    pub const ALL: [Self; 5] = [Self::Proceed, Self::Ask, Self::Retry, Self::Block, Self::Stop];
+
     /// The word in messages.
     pub fn as_str(self) -> &'static str {
         match self {
