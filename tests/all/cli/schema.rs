@@ -6,7 +6,7 @@ use futures::{StreamExt, stream};
 use hook_bus::{HookExecutionRequest, HookSystem};
 use hook_core::schema::{Field, Kind};
 use hook_core::settings::parse;
-use hook_core::{HookEventName, HookOutput, HookSource};
+use hook_core::{Events, HookEventName, HookOutput, HookSource};
 use hook_tests::{Hook, Project, Served, fields, json, request, workspace};
 use jsonschema::Validator;
 use serde_json::{Map, Value, json};
