@@ -60,7 +60,25 @@ fn exit_codes_are_a_table() {
 }
 
 #[test]
-fn the_protocol_fits_a_narrow_terminal_and_names_every_event_and_field() {
+fn the_page_of_events_fits_a_narrow_terminal_and_names_every_event_and_field() {
+    let page = help(&["events"]);
+    insta::assert_snapshot!(page, @"");
+    assert!(page.lines().all(|line| line.chars().count() <= 80));
+    for event in HookEventName::all() {
+        for name in event.row().fields.iter().map(|field| field.name).chain([event.as_str()]) {
+            assert!(page.contains(name), "{name}");
+        }
+    }
+    let project = Project::new();
+    let all = |topic: &str| {
+        Hook::new(&project, &["help", topic, "--json"]).run().lines()[0]["events"].clone()
+    };
+    assert_eq!(all("events"), all("protocol"));
+    assert_eq!(all("events")[0]["topic"], "Tools");
+}
+
+#[test]
+fn the_protocol_fits_a_narrow_terminal_and_names_every_event() {
     let page = help(&["protocol"]);
     insta::assert_snapshot!(page, @r#"
     status: 0
@@ -341,11 +359,7 @@ fn the_protocol_fits_a_narrow_terminal_and_names_every_event_and_field() {
     ----- stderr -----
     "#);
     assert!(page.lines().all(|line| line.chars().count() <= 80));
-    for event in HookEventName::all() {
-        for name in event.row().fields.iter().map(|field| field.name).chain([event.as_str()]) {
-            assert!(page.contains(name), "{name}");
-        }
-    }
+    assert!(HookEventName::all().all(|event| page.contains(event.as_str())));
     let project = Project::new();
     let json = Hook::new(&project, &["help", "protocol", "--json"]).run().lines();
     assert_eq!(json[0]["events"].as_array().unwrap().len(), HookEventName::COUNT);

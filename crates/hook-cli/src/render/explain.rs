@@ -164,9 +164,9 @@ impl<'g> Groups<'g> {
 /// What an answer to the event has to say so that later priorities do not start.
 fn what_ends(event: HookEventName) -> String {
     let row = event.row();
-    let skips = "skipRemaining skips those that are no guards and trusted no more";
+    let skips = "skipRemaining does, except for guards and hooks that are trusted more";
     if row.merge.only_observes() {
-        return format!("each priority starts when the one before is done; {skips}");
+        return format!("later priorities start when earlier ones are done; {skips}");
     }
     let mut ends = Vec::new();
     ends.extend(row.block_means.map(|_| "a block"));

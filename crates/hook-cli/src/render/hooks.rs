@@ -80,9 +80,12 @@ pub(crate) fn listings(listings: &[HookListing], printer: &Printer) -> String {
             let _ = write!(title, "  {}", printer.paint(Tone::Quiet, &declared));
         }
         let _ = writeln!(out, "{title}");
+        let priorities: BTreeSet<i32> =
+            of_event.iter().map(|(listing, _)| listing.hook.priority).collect();
+        let has_several = priorities.len() > 1;
         for chunk in of_event.chunk_by(|one, other| one.0.hook.priority == other.0.hook.priority) {
             let hooks: Vec<&Hook> = chunk.iter().map(|(listing, _)| &*listing.hook).collect();
-            if let Some(heading) = heading(&hooks) {
+            if let Some(heading) = heading(&hooks, has_several) {
                 let _ = writeln!(out, "  {}", printer.paint(Tone::Plain, &heading));
             }
             for (listing, line) in chunk {
@@ -93,9 +96,9 @@ pub(crate) fn listings(listings: &[HookListing], printer: &Printer) -> String {
     out
 }
 
-/// How hooks of one priority run, where it is not the default or not at once. One that has its
+/// How hooks of one priority run, where it is not the default, not the only one, or not at once. One that has its
 /// priority's hooks run one after the other does so only for what it matches.
-fn heading(hooks: &[&Hook]) -> Option<String> {
+fn heading(hooks: &[&Hook], has_several: bool) -> Option<String> {
     let priority = hooks.first()?.priority;
     let sequential = hooks.iter().filter(|hook| hook.sequential).count();
     let how = match sequential {
@@ -108,7 +111,8 @@ fn heading(hooks: &[&Hook]) -> Option<String> {
             Some(format!("one after the other where `{name}` is among them"))
         }
     };
-    let which = (priority != DEFAULT_PRIORITY).then(|| format!("priority {priority}"));
+    let which =
+        (has_several || priority != DEFAULT_PRIORITY).then(|| format!("priority {priority}"));
     match (which, how) {
         (None, None) => None,
         (which, how) => Some([which, how].into_iter().flatten().collect::<Vec<_>>().join(", ")),

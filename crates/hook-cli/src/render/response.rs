@@ -45,7 +45,7 @@ pub(super) fn not_started(
 ) -> impl Iterator<Item = (String, String)> {
     response.not_started.iter().map(|it| {
         let by = one_line(it.ended_by.display_name());
-        (one_line(it.hook.display_name()), format!("not started: `{by}` ended it"))
+        (one_line(it.hook.display_name()), format!("not started, because of `{by}`"))
     })
 }
 

@@ -149,7 +149,7 @@ impl<'r> Page<'r> {
     /// A hook that did not run has no times.
     fn not_started(&mut self, skipped: &RecordedNotStarted) {
         let (name, left) = fitted(&one_line(&skipped.name), self.names.saturating_sub(2));
-        let why = format!("- not started: {} ended it", one_line(&skipped.ended_by));
+        let why = format!("- not started, because of {}", one_line(&skipped.ended_by));
         let room = self.printer.width().saturating_sub(OFFSET + self.names + 1);
         let why = self.paint(Tone::Quiet, &fitted(&why, room).0);
         let name = self.paint(Tone::Plain, &name);

@@ -131,7 +131,7 @@ function row(index) {
   return made;
 }
 function notStartedWords(skipped) {
-  return element("em", "", ` ended by ${skipped.endedBy}`);
+  return element("em", "", ` because of ${skipped.endedBy}`);
 }
 function ended(hook) {
   if (hook.timedOut) return "timed out";
