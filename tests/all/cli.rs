@@ -7,6 +7,7 @@ mod enable;
 mod exit_codes;
 mod explain;
 mod fire;
+mod groups;
 mod help;
 mod init;
 mod list;

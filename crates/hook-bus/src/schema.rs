@@ -8,7 +8,7 @@
 
 use hook_core::event::EVENT_NAME_PATTERN;
 use hook_core::schema::{View, document, output, request_input};
-use hook_core::{FailureCode, HookEventName};
+use hook_core::{Events, FailureCode, HookEventName};
 use hook_translate::Sdk;
 use serde_json::{Map, Value, json};
 
@@ -121,12 +121,12 @@ fn response() -> Value {
 /// What [`named`] knows beside events.
 pub const NAMES: [&str; 3] = ["settings", "messages", "payloads"];
 
-/// The schema of that name: one of [`NAMES`], or an event's, whose payload it describes.
-pub fn named(name: &str) -> Option<Value> {
+/// The schema of that name: one of [`NAMES`], or one of these events', whose payload it describes.
+pub fn named(name: &str, events: &Events) -> Option<Value> {
     match name {
         "settings" => Some(hook_core::schema::settings()),
         "messages" => Some(messages()),
         "payloads" => Some(hook_core::schema::payloads()),
-        event => HookEventName::from_name(event).map(hook_core::schema::event),
+        event => events.from_name(event).map(hook_core::schema::event),
     }
 }

@@ -148,15 +148,15 @@ impl Cli {
     /// A common option that was given and means nothing to the command, with what it is for.
     pub(crate) fn meaningless_option(&self) -> Option<(&'static str, &'static str)> {
         use Command::{
-            Completions, Doctor, Explain, Fire, Help, Init, List, Man, Replay, Run, Schema, Serve,
-            Tail, Test, Trace, Trust,
+            Completions, Doctor, Explain, Fire, Help, Init, List, Man, Replay, Run, Serve, Tail,
+            Test, Trace, Trust,
         };
 
         let (common, command) = (&self.common, &self.command);
         let fires = matches!(command, Fire(_) | Run(_) | Test(_) | Serve(_) | Replay(_));
         let starts = fires || matches!(command, Doctor(_) | Explain(_) | List(_));
         let has_project =
-            !matches!(command, Completions(_) | Help(_) | Man(_) | Schema(_) | Tail(_) | Trace(_));
+            !matches!(command, Completions(_) | Help(_) | Man(_) | Tail(_) | Trace(_));
         let has_user = has_project && !matches!(command, Init(_) | Trust(_));
         const FIRING: &str = "commands that fire events: fire, run, test, serve, replay";
         const WITH_USER: &str = "commands that read the user's settings too";

@@ -11,7 +11,7 @@ use clap::CommandFactory;
 use clap_complete::CompleteEnv;
 use clap_complete::engine::CompletionCandidate;
 use hook_core::settings::{self, discover};
-use hook_core::{HookEventName, SettingsSource};
+use hook_core::{Events, SettingsSource};
 
 use crate::args::Cli;
 use crate::commands::help;
@@ -40,10 +40,21 @@ pub(crate) fn answer() -> Option<Status> {
     }
 }
 
-/// The events, for an argument that names one.
+/// The events, for an argument that names one: those that are built in, and those that the settings
+/// declare.
 pub(crate) fn event_names(current: &OsStr) -> Vec<CompletionCandidate> {
-    let candidates = HookEventName::all().map(|event| (event.as_str(), event.row().moment));
-    beginning_with(current, candidates)
+    events_beginning_with(current, &events_of(&own_sources()))
+}
+
+fn events_beginning_with(current: &OsStr, events: &Events) -> Vec<CompletionCandidate> {
+    beginning_with(current, events.all().map(|event| (event.as_str(), event.row().moment)))
+}
+
+/// The events of settings files, as far as these can be read.
+fn events_of(sources: &[SettingsSource]) -> Events {
+    let mut events = Events::built_in();
+    settings::declare_events(sources, &mut events);
+    events
 }
 
 /// The schemas, for an argument that names one: those of the whole, then those of the events.
@@ -55,10 +66,15 @@ pub(crate) fn schema_names(current: &OsStr) -> Vec<CompletionCandidate> {
 /// The hooks in the settings that the command line or the folder stands for, for an argument that
 /// names one. They are only read: nothing is run, so they need no trust.
 pub(crate) fn hook_names(current: &OsStr) -> Vec<CompletionCandidate> {
+    let names = names_of_hooks(&own_sources());
+    beginning_with(current, names.iter().map(|(name, about)| (name.as_str(), about.as_str())))
+}
+
+/// The settings files that the command line or the folder stands for.
+fn own_sources() -> Vec<SettingsSource> {
     let Ok(cwd) = std::env::current_dir() else { return Vec::new() };
     let words: Vec<OsString> = std::env::args_os().collect();
-    let names = names_of_hooks(&sources(&words, &cwd));
-    beginning_with(current, names.iter().map(|(name, about)| (name.as_str(), about.as_str())))
+    sources(&words, &cwd)
 }
 
 /// The settings files that a command line means.
@@ -140,6 +156,7 @@ fn values_of(option: &str, words: &[OsString]) -> Vec<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hook_core::{EventDefinition, HookEventName};
 
     #[test]
     fn the_names_of_hooks_come_from_the_settings_that_the_command_line_means() {
@@ -171,9 +188,11 @@ mod tests {
 
     #[test]
     fn what_is_there_counts_whatever_its_case() {
-        let offered = event_names("before".as_ref());
-        assert_eq!(offered.len(), 7);
-        assert_eq!(event_names("".as_ref()).len(), HookEventName::COUNT);
-        assert!(event_names("x".as_ref()).is_empty());
+        let mut events = Events::built_in();
+        events.declare(EventDefinition::new("BeforeDeploy")).unwrap();
+        let offered = |current: &str| events_beginning_with(current.as_ref(), &events).len();
+        assert_eq!(offered("before"), 8);
+        assert_eq!(offered(""), HookEventName::COUNT + 1);
+        assert_eq!(offered("x"), 0);
     }
 }

@@ -10,7 +10,7 @@ use crate::event::{HookEventName, Matching};
 use crate::matcher::{
     Facts, FilterOutcome, MatchInput, MatchOutcome, Matcher, Surroundings, Unmatched,
 };
-use crate::planner::Selection;
+use crate::planner::{Group, Selection};
 use crate::registry::Hook;
 use crate::settings::HookSource;
 use crate::text::shortened;
@@ -26,6 +26,8 @@ pub struct Explanation {
     /// For each priority whose hooks run one after the other the first hook whose definition says
     /// so; the hooks of any other priority start at once.
     pub sequential_because: BTreeMap<i32, Arc<Hook>>,
+    /// The groups of the plan, in the order in which they run.
+    pub groups: Vec<Group>,
     /// Every hook there is: those of the event in the order in which they run, then all others. A
     /// hook that is there twice stands where it runs in the copy that runs.
     pub hooks: Vec<ExplainedHook>,
@@ -35,6 +37,12 @@ impl Explanation {
     /// The hooks that would run, in plan order.
     pub fn running(&self) -> impl Iterator<Item = &ExplainedHook> {
         self.hooks.iter().filter(|hook| hook.runs())
+    }
+
+    /// The number of the group that a hook runs with, from 0, if it is in the plan.
+    pub fn group_of(&self, hook: &ExplainedHook) -> Option<usize> {
+        let place = hook.place?;
+        self.groups.iter().position(|group| group.hooks.contains(&place))
     }
 
     /// The guards that would block the event without being run, in plan order.
@@ -247,6 +255,8 @@ pub(crate) fn explain(
             hooks.swap(first, index);
         }
     }
+    // Those that do not run stand among those of their priority.
+    hooks.sort_by_key(|explained| explained.hook.priority);
     hooks.extend(others.into_iter().map(|hook| ExplainedHook {
         hook: Arc::clone(hook),
         place: None,
@@ -258,6 +268,7 @@ pub(crate) fn explain(
     Explanation {
         event,
         subject: subject.map(str::to_owned),
+        groups: selection.groups(),
         sequential_because: selection.sequential,
         hooks,
     }

@@ -279,6 +279,12 @@ pub struct FinishedHooks {
 
 impl FinishedHooks {
     fn push(&mut self, plan: &Plan, place: usize, mut result: HookExecutionResult) {
+        let number = plan.groups.iter().position(|group| group.hooks.contains(&place));
+        if let Some(number) = number
+            && let Some(group) = plan.groups.get(number)
+        {
+            result.group = (number, group.priority);
+        }
         result.warnings.extend(plan.hooks.get(place).and_then(|hook| hook.warning.clone()));
         self.results.push((place, result));
     }

@@ -284,7 +284,8 @@ impl Selection {
         self.planned = sorted.into_iter().map(|(_, planned)| planned).collect();
     }
 
-    fn groups(&self) -> Vec<Group> {
+    /// The groups of the hooks that run.
+    pub(crate) fn groups(&self) -> Vec<Group> {
         let mut groups: Vec<Group> = Vec::new();
         for (place, planned) in self.planned.iter().enumerate() {
             let priority = planned.hook.priority;

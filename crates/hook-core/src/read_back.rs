@@ -14,6 +14,7 @@ use crate::output::{Decision, HookOutput, PolicyDecision};
 use crate::pipeline::NotStarted;
 use crate::processed::{ProcessedHookResult, StageFailure};
 use crate::runner::{Captured, HookExecutionResult, ProcessReport};
+use crate::settings::DEFAULT_PRIORITY;
 use crate::shape::{FieldReader, Required, ShapeError};
 use crate::text::shortened;
 
@@ -248,6 +249,7 @@ impl HookExecutionResult {
             warnings: fields.texts("warnings")?.unwrap_or_default(),
             input: fields.object("input")?,
             grants: false,
+            group: (0, DEFAULT_PRIORITY),
             asked_again: fields.bool("askedAgain")?.unwrap_or_default(),
         })
     }

@@ -259,7 +259,7 @@ fn what_stands_in_the_wrong_place_or_form_is_told_the_right_one() {
             "[]".to_owned(),
             (
                 "unknown-event",
-                "use the name of an event, which `hook help protocol` lists, or declare it under `hooksConfig.events`",
+                "use the name of an event, which `hook help events` lists, or declare it under `hooksConfig.events`",
             ),
         ),
         (

@@ -55,6 +55,21 @@ fn bash_offers_events_commands_topics_and_options() {
 }
 
 #[test]
+fn bash_offers_the_events_that_settings_declare() {
+    let project = Project::new();
+    let settings = json!({"hooksConfig": {"events": {"UnitDeployed": {}}}});
+    project.write("other.json", &settings.to_string());
+    project.write(".hooks/settings.json", &settings.to_string());
+    let declared = ["UnitDeployed"];
+    for words in [vec!["fire", "Unit"], vec!["explain", "unit"], vec!["schema", "Unit"]] {
+        assert_eq!(offered(&project, &words), declared, "{words:?}");
+    }
+    project.write(".hooks/settings.json", "nonsense");
+    assert_eq!(offered(&project, &["fire", "Unit"]), [""; 0]);
+    assert_eq!(offered(&project, &["fire", "--settings", "other.json", "Unit"]), declared);
+}
+
+#[test]
 fn bash_offers_the_names_of_hooks() {
     let project = Project::new();
     let hook = |name: &str| json!({"type": "command", "command": "true", "name": name});

@@ -48,7 +48,7 @@ fn each_code_is_the_one_that_is_documented() {
         (vec!["explain", "BeforeTool", "--session-id=s"], 64),
         (vec!["completions", "bash", "--json"], 64),
         (vec!["help", "exit-codes", "--settings=settings.json"], 64),
-        (vec!["schema", "settings", "--project=."], 64),
+        (vec!["completions", "bash", "--project=."], 64),
         (vec!["man", "--no-user"], 64),
         (vec!["check", "settings.json", settings], 64),
         (vec!["man", "no-such-command"], 64),

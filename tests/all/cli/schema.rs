@@ -6,7 +6,7 @@ use futures::{StreamExt, stream};
 use hook_bus::{HookExecutionRequest, HookSystem};
 use hook_core::schema::{Field, Kind};
 use hook_core::settings::parse;
-use hook_core::{HookEventName, HookOutput, HookSource};
+use hook_core::{Events, HookEventName, HookOutput, HookSource};
 use hook_tests::{Hook, Project, Served, fields, json, request, workspace};
 use jsonschema::Validator;
 use serde_json::{Map, Value, json};
@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 const NAMES: [&str; 3] = ["settings", "messages", "payloads"];
 
 fn schema(name: &str) -> Value {
-    hook_bus::schema::named(name).unwrap()
+    hook_bus::schema::named(name, &Events::built_in()).unwrap()
 }
 
 fn validator(schema: &Value) -> Validator {

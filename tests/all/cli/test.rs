@@ -572,7 +572,7 @@ fn every_broken_file_is_named_with_the_place_before_anything_is_played() {
        |
      4 | expect.output.a = ['b', '/(/']
        |                         ^^^^^
-    error: tests/3-word.toml:4:23: `decision` is never "deny"; it is one of proceed, ask, block, stop
+    error: tests/3-word.toml:4:23: `decision` is never "deny"; it is one of proceed, ask, retry, block, stop
        |
      4 | expect = { decision = 'deny' }
        |                       ^^^^^^

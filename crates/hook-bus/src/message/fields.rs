@@ -252,6 +252,11 @@ const WITHHELD: Field = Field::optional(
 const RECORDED_AT: Field =
     Field::required("at", Kind::Whole(0, None), "Microseconds since the recording began.");
 
+static RECORDED_GROUP: [Field; 2] = [
+    Field::required("priority", Kind::Number, "The priority of its hooks."),
+    Field::required("hooks", Kind::Whole(1, None), "How many of the response's hooks it is."),
+];
+
 /// What else an engine sends, by name: the last three are what `hook-tail` asks for, and the lines
 /// of a recording.
 pub(crate) static NEWS: [(&str, &[Field]); 11] = [
@@ -351,6 +356,11 @@ pub(crate) static NEWS: [(&str, &[Field]); 11] = [
         &[
             RECORDED_AT,
             Field::required("request", Kind::Whole(0, None), "Which request it belongs to."),
+            Field::optional(
+                "groups",
+                Kind::ListOf(&Kind::Open(&RECORDED_GROUP)),
+                "With a response: which of its hooks ran together, unless all did.",
+            ),
             Field::required("message", Kind::AnyObject, "The message, as its receivers see it."),
             WITHHELD,
         ],

@@ -9,10 +9,11 @@ use hook_core::{JsonKind, JsonObject, RawJson};
 const MAX_DEPTH: usize = 100;
 
 /// Fields of `finalOutput` that `processed` reads: what changed there is said once.
-const READ_BY_PROCESSED: [(&str, &str); 7] = [
+const READ_BY_PROCESSED: [(&str, &str); 8] = [
     ("continue", "decision"),
     ("decision", "decision"),
     ("reason", "reason"),
+    ("retryAfterMs", "retryAfterMs"),
     ("stopReason", "reason"),
     ("systemMessage", "systemMessage"),
     ("suppressOutput", "suppressOutput"),
@@ -85,7 +86,7 @@ impl fmt::Display for Difference {
 }
 
 /// Compares two response messages: decision, reasons and messages, merged output, error, which hooks
-/// ran and how they ended, and warnings. Times, durations, ids and what hooks wrote beside their
+/// ran and how they ended, which were not started, and warnings. Times, durations, ids and what hooks wrote beside their
 /// answer do not count. An answer that is no object has no fields.
 pub fn compare(before: &RawJson, now: &RawJson) -> Vec<Difference> {
     let (before, now) = (fields(Some(before)), fields(Some(now)));
@@ -137,6 +138,7 @@ pub fn compare(before: &RawJson, now: &RawJson) -> Vec<Difference> {
         differ(&path, of(&before).as_ref(), of(&now).as_ref(), MAX_DEPTH, &mut differences);
     }
     hooks(&before, &now, &mut differences);
+    not_started(&before, &now, &mut differences);
     warnings("", &general_warnings(&before), &general_warnings(&now), &mut differences);
     differences
 }
@@ -202,6 +204,31 @@ fn hooks(before: &JsonObject, now: &JsonObject, differences: &mut Vec<Difference
     let before: Vec<String> = before.into_iter().map(|(name, _)| name).collect();
     if added.is_empty() && before.len() == stayed.len() && before != order {
         differences.push(Difference::HookOrder { before, now: order });
+    }
+}
+
+/// Which hooks were not started, and by whom.
+fn not_started(before: &JsonObject, now: &JsonObject, differences: &mut Vec<Difference>) {
+    let all = |response: &JsonObject| -> Vec<(String, Option<RawJson>)> {
+        let hooks = response.get("notStarted").and_then(RawJson::to_items).unwrap_or_default();
+        let named = hooks.iter().map(|hook| {
+            let hook = fields(Some(hook));
+            let name = hook.get("name").and_then(RawJson::to_text).unwrap_or_default();
+            (name, hook.get("endedBy").cloned())
+        });
+        named.collect()
+    };
+    let mut added = all(now);
+    let mut differ = |name: &str, before: Option<&RawJson>, now: Option<&RawJson>| {
+        differ(&format!("notStarted[{name}].endedBy"), before, now, MAX_DEPTH, differences);
+    };
+    for (name, by) in all(before) {
+        let place = added.iter().position(|(other, _)| *other == name);
+        let now = place.and_then(|place| added.remove(place).1);
+        differ(&name, by.as_ref(), now.as_ref());
+    }
+    for (name, by) in &added {
+        differ(name, None, by.as_ref());
     }
 }
 
@@ -351,6 +378,20 @@ mod tests {
                     "hook added: c",
                     "warning added: x",
                 ],
+            ),
+            (
+                r#"{"notStarted":[{"name":"a","endedBy":"g"},{"name":"b","endedBy":"g"}]}"#,
+                r#"{"notStarted":[{"name":"b","endedBy":"h"},{"name":"c","endedBy":"g"}]}"#,
+                vec![
+                    r#"notStarted[a].endedBy: "g" → nothing"#,
+                    r#"notStarted[b].endedBy: "g" → "h""#,
+                    r#"notStarted[c].endedBy: nothing → "g""#,
+                ],
+            ),
+            (
+                r#"{"output":{"finalOutput":{"retryAfterMs":5}},"processed":{"retryAfterMs":5}}"#,
+                r#"{"output":{"finalOutput":{"retryAfterMs":7}},"processed":{"retryAfterMs":7}}"#,
+                vec!["retryAfterMs: 5 → 7"],
             ),
             (
                 r#"{"hooks":[{"name":"a"},{"name":"b"}]}"#,

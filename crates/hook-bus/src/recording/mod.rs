@@ -17,6 +17,9 @@ pub use compare::{Difference, compare};
 pub use read::{Recording, RecordingError, RecordingGap, RecordingHeader};
 pub use recorder::{Recorded, Recorder, RecorderError};
 pub use replay::{Replay, Unreplayable};
-pub use request::{RecordedHook, RecordedOutcome, RecordedRequest, RecordedResponse};
+pub use request::{
+    RecordedGroup, RecordedHook, RecordedNotStarted, RecordedOutcome, RecordedRequest,
+    RecordedResponse,
+};
 pub use summary::{EventTotals, RecordingSummary, SlowHook};
 pub use write::RecordingLines;

@@ -9,7 +9,7 @@ use hook_core::text::shortened;
 use hook_core::{HookIdentity, JsonError, JsonObject, RawJson, ShapeError};
 use tokio::io::AsyncRead;
 
-use super::request::{RecordedHook, RecordedRequest, RecordedResponse, milliseconds};
+use super::request::{RecordedHook, RecordedRequest, RecordedResponse, groups, milliseconds};
 use crate::message::kind;
 use crate::wire::{Line, LineReader};
 
@@ -154,6 +154,7 @@ impl Recording {
 
     /// Takes one line's fields.
     fn take(&mut self, fields: JsonObject, positions: &mut Positions) -> Result<(), ShapeError> {
+        let groups = fields.get("groups").cloned();
         let mut fields = FieldReader::new(fields);
         let at = whole(&mut fields, "at")?;
         let missed = whole(&mut fields, "missed")?;
@@ -183,11 +184,15 @@ impl Recording {
                 message: None,
                 hooks: Vec::new(),
                 response: None,
+                groups: None,
             });
             (self.requests.len() - 1, Waiting::default())
         });
         let known = match self.requests.get_mut(*position) {
-            Some(request) => request.take(at, message, running),
+            Some(request) => {
+                request.groups = request.groups.take().or(groups);
+                request.take(at, message, running)
+            }
             None => false,
         };
         self.ignored += usize::from(!known);
@@ -239,6 +244,8 @@ impl RecordedRequest {
         let Some(response) = &self.response else { return };
         let answered = response.at;
         let results = self.answered(&["hooks"]).and_then(|hooks| hooks.to_items());
+        let said = self.groups.take();
+        let mut groups = groups(said.as_ref());
         let mut waiting = Waiting::default();
         let mut told: Vec<Option<RecordedHook>> = Vec::with_capacity(self.hooks.len());
         for hook in self.hooks.drain(..) {
@@ -248,7 +255,7 @@ impl RecordedRequest {
         for result in results.unwrap_or_default() {
             let Ok(result) = result.to_object() else { continue };
             let position = waiting.take(&identity(&result));
-            let hook = match position.and_then(|position| told.get_mut(position)?.take()) {
+            let mut hook = match position.and_then(|position| told.get_mut(position)?.take()) {
                 Some(mut hook) => {
                     if hook.end.is_none() {
                         let duration = result.get("duration").and_then(milliseconds);
@@ -260,6 +267,7 @@ impl RecordedRequest {
                 }
                 None => RecordedHook::reckoned(answered, result),
             };
+            hook.group = groups.next();
             self.hooks.push(hook);
         }
         self.hooks.extend(told.into_iter().flatten());
@@ -302,6 +310,7 @@ impl RecordedHook {
             start,
             end: None,
             estimated: false,
+            group: None,
             result: None,
         }
     }

@@ -19,6 +19,28 @@ pub struct RecordedRequest {
     pub hooks: Vec<RecordedHook>,
     /// The response; absent where the recorder missed it, or the engine ended before.
     pub response: Option<RecordedResponse>,
+    /// What the response's line says of groups.
+    pub(super) groups: Option<RawJson>,
+}
+
+/// A hook that was not started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RecordedNotStarted {
+    /// Its name, else its command.
+    pub name: String,
+    /// The hook by whose answer it was not.
+    pub ended_by: String,
+}
+
+/// The group that a hook ran in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RecordedGroup {
+    /// Its number among the groups of its request, from 1.
+    pub number: usize,
+    /// The priority of its hooks.
+    pub priority: i32,
 }
 
 /// The answer to a recorded request.
@@ -45,6 +67,8 @@ pub struct RecordedHook {
     pub end: Option<Duration>,
     /// Whether the times were reckoned from its duration, since the recorder missed its messages.
     pub estimated: bool,
+    /// The group it ran in; absent where all hooks of the request ran together, or nothing says so.
+    pub group: Option<RecordedGroup>,
     /// What became of it, with the fields of protocol.md §6; absent where nothing says so.
     pub result: Option<JsonObject>,
 }
@@ -135,6 +159,27 @@ impl RecordedRequest {
         path.iter().try_fold(start, |value, name| value.to_object().ok()?.get(name).cloned())
     }
 
+    /// The hooks that were not started, because of what one before them said.
+    pub fn not_started(&self) -> Vec<RecordedNotStarted> {
+        let hooks = self.answered(&["notStarted"]).and_then(|hooks| hooks.to_items());
+        let read = |hook: RawJson| {
+            let hook = hook.to_object().ok()?;
+            let text = |name: &str| hook.get(name).and_then(RawJson::to_text).unwrap_or_default();
+            Some(RecordedNotStarted { name: text("name"), ended_by: text("endedBy") })
+        };
+        hooks.unwrap_or_default().into_iter().filter_map(read).collect()
+    }
+
+    /// How long the caller was to wait before it tries again, where it was to.
+    pub fn retry_after(&self) -> Option<Duration> {
+        milliseconds(&self.answered(&["processed", "retryAfterMs"])?)
+    }
+
+    /// Whether what the user would be asked for was granted.
+    pub fn granted(&self) -> bool {
+        self.answered(&["processed", "granted"]).and_then(|it| it.to_bool()) == Some(true)
+    }
+
     /// What came of it.
     pub fn outcome(&self) -> RecordedOutcome {
         if self.response.is_none() {
@@ -178,6 +223,21 @@ impl RecordedHook {
         let told = self.result.as_ref().and_then(|result| milliseconds(result.get("duration")?));
         told.or_else(|| Some(self.end?.saturating_sub(self.start)))
     }
+}
+
+/// The group of each hook of a response, as far as its line says.
+pub(super) fn groups(said: Option<&RawJson>) -> impl Iterator<Item = RecordedGroup> {
+    let groups = said.and_then(RawJson::to_items).unwrap_or_default();
+    groups.into_iter().enumerate().flat_map(|(index, group)| {
+        let read = || {
+            let group = group.to_object().ok()?;
+            let priority = group.get("priority")?.as_str().parse().ok()?;
+            let hooks: u32 = group.get("hooks")?.as_str().parse().ok()?;
+            Some((RecordedGroup { number: index + 1, priority }, hooks as usize))
+        };
+        let (group, hooks) = read().map_or((None, 0), |(group, hooks)| (Some(group), hooks));
+        std::iter::repeat_n(group, hooks).flatten()
+    })
 }
 
 /// A time as messages have it: milliseconds, perhaps with decimals.

@@ -73,7 +73,10 @@ impl Recording {
             totals.requests += 1;
             totals.held_up += usize::from(matches!(
                 request.outcome(),
-                RecordedOutcome::Ask | RecordedOutcome::Block | RecordedOutcome::Stop
+                RecordedOutcome::Ask
+                    | RecordedOutcome::Retry
+                    | RecordedOutcome::Block
+                    | RecordedOutcome::Stop
             ));
             totals.hooks += request.hooks.len();
             for (place, hook) in request.hooks.iter().enumerate() {

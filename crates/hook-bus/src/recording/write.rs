@@ -6,7 +6,7 @@ use std::time::Instant;
 use hook_core::redact::Redaction;
 use hook_core::{ObjectWriter, RawObject, timestamp};
 
-use crate::message::{JournalEntry, JournalMessage};
+use crate::message::{HookExecutionResponse, JournalEntry, JournalMessage};
 use crate::redaction::own_words;
 use crate::subscription::Lagged;
 
@@ -58,6 +58,9 @@ impl RecordingLines {
         Some(ObjectWriter::line(|object| {
             object.integer("at", at.into());
             object.integer("request", entry.request.number().into());
+            if let JournalMessage::Response(response) = &entry.message {
+                write_groups(object, response);
+            }
             if redaction.is_none() {
                 object.object("message", |out| write_message(entry, out));
                 return;
@@ -81,6 +84,24 @@ impl RecordingLines {
         let since = at.saturating_duration_since(self.started).as_micros();
         self.at = self.at.max(u64::try_from(since).unwrap_or(u64::MAX));
         self.at
+    }
+}
+
+/// Which of the response's hooks ran together, which its message does not say: how many hooks each
+/// group had, in their order. Nothing where all of them did.
+fn write_groups(out: &mut ObjectWriter<'_>, response: &HookExecutionResponse) {
+    let mut groups: Vec<((usize, i32), usize)> = Vec::new();
+    for result in &response.hooks {
+        match groups.last_mut() {
+            Some((group, hooks)) if *group == result.group => *hooks += 1,
+            _ => groups.push((result.group, 1)),
+        }
+    }
+    if groups.len() > 1 {
+        out.objects("groups", groups, |out, ((_, priority), hooks)| {
+            out.integer("priority", priority.into());
+            out.integer("hooks", hooks as i128);
+        });
     }
 }
 

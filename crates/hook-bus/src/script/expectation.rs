@@ -3,9 +3,9 @@
 use std::fmt;
 
 use hook_core::text::shortened;
-use hook_core::{FailureCode, RawJson};
+use hook_core::{FailureCode, PolicyDecision, RawJson};
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Number, Value};
 
 use super::error::ScenarioErrorKind;
 use crate::message::HookExecutionResponse;
@@ -14,10 +14,14 @@ use crate::message::HookExecutionResponse;
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct Expectation {
-    /// `proceed`, `ask`, `block` or `stop`.
+    /// `proceed`, `ask`, `retry`, `block` or `stop`.
     pub decision: Option<String>,
     /// Why.
     pub reason: Option<String>,
+    /// How long the caller waits before it tries again, in milliseconds.
+    pub retry_after_ms: Option<Number>,
+    /// Whether what the user would be asked for is granted.
+    pub granted: Option<bool>,
     /// Why the agent stops.
     pub stop_reason: Option<String>,
     /// The message to display.
@@ -32,6 +36,8 @@ pub struct Expectation {
     pub healthy: Option<bool>,
     /// The names of the hooks that run, in plan order.
     pub hooks: Option<Vec<String>>,
+    /// The names of the hooks that are not started, in plan order.
+    pub not_started: Option<Vec<String>>,
     /// A part of the merged output.
     pub output: Option<Value>,
     /// A part of the whole response message.
@@ -113,6 +119,9 @@ impl Expectation {
         if let Some(suppress) = self.suppress_output {
             expect("processed.suppressOutput", "suppressOutput", &Value::from(suppress));
         }
+        if let Some(after) = &self.retry_after_ms {
+            expect("processed.retryAfterMs", "retryAfterMs", &Value::from(after.clone()));
+        }
         if let Some(healthy) = self.healthy {
             expect("output.success", "healthy", &Value::from(healthy));
         }
@@ -130,14 +139,26 @@ impl Expectation {
                 found: Value::from(false),
             });
         }
-        if let Some(hooks) = &self.hooks {
-            let ran = names_of_hooks(response);
-            if *hooks != ran {
+        // A message says `granted` only where it is so.
+        let granted = response.processed.granted;
+        if let Some(expected) = self.granted.filter(|expected| *expected != granted) {
+            mismatches.push(Mismatch {
+                path: "processed.granted".to_owned(),
+                key: Some(ScenarioKey::of(&["expect", "granted"])),
+                expected: Value::from(expected),
+                found: Value::from(granted),
+            });
+        }
+        for (key, expected, found) in [
+            (HOOKS, &self.hooks, names_of_hooks(response)),
+            (NOT_STARTED, &self.not_started, names_of_not_started(response)),
+        ] {
+            if let Some(expected) = expected.as_ref().filter(|expected| **expected != found) {
                 mismatches.push(Mismatch {
-                    path: "hooks".to_owned(),
-                    key: Some(ScenarioKey::of(&["expect", "hooks"])),
-                    expected: Value::from(hooks.clone()),
-                    found: Value::from(ran),
+                    path: key.to_owned(),
+                    key: Some(ScenarioKey::of(&["expect", key])),
+                    expected: Value::from(expected.clone()),
+                    found: Value::from(found),
                 });
             }
         }
@@ -163,7 +184,7 @@ impl Expectation {
 
     /// Finds what can never hold: words that no response ever has, expressions that are none.
     pub(super) fn check(&self) -> Result<(), (ScenarioKey, ScenarioErrorKind)> {
-        let decisions = ["proceed", "ask", "block", "stop"];
+        let decisions = PolicyDecision::ALL.map(PolicyDecision::as_str);
         let codes = FailureCode::ALL.map(FailureCode::as_str);
         let words: [(&str, &Option<String>, &[&str]); 2] =
             [("decision", &self.decision, &decisions), ("error", &self.error, &codes)];
@@ -192,6 +213,15 @@ impl Expectation {
         }
         Ok(())
     }
+}
+
+/// The keys whose names are compared literally.
+pub(super) const HOOKS: &str = "hooks";
+pub(super) const NOT_STARTED: &str = "notStarted";
+
+/// The names of the hooks that were not started, in plan order.
+pub(super) fn names_of_not_started(response: &HookExecutionResponse) -> Vec<&str> {
+    response.not_started.iter().map(|it| it.hook.display_name()).collect()
 }
 
 /// The names of the hooks that ran, in plan order.

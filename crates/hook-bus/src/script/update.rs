@@ -1,13 +1,16 @@
 //! Writing what was found into the scenario that expected something else.
 
 use std::fmt;
+use std::time::Duration;
 
 use hook_core::{Events, FailureCode};
 use serde_json::Value as Json;
 use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, TableLike, Value};
 
 use super::error::ScenarioError;
-use super::expectation::{KeyStep, ScenarioKey, exactly, names_of_hooks};
+use super::expectation::{
+    HOOKS, KeyStep, NOT_STARTED, ScenarioKey, exactly, names_of_hooks, names_of_not_started,
+};
 use super::scenario::{Scenario, TestReport};
 
 /// A scenario that expects what was found.
@@ -77,8 +80,9 @@ impl fmt::Display for NotUpdatedReason {
 /// pass, and there only the keys that are expected. Comments, order and formatting stay.
 ///
 /// A text replaces an expression. A key whose value was not found at all is removed. A test
-/// without `expect` gets one: the decision, the hooks and the reason, or the error. Reports come
-/// with the place of their test.
+/// without `expect` gets one: the decision, the hooks and the reason, and where there are some what
+/// was not started, granted or is to be tried again; or the error. Reports come with the place of
+/// their test.
 ///
 /// # Errors
 /// When the text is no scenario.
@@ -137,7 +141,16 @@ fn record(test: &mut dyn TableLike, index: usize, report: &TestReport, updated: 
         expect.push(("error", Json::from(error.code.as_str())));
     } else {
         expect.push(("decision", Json::from(response.processed.decision.as_str())));
-        expect.push(("hooks", Json::from(names_of_hooks(response))));
+        expect.push((HOOKS, Json::from(names_of_hooks(response))));
+        if !response.not_started.is_empty() {
+            expect.push((NOT_STARTED, Json::from(names_of_not_started(response))));
+        }
+        if let Some(after) = response.processed.retry_after {
+            expect.push(("retryAfterMs", milliseconds(after)));
+        }
+        if response.processed.granted {
+            expect.push(("granted", Json::from(true)));
+        }
         if let Some(reason) = &response.processed.reason {
             expect.push(("reason", Json::from(exactly(reason))));
         }
@@ -152,6 +165,14 @@ fn record(test: &mut dyn TableLike, index: usize, report: &TestReport, updated: 
     test.insert("expect", Item::Value(Value::InlineTable(table)));
 }
 
+/// Milliseconds, without a point where they are whole.
+fn milliseconds(time: Duration) -> Json {
+    match time.subsec_nanos() % 1_000_000 {
+        0 => u64::try_from(time.as_millis()).map_or(Json::Null, Json::from),
+        _ => Json::from(time.as_secs_f64() * 1_000.0),
+    }
+}
+
 /// Corrects the expectations of a test.
 fn correct(test: &mut dyn TableLike, index: usize, report: &TestReport, updated: &mut Updated) {
     let mut left = |key: String, reason| {
@@ -164,7 +185,8 @@ fn correct(test: &mut dyn TableLike, index: usize, report: &TestReport, updated:
     }
     for mismatch in &report.mismatches {
         let Some(key) = &mismatch.key else { continue };
-        let literal = *key == ScenarioKey::of(&["expect", "hooks"]);
+        let literal = [HOOKS, NOT_STARTED].map(|name| ScenarioKey::of(&["expect", name]));
+        let literal = literal.contains(key);
         let found = if literal { mismatch.found.clone() } else { expected(&mismatch.found) };
         let after = match write(Node::Table(test), &key.0, &found) {
             Ok(()) => (!found.is_null()).then_some(found),

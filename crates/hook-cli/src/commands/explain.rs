@@ -20,7 +20,7 @@ Examples:
 
 Nothing is run. `hook fire EVENT` with the same arguments runs what this says.")]
 pub(crate) struct Arguments {
-    /// The event, such as BeforeTool; `hook help protocol` lists them
+    /// The event, such as BeforeTool; `hook help events` lists them
     #[arg(add = ArgValueCompleter::new(complete::event_names))]
     event: String,
     #[command(flatten)]

@@ -35,7 +35,7 @@ Examples:
 
 Exit code: 2 if hooks block, stop, ask or retry; 1 if the event failed; else 0.")]
 pub(crate) struct Arguments {
-    /// The event, such as BeforeTool; `hook help protocol` lists them
+    /// The event, such as BeforeTool; `hook help events` lists them
     #[arg(add = ArgValueCompleter::new(complete::event_names))]
     event: String,
     #[command(flatten)]

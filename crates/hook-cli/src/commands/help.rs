@@ -17,9 +17,10 @@ use crate::render;
 Examples:
   hook help fire
   hook help protocol
-  hook help exit-codes
+  hook help events
 
 Topics:
+  events      what there is to listen to, and what a block means
   exit-codes  how the command ends, and what that means
   protocol    what a hook reads and writes")]
 pub(crate) struct Arguments {
@@ -36,7 +37,13 @@ struct Topic {
     json: fn() -> serde_json::Value,
 }
 
-const TOPICS: [Topic; 2] = [
+const TOPICS: [Topic; 3] = [
+    Topic {
+        name: "events",
+        about: "what there is to listen to, and what a block means",
+        text: render::events,
+        json: render::events_json,
+    },
     Topic {
         name: "exit-codes",
         about: "how the command ends, and what that means",

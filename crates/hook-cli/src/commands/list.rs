@@ -32,6 +32,8 @@ pub(crate) async fn run(
     let event = arguments.event.as_deref().map(|name| context.event(name)).transpose()?;
     let mut listings = context.hook_system(printer).await?.hooks()?;
     listings.retain(|listing| event.is_none_or(|event| listing.hook.event == event));
+    // In run order: of one priority as they were written down.
+    listings.sort_by_key(|listing| (listing.hook.event, listing.hook.priority));
     if context.json() {
         for listing in &listings {
             printer.message(&render::listing_json(listing)).await?;

@@ -70,7 +70,7 @@ pub(crate) async fn dispatch(
         Command::Disable(arguments) => switching::run(arguments, false, &context()?, printer).await,
         Command::Trust(arguments) => trust::run(arguments, &context()?, printer).await,
         Command::Doctor(arguments) => doctor::run(arguments, &context()?, printer).await,
-        Command::Schema(arguments) => schema::run(arguments, printer).await,
+        Command::Schema(arguments) => schema::run(arguments, context, printer).await,
         Command::Completions(arguments) => completions::run(arguments, printer).await,
         Command::Man(arguments) => man::run(arguments, json, printer).await,
         Command::Help(arguments) => help::run(arguments, json, printer).await,

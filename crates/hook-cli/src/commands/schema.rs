@@ -7,6 +7,7 @@ use hook_core::Events;
 use hook_core::text::shortened;
 
 use crate::complete;
+use crate::context::Context;
 use crate::error::CommandError;
 use crate::exit_code::{self, Status};
 use crate::output::Printer;
@@ -22,7 +23,7 @@ Editors take the first one from \"$schema\": \"./settings.schema.json\" in the
 settings.")]
 pub(crate) struct Arguments {
     /// What to describe: settings, messages (of hook serve), payloads (what hooks read and answer),
-    /// or an event, such as BeforeTool, for its payload alone
+    /// or an event, such as BeforeTool or one that the settings declare, for its payload alone
     #[arg(value_name = "NAME", default_value = "settings")]
     #[arg(add = ArgValueCompleter::new(complete::schema_names))]
     name: String,
@@ -30,14 +31,23 @@ pub(crate) struct Arguments {
 
 pub(crate) async fn run(
     arguments: &Arguments,
+    context: impl FnOnce() -> Result<Context, CommandError>,
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
-    let Some(schema) = named(&arguments.name) else {
-        let hint = match Events::built_in().nearest(&arguments.name) {
+    let name = &arguments.name;
+    let mut events = Events::built_in();
+    let mut schema = named(name, &events);
+    if schema.is_none() {
+        // Only what is not known without a project needs one.
+        (events, _) = context()?.events();
+        schema = named(name, &events);
+    }
+    let Some(schema) = schema else {
+        let hint = match events.nearest(name) {
             Some(event) => format!("did you mean {event}?"),
             None => format!("name {} or an event", NAMES.join(", ")),
         };
-        let name = shortened(&arguments.name);
+        let name = shortened(name);
         return Err(CommandError::Usage(format!("there is no schema {name:?}; {hint}")));
     };
     printer.text(&format!("{schema:#}\n")).await?;

@@ -4,10 +4,10 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use hook_core::runner::HookStart;
-use hook_core::settings::TimeoutOrigin;
+use hook_core::settings::{DEFAULT_PRIORITY, TimeoutOrigin};
 use hook_core::{
-    ExplainedHook, Explanation, FailBehavior, Hook, HookEventName, HookKind, NotRun, ObjectWriter,
-    SettingsSource,
+    ExplainedHook, Explanation, FailBehavior, Group, Hook, HookEventName, HookKind, NotRun,
+    ObjectWriter, SettingsSource,
 };
 
 use super::columns::{aligned, one_line};
@@ -44,6 +44,9 @@ fn write_explained(
     object.optional_text("blocks", explained.blocks().as_deref());
     if let Some(place) = explained.place {
         object.integer("position", place as i128 + 1);
+        if let Some(group) = explanation.group_of(explained) {
+            object.integer("group", group as i128 + 1);
+        }
         let because = explanation.sequential_because.get(&explained.hook.priority);
         object.text("mode", if because.is_some() { "sequential" } else { "parallel" });
         object.optional_text("modeFrom", because.map(|hook| hook.display_name()));
@@ -86,12 +89,16 @@ pub(crate) fn explained(explained: &Explained<'_>, printer: &Printer) -> String 
     if of_event.is_empty() {
         out.push_str(&nothing_found(Some(event), explained.sources, printer));
     } else {
-        lines(&mut out, &of_event, printer);
+        let groups = Groups::of(explanation, &of_event);
+        lines(&mut out, &of_event, |index| groups.heading(index), printer);
         let _ = writeln!(out, "\n{}", summary(explanation, of_event.len()));
+        if groups.are_many() && explanation.groups.len() > 1 {
+            let _ = writeln!(out, "{}", printer.paint(Tone::Quiet, &what_ends(event)));
+        }
     }
     if explained.all && !others.is_empty() {
         out.push('\n');
-        lines(&mut out, &others, printer);
+        lines(&mut out, &others, |_| None, printer);
     } else if !others.is_empty() {
         let hooks = if others.len() == 1 { "hook listens" } else { "hooks listen" };
         let text = format!("{} {hooks} to other events; --all lists them", others.len());
@@ -116,7 +123,70 @@ fn headline(explained: &Explained<'_>, printer: &Printer) -> String {
     line
 }
 
-fn lines(out: &mut String, hooks: &[&ExplainedHook], printer: &Printer) {
+/// The hooks of an event by priority, where there is more than one.
+struct Groups<'g> {
+    explanation: &'g Explanation,
+    hooks: &'g [&'g ExplainedHook],
+}
+
+impl<'g> Groups<'g> {
+    fn of(explanation: &'g Explanation, hooks: &'g [&'g ExplainedHook]) -> Self {
+        Self { explanation, hooks }
+    }
+
+    fn priority(&self, index: usize) -> Option<i32> {
+        self.hooks.get(index).map(|explained| explained.hook.priority)
+    }
+
+    fn are_many(&self) -> bool {
+        (1..self.hooks.len()).any(|index| self.priority(index) != self.priority(0))
+    }
+
+    /// What stands before the first hook of a priority: which it is, and how its hooks run.
+    fn heading(&self, index: usize) -> Option<String> {
+        let priority = self.priority(index)?;
+        let is_first = index == 0 || self.priority(index - 1) != Some(priority);
+        if !is_first || !(self.are_many() || priority != DEFAULT_PRIORITY) {
+            return None;
+        }
+        let of_priority = |group: &&Group| group.priority == priority;
+        let groups: Vec<&Group> = self.explanation.groups.iter().filter(of_priority).collect();
+        let hooks: usize = groups.iter().map(|group| group.hooks.len()).sum();
+        Some(match (groups.len(), hooks) {
+            (0, _) => format!("priority {priority}, of which none runs"),
+            (_, 1) => format!("priority {priority}"),
+            (1, _) => format!("priority {priority}, all at once"),
+            _ => format!("priority {priority}, one after the other"),
+        })
+    }
+}
+
+/// What an answer to the event has to say so that later priorities do not start.
+fn what_ends(event: HookEventName) -> String {
+    let row = event.row();
+    let skips = "skipRemaining does, except for guards and hooks that are trusted more";
+    if row.merge.only_observes() {
+        return format!("later priorities start when earlier ones are done; {skips}");
+    }
+    let mut ends = Vec::new();
+    ends.extend(row.block_means.map(|_| "a block"));
+    ends.extend(row.retry_means.map(|_| "a retry"));
+    ends.push("a stop");
+    let last = ends.pop().unwrap_or_default();
+    let ends = match ends.is_empty() {
+        true => last.to_owned(),
+        false => format!("{} or {last}", ends.join(", ")),
+    };
+    format!("{ends} keeps later priorities from starting; {skips}")
+}
+
+/// Hooks, and before each what `heading` says of its index.
+fn lines(
+    out: &mut String,
+    hooks: &[&ExplainedHook],
+    heading: impl Fn(usize) -> Option<String>,
+    printer: &Printer,
+) {
     let rows: Vec<_> = hooks
         .iter()
         .map(|explained| {
@@ -130,7 +200,10 @@ fn lines(out: &mut String, hooks: &[&ExplainedHook], printer: &Printer) {
             ]
         })
         .collect();
-    for (line, explained) in aligned(&rows, printer).into_iter().zip(hooks) {
+    for (index, (line, explained)) in aligned(&rows, printer).into_iter().zip(hooks).enumerate() {
+        if let Some(heading) = heading(index) {
+            let _ = writeln!(out, "  {}", printer.paint(Tone::Plain, &heading));
+        }
         let blocks = explained.blocks();
         let (mark, tone) = match (explained.runs(), &blocks) {
             (true, _) => ("✓", Tone::Good),
@@ -203,13 +276,9 @@ fn summary(explanation: &Explanation, of_event: usize) -> String {
     };
     let first = explanation.running().next().map(|it| it.hook.priority);
     let is_one_priority = explanation.running().all(|it| Some(it.hook.priority) == first);
-    match explanation.sequential_because.values().next() {
-        _ if number > 1 && !is_one_priority => {
-            text.push_str(", lower priorities first");
-            if let Some(hook) = explanation.sequential_because.values().next() {
-                let _ = write!(text, "; those of priority {} one after the other", hook.priority);
-            }
-        }
+    let because = first.and_then(|priority| explanation.sequential_because.get(&priority));
+    match because {
+        _ if number > 1 && !is_one_priority => text.push_str(", one priority after the other"),
         Some(hook) if number > 1 => {
             let _ = write!(
                 text,

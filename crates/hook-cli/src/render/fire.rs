@@ -12,7 +12,7 @@ use hook_core::{
 
 use super::columns::{aligned, one_line};
 use super::json::pretty;
-use super::response::{answer_fields, duration, ending, field, tone};
+use super::response::{answer_fields, duration, ending, field, not_started, tone};
 use crate::output::{Printer, Tone};
 use hook_core::text;
 
@@ -80,6 +80,12 @@ pub(crate) fn fired(fired: &Fired<'_>, printer: &Printer) -> String {
     }
     out.push('\n');
     hooks(&mut out, fired, printer);
+    let rows: Vec<_> = not_started(response)
+        .map(|(name, why)| [(Tone::Plain, name), (Tone::Quiet, why)])
+        .collect();
+    for line in aligned(&rows, printer) {
+        let _ = writeln!(out, "  {} {line}", printer.paint(Tone::Quiet, "-"));
+    }
     let _ = writeln!(out, "\n{}", summary(fired, printer));
     out
 }
@@ -249,6 +255,7 @@ fn outcome(result: &HookExecutionResult) -> (&'static str, Tone, &'static str) {
             ("✗", Tone::Bad, said.as_str())
         }
         (Some(said @ PolicyDecision::Ask), None) => ("?", Tone::Odd, said.as_str()),
+        (Some(said @ PolicyDecision::Retry), None) => ("↻", Tone::Odd, said.as_str()),
         (_, Some(HookFailure::TimedOut { .. })) => ("!", Tone::Odd, "timed out"),
         (_, Some(HookFailure::Cancelled)) => ("!", Tone::Odd, "cancelled"),
         (_, Some(HookFailure::Untrusted | HookFailure::UntrustedHere { .. })) => {
@@ -277,6 +284,12 @@ fn summary(fired: &Fired<'_>, printer: &Printer) -> String {
         let counts: Vec<String> =
             counts.iter().map(|(word, count)| format!("{count} {word}")).collect();
         let _ = write!(text, ": {}", counts.join(", "));
+    }
+    match fired.response.not_started.len() {
+        0 => {}
+        skipped => {
+            let _ = write!(text, "; {skipped} not started");
+        }
     }
     printer.paint(Tone::Quiet, &text)
 }

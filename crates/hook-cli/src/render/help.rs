@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use hook_core::HookEventName;
-use hook_core::event::{EventRow, Matching};
+use hook_core::event::{EventRow, Matching, Topic};
 use hook_core::input::BASE_FIELDS;
 use hook_core::output::{COMMON_FIELDS, SPECIFIC_FIELDS};
 use hook_core::schema::Field;
@@ -51,18 +51,15 @@ pub(crate) fn protocol(printer: &Printer) -> String {
     for field in &BASE_FIELDS {
         page.entry(2, field.name, 19, field.about);
     }
-    page.paragraph(
-        "And it has fields of its own; ? marks what may be missing, () a type other than string. \
-        Unknown fields are passed on.",
-    );
+    page.paragraph("And it has fields of its own. Unknown fields are passed on.");
     page.title("Events");
-    for event in HookEventName::all() {
-        event_entry(&mut page, event.row());
+    page.paragraph("`hook help events` says of each when it comes, and what a block means.");
+    for (topic, events) in by_topic() {
+        let names: Vec<&str> = events.iter().map(|event| event.as_str()).collect();
+        page.entry(2, topic.title(), 25, &names.join(", "));
     }
-    page.paragraph(
-        "A matcher is compared with one field, exactly or as a JavaScript regular \
-        expression that may match anywhere in it. Without one, or with *, a hook is for all.",
-    );
+    page.paragraph(DECLARED);
+    page.paragraph(MATCHERS);
     page.title("What its exit code means");
     for (code, meaning) in ENDINGS {
         page.entry(2, code, 9, meaning);
@@ -89,6 +86,51 @@ pub(crate) fn protocol(printer: &Printer) -> String {
     page.out.push_str(EXAMPLE_PYTHON);
     page.paragraph("Try it with `hook fire`. docs/protocol.md has every detail.");
     page.out
+}
+
+const DECLARED: &str = "Settings declare more, under hooksConfig.events, as hosts and clients do: \
+    what matchers are compared with, how answers are merged, and what a block means. Their \
+    fields are whatever the caller sends.";
+
+const MATCHERS: &str = "A matcher is compared with one field, exactly or as a JavaScript regular \
+    expression that may match anywhere in it. Without one, or with *, a hook is for all.";
+
+/// The built-in events, by what they are about.
+fn by_topic() -> impl Iterator<Item = (Topic, Vec<HookEventName>)> {
+    let about = |topic| HookEventName::all().filter(move |event| event.row().topic == topic);
+    Topic::ALL
+        .into_iter()
+        .map(move |topic| (topic, about(topic).collect()))
+        .filter(|(_, events): &(_, Vec<_>)| !events.is_empty())
+}
+
+/// Every event: when it comes, what it reads and what a block of it means.
+pub(crate) fn events(printer: &Printer) -> String {
+    let mut page = Page::new(printer);
+    page.title("Events");
+    page.paragraph(
+        "What stands behind reads are its own fields: ? marks what may be missing, () a type \
+        other than string. Where nothing is said of a block, it means nothing.",
+    );
+    for (topic, events) in by_topic() {
+        page.title(topic.title());
+        for event in events {
+            event_entry(&mut page, event.row());
+        }
+    }
+    page.title("Declared events");
+    page.paragraph(DECLARED);
+    page.paragraph(MATCHERS);
+    page.paragraph(
+        "`hook schema EVENT` describes the fields, `hook fire EVENT` fires a sample, and `hook \
+        help protocol` says what a hook answers.",
+    );
+    page.out
+}
+
+/// Every event, as JSON.
+pub(crate) fn events_json() -> Value {
+    json!({"events": HookEventName::all().map(event_json).collect::<Vec<_>>()})
 }
 
 /// What the exit code of a hook means (protocol.md §3).
@@ -139,22 +181,6 @@ const EXAMPLE_PYTHON: &str = r#"
 /// What a hook reads and writes, as JSON.
 pub(crate) fn protocol_json() -> Value {
     let named = |field: &Field| json!({"name": field.name, "meaning": field.about});
-    let events = HookEventName::all().map(|event| {
-        let row = event.row();
-        let fields = row.fields.iter().map(|field| {
-            json!({"name": field.name, "type": field.kind.word(), "required": field.required,
-                "meaning": field.about})
-        });
-        json!({
-            "name": row.name,
-            "aliases": row.aliases,
-            "moment": row.moment,
-            "fields": fields.collect::<Vec<_>>(),
-            "matcher": matcher(row.matching).map(|(field, how)| json!({"field": field, "compared": how})),
-            "blockMeans": row.block_means,
-            "retryMeans": row.retry_means,
-        })
-    });
     let output = |fields: &[Field]| -> Vec<Value> {
         let field = |field: &Field| {
             json!({"name": field.name, "type": field.kind.word(), "events": events_of(field),
@@ -164,20 +190,42 @@ pub(crate) fn protocol_json() -> Value {
     };
     json!({
         "baseFields": BASE_FIELDS.iter().map(named).collect::<Vec<_>>(),
-        "events": events.collect::<Vec<_>>(),
+        "events": HookEventName::all().map(event_json).collect::<Vec<_>>(),
         "output": output(&COMMON_FIELDS),
         "hookSpecificOutput": output(&SPECIFIC_FIELDS),
+    })
+}
+
+fn event_json(event: HookEventName) -> Value {
+    let row = event.row();
+    let fields = row.fields.iter().map(|field| {
+        json!({"name": field.name, "type": field.kind.word(), "required": field.required,
+            "meaning": field.about})
+    });
+    json!({
+        "name": row.name,
+        "aliases": row.aliases,
+        "topic": row.topic.title(),
+        "moment": row.moment,
+        "fields": fields.collect::<Vec<_>>(),
+        "matcher": matcher(row.matching).map(|(field, how)| json!({"field": field, "compared": how})),
+        "blockMeans": row.block_means,
+        "retryMeans": row.retry_means,
     })
 }
 
 fn event_entry(page: &mut Page<'_>, row: &EventRow) {
     page.entry(2, row.name, 21, row.moment);
     let fields: Vec<String> = row.fields.iter().map(|field| payload_field(field, row)).collect();
-    page.entry(4, "reads", 9, &fields.join(", "));
+    if !fields.is_empty() {
+        page.entry(4, "reads", 9, &fields.join(", "));
+    }
     if let Some((field, how)) = matcher(row.matching) {
         page.entry(4, "matcher", 9, &format!("{field}, {how}"));
     }
-    page.entry(4, "block", 9, row.block_means.unwrap_or("means nothing"));
+    if let Some(meaning) = row.block_means {
+        page.entry(4, "block", 9, meaning);
+    }
     if let Some(meaning) = row.retry_means {
         page.entry(4, "retry", 9, meaning);
     }
@@ -195,7 +243,7 @@ fn payload_field(field: &Field, row: &EventRow) -> String {
 }
 
 /// The field that a matcher is compared with, and how.
-fn matcher(matching: Matching) -> Option<(&'static str, &'static str)> {
+pub(super) fn matcher(matching: Matching) -> Option<(&'static str, &'static str)> {
     let how =
         if matches!(matching, Matching::Pattern { .. }) { "regular expression" } else { "exactly" };
     Some((matching.field()?, how))

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use hook_core::{Hook, HookListing, MatcherDefinition, NotRun, ObjectWriter};
+use hook_core::settings::DEFAULT_PRIORITY;
+use hook_core::{Hook, HookEventName, HookListing, MatcherDefinition, NotRun, ObjectWriter};
 
 use super::columns::{aligned, one_line};
 use super::explain::{matcher, origin};
@@ -73,25 +74,81 @@ pub(crate) fn listings(listings: &[HookListing], printer: &Printer) -> String {
     let mut out = String::new();
     let events: BTreeSet<_> = listings.iter().map(|listing| listing.hook.event).collect();
     for event in events {
-        let mut of_event = lines.iter().filter(|(it, _)| it.hook.event == event).peekable();
-        if of_event.peek().is_some() {
-            let _ = writeln!(out, "{}", printer.paint(Tone::Strong, event.as_str()));
+        let of_event: Vec<_> = lines.iter().filter(|(it, _)| it.hook.event == event).collect();
+        let mut title = printer.paint(Tone::Strong, event.as_str());
+        if let Some(declared) = declared(event) {
+            let _ = write!(title, "  {}", printer.paint(Tone::Quiet, &declared));
         }
-        for (listing, line) in of_event {
-            let blocks = listing.hook.blocks_unrun();
-            let (mark, tone) = match (listing.trusted, listing.enabled) {
-                (false, true) if blocks => ("✗", Tone::Bad),
-                (false, _) => ("!", Tone::Odd),
-                (_, false) => ("-", Tone::Quiet),
-                _ => ("✓", Tone::Good),
-            };
-            let _ = writeln!(out, "  {} {line}", printer.paint(tone, mark));
-            for text in notes(listing) {
-                let _ = writeln!(out, "      {}", printer.paint(Tone::Quiet, &one_line(&text)));
+        let _ = writeln!(out, "{title}");
+        let priorities: BTreeSet<i32> =
+            of_event.iter().map(|(listing, _)| listing.hook.priority).collect();
+        let has_several = priorities.len() > 1;
+        for chunk in of_event.chunk_by(|one, other| one.0.hook.priority == other.0.hook.priority) {
+            let hooks: Vec<&Hook> = chunk.iter().map(|(listing, _)| &*listing.hook).collect();
+            if let Some(heading) = heading(&hooks, has_several) {
+                let _ = writeln!(out, "  {}", printer.paint(Tone::Plain, &heading));
+            }
+            for (listing, line) in chunk {
+                entry(&mut out, listing, line, printer);
             }
         }
     }
     out
+}
+
+/// How hooks of one priority run, where it is not the default, not the only one, or not at once. One that has its
+/// priority's hooks run one after the other does so only for what it matches.
+fn heading(hooks: &[&Hook], has_several: bool) -> Option<String> {
+    let priority = hooks.first()?.priority;
+    let sequential = hooks.iter().filter(|hook| hook.sequential).count();
+    let how = match sequential {
+        _ if hooks.len() < 2 => None,
+        0 => None,
+        all if all == hooks.len() => Some("one after the other".to_owned()),
+        _ => {
+            let by = hooks.iter().find(|hook| hook.sequential)?;
+            let name = one_line(by.display_name());
+            Some(format!("one after the other where `{name}` is among them"))
+        }
+    };
+    let which =
+        (has_several || priority != DEFAULT_PRIORITY).then(|| format!("priority {priority}"));
+    match (which, how) {
+        (None, None) => None,
+        (which, how) => Some([which, how].into_iter().flatten().collect::<Vec<_>>().join(", ")),
+    }
+}
+
+/// What a declared event is; nothing of one that is built in.
+fn declared(event: HookEventName) -> Option<String> {
+    let row = event.row();
+    if !row.is_declared() {
+        return None;
+    }
+    let mut parts = vec!["declared".to_owned()];
+    parts.extend(
+        super::help::matcher(row.matching)
+            .map(|(field, how)| format!("matchers are compared with {}, {how}", one_line(field))),
+    );
+    parts.push(match row.block_means {
+        Some(meaning) => format!("a block means: {}", one_line(meaning)),
+        None => "a block means nothing".to_owned(),
+    });
+    Some(parts.join("; "))
+}
+
+fn entry(out: &mut String, listing: &HookListing, line: &str, printer: &Printer) {
+    let blocks = listing.hook.blocks_unrun();
+    let (mark, tone) = match (listing.trusted, listing.enabled) {
+        (false, true) if blocks => ("✗", Tone::Bad),
+        (false, _) => ("!", Tone::Odd),
+        (_, false) => ("-", Tone::Quiet),
+        _ => ("✓", Tone::Good),
+    };
+    let _ = writeln!(out, "  {} {line}", printer.paint(tone, mark));
+    for text in notes(listing) {
+        let _ = writeln!(out, "      {}", printer.paint(Tone::Quiet, &one_line(&text)));
+    }
 }
 
 /// What a hook is for, and why it does not run.

@@ -26,7 +26,7 @@ mod words;
 pub(crate) use doctor::{diagnosis, section, section_json};
 pub(crate) use explain::{Explained, explained, explained_json, nothing_found};
 pub(crate) use fire::{Fired, fired};
-pub(crate) use help::{exit_codes, exit_codes_json, protocol, protocol_json};
+pub(crate) use help::{events, events_json, exit_codes, exit_codes_json, protocol, protocol_json};
 pub(crate) use hooks::{listing_json, listings};
 pub(crate) use init::{init, init_json};
 pub(crate) use junit::junit;

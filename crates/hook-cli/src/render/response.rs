@@ -7,6 +7,7 @@ use std::time::Duration;
 use hook_bus::HookExecutionResponse;
 use hook_core::{HookEventName, HookExecutionResult, PolicyDecision};
 
+use super::columns::one_line;
 use crate::output::{Printer, Tone};
 use hook_core::text;
 
@@ -27,10 +28,25 @@ pub(crate) fn response(response: &HookExecutionResponse, printer: &Printer) -> S
     for result in &response.hooks {
         hook(&mut out, result, printer);
     }
+    for (name, why) in not_started(response) {
+        let name = printer.paint(Tone::Plain, &name);
+        let why = printer.paint(Tone::Quiet, &why);
+        let _ = writeln!(out, "  {} {name} {why}", printer.paint(Tone::Quiet, "-"));
+    }
     if response.success() && response.hooks.is_empty() {
         let _ = writeln!(out, "  {}", printer.paint(Tone::Quiet, "no hook matches"));
     }
     out
+}
+
+/// The hooks that were not started, and for each by whom.
+pub(super) fn not_started(
+    response: &HookExecutionResponse,
+) -> impl Iterator<Item = (String, String)> {
+    response.not_started.iter().map(|it| {
+        let by = one_line(&it.ended_by);
+        (one_line(it.hook.display_name()), format!("not started, because of `{by}`"))
+    })
 }
 
 /// What came of all hooks together, field by field, each as `shown` makes it;
@@ -51,6 +67,12 @@ pub(super) fn answer_fields(
         if let Some(value) = value {
             field(out, name, &shown(value), printer);
         }
+    }
+    if let Some(after) = processed.retry_after {
+        field(out, "try again", &format!("after {}", duration(after)), printer);
+    }
+    if processed.granted {
+        field(out, "granted", "yes; the user need not be asked", printer);
     }
     if let Some(output) = processed.aggregated.final_output.as_ref()
         && let Some(specific) = &output.hook_specific_output
@@ -82,6 +104,7 @@ fn hook(out: &mut String, result: &HookExecutionResult, printer: &Printer) {
         (_, Some(_)) => ("!", Tone::Odd),
         (Some(PolicyDecision::Block | PolicyDecision::Stop), None) => ("✗", Tone::Bad),
         (Some(PolicyDecision::Ask), None) => ("?", Tone::Odd),
+        (Some(PolicyDecision::Retry), None) => ("↻", Tone::Odd),
         _ => ("✓", Tone::Good),
     };
     let mut ended = ending(result);

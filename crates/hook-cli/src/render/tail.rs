@@ -101,7 +101,7 @@ fn response(message: &JsonObject, took: Option<Duration>, printer: &Printer) -> 
     let reason = processed.as_ref().and_then(|processed| text(processed, "reason"));
     let (tone, decided) = match (decision.as_deref(), &error) {
         (Some("block" | "stop"), _) => (Tone::Bad, decision.unwrap_or_default()),
-        (Some("ask"), _) => (Tone::Odd, decision.unwrap_or_default()),
+        (Some("ask" | "retry"), _) => (Tone::Odd, decision.unwrap_or_default()),
         (_, Some(error)) => (Tone::Bad, text(error, "code").unwrap_or_default()),
         _ => (Tone::Good, decision.unwrap_or_default()),
     };

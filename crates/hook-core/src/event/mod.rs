@@ -9,6 +9,7 @@ mod declared;
 mod elsewhere;
 mod matching;
 mod table;
+mod topic;
 mod typed;
 
 use std::cmp::Ordering;
@@ -28,6 +29,7 @@ pub use declared::{
 };
 pub use matching::Matching;
 pub use table::EventPayload;
+pub use topic::Topic;
 pub use typed::{Event, TypedAnswer, TypedInput, events};
 
 /// An event that hooks can listen to (protocol.md §2): a row of the table. Copying it copies a
@@ -112,6 +114,8 @@ pub struct EventRow {
     pub name: &'static str,
     /// Other names that stand for it at the public doors.
     pub aliases: &'static [&'static str],
+    /// What it is about.
+    pub topic: Topic,
     /// When it happens, in a few words.
     pub moment: &'static str,
     /// What its matchers are compared with.
@@ -159,6 +163,7 @@ impl EventRow {
             index: 0,
             name: "",
             aliases: &[],
+            topic: Topic::Declared,
             moment: "",
             matching: Matching::Always,
             merge: MergeStrategy::OrDecision,
@@ -301,6 +306,14 @@ mod tests {
             assert!(input.extra.is_empty() && input.base == BaseOverrides::default(), "{text}");
             // Nothing was added by a default either: what is shown is what hooks get.
             assert_eq!(RawObject::of(|object| input.write(object)).as_str(), text);
+        }
+    }
+
+    #[test]
+    fn every_built_in_event_has_a_topic_and_every_topic_an_event() {
+        let built_in = |topic: Topic| EVENTS.iter().any(|row| row.topic == topic);
+        for topic in Topic::ALL {
+            assert_eq!(built_in(topic), topic != Topic::Declared, "{topic:?}");
         }
     }
 

@@ -1,7 +1,7 @@
 //! The rows of the built-in events.
 
 use super::typed::Event;
-use super::{EventRow, HookEventName, Matching, MergeStrategy, ModelPayload};
+use super::{EventRow, HookEventName, Matching, MergeStrategy, ModelPayload, Topic};
 use crate::chain;
 use crate::field::Field;
 use crate::input::payload::*;
@@ -174,6 +174,7 @@ events! {
     /// Before a tool runs.
     BeforeTool(BeforeToolInput) {
         aliases: &["before_tool"],
+        topic: Topic::Tools,
         moment: "a tool is about to run",
         matching: Matching::TOOL_NAME,
         block_means: Some("the tool does not run"),
@@ -185,6 +186,7 @@ events! {
     /// After a tool ran.
     AfterTool(AfterToolInput) {
         aliases: &["after_tool"],
+        topic: Topic::Tools,
         moment: "a tool ran",
         matching: Matching::TOOL_NAME,
         block_means: Some("the reason replaces the result's content"),
@@ -194,6 +196,7 @@ events! {
     /// A prompt was submitted.
     BeforeAgent(BeforeAgentInput) {
         aliases: &["before_agent"],
+        topic: Topic::Prompts,
         moment: "a prompt was submitted",
         block_means: Some("the prompt is refused"),
         answers: &["message"],
@@ -203,6 +206,7 @@ events! {
     /// The agent finished its turn.
     AfterAgent(AfterAgentInput) {
         aliases: &["after_agent"],
+        topic: Topic::Turns,
         moment: "the agent finished its turn",
         block_means: Some("the agent goes on working, with the reason as prompt"),
         answers: &["clearContext"],
@@ -210,6 +214,7 @@ events! {
     /// A session begins.
     SessionStart(SessionStartInput) {
         aliases: &["session_start"],
+        topic: Topic::Sessions,
         moment: "a session begins",
         matching: Matching::Exact { field: "source", words: SessionStartSource::WORDS },
         answers: &["env"],
@@ -217,6 +222,7 @@ events! {
     /// A session ends.
     SessionEnd(SessionEndInput) {
         aliases: &["session_end"],
+        topic: Topic::Sessions,
         moment: "a session ends",
         matching: Matching::Exact { field: "reason", words: SessionEndReason::WORDS },
         merge: MergeStrategy::Simple,
@@ -224,6 +230,7 @@ events! {
     /// Before the conversation is compressed.
     PreCompress(PreCompressInput) {
         aliases: &["pre_compress"],
+        topic: Topic::Context,
         moment: "the conversation is about to be compressed",
         matching: Matching::Exact { field: "trigger", words: PreCompressTrigger::WORDS },
         merge: MergeStrategy::Simple,
@@ -233,6 +240,7 @@ events! {
     /// Before the model is called.
     BeforeModel(BeforeModelInput) {
         aliases: &["before_model"],
+        topic: Topic::Model,
         moment: "the model is about to be called",
         merge: MergeStrategy::FieldReplacement,
         model: ModelPayload::Request,
@@ -243,6 +251,7 @@ events! {
     /// After the model's complete response.
     AfterModel(AfterModelInput) {
         aliases: &["after_model"],
+        topic: Topic::Model,
         moment: "the model answered",
         merge: MergeStrategy::FieldReplacement,
         model: ModelPayload::RequestAndResponse,
@@ -253,6 +262,7 @@ events! {
     /// Before the tools of a model call are chosen.
     BeforeToolSelection(BeforeToolSelectionInput) {
         aliases: &["before_tool_selection"],
+        topic: Topic::Model,
         moment: "the tools of a model call are about to be chosen",
         merge: MergeStrategy::ToolSelection,
         model: ModelPayload::Request,
@@ -262,12 +272,14 @@ events! {
     /// The agent notifies the user.
     Notification(NotificationInput) {
         aliases: &["notification"],
+        topic: Topic::User,
         moment: "the agent tells the user something",
         merge: MergeStrategy::Simple,
     }
     /// A tool failed. [`AfterTool`](Self::AfterTool) follows, with `is_error`.
     ToolError(ToolErrorInput) {
         aliases: &["tool_error"],
+        topic: Topic::Tools,
         moment: "a tool failed",
         matching: Matching::TOOL_NAME,
         retry_means: Some("the tool runs again after a while"),
@@ -275,12 +287,14 @@ events! {
     /// All tool calls of one answer are done.
     ToolBatch(ToolBatchInput) {
         aliases: &["tool_batch"],
+        topic: Topic::Tools,
         moment: "all tool calls of one answer are done",
         block_means: Some("the turn ends, with the reason"),
     }
     /// The user is about to be asked whether a tool may run.
     PermissionRequest(PermissionRequestInput) {
         aliases: &["permission_request"],
+        topic: Topic::Permissions,
         moment: "the user is about to be asked whether a tool may run",
         matching: Matching::TOOL_NAME,
         merge: MergeStrategy::Permission,
@@ -291,6 +305,7 @@ events! {
     /// It was granted that a tool runs.
     PermissionGranted(PermissionGrantedInput) {
         aliases: &["permission_granted"],
+        topic: Topic::Permissions,
         moment: "it was granted that a tool runs",
         matching: Matching::TOOL_NAME,
         merge: MergeStrategy::Observe,
@@ -298,6 +313,7 @@ events! {
     /// It was refused that a tool runs.
     PermissionDenied(PermissionDeniedInput) {
         aliases: &["permission_denied"],
+        topic: Topic::Permissions,
         moment: "it was refused that a tool runs",
         matching: Matching::TOOL_NAME,
         retry_means: Some("it is asked for once more"),
@@ -305,6 +321,7 @@ events! {
     /// A command became a prompt.
     PromptExpansion(PromptExpansionInput) {
         aliases: &["prompt_expansion"],
+        topic: Topic::Prompts,
         moment: "a command became a prompt",
         matching: Matching::exact("command_name"),
         block_means: Some("the prompt is refused"),
@@ -312,24 +329,28 @@ events! {
     /// A model call with its tools begins.
     TurnStart(TurnStartInput) {
         aliases: &["turn_start"],
+        topic: Topic::Turns,
         moment: "a model call with its tools begins",
         merge: MergeStrategy::Observe,
     }
     /// A model call with its tools is over.
     TurnEnd(TurnEndInput) {
         aliases: &["turn_end"],
+        topic: Topic::Turns,
         moment: "a model call with its tools is over",
         merge: MergeStrategy::Observe,
     }
     /// A turn ended in an error.
     TurnFailed(TurnFailedInput) {
         aliases: &["turn_failed"],
+        topic: Topic::Turns,
         moment: "a turn ended in an error",
         merge: MergeStrategy::Observe,
     }
     /// A subagent is about to start.
     SubagentStart(SubagentStartInput) {
         aliases: &["subagent_start"],
+        topic: Topic::Subagents,
         moment: "a subagent is about to start",
         matching: Matching::exact("agent_type"),
         block_means: Some("the subagent is not started"),
@@ -337,6 +358,7 @@ events! {
     /// A subagent is done.
     SubagentStop(SubagentStopInput) {
         aliases: &["subagent_stop"],
+        topic: Topic::Subagents,
         moment: "a subagent is done",
         matching: Matching::exact("agent_type"),
         block_means: Some("the subagent goes on, with the reason as prompt"),
@@ -344,6 +366,7 @@ events! {
     /// The conversation was compressed.
     PostCompress(PostCompressInput) {
         aliases: &["post_compress"],
+        topic: Topic::Context,
         moment: "the conversation was compressed",
         matching: Matching::Exact { field: "trigger", words: PreCompressTrigger::WORDS },
         merge: MergeStrategy::Observe,
@@ -351,6 +374,7 @@ events! {
     /// The prompt that makes the summary is being made.
     Compacting(CompactingInput) {
         aliases: &["compacting"],
+        topic: Topic::Context,
         moment: "the prompt that makes the summary is being made",
         merge: MergeStrategy::Last,
         answers: &["context", "prompt", "preserveData"],
@@ -358,12 +382,14 @@ events! {
     /// The use of the context passed a threshold.
     ContextWarning(ContextWarningInput) {
         aliases: &["context_warning"],
+        topic: Topic::Context,
         moment: "the use of the context passed a threshold",
         merge: MergeStrategy::Observe,
     }
     /// Before the agent changes to another session.
     BeforeSessionSwitch(BeforeSessionSwitchInput) {
         aliases: &["before_session_switch"],
+        topic: Topic::Sessions,
         moment: "the agent is about to change to another session",
         matching: Matching::Exact { field: "reason", words: SwitchReason::WORDS },
         merge: MergeStrategy::Last,
@@ -373,6 +399,7 @@ events! {
     /// The agent changed to another session.
     SessionSwitch(SessionSwitchInput) {
         aliases: &["session_switch"],
+        topic: Topic::Sessions,
         moment: "the agent changed to another session",
         matching: Matching::Exact { field: "reason", words: SwitchReason::WORDS },
         merge: MergeStrategy::Observe,
@@ -380,6 +407,7 @@ events! {
     /// Before the conversation branches.
     BeforeSessionBranch(BeforeSessionBranchInput) {
         aliases: &["before_session_branch"],
+        topic: Topic::Sessions,
         moment: "the conversation is about to branch",
         merge: MergeStrategy::Last,
         block_means: Some("the conversation does not branch"),
@@ -388,12 +416,14 @@ events! {
     /// The conversation branched.
     SessionBranch(SessionBranchInput) {
         aliases: &["session_branch"],
+        topic: Topic::Sessions,
         moment: "the conversation branched",
         merge: MergeStrategy::Observe,
     }
     /// Before the agent moves in the tree of branches.
     BeforeSessionTree(BeforeSessionTreeInput) {
         aliases: &["before_session_tree"],
+        topic: Topic::Sessions,
         moment: "the agent is about to move in the tree of branches",
         merge: MergeStrategy::Last,
         block_means: Some("the agent stays where it is"),
@@ -402,12 +432,14 @@ events! {
     /// The agent moved in the tree of branches.
     SessionTree(SessionTreeInput) {
         aliases: &["session_tree"],
+        topic: Topic::Sessions,
         moment: "the agent moved in the tree of branches",
         merge: MergeStrategy::Observe,
     }
     /// The agent begins to compress its conversation by itself.
     AutoCompactionStart(AutoCompactionStartInput) {
         aliases: &["auto_compaction_start"],
+        topic: Topic::Context,
         moment: "the agent begins to compress its conversation by itself",
         matching: Matching::Exact { field: "reason", words: CompactionReason::WORDS },
         merge: MergeStrategy::Observe,
@@ -415,36 +447,42 @@ events! {
     /// The agent compressed its conversation by itself, or tried to.
     AutoCompactionEnd(AutoCompactionEndInput) {
         aliases: &["auto_compaction_end"],
+        topic: Topic::Context,
         moment: "the agent compressed its conversation by itself, or tried to",
         merge: MergeStrategy::Observe,
     }
     /// A failed model call is about to be tried again.
     AutoRetryStart(AutoRetryStartInput) {
         aliases: &["auto_retry_start"],
+        topic: Topic::Model,
         moment: "a failed model call is about to be tried again",
         merge: MergeStrategy::Observe,
     }
     /// A failed model call was tried again.
     AutoRetryEnd(AutoRetryEndInput) {
         aliases: &["auto_retry_end"],
+        topic: Topic::Model,
         moment: "a failed model call was tried again",
         merge: MergeStrategy::Observe,
     }
     /// A stream rule fired.
     RuleTriggered(RuleTriggeredInput) {
         aliases: &["rule_triggered"],
+        topic: Topic::Model,
         moment: "a stream rule fired",
         merge: MergeStrategy::Observe,
     }
     /// Open todos are shown to the model.
     TodoReminder(TodoReminderInput) {
         aliases: &["todo_reminder"],
+        topic: Topic::Turns,
         moment: "open todos are shown to the model",
         merge: MergeStrategy::Observe,
     }
     /// A slash command is run.
     Command(CommandInput) {
         aliases: &["command"],
+        topic: Topic::Prompts,
         moment: "a slash command is run",
         matching: Matching::exact("command_name"),
         merge: MergeStrategy::First,
@@ -455,12 +493,14 @@ events! {
     /// The agent begins to work.
     AgentStart {
         aliases: &["agent_start"],
+        topic: Topic::Turns,
         moment: "the agent begins to work",
         merge: MergeStrategy::Observe,
     }
     /// The user stopped the turn.
     Interrupt {
         aliases: &["interrupt"],
+        topic: Topic::Turns,
         moment: "the user stopped the turn",
         merge: MergeStrategy::Observe,
     }

@@ -94,8 +94,8 @@ pub enum PolicyDecision {
 }
 
 impl PolicyDecision {
-    /// Every decision.
-    const ALL: [Self; 5] = [Self::Proceed, Self::Ask, Self::Retry, Self::Block, Self::Stop];
+    /// Every decision, from weakest to strongest.
+    pub const ALL: [Self; 5] = [Self::Proceed, Self::Ask, Self::Retry, Self::Block, Self::Stop];
 
     /// The decision of a word in messages.
     pub fn from_word(word: &str) -> Option<Self> {

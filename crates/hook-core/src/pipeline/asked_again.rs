@@ -194,6 +194,7 @@ fn merged(
     }
     let output = merged_output(first.output, again.output, chain.fields);
     HookExecutionResult {
+        group: first.group,
         success: first.success && again.success,
         decision: decision_of(input, &output),
         output,

@@ -60,7 +60,7 @@ use crate::failure::{HookFailure, panic_message};
 use crate::identity::HookIdentity;
 use crate::json::RawObject;
 use crate::output::{Decision, HookOutput, PolicyDecision};
-use crate::settings::{FailBehavior, HooksConfig};
+use crate::settings::{DEFAULT_PRIORITY, FailBehavior, HooksConfig};
 use blocking::BlockingHandlers;
 use command::{CommandContext, CommandExecutor};
 use environment::{HostEnvironment, Shell};
@@ -214,6 +214,8 @@ pub struct HookExecutionResult {
     pub warnings: Vec<String>,
     /// What it was told, if it was started and [`RunScope::keeps_inputs`].
     pub input: Option<RawObject>,
+    /// Which group of its plan it ran in, from 0, and the priority of that. No message has them.
+    pub group: (usize, i32),
     /// Whether it said itself that it allows what it was asked about, exactly as documented, and did
     /// not fail.
     pub grants: bool,
@@ -623,6 +625,7 @@ fn finish(
         queued: timing.queued,
         warnings,
         input: told.was_started.then(|| scope.kept(&told.input)).flatten(),
+        group: (0, DEFAULT_PRIORITY),
         asked_again: scope.asked_again,
     };
     if let Some(observer) = &scope.observer {

@@ -50,7 +50,12 @@ fn definitions(events: impl Iterator<Item = HookEventName>) -> Map<String, Value
 /// What a hook reads: every base field is there.
 fn input(event: HookEventName) -> Value {
     let base = BASE_FIELDS.iter().map(|field| Field { required: true, ..*field });
-    let fields: Vec<Field> = base.chain(event.row().fields.iter().copied()).collect();
+    let row = event.row();
+    // Of an open payload, only what matchers are compared with is known.
+    let subject = row.matching.field().filter(|_| row.is_open());
+    let about = "What matchers are compared with.";
+    let subject = subject.map(|name| Field::required(name, Kind::Text, about));
+    let fields: Vec<Field> = base.chain(row.fields.iter().copied()).chain(subject).collect();
     let mut schema = View::Written.object(&fields, true);
     schema["properties"]["hook_event_name"]["const"] = json!(event.as_str());
     schema

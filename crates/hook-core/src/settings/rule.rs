@@ -69,7 +69,7 @@ rules! {
         "rename or remove it";
     UnknownEvent "unknown-event" Error,
         "there is no event of that name",
-        "use the name of an event, which `hook help protocol` lists, or declare it under `hooksConfig.events`";
+        "use the name of an event, which `hook help events` lists, or declare it under `hooksConfig.events`";
     InvalidEvent "invalid-event" Error,
         "an event under `hooksConfig.events` is not declared as it should be, or is there and means something else",
         "declare it with `matching`, `merge` and `blockMeans`, by a name that no other event has";

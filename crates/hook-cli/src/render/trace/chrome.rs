@@ -131,6 +131,19 @@ impl Event<'_> {
                     out.optional_text("reason", reason.as_deref());
                     let error = answered_text(request, &["error", "message"]);
                     out.optional_text("error", error.as_deref());
+                    if let Some(after) = request.retry_after() {
+                        out.milliseconds("retryAfterMs", after);
+                    }
+                    if request.granted() {
+                        out.bool("granted", true);
+                    }
+                    let not_started = request.not_started();
+                    if !not_started.is_empty() {
+                        out.objects("notStarted", &not_started, |out, hook| {
+                            out.text("name", &hook.name);
+                            out.text("endedBy", &hook.ended_by);
+                        });
+                    }
                     if let Some(input) = request.input() {
                         out.raw("input", input);
                     }
@@ -144,6 +157,10 @@ impl Event<'_> {
                     out.text("event", &title(request).0);
                     out.text("decision", outcome.as_str());
                     out.text("ended", &ended(hook, outcome));
+                    if let Some(group) = hook.group {
+                        out.integer("group", group.number as i128);
+                        out.integer("priority", group.priority.into());
+                    }
                     for (name, value) in hook.result.iter().flat_map(|result| result.iter()) {
                         if matches!(name, "exitCode" | "signal" | "error" | "warnings" | "queued") {
                             out.raw(name, value);

@@ -40,6 +40,12 @@ pub(super) fn request(out: &mut ObjectWriter<'_>, request: &RecordedRequest, tex
     for name in ["reason", "systemMessage", "additionalContext"] {
         out.optional_text(name, answered_text(request, &["processed", name]).as_deref());
     }
+    if let Some(after) = request.retry_after() {
+        out.milliseconds("retryAfterMs", after);
+    }
+    if request.granted() {
+        out.bool("granted", true);
+    }
     if let Some(error) = request.answered(&["error"]) {
         out.raw("error", &error);
     }
@@ -57,8 +63,19 @@ pub(super) fn request(out: &mut ObjectWriter<'_>, request: &RecordedRequest, tex
         if recorded.estimated {
             out.bool("estimated", true);
         }
+        if let Some(group) = recorded.group {
+            out.integer("group", group.number as i128);
+            out.integer("priority", group.priority.into());
+        }
         result(out, recorded, texts);
     });
+    let not_started = request.not_started();
+    if !not_started.is_empty() {
+        out.objects("notStarted", &not_started, |out, hook| {
+            out.text("name", &hook.name);
+            out.text("endedBy", &hook.ended_by);
+        });
+    }
     let warnings = request.answered(&["warnings"]).and_then(|warnings| warnings.to_items());
     let warnings = warnings.unwrap_or_default();
     out.warnings_if_any(&warnings.iter().filter_map(RawJson::to_text).collect::<Vec<_>>());
@@ -69,7 +86,11 @@ fn result(out: &mut ObjectWriter<'_>, hook: &RecordedHook, texts: Texts) {
     let Some(result) = &hook.result else { return };
     for (name, value) in result.iter() {
         match (name, texts) {
-            ("name" | "type" | "source" | "outcome" | "start" | "end" | "estimated", _) => {}
+            (
+                "name" | "type" | "source" | "outcome" | "start" | "end" | "estimated" | "group"
+                | "priority",
+                _,
+            ) => {}
             ("stdout" | "stderr", Texts::Cut { stream, .. }) => {
                 let text = value.to_text().unwrap_or_default();
                 cut(out, name, &text, stream);

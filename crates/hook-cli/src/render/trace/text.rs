@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use hook_bus::recording::{
-    RecordedHook, RecordedOutcome, RecordedRequest, Recording, RecordingSummary,
+    RecordedHook, RecordedNotStarted, RecordedOutcome, RecordedRequest, Recording, RecordingSummary,
 };
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -115,7 +115,7 @@ impl<'r> Page<'r> {
         let track = self.track(request);
         let span = took.map(|_| (request.at, request.end()));
         self.line(Line {
-            offset: Some(request.at),
+            offset: offset(request.at),
             name: format!("{name}{:left$}", ""),
             outcome,
             said: outcome.as_str(),
@@ -129,19 +129,42 @@ impl<'r> Page<'r> {
         for text in [error, reason].into_iter().flatten().take(1) {
             self.note(outcome, &text);
         }
+        if let Some(after) = request.retry_after() {
+            self.note(outcome, &format!("to be tried again after {}", time(after)));
+        }
+        if request.granted() {
+            self.note(outcome, "granted, so that the user need not be asked");
+        }
+        let mut group = None;
         for hook in &request.hooks {
-            self.hook(hook, track);
+            let own = hook.group.map(|group| group.number);
+            self.hook(hook, own.filter(|_| own != group), track);
+            group = own;
+        }
+        for skipped in request.not_started() {
+            self.not_started(&skipped);
         }
     }
 
-    fn hook(&mut self, hook: &RecordedHook, track: Option<Track>) {
+    /// A hook that did not run has no times.
+    fn not_started(&mut self, skipped: &RecordedNotStarted) {
+        let (name, left) = fitted(&one_line(&skipped.name), self.names.saturating_sub(2));
+        let why = format!("- not started, because of {}", one_line(&skipped.ended_by));
+        let room = self.printer.width().saturating_sub(OFFSET + self.names + 1);
+        let why = self.paint(Tone::Quiet, &fitted(&why, room).0);
+        let name = self.paint(Tone::Plain, &name);
+        let _ = writeln!(self.out, "{:OFFSET$}  {name}{:left$} {why}", "", "");
+    }
+
+    /// The first hook of a group has the group's number before it.
+    fn hook(&mut self, hook: &RecordedHook, group: Option<usize>, track: Option<Track>) {
         let outcome = hook.outcome();
         let (name, left) = fitted(&one_line(&hook.name), self.names.saturating_sub(2));
         let name = format!("  {}{:left$}", self.paint(Tone::Plain, &name), "");
         // Of a hook that never ended is known that it was at work until then.
         let until = hook.end.unwrap_or(self.recording.duration);
         self.line(Line {
-            offset: None,
+            offset: group.map(|group| format!("group {group}")).unwrap_or_default(),
             name,
             outcome,
             said: &ended(hook, outcome),
@@ -156,7 +179,7 @@ impl<'r> Page<'r> {
     }
 
     fn line(&mut self, line: Line<'_>) {
-        let offset = line.offset.map(offset).unwrap_or_default();
+        let offset = line.offset;
         let (mark, tone) = mark(line.outcome);
         let said = fitted(&one_line(line.said), OUTCOME - 3).0;
         let said = format!("{mark} {said}");
@@ -258,7 +281,8 @@ impl<'r> Page<'r> {
 }
 
 struct Line<'l> {
-    offset: Option<Duration>,
+    /// When it began, or another short text.
+    offset: String,
     /// Painted, and as wide as names are.
     name: String,
     outcome: RecordedOutcome,
@@ -285,7 +309,9 @@ fn longest_name(request: &RecordedRequest) -> usize {
     let (event, subject) = title(request);
     let own = event.width() + subject.map_or(0, |subject| 1 + subject.width());
     let hooks = request.hooks.iter().map(|hook| hook.name.width() + 2);
-    hooks.fold(own, usize::max)
+    let skipped = request.not_started();
+    let skipped = skipped.iter().map(|hook| hook.name.width() + 2);
+    hooks.chain(skipped).fold(own, usize::max)
 }
 
 /// The text in at most so many columns, and how many are left.

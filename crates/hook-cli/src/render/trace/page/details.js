@@ -66,10 +66,14 @@ function requestDetails(request) {
   parts.push(facts([
     ["Start", offset(request.start)],
     ["Took", request.end === undefined ? "not answered in the recording" : time(request.end - request.start)],
+    ["Try again", request.retryAfterMs === undefined ? null : "after " + time(request.retryAfterMs * 1000)],
+    ["Granted", request.granted ? "yes" : null],
     ["Correlation id", request.correlationId], ["Request", request.request],
   ]));
   if (request.hooks.length) parts.push(element("h3", "", "Hooks"));
   for (const hook of request.hooks) parts.push(link(request, hook, hook.name, ended(hook), hookTook(hook)));
+  if (request.notStarted) parts.push(element("h3", "", "Not started"));
+  for (const skipped of request.notStarted ?? []) parts.push(element("p", "", skipped.name, notStartedWords(skipped)));
   if (!request.hooks.length && !request.error) parts.push(element("p", "none", "No hook matched."));
   parts.push(...block("Message", request.systemMessage), ...block("Context for the model", request.additionalContext));
   if (request.input !== undefined) parts.push(...block("Input", pretty(request.input), request.inputCut));
@@ -86,7 +90,8 @@ function hookDetails(request, hook) {
     ["Start", offset(hook.start) + (hook.estimated ? ", reckoned from its duration" : "")],
     ["Took", took === null ? "not over in the recording" : time(took)],
     ["Queued", hook.queued === undefined ? null : time(hook.queued * 1000)],
-    ["Exit", hook.exitCode ?? hook.signal], ["Source", hook.source], ["Type", hook.type], ["Flags", flags.join(", ")],
+    ["Exit", hook.exitCode ?? hook.signal], ["Group", hook.group === undefined ? null : `${hook.group}, priority ${hook.priority}`],
+    ["Source", hook.source], ["Type", hook.type], ["Flags", flags.join(", ")],
   ]));
   parts.push(element("h3", "", "Ran for"), link(request, null, [nameOf(request), request.subject].filter(Boolean).join(" "), request.outcome,
     request.end === undefined ? null : request.end - request.start));

@@ -9,7 +9,7 @@ const data = JSON.parse(
 const $ = (id) => document.getElementById(id);
 const ROW = 26;
 const OUTCOMES = {
-  proceed: "✓", ask: "?", block: "✕", stop: "■", failed: "!", unfinished: "…",
+  proceed: "✓", ask: "?", retry: "↻", block: "✕", stop: "■", failed: "!", unfinished: "…",
 };
 
 // Whatever comes from the recording becomes text and never markup.
@@ -65,6 +65,8 @@ for (const [index, request] of requests.entries()) {
     hook.place = place;
     hook.outcome = outcomeOf(hook.outcome);
     hook.until = hook.end ?? data.duration;
+    // The first hook of a group says which group it is.
+    hook.leads = hook.group !== undefined && hook.group !== request.hooks[place - 1]?.group;
     request.until = Math.max(request.until, hook.end ?? hook.start);
     hookCount += 1;
   }

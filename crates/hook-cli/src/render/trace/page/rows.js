@@ -4,6 +4,7 @@ function haystack(request) {
     const texts = [request.eventName, request.subject, request.correlationId, request.reason, request.systemMessage,
       request.additionalContext, request.error && request.error.code, request.error && request.error.message,
       request.input, request.finalOutput, ...(request.warnings ?? [])];
+    for (const skipped of request.notStarted ?? []) texts.push(skipped.name, skipped.endedBy);
     for (const hook of request.hooks) texts.push(hook.name, hook.stdout, hook.stderr, hook.error, ...(hook.warnings ?? []));
     request.text = texts.filter((text) => typeof text === "string").join("\n").toLowerCase();
   }
@@ -20,8 +21,9 @@ function filter() {
   for (const request of requests) {
     while (plain && gaps.length && gaps[0].at <= request.start) rows.push({ gap: gaps.shift() });
     if (event && (request.eventName ?? "") !== event.slice(1)) continue;
-    const hooks = hookName ? request.hooks.filter((hook) => hook.name === hookName.slice(1)) : request.hooks;
-    if (hookName && !hooks.length) continue;
+    const named = (all) => hookName ? all.filter((hook) => hook.name === hookName.slice(1)) : all;
+    const [hooks, notStarted] = [named(request.hooks), named(request.notStarted ?? [])];
+    if (hookName && !hooks.length && !notStarted.length) continue;
     if (off.size && off.has(request.outcome) && hooks.every((hook) => off.has(hook.outcome))) continue;
     if (words.length) {
       const text = haystack(request);
@@ -30,9 +32,10 @@ function filter() {
     shownRequests += 1;
     rows.push({ request });
     for (const hook of hooks) { shownHooks += 1; rows.push({ request, hook }); }
+    for (const skipped of notStarted) rows.push({ request, skipped });
   }
   if (plain) for (const gap of gaps) rows.push({ gap });
-  chosen = was ? rows.findIndex((row) => row.request === was.request && row.hook === was.hook && row.gap === was.gap) : -1;
+  chosen = was ? rows.findIndex((row) => row.request === was.request && row.hook === was.hook && row.skipped === was.skipped && row.gap === was.gap) : -1;
   $("space").style.height = rows.length * ROW + "px";
   $("rows").hidden = rows.length === 0;
   $("empty").hidden = rows.length > 0;
@@ -87,8 +90,8 @@ function bar(start, end, outcome, estimated) {
   return [made];
 }
 function row(index) {
-  const { request, hook, gap } = rows[index];
-  const made = element("div", "row " + (gap ? "gap" : hook ? "hook" : "request"));
+  const { request, hook, skipped, gap } = rows[index];
+  const made = element("div", "row " + (gap ? "gap" : hook ? "hook" : skipped ? "hook skipped" : "request"));
   made.id = "row-" + index;
   made.dataset.index = index;
   made.style.top = index * ROW + "px";
@@ -100,6 +103,13 @@ function row(index) {
   if (gap) {
     made.append(element("span", "at", offset(gap.at)), element("span", "what", count(gap.missed, "message") + " missed"),
       element("span", "outcome"), element("span", "took"), track);
+    return made;
+  }
+  if (skipped) {
+    const what = element("span", "what", skipped.name, notStartedWords(skipped));
+    what.title = what.textContent;
+    made.append(element("span", "at"), what, element("span", "outcome", element("span", "word unfinished", "not started")),
+      element("span", "took"), track);
     return made;
   }
   const it = hook ?? request;
@@ -115,10 +125,13 @@ function row(index) {
     track.append(after);
   }
   made.append(
-    element("span", "at", hook ? "" : offset(request.start)), what,
+    element("span", "at", hook ? (hook.leads ? "group " + hook.group : "") : offset(request.start)), what,
     element("span", "outcome", sign(it.outcome), element("span", "word " + it.outcome, hook ? ended(hook) : it.outcome)),
     element("span", "took", took === null ? "" : time(took)), track);
   return made;
+}
+function notStartedWords(skipped) {
+  return element("em", "", ` because of ${skipped.endedBy}`);
 }
 function ended(hook) {
   if (hook.timedOut) return "timed out";
@@ -169,7 +182,7 @@ function overview() {
     const style = getComputedStyle(document.documentElement);
     const colours = Object.fromEntries(Object.keys(OUTCOMES).map((word) => [word, style.getPropertyValue("--" + word)]));
     // What held something up is drawn last and highest.
-    const rank = { proceed: 0, unfinished: 1, failed: 2, ask: 3, stop: 4, block: 5 };
+    const rank = { proceed: 0, unfinished: 1, failed: 2, ask: 3, retry: 4, stop: 5, block: 6 };
     for (const request of [...requests].sort((one, other) => rank[one.outcome] - rank[other.outcome])) {
       const left = scale.to(request.start) / scale.length * width;
       const right = scale.to(request.until) / scale.length * width;

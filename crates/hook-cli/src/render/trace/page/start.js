@@ -51,7 +51,7 @@ function options(select, all, names) {
   for (const name of [...names].sort()) select.append(new Option(name, "=" + name));
 }
 function setUp() {
-  const held = requests.filter((request) => ["ask", "block", "stop"].includes(request.outcome)).length;
+  const held = requests.filter((request) => ["ask", "retry", "block", "stop"].includes(request.outcome)).length;
   const failed = requests.reduce((sum, request) => sum + request.hooks.filter((hook) => hook.outcome === "failed").length, 0);
   const started = data.startedAt.replace("T", " ").replace(/\.\d+Z$/, " UTC");
   document.title = "hook trace: " + (data.file || data.project);
@@ -61,7 +61,7 @@ function setUp() {
     $("totals").append(element("div", "", element("dt", "", name), element("dd", "", value)));
   }
   options($("event"), "All events", new Set(requests.map((request) => request.eventName).filter(Boolean)));
-  options($("hook"), "All hooks", new Set(requests.flatMap((request) => request.hooks.map((hook) => hook.name))));
+  options($("hook"), "All hooks", new Set(requests.flatMap((request) => [...request.hooks, ...(request.notStarted ?? [])].map((hook) => hook.name))));
   const counts = new Map();
   for (const request of requests) for (const it of [request, ...request.hooks]) counts.set(it.outcome, (counts.get(it.outcome) ?? 0) + 1);
   for (const outcome of Object.keys(OUTCOMES)) {
