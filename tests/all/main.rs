@@ -10,6 +10,7 @@
 mod audit;
 mod cli;
 mod conformance;
+mod events;
 mod example;
 mod example_guards;
 mod faults;
