@@ -222,7 +222,7 @@ impl Engine {
             &runner,
             &options.host.project,
             &options.trust,
-            &events,
+            &mut events,
         ));
         let planner = Planner::new(Arc::clone(&registry));
         Self {
