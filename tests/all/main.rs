@@ -10,10 +10,12 @@
 mod audit;
 mod cli;
 mod conformance;
+mod decisions;
 mod events;
 mod example;
 mod example_guards;
 mod faults;
+mod groups;
 mod hooks;
 mod invariants;
 mod object_matchers;
