@@ -226,7 +226,7 @@ impl Engine {
             &runner,
             &options.host.project,
             &options.trust,
-            &events,
+            &mut events,
         ));
         let planner = Planner::new(Arc::clone(&registry));
         Self {

@@ -176,9 +176,13 @@ impl HookEventHandler {
         let Named { event_name, input } = match body {
             Body::Typed(input) => {
                 let event = input.event();
-                if event.row().is_declared() && known(event.as_str()) != Some(event) {
+                let here =
+                    if event.row().is_declared() { known(event.as_str()) } else { Some(event) };
+                if here != Some(event) {
                     let failure = Box::new(self.unsupported(event.as_str()));
-                    return Err(Rejected { event: Some(event), other_event: None, failure });
+                    // Guards of that name listen to the event that is known by it here.
+                    let event = here.or(Some(event));
+                    return Err(Rejected { event, other_event: None, failure });
                 }
                 return match input.check() {
                     Ok(()) => Ok(input),

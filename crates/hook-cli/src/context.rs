@@ -38,7 +38,10 @@ pub(crate) struct NoEvent {
 
 impl From<NoEvent> for CommandError {
     fn from(no_event: NoEvent) -> Self {
-        Self::Usage(no_event.message)
+        match no_event.is_complete {
+            true => Self::Usage(no_event.message),
+            false => Self::UnreadEvent(no_event.message),
+        }
     }
 }
 

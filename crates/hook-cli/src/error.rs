@@ -77,6 +77,8 @@ pub(crate) enum CommandError {
     Socket(#[from] hook_bus::wire::SocketError),
     #[error(transparent)]
     Tail(#[from] TailError),
+    #[error("{0}, unless settings declare it that cannot be read; fix them first")]
+    UnreadEvent(String),
     #[error("{0}")]
     Usage(String),
 }

@@ -31,7 +31,7 @@
 //!     limits: RunnerLimits::default(),
 //! })?);
 //! let registry = HookRegistry::new(
-//!     &[], &[guard], &runner, ".".as_ref(), &TrustPolicy::Nothing, &Events::built_in(),
+//!     &[], &[guard], &runner, ".".as_ref(), &TrustPolicy::Nothing, &mut Events::built_in(),
 //! );
 //! let pipeline = Pipeline::new(Planner::new(Arc::new(registry)), runner, Aggregator);
 //!

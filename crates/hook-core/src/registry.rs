@@ -188,14 +188,15 @@ struct State {
 impl HookRegistry {
     /// Registers the hooks of all sources, in run order, then the host's handlers. `project` is what
     /// hooks belong to that are not of a project's own settings ([`SettingsFile::project`]); `events` are
-    /// those there are.
+    /// those there are, to which one is added if a trusted guard listens to it and its declaration cannot
+    /// be read.
     pub fn new(
         files: &[SettingsFile],
         handlers: &[HandlerHook],
         runner: &Runner,
         project: &Path,
         policy: &TrustPolicy,
-        events: &Events,
+        events: &mut Events,
     ) -> Self {
         let mut hooks = Vec::new();
         let mut diagnostics = Vec::new();

@@ -219,13 +219,17 @@ impl HookExecutionRequest {
         self.event_among(HookEventName::from_name)
     }
 
-    /// The event, if `known` knows its name.
+    /// The event, if `known` knows its name. A typed one may be of a declaration that is not in force.
     pub(crate) fn event_among(
         &self,
         known: impl Fn(&str) -> Option<HookEventName>,
     ) -> Option<HookEventName> {
         match &self.body {
-            Body::Typed(input) => Some(input.event()),
+            Body::Typed(input) => {
+                let event = input.event();
+                let here = event.row().is_declared().then(|| known(event.as_str())).flatten();
+                here.or(Some(event))
+            }
             Body::Named(named) => known(&named.event_name),
             Body::Invalid(invalid) => invalid.event_name.as_deref().and_then(known),
         }

@@ -91,7 +91,7 @@ fn pipeline(handlers: &[HandlerHook]) -> impl FnMut(usize) + use<> {
         &runner,
         ".".as_ref(),
         &TrustPolicy::Nothing,
-        &Events::built_in(),
+        &mut Events::built_in(),
     );
     let pipeline = Pipeline::new(Planner::new(Arc::new(registry)), runner, Aggregator);
     let host = HostContext { session_id: "s".into(), cwd: ".".into(), transcript_path: "".into() };

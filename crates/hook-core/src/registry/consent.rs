@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::event::{Events, HookEventName};
+use crate::event::{EventDefinition, Events, HookEventName};
 use crate::settings::{
     Diagnostic, FailBehavior, HookEntry, HookSource, Search, SettingsFile, Severity,
 };
@@ -25,12 +25,14 @@ pub(super) struct Consent {
 }
 
 impl Consent {
-    /// Looks at all hooks of all projects. `project` is the host's.
+    /// Looks at all hooks of all projects. `project` is the host's. An event that is not known because
+    /// its declaration cannot be read is added to `events` if a trusted guard listens to it: the guard
+    /// then blocks it, whatever it is about.
     pub(super) fn of(
         files: &[SettingsFile],
         project: &Path,
         policy: &TrustPolicy,
-        events: &Events,
+        events: &mut Events,
     ) -> Self {
         let given = |file: &SettingsFile| file.hooks.iter().map(|_| Trust::Given).collect();
         let mut trust: Vec<Vec<Trust>> = files.iter().map(given).collect();
@@ -64,8 +66,17 @@ impl Consent {
                 (None, None) => Absence::Gone,
             };
             let guards = decisions.gone.into_iter().filter_map(|grant| {
-                let event = events.from_name(&grant.event)?;
-                (grant.fail_behavior() == Some(FailBehavior::Block)).then(|| MissingGuard {
+                if grant.fail_behavior() != Some(FailBehavior::Block) {
+                    return None;
+                }
+                let event = match (events.from_name(&grant.event), &absence) {
+                    (Some(event), _) => event,
+                    (None, Absence::Broken(_)) => {
+                        events.declare(EventDefinition::new(grant.event.as_str())).ok()?
+                    }
+                    (None, Absence::Gone | Absence::Beyond(_)) => return None,
+                };
+                Some(MissingGuard {
                     event,
                     grant,
                     project: project.directory.clone(),

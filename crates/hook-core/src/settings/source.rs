@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::file::declared_events;
-use super::{Diagnostic, FileSpans, Place, Rule, SettingsFile, parse_with_events};
+use super::{Diagnostic, FileSpans, Place, Rule, SettingsFile, Severity, parse_with_events};
 use crate::event::Events;
 use crate::regular_file;
 
@@ -119,13 +119,14 @@ pub fn load(source: &SettingsSource) -> Option<SettingsFile> {
 
 /// Reads sources, each with the text that its places are places of; `None` for one that is not there
 /// and need not be. Hooks can listen to these `events` and to those that any of the sources declares,
-/// which are added; of two that disagree about an event, the one that is trusted more is right.
+/// which are added; of two that disagree about an event, the one that is trusted more is right, and of
+/// two projects the outer one.
 pub(crate) fn load_all(
     sources: &[SettingsSource],
     events: &mut Events,
 ) -> Vec<Option<(SettingsFile, String)>> {
     let texts: Vec<Option<Text<'_>>> = sources.iter().map(Text::read).collect();
-    let mut by_trust: Vec<&Text<'_>> = texts.iter().flatten().collect();
+    let mut by_trust: Vec<&Text<'_>> = texts.iter().flatten().rev().collect();
     by_trust.sort_by_key(|text| Reverse(text.source.source.trust_rank()));
     for text in by_trust {
         text.declare(events);
@@ -133,10 +134,15 @@ pub(crate) fn load_all(
     texts.into_iter().map(|text| text.map(|text| text.parse(events))).collect()
 }
 
-/// Adds the events that sources declare, as far as they agree. Whether all of the sources could be read:
+/// Adds the events that sources declare, as far as they agree. Whether all declarations could be read:
 /// else there may be more events.
 pub fn declare_events(sources: &[SettingsSource], events: &mut Events) -> bool {
-    load_all(sources, events).iter().flatten().all(|(file, _)| file.was_read)
+    let is_of_declarations = |it: &Diagnostic| {
+        it.severity == Severity::Error && it.place.path.starts_with("hooksConfig")
+    };
+    let is_complete =
+        |file: &SettingsFile| file.was_read && !file.diagnostics.iter().any(is_of_declarations);
+    load_all(sources, events).iter().flatten().all(|(file, _)| is_complete(file))
 }
 
 /// What stands in a file, as far as it can be read.
