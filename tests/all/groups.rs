@@ -57,7 +57,7 @@ fn ran(response: &HookExecutionResponse) -> Vec<&str> {
 /// Who was not started, and who ended the plan before.
 fn not_started(response: &HookExecutionResponse) -> Vec<(&str, &str)> {
     let names = response.not_started.iter();
-    names.map(|it| (it.hook.display_name(), it.ended_by.display_name())).collect()
+    names.map(|it| (it.hook.display_name(), &*it.ended_by)).collect()
 }
 
 const TOOL: HookEventName = HookEventName::BeforeTool;
