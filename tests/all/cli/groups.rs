@@ -348,8 +348,13 @@ fn groups_that_a_recording_cannot_mean_are_left_out() {
         json!([null, {"hooks": 4_000_000_000_u64}]),
     ] {
         let recording = super::recorded::Recorded::new().request(0, 1, "AgentStart", &json!({}));
-        let recording =
-            recording.decided(9, 1, "AgentStart", ("proceed", Value::Null), &[hook.clone()]);
+        let recording = recording.decided(
+            9,
+            1,
+            "AgentStart",
+            ("proceed", Value::Null),
+            std::slice::from_ref(&hook),
+        );
         let text = recording.text();
         let mut lines: Vec<&str> = text.lines().collect();
         let mut last: Value = serde_json::from_str(lines.pop().unwrap()).unwrap();
