@@ -122,9 +122,9 @@ impl Pipeline {
         let mut told = Told::new(HookInput::new(input));
         let run = async {
             self.run_groups(plan, &mut told, scope, finished).await?;
-            self.ask_again(plan, told, scope, finished).await
+            self.ask_again(plan, told, scope, finished).await.map_err(gone)
         };
-        run.await.map_err(|gone| StageFailure::new(FailureCode::ExecutionFailed, gone.to_string()))
+        run.await
     }
 
     /// Merges what the hooks said, in plan order, also when not all of them finished.
@@ -165,14 +165,19 @@ impl Pipeline {
         told: &mut Told,
         scope: &RunScope,
         finished: &mut FinishedHooks,
-    ) -> Result<(), RunnerGone> {
+    ) -> Result<(), StageFailure> {
         let mut ended = Ended::default();
         let mut input = told.input().clone();
-        for group in &plan.groups {
+        for (index, group) in plan.groups.iter().enumerate() {
+            // An inline plan is done before anybody could cancel it.
+            if index > 0 && scope.cancel.is_cancelled() && !plan.is_inline() {
+                let message = "the request was cancelled before all of its hooks had started";
+                return Err(StageFailure::new(FailureCode::Cancelled, message));
+            }
             ended.begin(group.priority);
             let first = finished.results.len();
             let run = GroupRun { plan, group, ended: &ended, input: &input, scope };
-            self.run_group(run, told, finished).await?;
+            self.run_group(run, told, finished).await.map_err(gone)?;
             // In plan order, whatever finished first.
             let Some(results) = finished.results.get_mut(first..) else { continue };
             results.sort_by_key(|(place, _)| *place);
@@ -242,6 +247,10 @@ impl Pipeline {
         }
         Ok(())
     }
+}
+
+fn gone(gone: RunnerGone) -> StageFailure {
+    StageFailure::new(FailureCode::ExecutionFailed, gone.to_string())
 }
 
 /// What a group runs with.

@@ -1,8 +1,9 @@
 //! Trying again, as hooks ask for it: after a while, a few times at most (protocol.md §8).
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use hook_core::{PolicyDecision, ProcessedHookResult, RequestInput};
+use tokio::time::Instant;
 
 use crate::host::AgentHost;
 
