@@ -253,7 +253,7 @@ async fn what_ends_a_plan_ends_later_priorities_and_names_whom_it_kept_out() {
         assert_eq!(not_started(&response), expected, "{event} {answer}");
         assert_eq!(names(&told).len(), if ends { 2 } else { 4 }, "{event} {answer}");
         let written: Vec<Value> =
-            expected.iter().map(|(name, by)| json!({"name": name, "endedBy": by})).collect();
+            expected.iter().map(|(name, by)| json!({"name": name, "type": "inline", "source": "in-process", "endedBy": by})).collect();
         let said = |response: &HookExecutionResponse| {
             json(&response.to_json())["notStarted"].as_array().cloned().unwrap_or_default()
         };
@@ -280,7 +280,12 @@ fn a_recording_says_which_hooks_were_not_started() {
         .run();
     assert_eq!(served.status, 0, "{}", served.stderr);
     let recorded = project.read("s.hookrec");
-    assert!(recorded.contains(r#""notStarted":[{"name":"later","endedBy":"no"}]"#), "{recorded}");
+    assert!(
+        recorded.contains(
+            r#""notStarted":[{"name":"later","type":"command","source":"explicit","endedBy":"no"}]"#
+        ),
+        "{recorded}"
+    );
     assert!(!project.path().join("ran").exists());
 }
 

@@ -1,6 +1,6 @@
 //! Events that clients declare.
 
-use hook_tests::{Project, SocketServed, request};
+use hook_tests::{Project, Served, SocketServed, request};
 use serde_json::json;
 
 fn deploy() -> serde_json::Value {
@@ -55,4 +55,24 @@ async fn what_is_no_declaration_is_answered_with_the_field_that_is_wrong() {
         let text = answered["error"]["message"].as_str().unwrap();
         assert!(text.contains(said), "{message}: {text}");
     }
+}
+
+#[tokio::test]
+async fn guards_in_settings_of_an_event_that_is_declared_later_block_until_settings_are_read_again()
+{
+    let project = Project::with_settings(&json!({"hooks": {"DeployFinished": [{"hooks": [
+        {"type": "command", "name": "guard", "failBehavior": "block",
+            "command": "grep -q staging"}]}]}}));
+    let mut client = Served::start(&project).await;
+    client.ask(&deploy()).await;
+    let asked = request("DeployFinished", &json!({"environment": "staging"}), "r");
+    let answered = client.ask(&asked).await;
+    assert_eq!(answered["error"]["code"], "planning_failed");
+    assert_eq!(answered["processed"]["decision"], "block");
+    let reloaded = client.ask(&json!({"type": "hook-reload"})).await;
+    assert_eq!(reloaded["totalHooks"], 1, "{reloaded}");
+    assert_eq!(client.ask(&asked).await["processed"]["decision"], "proceed");
+    let mut other = asked.clone();
+    other["input"]["environment"] = json!("production");
+    assert_eq!(client.ask(&other).await["processed"]["decision"], "block");
 }

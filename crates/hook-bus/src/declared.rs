@@ -60,6 +60,13 @@ impl DeclaredEvents {
         self.lock().get(name).map(|declared| declared.event)
     }
 
+    /// Those that are declared now.
+    pub(crate) fn events(&self) -> impl Iterator<Item = HookEventName> + use<> {
+        let events: Vec<HookEventName> =
+            self.lock().values().map(|declared| declared.event).collect();
+        events.into_iter()
+    }
+
     /// Adds them to the others. One that settings declare otherwise by now is what they say.
     pub(crate) fn add_to(&self, events: &mut Events) {
         for declared in self.lock().values() {

@@ -1,5 +1,6 @@
 //! The engine behind a hook system: built once, on first use, and again on reload.
 
+use std::collections::HashSet;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -100,6 +101,8 @@ pub(crate) struct EngineOptions {
     pub(crate) strict: bool,
     /// The events that the host declared, beside the built-in ones.
     pub(crate) events: Events,
+    /// Those that were declared while the system runs.
+    pub(crate) declared: DeclaredEvents,
 }
 
 impl EngineOptions {
@@ -119,6 +122,8 @@ pub(crate) struct Engine {
     pub(crate) pipeline: Pipeline,
     /// The events there are, with those that settings declare.
     pub(crate) events: Events,
+    /// The names of events that were unknown when settings were read, and that those have guards of.
+    unplaced_guards: HashSet<Box<str>>,
     /// How many hooks clients may register.
     pub(crate) registration: RegistrationLimits,
     /// What the registry was made of, for a reload that finds a file broken.
@@ -210,15 +215,23 @@ impl Engine {
         self.events.from_name(name)
     }
 
+    /// Whether settings have a guard of an event that was declared after they were read.
+    pub(crate) fn has_unplaced_guard(&self, event: HookEventName) -> bool {
+        event.row().is_declared() && self.unplaced_guards.contains(event.as_str())
+    }
+
     /// Whether an event has a guard, or one may be missing that could not be read.
     pub(crate) fn may_have_guard(&self, event: HookEventName) -> bool {
         self.pipeline.planner().blocking_on_failure(event).is_some()
+            || self.has_unplaced_guard(event)
             || self.registry.unread_guards(event).is_some()
     }
 
     fn read(options: &EngineOptions, runner: Arc<Runner>, before: Option<&Self>) -> Self {
         let known = before.map_or(&[][..], |before| &before.files);
         let mut events = options.events.clone();
+        // Hooks in settings can listen to these, too, for as long as they are declared.
+        options.declared.add_to(&mut events);
         let files = read_again(&options.files(), known, options.strict, &mut events);
         let registry = Arc::new(HookRegistry::new(
             &files,
@@ -229,7 +242,16 @@ impl Engine {
             &mut events,
         ));
         let planner = Planner::new(Arc::clone(&registry));
+        let is_lasting = |event: HookEventName| {
+            options.events.from_name(event.as_str()).is_some()
+                || files.iter().any(|file| file.declares(event))
+        };
+        for event in options.declared.events().filter(|event| !is_lasting(*event)) {
+            events.forget(event);
+        }
+        let unplaced_guards = files.iter().flat_map(SettingsFile::unplaced_guards);
         Self {
+            unplaced_guards: unplaced_guards.map(Box::from).collect(),
             registry,
             pipeline: Pipeline::new(planner, runner, Aggregator),
             events,
@@ -274,8 +296,6 @@ type Built = OnceCell<BuiltEngine>;
 pub(crate) struct EngineSlot {
     options: EngineOptions,
     current: RwLock<Arc<Built>>,
-    /// Declared while the system runs.
-    declared: DeclaredEvents,
     /// One reload at a time, so that the last to begin is the last to be seen.
     reloading: Semaphore,
     registrations: Registrations,
@@ -288,7 +308,6 @@ impl EngineSlot {
         Self {
             options,
             current: RwLock::default(),
-            declared: DeclaredEvents::default(),
             reloading: Semaphore::new(1),
             registrations,
             registered: RegisteredHooks::default(),
@@ -334,13 +353,6 @@ impl EngineSlot {
         self.current.read().unwrap_or_else(PoisonError::into_inner).get().cloned()
     }
 
-    /// The options, with the events that were declared since: hooks in settings can listen to them, too.
-    fn options_now(&self) -> EngineOptions {
-        let mut options = self.options.clone();
-        self.declared.add_to(&mut options.events);
-        options
-    }
-
     /// The event of that name, by all that is known.
     pub(crate) fn event(&self, name: &str) -> Option<HookEventName> {
         let of_settings = || match self.get()? {
@@ -351,7 +363,7 @@ impl EngineSlot {
             .events
             .from_name(name)
             .or_else(of_settings)
-            .or_else(|| self.declared.event(name))
+            .or_else(|| self.options.declared.event(name))
     }
 
     /// All events, by all that is known.
@@ -363,7 +375,7 @@ impl EngineSlot {
             }
             None => self.options.events.clone(),
         };
-        self.declared.add_to(&mut events);
+        self.options.declared.add_to(&mut events);
         events
     }
 
@@ -372,7 +384,7 @@ impl EngineSlot {
         &self,
         definition: EventDefinition,
     ) -> Result<DeclaredEvent, DeclareError> {
-        self.declared.declare(definition, self.events())
+        self.options.declared.declare(definition, self.events())
     }
 
     /// Whether an event has a guard, or may have one, by all that is known.
@@ -425,7 +437,7 @@ impl EngineSlot {
             let mut is_first = false;
             let build = async || {
                 is_first = true;
-                match Engine::build(&slot.options_now(), None).await {
+                match Engine::build(&slot.options, None).await {
                     Err(unbuilt) if unbuilt.may_pass() => Err(unbuilt),
                     built => {
                         slot.registered.adopted_by(&built, || ());
@@ -453,7 +465,7 @@ impl EngineSlot {
         let mut is_first = false;
         let build = async || {
             is_first = true;
-            let built = Engine::build_here(&self.options_now(), None);
+            let built = Engine::build_here(&self.options, None);
             self.registered.adopted_by(&built, || ());
             built
         };
@@ -471,7 +483,7 @@ impl EngineSlot {
         let _one_at_a_time = self.reloading.acquire().await;
         // There is one runner; the first build makes it.
         let before = self.initialize().await;
-        let rebuilt = Engine::build(&self.options_now(), before.as_ref().ok().cloned()).await;
+        let rebuilt = Engine::build(&self.options, before.as_ref().ok().cloned()).await;
         if let Err(unbuilt) = &rebuilt {
             tracing::error!(target: "hook::settings", "reload failed: {}", OneLine(&unbuilt.error));
         }

@@ -108,6 +108,9 @@ impl HookEventHandler {
             }
         };
         let event = input.event();
+        if engine.has_unplaced_guard(event) {
+            return Served::Done(door.reject(Some(event), read_too_early(event)));
+        }
         let plan = engine.pipeline.plan(&input, &self.host);
         if plan.is_empty() {
             return Served::Done(door.complete(event, PipelineOutcome::empty_success()));
@@ -361,6 +364,14 @@ fn invalid_payload(error: &PayloadError) -> Rejected {
     Rejected { event: Some(error.event()), other_event: None, failure: Box::new(failure) }
 }
 
+fn read_too_early(event: HookEventName) -> StageFailure {
+    let message = format!(
+        "settings have guards of {event}, and were read before the event was declared; have them \
+         read again, or declare it in the settings"
+    );
+    StageFailure::new(FailureCode::PlanningFailed, message)
+}
+
 fn no_runtime() -> StageFailure {
     let message = "hooks that are not inline need a tokio runtime, and there is none; call from a \
                    task, or enter the runtime first";
@@ -400,7 +411,8 @@ impl<'e> Door<'e> {
         let planner = self.engine.pipeline.planner();
         let blocking = event.and_then(|event| planner.blocking_on_failure(event));
         let known = blocking.as_deref().map(|hook| Guard::Known(hook.display_name()));
-        let guard = known.or(self.is_incomplete.then_some(Guard::Possible));
+        let has_unplaced = || event.is_some_and(|event| self.engine.has_unplaced_guard(event));
+        let guard = known.or((self.is_incomplete || has_unplaced()).then_some(Guard::Possible));
         self.failed(event, failure, guard)
     }
 

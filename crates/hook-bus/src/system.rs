@@ -18,7 +18,7 @@ use hook_core::{
 use crate::accepted::ServeBy;
 use crate::audit::Audit;
 use crate::bus::{AlreadyServed, MessageBus, RequestHandler};
-use crate::declared::DeclaredEvent;
+use crate::declared::{DeclaredEvent, DeclaredEvents};
 use crate::engine::{
     Engine, EngineOptions, EngineSlot, InitializeError, NotInitialized, Sources, Unbuilt,
 };
@@ -274,6 +274,7 @@ impl HookSystem {
             trust: TrustPolicy::Nothing,
             strict: false,
             events: Events::built_in(),
+            declared: DeclaredEvents::default(),
         };
         HookSystemBuilder {
             options,

@@ -525,6 +525,11 @@ fn problems() -> Vec<(String, Vec<(Rule, &'static str)>)> {
             vec![(Rule::UnknownType, "\"x\"")],
         ),
         (
+            tool("", r#""command":"true","async":true,"failBehavior":"block""#),
+            vec![(Rule::AsyncGuard, "true")],
+        ),
+        (tool("", r#""command":"true","async":true"#), vec![(Rule::AsyncCannotBlock, "true")]),
+        (
             tool("", r#""command":" ""#),
             vec![(Rule::MissingCommand, r#"{"type":"command","command":" "}"#)],
         ),

@@ -279,12 +279,12 @@ async fn a_trusted_guard_of_a_declared_event_blocks_while_its_file_cannot_be_rea
 #[tokio::test]
 async fn what_declares_no_event_is_said_with_its_place_and_declares_none() {
     for (declared, said) in [
-        (json!({"merge": "no-such"}), "expected one of or-decision"),
-        (json!({"merge": "permission"}), "expected one of or-decision"),
-        (json!({"merge": "tool-selection"}), "expected one of or-decision"),
+        (json!({"merge": "no-such"}), "expected or-decision"),
+        (json!({"merge": "permission"}), "expected or-decision"),
+        (json!({"merge": "tool-selection"}), "expected or-decision"),
         (json!({"merge": 7}), "expected a string"),
         (json!({"matching": "environment"}), "expected an object"),
-        (json!({"matching": {"exact": "a", "pattern": "b"}}), "has `exact` and `pattern`"),
+        (json!({"matching": {"exact": "a", "pattern": "b"}}), "expected `exact` or `pattern`"),
         (json!({"matching": {"exact": 7}}), "expected a string"),
         (json!({"matching": {"exact": ""}}), "1 to 256 bytes"),
         (json!({"blockMeans": true}), "expected a string"),

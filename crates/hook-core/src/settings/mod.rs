@@ -264,6 +264,23 @@ pub struct SettingsFile {
 }
 
 impl SettingsFile {
+    /// Whether it declares that event.
+    pub fn declares(&self, event: HookEventName) -> bool {
+        self.declared.iter().any(|definition| definition.name() == event.as_str())
+    }
+
+    /// The names of events that it has guards of and that are not known: they would guard if the events
+    /// were. None of a project's, which may not be trusted.
+    pub fn unplaced_guards(&self) -> impl Iterator<Item = &str> {
+        let counts = self.source != HookSource::Project;
+        let guards = self
+            .spans
+            .unplaced
+            .iter()
+            .filter(move |entry| counts && entry.fail_behavior == FailBehavior::Block);
+        guards.filter_map(|entry| entry.place.path.strip_prefix("hooks.")?.split('[').next())
+    }
+
     /// The project that the file's hooks belong to: the one whose settings these are, by where the
     /// file stands; that of the host for all others.
     pub fn project<'p>(&'p self, host: &'p Path) -> &'p Path {
