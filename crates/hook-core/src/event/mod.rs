@@ -1,6 +1,6 @@
 //! The event table: one row per event, and everything the engine needs to know about it.
 //!
-//! Adding an event is adding a row to [`table`] and, unless its payload is open, a payload to
+//! Adding an event is adding a row to the table in `event/table.rs` and, unless its payload is open, a payload to
 //! [`crate::input`]. Nothing else decides by event name (architecture.md, "The event table"). Hosts,
 //! clients and settings [declare](EventDefinition) events of their own, which are rows like any other.
 

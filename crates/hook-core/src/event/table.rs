@@ -276,7 +276,7 @@ events! {
         moment: "the agent tells the user something",
         merge: MergeStrategy::Simple,
     }
-    /// A tool failed. [`AfterTool`](Self::AfterTool) follows, with `is_error`.
+    /// A tool failed. An AfterTool event follows, with `is_error`.
     ToolError(ToolErrorInput) {
         aliases: &["tool_error"],
         topic: Topic::Tools,
