@@ -34,7 +34,7 @@ fn blocks(page: &str) -> Vec<Block> {
 }
 
 /// Pastes the blocks one after the other into one shell, in an empty project.
-fn paste(blocks: &[Block]) -> (Project, Vec<String>) {
+fn paste(blocks: &[Block], at_home: bool) -> (Project, Vec<String>) {
     let project = Project::new();
     let mut script = String::from("exec 2>&1\n");
     for block in blocks {
@@ -46,8 +46,11 @@ fn paste(blocks: &[Block]) -> (Project, Vec<String>) {
         std::fs::write(&file, script).unwrap();
         file
     };
-    let output =
-        project.command("bash").arg(script).env("PATH", path_with_hook()).output().unwrap();
+    let mut bash = project.command("bash");
+    if at_home {
+        bash.env("HOME", project.path());
+    }
+    let output = bash.arg(script).env("PATH", path_with_hook()).output().unwrap();
     let said = String::from_utf8(output.stdout).unwrap();
     let said = said.split(MARK).map(str::to_owned).collect();
     (project, said)
@@ -62,7 +65,12 @@ fn comparable(text: &str, project: &Project) -> String {
 }
 
 fn check(blocks: &[Block]) {
-    let (project, said) = paste(blocks);
+    check_in(blocks, false);
+}
+
+/// `at_home`: the page begins in a home, in which settings are written.
+fn check_in(blocks: &[Block], at_home: bool) {
+    let (project, said) = paste(blocks, at_home);
     assert_eq!(said.len(), blocks.len() + 1, "the shell came to its end: {said:#?}");
     for (block, said) in blocks.iter().zip(&said) {
         if let Some(output) = &block.output {
@@ -91,4 +99,10 @@ fn the_tour_of_the_readme_works_when_pasted() {
     let (built, rest) = blocks.split_first().unwrap();
     assert!(built.commands.starts_with("cargo build -q -p hook-cli\n"), "{built:?}");
     check(rest);
+}
+
+#[test]
+fn the_page_about_events_and_priorities_works_when_pasted() {
+    let page = std::fs::read_to_string(workspace().join("docs/events.md")).unwrap();
+    check_in(&blocks(&page), true);
 }
