@@ -24,7 +24,7 @@ use tokio::sync::{OnceCell, Semaphore};
 use tokio::task::JoinError;
 
 use crate::declared::{DeclaredEvent, DeclaredEvents};
-use crate::registered::RegisteredHooks;
+use crate::registered::{RegisterError, RegisteredHooks, Registrant, Registration, Target};
 use crate::registrations::Registrations;
 
 /// Why a hook system could not be initialized. Remembered until a reload, but for
@@ -289,6 +289,20 @@ impl Unbuilt {
     }
 }
 
+/// What registered hooks are given to; also where nothing is run, since its guards are known.
+fn target(built: &BuiltEngine) -> Option<Target> {
+    let engine = match built {
+        Ok(engine) => engine,
+        Err(unbuilt) => unbuilt.unused.as_ref()?,
+    };
+    Some(Target {
+        registry: Arc::clone(&engine.registry),
+        runner: engine.pipeline.shared_runner(),
+        limits: engine.registration,
+        generation: engine.generation,
+    })
+}
+
 type Built = OnceCell<BuiltEngine>;
 
 /// The place where the engine is, once it is built.
@@ -298,9 +312,8 @@ pub(crate) struct EngineSlot {
     current: RwLock<Arc<Built>>,
     /// One reload at a time, so that the last to begin is the last to be seen.
     reloading: Semaphore,
-    registrations: Registrations,
     /// Registered while the system runs.
-    registered: RegisteredHooks,
+    registered: Arc<RegisteredHooks>,
 }
 
 impl EngineSlot {
@@ -309,8 +322,7 @@ impl EngineSlot {
             options,
             current: RwLock::default(),
             reloading: Semaphore::new(1),
-            registrations,
-            registered: RegisteredHooks::default(),
+            registered: Arc::new(RegisteredHooks::telling(registrations)),
         }
     }
 
@@ -318,8 +330,28 @@ impl EngineSlot {
         &self.registered
     }
 
-    pub(crate) fn registrations(&self) -> &Registrations {
-        &self.registrations
+    /// Registers a hook, under that id or one that is made.
+    pub(crate) fn register(
+        &self,
+        hook: HandlerHook,
+        id: Option<&str>,
+        registrant: Registrant,
+    ) -> Result<Registration, RegisterError> {
+        let event = hook.event();
+        if event.row().is_declared() && self.event(event.as_str()) != Some(event) {
+            let hook = hook.name().to_owned();
+            return Err(RegisterError::UnknownEvent { hook, event });
+        }
+        self.registered.register(hook, id, registrant)
+    }
+
+    /// Tells who listens what changed when this engine took the place of another.
+    fn tell_replaced(&self, before: Option<&Arc<Engine>>, now: &BuiltEngine) {
+        if let Ok(now) = now {
+            let before = before.map(|before| &*before.registry);
+            let registrations = self.registered.registrations();
+            registrations.replaced(before, &now.registry, now.generation);
+        }
     }
 
     /// What is to be left out of what is written down: everything, while that is not known.
@@ -440,7 +472,7 @@ impl EngineSlot {
                 match Engine::build(&slot.options, None).await {
                     Err(unbuilt) if unbuilt.may_pass() => Err(unbuilt),
                     built => {
-                        slot.registered.adopted_by(&built, || ());
+                        slot.registered.adopted_by(target(&built), || ());
                         Ok(built)
                     }
                 }
@@ -450,7 +482,7 @@ impl EngineSlot {
                 Err(unbuilt) => Err(unbuilt),
             };
             if is_first {
-                slot.registrations.replaced(None, &built);
+                slot.tell_replaced(None, &built);
             }
             built
         });
@@ -466,12 +498,12 @@ impl EngineSlot {
         let build = async || {
             is_first = true;
             let built = Engine::build_here(&self.options, None);
-            self.registered.adopted_by(&built, || ());
+            self.registered.adopted_by(target(&built), || ());
             built
         };
         let built = self.current().get_or_init(build).await.clone();
         if is_first {
-            self.registrations.replaced(None, &built);
+            self.tell_replaced(None, &built);
         }
         built
     }
@@ -490,7 +522,7 @@ impl EngineSlot {
         // An engine that works is not given up for one that does not.
         let may_pass = rebuilt.as_ref().is_err_and(|unbuilt| unbuilt.may_pass());
         if rebuilt.is_ok() || before.is_err() && !may_pass {
-            self.registered.adopted_by(&rebuilt, || {
+            self.registered.adopted_by(target(&rebuilt), || {
                 let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
                 if let (Ok(engine), Ok(before)) = (&rebuilt, &before) {
                     for (name, enabled) in before.registry.switches() {
@@ -499,7 +531,7 @@ impl EngineSlot {
                 }
                 *current = Arc::new(OnceCell::new_with(Some(rebuilt.clone())));
             });
-            self.registrations.replaced(before.as_ref().ok(), &rebuilt);
+            self.tell_replaced(before.as_ref().ok(), &rebuilt);
         }
         rebuilt
     }

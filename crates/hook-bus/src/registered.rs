@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use hook_core::settings::RegistrationLimits;
-use hook_core::{HandlerHook, HookEventName};
+use hook_core::{HandlerHook, HookEventName, HookRegistry, Runner};
 
-use crate::engine::{BuiltEngine, Engine, EngineSlot};
 use crate::message::RegistrationChange;
+use crate::registrations::Registrations;
 
 /// Why a hook cannot be registered.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -79,7 +79,7 @@ pub enum Registrant {
 pub struct Registration {
     id: Arc<str>,
     number: u64,
-    slot: Weak<EngineSlot>,
+    hooks: Weak<RegisteredHooks>,
 }
 
 impl Registration {
@@ -90,14 +90,14 @@ impl Registration {
 
     /// Leaves the hook registered for as long as the system lives.
     pub fn keep(mut self) {
-        self.slot = Weak::new();
+        self.hooks = Weak::new();
     }
 }
 
 impl Drop for Registration {
     fn drop(&mut self) {
-        if let Some(slot) = self.slot.upgrade() {
-            slot.unregister(self.number);
+        if let Some(hooks) = self.hooks.upgrade() {
+            hooks.unregister(self.number);
         }
     }
 }
@@ -114,40 +114,52 @@ pub struct RegisteredHook {
     pub registrant: Registrant,
 }
 
+/// The engine that registered hooks are given to.
+#[derive(Debug, Clone)]
+pub(crate) struct Target {
+    pub(crate) registry: Arc<HookRegistry>,
+    pub(crate) runner: Arc<Runner>,
+    /// How many hooks clients may register.
+    pub(crate) limits: RegistrationLimits,
+    /// Which engine of its system it is.
+    pub(crate) generation: u64,
+}
+
 /// The hooks of one system that were registered at run time, and the engine that has them.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct RegisteredHooks {
     state: Mutex<State>,
+    registrations: Registrations,
 }
 
 #[derive(Debug, Default)]
 struct State {
     /// The engine that is in force, or is about to be.
-    engine: Option<BuiltEngine>,
+    target: Option<Target>,
     last: u64,
     hooks: BTreeMap<u64, RegisteredHook>,
     /// Their ids.
     ids: HashSet<Arc<str>>,
 }
 
-impl State {
-    fn known(&self) -> Option<&Engine> {
-        match self.engine.as_ref()? {
-            Ok(engine) => Some(engine),
-            Err(unbuilt) => unbuilt.unused.as_ref(),
-        }
-    }
-}
-
 impl RegisteredHooks {
+    pub(crate) fn telling(registrations: Registrations) -> Self {
+        Self { state: Mutex::default(), registrations }
+    }
+
+    /// Who is told which hooks come and go.
+    pub(crate) fn registrations(&self) -> &Registrations {
+        &self.registrations
+    }
+
     /// Gives an engine the hooks that are registered. From now on it is the one that is told of others;
     /// `install` puts it into its place before anybody registers another.
-    pub(crate) fn adopted_by<T>(&self, engine: &BuiltEngine, install: impl FnOnce() -> T) -> T {
+    pub(crate) fn adopted_by<T>(&self, target: Option<Target>, install: impl FnOnce() -> T) -> T {
         let mut state = self.lock();
-        state.engine = Some(engine.clone());
-        if let Some(engine) = state.known() {
+        state.target = target;
+        if let Some(target) = &state.target {
             for (number, registered) in &state.hooks {
-                engine.registry.register(*number, &registered.hook, engine.pipeline.runner());
+                target.registry.register(*number, &registered.hook, &target.runner);
             }
         }
         install()
@@ -162,29 +174,18 @@ impl RegisteredHooks {
         self.lock().hooks.values().cloned().collect()
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl EngineSlot {
-    /// Registers a hook, under that id or one that is made.
+    /// Registers a hook of an event that there is, under that id or one that is made.
     pub(crate) fn register(
         self: &Arc<Self>,
-        hook: HandlerHook,
+        mut hook: HandlerHook,
         id: Option<&str>,
         registrant: Registrant,
     ) -> Result<Registration, RegisterError> {
-        let name = || hook.name().to_owned();
-        let event = hook.event();
-        if event.row().is_declared() && self.event(event.as_str()) != Some(event) {
-            return Err(RegisterError::UnknownEvent { hook: name(), event });
-        }
         if let Some(problem) = hook.matcher_problems().into_iter().next() {
-            let problem = problem.message;
-            return Err(RegisterError::InvalidMatcher { hook: name(), problem });
+            let (hook, problem) = (hook.name().to_owned(), problem.message);
+            return Err(RegisterError::InvalidMatcher { hook, problem });
         }
-        let mut state = self.registered().lock();
+        let mut state = self.lock();
         let number = state.last + 1;
         let id: Arc<str> = match id {
             Some(id) => id.into(),
@@ -193,38 +194,38 @@ impl EngineSlot {
         if state.ids.contains(&id) {
             return Err(RegisterError::DuplicateId { id: id.to_string() });
         }
-        let mut hook = hook;
         if registrant == Registrant::Client {
-            let limits = state.known().map(|engine| engine.registration).unwrap_or_default();
+            let limits = state.target.as_ref().map(|target| target.limits).unwrap_or_default();
             check_limits(&state, &hook, &limits)?;
             if !hook.has_timeout() {
                 hook = hook.timeout(limits.default_timeout);
             }
         }
         state.last = number;
-        if let Some(engine) = state.known() {
-            let registered = engine.registry.register(number, &hook, engine.pipeline.runner());
-            self.registrations().tell(
-                RegistrationChange::Registered,
-                &registered,
-                engine.generation,
-            );
+        if let Some(target) = &state.target {
+            let registered = target.registry.register(number, &hook, &target.runner);
+            let change = RegistrationChange::Registered;
+            self.registrations.tell(change, &registered, target.generation);
         }
-        let registered = RegisteredHook { id: Arc::clone(&id), hook, registrant };
         state.ids.insert(Arc::clone(&id));
-        state.hooks.insert(number, registered);
-        Ok(Registration { id, number, slot: Arc::downgrade(self) })
+        state.hooks.insert(number, RegisteredHook { id: Arc::clone(&id), hook, registrant });
+        Ok(Registration { id, number, hooks: Arc::downgrade(self) })
     }
 
     fn unregister(&self, number: u64) {
-        let mut state = self.registered().lock();
+        let mut state = self.lock();
         if let Some(gone) = state.hooks.remove(&number) {
             state.ids.remove(&gone.id);
         }
-        let Some(engine) = state.known() else { return };
-        if let Some(hook) = engine.registry.unregister(number) {
-            self.registrations().tell(RegistrationChange::Unregistered, &hook, engine.generation);
+        let Some(target) = &state.target else { return };
+        if let Some(hook) = target.registry.unregister(number) {
+            let change = RegistrationChange::Unregistered;
+            self.registrations.tell(change, &hook, target.generation);
         }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -6,7 +6,6 @@ use std::sync::{Arc, Weak};
 
 use hook_core::{Hook, HookEventName, HookRegistry};
 
-use crate::engine::{BuiltEngine, Engine};
 use crate::message::{HookRegistration, RegistrationChange};
 use crate::subscription::Topics;
 use crate::subscription::sealed::Message;
@@ -22,16 +21,20 @@ impl Registrations {
         Self { topics: Arc::downgrade(topics) }
     }
 
-    /// Says what is different now that an engine is in place, perhaps after another.
-    pub(crate) fn replaced(&self, before: Option<&Arc<Engine>>, now: &BuiltEngine) {
+    /// Says what is different now that the hooks of an engine of that generation are in force, perhaps
+    /// after those of another.
+    pub(crate) fn replaced(
+        &self,
+        before: Option<&HookRegistry>,
+        now: &HookRegistry,
+        generation: u64,
+    ) {
         let Some(topics) = self.topics.upgrade() else { return };
-        let Ok(now) = now else { return };
         if !HookRegistration::topic(&topics).has_subscribers() {
             return;
         }
-        let generation = now.generation;
-        let gone = before.map(|before| in_force(&before.registry)).unwrap_or_default();
-        let come = in_force(&now.registry);
+        let gone = before.map(in_force).unwrap_or_default();
+        let come = in_force(now);
         for hook in without(&gone, &come) {
             self.tell(RegistrationChange::Unregistered, hook, generation);
         }
