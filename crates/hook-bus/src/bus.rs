@@ -15,6 +15,7 @@ use tracing::Instrument;
 use tracing::instrument::WithSubscriber;
 
 use crate::accepted::{AcceptAs, Accepted, ServeBy};
+use crate::limits::{BusLimits, PublishError};
 use crate::message::{
     CorrelationId, HookExecutionRequest, HookExecutionResponse, JournalEntry, JournalMessage,
     RequestKey,
@@ -23,50 +24,12 @@ use crate::origin::Origin;
 use crate::places::{Place, Places};
 use crate::subscription::{Message, Subscription, SubscriptionLimits, Topics};
 
-/// What a bus may hold.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct BusLimits {
-    /// How many published requests may be in flight, 1,024 by default. When they are,
-    /// [`MessageBus::publish`] waits; direct requests ([`MessageBus::request`]) are bounded by
-    /// there being callers.
-    pub in_flight: usize,
-    /// How many bytes the published requests in flight may hold, about; 256 MiB by default. They
-    /// wait as above. A single request may be larger, and is then in flight alone.
-    pub in_flight_bytes: usize,
-    /// How much a subscriber may leave unread.
-    pub subscription: SubscriptionLimits,
-}
-
-impl Default for BusLimits {
-    fn default() -> Self {
-        Self {
-            in_flight: 1_024,
-            in_flight_bytes: 256 * 1024 * 1024,
-            subscription: SubscriptionLimits::default(),
-        }
-    }
-}
-
 /// The bus serves requests already; it has at most one handler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the bus has a handler already; dispose of the other hook system first, or use another bus"
 )]
 pub struct AlreadyServed;
-
-/// A request was not accepted, and will not be answered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum PublishError {
-    /// As many requests are in flight as may be, or as many bytes.
-    #[error("the bus is full: as much is in flight as it may hold; publish again later")]
-    Full,
-    /// There is no async runtime to serve the request on.
-    #[error(
-        "failed to publish outside of a tokio runtime; call from a task, or enter the runtime first"
-    )]
-    NoRuntime,
-}
 
 /// What a handler is told beside the request.
 pub(crate) struct RequestControl {
@@ -100,7 +63,7 @@ impl Publication {
             key: RequestKey::next(),
             cancel: None,
             lane: RunLane::default(),
-            origin: Origin::of(bus, request, None),
+            origin: bus.origin_of(request, None),
         }
     }
 }
@@ -232,6 +195,11 @@ impl MessageBus {
         *self.serve(request, ServeBy::Attached).await
     }
 
+    /// Where a request comes from, whose client is in this process group if it is known.
+    pub(crate) fn origin_of(&self, request: &HookExecutionRequest, group: Option<u32>) -> Origin {
+        Origin::of(request, group, || self.handler()?.running_hooks())
+    }
+
     /// [`request`](Self::request), with the response where it was made.
     pub(crate) async fn serve(
         &self,
@@ -240,7 +208,7 @@ impl MessageBus {
     ) -> Box<HookExecutionResponse> {
         // Nothing of a request that is answered at once is carried through the future.
         let id = request.correlation_id().clone();
-        let origin = Origin::of(self, &request, None);
+        let origin = self.origin_of(&request, None);
         let (key, lane) = (RequestKey::next(), RunLane::default());
         let accepted = Accepted::new(self, &request, key, AcceptAs { lane, origin, by });
         let event = accepted.event();

@@ -49,7 +49,7 @@
 //! | module | what it holds |
 //! | --- | --- |
 //! | [`message`] | requests, responses, progress, and their JSON form |
-//! | `bus`, `places`, `subscription` | the bus and its bounded queues |
+//! | `bus`, `limits`, `places`, `subscription` | the bus and its bounded queues |
 //! | `accepted`, `in_flight` | from acceptance to the one answer |
 //! | `event_handler` | the nine stages that a request goes through |
 //! | `engine`, `system`, `native`, `fire` | the engine on the bus, and its host's side |
@@ -75,6 +75,7 @@ mod event_handler;
 mod fire;
 mod host;
 mod in_flight;
+mod limits;
 mod log;
 pub mod message;
 mod native;
@@ -94,12 +95,13 @@ pub mod triggers;
 mod unfinished;
 pub mod wire;
 
-pub use bus::{AlreadyServed, BusLimits, MessageBus, PublishError, PublishedRequest};
+pub use bus::{AlreadyServed, MessageBus, PublishedRequest};
 pub use declared::DeclaredEvent;
 pub use engine::{InitializeError, NotInitialized};
 pub use event_handler::HookEventHandler;
 pub use hook_translate::Sdk;
 pub use host::{AgentHost, ApprovalRequest};
+pub use limits::{BusLimits, PublishError};
 pub use message::{
     CorrelationId, HookExecutionRequest, HookExecutionResponse, HookFinished, HookProgress,
     HookRegistration, HookStarted, JournalEntry, JournalMessage, MessageError, RegistrationChange,

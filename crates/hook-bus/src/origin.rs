@@ -1,6 +1,9 @@
 //! Where a request comes from: from outside, or from inside of a hook that runs now.
 
-use crate::bus::MessageBus;
+use std::sync::Arc;
+
+use hook_core::runner::RunningHooks;
+
 use crate::message::HookExecutionRequest;
 
 /// The deepest that is told apart: what is deeper fails in its plan, at once.
@@ -18,12 +21,16 @@ pub(crate) struct Origin {
 impl Origin {
     /// Looks for the hook that a request has the token of, else for the one whose process group the
     /// client is in.
-    pub(crate) fn of(bus: &MessageBus, request: &HookExecutionRequest, group: Option<u32>) -> Self {
+    pub(crate) fn of(
+        request: &HookExecutionRequest,
+        group: Option<u32>,
+        running: impl FnOnce() -> Option<Arc<RunningHooks>>,
+    ) -> Self {
         let token = request.run_token();
         if token.is_none() && group.is_none() {
             return Self::default();
         }
-        let hooks = bus.handler().and_then(|handler| handler.running_hooks());
+        let hooks = running();
         let hooks = hooks.as_deref();
         let by_token = token.and_then(|token| hooks?.depth_inside(token));
         let depth = by_token.or_else(|| hooks?.depth_inside_group(group?)).unwrap_or_default();

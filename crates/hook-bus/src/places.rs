@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore, TryAcquireError};
 
-use crate::bus::{BusLimits, PublishError};
+use crate::limits::{BusLimits, PublishError};
 use crate::message::HookExecutionRequest;
 use crate::origin::MAX_DEPTH;
 

@@ -4,6 +4,7 @@
 //! | module | what happens | functions |
 //! | --- | --- | --- |
 //! | `tool` | a tool is called | [`execute_tool_with_hooks`] and its parts |
+//! | `tool_call` | a call and its result | [`ToolCall`], [`ToolResult`] |
 //! | `tool_status` | where a tool call stands | [`ToolStatus`], for [`AgentHost::tool_observer`] |
 //! | `model` | a model is called | the three decisions around a call |
 //! | `model_stream` | its answer streams in | [`call_model_with_hooks`] |
@@ -26,6 +27,7 @@ mod model_stream;
 mod permission;
 mod retry;
 mod tool;
+mod tool_call;
 mod tool_status;
 
 pub use advice::HookAdvice;
@@ -44,9 +46,9 @@ pub use model_stream::{
     ChunkHooks, ModelAnswer, ModelCallResult, ModelChunk, ModelVerdict, call_model_with_hooks,
 };
 pub use tool::{
-    AfterToolDecision, AfterToolHookResult, BeforeToolDecision, BeforeToolHookResult, ToolCall,
-    ToolContent, ToolResult, ToolVerdict, execute_tool_with_hooks, fire_after_tool_hook,
-    fire_before_tool_hook,
+    AfterToolDecision, AfterToolHookResult, BeforeToolDecision, BeforeToolHookResult,
+    execute_tool_with_hooks, fire_after_tool_hook, fire_before_tool_hook,
 };
+pub use tool_call::{ToolCall, ToolContent, ToolResult, ToolVerdict};
 pub(crate) use tool_status::ToolObserver;
 pub use tool_status::ToolStatus;

@@ -7,7 +7,7 @@ use hook_core::{
 
 use super::advice::{HookAdvice, add_warnings};
 use super::retry::Retries;
-use super::tool::ToolCall;
+use super::tool_call::ToolCall;
 use crate::host::{AgentHost, ApprovalRequest};
 
 /// What came of asking.

@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use hook_core::RawObject;
 
-use super::tool::{ToolCall, ToolResult};
-use crate::host::AgentHost;
+use super::tool_call::{ToolCall, ToolResult};
 
 /// Where a tool call stands. Every call that began ends with exactly one of the last two.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -40,8 +39,8 @@ pub(super) struct ToolWatch<'c> {
 }
 
 impl<'c> ToolWatch<'c> {
-    pub(super) fn begin(host: &'c AgentHost, call: &'c ToolCall) -> Self {
-        let watch = Self { observer: host.tool_observer.as_ref(), call };
+    pub(super) fn begin(observer: Option<&'c ToolObserver>, call: &'c ToolCall) -> Self {
+        let watch = Self { observer, call };
         watch.tell(ToolStatus::Asking);
         watch
     }

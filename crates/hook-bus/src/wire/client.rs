@@ -26,8 +26,9 @@ use super::LineReader;
 use super::message::{ClientMessage, audit_line, event_defined, hello, lagged, reload};
 use super::queues::{Inbox, Outbox};
 use crate::audit::{Audit, AuditEntry};
-use crate::bus::{MessageBus, Publication, PublishError, Submitted};
+use crate::bus::{MessageBus, Publication, Submitted};
 use crate::declared::DeclaredEvent;
+use crate::limits::PublishError;
 use crate::message::{
     CorrelationId, HookExecutionRequest, HookExecutionResponse, HookProgress, JournalEntry,
     RequestKey,
@@ -259,7 +260,7 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
     fn take(&mut self, message: ClientMessage) {
         match message {
             ClientMessage::Request(request) => {
-                let origin = Origin::of(self.system.bus(), &request, self.group);
+                let origin = self.system.bus().origin_of(&request, self.group);
                 self.request(*request, origin);
             }
             ClientMessage::Subscribe => {
@@ -291,7 +292,7 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
             Err(error) => {
                 let request =
                     HookExecutionRequest::invalid(FailureCode::InvalidRequest, error.to_string());
-                let origin = Origin::of(self.system.bus(), &request, self.group);
+                let origin = self.system.bus().origin_of(&request, self.group);
                 self.request(request, origin);
             }
         }

@@ -11,7 +11,7 @@ use hook_core::{
 };
 
 use super::columns::{aligned, one_line};
-use super::hooks::{write_hook, write_place};
+use super::hook::{matcher, origin, write_hook, write_place};
 use super::response::duration;
 use crate::output::{Printer, Tone};
 
@@ -300,19 +300,6 @@ fn summary(explanation: &Explanation, of_event: usize) -> String {
         }
     }
     text
-}
-
-/// The matcher as it was written; `*` where there is none.
-pub(super) fn matcher(hook: &Hook) -> String {
-    one_line(hook.matcher.text().filter(|text| !text.trim().is_empty()).unwrap_or("*"))
-}
-
-/// Where a hook comes from.
-pub(super) fn origin(hook: &Hook) -> String {
-    match &hook.place {
-        Some(place) => one_line(&format!("{} {place}", hook.source)),
-        None => one_line(&hook.source.to_string()),
-    }
 }
 
 /// Says that there is no hook, and where one was looked for.

@@ -7,6 +7,7 @@ mod doctor;
 mod explain;
 mod fire;
 mod help;
+mod hook;
 mod hooks;
 mod init;
 mod json;

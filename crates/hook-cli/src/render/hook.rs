@@ -1,0 +1,49 @@
+//! One hook: what lists and explanations say of it alike.
+
+use hook_core::{Hook, MatcherDefinition, ObjectWriter};
+
+use super::columns::one_line;
+
+/// What every line of JSON says of a hook.
+pub(super) fn write_hook(object: &mut ObjectWriter<'_>, hook: &Hook) {
+    object.text("event", hook.event.as_str());
+    object.text("name", hook.display_name());
+    object.text("type", hook.kind().as_str());
+    object.text("command", hook.command());
+    object.optional_text("description", hook.description.as_deref());
+    match hook.matcher.definition().map(|definition| &**definition) {
+        Some(MatcherDefinition::Fields(fields)) => object.raw("matcher", fields.to_raw().as_raw()),
+        _ => object.optional_text("matcher", hook.matcher.text()),
+    }
+    object.integer("priority", hook.priority.into());
+    object.bool("sequential", hook.sequential);
+    object.text("source", &hook.source.to_string());
+    write_place(object, hook);
+    object.milliseconds("timeout", hook.timeout);
+    object.text("timeoutFrom", hook.timeout_origin.as_str());
+    object.text("failBehavior", hook.fail_behavior.as_str());
+    object.text("start", hook.start().as_str());
+}
+
+/// Where a hook was written down, if it was.
+pub(super) fn write_place(object: &mut ObjectWriter<'_>, hook: &Hook) {
+    if let Some(place) = &hook.place {
+        let file = place.file.as_ref().map(|file| file.to_string_lossy());
+        object.optional_text("file", file.as_deref());
+        object.integer("line", place.line as i128);
+        object.integer("column", place.column as i128);
+    }
+}
+
+/// The matcher as it was written; `*` where there is none.
+pub(super) fn matcher(hook: &Hook) -> String {
+    one_line(hook.matcher.text().filter(|text| !text.trim().is_empty()).unwrap_or("*"))
+}
+
+/// Where a hook comes from.
+pub(super) fn origin(hook: &Hook) -> String {
+    match &hook.place {
+        Some(place) => one_line(&format!("{} {place}", hook.source)),
+        None => one_line(&hook.source.to_string()),
+    }
+}
