@@ -8,7 +8,7 @@ use hook_bus::{HookExecutionRequest, HookExecutionResponse, HookSystem};
 use hook_core::{
     BeforeAgentInput, HandlerHook, HookEventName, HookOutput, HookSource, NotificationInput,
     RequestInput, RunnerLimits, SettingsSource, TrustPolicy, TrustStore,
-    output::{BeforeModelOutput, BeforeToolOutput, BeforeToolSelectionOutput},
+    event::output::{BeforeModelOutput, BeforeToolOutput, BeforeToolSelectionOutput},
 };
 use hook_tests::{Project, fields, json, object, value};
 use serde_json::{Value, json};

@@ -66,49 +66,37 @@
 //! A request is served on the caller's task, up to where something must be waited for: a
 //! queue and a wake-up would cost more than all the stages before (docs/performance.md).
 
-mod accepted;
 pub mod audit;
 mod bus;
-mod declared;
-mod engine;
-mod event_handler;
 mod fire;
+mod handler;
 mod host;
-mod in_flight;
-mod limits;
 mod log;
 pub mod message;
 mod native;
-mod origin;
-mod places;
-mod progress;
 pub mod recording;
 mod redaction;
-mod registered;
-mod registrations;
 pub mod schema;
 pub mod script;
-mod subscription;
 mod system;
-mod translation;
 pub mod triggers;
-mod unfinished;
 pub mod wire;
 
-pub use bus::{AlreadyServed, MessageBus, PublishedRequest};
-pub use declared::DeclaredEvent;
-pub use engine::{InitializeError, NotInitialized};
-pub use event_handler::HookEventHandler;
+pub use bus::{
+    AlreadyServed, BusLimits, Lagged, Message, MessageBus, PublishError, PublishedRequest,
+    Subscription, SubscriptionLimits,
+};
+pub use handler::{
+    DeclaredEvent, HookEventHandler, InitializeError, NotInitialized, RegisterError,
+    RegisteredHook, Registrant, Registration,
+};
 pub use hook_translate::Sdk;
 pub use host::{AgentHost, ApprovalRequest};
-pub use limits::{BusLimits, PublishError};
 pub use message::{
     CorrelationId, HookExecutionRequest, HookExecutionResponse, HookFinished, HookProgress,
     HookRegistration, HookStarted, JournalEntry, JournalMessage, MessageError, RegistrationChange,
     RequestKey,
 };
-pub use registered::{RegisterError, RegisteredHook, Registrant, Registration};
-pub use subscription::{Lagged, Message, Subscription, SubscriptionLimits};
 pub use system::{HookSystem, HookSystemBuilder, HookSystemStatus};
 
 /// The README's example, compiled and run.

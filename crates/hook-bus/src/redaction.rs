@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock, Weak};
 use hook_core::redact::{OwnWords, Redaction};
 use serde_json::Value;
 
-use crate::engine::EngineSlot;
+use crate::handler::EngineSlot;
 
 /// The objects of messages that the engine makes.
 const OBJECTS: [&str; 5] = ["error", "hook", "hooks", "output", "processed"];

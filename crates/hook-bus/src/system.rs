@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hook_core::event::DeclareError;
-use hook_core::runner::RunnerLimits;
+use hook_core::run::RunnerLimits;
 use hook_core::settings::{AuditLevel, Diagnostic};
 use hook_core::{
     Background, EndSignal, EventDefinition, Events, Explanation, HandlerHook, HookEventName,
@@ -15,18 +15,18 @@ use hook_core::{
     RunnerHost, SettingsSource, TrustPolicy,
 };
 
-use crate::accepted::ServeBy;
 use crate::audit::Audit;
+use crate::bus::ServeBy;
 use crate::bus::{AlreadyServed, MessageBus, RequestHandler};
-use crate::declared::{DeclaredEvent, DeclaredEvents};
-use crate::engine::{
+use crate::handler::HookEventHandler;
+use crate::handler::Registrations;
+use crate::handler::{DeclaredEvent, DeclaredEvents};
+use crate::handler::{
     Engine, EngineOptions, EngineSlot, InitializeError, NotInitialized, Sources, Unbuilt,
 };
-use crate::event_handler::HookEventHandler;
+use crate::handler::{RegisterError, RegisteredHook, Registrant, Registration};
 use crate::message::HookExecutionRequest;
 use crate::redaction::CurrentRedaction;
-use crate::registered::{RegisterError, RegisteredHook, Registrant, Registration};
-use crate::registrations::Registrations;
 
 /// Where a hook system stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -195,7 +195,7 @@ impl HookSystemBuilder {
     /// which of its guards want a block then.
     pub(crate) fn build_unattached(self) -> (HookSystem, Result<(), AlreadyServed>) {
         let bus = self.bus.unwrap_or_default();
-        let registrations = Registrations::on(bus.topics());
+        let registrations = Registrations::on(bus.core().topics());
         let engine = Arc::new(EngineSlot::new(self.options, registrations));
         // The one place where bus, engine and log come together.
         let handler = HookEventHandler::new(
@@ -207,7 +207,7 @@ impl HookSystemBuilder {
         );
         let handler = Arc::new(handler);
         let served = Arc::clone(&handler) as Arc<dyn RequestHandler>;
-        let attached = bus.attach(Arc::clone(&served));
+        let attached = bus.core().attach(Arc::clone(&served));
         (HookSystem { bus, engine, handler, served }, attached)
     }
 }

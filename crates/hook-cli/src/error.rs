@@ -9,9 +9,9 @@ use hook_bus::recording::{RecorderError, RecordingError};
 use hook_bus::script::{ScenarioError, ScenarioFilesError};
 use hook_bus::wire::TailError;
 use hook_bus::{AlreadyServed, InitializeError, NotInitialized};
-use hook_core::nearest::nearest;
 use hook_core::settings::edit::EditError;
 use hook_core::settings::starter::StarterError;
+use hook_core::text::nearest;
 use hook_core::text::shortened;
 use hook_core::trust::{TrustLockError, TrustStoreError};
 

@@ -2,7 +2,7 @@
 //!
 //! An agent announces what it is about to do, or has done, as one of some forty
 //! [events](HookEventName), or of those that are declared beside them. Hooks that listen to it (shell commands from settings, or functions of
-//! the host) are [planned](planner), [run](runner) and their answers [merged](aggregator) into one
+//! the host) are [planned](plan), [run] and their answers [merged](engine) into one
 //! [`ProcessedHookResult`].
 //!
 //! This crate is the machinery. It knows no message bus (`hook-bus` does, and is what hosts use),
@@ -49,85 +49,66 @@
 //!
 //! # Map
 //!
-//! | module | what it holds |
+//! Each room uses only those above it.
+//!
+//! | room | what it holds |
 //! | --- | --- |
-//! | [`event`] | the event table: one row per event decides everything about it |
-//! | [`input`], [`output`], [`model`] | what hooks are told and answer |
-//! | [`json`], [`shape`] | JSON that is carried as text, and reading it into types |
-//! | [`settings`], [`trust`] | which hooks there are and which may run |
-//! | [`check`] | what is wrong with settings, and with what they name |
-//! | [`registry`], [`matcher`], [`planner`] | which of them an event runs |
-//! | [`explain`] | why it runs them, and why not the others |
-//! | [`runner`] | running them: processes, futures, threads, functions |
-//! | [`aggregator`], [`processed`] | one answer out of many |
-//! | [`pipeline`] | all of it in order |
-//! | [`read_back`] | results as messages tell them |
-//! | [`schema`] | JSON Schema of all that is read and written |
-//! | [`changes`] | what hooks changed of their input, as JSON Patch |
-//! | [`redact`] | keeping secrets out of what is written down |
-//! | [`failure`] | what can go wrong |
-//! | [`regular_file`] | reading regular files, and refusing others at once |
+//! | [`files`] | reading, writing and finding files |
 //! | [`text`] | text from outside, as people and logs are shown it |
-//! | [`replace`] | replacing a file as a whole |
-//! | [`program`] | finding programs as a shell does |
+//! | [`failure`] | what can go wrong |
+//! | [`json`] | JSON that is carried as text, and reading it into types |
+//! | [`redact`] | keeping secrets out of what is written down |
+//! | [`model`] | the stable form of model requests and responses |
+//! | [`event`] | the event table: one row per event decides everything about it; inputs and outputs |
+//! | `shell` | reading shell text |
+//! | [`settings`], [`trust`] | which hooks there are and which may run |
+//! | [`matcher`] | which inputs a hook is for |
+//! | [`run`] | running hooks: processes, futures, threads, functions |
+//! | [`plan`] | which of them an event runs, and why not the others |
+//! | [`check`] | what is wrong with settings, and with what they name |
+//! | [`schema`] | JSON Schema of all that is read and written |
+//! | [`engine`] | all of it in order: plan, run, aggregate |
 
-pub mod aggregator;
-mod atomic;
-mod chain;
-pub mod changes;
 pub mod check;
+pub mod engine;
 pub mod event;
-pub mod explain;
 pub mod failure;
-mod field;
-mod identity;
-pub mod input;
+pub mod files;
 mod javascript;
 pub mod json;
 pub mod matcher;
 pub mod model;
-pub mod nearest;
-pub mod output;
-pub mod pipeline;
-pub mod planner;
-pub mod processed;
-pub mod program;
-pub mod read_back;
+pub mod plan;
 pub mod redact;
-pub mod registry;
-pub mod regular_file;
-pub mod replace;
-pub mod runner;
+pub mod run;
 pub mod schema;
 pub mod settings;
-pub mod shape;
 mod shell;
 pub mod text;
-mod tool_mode;
 pub mod trust;
 
-pub use aggregator::{AggregatedHookResult, Aggregator, ErrorReport};
+pub use engine::{
+    AggregatedHookResult, Aggregator, ErrorReport, FinishedHooks, Guard, NotStarted, Pipeline,
+    PipelineOutcome, ProcessedHookResult, StageFailure,
+};
+pub use event::input::*;
+pub use event::output::{Decision, HookOutput, PolicyDecision};
 pub use event::{Event, EventDefinition, Events, HookEventName, TypedAnswer, TypedInput, events};
-pub use explain::{ExplainedHook, Explanation, NotRun};
 pub use failure::{FailureCode, HookFailure};
-pub use identity::HookIdentity;
-pub use input::*;
+pub use json::shape::ShapeError;
 pub use json::{
     JsonArray, JsonError, JsonKind, JsonNumber, JsonObject, JsonSlice, JsonText, JsonWalk,
     ObjectWriter, RawJson, RawObject,
 };
 pub use matcher::MatchInput;
 pub use model::{LlmRequest, LlmResponse, ToolConfig};
-pub use output::{Decision, HookOutput, PolicyDecision};
-pub use pipeline::{FinishedHooks, NotStarted, Pipeline, PipelineOutcome};
-pub use planner::{Group, Plan, Planner};
-pub use processed::{Guard, ProcessedHookResult, StageFailure};
-pub use registry::{Hook, HookListing, HookRegistry};
-pub use runner::{
+pub use plan::{
+    ExplainedHook, Explanation, Group, Hook, HookListing, HookRegistry, NotRun, Plan, Planner,
+};
+pub use run::{
     Background, EndSignal, HandlerError, HandlerHook, HandlerResult, HookExecutionResult,
-    HookInput, HookKind, HookSpec, HookStart, RunLane, RunObserver, RunScope, Runner, RunnerHost,
-    RunnerLimits, TypedResult,
+    HookIdentity, HookKind, HookSpec, HookStart, RunLane, RunObserver, RunScope, Runner,
+    RunnerHost, RunnerLimits, TypedResult,
 };
 pub use settings::{FailBehavior, HookSource, MatcherDefinition, MatcherFields, SettingsSource};
-pub use shape::ShapeError;
 pub use trust::{TrustPolicy, TrustStore};

@@ -4,10 +4,10 @@
 //! They are deliberately text only. Every field is optional on the way in, since a hook answers
 //! with only what it wants to change. Unknown fields are kept in `extra`; numbers stay as written.
 
-use crate::json::{JsonKind, JsonObject, JsonText, JsonWalk, ObjectWriter, RawJson, RawObject};
-use crate::shape::{
+use crate::json::shape::{
     FieldReader, Required, ShapeError, fields_and, keep_text, read_list, read_text,
 };
+use crate::json::{JsonKind, JsonObject, JsonText, JsonWalk, ObjectWriter, RawJson, RawObject};
 use crate::text::shortened;
 
 /// How many bytes a message takes beside its content.

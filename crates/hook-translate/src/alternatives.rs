@@ -2,8 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use hook_core::json::shape::ShapeError;
 use hook_core::model::LlmCandidate;
-use hook_core::shape::ShapeError;
 use hook_core::{JsonObject, RawJson, RawObject};
 
 use crate::Warning;

@@ -1,7 +1,7 @@
 //! What can go wrong in a translation.
 
 use hook_core::JsonError;
-use hook_core::shape::ShapeError;
+use hook_core::json::shape::ShapeError;
 use hook_core::text::shortened;
 
 use crate::Sdk;

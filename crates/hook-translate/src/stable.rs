@@ -3,8 +3,8 @@
 
 use std::collections::HashMap;
 
+use hook_core::json::shape::ShapeError;
 use hook_core::model::{LlmCandidate, LlmRequest, LlmResponse, ToolConfig};
-use hook_core::shape::ShapeError;
 use hook_core::{JsonObject, RawJson, RawObject};
 
 use crate::json;

@@ -1,7 +1,7 @@
 //! The token counts of a response.
 
+use hook_core::json::shape::{FieldReader, ShapeError};
 use hook_core::model::UsageMetadata;
-use hook_core::shape::{FieldReader, ShapeError};
 use hook_core::{JsonObject, RawJson, RawObject};
 
 /// What an SDK calls the counts.

@@ -704,7 +704,7 @@ print(json.dumps({"hookSpecificOutput": {"tool_input": {"command": command + " g
     let response = asked(&project.system(), "ls").await;
     assert_eq!(asked_again(&response), [true, false]);
     let original = hook_tests::object(json!({"command": "ls"}));
-    let changed = hook_core::output::BeforeToolOutput::new(&response.processed.aggregated)
+    let changed = hook_core::event::output::BeforeToolOutput::new(&response.processed.aggregated)
         .modified_tool_input(&original)
         .unwrap();
     assert_eq!(

@@ -73,7 +73,7 @@ async fn fault_07_a_hook_that_writes_a_lot_before_it_reads_a_lot_succeeds() {
         let read: usize = project.read("read").trim().parse().unwrap();
         assert!(read > 5_000_000, "{stream}: it read {read} bytes");
         let captured =
-            |stream: &hook_core::runner::Captured| stream.bytes.len() as u64 + stream.dropped;
+            |stream: &hook_core::run::Captured| stream.bytes.len() as u64 + stream.dropped;
         let written = captured(&result.process.stdout) + captured(&result.process.stderr);
         assert_eq!(written, 1_000_000, "{stream}");
     }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use hook_bus::{HookExecutionRequest, HookSystem};
-use hook_core::input::BASE_FIELDS;
+use hook_core::event::input::BASE_FIELDS;
 use hook_core::schema::{Field, Kind};
 use hook_core::{FailureCode, HandlerHook, HookEventName, RawJson, RawObject};
 use proptest::prelude::*;

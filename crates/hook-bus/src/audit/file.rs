@@ -4,7 +4,8 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use hook_core::{regular_file, timestamp};
+use hook_core::files::regular_file;
+use hook_core::timestamp;
 
 use super::{AuditEntry, AuditKind};
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 use std::task::{Context, Poll};
 use std::time::Instant;
 
-use hook_core::changes::changes;
+use hook_core::engine::changes;
 use hook_core::redact::Redaction;
 use hook_core::settings::AuditLevel;
 use hook_core::{HookExecutionResult, HookIdentity, PolicyDecision, timestamp_before};
@@ -14,14 +14,14 @@ use tokio_stream::Stream;
 
 use super::entry::{self, AuditEntry, AuditKind};
 use crate::bus::MessageBus;
-use crate::engine::EngineSlot;
+use crate::bus::{Audited, Lagged, Subscription};
+use crate::handler::EngineSlot;
+use crate::handler::in_force;
 use crate::message::{
     CorrelationId, HookExecutionResponse, HookFinished, HookProgress, HookRegistration,
     JournalEntry, JournalMessage, RegistrationChange,
 };
 use crate::redaction::CurrentRedaction;
-use crate::registrations::in_force;
-use crate::subscription::{Audited, Lagged, Subscription};
 
 /// What happens to hooks: a stream of [`AuditEntry`], which ends when the bus is gone.
 ///
@@ -90,7 +90,7 @@ impl Audit {
             told: None,
             next: Next::default(),
             ready: VecDeque::new(),
-            _audited: Audited::count(bus.topics()),
+            _audited: Audited::count(bus.core().topics()),
         };
         if let Some(Ok(engine)) = engine.get() {
             audit.told = Some(engine.generation);

@@ -1,7 +1,7 @@
 //! Reading responses and progress back from their JSON form (protocol.md §6).
 
-use hook_core::read_back::{fields_once, read_milliseconds, read_objects};
-use hook_core::shape::FieldReader;
+use hook_core::engine::read_back::{fields_once, read_milliseconds, read_objects};
+use hook_core::json::shape::FieldReader;
 use hook_core::text::shortened;
 use hook_core::{
     AggregatedHookResult, HookEventName, HookExecutionResult, HookIdentity, JsonError, NotStarted,

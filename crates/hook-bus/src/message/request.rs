@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hook_core::shape::{FoundFields, ShapeError, find_fields, read_field, read_text};
+use hook_core::json::shape::{FoundFields, ShapeError, find_fields, read_field, read_text};
 use hook_core::text::shortened;
 use hook_core::{
     FailureCode, HookEventName, JsonKind, JsonObject, JsonSlice, ObjectWriter, RawJson, RawObject,

@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::time::Duration;
 
-use hook_core::shape::FieldReader;
+use hook_core::json::shape::FieldReader;
 use hook_core::text::shortened;
 use hook_core::{HookIdentity, JsonError, JsonObject, RawJson, ShapeError};
 use tokio::io::AsyncRead;

@@ -12,9 +12,9 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::RecordingLines;
+use crate::bus::{Lagged, Subscription};
 use crate::message::JournalEntry;
 use crate::redaction::CurrentRedaction;
-use crate::subscription::{Lagged, Subscription};
 use crate::system::HookSystem;
 
 /// How long a line may wait to be written.

@@ -6,9 +6,9 @@ use std::time::Instant;
 use hook_core::redact::Redaction;
 use hook_core::{ObjectWriter, RawObject, timestamp};
 
+use crate::bus::Lagged;
 use crate::message::{HookExecutionResponse, JournalEntry, JournalMessage};
 use crate::redaction::own_words;
-use crate::subscription::Lagged;
 
 /// What the first line's `version` says.
 const FORMAT_VERSION: u64 = 1;

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use hook_core::nearest::nearest;
-use hook_core::output::SPECIFIC_FIELDS;
+use hook_core::event::output::SPECIFIC_FIELDS;
+use hook_core::text::nearest;
 use hook_core::text::shortened;
 
 /// A text is no scenario.

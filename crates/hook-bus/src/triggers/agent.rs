@@ -1,8 +1,6 @@
 //! The rest of an agent's life: prompts, ends of turns, sessions, compression, notifications.
 
-use std::sync::{Mutex, PoisonError};
-
-use hook_core::output::AfterAgentOutput;
+use hook_core::event::output::AfterAgentOutput;
 use hook_core::{
     AfterAgentInput, BeforeAgentInput, HookEventName, NotificationInput, PolicyDecision,
     PreCompressInput, PreCompressTrigger, RequestInput, SessionEndInput, SessionEndReason,
@@ -131,9 +129,18 @@ pub async fn fire_after_agent_hook(
     };
     let (reason, advice) = HookAdvice::with_reason(&processed);
     let end = match processed.decision {
-        PolicyDecision::Block | PolicyDecision::Retry => host.continuations.go_on(reason),
-        PolicyDecision::Proceed | PolicyDecision::Ask => host.continuations.end(TurnEnd::Done),
-        PolicyDecision::Stop => host.continuations.end(TurnEnd::Stop { reason }),
+        PolicyDecision::Block | PolicyDecision::Retry => match host.continuations.go_on() {
+            Ok(()) => TurnEnd::GoOn { prompt: reason },
+            Err(continuations) => TurnEnd::CapReached { reason, continuations },
+        },
+        PolicyDecision::Proceed | PolicyDecision::Ask => {
+            host.continuations.end();
+            TurnEnd::Done
+        }
+        PolicyDecision::Stop => {
+            host.continuations.end();
+            TurnEnd::Stop { reason }
+        }
     };
     if let TurnEnd::CapReached { continuations, .. } = end {
         tracing::warn!(
@@ -144,65 +151,6 @@ pub async fn fire_after_agent_hook(
     }
     let clear_context = AfterAgentOutput::new(&processed.aggregated).should_clear_context();
     AfterAgentHookResult { end, clear_context, advice, warnings: processed.warnings }
-}
-
-/// How often in a row hooks made the agent go on, so that none can do it for ever.
-#[derive(Debug)]
-pub(crate) struct Continuations {
-    most: u32,
-    state: Mutex<InARow>,
-}
-
-#[derive(Debug, Default)]
-struct InARow {
-    count: u32,
-    /// Whether the next prompt is the one that a hook made the agent go on with, in whatever words.
-    goes_on: bool,
-}
-
-impl Default for Continuations {
-    fn default() -> Self {
-        Self::at_most(8)
-    }
-}
-
-impl Continuations {
-    pub(crate) fn at_most(most: u32) -> Self {
-        Self { most, state: Mutex::default() }
-    }
-
-    fn state(&self) -> std::sync::MutexGuard<'_, InARow> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn count(&self) -> u32 {
-        self.state().count
-    }
-
-    /// A prompt of the user's starts over.
-    fn begin(&self) {
-        let mut state = self.state();
-        if !std::mem::take(&mut state.goes_on) {
-            *state = InARow::default();
-        }
-    }
-
-    fn go_on(&self, reason: String) -> TurnEnd {
-        let mut state = self.state();
-        if state.count >= self.most {
-            let continuations = state.count;
-            *state = InARow::default();
-            return TurnEnd::CapReached { reason, continuations };
-        }
-        state.count += 1;
-        state.goes_on = true;
-        TurnEnd::GoOn { prompt: reason }
-    }
-
-    fn end(&self, end: TurnEnd) -> TurnEnd {
-        *self.state() = InARow::default();
-        end
-    }
 }
 
 /// What hooks say to an event that asks nothing of them.

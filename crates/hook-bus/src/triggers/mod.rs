@@ -5,7 +5,7 @@
 //! | --- | --- | --- |
 //! | `tool` | a tool is called | [`execute_tool_with_hooks`] and its parts |
 //! | `tool_call` | a call and its result | [`ToolCall`], [`ToolResult`] |
-//! | `tool_status` | where a tool call stands | [`ToolStatus`], for [`AgentHost::tool_observer`] |
+//! | `tool_status` | where a tool call stands | [`ToolStatus`], for [`AgentHost::tool_observer`](crate::AgentHost::tool_observer) |
 //! | `model` | a model is called | the three decisions around a call |
 //! | `model_stream` | its answer streams in | [`call_model_with_hooks`] |
 //! | `permission` | the user is asked whether a tool may run | |
@@ -17,11 +17,9 @@
 //! unchanged, or are blocked where a hook's `failBehavior` says so), and the failure is on the bus
 //! and in the log.
 
-#[cfg(doc)]
-use crate::host::AgentHost;
-
 mod advice;
 mod agent;
+mod continuations;
 mod model;
 mod model_stream;
 mod permission;
@@ -31,12 +29,12 @@ mod tool_call;
 mod tool_status;
 
 pub use advice::HookAdvice;
-pub(crate) use agent::Continuations;
 pub use agent::{
     AfterAgentHookResult, BeforeAgentDecision, BeforeAgentHookResult, LifecycleHookResult, TurnEnd,
     fire_after_agent_hook, fire_before_agent_hook, fire_notification_hook, fire_pre_compress_hook,
     fire_session_end_hook, fire_session_start_hook,
 };
+pub(crate) use continuations::Continuations;
 pub use model::{
     AfterModelDecision, AfterModelHookResult, BeforeModelDecision, BeforeModelHookResult,
     BeforeToolSelectionHookResult, ModelCall, fire_after_model_hook, fire_before_model_hook,

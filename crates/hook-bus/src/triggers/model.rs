@@ -2,7 +2,7 @@
 //! of the answer (protocol.md §8). Requests and responses are those of the caller's SDK; what
 //! hooks see and say is the stable form (§7).
 
-use hook_core::output::{AfterModelOutput, BeforeModelOutput, BeforeToolSelectionOutput};
+use hook_core::event::output::{AfterModelOutput, BeforeModelOutput, BeforeToolSelectionOutput};
 use hook_core::text::OneLine;
 use hook_core::{
     AfterModelInput, BeforeModelInput, BeforeToolSelectionInput, EventPayload, HookEventName,

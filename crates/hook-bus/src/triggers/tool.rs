@@ -2,7 +2,7 @@
 
 use std::future::Future;
 
-use hook_core::output::{AfterToolOutput, BeforeToolOutput};
+use hook_core::event::output::{AfterToolOutput, BeforeToolOutput};
 use hook_core::{
     AfterToolInput, BeforeToolInput, HookEventName, PolicyDecision, RawJson, RawObject,
     ToolErrorInput,

@@ -26,17 +26,17 @@ use super::LineReader;
 use super::message::{ClientMessage, audit_line, event_defined, hello, lagged, reload};
 use super::queues::{Inbox, Outbox};
 use crate::audit::{Audit, AuditEntry};
+use crate::bus::Origin;
+use crate::bus::PublishError;
+use crate::bus::{Lagged, Subscription};
 use crate::bus::{MessageBus, Publication, Submitted};
-use crate::declared::DeclaredEvent;
-use crate::limits::PublishError;
+use crate::handler::DeclaredEvent;
 use crate::message::{
     CorrelationId, HookExecutionRequest, HookExecutionResponse, HookProgress, JournalEntry,
     RequestKey,
 };
-use crate::origin::Origin;
 use crate::recording::RecordingLines;
 use crate::redaction::CurrentRedaction;
-use crate::subscription::{Lagged, Subscription};
 use crate::system::HookSystem;
 
 /// How many bytes may be ready for a client that does not read.

@@ -1,14 +1,14 @@
 //! What a client may say beside requests, and what the server says beside responses.
 
+use hook_core::json::shape::{FieldReader, FoundFields, find_fields};
 use hook_core::settings::AuditLevel;
-use hook_core::shape::{FieldReader, FoundFields, find_fields};
 use hook_core::text::shortened;
 use hook_core::{EventDefinition, HookEventName, JsonSlice, ObjectWriter, RawObject};
 
 use super::{Line, invalid, parse, request_from};
 use crate::audit::AuditEntry;
+use crate::bus::Lagged;
 use crate::message::{CorrelationId, HookExecutionRequest, RequestFields, kind};
-use crate::subscription::Lagged;
 use crate::system::HookSystem;
 
 /// The version of the line protocol, as the hello says it.

@@ -8,8 +8,8 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 
+use crate::bus::PublishError;
 use crate::bus::{MessageBus, Publication, Submitted};
-use crate::limits::PublishError;
 use crate::message::{HookExecutionRequest, RequestKey};
 
 /// Requests that were read and not accepted yet: the bus takes them one by one as it has room,

@@ -2,7 +2,7 @@
 
 use clap::{Args, Command, CommandFactory, Parser};
 use clap_complete::engine::ArgValueCompleter;
-use hook_core::nearest::nearest;
+use hook_core::text::nearest;
 use hook_core::text::shortened;
 
 use crate::args::Cli;

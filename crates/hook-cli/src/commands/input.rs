@@ -5,9 +5,8 @@ use std::io::{self, IsTerminal, Read};
 use clap::Args;
 use hook_bus::wire::MAX_LINE;
 use hook_core::event::Matching;
-use hook_core::{
-    HookEventName, JsonKind, JsonObject, RawJson, RawObject, RequestInput, regular_file,
-};
+use hook_core::files::regular_file;
+use hook_core::{HookEventName, JsonKind, JsonObject, RawJson, RawObject, RequestInput};
 use tokio::sync::oneshot;
 
 use crate::error::CommandError;

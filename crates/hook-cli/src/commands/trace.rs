@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use hook_bus::recording::Recording;
-use hook_core::regular_file;
+use hook_core::files::regular_file;
 
 use super::is_same_file;
 use crate::context::Context;

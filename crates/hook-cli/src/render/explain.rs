@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use hook_core::runner::HookStart;
+use hook_core::run::HookStart;
 use hook_core::settings::{DEFAULT_PRIORITY, TimeoutOrigin};
 use hook_core::{
     ExplainedHook, Explanation, FailBehavior, Group, Hook, HookEventName, HookKind, NotRun,

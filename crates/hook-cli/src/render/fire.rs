@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use hook_bus::HookExecutionResponse;
-use hook_core::runner::Captured;
+use hook_core::run::Captured;
 use hook_core::{
     Explanation, HookEventName, HookExecutionResult, HookFailure, PolicyDecision, RawJson,
     RawObject,

@@ -3,9 +3,9 @@
 use std::fmt::Write;
 
 use hook_core::HookEventName;
+use hook_core::event::input::BASE_FIELDS;
+use hook_core::event::output::{COMMON_FIELDS, SPECIFIC_FIELDS};
 use hook_core::event::{EventRow, Matching, Topic};
-use hook_core::input::BASE_FIELDS;
-use hook_core::output::{COMMON_FIELDS, SPECIFIC_FIELDS};
 use hook_core::schema::Field;
 use serde_json::{Value, json};
 

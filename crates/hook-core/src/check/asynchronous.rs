@@ -1,6 +1,6 @@
 //! Hooks that nobody waits for, where a hook could decide.
 
-use super::{Finding, Findings, path_of};
+use super::findings::{Finding, Findings, path_of};
 use crate::settings::{Rule, SettingsFile};
 
 pub(super) fn check(file: &SettingsFile, findings: &mut Findings<'_>) {

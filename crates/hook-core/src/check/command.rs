@@ -1,6 +1,6 @@
 //! Commands that cannot be started, or that the shell cannot read to their end.
 
-use super::{Finding, Findings, path_of};
+use super::findings::{Finding, Findings, path_of};
 use crate::settings::{Rule, SettingsFile};
 use crate::shell::unclosed_quote;
 use crate::text::shortened;

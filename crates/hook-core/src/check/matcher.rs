@@ -4,12 +4,12 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{Finding, Findings, path_of_definition};
+use super::findings::{Finding, Findings, path_of_definition};
 use crate::event::{HookEventName, Matching};
 use crate::json::RawJson;
 use crate::matcher::{Matcher, MatcherProblem};
-use crate::nearest::nearest;
 use crate::settings::{FailBehavior, MatcherDefinition, Rule, SettingsFile};
+use crate::text::nearest;
 use crate::text::shortened;
 
 pub(super) fn check(file: &SettingsFile, findings: &mut Findings<'_>) {

@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 use std::path::Path;
 
-use super::{CheckedFile, Finding, Findings};
+use super::findings::CheckedFile;
+use super::findings::{Finding, Findings};
 use crate::event::HookEventName;
-use crate::nearest::nearest;
 use crate::settings::{
     HookEntry, HookSource, MatcherDefinition, Rule, SettingsFile, Severity, variables,
 };
+use crate::text::nearest;
 use crate::text::shortened;
 
 pub(super) fn check(
@@ -140,7 +141,7 @@ fn look_for_duplicates(
                 earlier.place
             );
             let range = entry.spans.command.clone().unwrap_or_default();
-            let path = super::path_of(entry, "command");
+            let path = super::findings::path_of(entry, "command");
             findings.add(Finding::new(Rule::DuplicateHook, &range, path, message));
         }
     }

@@ -4,13 +4,14 @@ use std::collections::HashMap;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use super::{Finding, Findings, Surroundings, path_of, project_of};
+use super::findings::Surroundings;
+use super::findings::{Finding, Findings, path_of, project_of};
+use crate::files::{program, regular_file};
 use crate::settings::{HookEntry, HookSource, Rule, SettingsFile};
 use crate::shell::{
     PROJECT_DIRECTORY, expanded_words, interpreter, is_shell_word, leading_variable,
 };
 use crate::text::shortened;
-use crate::{program, regular_file};
 
 /// How much of a script's first line the system reads.
 const FIRST_LINE: u64 = 256;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use super::{Finding, Findings, path_of};
+use super::findings::{Finding, Findings, path_of};
 use crate::settings::{Rule, SettingsFile};
 
 /// In less than this, in milliseconds, hardly a process does its work.

@@ -1,6 +1,6 @@
 //! Something for each event.
 
-use super::HookEventName;
+use super::row::HookEventName;
 
 /// Something for each event, by its position in the table; built-in events always have theirs.
 #[derive(Debug)]

@@ -8,11 +8,13 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::elsewhere::ELSEWHERE;
-use super::{EventRow, HookEventName, Matching, MergeStrategy};
-use crate::field::{Field, Kind};
+use super::matching::Matching;
+use super::merge_strategy::MergeStrategy;
+use super::row::{EventRow, HookEventName};
 use crate::json::JsonObject;
-use crate::nearest::nearest;
-use crate::shape::{FieldReader, ShapeError};
+use crate::json::field::{Field, Kind};
+use crate::json::shape::{FieldReader, ShapeError};
+use crate::text::nearest;
 use crate::text::shortened;
 
 /// How long the name of a declared event may be, in bytes.
@@ -254,7 +256,7 @@ impl EventDefinition {
             sample,
             ..EventRow::open()
         };
-        let event = HookEventName(Box::leak(Box::new(row)));
+        let event = HookEventName::of(Box::leak(Box::new(row)));
         rows.push(event);
         Ok(event)
     }

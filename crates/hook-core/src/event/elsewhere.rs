@@ -1,6 +1,6 @@
 //! What other agents call events of ours, and what to say of names that no event has.
 
-use super::HookEventName;
+use super::row::HookEventName;
 
 /// What other agents call events of ours. Where one of theirs is only a part of ours, such as a
 /// tool call of one kind, a matcher says which part.

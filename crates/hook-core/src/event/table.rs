@@ -1,16 +1,69 @@
 //! The rows of the built-in events.
 
-use super::typed::Event;
-use super::{EventRow, HookEventName, Matching, MergeStrategy, ModelPayload, Topic};
-use crate::chain;
-use crate::field::Field;
-use crate::input::payload::*;
-use crate::input::{
+use super::matching::Matching;
+use super::merge_strategy::MergeStrategy;
+use super::row::{Chain, EventRow, HookEventName, ModelPayload};
+use super::topic::Topic;
+use crate::event::input::payload::*;
+use crate::event::input::{
     CompactionReason, ModelPayloads, OpenInput, Payload, PreCompressTrigger, SessionEndReason,
     SessionStartSource, SwitchReason,
 };
+use crate::json::field::Field;
+use crate::json::shape::{FieldReader, ShapeError};
 use crate::json::{ObjectWriter, RawObject};
-use crate::shape::ShapeError;
+
+type ReadPayload = fn(HookEventName, &mut FieldReader) -> Result<EventPayload, ShapeError>;
+
+fn read_open(event: HookEventName, fields: &mut FieldReader) -> Result<EventPayload, ShapeError> {
+    OpenInput::read(event, fields).map(EventPayload::Open)
+}
+
+impl EventPayload {
+    /// Reads the payload of an event.
+    pub(super) fn read(event: HookEventName, fields: &mut FieldReader) -> Result<Self, ShapeError> {
+        let read = READERS.get(event.index()).copied().unwrap_or(read_open);
+        read(event, fields)
+    }
+}
+
+impl EventRow {
+    /// Whether it was declared, and is not built in.
+    pub fn is_declared(&self) -> bool {
+        self.index >= EVENTS.len()
+    }
+}
+
+impl HookEventName {
+    /// How many events are built in.
+    pub const COUNT: usize = EVENTS.len();
+
+    /// Every built-in event, in the order of protocol.md §2.
+    pub fn all() -> impl Iterator<Item = HookEventName> {
+        EVENTS.iter().map(Self::of)
+    }
+
+    /// Narrows a name from outside, canonical or alias, to the built-in event. [`Events`] knows
+    /// those that are declared, too.
+    pub fn from_name(name: &str) -> Option<Self> {
+        EVENTS.iter().find(|row| row.name == name || row.aliases.contains(&name)).map(Self::of)
+    }
+}
+
+/// A built-in event as a type: one of [`events`].
+///
+/// [`HandlerHook::on`](crate::HandlerHook::on) makes a handler of a function that takes
+/// [`TypedInput`](super::TypedInput) and [`TypedAnswer`](super::TypedAnswer) of it.
+pub trait Event: 'static {
+    /// Its payload.
+    type Input;
+
+    /// Its row.
+    const NAME: HookEventName;
+
+    /// The payload, if it is of this event.
+    fn input(payload: &EventPayload) -> Option<&Self::Input>;
+}
 
 /// Makes of each row its name, its type for handlers, and its payload's variant.
 macro_rules! events {
@@ -31,7 +84,7 @@ macro_rules! events {
                 index: Row::$event as usize,
                 name: stringify!($event),
                 $($field: $value,)+
-                ..EventRow::of::<$payload>()
+                ..EventRow::of(<$payload>::SAMPLE, <$payload>::FIELDS)
             },)+
             $(EventRow {
                 index: Row::$open as usize,
@@ -44,8 +97,8 @@ macro_rules! events {
         /// The events that are built in.
         #[expect(non_upper_case_globals, reason = "they are spelt as in settings and messages")]
         impl HookEventName {
-            $($(#[$doc])+ pub const $event: Self = Self(&EVENTS[Row::$event as usize]);)+
-            $($(#[$open_doc])+ pub const $open: Self = Self(&EVENTS[Row::$open as usize]);)+
+            $($(#[$doc])+ pub const $event: Self = Self::of(&EVENTS[Row::$event as usize]);)+
+            $($(#[$open_doc])+ pub const $open: Self = Self::of(&EVENTS[Row::$open as usize]);)+
         }
 
         /// The payload of one event.
@@ -59,6 +112,15 @@ macro_rules! events {
             /// Of an event without a payload type of its own.
             Open(OpenInput),
         }
+
+        /// Reads the payloads of the built-in events, by position.
+        static READERS: [ReadPayload; EVENTS.len()] = [
+            $(|_, fields| <$payload>::read(fields).map(Into::into),)+
+            $({
+                let _ = Row::$open;
+                read_open
+            },)+
+        ];
 
         impl EventPayload {
             /// The event that the payload belongs to.
@@ -181,7 +243,7 @@ events! {
         retry_means: Some("the hooks are asked again after a while"),
         has_permission_decision: true,
         answers: &["permissionDecision", "permissionDecisionReason", "tool_input"],
-        chain: chain::TOOL_INPUT,
+        chain: Chain::ToolInput,
     }
     /// After a tool ran.
     AfterTool(AfterToolInput) {
@@ -191,7 +253,7 @@ events! {
         matching: Matching::TOOL_NAME,
         block_means: Some("the reason replaces the result's content"),
         answers: &["tool_response"],
-        chain: chain::TOOL_RESPONSE,
+        chain: Chain::ToolResponse,
     }
     /// A prompt was submitted.
     BeforeAgent(BeforeAgentInput) {
@@ -201,7 +263,7 @@ events! {
         block_means: Some("the prompt is refused"),
         answers: &["message"],
         first: &["message"],
-        chain: chain::PROMPT,
+        chain: Chain::Prompt,
     }
     /// The agent finished its turn.
     AfterAgent(AfterAgentInput) {
@@ -246,7 +308,7 @@ events! {
         model: ModelPayload::Request,
         block_means: Some("the model is not called"),
         answers: &["llm_request", "llm_response", "messages"],
-        chain: chain::MODEL_REQUEST,
+        chain: Chain::ModelRequest,
     }
     /// After the model's complete response.
     AfterModel(AfterModelInput) {
@@ -257,7 +319,7 @@ events! {
         model: ModelPayload::RequestAndResponse,
         block_means: Some("an error response takes the response's place"),
         answers: &["llm_response"],
-        chain: chain::MODEL_RESPONSE,
+        chain: Chain::ModelResponse,
     }
     /// Before the tools of a model call are chosen.
     BeforeToolSelection(BeforeToolSelectionInput) {
@@ -503,5 +565,72 @@ events! {
         topic: Topic::Turns,
         moment: "the user stopped the turn",
         merge: MergeStrategy::Observe,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::Events;
+    use crate::event::elsewhere::ELSEWHERE;
+    use crate::event::input::{BaseOverrides, RequestInput};
+    use crate::json::RawJson;
+    use std::collections::HashSet;
+
+    #[test]
+    fn every_row_stands_at_its_events_place() {
+        for (index, row) in EVENTS.iter().enumerate() {
+            assert_eq!(row.index, index, "{}", row.name);
+        }
+    }
+
+    #[test]
+    fn names_and_aliases_are_unique_and_narrow_to_their_row() {
+        let mut seen = HashSet::new();
+        for row in &EVENTS {
+            for name in row.aliases.iter().chain([&row.name]) {
+                assert!(seen.insert(*name), "{name} stands for two events");
+                assert_eq!(HookEventName::from_name(name), Some(HookEventName::of(row)));
+            }
+        }
+        assert_eq!(HookEventName::from_name("beforetool"), None);
+    }
+
+    #[test]
+    fn every_sample_is_a_valid_input_of_its_event_and_nothing_more() {
+        for event in HookEventName::all() {
+            let text = event.sample_input().as_str().to_owned();
+            let fields = RawJson::parse(text.as_str()).unwrap().to_object().unwrap();
+            let input = RequestInput::read(event, fields).unwrap();
+            assert!(input.extra.is_empty() && input.base == BaseOverrides::default(), "{text}");
+            // Nothing was added by a default either: what is shown is what hooks get.
+            assert_eq!(RawObject::of(|object| input.write(object)).as_str(), text);
+        }
+    }
+
+    #[test]
+    fn every_built_in_event_has_a_topic_and_every_topic_an_event() {
+        let built_in = |topic: Topic| EVENTS.iter().any(|row| row.topic == topic);
+        for topic in Topic::ALL {
+            assert_eq!(built_in(topic), topic != Topic::Declared, "{topic:?}");
+        }
+    }
+
+    #[test]
+    fn a_misspelt_name_has_a_suggestion() {
+        assert_eq!(Events::built_in().nearest("BeforeTools"), Some("BeforeTool"));
+        assert_eq!(Events::built_in().nearest("xyzzy"), None);
+    }
+
+    #[test]
+    fn what_other_agents_call_an_event_is_known_and_is_no_name_of_ours() {
+        for (name, event) in ELSEWHERE {
+            assert_eq!(HookEventName::from_name(name), None);
+            assert_eq!(Events::built_in().nearest(&name.to_lowercase()), Some(event.as_str()));
+        }
+        assert_eq!(
+            Events::built_in().unknown("PreToolUse"),
+            "there is no event \"PreToolUse\"; what other agents call so is BeforeTool here"
+        );
     }
 }

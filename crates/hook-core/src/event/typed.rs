@@ -5,28 +5,10 @@ use std::marker::PhantomData;
 use std::ops::Deref;
 use std::time::Duration;
 
-use super::{EventPayload, HookEventName};
-use crate::input::EventInput;
+use super::table::{Event, events};
+use crate::event::input::{EventInput, HookInput};
+use crate::event::output::{Decision, HookOutput};
 use crate::json::{JsonArray, RawJson, RawObject};
-use crate::output::{Decision, HookOutput};
-use crate::runner::HookInput;
-
-pub use super::table::events;
-
-/// A built-in event as a type: one of [`events`].
-///
-/// [`HandlerHook::on`](crate::HandlerHook::on) makes a handler of a function that takes
-/// [`TypedInput`] and [`TypedAnswer`] of it.
-pub trait Event: 'static {
-    /// Its payload.
-    type Input;
-
-    /// Its row.
-    const NAME: HookEventName;
-
-    /// The payload, if it is of this event.
-    fn input(payload: &EventPayload) -> Option<&Self::Input>;
-}
 
 /// What a typed handler is told: its event's payload by `*`, the base fields beside it.
 pub struct TypedInput<E> {

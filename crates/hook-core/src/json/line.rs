@@ -35,7 +35,7 @@ pub(super) fn with_spaces(json: String) -> String {
 }
 
 /// What the writer wrote, as text. Only ever given whole strings, it wrote valid UTF-8.
-pub(super) fn into_string(bytes: Vec<u8>) -> String {
+pub(crate) fn into_string(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes)
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }

@@ -15,22 +15,23 @@
 //! written around it stays one line.
 
 mod depth;
+pub(crate) mod field;
 mod kind;
-mod line;
+pub(crate) mod line;
 mod normal;
 mod object;
 mod patch;
 mod raw;
-mod read;
-mod redacted;
-mod scan;
+pub(crate) mod read;
+pub(crate) mod scan;
+pub mod shape;
 mod slice;
-mod strings;
+pub(crate) mod strings;
 mod text;
 mod typed;
 mod visit;
 mod walk;
-mod write;
+pub(crate) mod write;
 
 pub use depth::MAX_LINE_DEPTH;
 pub use kind::JsonKind;
@@ -45,5 +46,4 @@ pub use walk::JsonWalk;
 pub use write::ObjectWriter;
 
 pub(crate) use read::locate_entries;
-pub(crate) use redacted::{Replacing, replaced, replaced_in_text};
 pub(crate) use visit::{Standing, Visited, visit_all};

@@ -101,7 +101,7 @@ pub(super) fn locate_items(text: &str) -> Option<Vec<Range<usize>>> {
 }
 
 /// What a value says, if it is a string; a lone surrogate in it becomes U+FFFD.
-pub(super) fn string_text(value: &str) -> Option<Cow<'_, str>> {
+pub(crate) fn string_text(value: &str) -> Option<Cow<'_, str>> {
     value.starts_with('"').then(|| match plain_string(value) {
         Some(plain) => Cow::Borrowed(plain),
         None => Cow::Owned(read_string(value)),
@@ -115,7 +115,7 @@ pub(super) fn plain_string(text: &str) -> Option<&str> {
 }
 
 /// Reads a JSON string, quotes and all, with U+FFFD for a lone surrogate.
-pub(super) fn read_string(text: &str) -> String {
+pub(crate) fn read_string(text: &str) -> String {
     let mut rest = text.strip_prefix('"').unwrap_or(text);
     rest = rest.strip_suffix('"').unwrap_or(rest);
     let mut string = String::with_capacity(rest.len());

@@ -10,14 +10,14 @@ use super::strings::end_of_string;
 
 /// Steps through the entries of one array or object.
 #[derive(Debug)]
-pub(super) struct Scanner<'t> {
+pub(crate) struct Scanner<'t> {
     text: &'t str,
     at: usize,
 }
 
 impl<'t> Scanner<'t> {
     /// Starts within the brackets of `text`, of which the first must be `open`.
-    pub(super) fn within(text: &'t str, open: u8) -> Option<Self> {
+    pub(crate) fn within(text: &'t str, open: u8) -> Option<Self> {
         let mut scanner = Self::at_value(text, 0);
         (scanner.peek()? == open).then(|| {
             scanner.enter();
@@ -26,41 +26,41 @@ impl<'t> Scanner<'t> {
     }
 
     /// Starts before the value that stands, perhaps behind blanks, at `start`.
-    pub(super) fn at_value(text: &'t str, start: usize) -> Self {
+    pub(crate) fn at_value(text: &'t str, start: usize) -> Self {
         let mut scanner = Self { text, at: start };
         scanner.skip_blanks();
         scanner
     }
 
     /// How far it is.
-    pub(super) fn at(&self) -> usize {
+    pub(crate) fn at(&self) -> usize {
         self.at
     }
 
     /// Steps over the opening bracket ahead.
-    pub(super) fn enter(&mut self) {
+    pub(crate) fn enter(&mut self) {
         self.at += 1;
     }
 
     /// Steps over the closing bracket ahead.
-    pub(super) fn leave(&mut self) {
+    pub(crate) fn leave(&mut self) {
         self.skip_blanks();
         self.at = self.text.len().min(self.at + 1);
     }
 
     /// The place of the next array element.
-    pub(super) fn next_item(&mut self) -> Option<Range<usize>> {
+    pub(crate) fn next_item(&mut self) -> Option<Range<usize>> {
         self.skip_to_entry()?;
         self.value()
     }
 
     /// The places of the next object entry: its key, with the quotes, and its value.
-    pub(super) fn next_entry(&mut self) -> Option<(Range<usize>, Range<usize>)> {
+    pub(crate) fn next_entry(&mut self) -> Option<(Range<usize>, Range<usize>)> {
         Some((self.next_key()?, self.value()?))
     }
 
     /// The place of the next object entry's key, with the quotes; the value is then ahead.
-    pub(super) fn next_key(&mut self) -> Option<Range<usize>> {
+    pub(crate) fn next_key(&mut self) -> Option<Range<usize>> {
         self.skip_to_entry()?;
         let key = self.value()?;
         self.skip_blanks();
@@ -70,7 +70,7 @@ impl<'t> Scanner<'t> {
         Some(key)
     }
 
-    pub(super) fn peek(&self) -> Option<u8> {
+    pub(crate) fn peek(&self) -> Option<u8> {
         self.text.as_bytes().get(self.at).copied()
     }
 
@@ -81,7 +81,7 @@ impl<'t> Scanner<'t> {
     }
 
     /// Steps over what stands before an entry; nothing if there is no other.
-    pub(super) fn skip_to_entry(&mut self) -> Option<()> {
+    pub(crate) fn skip_to_entry(&mut self) -> Option<()> {
         while let Some(b' ' | b'\n' | b'\r' | b'\t' | b',') = self.peek() {
             self.at += 1;
         }
@@ -89,7 +89,7 @@ impl<'t> Scanner<'t> {
     }
 
     /// Steps over a value.
-    pub(super) fn value(&mut self) -> Option<Range<usize>> {
+    pub(crate) fn value(&mut self) -> Option<Range<usize>> {
         let start = self.at;
         match self.peek()? {
             b'"' => self.string()?,

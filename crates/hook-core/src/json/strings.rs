@@ -27,7 +27,7 @@ pub(super) fn plain_length(bytes: &[u8]) -> usize {
 }
 
 /// Where the string ends whose opening quote stands at `open`: behind its closing quote.
-pub(super) fn end_of_string(text: &[u8], open: usize) -> Option<usize> {
+pub(crate) fn end_of_string(text: &[u8], open: usize) -> Option<usize> {
     let mut at = open + 1;
     // Most strings are names and other short words.
     for byte in text.get(at..)?.iter().take(SHORT) {

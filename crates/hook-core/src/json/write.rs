@@ -320,7 +320,7 @@ fn too_deep(fields: &[String]) -> String {
 }
 
 /// Writes a string: quotes, backslashes and everything that ends a line are escaped.
-pub(super) fn write_string(out: &mut Vec<u8>, text: &str) {
+pub(crate) fn write_string(out: &mut Vec<u8>, text: &str) {
     let start = out.len();
     // Writing to memory cannot fail, and a string always has a JSON form.
     let _ = serde_json::to_writer(&mut *out, text);

@@ -7,7 +7,8 @@ use regex_automata::util::syntax;
 
 use super::globs::{Compared, PathForms, PathGlobs};
 use super::input::{Facts, Texts};
-use super::{WORK_LIMIT, javascript};
+use super::pattern::WORK_LIMIT;
+use crate::javascript;
 use crate::settings::{COMMAND_PATTERN, PATH_PATTERN};
 use crate::text::shortened;
 

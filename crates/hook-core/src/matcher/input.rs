@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::globs::Directories;
 use super::{patch, path};
-use crate::input::{EventInput, EventPayload, HostContext, RequestInput};
+use crate::event::input::{EventInput, EventPayload, HostContext, RequestInput};
 use crate::json::{
     JsonKind, JsonObject, JsonSlice, RawJson, RawObject, Standing, Visited, visit_all,
 };

@@ -2,67 +2,17 @@
 
 use std::sync::Arc;
 
-use fancy_regex::Regex;
-
-use super::filter::CommandPattern;
+use super::filter::{CommandPattern, Filter};
 use super::globs::PathGlobs;
-use super::{
-    Compiled as CompiledPattern, Filter, MatchOutcome, MatcherProblem, Rule, compile_pattern,
-    consequence, when_broken,
-};
+use super::pattern::{Compiled as CompiledPattern, compile_pattern, consequence, when_broken};
+use super::rule::{MatcherProblem, Rule, Tools};
 use crate::event::Matching;
-use crate::input::MAX_TOOL_NAME;
+use crate::event::input::MAX_TOOL_NAME;
 use crate::settings::{
     COMMAND_PATTERN, FailBehavior, MatcherFields, PATH_PATTERN, Rule as SettingsRule, TOOL,
     TOOL_PATTERN,
 };
 use crate::text::shortened;
-
-/// How many names or globs are repeated in a message.
-const REPEATED: usize = 5;
-
-/// Which tools an object form is for.
-#[derive(Debug, Clone)]
-pub(super) struct Tools {
-    /// Of these one; any if there are none.
-    names: Vec<String>,
-    pattern: Option<(Box<Regex>, String)>,
-}
-
-impl Tools {
-    pub(super) fn matches(&self, subject: &str) -> MatchOutcome {
-        if !self.has_name(subject) {
-            return MatchOutcome::No;
-        }
-        match self.pattern.as_ref().map(|(pattern, _)| pattern.is_match(subject)) {
-            None | Some(Ok(true)) => MatchOutcome::Yes,
-            Some(Ok(false)) => MatchOutcome::No,
-            Some(Err(_)) => MatchOutcome::GaveUp,
-        }
-    }
-
-    fn has_name(&self, subject: &str) -> bool {
-        self.names.is_empty() || self.names.iter().any(|name| name == subject)
-    }
-
-    /// The key that does not match, and what it says.
-    pub(super) fn unmatched(&self, subject: &str) -> Option<(&'static str, String)> {
-        if !self.has_name(subject) {
-            return Some((TOOL, listed(&self.names)));
-        }
-        let (pattern, written) = self.pattern.as_ref()?;
-        (!pattern.is_match(subject).unwrap_or(true)).then(|| (TOOL_PATTERN, written.clone()))
-    }
-}
-
-/// The first few of a list, for a message.
-pub(super) fn listed(list: &[String]) -> String {
-    let mut shown: Vec<String> = list.iter().take(REPEATED).map(|it| shortened(it)).collect();
-    if list.len() > REPEATED {
-        shown.push(format!("{} more", list.len() - REPEATED));
-    }
-    shown.join(", ")
-}
 
 /// What an object form was compiled to.
 pub(super) struct Compiled {
@@ -207,6 +157,7 @@ fn odd(name: &str) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::matcher::MatchOutcome;
     use crate::matcher::Matcher;
     use crate::settings::MatcherDefinition;
 

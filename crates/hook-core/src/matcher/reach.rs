@@ -3,7 +3,7 @@
 
 use regex_syntax::hir::{Class, Hir, HirKind, Look};
 
-use crate::input::MAX_TOOL_NAME;
+use crate::event::input::MAX_TOOL_NAME;
 
 /// A name with blanks or commas is allowed, and there is hardly any.
 pub(super) const ODD: &str =

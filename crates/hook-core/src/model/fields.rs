@@ -1,7 +1,7 @@
 //! The fields of the stable form, for its schema.
 
 use super::LlmRole;
-use crate::field::{Field, Kind};
+use crate::json::field::{Field, Kind};
 
 /// What the stable request is called in schemas.
 pub(crate) const REQUEST: &str = "LLMRequest";

@@ -13,7 +13,7 @@ mod payloads;
 mod settings;
 mod writer;
 
-pub use crate::field::{Field, Kind};
+pub use crate::json::field::{Field, Kind};
 pub use payloads::{event, output, payloads, request_input};
 pub use settings::settings;
 pub use writer::{View, reference};

@@ -3,10 +3,10 @@
 use serde_json::{Map, Value, json};
 
 use super::{Field, Kind, View, document, reference};
+use crate::event::input::BASE_FIELDS;
+use crate::event::output::{COMMON_FIELDS, SPECIFIC_FIELDS};
 use crate::event::{HookEventName, ModelPayload};
-use crate::input::BASE_FIELDS;
 use crate::model;
-use crate::output::{COMMON_FIELDS, SPECIFIC_FIELDS};
 
 /// What a hook of one event reads on its standard input; its answer is `#/$defs/EVENTOutput`
 /// (protocol.md §2 and §4).

@@ -1,7 +1,5 @@
 //! How much an audit tells.
 
-use super::SettingsFile;
-
 /// How much an audit tells; each level tells all that the ones before it do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 #[non_exhaustive]
@@ -37,10 +35,4 @@ impl AuditLevel {
             Self::Verbose => "verbose",
         }
     }
-}
-
-/// The level that settings ask for: of several files the one that tells most, so that no file hides
-/// what another wants told; [`AuditLevel::Info`] where none says.
-pub fn audit_level(files: &[SettingsFile]) -> AuditLevel {
-    files.iter().filter_map(|file| file.config.audit_level).max().unwrap_or_default()
 }

@@ -4,30 +4,8 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::Rule;
+use super::rule::{Rule, Severity};
 use crate::text::OneLine;
-
-/// How bad a problem is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Severity {
-    /// Everything works; this may help.
-    Hint,
-    /// Something was replaced or ignored.
-    Warning,
-    /// An entry, or the file, was skipped.
-    Error,
-}
-
-impl Severity {
-    /// The word shown before the message.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Hint => "hint",
-            Self::Warning => "warning",
-            Self::Error => "error",
-        }
-    }
-}
 
 /// A place in a settings file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -5,8 +5,8 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use super::{HookSource, SettingsSource};
-use crate::regular_file;
+use super::source::{HookSource, SettingsSource};
+use crate::files::regular_file;
 
 /// Where a project's own settings are, below its directory.
 pub const IN_PROJECT: &str = ".hooks/settings.json";

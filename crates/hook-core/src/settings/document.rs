@@ -5,9 +5,10 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::{Diagnostic, Place, Rule};
+use super::diagnostic::{Diagnostic, Place};
+use super::rule::Rule;
 use crate::json::{JsonError, RawJson, locate_entries};
-use crate::nearest::nearest;
+use crate::text::nearest;
 use crate::text::shortened;
 
 /// How many problems of one file are reported one by one.

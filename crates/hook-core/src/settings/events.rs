@@ -1,8 +1,8 @@
 //! Events that a settings file declares, under `hooksConfig.events`.
 
-use super::Rule;
 use super::document::{Field, Node};
 use super::file::Reader;
+use super::rule::Rule;
 use crate::event::EventDefinition;
 use crate::json::RawJson;
 

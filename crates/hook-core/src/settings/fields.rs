@@ -1,9 +1,10 @@
 //! What is known in a settings file. Reader and schema both go by these tables.
 
+use super::audit_level::AuditLevel;
+use super::definition::FailBehavior;
 use super::matcher_definition::{COMMAND_PATTERN, PATH_PATTERN, TOOL, TOOL_PATTERN};
-use super::{AuditLevel, FailBehavior};
 use crate::event::{self, EVENT_NAME_PATTERN};
-use crate::field::{Field, Kind};
+use crate::json::field::{Field, Kind};
 
 /// The longest timeout, in milliseconds: a day.
 pub(super) const MAX_TIMEOUT_MILLISECONDS: u64 = 86_400_000;

@@ -5,21 +5,25 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::audit_level::AuditLevel;
+use super::definition::{
+    DEFAULT_PRIORITY, EnvironmentRules, FailBehavior, FileSpans, HookEntry, HookSpans, HooksConfig,
+    SettingsFile, TimeoutOrigin,
+};
 use super::document::{Document, Field, Node};
 use super::fields::{
     CONFIG_FIELDS, DEFINITION_FIELDS, ENVIRONMENT_FIELDS, HOOK_FIELDS, MATCHER_FIELDS,
     MAX_PRIORITY, MAX_TIMEOUT_MILLISECONDS, REGISTRATION_FIELDS, TOP_LEVEL,
 };
 use super::matcher_definition::{COMMAND_PATTERN, PATH_PATTERN, TOOL, TOOL_PATTERN};
-use super::redaction;
-use super::{
-    AuditLevel, DEFAULT_PRIORITY, EnvironmentRules, FailBehavior, FileSpans, HookEntry, HookSource,
-    HookSpans, HooksConfig, MatcherDefinition, MatcherFields, RegistrationRules, Rule,
-    SettingsFile, TimeoutOrigin,
-};
+use super::matcher_definition::{MatcherDefinition, MatcherFields};
+use super::redact_reader;
+use super::registration::RegistrationRules;
+use super::rule::Rule;
+use super::source::HookSource;
 use crate::event::{EventDefinition, Events, HookEventName};
-use crate::field;
-use crate::nearest::nearest;
+use crate::json::field;
+use crate::text::nearest;
 use crate::text::shortened;
 
 /// Words that people look for under `hooks` and that are not events.
@@ -182,11 +186,21 @@ impl<'t> Reader<'t> {
                 }
                 "registration" => config.registration = self.registration(&field.value),
                 "auditLevel" => config.audit_level = self.audit_level(&field.value),
-                "redact" => redaction::read(&mut self.document, &field.value, &mut config.redact),
+                "redact" => {
+                    redact_reader::read(&mut self.document, &field.value, &mut config.redact)
+                }
                 _ => self.unknown_key(field, &CONFIG_FIELDS),
             }
         }
         self.config = Arc::new(config);
+    }
+
+    /// The fields of an object; none of what is no object, which is reported.
+    fn object(&mut self, node: &Node) -> Vec<Field> {
+        self.document.fields(node).unwrap_or_else(|| {
+            self.document.wrong_kind(node, "an object", "it was ignored");
+            Vec::new()
+        })
     }
 
     /// `None` for what is no number: the default is used then.
@@ -202,11 +216,7 @@ impl<'t> Reader<'t> {
 
     fn registration(&mut self, node: &Node) -> RegistrationRules {
         let mut rules = RegistrationRules::default();
-        let Some(fields) = self.document.fields(node) else {
-            self.document.wrong_kind(node, "an object", "it was ignored");
-            return rules;
-        };
-        for field in &fields {
+        for field in &self.object(node) {
             match field.name.as_str() {
                 "maxPerEvent" => rules.max_per_event = self.count(&field.value),
                 "maxTotal" => rules.max_total = self.count(&field.value),
@@ -230,11 +240,7 @@ impl<'t> Reader<'t> {
 
     fn environment_rules(&mut self, node: &Node) -> EnvironmentRules {
         let mut rules = EnvironmentRules::default();
-        let Some(fields) = self.document.fields(node) else {
-            self.document.wrong_kind(node, "an object", "it was ignored");
-            return rules;
-        };
-        for field in &fields {
+        for field in &self.object(node) {
             match field.name.as_str() {
                 "allow" => rules.allow = self.texts(&field.value),
                 "deny" => rules.deny = self.texts(&field.value),

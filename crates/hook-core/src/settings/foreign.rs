@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use super::source::read_file;
-use super::{HookSource, SettingsSource, load};
+use super::load::load;
+use super::load::read_file;
+use super::source::{HookSource, SettingsSource};
 use crate::json::RawJson;
 
 /// Where one agent keeps hooks, relative to a project and to its user's home.

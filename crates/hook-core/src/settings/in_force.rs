@@ -3,8 +3,12 @@
 
 use std::io;
 
-use super::source::load_all;
-use super::{Diagnostic, Place, Rule, SettingsFile, SettingsSource, Severity};
+use super::definition::SettingsFile;
+use super::diagnostic::{Diagnostic, Place};
+use super::load::load_all;
+use super::rule::Rule;
+use super::rule::Severity;
+use super::source::SettingsSource;
 use crate::event::Events;
 
 /// Reads every source. `before` is what was in force until now; `strict` counts a file with any

@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use super::SettingsFile;
-
 /// `hooksConfig.registration`: limits of what clients register. Hooks of the host's own have none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -31,21 +29,4 @@ pub struct RegistrationRules {
     pub max_total: Option<usize>,
     /// `defaultTimeout`.
     pub default_timeout: Option<Duration>,
-}
-
-/// The limits that settings set: of several files the narrowest.
-pub fn registration_limits(files: &[SettingsFile]) -> RegistrationLimits {
-    let rules = || files.iter().map(|file| file.config.registration);
-    let default = RegistrationLimits::default();
-    RegistrationLimits {
-        max_per_event: rules()
-            .filter_map(|it| it.max_per_event)
-            .min()
-            .unwrap_or(default.max_per_event),
-        max_total: rules().filter_map(|it| it.max_total).min().unwrap_or(default.max_total),
-        default_timeout: rules()
-            .filter_map(|it| it.default_timeout)
-            .min()
-            .unwrap_or(default.default_timeout),
-    }
 }

@@ -2,7 +2,27 @@
 
 use std::fmt;
 
-use super::Severity;
+/// How bad a problem is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// Everything works; this may help.
+    Hint,
+    /// Something was replaced or ignored.
+    Warning,
+    /// An entry, or the file, was skipped.
+    Error,
+}
+
+impl Severity {
+    /// The word shown before the message.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Hint => "hint",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
+}
 
 macro_rules! rules {
     ($($rule:ident $id:literal $severity:ident, $about:literal, $help:literal;)+) => {

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::discovery::{IN_CONFIG_HOME, IN_PROJECT};
-use crate::atomic::{self, NewFile};
+use crate::files::atomic::{self, NewFile};
 use crate::json::RawJson;
 
 /// The example: a guard for shell commands.

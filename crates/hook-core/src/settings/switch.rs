@@ -1,6 +1,6 @@
 //! Who switches off hooks of a name.
 
-use super::SettingsFile;
+use super::definition::SettingsFile;
 
 /// Where hooks of one name stand, and which files switch them off (protocol.md §1, "Who may switch
 /// off whom").

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use super::grant::{Grant, Seen, SeenFile, terms};
-use super::review::{Review, ReviewedFile};
-use crate::settings::MatcherDefinition;
+use super::reviewed_file::ReviewedFile;
+use crate::settings::{HookEntry, MatcherDefinition};
 
 /// One difference between a hook and the decision about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,9 +39,8 @@ pub enum Change {
 }
 
 /// What changed since a decision was made; never empty.
-pub(super) fn since(grant: &Grant, review: &Review) -> Vec<Change> {
+pub(super) fn since(grant: &Grant, entry: &HookEntry, files: &[ReviewedFile]) -> Vec<Change> {
     let mut changes = Changes(Vec::new());
-    let entry = &review.entry;
     changes.field("event", Some(&grant.event), Some(entry.event.as_str()));
     changes.field("name", grant.name.as_deref(), entry.name.as_deref());
     changes.field("command", Some(&grant.command), Some(&entry.command));
@@ -59,7 +58,7 @@ pub(super) fn since(grant: &Grant, review: &Review) -> Vec<Change> {
     if !grant.is_of_earlier_form() {
         changes.maps("", &seen.terms, &terms(entry));
     }
-    changes.files(seen, &review.files);
+    changes.files(seen, files);
     if changes.0.is_empty() {
         // The order of variables, say.
         changes.0.push(Change::Unknown);

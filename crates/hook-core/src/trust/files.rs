@@ -1,14 +1,14 @@
 //! The files of the project that a hook's command names.
 
-use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Read};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
 use super::lookup::{Found, Lookup};
-use crate::regular_file;
+use super::paths::{PROJECT, home, is_inside, key, path_of, same_path, without_dots};
+use crate::files::regular_file;
 use crate::settings::HookEntry;
 use crate::shell::{
     Names, PROJECT_DIRECTORY, Unknown, Use, expanded_words, names, path_fits, starts_others,
@@ -20,10 +20,6 @@ pub(super) const MAX_BYTES: u64 = 64 << 20;
 
 /// How many files one decision may cover.
 pub(super) const MAX_FILES: usize = 256;
-
-/// What stands for the project's directory in a word: its path need not be a text, and bash can be
-/// given no NUL.
-pub(super) const PROJECT: char = '\0';
 
 /// What a hook's command says of files, read once.
 #[derive(Debug)]
@@ -127,7 +123,8 @@ impl Mentioned {
         }
         let mut left = MAX_BYTES;
         for ((path, _), Found { path: named, relative, used }) in found {
-            let is_program = program.as_ref().is_some_and(|(program, _)| same(program, &named));
+            let is_program =
+                program.as_ref().is_some_and(|(program, _)| same_path(program, &named));
             let is_data = |path: &str| self.data.iter().any(|data| path_fits(data, path));
             let is_started = match used {
                 Use::Read => false,
@@ -147,7 +144,7 @@ impl Mentioned {
                 covered.unknown.push(Unknown::Input(path.display().to_string()));
             }
             file.relative = relative;
-            file.executable = is_program.then(|| crate::program::is_executable(&named));
+            file.executable = is_program.then(|| crate::files::program::is_executable(&named));
             covered.files.push(file);
         }
         covered
@@ -235,7 +232,7 @@ fn can_be_started(path: &Path) -> bool {
         let read = regular_file::open(path).and_then(|mut file| file.read_exact(&mut begin));
         read.is_ok() && &begin == b"#!"
     };
-    crate::program::is_executable(path) || names_interpreter()
+    crate::files::program::is_executable(path) || names_interpreter()
 }
 
 fn is_absence(error: &io::Error) -> bool {
@@ -264,70 +261,4 @@ fn project_variable(entry: &HookEntry, name: &str) -> Option<String> {
     let own = entry.env.iter().rev().find(|(known, _)| known == name);
     let value = || own.map_or_else(|| PROJECT.to_string(), |(_, value)| value.clone());
     PROJECT_DIRECTORY.contains(&name).then(value)
-}
-
-/// The path that a word means to a process in that directory.
-pub(super) fn path_of(word: &str, project: &Path, directory: &Path) -> PathBuf {
-    let mut path = OsString::new();
-    let rest = match word.strip_prefix('~') {
-        Some(rest) if rest.is_empty() || rest.starts_with('/') => {
-            path.push(home().unwrap_or_else(|| "~".into()));
-            rest
-        }
-        _ => word,
-    };
-    for (index, part) in rest.split(PROJECT).enumerate() {
-        if index > 0 {
-            path.push(project);
-        }
-        path.push(part);
-    }
-    directory.join(path)
-}
-
-fn home() -> Option<OsString> {
-    std::env::var_os("HOME").filter(|home| !home.is_empty())
-}
-
-fn same(one: &Path, other: &Path) -> bool {
-    without_dots(one) == without_dots(other)
-}
-
-/// Whether a path is one in the project.
-pub(super) fn is_inside(named: &Path, project: &Path) -> bool {
-    // By its name, not by where a link leads: what a link of the project leads to is the project's
-    // choice, and may change.
-    let really =
-        || Some(fs::canonicalize(named).ok()?.starts_with(fs::canonicalize(project).ok()?));
-    without_dots(named).starts_with(without_dots(project)) || really().unwrap_or(false)
-}
-
-/// What tells files apart: the path from the project's directory on, and where it leads.
-pub(super) fn key(named: &Path, project: &Path) -> (PathBuf, PathBuf) {
-    let target = fs::canonicalize(named).unwrap_or_else(|_| without_dots(named));
-    let (plain, plain_project) = (without_dots(named), without_dots(project));
-    let path = match plain.strip_prefix(&plain_project) {
-        Ok(below) => below.to_path_buf(),
-        Err(_) => {
-            // The project by another name.
-            let real = fs::canonicalize(project).unwrap_or(plain_project);
-            target.strip_prefix(real).map(Path::to_path_buf).unwrap_or(plain)
-        }
-    };
-    (path, target)
-}
-
-/// A path without `.` and `..`, as it is written.
-pub(super) fn without_dots(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
-    for component in path.components() {
-        match component {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                plain.pop();
-            }
-            other => plain.push(other),
-        }
-    }
-    plain
 }

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use super::grant::Grant;
 use super::matching::Matched;
 use super::review::{self, Review};
-use crate::atomic::{Exclusive, NewFile, Replaced, absent_is_none};
-use crate::regular_file;
+use crate::files::atomic::{Exclusive, NewFile, Replaced, absent_is_none};
+use crate::files::regular_file;
 use crate::settings::HookEntry;
 
 /// Where the lock is, below the project's directory.

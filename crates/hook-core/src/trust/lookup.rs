@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::files::{is_inside, key, path_of, without_dots};
-use crate::regular_file;
+use super::paths::{is_inside, key, path_of, without_dots};
+use crate::files::regular_file;
 use crate::shell::{Names, Unknown, Use, is_pattern, name_fits};
 
 /// How many directories a command may name, and how many paths are looked at for it.

@@ -10,9 +10,10 @@ use serde_json::{Map, Value};
 
 use super::fingerprint::hexadecimal;
 use super::grant::Grant;
-use super::review::{self, FileState, Review};
-use crate::atomic::{self, Exclusive, Failed, NewFile, Replaced, absent_is_none};
-use crate::regular_file;
+use super::review::{self, Review};
+use super::reviewed_file::FileState;
+use crate::files::atomic::{self, Exclusive, Failed, NewFile, Replaced, absent_is_none};
+use crate::files::regular_file;
 use crate::settings::HookEntry;
 
 /// The trust store could not be used.

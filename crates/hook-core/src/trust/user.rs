@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use super::{TrustPolicy, TrustStore};
+use super::policy::TrustPolicy;
+use super::store::TrustStore;
 
 /// The store, below `$XDG_CONFIG_HOME`.
 const IN_CONFIG_HOME: &str = "hooks/trust.json";

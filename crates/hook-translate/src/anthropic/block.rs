@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use hook_core::shape::{ShapeError, keep_text, read_list, read_text};
+use hook_core::json::shape::{ShapeError, keep_text, read_list, read_text};
 use hook_core::{JsonKind, JsonText, JsonWalk, RawJson};
 
 use crate::parts::Part;

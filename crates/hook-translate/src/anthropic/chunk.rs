@@ -1,7 +1,7 @@
 //! One event of a stream, and the text in it.
 
+use hook_core::json::shape::{FieldReader, ShapeError};
 use hook_core::model::LlmResponse;
-use hook_core::shape::{FieldReader, ShapeError};
 use hook_core::{RawJson, RawObject};
 
 use crate::{TranslateError, Translated, chunk};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hook_core::shape::{FieldReader, ShapeError};
+use hook_core::json::shape::{FieldReader, ShapeError};
 use hook_core::{JsonKind, JsonObject, RawJson, RawObject};
 
 use crate::joined::Joined;

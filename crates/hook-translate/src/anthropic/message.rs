@@ -1,7 +1,7 @@
 //! One message of a conversation: who speaks, and what is said.
 
+use hook_core::json::shape::{ShapeError, read_text};
 use hook_core::model::{LlmMessage, LlmRole};
-use hook_core::shape::{ShapeError, read_text};
 use hook_core::{JsonKind, JsonText, JsonWalk, RawJson};
 
 use super::block::Blocks;

@@ -1,8 +1,8 @@
 //! The conversation of a request, and laying the messages that a hook gave over it.
 
 use hook_core::JsonWalk;
+use hook_core::json::shape::{ShapeError, read_list};
 use hook_core::model::{LlmMessage, LlmRole};
-use hook_core::shape::{ShapeError, read_list};
 
 use super::message::Message;
 use crate::Warning;

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
+use hook_core::json::shape::{FieldReader, fields_and};
 use hook_core::model::{LlmMessage, LlmRequest, LlmRole};
-use hook_core::shape::{FieldReader, fields_and};
 use hook_core::{JsonObject, JsonText, RawJson, RawObject};
 
 use super::messages::Messages;

@@ -1,6 +1,6 @@
 //! The system prompt, which hooks do not see and may add to.
 
-use hook_core::shape::ShapeError;
+use hook_core::json::shape::ShapeError;
 use hook_core::{JsonKind, JsonText, RawJson};
 
 use super::block::text_block_of;

@@ -1,7 +1,7 @@
 //! Token counts.
 
+use hook_core::json::shape::{FieldReader, ShapeError};
 use hook_core::model::UsageMetadata;
-use hook_core::shape::{FieldReader, ShapeError};
 use hook_core::{JsonObject, RawJson, RawObject};
 
 use crate::Warning;

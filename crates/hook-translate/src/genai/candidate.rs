@@ -1,7 +1,7 @@
 //! One alternative of a response, and laying what a hook gave over it.
 
+use hook_core::json::shape::{FieldReader, ShapeError};
 use hook_core::model::{LlmCandidate, LlmRole, SafetyRating};
-use hook_core::shape::{FieldReader, ShapeError};
 use hook_core::{JsonObject, RawJson, RawObject};
 
 use super::parts::Parts;

@@ -1,7 +1,7 @@
 //! The conversation of a request, and laying the messages that a hook gave over it.
 
+use hook_core::json::shape::{ShapeError, read_items};
 use hook_core::model::{LlmMessage, LlmRole};
-use hook_core::shape::{ShapeError, read_items};
 use hook_core::{JsonKind, JsonWalk, RawJson};
 
 use super::content::Content;

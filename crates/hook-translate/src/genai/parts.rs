@@ -1,6 +1,6 @@
 //! The parts of a content, and putting text back into them.
 
-use hook_core::shape::{ShapeError, keep_text, read_items};
+use hook_core::json::shape::{ShapeError, keep_text, read_items};
 use hook_core::{JsonKind, JsonText, JsonWalk, RawJson};
 
 use crate::parts;

@@ -1,7 +1,7 @@
 //! Requests.
 
+use hook_core::json::shape::{FieldReader, fields_and};
 use hook_core::model::LlmRequest;
-use hook_core::shape::{FieldReader, fields_and};
 use hook_core::{JsonObject, RawJson, RawObject};
 
 use super::contents::Contents;

@@ -1,7 +1,7 @@
 //! Responses.
 
+use hook_core::json::shape::{FieldReader, ShapeError};
 use hook_core::model::{LlmCandidate, LlmResponse};
-use hook_core::shape::{FieldReader, ShapeError};
 use hook_core::{JsonObject, RawJson, RawObject};
 
 use super::candidate::Candidate;

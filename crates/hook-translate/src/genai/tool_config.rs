@@ -1,7 +1,7 @@
 //! Which tools the model may call.
 
+use hook_core::json::shape::{FieldReader, ShapeError};
 use hook_core::model::ToolConfig;
-use hook_core::shape::{FieldReader, ShapeError};
 use hook_core::{JsonObject, RawJson, RawObject};
 
 use crate::json;

@@ -1,6 +1,6 @@
 //! What is said in a message: a string, or a list of parts.
 
-use hook_core::shape::{ShapeError, keep_text, read_items, read_text};
+use hook_core::json::shape::{ShapeError, keep_text, read_items, read_text};
 use hook_core::{JsonKind, JsonObject, JsonSlice, JsonText, JsonWalk, RawJson};
 
 use crate::Warning;

@@ -1,7 +1,7 @@
 //! What the requests of both APIs have in common.
 
+use hook_core::json::shape::{FieldReader, ShapeError, fields_and};
 use hook_core::model::{LlmMessage, LlmRequest};
-use hook_core::shape::{FieldReader, ShapeError, fields_and};
 use hook_core::{JsonObject, JsonWalk, RawJson, RawObject};
 
 use super::settings::{self, Setting};

@@ -12,8 +12,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use hook_core::json::shape::{FieldReader, ShapeError};
 use hook_core::model::ToolConfig;
-use hook_core::shape::{FieldReader, ShapeError};
 use hook_core::{JsonObject, RawJson, RawObject};
 
 use crate::{TranslateError, Translated, Warning, json};

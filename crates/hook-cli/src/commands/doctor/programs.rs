@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use hook_bus::{HookSystem, InitializeError};
-use hook_core::program;
+use hook_core::files::program;
 
 use super::{Finding, Health, Section};
 

@@ -5,7 +5,9 @@ use std::time::{Duration, Instant};
 use proptest::prelude::*;
 
 use super::*;
-use crate::input::{BeforeToolInput, HostContext, NotificationInput, RequestInput, ToolName};
+use crate::event::input::{
+    BeforeToolInput, HostContext, NotificationInput, RequestInput, ToolName,
+};
 use crate::json::{JsonObject, RawJson, RawObject};
 use crate::matcher::{MatchInput, Surroundings};
 

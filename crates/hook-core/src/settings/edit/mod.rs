@@ -14,8 +14,8 @@ use std::path::{Path, PathBuf};
 pub use text::switched;
 
 use super::Place;
-use super::source::read_file;
-use crate::atomic::{Exclusive, Failed, NewFile, Replaced, absent_is_none};
+use super::load::read_file;
+use crate::files::atomic::{Exclusive, Failed, NewFile, Replaced, absent_is_none};
 
 /// How often an edit starts over when another program changes the file in between.
 const ATTEMPTS: usize = 8;

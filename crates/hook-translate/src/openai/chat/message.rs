@@ -1,7 +1,7 @@
 //! One message of a chat.
 
+use hook_core::json::shape::{ShapeError, read_text};
 use hook_core::model::{LlmMessage, LlmRole};
-use hook_core::shape::{ShapeError, read_text};
 use hook_core::{JsonObject, JsonWalk, RawJson};
 
 use crate::conversation::Entry;

@@ -2,8 +2,8 @@
 
 use std::cell::LazyCell;
 
+use hook_core::json::shape::{ShapeError, read_list};
 use hook_core::model::LlmMessage;
-use hook_core::shape::{ShapeError, read_list};
 use hook_core::{JsonWalk, RawObject};
 
 use super::message::Message;

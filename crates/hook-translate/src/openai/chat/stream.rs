@@ -1,7 +1,7 @@
 //! Responses in chunks (`chat.completion.chunk`).
 
+use hook_core::json::shape::ShapeError;
 use hook_core::model::{LlmCandidate, LlmResponse};
-use hook_core::shape::ShapeError;
 use hook_core::{JsonObject, RawJson, RawObject};
 
 use super::choice::Holder;

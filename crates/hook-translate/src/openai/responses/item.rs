@@ -1,7 +1,7 @@
 //! One item of an input or an output.
 
+use hook_core::json::shape::{ShapeError, read_items, read_text};
 use hook_core::model::{LlmMessage, LlmRole};
-use hook_core::shape::{ShapeError, read_items, read_text};
 use hook_core::{JsonKind, JsonObject, JsonSlice, JsonText, JsonWalk, RawJson};
 
 use crate::conversation::Entry;

@@ -2,8 +2,8 @@
 
 use std::cell::LazyCell;
 
+use hook_core::json::shape::ShapeError;
 use hook_core::model::{LlmMessage, LlmRole};
-use hook_core::shape::ShapeError;
 use hook_core::{JsonKind, JsonText, JsonWalk, RawJson, RawObject};
 
 use super::item::Item;

@@ -1,7 +1,7 @@
 //! Responses. One has a single alternative: all that its output says.
 
+use hook_core::json::shape::{FieldReader, ShapeError};
 use hook_core::model::{LlmCandidate, LlmResponse};
-use hook_core::shape::{FieldReader, ShapeError};
 use hook_core::{JsonKind, JsonObject, RawJson, RawObject};
 
 use super::item::{Item, output_text};

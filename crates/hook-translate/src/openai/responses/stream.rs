@@ -4,8 +4,8 @@
 //! (`response.output_text.done`, `response.completed` and the like) show none: a stream would say
 //! everything twice.
 
+use hook_core::json::shape::{FieldReader, ShapeError};
 use hook_core::model::{LlmCandidate, LlmResponse};
-use hook_core::shape::{FieldReader, ShapeError};
 use hook_core::{JsonObject, RawJson, RawObject};
 
 use super::output::Output;

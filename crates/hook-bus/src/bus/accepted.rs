@@ -1,0 +1,188 @@
+//! From acceptance to answer: a request that was accepted is answered exactly once, whatever
+//! happens to its handler (architecture.md, invariant 1).
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Instant;
+
+use futures::FutureExt;
+use hook_core::failure::panic_message;
+use hook_core::{FailureCode, HookEventName, RunLane, StageFailure};
+use tokio_util::sync::CancellationToken;
+
+use super::core::BusCore;
+use super::origin::{Origin, UNKNOWN_TOKEN};
+use super::request_handler::{RequestControl, RequestHandler, Served};
+use crate::message::{
+    CorrelationId, HookExecutionRequest, HookExecutionResponse, JournalEntry, JournalMessage,
+    RequestKey,
+};
+
+/// Who is to serve a request.
+#[derive(Clone, Copy)]
+pub(crate) enum ServeBy<'h> {
+    /// The handler attached to the bus.
+    Attached,
+    /// This handler alone. Where it is not attached it refuses, since it knows what its guards want.
+    Only(&'h Arc<dyn RequestHandler>),
+}
+
+/// What is settled of a request before it is accepted.
+pub(crate) struct AcceptAs<'h> {
+    /// On whose behalf its hooks run.
+    pub(crate) lane: RunLane,
+    /// Where it comes from.
+    pub(crate) origin: Origin,
+    pub(crate) by: ServeBy<'h>,
+}
+
+/// An accepted request that must be answered.
+pub(crate) struct Accepted {
+    bus: Arc<BusCore>,
+    key: RequestKey,
+    lane: RunLane,
+    origin: Origin,
+    /// Counted from the acceptance.
+    deadline: Option<Instant>,
+    correlation_id: CorrelationId,
+    event: Option<HookEventName>,
+    streams: bool,
+    /// Its handler, fixed now: an accepted request finishes even if the handler is detached later.
+    handler: Option<Arc<dyn RequestHandler>>,
+    /// Why the handler did not take the request on, if it did not.
+    refusal: Option<Box<StageFailure>>,
+    answered: bool,
+}
+
+impl Accepted {
+    pub(crate) fn new(
+        bus: &Arc<BusCore>,
+        request: &HookExecutionRequest,
+        key: RequestKey,
+        accept: AcceptAs<'_>,
+    ) -> Self {
+        let AcceptAs { lane, origin, by } = accept;
+        bus.record(key, || JournalMessage::Request(Arc::new(request.clone())));
+        let (handler, refusal) = match by {
+            ServeBy::Attached => {
+                let handler = bus.handler();
+                let refusal = handler.as_ref().and_then(|handler| handler.accept().err());
+                (handler, refusal)
+            }
+            ServeBy::Only(own) => {
+                let refusal = bus.is_served_by(own).and_then(|()| own.accept()).err();
+                (Some(Arc::clone(own)), refusal)
+            }
+        };
+        Self {
+            bus: Arc::clone(bus),
+            key,
+            lane,
+            origin,
+            deadline: request.deadline().and_then(|after| Instant::now().checked_add(after)),
+            correlation_id: request.correlation_id().clone(),
+            event: match &handler {
+                Some(handler) => handler.event_of(request),
+                None => request.event(),
+            },
+            streams: request.asks_for_streams(),
+            handler,
+            refusal: refusal.map(Box::new),
+            answered: false,
+        }
+    }
+
+    /// The event that it is about, if there is one of that name.
+    pub(crate) fn event(&self) -> Option<HookEventName> {
+        self.event
+    }
+
+    /// Hands the request to its handler. What runs on must be driven to its end.
+    pub(crate) fn begin(
+        self,
+        request: HookExecutionRequest,
+        cancel: Option<CancellationToken>,
+    ) -> Served {
+        if self.bus.has_subscribers::<HookExecutionRequest>() {
+            self.bus.publish_message(&Arc::new(request.clone()));
+        }
+        match self.serve(request, cancel) {
+            Served::Done(response) => Served::Done(self.answer(response)),
+            Served::Running { running, cancel } => {
+                let answered = async move {
+                    let response = AssertUnwindSafe(running).catch_unwind().await;
+                    let response = response.unwrap_or_else(|panic| self.panicked(panic.as_ref()));
+                    self.answer(response)
+                };
+                Served::Running { running: answered.boxed(), cancel }
+            }
+        }
+    }
+
+    fn serve(&self, request: HookExecutionRequest, cancel: Option<CancellationToken>) -> Served {
+        let Some(handler) = &self.handler else {
+            let message = "nothing serves the bus: no hook system was started on it, or it was \
+                           disposed of";
+            return Served::Done(self.failed(StageFailure::new(FailureCode::NoHandler, message)));
+        };
+        let (key, deadline, lane) = (self.key, self.deadline, self.lane);
+        let control = RequestControl { key, cancel, deadline, lane, depth: self.origin.depth };
+        let serve = || match &self.refusal {
+            None => Arc::clone(handler).serve(request, control),
+            Some(refusal) => Arc::clone(handler).refuse(request, StageFailure::clone(refusal)),
+        };
+        catch_unwind(AssertUnwindSafe(serve))
+            .unwrap_or_else(|panic| Served::Done(self.panicked(panic.as_ref())))
+    }
+
+    /// Publishes the response and gives it back.
+    fn answer(mut self, mut response: Box<HookExecutionResponse>) -> Box<HookExecutionResponse> {
+        self.answered = true;
+        response.streams = self.streams;
+        if self.origin.is_token_unknown {
+            response.processed.warnings.push(UNKNOWN_TOKEN.to_owned());
+        }
+        let is_heard = self.bus.has_subscribers::<HookExecutionResponse>()
+            || self.bus.has_subscribers::<JournalEntry>();
+        if !is_heard {
+            return response;
+        }
+        let response = Arc::new(*response);
+        self.publish(&response);
+        Box::new(Arc::unwrap_or_clone(response))
+    }
+
+    fn publish(&self, response: &Arc<HookExecutionResponse>) {
+        self.bus.publish_message(response);
+        self.bus.record(self.key, || JournalMessage::Response(Arc::clone(response)));
+    }
+
+    fn panicked(&self, panic: &(dyn Any + Send)) -> Box<HookExecutionResponse> {
+        let message = format!("the hook engine panicked: {}", panic_message(panic));
+        self.failed(StageFailure::new(FailureCode::InternalError, message))
+    }
+
+    fn failed(&self, failure: StageFailure) -> Box<HookExecutionResponse> {
+        let id = self.correlation_id.clone();
+        match &self.handler {
+            Some(handler) => handler.failed(id, self.event, failure),
+            None => HookExecutionResponse::unserved(id, self.event, failure, None),
+        }
+    }
+}
+
+impl Drop for Accepted {
+    /// The future that served the request was dropped: its caller is gone, or the runtime is.
+    fn drop(&mut self) {
+        if !self.answered {
+            let message = "the caller does not wait for the answer any more";
+            let failure = StageFailure::new(FailureCode::Cancelled, message);
+            let response = Arc::new(*self.failed(failure));
+            self.publish(&response);
+        }
+        if let (Some(handler), None) = (&self.handler, &self.refusal) {
+            handler.release();
+        }
+    }
+}

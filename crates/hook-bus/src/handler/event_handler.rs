@@ -1,0 +1,540 @@
+//! What serves the requests of a bus: the nine stages of architecture.md, "Data flow".
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures::FutureExt;
+use hook_core::run::{Nesting, RunningHooks};
+use hook_core::text::shortened;
+use hook_core::{
+    Background, EventInput, FailureCode, FinishedHooks, Guard, HookEventName, HookExecutionResult,
+    HostContext, PayloadError, PipelineOutcome, Plan, ProcessedHookResult, RawJson, RequestInput,
+    RunScope, StageFailure,
+};
+use tokio::runtime::Handle;
+use tokio_util::sync::CancellationToken;
+
+use crate::bus::{MessageBus, RequestControl, RequestHandler, Served};
+use crate::handler::engine::{BuiltEngine, Engine, EngineSlot, InitializeError};
+use crate::handler::in_flight::InFlight;
+use crate::handler::progress::Progress;
+use crate::handler::translation::{Translation, translate};
+use crate::handler::unfinished::unfinished;
+use crate::log;
+use crate::message::{
+    Body, CorrelationId, HookExecutionRequest, HookExecutionResponse, Invalid, Named,
+};
+
+/// Serves hook-execution requests from a bus.
+pub struct HookEventHandler {
+    bus: MessageBus,
+    engine: Arc<EngineSlot>,
+    host: HostContext,
+    /// How long a request may take that does not say it itself.
+    deadline: Option<Duration>,
+    /// What becomes of hooks that nothing waits for.
+    background: Background,
+    /// Cancelled when a shutdown's deadline has passed.
+    ended: CancellationToken,
+    in_flight: InFlight,
+}
+
+impl std::fmt::Debug for HookEventHandler {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("HookEventHandler")
+            .field("in_flight", &self.in_flight.count())
+            .finish_non_exhaustive()
+    }
+}
+
+impl HookEventHandler {
+    pub(crate) fn new(
+        bus: MessageBus,
+        engine: Arc<EngineSlot>,
+        host: HostContext,
+        deadline: Option<Duration>,
+        background: Background,
+    ) -> Self {
+        Self {
+            bus,
+            engine,
+            host,
+            deadline,
+            background,
+            ended: CancellationToken::new(),
+            in_flight: InFlight::default(),
+        }
+    }
+
+    /// How many requests wait for their hooks now.
+    pub fn in_flight(&self) -> usize {
+        self.in_flight.count()
+    }
+
+    /// Detaches from the bus: later requests are answered `no_handler`, accepted ones finish. A
+    /// second call does nothing.
+    pub fn dispose(self: &Arc<Self>) {
+        self.bus.core().detach(&(Arc::clone(self) as Arc<dyn RequestHandler>));
+    }
+
+    /// Answers later requests `shutting_down`, waits for accepted ones until the deadline, then
+    /// ends their hooks and answers them `shutting_down` too.
+    pub(crate) async fn shut_down(&self, deadline: Duration) {
+        self.in_flight.close();
+        let finished = tokio::time::timeout(deadline, self.in_flight.wait()).await;
+        if finished.is_err() {
+            self.ended.cancel();
+            self.in_flight.wait().await;
+        }
+    }
+
+    /// Stages 1 to 4, and the rest too where it needs no waiting.
+    fn serve_with(
+        &self,
+        engine: &Arc<Engine>,
+        request: HookExecutionRequest,
+        control: &RequestControl,
+    ) -> Served {
+        let door = Door::of(engine, request.correlation_id().clone());
+        let keeps_inputs = request.asks_for_inputs();
+        let mut input = match self.read(engine, request.into_body()) {
+            Ok(input) => input,
+            Err(Rejected { event, other_event, failure }) => {
+                // Of several events the one that has a guard, whichever a reader takes.
+                let guarded = other_event.filter(|event| engine.may_have_guard(*event));
+                return Served::Done(door.reject(guarded.or(event), *failure));
+            }
+        };
+        let event = input.event();
+        if engine.has_unplaced_guard(event) {
+            return Served::Done(door.reject(Some(event), read_too_early(event)));
+        }
+        let plan = engine.pipeline.plan(&input, &self.host);
+        if plan.is_empty() {
+            return Served::Done(door.complete(event, PipelineOutcome::empty_success()));
+        }
+        match translate(&mut input) {
+            Ok(Translation::Done) => {}
+            Ok(Translation::NothingToShow) => {
+                return Served::Done(door.complete(event, PipelineOutcome::empty_success()));
+            }
+            Err(failure) => return Served::Done(door.fail(&plan, failure)),
+        }
+        let observer = Progress::observe(self.bus.core(), control.key, &door.id);
+        let input = input.complete(&self.host);
+        if plan.is_inline() {
+            // Done before anybody could cancel it.
+            let (cancel, lane) = (self.ended.clone(), control.lane);
+            // Nothing of it waits for a permit.
+            let nesting = Nesting::default();
+            let scope = RunScope {
+                cancel,
+                observer,
+                lane,
+                nesting,
+                depth: control.depth,
+                keeps_inputs,
+                background: self.background,
+                asked_again: false,
+            };
+            let run = engine.pipeline.run(&plan, input, &scope).now_or_never();
+            let run = run.unwrap_or_else(|| {
+                let message = "an inline plan did not finish at once";
+                Err(StageFailure::new(FailureCode::InternalError, message))
+            });
+            return match run {
+                Ok(outcome) => Served::Done(door.complete(event, outcome)),
+                Err(failure) => Served::Done(door.fail(&plan, failure)),
+            };
+        }
+        if Handle::try_current().is_err() {
+            return Served::Done(door.fail(&plan, no_runtime()));
+        }
+        let cancel = control.cancel.clone().unwrap_or_default();
+        let run = Run {
+            engine: Arc::clone(engine),
+            id: door.id,
+            plan,
+            input,
+            scope: RunScope {
+                cancel: cancel.clone(),
+                observer,
+                lane: control.lane,
+                nesting: Nesting::here(),
+                depth: control.depth,
+                keeps_inputs,
+                background: self.background,
+                asked_again: false,
+            },
+            cut_off: self.cut_off(&cancel, control.deadline),
+        };
+        Served::Running { running: run.finish().boxed(), cancel }
+    }
+
+    /// Stages 1 to 3: envelope, route, payload.
+    fn read(&self, engine: &Engine, body: Body) -> Result<Box<RequestInput>, Rejected> {
+        let known = |name: &str| engine.event(name).or_else(|| self.engine.event(name));
+        let Named { event_name, input } = match body {
+            Body::Typed(input) => {
+                let event = input.event();
+                let here =
+                    if event.row().is_declared() { known(event.as_str()) } else { Some(event) };
+                if here != Some(event) {
+                    let failure = Box::new(self.unsupported(event.as_str()));
+                    // Guards of that name listen to the event that is known by it here.
+                    let event = here.or(Some(event));
+                    return Err(Rejected { event, other_event: None, failure });
+                }
+                return match input.check() {
+                    Ok(()) => Ok(input),
+                    Err(error) => Err(invalid_payload(&error)),
+                };
+            }
+            Body::Named(named) => *named,
+            Body::Invalid(invalid) => {
+                let Invalid { event_name, other_event_name, failure } = *invalid;
+                let event = event_name.as_deref().and_then(known);
+                let other_event = other_event_name.as_deref().and_then(known);
+                return Err(Rejected { event, other_event, failure: Box::new(failure) });
+            }
+        };
+        let Some(event) = known(&event_name) else {
+            let failure = Box::new(self.unsupported(&event_name));
+            return Err(Rejected { event: None, other_event: None, failure });
+        };
+        RequestInput::read(event, input).map(Box::new).map_err(|error| invalid_payload(&error))
+    }
+
+    fn unsupported(&self, event_name: &str) -> StageFailure {
+        let events = self.engine.events();
+        let failure = StageFailure::new(FailureCode::UnsupportedEvent, events.unknown(event_name))
+            .with_detail("eventName", RawJson::from_text(&shortened(event_name)));
+        match events.nearest(event_name) {
+            Some(nearest) => failure.with_detail("nearest", RawJson::from_text(nearest)),
+            None => failure,
+        }
+    }
+
+    /// The host's side of inputs.
+    pub(crate) fn host(&self) -> &HostContext {
+        &self.host
+    }
+
+    /// Builds the engine first; the first request does that.
+    async fn initialize_and_serve(
+        self: Arc<Self>,
+        request: HookExecutionRequest,
+        cancel: CancellationToken,
+        control: RequestControl,
+    ) -> Box<HookExecutionResponse> {
+        let (id, event) = (request.correlation_id().clone(), self.event_of(&request));
+        let cut_off = self.cut_off(&cancel, control.deadline);
+        let built = tokio::select! {
+            biased;
+            failure = cut_off.reached() => return self.failed(id, event, failure),
+            built = self.engine.initialize() => built,
+        };
+        // One deadline for the whole of it.
+        let deadline = cut_off.deadline;
+        let control = RequestControl { cancel: Some(cancel), deadline, ..control };
+        let engine = match &built {
+            Ok(engine) => engine,
+            Err(unbuilt) => return unserved(&built, id, event, not_initialized(&unbuilt.error)),
+        };
+        match self.serve_with(engine, request, &control) {
+            Served::Done(response) => response,
+            Served::Running { running, .. } => running.await,
+        }
+    }
+
+    fn cut_off(&self, cancel: &CancellationToken, deadline: Option<Instant>) -> CutOff {
+        let own = || self.deadline.and_then(|after| Instant::now().checked_add(after));
+        CutOff {
+            ended: self.ended.clone(),
+            cancel: cancel.clone(),
+            deadline: deadline.or_else(own),
+        }
+    }
+}
+
+impl RequestHandler for HookEventHandler {
+    fn accept(&self) -> Result<(), StageFailure> {
+        if self.in_flight.enter() { Ok(()) } else { Err(shutting_down()) }
+    }
+
+    fn event_of(&self, request: &HookExecutionRequest) -> Option<HookEventName> {
+        request.event_among(|name| self.engine.event(name))
+    }
+
+    fn running_hooks(&self) -> Option<Arc<RunningHooks>> {
+        let engine = self.engine.get()?.ok()?;
+        Some(Arc::clone(engine.pipeline.runner().running_hooks()))
+    }
+
+    fn release(&self) {
+        self.in_flight.leave();
+    }
+
+    fn serve(self: Arc<Self>, request: HookExecutionRequest, control: RequestControl) -> Served {
+        let built = self.engine.get();
+        match &built {
+            Some(Ok(engine)) => self.serve_with(engine, request, &control),
+            Some(built @ Err(unbuilt)) => {
+                let (id, event) = (request.correlation_id().clone(), self.event_of(&request));
+                let failure = not_initialized(&unbuilt.error);
+                Served::Done(unserved(built, id, event, failure))
+            }
+            None => {
+                let cancel = control.cancel.clone().unwrap_or_default();
+                let running = self.initialize_and_serve(request, cancel.clone(), control);
+                Served::Running { running: running.boxed(), cancel }
+            }
+        }
+    }
+
+    fn refuse(self: Arc<Self>, request: HookExecutionRequest, failure: StageFailure) -> Served {
+        let (id, event) = (request.correlation_id().clone(), self.event_of(&request));
+        if let Some(built) = self.engine.get() {
+            return Served::Done(unserved(&built, id, event, failure));
+        }
+        // Only its settings say whether there is a guard.
+        let running = async move { unserved(&self.engine.initialize().await, id, event, failure) };
+        Served::Running { running: running.boxed(), cancel: CancellationToken::new() }
+    }
+
+    fn failed(
+        &self,
+        id: CorrelationId,
+        event: Option<HookEventName>,
+        failure: StageFailure,
+    ) -> Box<HookExecutionResponse> {
+        match self.engine.get() {
+            Some(built) => unserved(&built, id, event, failure),
+            // Only the host's own guards are known before settings are read.
+            None => {
+                let guard = self.engine.guard_before_reading(event);
+                HookExecutionResponse::unserved(id, event, failure, guard)
+            }
+        }
+    }
+}
+
+/// Ends a request that no hook is asked about. A guard that is known, or may be there, blocks.
+fn unserved(
+    built: &BuiltEngine,
+    id: CorrelationId,
+    event: Option<HookEventName>,
+    failure: StageFailure,
+) -> Box<HookExecutionResponse> {
+    let unbuilt = match built {
+        Ok(engine) => return Door::of(engine, id).reject(event, failure),
+        Err(unbuilt) => unbuilt,
+    };
+    match &unbuilt.unused {
+        Some(engine) => {
+            let is_incomplete = unbuilt.is_incomplete();
+            Door { engine, id, is_incomplete }.reject(event, failure)
+        }
+        None => HookExecutionResponse::unserved(id, event, failure, Some(Guard::Possible)),
+    }
+}
+
+fn shutting_down() -> StageFailure {
+    let message = "the hook system is shutting down";
+    StageFailure::new(FailureCode::ShuttingDown, message)
+}
+
+fn not_initialized(error: &InitializeError) -> StageFailure {
+    StageFailure::new(FailureCode::PlanningFailed, error.to_string())
+}
+
+/// A request that stops at the door, with its event if that is known.
+struct Rejected {
+    event: Option<HookEventName>,
+    other_event: Option<HookEventName>,
+    failure: Box<StageFailure>,
+}
+
+fn invalid_payload(error: &PayloadError) -> Rejected {
+    let failure = StageFailure::new(FailureCode::InvalidPayload, error.to_string())
+        .with_detail("field", RawJson::from_text(error.shape().path()))
+        .with_detail("expected", RawJson::from_text(error.shape().expected()));
+    Rejected { event: Some(error.event()), other_event: None, failure: Box::new(failure) }
+}
+
+fn read_too_early(event: HookEventName) -> StageFailure {
+    let message = format!(
+        "settings have guards of {event}, and were read before the event was declared; have them \
+         read again, or declare it in the settings"
+    );
+    StageFailure::new(FailureCode::PlanningFailed, message)
+}
+
+fn no_runtime() -> StageFailure {
+    let message = "hooks that are not inline need a tokio runtime, and there is none; call from a \
+                   task, or enter the runtime first";
+    StageFailure::new(FailureCode::NoRuntime, message)
+}
+
+/// Makes responses: what every one of them needs.
+struct Door<'e> {
+    engine: &'e Engine,
+    id: CorrelationId,
+    /// Whether there may be hooks that the engine does not know.
+    is_incomplete: bool,
+}
+
+impl<'e> Door<'e> {
+    fn of(engine: &'e Engine, id: CorrelationId) -> Self {
+        Self { engine, id, is_incomplete: false }
+    }
+
+    fn complete(
+        self,
+        event: HookEventName,
+        outcome: PipelineOutcome,
+    ) -> Box<HookExecutionResponse> {
+        let mut response = Box::new(HookExecutionResponse::completed(self.id, event, outcome));
+        log::event(event, &response.correlation_id, &response.hooks, &response.processed);
+        warn(self.engine, &mut response);
+        response
+    }
+
+    /// A request that never got to a plan: any hook of its event might have been meant.
+    fn reject(
+        self,
+        event: Option<HookEventName>,
+        failure: StageFailure,
+    ) -> Box<HookExecutionResponse> {
+        let planner = self.engine.pipeline.planner();
+        let blocking = event.and_then(|event| planner.blocking_on_failure(event));
+        let known = blocking.as_deref().map(|hook| Guard::Known(hook.display_name()));
+        let has_unplaced = || event.is_some_and(|event| self.engine.has_unplaced_guard(event));
+        let guard = known.or((self.is_incomplete || has_unplaced()).then_some(Guard::Possible));
+        self.failed(event, failure, guard)
+    }
+
+    /// A request whose hooks are known.
+    fn fail(self, plan: &Plan, failure: StageFailure) -> Box<HookExecutionResponse> {
+        let guard = plan.blocking_on_failure().map(|hook| Guard::Known(hook.display_name()));
+        self.failed(Some(plan.event), failure, guard)
+    }
+
+    /// A request that ended before all of its hooks had. What those that were done said still
+    /// counts where it forbids: a denial sticks (protocol.md §3).
+    fn cut_off(
+        self,
+        plan: &Plan,
+        mut failure: StageFailure,
+        partial: PipelineOutcome,
+    ) -> Box<HookExecutionResponse> {
+        if let Some(names) = unfinished(plan, &partial.hooks) {
+            failure.details.insert("unfinished", names);
+        }
+        log::event(plan.event, &self.id, &partial.hooks, &partial.processed);
+        let mut response = self.fail(plan, failure);
+        let hooks = partial.hooks.iter();
+        response.processed.warn(hooks.flat_map(HookExecutionResult::caller_warnings));
+        if partial.processed.decision > response.processed.decision {
+            response.processed.adopt_decision(partial.processed);
+        }
+        response
+    }
+
+    fn failed(
+        self,
+        event: Option<HookEventName>,
+        failure: StageFailure,
+        guard: Option<Guard<'_>>,
+    ) -> Box<HookExecutionResponse> {
+        log::failure(event, &self.id, &failure);
+        let processed = ProcessedHookResult::failed(failure, guard);
+        let mut response = Box::new(HookExecutionResponse::failed(self.id, event, processed));
+        warn(self.engine, &mut response);
+        response
+    }
+}
+
+/// Adds what the caller should know; allocates nothing where there is nothing to say.
+fn warn(engine: &Engine, response: &mut HookExecutionResponse) {
+    let notices = engine.registry.notices(response.event);
+    response.processed.warn(notices.map(str::to_owned));
+    let hooks = response.hooks.iter();
+    response.processed.warn(hooks.flat_map(HookExecutionResult::caller_warnings));
+}
+
+/// How long hooks that were cut off may take to say what they had said: they need no time for it.
+const LAST_WORD: Duration = Duration::from_secs(1);
+
+/// A plan that must be waited for.
+struct Run {
+    engine: Arc<Engine>,
+    id: CorrelationId,
+    plan: Arc<Plan>,
+    input: EventInput,
+    scope: RunScope,
+    cut_off: CutOff,
+}
+
+impl Run {
+    async fn finish(self) -> Box<HookExecutionResponse> {
+        let door = Door::of(&self.engine, self.id);
+        let pipeline = &self.engine.pipeline;
+        let mut finished = FinishedHooks::default();
+        let run = {
+            let run = pipeline.run_into(&self.plan, self.input, &self.scope, &mut finished);
+            let mut run = pin!(run);
+            tokio::select! {
+                biased;
+                failure = self.cut_off.reached() => {
+                    // Hooks that are cancelled answer at once, and what they had printed by then
+                    // counts where it forbids.
+                    self.scope.cancel.cancel();
+                    let _ = tokio::time::timeout(LAST_WORD, run).await;
+                    Err(failure)
+                }
+                run = &mut run => run,
+            }
+        };
+        let outcome = pipeline.settle(&self.plan, finished);
+        match (run, outcome) {
+            (Ok(()), Ok(outcome)) => door.complete(self.plan.event, outcome),
+            (Err(failure), Ok(partial)) => door.cut_off(&self.plan, failure, partial),
+            (_, Err(failure)) => door.fail(&self.plan, failure),
+        }
+    }
+}
+
+/// What may end the wait for a request before its hooks are done.
+struct CutOff {
+    ended: CancellationToken,
+    cancel: CancellationToken,
+    deadline: Option<Instant>,
+}
+
+impl CutOff {
+    async fn reached(&self) -> StageFailure {
+        tokio::select! {
+            () = self.ended.cancelled() => shutting_down(),
+            () = self.cancel.cancelled() => {
+                StageFailure::new(FailureCode::Cancelled, "the request was cancelled")
+            }
+            () = passed(self.deadline) => {
+                let message = "the request's deadline passed before its hooks were done";
+                StageFailure::new(FailureCode::DeadlineExceeded, message)
+            }
+        }
+    }
+}
+
+async fn passed(deadline: Option<Instant>) {
+    match deadline {
+        // Without a runtime nothing runs that would have to be cut off.
+        Some(deadline) if Handle::try_current().is_ok() => {
+            tokio::time::sleep_until(deadline.into()).await;
+        }
+        _ => std::future::pending().await,
+    }
+}

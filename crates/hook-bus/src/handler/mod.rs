@@ -1,0 +1,28 @@
+//! What serves the requests of a bus.
+//!
+//! | file | what it holds |
+//! | --- | --- |
+//! | `event_handler` | the nine stages of a request |
+//! | `engine` | the engine behind it: built on first use, and again on reload |
+//! | `declared`, `registered`, `registrations` | events and hooks that come and go at run time |
+//! | `translation` | model payloads in an SDK's form |
+//! | `progress`, `unfinished` | what is told of hooks while they run, and when they are cut off |
+//! | `in_flight` | requests that are not answered yet |
+
+mod declared;
+mod engine;
+mod event_handler;
+mod in_flight;
+mod progress;
+mod registered;
+mod registrations;
+mod translation;
+mod unfinished;
+
+pub use declared::DeclaredEvent;
+pub(crate) use declared::DeclaredEvents;
+pub(crate) use engine::{Engine, EngineOptions, EngineSlot, Sources, Unbuilt};
+pub use engine::{InitializeError, NotInitialized};
+pub use event_handler::HookEventHandler;
+pub use registered::{RegisterError, RegisteredHook, Registrant, Registration};
+pub(crate) use registrations::{Registrations, in_force};

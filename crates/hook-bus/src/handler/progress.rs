@@ -1,0 +1,63 @@
+//! Telling subscribers which hook runs now.
+
+use std::sync::Arc;
+
+use hook_core::{HookExecutionResult, HookInput, HookSpec, RunObserver};
+
+use crate::bus::BusCore;
+use crate::message::{
+    CorrelationId, HookFinished, HookProgress, HookStarted, JournalEntry, JournalMessage,
+    RequestKey,
+};
+
+/// Publishes the starts and finishes of one request's hooks.
+pub(crate) struct Progress {
+    bus: Arc<BusCore>,
+    request: RequestKey,
+    correlation_id: CorrelationId,
+}
+
+impl Progress {
+    /// An observer, if anybody subscribed to progress or to everything.
+    pub(crate) fn observe(
+        bus: &Arc<BusCore>,
+        request: RequestKey,
+        correlation_id: &CorrelationId,
+    ) -> Option<Arc<dyn RunObserver>> {
+        if !bus.has_subscribers::<HookProgress>() && !bus.has_subscribers::<JournalEntry>() {
+            return None;
+        }
+        Some(Arc::new(Self {
+            bus: Arc::clone(bus),
+            request,
+            correlation_id: correlation_id.clone(),
+        }))
+    }
+
+    fn publish(&self, progress: HookProgress) {
+        let progress = Arc::new(progress);
+        self.bus.publish_message(&progress);
+        self.bus.record(self.request, || JournalMessage::Progress(progress));
+    }
+}
+
+impl RunObserver for Progress {
+    fn hook_started(&self, hook: &HookSpec) {
+        self.publish(HookProgress::Started(HookStarted {
+            request: Some(self.request),
+            correlation_id: self.correlation_id.clone(),
+            hook: hook.identity.clone(),
+            timeout: hook.timeout,
+        }));
+    }
+
+    fn hook_finished(&self, result: &HookExecutionResult, told: Option<&HookInput>) {
+        let told = told.filter(|_| self.bus.topics().are_audited()).cloned();
+        self.publish(HookProgress::Finished(Box::new(HookFinished {
+            request: Some(self.request),
+            correlation_id: self.correlation_id.clone(),
+            result: result.clone(),
+            told,
+        })));
+    }
+}

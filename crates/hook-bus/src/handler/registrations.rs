@@ -1,0 +1,96 @@
+//! Telling subscribers which hooks came into force, and which went.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{Arc, Weak};
+
+use hook_core::{Hook, HookEventName, HookRegistry};
+
+use crate::bus::Topics;
+use crate::bus::sealed::Message;
+use crate::message::{HookRegistration, RegistrationChange};
+
+/// Publishes what comes and goes. It does not keep the bus alive.
+#[derive(Debug)]
+pub(crate) struct Registrations {
+    topics: Weak<Topics>,
+}
+
+impl Registrations {
+    pub(crate) fn on(topics: &Arc<Topics>) -> Self {
+        Self { topics: Arc::downgrade(topics) }
+    }
+
+    /// Says what is different now that the hooks of an engine of that generation are in force, perhaps
+    /// after those of another.
+    pub(crate) fn replaced(
+        &self,
+        before: Option<&HookRegistry>,
+        now: &HookRegistry,
+        generation: u64,
+    ) {
+        let Some(topics) = self.topics.upgrade() else { return };
+        if !HookRegistration::topic(&topics).has_subscribers() {
+            return;
+        }
+        let gone = before.map(in_force).unwrap_or_default();
+        let come = in_force(now);
+        for hook in without(&gone, &come) {
+            self.tell(RegistrationChange::Unregistered, hook, generation);
+        }
+        for hook in without(&come, &gone) {
+            self.tell(RegistrationChange::Registered, hook, generation);
+        }
+    }
+
+    /// Says that a hook came or went, with that engine or, at run time, into it.
+    pub(crate) fn tell(&self, change: RegistrationChange, hook: &Hook, generation: u64) {
+        if let Some(topics) = self.topics.upgrade() {
+            let registration = HookRegistration::now(change, hook.identity.clone(), generation);
+            HookRegistration::topic(&topics).publish(&Arc::new(registration));
+        }
+    }
+}
+
+/// The hooks that count for their events: they are switched on, and may run or block in place of
+/// running.
+pub(crate) fn in_force(registry: &HookRegistry) -> Vec<Arc<Hook>> {
+    let counts = registry.list().into_iter();
+    counts
+        .filter(|listing| listing.enabled && (listing.trusted || listing.hook.blocks_unrun()))
+        .map(|listing| listing.hook)
+        .collect()
+}
+
+/// What tells hooks apart over reloads.
+type Identity<'h> =
+    (HookEventName, &'h str, &'h str, Option<&'h str>, &'h str, Option<&'h Path>, bool);
+
+fn identity(hook: &Hook) -> Identity<'_> {
+    let file = hook.place.as_ref().and_then(|place| place.file.as_deref());
+    (
+        hook.event,
+        hook.display_name(),
+        hook.command(),
+        hook.matcher.text(),
+        hook.source.as_str(),
+        file.map(|file| file.as_path()),
+        hook.blocks_unrun(),
+    )
+}
+
+/// Those of `these` that are not among `those`; of equal ones, as many as there are more.
+fn without<'h>(these: &'h [Arc<Hook>], those: &'h [Arc<Hook>]) -> Vec<&'h Arc<Hook>> {
+    let mut known: HashMap<Identity<'h>, usize> = HashMap::new();
+    for hook in those {
+        *known.entry(identity(hook)).or_default() += 1;
+    }
+    let mut rest = Vec::new();
+    for hook in these {
+        match known.get_mut(&identity(hook)) {
+            Some(count @ 1..) => *count -= 1,
+            _ => rest.push(hook),
+        }
+    }
+    rest
+}

@@ -1,0 +1,114 @@
+//! What is found in a file of settings, and where.
+
+use std::ffi::{OsStr, OsString};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use crate::event::Events;
+use crate::settings::{self, Diagnostic, Document, HookEntry, Rule, SettingsFile};
+
+/// What hooks find around them.
+#[derive(Debug, Clone, Default)]
+pub struct Surroundings {
+    /// The project, in which relative scripts are looked for.
+    pub project: PathBuf,
+    /// The environment that hooks would inherit: where programs are looked for, and what `~` is.
+    pub environment: Vec<(OsString, OsString)>,
+    /// The events there are beside those that settings declare.
+    pub events: Events,
+}
+
+impl Surroundings {
+    pub(super) fn variable(&self, name: &str) -> Option<&OsStr> {
+        let found = self.environment.iter().find(|(known, _)| known == name);
+        found.map(|(_, value)| value.as_os_str())
+    }
+}
+
+/// A settings file with everything that is wrong with it.
+#[derive(Debug, Clone)]
+pub struct CheckedFile {
+    /// The file; its diagnostics are those of reading and of checking, in the order of their places.
+    pub file: SettingsFile,
+    /// The text that places are places of, without a byte order mark; empty if the file cannot be
+    /// read.
+    pub text: String,
+}
+
+/// The project that a file is the settings of, by where it stands.
+pub(super) fn project_of(file: &SettingsFile) -> Option<PathBuf> {
+    let path = std::path::absolute(file.path.as_ref()?).ok()?;
+    settings::project_of(&path).map(Path::to_path_buf)
+}
+
+/// Something that is wrong at a range of a file's text.
+pub(super) struct Finding {
+    range: Range<usize>,
+    path: String,
+    pub(super) diagnostic: Diagnostic,
+}
+
+impl Finding {
+    pub(super) fn new(
+        rule: Rule,
+        range: &Range<usize>,
+        path: String,
+        message: impl Into<String>,
+    ) -> Self {
+        let diagnostic = Diagnostic::new(rule, Default::default(), message);
+        Self { range: range.clone(), path, diagnostic }
+    }
+
+    pub(super) fn remedy(mut self, remedy: impl Into<String>) -> Self {
+        self.diagnostic.remedy = Some(remedy.into());
+        self
+    }
+}
+
+/// What was found in one file.
+pub(super) struct Findings<'f> {
+    document: Document<'f>,
+    text: &'f str,
+}
+
+impl<'f> Findings<'f> {
+    pub(super) fn of(checked: &'f CheckedFile) -> Self {
+        let file = &checked.file;
+        let mut document = Document::new(&checked.text, file.path.clone());
+        document.found_before(&file.diagnostics, file.spans.unreported);
+        Self { document, text: &checked.text }
+    }
+
+    /// A part of the file's text.
+    pub(super) fn text(&self, range: &Range<usize>) -> Option<&'f str> {
+        self.text.get(range.clone())
+    }
+
+    pub(super) fn add(&mut self, finding: Finding) {
+        let place = self.document.place_at(finding.range, finding.path);
+        self.document.push(Diagnostic { place, ..finding.diagnostic });
+    }
+
+    /// Whether what is added from now on is only counted.
+    pub(super) fn is_full(&self) -> bool {
+        self.document.is_full()
+    }
+
+    pub(super) fn into_diagnostics(self) -> Vec<Diagnostic> {
+        let mut diagnostics = self.document.into_diagnostics();
+        diagnostics
+            .sort_by_key(|it| (it.rule == Rule::TooManyProblems, it.place.line, it.place.column));
+        diagnostics
+    }
+}
+
+/// The JSON path of a hook's field, or of a field of the definition that it stands in.
+pub(super) fn path_of(entry: &HookEntry, field: &str) -> String {
+    format!("{}.{field}", entry.place.path)
+}
+
+pub(super) fn path_of_definition(entry: &HookEntry, field: &str) -> String {
+    let hook = &entry.place.path;
+    let definition = hook.rfind(".hooks[").and_then(|end| hook.get(..end)).unwrap_or(hook);
+    format!("{definition}.{field}")
+}

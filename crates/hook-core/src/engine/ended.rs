@@ -1,0 +1,91 @@
+//! Which hooks of a plan do not start, because of what earlier ones said (protocol.md §2, "Groups").
+
+use std::sync::Arc;
+
+use crate::event::HookEventName;
+use crate::event::output::PolicyDecision;
+use crate::plan::Hook;
+use crate::run::{HookExecutionResult, HookIdentity};
+use crate::settings::FailBehavior;
+
+/// A hook that was not started, and the one that ended the plan before it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct NotStarted {
+    /// The hook.
+    pub hook: HookIdentity,
+    /// The name of the hook of an earlier priority by whose answer it was not.
+    pub ended_by: Box<str>,
+}
+
+/// What the hooks of earlier priorities ended. What one says holds for later priorities, and not for
+/// its own.
+#[derive(Default)]
+pub(super) struct Ended {
+    in_force: Ending,
+    /// Of the priority that runs now.
+    said: Ending,
+    priority: Option<i32>,
+}
+
+#[derive(Default)]
+struct Ending {
+    /// By whom everything is.
+    all: Option<Arc<Hook>>,
+    /// Who wants the remaining hooks skipped: the most trusted of those that do.
+    remaining: Option<Arc<Hook>>,
+}
+
+impl Ended {
+    /// A group of that priority is about to run.
+    pub(super) fn begin(&mut self, priority: i32) {
+        if self.priority.replace(priority) == Some(priority) {
+            return;
+        }
+        let said = std::mem::take(&mut self.said);
+        self.in_force.all = self.in_force.all.take().or(said.all);
+        if let Some(hook) = said.remaining {
+            self.in_force.skip(&hook);
+        }
+    }
+
+    /// Takes in what a hook said.
+    pub(super) fn note(
+        &mut self,
+        event: HookEventName,
+        hook: &Arc<Hook>,
+        result: &HookExecutionResult,
+    ) {
+        let Some(output) = &result.output else { return };
+        let ends = match output.policy(event) {
+            PolicyDecision::Stop | PolicyDecision::Retry => true,
+            PolicyDecision::Block => event.row().block_means.is_some(),
+            PolicyDecision::Ask | PolicyDecision::Proceed => false,
+        };
+        if ends && self.said.all.is_none() {
+            self.said.all = Some(Arc::clone(hook));
+        }
+        if result.success && output.skip_remaining == Some(true) {
+            self.said.skip(hook);
+        }
+    }
+
+    /// By whom a hook is kept out, if it is. No guard is skipped, and nobody skips a hook that is
+    /// trusted more.
+    pub(super) fn keeps_out(&self, hook: &Hook) -> Option<&Arc<Hook>> {
+        let skips = |by: &&Arc<Hook>| {
+            hook.fail_behavior != FailBehavior::Block
+                && hook.source.trust_rank() <= by.source.trust_rank()
+        };
+        self.in_force.all.as_ref().or_else(|| self.in_force.remaining.as_ref().filter(skips))
+    }
+}
+
+impl Ending {
+    fn skip(&mut self, by: &Arc<Hook>) {
+        let rank = |hook: &Arc<Hook>| hook.source.trust_rank();
+        if self.remaining.as_ref().is_none_or(|known| rank(known) < rank(by)) {
+            self.remaining = Some(Arc::clone(by));
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! The one way an event takes: plan, run, aggregate, process.
+//!
+//! | file | what it holds |
+//! | --- | --- |
+//! | `pipeline` | the way itself |
+//! | `ended` | which hooks do not start, because of what earlier ones said |
+//! | `asked_again` | guards that are asked about what other hooks made of the input |
+//! | `finished` | what the hooks of a plan did |
+//! | `aggregator`, `processed` | one answer out of many |
+//! | `changes` | what a hook changes of the input, for the next ones and for logs |
+//! | `read_back` | results as messages tell them |
+
+mod aggregator;
+mod asked_again;
+mod changes;
+mod ended;
+mod finished;
+mod pipeline;
+mod processed;
+pub mod read_back;
+
+pub use aggregator::{AggregatedHookResult, Aggregator, ErrorReport};
+pub use changes::changes;
+pub use ended::NotStarted;
+pub use finished::{FinishedHooks, PipelineOutcome};
+pub use pipeline::Pipeline;
+pub use processed::{Guard, ProcessedHookResult, StageFailure};

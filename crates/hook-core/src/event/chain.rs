@@ -1,0 +1,69 @@
+//! Chaining: what a hook's answer changes in the input of the next group (protocol.md §2). Each
+//! event names one of these in its row.
+
+use super::output::HookOutput;
+use super::row::Chain;
+use super::table::EventPayload;
+use crate::json::{JsonArray, RawObject};
+
+impl Chain {
+    /// The fields of `hookSpecificOutput` that change the payload; an answer without them changes nothing.
+    pub(crate) fn fields(self) -> &'static [&'static str] {
+        match self {
+            Self::Nothing => &[],
+            Self::ToolInput => &["tool_input"],
+            Self::ToolResponse => &["tool_response"],
+            Self::ModelRequest => &["llm_request", "messages"],
+            Self::ModelResponse => &["llm_response"],
+            Self::Prompt => &["additionalContext"],
+        }
+    }
+
+    /// Whether an answer says something that may change the payload.
+    pub(crate) fn concerns(self, output: &HookOutput) -> bool {
+        self.fields().iter().any(|field| output.specific(field).is_some())
+    }
+}
+
+impl EventPayload {
+    /// Applies one hook's output to the payload that the next hook gets.
+    pub(crate) fn apply(&mut self, output: &HookOutput) {
+        let chain = self.event().row().chain;
+        match (chain, self) {
+            (Chain::ToolInput, Self::BeforeTool(input)) => {
+                overlay(&mut input.tool_input, "tool_input", output);
+            }
+            (Chain::ToolResponse, Self::AfterTool(input)) => {
+                if let Some(response) = output.specific("tool_response")
+                    && response.kind() == input.tool_response.kind()
+                {
+                    input.tool_response = response.clone();
+                }
+            }
+            (Chain::ModelRequest, Self::BeforeModel(input)) => {
+                overlay(&mut input.llm_request, "llm_request", output);
+                let messages = output.specific("messages").cloned().map(JsonArray::try_from);
+                if let Some(Ok(messages)) = messages {
+                    input.messages = Some(messages);
+                }
+            }
+            (Chain::ModelResponse, Self::AfterModel(input)) => {
+                overlay(&mut input.llm_response, "llm_response", output);
+            }
+            (Chain::Prompt, Self::BeforeAgent(input)) => {
+                if let Some(context) = output.additional_context() {
+                    input.prompt.push_str("\n\n");
+                    input.prompt.push_str(&context);
+                }
+            }
+            // A row names what its payload has.
+            _ => {}
+        }
+    }
+}
+
+fn overlay(field: &mut RawObject, name: &str, output: &HookOutput) {
+    if let Some(changes) = output.specific_object(name) {
+        *field = field.overlaid(&changes.fields());
+    }
+}

@@ -1,0 +1,155 @@
+//! Around tool calls, and the permission for them.
+
+use super::{FieldValue, Payload, Subject, payload};
+use crate::event::input::tool::{McpContext, ToolName};
+use crate::json::field::Field;
+use crate::json::shape::{FieldReader, ShapeError};
+use crate::json::{JsonArray, JsonNumber, JsonObject, ObjectWriter, RawJson, RawObject};
+
+payload! {
+    /// A tool is about to run.
+    BeforeToolInput {
+        /// The tool.
+        tool_name: ToolName,
+        /// Its arguments.
+        tool_input: RawObject,
+    }
+    optional {
+        /// The MCP server that the tool comes from.
+        mcp_context: McpContext,
+        /// What the model calls this call.
+        tool_call_id: String,
+        /// The tools that were called before, the latest last.
+        recent_tools: Vec<String>,
+        /// What the conversation has used so far: `prompt_tokens`, `completion_tokens`,
+        /// `total_tokens`.
+        token_usage: RawObject,
+    }
+    subject: tool_name,
+    arguments: tool_input,
+    sample: r#"{"tool_name":"write_file","tool_input":{"path":"notes.txt","content":"Hello"}}"#,
+}
+
+payload! {
+    /// A tool ran.
+    AfterToolInput {
+        /// The tool.
+        tool_name: ToolName,
+        /// The arguments it ran with.
+        tool_input: RawObject,
+        /// What the tool gave back; any value.
+        tool_response: RawJson,
+    }
+    optional {
+        /// The MCP server that the tool comes from.
+        mcp_context: McpContext,
+        /// What the model calls this call.
+        tool_call_id: String,
+        /// How long the tool ran, in milliseconds.
+        duration_ms: JsonNumber,
+        /// The exit code, of a tool that has one.
+        exit_code: i64,
+        /// Whether the tool failed.
+        is_error: bool,
+    }
+    subject: tool_name,
+    arguments: tool_input,
+    sample: concat!(
+        r#"{"tool_name":"write_file","tool_input":{"path":"notes.txt","content":"Hello"},"#,
+        r#""tool_response":{"llmContent":"wrote 5 bytes to notes.txt"}}"#,
+    ),
+}
+
+payload! {
+    /// A tool failed.
+    ToolErrorInput {
+        /// The tool.
+        tool_name: ToolName,
+        /// The arguments it ran with.
+        tool_input: RawObject,
+        /// What went wrong.
+        error: String,
+    }
+    optional {
+        /// What the model calls this call.
+        tool_call_id: String,
+        /// The exit code, of a tool that has one.
+        exit_code: i64,
+    }
+    subject: tool_name,
+    arguments: tool_input,
+    sample: concat!(
+        r#"{"tool_name":"run_shell_command","tool_input":{"command":"make"},"#,
+        r#""error":"make: *** No targets.  Stop.","exit_code":2}"#,
+    ),
+}
+
+payload! {
+    /// All tool calls of one answer are done.
+    ToolBatchInput {
+        /// The calls.
+        calls: JsonArray,
+    }
+    optional {}
+    sample: r#"{"calls":[{"tool_name":"read_file","tool_input":{"path":"notes.txt"}}]}"#,
+}
+
+payload! {
+    /// The user is about to be asked whether a tool may run.
+    PermissionRequestInput {
+        /// The tool.
+        tool_name: ToolName,
+        /// Its arguments.
+        tool_input: RawObject,
+    }
+    optional {
+        /// What the model calls this call.
+        tool_call_id: String,
+        /// What the user is offered to allow for good, in the agent's own shape.
+        suggestions: JsonArray,
+    }
+    subject: tool_name,
+    arguments: tool_input,
+    sample: r#"{"tool_name":"run_shell_command","tool_input":{"command":"make test"}}"#,
+}
+
+payload! {
+    /// It was granted that a tool runs.
+    PermissionGrantedInput {
+        /// The tool.
+        tool_name: ToolName,
+        /// Its arguments.
+        tool_input: RawObject,
+        /// Who granted it, such as `user` or `hook`.
+        by: String,
+    }
+    optional {}
+    subject: tool_name,
+    arguments: tool_input,
+    sample: concat!(
+        r#"{"tool_name":"run_shell_command","tool_input":{"command":"make test"},"#,
+        r#""by":"user"}"#,
+    ),
+}
+
+payload! {
+    /// It was refused that a tool runs.
+    PermissionDeniedInput {
+        /// The tool.
+        tool_name: ToolName,
+        /// Its arguments.
+        tool_input: RawObject,
+        /// Who refused it, such as `user` or `hook`.
+        by: String,
+    }
+    optional {
+        /// Why.
+        reason: String,
+    }
+    subject: tool_name,
+    arguments: tool_input,
+    sample: concat!(
+        r#"{"tool_name":"run_shell_command","tool_input":{"command":"make test"},"#,
+        r#""by":"user","reason":"not now"}"#,
+    ),
+}

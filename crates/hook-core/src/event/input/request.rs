@@ -1,0 +1,348 @@
+//! The fields of every input, and the input of one event.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::event::row::{HookEventName, ModelPayload};
+use crate::event::table::EventPayload;
+use crate::json::field::{self, Field, Kind};
+use crate::json::shape::{FieldReader, ShapeError, repeated_field};
+use crate::json::{JsonObject, ObjectWriter, RawObject};
+use crate::model::OLDER_NAMES;
+
+/// Request values that reach the environment of a process may be this long, in bytes.
+const MAX_ENVIRONMENT_VALUE: usize = 4 * 1024;
+
+/// The fields that every input has. A request may bring its own, but for the event's name.
+pub static BASE_FIELDS: [Field; 5] = [
+    Field::optional(
+        "session_id",
+        Kind::ShortText(MAX_ENVIRONMENT_VALUE),
+        "Identifies the agent's session.",
+    ),
+    Field::optional(
+        "transcript_path",
+        Kind::Text,
+        "The file with the session's transcript; empty when there is none.",
+    ),
+    Field::optional(
+        "cwd",
+        Kind::ShortText(MAX_ENVIRONMENT_VALUE),
+        "The agent's working directory.",
+    ),
+    Field::optional("hook_event_name", Kind::Text, "The event."),
+    Field::optional("timestamp", Kind::Text, "When the event happened, ISO 8601."),
+];
+
+/// A payload that is not what its event requires.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("invalid {event} input: {shape}")]
+pub struct PayloadError {
+    pub(crate) event: HookEventName,
+    #[source]
+    pub(crate) shape: ShapeError,
+}
+
+impl PayloadError {
+    /// The event whose payload was read.
+    pub fn event(&self) -> HookEventName {
+        self.event
+    }
+
+    /// The offending field and what was expected of it.
+    pub fn shape(&self) -> &ShapeError {
+        &self.shape
+    }
+}
+
+/// The host's side of the base fields: who the session is and where it works.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostContext {
+    /// Identifies the agent's session.
+    pub session_id: Arc<str>,
+    /// The agent's working directory.
+    pub cwd: Arc<str>,
+    /// The file that holds the session's transcript; empty when there is none.
+    pub transcript_path: Arc<str>,
+}
+
+/// Base fields that a request brings itself; they win over the host's.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct BaseOverrides {
+    /// The session that the event belongs to.
+    pub session_id: Option<Arc<str>>,
+    /// The session's working directory.
+    pub cwd: Option<Arc<str>>,
+    /// The session's transcript file.
+    pub transcript_path: Option<Arc<str>>,
+    /// When the event happened, ISO 8601.
+    pub timestamp: Option<Arc<str>>,
+}
+
+/// What a request brings: a checked payload, base fields of its own, and unknown fields.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RequestInput {
+    /// The event's payload.
+    pub payload: EventPayload,
+    /// Base fields that win over the host's.
+    pub base: BaseOverrides,
+    /// Unknown fields, which reach scripts unchanged.
+    pub extra: JsonObject,
+}
+
+impl RequestInput {
+    /// Reads and checks the input of an event.
+    ///
+    /// # Errors
+    /// Names the first field that is not what protocol.md §2 requires.
+    pub fn read(event: HookEventName, fields: JsonObject) -> Result<Self, PayloadError> {
+        let repeated = repeated_field(&fields);
+        let mut fields = FieldReader::new(fields);
+        let read = |fields: &mut FieldReader| -> Result<_, ShapeError> {
+            repeated?;
+            if event.row().model != ModelPayload::None {
+                for (name, older) in OLDER_NAMES {
+                    fields.alias(older, name);
+                }
+            }
+            // The engine's own word on it wins (protocol.md §2).
+            fields.any("hook_event_name");
+            let base = BaseOverrides {
+                session_id: environment_value(fields, "session_id")?,
+                cwd: environment_value(fields, "cwd")?,
+                transcript_path: fields.text("transcript_path")?.map(Into::into),
+                timestamp: fields.text("timestamp")?.map(Into::into),
+            };
+            Ok((base, EventPayload::read(event, fields)?))
+        };
+        let (base, payload) = read(&mut fields).map_err(|shape| PayloadError { event, shape })?;
+        Ok(Self { payload, base, extra: fields.rest() })
+    }
+
+    /// Checks what a payload's types alone do not say; reading has checked it already.
+    ///
+    /// # Errors
+    /// Names the field that is not what protocol.md §2 requires.
+    pub fn check(&self) -> Result<(), PayloadError> {
+        let check = || -> Result<(), ShapeError> {
+            for (name, value) in [("session_id", &self.base.session_id), ("cwd", &self.base.cwd)] {
+                if let Some(value) = value {
+                    fits_environment(name, value)?;
+                }
+            }
+            self.payload.check()?;
+            match self.forged_field() {
+                Some(name) => Err(ShapeError::new(name, "a field that is not a known one", "one")),
+                None => Ok(()),
+            }
+        };
+        check().map_err(|shape| PayloadError { event: self.event(), shape })
+    }
+
+    /// An unknown field that has the name of a known one, and would be written beside it.
+    fn forged_field(&self) -> Option<String> {
+        let known = self.payload.fields();
+        let mut names = self.extra.iter().map(|(name, _)| name);
+        names
+            .find(|name| field::has(&BASE_FIELDS, name) || field::has(known, name))
+            .map(str::to_owned)
+    }
+
+    /// The event that the payload belongs to.
+    pub fn event(&self) -> HookEventName {
+        self.payload.event()
+    }
+
+    /// Fills in the host's base fields and, where the request has none, the time.
+    pub fn complete(self, host: &HostContext) -> EventInput {
+        let base = self.base;
+        EventInput {
+            session_id: base.session_id.unwrap_or_else(|| Arc::clone(&host.session_id)),
+            transcript_path: base
+                .transcript_path
+                .unwrap_or_else(|| Arc::clone(&host.transcript_path)),
+            cwd: base.cwd.unwrap_or_else(|| Arc::clone(&host.cwd)),
+            timestamp: base.timestamp.unwrap_or_else(timestamp),
+            payload: self.payload,
+            extra: self.extra,
+        }
+    }
+
+    /// Writes the fields as a request carries them.
+    pub fn write(&self, out: &mut ObjectWriter<'_>) {
+        out.optional_text("session_id", self.base.session_id.as_deref());
+        out.optional_text("transcript_path", self.base.transcript_path.as_deref());
+        out.optional_text("cwd", self.base.cwd.as_deref());
+        out.optional_text("timestamp", self.base.timestamp.as_deref());
+        self.payload.write(out);
+        out.fields(&self.extra);
+    }
+}
+
+impl<P: Into<EventPayload>> From<P> for RequestInput {
+    fn from(payload: P) -> Self {
+        Self {
+            payload: payload.into(),
+            base: BaseOverrides::default(),
+            extra: JsonObject::default(),
+        }
+    }
+}
+
+/// Values that end up in a process's environment must fit there (protocol.md §3).
+fn environment_value(fields: &mut FieldReader, name: &str) -> Result<Option<Arc<str>>, ShapeError> {
+    let Some(value) = fields.text(name)? else { return Ok(None) };
+    fits_environment(name, &value)?;
+    Ok(Some(value.into()))
+}
+
+fn fits_environment(name: &str, value: &str) -> Result<(), ShapeError> {
+    const EXPECTED: &str = "at most 4 KiB without NUL";
+    if value.contains('\0') {
+        return Err(ShapeError::new(name, EXPECTED, "a NUL"));
+    }
+    if value.len() > MAX_ENVIRONMENT_VALUE {
+        return Err(ShapeError::new(name, EXPECTED, format!("{} bytes", value.len())));
+    }
+    Ok(())
+}
+
+/// The time it is, as messages say it: ISO 8601 in UTC, with milliseconds.
+pub fn timestamp() -> Arc<str> {
+    timestamp_before(Duration::ZERO)
+}
+
+/// The time it was that long ago, as [`timestamp`] says it.
+pub fn timestamp_before(ago: Duration) -> Arc<str> {
+    let now = jiff::Timestamp::now();
+    let then = now.checked_sub(ago).unwrap_or(now);
+    // Always three digits of milliseconds, as JavaScript's toISOString writes them.
+    format!("{then:.3}").into()
+}
+
+/// One event with everything a hook is told about it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct EventInput {
+    /// Identifies the agent's session.
+    pub session_id: Arc<str>,
+    /// The session's transcript file; empty when there is none.
+    pub transcript_path: Arc<str>,
+    /// The session's working directory.
+    pub cwd: Arc<str>,
+    /// When the event happened, ISO 8601 UTC with milliseconds.
+    pub timestamp: Arc<str>,
+    /// The event's own fields.
+    pub payload: EventPayload,
+    /// Unknown fields of the request.
+    pub extra: JsonObject,
+}
+
+impl EventInput {
+    /// The event.
+    pub fn event(&self) -> HookEventName {
+        self.payload.event()
+    }
+
+    /// The JSON that a script reads on its standard input.
+    pub fn to_raw(&self) -> RawObject {
+        RawObject::from_written(self.to_json())
+    }
+
+    /// [`to_raw`](Self::to_raw) as bytes.
+    pub fn to_json(&self) -> Vec<u8> {
+        ObjectWriter::value(512, |object| {
+            object.text("session_id", &self.session_id);
+            object.text("transcript_path", &self.transcript_path);
+            object.text("cwd", &self.cwd);
+            object.text("hook_event_name", self.event().as_str());
+            object.text("timestamp", &self.timestamp);
+            self.payload.write(object);
+            object.fields(&self.extra);
+        })
+    }
+}
+
+impl fmt::Debug for EventInput {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.to_raw().as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::RawJson;
+
+    fn read(event: HookEventName, text: &str) -> Result<RequestInput, PayloadError> {
+        RequestInput::read(event, RawJson::parse(text).unwrap().to_object().unwrap())
+    }
+
+    #[test]
+    fn unknown_fields_reach_the_script_byte_for_byte() {
+        let text = r#"{"hook_event_name":"Lie","prompt":"hi","later":{"n":1e0001},"cwd":"/tmp"}"#;
+        let host = HostContext {
+            session_id: "s".into(),
+            cwd: "/elsewhere".into(),
+            transcript_path: "".into(),
+        };
+        let input = read(HookEventName::BeforeAgent, text).unwrap().complete(&host);
+        let script = input.to_raw().fields();
+        assert_eq!(script.get("later").unwrap().as_str(), r#"{"n":1e0001}"#);
+        assert_eq!(script.get("cwd").unwrap().as_str(), r#""/tmp""#);
+        assert_eq!(script.get("hook_event_name").unwrap().as_str(), r#""BeforeAgent""#);
+        let timestamp = script.get("timestamp").unwrap().to_text().unwrap();
+        assert_eq!(timestamp.len(), "2026-01-01T00:00:00.000Z".len(), "{timestamp}");
+    }
+
+    #[test]
+    fn an_error_names_the_field_and_what_was_expected() {
+        for (event, text, field) in [
+            (HookEventName::BeforeTool, r#"{"tool_name":"","tool_input":{}}"#, "tool_name"),
+            (HookEventName::BeforeTool, r#"{"tool_name":"a","tool_input":[]}"#, "tool_input"),
+            (HookEventName::BeforeTool, r#"{"tool_name":"a"}"#, "tool_input"),
+            (
+                HookEventName::BeforeTool,
+                r#"{"tool_name":"a","tool_input":{},"tool_\u006eame":"b"}"#,
+                "tool_name",
+            ),
+            (
+                HookEventName::BeforeTool,
+                r#"{"tool_name":"a","tool_input":{},"mcp_context":{"server_name":"a","server_name":"b"}}"#,
+                "mcp_context.server_name",
+            ),
+            (
+                HookEventName::BeforeTool,
+                r#"{"tool_name":"a","tool_input":{},"mcp_context":{}}"#,
+                "mcp_context.server_name",
+            ),
+            (HookEventName::AfterTool, r#"{"tool_name":"a","tool_input":{}}"#, "tool_response"),
+            (
+                HookEventName::AfterAgent,
+                r#"{"prompt":"a","prompt_response":"b"}"#,
+                "stop_hook_active",
+            ),
+            (HookEventName::SessionStart, r#"{"source":"boot"}"#, "source"),
+            (HookEventName::SessionEnd, r#"{"reason":7}"#, "reason"),
+            (HookEventName::PreCompress, "{}", "trigger"),
+            (HookEventName::BeforeModel, r#"{"llm_request":"text"}"#, "llm_request"),
+            (HookEventName::AfterModel, r#"{"llm_request":{}}"#, "llm_response"),
+            (
+                HookEventName::BeforeToolSelection,
+                r#"{"llm_request":{},"available_tools":{}}"#,
+                "available_tools",
+            ),
+            (HookEventName::Notification, r#"{"message":""}"#, "message"),
+            (HookEventName::Notification, r#"{"message":"a","session_id":"\u0000"}"#, "session_id"),
+        ] {
+            let error = read(event, text).unwrap_err();
+            assert_eq!(error.shape().path(), field, "{event}: {error}");
+        }
+    }
+
+    #[test]
+    fn older_names_stand_for_the_model_payloads() {
+        let input = read(HookEventName::AfterModel, r#"{"model_request":{},"model_response":{}}"#);
+        assert!(input.is_ok());
+    }
+}

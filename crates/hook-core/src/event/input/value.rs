@@ -1,0 +1,210 @@
+//! What a field of a payload may be, by its Rust type: how it is read, written and described.
+
+use super::words::{
+    CompactionReason, PreCompressTrigger, SessionEndReason, SessionStartSource, SwitchReason,
+};
+use crate::json::field::Kind;
+use crate::json::shape::{FieldReader, Required, ShapeError};
+use crate::json::{JsonArray, JsonKind, JsonNumber, ObjectWriter, RawJson, RawObject};
+use crate::text::shortened;
+
+/// The type of a payload's field. A value that exists is valid: reading is the check.
+pub(crate) trait FieldValue: Sized {
+    /// What a schema says of it.
+    const KIND: Kind;
+
+    /// What an error says that was expected.
+    const EXPECTED: &'static str;
+
+    /// Takes the field, if it is there.
+    fn take(fields: &mut FieldReader, name: &str) -> Result<Option<Self>, ShapeError>;
+
+    /// Takes a field that must be there.
+    fn require(fields: &mut FieldReader, name: &str) -> Result<Self, ShapeError> {
+        Self::take(fields, name).required(name, Self::EXPECTED)
+    }
+
+    fn write(&self, name: &str, out: &mut ObjectWriter<'_>);
+}
+
+impl FieldValue for String {
+    const KIND: Kind = Kind::Text;
+    const EXPECTED: &'static str = "a string";
+
+    fn take(fields: &mut FieldReader, name: &str) -> Result<Option<Self>, ShapeError> {
+        fields.text(name)
+    }
+
+    fn write(&self, name: &str, out: &mut ObjectWriter<'_>) {
+        out.text(name, self);
+    }
+}
+
+impl FieldValue for bool {
+    const KIND: Kind = Kind::Bool;
+    const EXPECTED: &'static str = "a boolean";
+
+    fn take(fields: &mut FieldReader, name: &str) -> Result<Option<Self>, ShapeError> {
+        fields.bool(name)
+    }
+
+    fn write(&self, name: &str, out: &mut ObjectWriter<'_>) {
+        out.bool(name, *self);
+    }
+}
+
+impl FieldValue for u64 {
+    const KIND: Kind = Kind::Whole(0, None);
+    const EXPECTED: &'static str = "a whole number, not negative";
+
+    fn take(fields: &mut FieldReader, name: &str) -> Result<Option<Self>, ShapeError> {
+        take_number(fields, name, Self::EXPECTED, RawJson::to_whole_number)
+    }
+
+    fn write(&self, name: &str, out: &mut ObjectWriter<'_>) {
+        out.integer(name, (*self).into());
+    }
+}
+
+impl FieldValue for i64 {
+    const KIND: Kind = Kind::Integer(i64::MIN, i64::MAX);
+    const EXPECTED: &'static str = "a whole number";
+
+    fn take(fields: &mut FieldReader, name: &str) -> Result<Option<Self>, ShapeError> {
+        take_number(fields, name, Self::EXPECTED, RawJson::to_integer)
+    }
+
+    fn write(&self, name: &str, out: &mut ObjectWriter<'_>) {
+        out.integer(name, (*self).into());
+    }
+}
+
+impl FieldValue for JsonNumber {
+    const KIND: Kind = Kind::Number;
+    const EXPECTED: &'static str = "a number";
+
+    fn take(fields: &mut FieldReader, name: &str) -> Result<Option<Self>, ShapeError> {
+        Ok(fields.number(name)?.and_then(|number| Self::try_from(number).ok()))
+    }
+
+    fn write(&self, name: &str, out: &mut ObjectWriter<'_>) {
+        out.raw(name, self.as_raw());
+    }
+}
+
+impl FieldValue for JsonArray {
+    const KIND: Kind = Kind::List;
+    const EXPECTED: &'static str = "an array";
+
+    fn take(fields: &mut FieldReader, name: &str) -> Result<Option<Self>, ShapeError> {
+        let array = fields.of_kind(name, JsonKind::Array, Self::EXPECTED)?;
+        Ok(array.and_then(|array| Self::try_from(array).ok()))
+    }
+
+    fn write(&self, name: &str, out: &mut ObjectWriter<'_>) {
+        out.raw(name, self.as_raw());
+    }
+}
+
+impl FieldValue for Vec<String> {
+    const KIND: Kind = Kind::ListOf(&Kind::Text);
+    const EXPECTED: &'static str = "an array of strings";
+
+    fn take(fields: &mut FieldReader, name: &str) -> Result<Option<Self>, ShapeError> {
+        fields.texts(name)
+    }
+
+    fn write(&self, name: &str, out: &mut ObjectWriter<'_>) {
+        out.texts(name, self);
+    }
+}
+
+impl FieldValue for RawObject {
+    const KIND: Kind = Kind::AnyObject;
+    const EXPECTED: &'static str = "an object";
+
+    fn take(fields: &mut FieldReader, name: &str) -> Result<Option<Self>, ShapeError> {
+        fields.object(name)
+    }
+
+    fn write(&self, name: &str, out: &mut ObjectWriter<'_>) {
+        out.raw(name, self.as_raw());
+    }
+}
+
+/// Any value, `null` too.
+impl FieldValue for RawJson {
+    const KIND: Kind = Kind::Any;
+    const EXPECTED: &'static str = "any value";
+
+    fn take(fields: &mut FieldReader, name: &str) -> Result<Option<Self>, ShapeError> {
+        Ok(fields.any(name))
+    }
+
+    fn write(&self, name: &str, out: &mut ObjectWriter<'_>) {
+        out.raw(name, self);
+    }
+}
+
+/// What a matcher is compared with: the text of one field.
+pub(crate) trait Subject {
+    fn subject(&self) -> &str;
+}
+
+impl Subject for String {
+    fn subject(&self) -> &str {
+        self
+    }
+}
+
+/// A word of a fixed list.
+macro_rules! words {
+    ($($words:ident)+) => {
+        $(
+            impl FieldValue for $words {
+                const KIND: Kind = Kind::Words($words::WORDS);
+                const EXPECTED: &'static str = $words::EXPECTED;
+
+                fn take(fields: &mut FieldReader, name: &str) -> Result<Option<Self>, ShapeError> {
+                    take_word(fields, name, Self::EXPECTED, Self::from_name)
+                }
+
+                fn write(&self, name: &str, out: &mut ObjectWriter<'_>) {
+                    out.text(name, self.as_str());
+                }
+            }
+
+            impl Subject for $words {
+                fn subject(&self) -> &str {
+                    self.as_str()
+                }
+            }
+        )+
+    };
+}
+
+words! {
+    SessionStartSource SessionEndReason PreCompressTrigger SwitchReason CompactionReason
+}
+
+fn take_word<W>(
+    fields: &mut FieldReader,
+    name: &str,
+    expected: &'static str,
+    read: impl FnOnce(&str) -> Option<W>,
+) -> Result<Option<W>, ShapeError> {
+    let Some(word) = fields.text(name)? else { return Ok(None) };
+    let unknown = || ShapeError::new(name, expected, format!("{:?}", shortened(&word)));
+    read(&word).ok_or_else(unknown).map(Some)
+}
+
+fn take_number<N>(
+    fields: &mut FieldReader,
+    name: &str,
+    expected: &'static str,
+    read: impl FnOnce(&RawJson) -> Option<N>,
+) -> Result<Option<N>, ShapeError> {
+    let Some(number) = fields.number(name)? else { return Ok(None) };
+    let other = || ShapeError::new(name, expected, shortened(number.as_str()));
+    read(&number).ok_or_else(other).map(Some)
+}

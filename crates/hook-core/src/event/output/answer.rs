@@ -1,0 +1,257 @@
+//! One hook's answer, or several merged.
+
+use std::time::Duration;
+
+use super::decision::{Decision, PolicyDecision};
+use crate::event::HookEventName;
+use crate::json::{JsonObject, ObjectWriter, RawJson, RawObject};
+
+/// The reason of a decision that came without one.
+pub const NO_REASON: &str = "No reason provided";
+
+/// One hook's answer, or several merged.
+///
+/// Everything is optional; unknown fields are kept. Handlers in process build one with
+/// [`HookOutput::allow`], [`HookOutput::deny`] and the `with_` functions.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct HookOutput {
+    /// `continue`: false stops the agent.
+    pub should_continue: Option<bool>,
+    /// `stopReason`: why it stops.
+    pub stop_reason: Option<String>,
+    /// `suppressOutput`: hide the message from the display.
+    pub suppress_output: Option<bool>,
+    /// `systemMessage`: a message for user and model.
+    pub system_message: Option<String>,
+    /// `decision`.
+    pub decision: Option<Decision>,
+    /// `reason` of the decision.
+    pub reason: Option<String>,
+    /// `retryAfterMs`: how long to wait before a retry.
+    pub retry_after: Option<Duration>,
+    /// `skipRemaining`: later hooks that are trusted no more than this one do not run.
+    pub skip_remaining: Option<bool>,
+    /// `hookSpecificOutput`: what only this event knows.
+    pub hook_specific_output: Option<JsonObject>,
+    /// Unknown fields.
+    pub extra: JsonObject,
+}
+
+impl HookOutput {
+    /// An answer that lets things go on.
+    pub fn allow() -> Self {
+        Self { decision: Some(Decision::Allow), ..Self::default() }
+    }
+
+    /// An answer that forbids, with the reason.
+    pub fn deny(reason: impl Into<String>) -> Self {
+        Self { decision: Some(Decision::Deny), reason: Some(reason.into()), ..Self::default() }
+    }
+
+    /// An answer that asks the user, with the reason.
+    pub fn ask(reason: impl Into<String>) -> Self {
+        Self { decision: Some(Decision::Ask), reason: Some(reason.into()), ..Self::default() }
+    }
+
+    /// An answer that asks to try again after a while, with the reason. At most ten minutes count.
+    pub fn retry(reason: impl Into<String>, after: Duration) -> Self {
+        Self {
+            decision: Some(Decision::Retry),
+            reason: Some(reason.into()),
+            retry_after: Some(after),
+            ..Self::default()
+        }
+    }
+
+    /// An answer that stops the agent, with the reason.
+    pub fn stop(reason: impl Into<String>) -> Self {
+        Self { should_continue: Some(false), stop_reason: Some(reason.into()), ..Self::default() }
+    }
+
+    /// Adds a message for user and model.
+    #[must_use]
+    pub fn with_system_message(mut self, message: impl Into<String>) -> Self {
+        self.system_message = Some(message.into());
+        self
+    }
+
+    /// Adds context for the model.
+    #[must_use]
+    pub fn with_additional_context(self, context: &str) -> Self {
+        self.with_specific("additionalContext", RawJson::from_text(context))
+    }
+
+    /// Sets a field of `hookSpecificOutput`, such as `tool_input`.
+    #[must_use]
+    pub fn with_specific(mut self, name: &str, value: impl Into<RawJson>) -> Self {
+        self.hook_specific_output.get_or_insert_default().insert(name, value);
+        self
+    }
+
+    /// A field of `hookSpecificOutput`.
+    pub fn specific(&self, name: &str) -> Option<&RawJson> {
+        self.hook_specific_output.as_ref()?.get(name)
+    }
+
+    pub(crate) fn specific_text(&self, name: &str) -> Option<String> {
+        self.specific(name)?.to_text()
+    }
+
+    pub(crate) fn specific_object(&self, name: &str) -> Option<RawObject> {
+        RawObject::try_from(self.specific(name)?.clone()).ok()
+    }
+
+    /// Whether `decision` forbids. On BeforeTool `permissionDecision` counts too, see
+    /// [`BeforeToolOutput`] and [`HookOutput::policy`].
+    pub fn is_blocking_decision(&self) -> bool {
+        self.decision.as_ref().is_some_and(Decision::is_blocking)
+    }
+
+    /// Whether `decision` asks the user.
+    pub fn is_ask_decision(&self) -> bool {
+        self.decision == Some(Decision::Ask)
+    }
+
+    /// Whether this stops the agent.
+    pub fn should_stop_execution(&self) -> bool {
+        self.should_continue == Some(false)
+    }
+
+    /// The one reason to show: the stop reason, else the reason, else [`NO_REASON`].
+    pub fn effective_reason(&self) -> String {
+        let reason = self.stop_reason.as_ref().or(self.reason.as_ref());
+        reason
+            .filter(|reason| !reason.is_empty())
+            .map_or_else(|| NO_REASON.to_owned(), Clone::clone)
+    }
+
+    /// What this output wants of the caller, with all that counts on this event.
+    pub fn policy(&self, event: HookEventName) -> PolicyDecision {
+        let row = event.row();
+        if row.merge.only_observes() {
+            return PolicyDecision::Proceed;
+        }
+        match self.wanted(event) {
+            PolicyDecision::Retry if row.retry_means.is_none() => PolicyDecision::Proceed,
+            wanted => wanted,
+        }
+    }
+
+    /// What this output wants, whether the event knows that or not.
+    pub(crate) fn wanted(&self, event: HookEventName) -> PolicyDecision {
+        if self.should_stop_execution() {
+            return PolicyDecision::Stop;
+        }
+        if self.cancels(event) {
+            return PolicyDecision::Block;
+        }
+        let decided = self.decision.as_ref().map_or(PolicyDecision::Proceed, Decision::policy);
+        decided.max(self.permission(event).map_or(PolicyDecision::Proceed, |word| word.policy()))
+    }
+
+    /// Whether this cancels what the event announced, on events that have `cancel`.
+    fn cancels(&self, event: HookEventName) -> bool {
+        event.row().acts_on("cancel")
+            && self.specific("cancel").and_then(RawJson::to_bool) == Some(true)
+    }
+
+    /// [`effective_reason`](Self::effective_reason), but the permission decision's own reason
+    /// where it is the one that decided.
+    pub fn policy_reason(&self, event: HookEventName) -> String {
+        let decided = self.decision.as_ref().map_or(PolicyDecision::Proceed, Decision::policy);
+        self.permission(event)
+            .filter(|permission| permission.policy() > decided && !self.should_stop_execution())
+            .and_then(|_| self.specific_text("permissionDecisionReason"))
+            .filter(|reason| !reason.is_empty())
+            .unwrap_or_else(|| self.effective_reason())
+    }
+
+    /// Whether this says that it allows what the event is about, and restricts nothing.
+    pub(crate) fn allows(&self, event: HookEventName) -> bool {
+        let allows = |word: &Decision| matches!(word, Decision::Allow | Decision::Approve);
+        let words = [self.decision.clone(), self.permission(event)];
+        self.wanted(event) == PolicyDecision::Proceed && words.iter().flatten().any(allows)
+    }
+
+    /// `hookSpecificOutput.permissionDecision`, on events that have it.
+    pub(crate) fn permission(&self, event: HookEventName) -> Option<Decision> {
+        if !event.row().has_permission_decision {
+            return None;
+        }
+        Some(Decision::from_word(&self.specific_text("permissionDecision")?))
+    }
+
+    /// `hookSpecificOutput.additionalContext`, if it is a string.
+    pub fn additional_context(&self) -> Option<String> {
+        self.specific_text("additionalContext")
+    }
+
+    /// Writes the fields.
+    pub fn write(&self, out: &mut ObjectWriter<'_>) {
+        if let Some(value) = self.should_continue {
+            out.bool("continue", value);
+        }
+        out.optional_text("stopReason", self.stop_reason.as_deref());
+        if let Some(value) = self.suppress_output {
+            out.bool("suppressOutput", value);
+        }
+        out.optional_text("systemMessage", self.system_message.as_deref());
+        out.optional_text("decision", self.decision.as_ref().map(Decision::as_str));
+        out.optional_text("reason", self.reason.as_deref());
+        if let Some(after) = self.retry_after {
+            out.milliseconds("retryAfterMs", after);
+        }
+        if let Some(value) = self.skip_remaining {
+            out.bool("skipRemaining", value);
+        }
+        if let Some(specific) = &self.hook_specific_output {
+            out.object("hookSpecificOutput", |out| out.fields(specific));
+        }
+        out.fields(&self.extra);
+    }
+
+    /// The output as JSON text.
+    pub fn to_raw(&self) -> RawObject {
+        RawObject::of(|object| self.write(object))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn output(text: &str) -> HookOutput {
+        HookOutput::read(RawJson::parse(text).unwrap().to_object().unwrap(), &mut Vec::new())
+    }
+
+    #[test]
+    fn the_reason_falls_back_in_order() {
+        for (text, reason) in [
+            (r#"{"stopReason":"s","reason":"r"}"#, "s"),
+            (r#"{"reason":"r"}"#, "r"),
+            (r#"{"reason":""}"#, NO_REASON),
+            (r#"{"stopReason":"","reason":"r"}"#, NO_REASON),
+            ("{}", NO_REASON),
+            (
+                r#"{"reason":"r","hookSpecificOutput":{"permissionDecision":"deny","permissionDecisionReason":"p"}}"#,
+                "p",
+            ),
+            (
+                r#"{"decision":"deny","reason":"r","hookSpecificOutput":{"permissionDecision":"ask","permissionDecisionReason":"p"}}"#,
+                "r",
+            ),
+        ] {
+            assert_eq!(output(text).policy_reason(HookEventName::BeforeTool), reason, "{text}");
+        }
+    }
+
+    #[test]
+    fn permission_decisions_count_on_before_tool_alone() {
+        let deny = output(r#"{"hookSpecificOutput":{"permissionDecision":"deny"}}"#);
+        assert_eq!(deny.policy(HookEventName::BeforeTool), PolicyDecision::Block);
+        assert_eq!(deny.policy(HookEventName::AfterTool), PolicyDecision::Proceed);
+        let ask =
+            output(r#"{"decision":"allow","hookSpecificOutput":{"permissionDecision":"ask"}}"#);
+        assert_eq!(ask.policy(HookEventName::BeforeTool), PolicyDecision::Ask);
+    }
+}

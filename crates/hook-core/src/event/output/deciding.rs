@@ -1,0 +1,281 @@
+//! The fields of an answer that decide, wherever and however a hook wrote them (protocol.md §4,
+//! "Decisions that are not written as they should").
+//!
+//! What is meant to forbid, ask or stop counts also when it is written another way. What is meant
+//! to allow counts only when it is written exactly as documented.
+
+use super::decision::Decision;
+use super::fields::stands_for;
+use crate::event::output::PolicyDecision;
+use crate::json::{JsonKind, RawJson};
+use crate::text::nearest;
+use crate::text::shortened;
+
+/// Where in an answer a field stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Level {
+    /// Beside `hookSpecificOutput`.
+    Top,
+    /// In `hookSpecificOutput`.
+    Specific,
+}
+
+/// A field that decides.
+#[derive(Debug)]
+pub(super) struct Deciding {
+    pub(super) name: &'static str,
+    /// The field that says why.
+    pub(super) reason: &'static str,
+    /// Where it belongs.
+    pub(super) level: Level,
+    read: fn(&RawJson) -> Meaning,
+}
+
+pub(super) static CONTINUE: Deciding =
+    Deciding { name: "continue", reason: "stopReason", level: Level::Top, read: read_continue };
+pub(super) static DECISION: Deciding =
+    Deciding { name: "decision", reason: "reason", level: Level::Top, read: read_word };
+pub(super) static PERMISSION: Deciding = Deciding {
+    name: "permissionDecision",
+    reason: "permissionDecisionReason",
+    level: Level::Specific,
+    read: read_word,
+};
+pub(super) static DECIDING: [&Deciding; 3] = [&CONTINUE, &DECISION, &PERMISSION];
+
+/// The words that restrict, with their inflections. None that allows may be here.
+const RESTRICTING_WORDS: [(&str, Decision); 15] = [
+    ("ask", Decision::Ask),
+    ("asks", Decision::Ask),
+    ("asked", Decision::Ask),
+    ("retry", Decision::Retry),
+    ("retries", Decision::Retry),
+    ("retried", Decision::Retry),
+    ("retrying", Decision::Retry),
+    ("block", Decision::Block),
+    ("blocks", Decision::Block),
+    ("blocked", Decision::Block),
+    ("blocking", Decision::Block),
+    ("deny", Decision::Deny),
+    ("denies", Decision::Deny),
+    ("denied", Decision::Deny),
+    ("denying", Decision::Deny),
+];
+
+/// Other ways to write `"continue": false`, beside the number 0.
+const OTHER_FALSE: [&str; 4] = ["false", "no", "off", "0"];
+
+/// A word longer than this is none of the tables.
+const LONGEST_WORD: usize = 64;
+
+/// What a value of a deciding field says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Meaning {
+    /// Nothing: `null`.
+    Absent,
+    /// Exactly what the protocol knows, and it restricts nothing.
+    Permissive,
+    /// It restricts.
+    Restrictive {
+        decision: Restriction,
+        /// Whether it is written as the protocol says.
+        exact: bool,
+    },
+    /// Nothing that the protocol knows.
+    Unreadable(Unreadable),
+}
+
+/// What a restricting value wants.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Restriction {
+    Stop,
+    Word(Decision),
+}
+
+impl Restriction {
+    pub(super) fn rank(&self) -> PolicyDecision {
+        match self {
+            Self::Stop => PolicyDecision::Stop,
+            Self::Word(decision) => decision.policy(),
+        }
+    }
+
+    /// The value as the protocol writes it.
+    pub(super) fn to_raw(&self) -> RawJson {
+        match self {
+            Self::Stop => RawJson::from_bool(false),
+            Self::Word(decision) => RawJson::from_text(decision.as_str()),
+        }
+    }
+}
+
+/// Why a value cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Unreadable {
+    /// It is of another kind than this.
+    Kind { expected: JsonKind, found: JsonKind },
+    /// An unknown word.
+    Word(String),
+    /// A text where a boolean is expected.
+    NotBoolean(String),
+}
+
+impl PartialEq for Deciding {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Deciding {
+    pub(super) fn read(&self, value: &RawJson) -> Meaning {
+        (self.read)(value)
+    }
+
+    /// The field that a name stands for: the name itself, or the name in another case, with blanks
+    /// around it, hyphens or underscores.
+    pub(super) fn named(name: &str) -> Option<&'static Deciding> {
+        DECIDING.into_iter().find(|field| stands_for(name, field.name))
+    }
+
+    /// The field of which a name is probably a misspelling.
+    pub(super) fn misspelt(name: &str) -> Option<&'static Deciding> {
+        let known = nearest(name, super::COMMON_FIELDS.iter().map(|field| field.name))
+            .or_else(|| nearest(name, [PERMISSION.name]))?;
+        DECIDING.into_iter().find(|field| field.name == known)
+    }
+}
+
+fn read_continue(value: &RawJson) -> Meaning {
+    let stop = |exact| Meaning::Restrictive { decision: Restriction::Stop, exact };
+    match value.kind() {
+        JsonKind::Null => Meaning::Absent,
+        JsonKind::Bool if value.to_bool() == Some(true) => Meaning::Permissive,
+        JsonKind::Bool => stop(true),
+        JsonKind::Number if value.as_str().parse() == Ok(0.0) => stop(false),
+        JsonKind::String => {
+            let text = value.to_text().unwrap_or_default();
+            match folded_word(&text) {
+                Some(word) if OTHER_FALSE.contains(&word.as_str()) => stop(false),
+                _ => Meaning::Unreadable(Unreadable::NotBoolean(text)),
+            }
+        }
+        found => Meaning::Unreadable(Unreadable::Kind { expected: JsonKind::Bool, found }),
+    }
+}
+
+fn read_word(value: &RawJson) -> Meaning {
+    match value.kind() {
+        JsonKind::Null => Meaning::Absent,
+        JsonKind::String => meaning_of_word(value.to_text().unwrap_or_default()),
+        found => Meaning::Unreadable(Unreadable::Kind { expected: JsonKind::String, found }),
+    }
+}
+
+fn meaning_of_word(word: String) -> Meaning {
+    match Decision::from_word(&word) {
+        Decision::Other(word) => {
+            let known = folded_word(&word).and_then(|folded| {
+                RESTRICTING_WORDS.into_iter().find(|(known, _)| *known == folded)
+            });
+            match known {
+                Some((_, decision)) => {
+                    Meaning::Restrictive { decision: Restriction::Word(decision), exact: false }
+                }
+                None => Meaning::Unreadable(Unreadable::Word(word)),
+            }
+        }
+        known if known.policy() > PolicyDecision::Proceed => {
+            Meaning::Restrictive { decision: Restriction::Word(known), exact: true }
+        }
+        _ => Meaning::Permissive,
+    }
+}
+
+/// A word in lower case, without what stands around its letters and digits.
+fn folded_word(text: &str) -> Option<String> {
+    let word = text.trim_matches(|letter: char| !letter.is_alphanumeric());
+    (word.len() <= LONGEST_WORD).then(|| word.to_lowercase())
+}
+
+impl Unreadable {
+    /// What is wrong, and how to write it.
+    pub(super) fn problem(&self, name: &str) -> (String, String) {
+        match self {
+            Self::Kind { expected, found } => {
+                (format!("{name} must be {expected}, found {found}"), format!("write {expected}"))
+            }
+            Self::NotBoolean(text) => (
+                format!("{name} must be a boolean, found a string"),
+                format!("write true or false instead of \"{}\"", shortened(text)),
+            ),
+            Self::Word(word) => {
+                let hint = match Decision::nearest(word) {
+                    Some(known) => format!("did you mean \"{known}\"?"),
+                    None => format!("the words are {}", Decision::WORDS.join(", ")),
+                };
+                (format!("{name} \"{}\" is not known", shortened(word)), hint)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn no_other_spelling_allows_anything() {
+        for (word, decision) in RESTRICTING_WORDS {
+            assert!(decision.policy() > PolicyDecision::Proceed, "{word}");
+            assert_eq!(folded_word(word).as_deref(), Some(word));
+        }
+        for word in ["ALLOW", "Approve", "allow ", " approve", "allowed", "approved", "ok", "yes"] {
+            let meaning = DECISION.read(&RawJson::from_text(word));
+            assert!(matches!(meaning, Meaning::Unreadable(Unreadable::Word(_))), "{word}");
+        }
+    }
+
+    #[test]
+    fn restrictions_are_understood_however_they_are_written() {
+        for (field, text, expected) in [
+            (&DECISION, r#""DENY""#, "\"deny\""),
+            (&DECISION, r#"" deny\t""#, "\"deny\""),
+            (&DECISION, r#""Blocked!""#, "\"block\""),
+            (&PERMISSION, r#""Ask""#, "\"ask\""),
+            (&CONTINUE, r#""False""#, "false"),
+            (&CONTINUE, r#"" no ""#, "false"),
+            (&CONTINUE, "0.0", "false"),
+            (&CONTINUE, "-0", "false"),
+        ] {
+            match field.read(&RawJson::parse(text).unwrap()) {
+                Meaning::Restrictive { decision, exact: false } => {
+                    assert_eq!(decision.to_raw().as_str(), expected, "{text}");
+                }
+                other => panic!("{text}: {other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn names_are_understood_in_any_case() {
+        for (name, expected) in [
+            ("Decision", Some(&DECISION)),
+            ("permission_decision", Some(&PERMISSION)),
+            (" CONTINUE ", Some(&CONTINUE)),
+            ("decisions", None),
+            ("reason", None),
+            ("", None),
+        ] {
+            assert_eq!(Deciding::named(name), expected, "{name}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_word_is_permissive_only_if_it_is_written_exactly(word in "\\PC{0,12}|[aAlLoOwWpPrRvVeE ]{0,9}") {
+            let meaning = DECISION.read(&RawJson::from_text(&word));
+            prop_assert_eq!(meaning == Meaning::Permissive, word == "allow" || word == "approve");
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! What a hook answers: the output itself, its decision, and the views that events have of it
+//! (protocol.md §4).
+
+mod answer;
+mod deciding;
+mod decision;
+mod fields;
+mod mistakes;
+mod nested;
+mod read;
+mod restricting;
+mod unapplied;
+mod views;
+
+pub use answer::{HookOutput, NO_REASON};
+pub use decision::{Decision, PolicyDecision};
+pub(crate) use fields::stands_for;
+pub use fields::{COMMON_FIELDS, SPECIFIC_FIELDS};
+pub(crate) use read::{Invalid, Reading};
+pub use views::{
+    AfterAgentOutput, AfterModelOutput, AfterToolOutput, BeforeModelOutput, BeforeToolOutput,
+    BeforeToolSelectionOutput,
+};

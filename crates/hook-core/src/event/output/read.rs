@@ -1,0 +1,580 @@
+//! Reading an output: known fields by their type, the rest kept, and what decides understood in
+//! whatever form it was written.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use super::answer::HookOutput;
+use super::deciding::{
+    CONTINUE, DECIDING, DECISION, Deciding, Level, Meaning, PERMISSION, Restriction, Unreadable,
+};
+use super::decision::{Decision, PolicyDecision};
+use super::fields::{COMMON_FIELDS, SPECIFIC_FIELDS};
+use super::fields::{MAX_RETRY_AFTER, is_replacing, json_kind, stands_for};
+use super::mistakes::COMPARED;
+use super::nested::restriction_within;
+use crate::failure::InvalidAnswer;
+use crate::json::{JsonKind, JsonObject, RawJson, RawObject};
+use crate::text::shortened;
+
+const SPECIFIC: &str = "hookSpecificOutput";
+
+/// How many mistakes of one answer are named, of each kind.
+pub(super) const MAX_NOTES: usize = 8;
+
+/// An answer as it was read.
+#[derive(Debug, Default)]
+pub(crate) struct Reading {
+    pub(crate) output: HookOutput,
+    pub(crate) warnings: Vec<String>,
+    /// Why it cannot be known what the hook decided.
+    pub(crate) invalid: Vec<Invalid>,
+}
+
+/// What makes an answer invalid: a failure of a hook whose `failBehavior` is `block`, a warning to
+/// any other.
+#[derive(Debug, Clone)]
+pub(crate) struct Invalid {
+    pub(crate) answer: InvalidAnswer,
+    /// The warning; `None` where another one says it.
+    pub(crate) warning: Option<String>,
+}
+
+impl HookOutput {
+    /// Reads an output. Known fields of another type are dropped, unknown decision words kept,
+    /// each with a warning; a decision that restricts counts however it is written (protocol.md
+    /// §4). Nothing else is lost.
+    pub fn read(fields: JsonObject, warnings: &mut Vec<String>) -> Self {
+        let entries = fields.iter().map(|(name, value)| (name.to_owned(), value.clone()));
+        let Reading { output, warnings: own, invalid } = Reading::of(entries.collect());
+        warnings.extend(own);
+        warnings.extend(invalid.into_iter().filter_map(|invalid| invalid.warning));
+        output
+    }
+
+    /// Reads what a function of the host answered as a script's answer is read, where it says
+    /// something about decisions that is not written exactly.
+    pub(crate) fn checked(self) -> Reading {
+        let unusual = |level: Level, name: &str, value: &RawJson| match Deciding::named(name) {
+            Some(field) if field.name == name && field.level == level => {
+                matches!(
+                    field.read(value),
+                    Meaning::Unreadable(_) | Meaning::Restrictive { exact: false, .. }
+                )
+            }
+            Some(_) => true,
+            None if level == Level::Specific && is_replacing(name) => {
+                !matches!(value.kind(), JsonKind::Object | JsonKind::Null)
+            }
+            None => stands_for(name, SPECIFIC) || restriction_within(value).is_some(),
+        };
+        let specific = self.hook_specific_output.as_ref();
+        let is_unusual = matches!(self.decision, Some(Decision::Other(_)))
+            || self.extra.iter().any(|(name, value)| unusual(Level::Top, name, value))
+            || specific.is_some_and(|fields| {
+                fields.iter().any(|(name, value)| unusual(Level::Specific, name, value))
+            });
+        if is_unusual {
+            return Reading::of(self.to_raw().as_raw().to_entries());
+        }
+        Reading { output: self, ..Reading::default() }
+    }
+}
+
+impl Reading {
+    /// Reads the entries of an object, of which those that decide may stand there several times.
+    pub(crate) fn of(entries: Vec<(String, RawJson)>) -> Self {
+        let mut claims = Claims::collect(&entries);
+        let mut known = Known { fields: JsonObject::new(), reading: Self::default() };
+        known.reading.note_nested(&entries);
+        known.fields = entries.into_iter().collect();
+        let mut output = HookOutput {
+            should_continue: known.take(CONTINUE.name).and_then(|value| value.to_bool()),
+            stop_reason: known.take_as("stopReason", RawJson::to_text),
+            suppress_output: known.take_as("suppressOutput", RawJson::to_bool),
+            system_message: known.take_as("systemMessage", RawJson::to_text),
+            decision: known
+                .take(DECISION.name)
+                .and_then(|value| value.to_text())
+                .map(|word| Decision::from_word(&word)),
+            reason: known.take_as("reason", RawJson::to_text),
+            retry_after: known.retry_after(),
+            skip_remaining: known.take_as("skipRemaining", RawJson::to_bool),
+            hook_specific_output: known
+                .take_as(SPECIFIC, |value| RawObject::try_from(value.clone()).ok())
+                .map(|specific| known.specific(specific.fields())),
+            extra: JsonObject::new(),
+        };
+        output.extra = known.fields;
+        let mut reading = known.reading;
+        for field in DECIDING {
+            claims.settle(field, &mut output, &mut reading);
+        }
+        reading.note_misspelt(&output);
+        reading.output = output;
+        reading.shorten();
+        reading
+    }
+
+    /// Keeps the first few of what is wrong: an answer may have any number of fields.
+    fn shorten(&mut self) {
+        let left_out = self.warnings.len().saturating_sub(MAX_NOTES)
+            + self.invalid.len().saturating_sub(MAX_NOTES);
+        self.warnings.truncate(MAX_NOTES);
+        self.invalid.truncate(MAX_NOTES);
+        if left_out > 0 {
+            self.warnings.push(format!("and {left_out} more mistakes in the answer"));
+        }
+    }
+
+    /// What restricts deeper than it is read makes it uncertain what was decided: outside of the fields
+    /// that hold data, text that was pasted into the answer can have moved it there.
+    fn note_nested(&mut self, entries: &[(String, RawJson)]) {
+        for (name, value) in entries {
+            let found = match value.kind() {
+                JsonKind::Object if stands_for(name, SPECIFIC) => value
+                    .to_entries()
+                    .iter()
+                    .filter(|(name, _)| !is_replacing(name))
+                    .find_map(|(_, value)| restriction_within(value)),
+                // Of the wrong type, which is said already.
+                _ if name == SPECIFIC => None,
+                _ => restriction_within(value),
+            };
+            let Some(found) = found else { continue };
+            let name = shortened(name);
+            let reason = format!("{found} stands in `{name}`, where no decision is read");
+            let warning = format!("{reason}; it has no effect");
+            let hint = "write it at the top of the answer, with jq or a JSON library, or call it \
+                        otherwise if it is none";
+            let answer = InvalidAnswer::new(reason, hint);
+            self.invalid.push(Invalid { answer, warning: Some(warning) });
+        }
+    }
+
+    /// A field that looks like a deciding one, with a value that would restrict, makes it
+    /// uncertain what was decided. The warning is among [`HookOutput::mistakes`].
+    fn note_misspelt(&mut self, output: &HookOutput) {
+        let specific = output.hook_specific_output.iter().flat_map(JsonObject::iter);
+        for (name, value) in output.extra.iter().take(COMPARED).chain(specific.take(COMPARED)) {
+            if Deciding::named(name).is_none()
+                && let Some(field) = Deciding::misspelt(name)
+                && matches!(field.read(value), Meaning::Restrictive { .. })
+            {
+                let name = shortened(name);
+                let answer = InvalidAnswer::new(
+                    format!("`{name}` is not known"),
+                    format!("did you mean `{}`?", field.name),
+                );
+                self.invalid.push(Invalid { answer, warning: None });
+            }
+        }
+    }
+}
+
+/// An entry as it is written at the top, or in that object.
+fn entry(container: Option<&str>, name: &str, value: &str) -> String {
+    match container {
+        None => format!("\"{name}\": {value}"),
+        Some(container) => format!("\"{container}\": {{\"{name}\": {value}}}"),
+    }
+}
+
+/// One place of an answer that says something of a deciding field.
+struct Claim {
+    field: &'static Deciding,
+    level: Level,
+    /// The name of the object that it stands in, if that is not the answer itself.
+    container: Option<String>,
+    name: String,
+    value: RawJson,
+    meaning: Meaning,
+    /// The text of the field that says why, from the same object.
+    reason: Option<RawJson>,
+}
+
+impl Claim {
+    /// Whether the name is written as it should, where it should.
+    fn at_home(&self) -> bool {
+        self.level == self.field.level
+            && self.name == self.field.name
+            && self.container.as_ref().is_none_or(|name| name == SPECIFIC)
+    }
+}
+
+/// All that an answer says of deciding fields.
+struct Claims(Vec<Claim>);
+
+impl Claims {
+    fn collect(entries: &[(String, RawJson)]) -> Self {
+        let mut claims = Vec::new();
+        collect_level(None, entries, &mut claims);
+        // All of them: which of several counts otherwise is not for the one who pasted one in.
+        for (name, specific) in entries.iter().filter(|(name, _)| stands_for(name, SPECIFIC)) {
+            collect_level(Some(name), &specific.to_entries(), &mut claims);
+        }
+        Self(claims)
+    }
+
+    /// Lets the strictest of what was said of a field count, and says what was not written as it
+    /// should.
+    fn settle(&mut self, field: &'static Deciding, output: &mut HookOutput, reading: &mut Reading) {
+        let claims: Vec<Claim> = self.0.extract_if(.., |claim| claim.field == field).collect();
+        for claim in &claims {
+            if let Meaning::Unreadable(unreadable) = &claim.meaning {
+                reading.invalid.push(claim.invalid(unreadable));
+            }
+        }
+        let at_home = claims.iter().filter(|claim| claim.at_home()).count();
+        if at_home > 1 {
+            let name = field.name;
+            reading.warnings.push(format!(
+                "`{name}` is written {at_home} times; the most restrictive one counts, if one \
+                 restricts, else the last"
+            ));
+        }
+        let strictest = claims.iter().rev().max_by_key(|claim| claim.rank());
+        let Some(claim) = strictest else { return };
+        let Meaning::Restrictive { decision, exact } = &claim.meaning else { return };
+        if claim.at_home() && *exact && claims.len() == 1 {
+            return;
+        }
+        if !claim.at_home() || !exact {
+            reading.warnings.push(claim.correction(decision));
+        }
+        claim.apply(decision, output);
+        let applied = || claims.iter().filter(|claim| claim.rank().is_some() && !claim.at_home());
+        let names = |container: Option<&str>| {
+            let here = applied().filter(move |claim| claim.container.as_deref() == container);
+            here.flat_map(|claim| {
+                let reason = (claim.level != field.level).then_some(field.reason);
+                [Some(claim.name.as_str()), reason].into_iter().flatten()
+            })
+            .collect::<HashSet<&str>>()
+        };
+        output.extra.remove_all(&names(None));
+        if let Some(specific) = &mut output.hook_specific_output {
+            specific.remove_all(&names(Some(SPECIFIC)));
+        }
+    }
+}
+
+fn collect_level(container: Option<&str>, entries: &[(String, RawJson)], claims: &mut Vec<Claim>) {
+    let level = if container.is_some() { Level::Specific } else { Level::Top };
+    // Of several reasons the last counts.
+    let reasons = DECIDING.map(|field| {
+        let mut last = entries.iter().rev().filter(|(name, _)| name == field.reason);
+        (field.reason, last.next().map(|(_, reason)| reason.clone()))
+    });
+    let reason_of = |field: &Deciding| {
+        let found = reasons.iter().find(|(name, _)| *name == field.reason)?;
+        found.1.clone()
+    };
+    for (name, value) in entries {
+        let Some(field) = Deciding::named(name) else { continue };
+        claims.push(Claim {
+            field,
+            level,
+            container: container.map(str::to_owned),
+            name: name.clone(),
+            value: value.clone(),
+            meaning: field.read(value),
+            reason: reason_of(field),
+        });
+    }
+}
+
+impl Claim {
+    /// How much it restricts; `None` where it does not.
+    fn rank(&self) -> Option<PolicyDecision> {
+        match &self.meaning {
+            Meaning::Restrictive { decision, .. } => Some(decision.rank()),
+            _ => None,
+        }
+    }
+
+    fn shown_name(&self) -> String {
+        let name = shortened(&self.name);
+        match &self.container {
+            Some(container) if !self.at_home() => format!("{}.{name}", shortened(container)),
+            _ => name,
+        }
+    }
+
+    fn invalid(&self, unreadable: &Unreadable) -> Invalid {
+        let (reason, hint) = unreadable.problem(&self.shown_name());
+        let warning = match unreadable {
+            Unreadable::Word(_) => format!("{reason} and has no effect; {hint}"),
+            _ => format!("{reason}; it was ignored"),
+        };
+        Invalid { answer: InvalidAnswer::new(reason, hint), warning: Some(warning) }
+    }
+
+    /// What should have been written.
+    fn correction(&self, decision: &Restriction) -> String {
+        let container = self.container.as_deref().map(shortened);
+        let (name, value) = (shortened(&self.name), shortened(self.value.as_str()));
+        let written = entry(container.as_deref(), &name, &value);
+        let field = self.field;
+        let container = (field.level == Level::Specific).then_some(SPECIFIC);
+        let meant = entry(container, field.name, decision.to_raw().as_str());
+        format!("{written} was read as {meant}; write it so")
+    }
+
+    /// Makes the output say what was decided, with its reason.
+    fn apply(&self, decision: &Restriction, output: &mut HookOutput) {
+        match decision {
+            Restriction::Stop => output.should_continue = Some(false),
+            Restriction::Word(decision) if self.field == &DECISION => {
+                output.decision = Some(decision.clone());
+            }
+            Restriction::Word(_) => {
+                let specific = output.hook_specific_output.get_or_insert_default();
+                specific.insert(PERMISSION.name, decision.to_raw());
+            }
+        }
+        let Some(reason) = self.reason.as_ref().filter(|reason| reason.kind() == JsonKind::String)
+        else {
+            return;
+        };
+        match self.field.level {
+            Level::Top => {
+                let field = match decision {
+                    Restriction::Stop => &mut output.stop_reason,
+                    Restriction::Word(_) => &mut output.reason,
+                };
+                *field = reason.to_text().or(field.take());
+            }
+            Level::Specific => {
+                let specific = output.hook_specific_output.get_or_insert_default();
+                specific.insert(self.field.reason, reason.clone());
+            }
+        }
+    }
+}
+
+struct Known {
+    fields: JsonObject,
+    reading: Reading,
+}
+
+impl Known {
+    fn take(&mut self, name: &str) -> Option<RawJson> {
+        self.fields.remove(name).filter(|value| !value.is_null())
+    }
+
+    fn take_as<T>(&mut self, name: &str, read: impl FnOnce(&RawJson) -> Option<T>) -> Option<T> {
+        let value = self.take(name)?;
+        let read = read(&value);
+        if read.is_none()
+            && let Some(field) = COMMON_FIELDS.iter().find(|field| field.name == name)
+            && let Some(expected) = json_kind(field)
+        {
+            self.wrong_type(name, expected, value.kind(), name == SPECIFIC);
+        }
+        read
+    }
+
+    /// How long to wait before a retry: what is out of range is cut, what is no number dropped.
+    fn retry_after(&mut self) -> Option<Duration> {
+        let name = "retryAfterMs";
+        let number =
+            self.take_as(name, |value| (value.kind() == JsonKind::Number).then(|| value.clone()))?;
+        let given: f64 = number.as_str().parse().ok()?;
+        let most = MAX_RETRY_AFTER as f64;
+        let milliseconds = given.clamp(0.0, most).ceil();
+        if milliseconds != given {
+            let given = shortened(number.as_str());
+            self.reading.warnings.push(format!(
+                "{name} must be whole milliseconds from 0 to {MAX_RETRY_AFTER}, found {given}; \
+                 {milliseconds} is used"
+            ));
+        }
+        Some(Duration::from_millis(milliseconds as u64))
+    }
+
+    fn specific(&mut self, mut specific: JsonObject) -> JsonObject {
+        for field in &SPECIFIC_FIELDS {
+            let name = field.name;
+            let Some(expected) = json_kind(field) else { continue };
+            let Some(found) = specific.get(name).map(RawJson::kind) else { continue };
+            if found != expected {
+                specific.remove(name);
+            }
+            // What decides is reported where it is read.
+            if found != expected && found != JsonKind::Null && name != PERMISSION.name {
+                let full_name = format!("{SPECIFIC}.{name}");
+                self.wrong_type(&full_name, expected, found, is_replacing(name));
+            }
+        }
+        specific
+    }
+
+    /// Where it `decides`, a denial may have been meant, or a change of what will be done.
+    fn wrong_type(&mut self, name: &str, expected: JsonKind, found: JsonKind, decides: bool) {
+        let reason = format!("{name} must be {expected}, found {found}");
+        let warning = format!("{reason}; it was ignored");
+        if !decides {
+            return self.reading.warnings.push(warning);
+        }
+        let answer = InvalidAnswer::new(reason, format!("write {expected}"));
+        self.reading.invalid.push(Invalid { answer, warning: Some(warning) });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_field_of_the_tables_is_read_with_its_type_and_nothing_else_is() {
+        let warnings_of = |name: &str, specific: bool, value: &str| {
+            let mut fields = JsonObject::new();
+            fields.insert(name, RawJson::parse(value).unwrap());
+            if specific {
+                let inner = fields.to_raw();
+                fields = JsonObject::new();
+                fields.insert("hookSpecificOutput", inner);
+            }
+            let mut warnings = Vec::new();
+            HookOutput::read(fields, &mut warnings);
+            warnings
+        };
+        for (fields, specific) in [(&COMMON_FIELDS[..], false), (&SPECIFIC_FIELDS[..], true)] {
+            for field in fields {
+                let Some(kind) = json_kind(field) else { continue };
+                let wrong = if kind == JsonKind::Number { "true" } else { "7" };
+                let warnings = warnings_of(field.name, specific, wrong);
+                let expected = format!("{} must be {kind}, found", field.name);
+                assert!(warnings.iter().any(|it| it.contains(&expected)), "{warnings:?}");
+            }
+            assert_eq!(warnings_of("another", specific, "7"), [""; 0]);
+        }
+    }
+
+    #[test]
+    fn wrong_types_are_dropped_with_a_warning_and_the_rest_is_kept() {
+        let text = r#"{"continue":"maybe","decision":"blok","reason":null,"other":[1],
+            "hookSpecificOutput":{"tool_input":"x","additionalContext":"kept","mine":1}}"#;
+        let mut warnings = Vec::new();
+        let output =
+            HookOutput::read(RawJson::parse(text).unwrap().to_object().unwrap(), &mut warnings);
+        assert_eq!(
+            output.to_raw().as_str(),
+            r#"{"decision":"blok","hookSpecificOutput":{"additionalContext":"kept","mine":1},"other":[1]}"#
+        );
+        assert_eq!(
+            warnings,
+            [
+                "hookSpecificOutput.tool_input must be an object, found a string; it was ignored",
+                "continue must be a boolean, found a string; it was ignored",
+                "decision \"blok\" is not known and has no effect; did you mean \"block\"?",
+            ]
+        );
+    }
+
+    fn read(text: &str) -> Reading {
+        Reading::of(RawJson::parse(text).unwrap().to_entries())
+    }
+
+    #[test]
+    fn what_restricts_counts_in_whatever_form_it_is_written() {
+        for (text, expected, warning) in [
+            (
+                r#"{"decision":"DENY","reason":"r"}"#,
+                r#"{"decision":"deny","reason":"r"}"#,
+                r#""decision": "DENY" was read as "decision": "deny"; write it so"#,
+            ),
+            (
+                r#"{"continue":"false","stopReason":"s"}"#,
+                r#"{"continue":false,"stopReason":"s"}"#,
+                r#""continue": "false" was read as "continue": false; write it so"#,
+            ),
+            (
+                r#"{"permissionDecision":"deny","permissionDecisionReason":"p","mine":1}"#,
+                r#"{"hookSpecificOutput":{"permissionDecision":"deny","permissionDecisionReason":"p"},"mine":1}"#,
+                r#""permissionDecision": "deny" was read as "hookSpecificOutput": {"permissionDecision": "deny"}; write it so"#,
+            ),
+            (
+                r#"{"hookSpecificOutput":{"decision":"block","reason":"r","continue":0}}"#,
+                r#"{"continue":false,"decision":"block","reason":"r","hookSpecificOutput":{}}"#,
+                r#""hookSpecificOutput": {"continue": 0} was read as "continue": false; write it so"#,
+            ),
+            (
+                r#"{"hook_specific_output":{"permissionDecision":"deny","permissionDecisionReason":"p"}}"#,
+                r#"{"hookSpecificOutput":{"permissionDecision":"deny","permissionDecisionReason":"p"},"hook_specific_output":{"permissionDecision":"deny","permissionDecisionReason":"p"}}"#,
+                r#""hook_specific_output": {"permissionDecision": "deny"} was read as "hookSpecificOutput": {"permissionDecision": "deny"}; write it so"#,
+            ),
+            (
+                r#"{"permission_decision":"Ask"}"#,
+                r#"{"hookSpecificOutput":{"permissionDecision":"ask"}}"#,
+                r#""permission_decision": "Ask" was read as "hookSpecificOutput": {"permissionDecision": "ask"}; write it so"#,
+            ),
+            (
+                r#"{"decision":"deny","reason":"r","decision":"allow","x":1}"#,
+                r#"{"decision":"deny","reason":"r","x":1}"#,
+                "`decision` is written 2 times; the most restrictive one counts, if one restricts, else the last",
+            ),
+            (
+                r#"{"hookSpecificOutput":{"permissionDecision":"deny"},"hookSpecificOutput":{"permissionDecision":"allow"}}"#,
+                r#"{"hookSpecificOutput":{"permissionDecision":"deny"}}"#,
+                "`permissionDecision` is written 2 times; the most restrictive one counts, if one restricts, else the last",
+            ),
+        ] {
+            let reading = read(text);
+            assert_eq!(reading.output.to_raw().as_str(), expected, "{text}");
+            assert_eq!(reading.warnings[0], warning, "{text}");
+            assert!(reading.invalid.is_empty(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_decision_that_cannot_be_read_is_invalid() {
+        for (text, expected) in [
+            (r#"{"decision":"blok"}"#, r#"decision "blok" is not known; did you mean "block"?"#),
+            (r#"{"decision":"ALLOW"}"#, r#"decision "ALLOW" is not known; did you mean "allow"?"#),
+            (r#"{"decision":true}"#, "decision must be a string, found a boolean; write a string"),
+            (
+                r#"{"continue":"yes"}"#,
+                r#"continue must be a boolean, found a string; write true or false instead of "yes""#,
+            ),
+            (
+                r#"{"hookSpecificOutput":{"permissionDecision":["deny"]}}"#,
+                "permissionDecision must be a string, found an array; write a string",
+            ),
+            (
+                r#"{"hookSpecificOutput":[{"permissionDecision":"deny"}]}"#,
+                "hookSpecificOutput must be an object, found an array; write an object",
+            ),
+            (r#"{"descision":"deny"}"#, "`descision` is not known; did you mean `decision`?"),
+            (
+                r#"{"hookSpecificOutput":{"tool_input":7}}"#,
+                "hookSpecificOutput.tool_input must be an object, found a number; write an object",
+            ),
+            (
+                r#"{"decision":"allow","x":[{"y":{"decision":"deny"}}],"x":1}"#,
+                "\"decision\": \"deny\" stands in `x`, where no decision is read; write it at the top of the answer, with jq or a JSON library, or call it otherwise if it is none",
+            ),
+            (
+                r#"{"hookSpecificOutput":{"x":{"continue":false}}}"#,
+                "\"continue\": false stands in `hookSpecificOutput`, where no decision is read; write it at the top of the answer, with jq or a JSON library, or call it otherwise if it is none",
+            ),
+        ] {
+            let invalid = read(text).invalid;
+            assert_eq!(invalid.len(), 1, "{text}");
+            assert_eq!(invalid[0].answer.to_string(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_answer_that_is_written_as_documented_is_neither_invalid_nor_changed() {
+        for text in [
+            r#"{"continue":true,"decision":"allow","reason":"r","hookSpecificOutput":{"permissionDecision":"deny","tool_input":{"decision":"deny"}},"mine":{"decision":5,"was":"deny"}}"#,
+            r#"{"hookSpecificOutput":{"decision":null,"mine":1},"permissionDecision":null}"#,
+        ] {
+            let Reading { output, warnings, invalid } = read(text);
+            assert_eq!(output.to_raw().as_str(), text);
+            assert!(warnings.is_empty() && invalid.is_empty(), "{warnings:?}");
+        }
+    }
+}

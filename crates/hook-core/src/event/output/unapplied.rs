@@ -1,0 +1,207 @@
+//! What an answer was meant to forbid or to change on an event, and does not.
+
+use std::cell::LazyCell;
+
+use serde_json::Value;
+
+use super::answer::HookOutput;
+use super::decision::{Decision, PolicyDecision};
+use super::fields::{is_replacing, replacing, stands_for};
+use super::mistakes::meant_replacing;
+use super::read::Invalid;
+use super::read::MAX_NOTES;
+use crate::event::input::EventInput;
+use crate::event::tool_mode::RANKED_MODES;
+use crate::event::{EventPayload, HookEventName};
+use crate::failure::InvalidAnswer;
+use crate::json::field::Field;
+use crate::json::shape::ShapeError;
+use crate::json::{JsonObject, RawJson, RawObject};
+use crate::model::{
+    LlmRequest, LlmResponse, REQUEST_FIELDS, RESPONSE_FIELDS, TOOL_CONFIG_FIELDS, ToolConfig,
+};
+use crate::text::shortened;
+
+impl HookOutput {
+    /// Why it cannot be done what this answer says, where it replaces something that the hook was
+    /// `told`, or forbids in a field that the event does not have. Where [`HookOutput::mistakes`]
+    /// has a warning about the same, there is none.
+    pub(crate) fn unapplied(&self, told: &EventInput) -> Vec<Invalid> {
+        let event = told.event();
+        let mut invalid = Vec::new();
+        if self.has_useless_retry(event) {
+            let reason = format!("a retry has no effect on {event}");
+            let hint = "write \"deny\" to forbid it".to_owned();
+            invalid.push(Invalid { answer: InvalidAnswer::new(reason, hint), warning: None });
+        }
+        if self.extra.is_empty() && self.hook_specific_output.is_none() {
+            return invalid;
+        }
+        let mut misplaced = |reason: String, hint: String| {
+            if invalid.len() < MAX_NOTES {
+                invalid.push(Invalid { answer: InvalidAnswer::new(reason, hint), warning: None });
+            }
+        };
+        if self.has_useless_denial(event) {
+            misplaced(
+                format!("`hookSpecificOutput.permissionDecision` has no effect on {event}"),
+                "write `decision` beside `hookSpecificOutput`".to_owned(),
+            );
+        }
+        let told_payload = &told.payload;
+        let told = LazyCell::new(|| told.to_raw().fields());
+        for (name, value) in self.extra.iter().filter(|(_, value)| !value.is_null()) {
+            if let Some(field) = meant_replacing(name, event) {
+                // A hook that repeats what it was told changes nothing.
+                if !repeats(&told, field, value) {
+                    misplaced(
+                        format!("`{}` has no effect beside `hookSpecificOutput`", shortened(name)),
+                        format!("write it as `{field}` in `hookSpecificOutput`"),
+                    );
+                }
+            } else if stands_for(name, "hookSpecificOutput")
+                && value.to_entries().iter().any(|(name, _)| meant_replacing(name, event).is_some())
+            {
+                misplaced(
+                    format!("`{}` is not known", shortened(name)),
+                    "did you mean `hookSpecificOutput`?".to_owned(),
+                );
+            }
+        }
+        let specific = self.hook_specific_output.iter().flat_map(JsonObject::iter);
+        for (name, _) in specific.filter(|(_, value)| !value.is_null()) {
+            if let Some(field) = meant_replacing(name, event).filter(|_| !is_replacing(name)) {
+                misplaced(
+                    format!("`hookSpecificOutput.{}` is not known", shortened(name)),
+                    format!("did you mean `{field}`?"),
+                );
+            }
+        }
+        for field in replacing(event) {
+            let Some(value) = self.specific(field).filter(|value| !value.is_null()) else {
+                continue;
+            };
+            if let Err(error) = check_value(field, value, told_payload) {
+                let error = error.within(&format!("hookSpecificOutput.{field}"));
+                let hint = format!("write {}", error.expected());
+                let answer = InvalidAnswer::new(error.to_string(), hint);
+                let warning = Some(format!("{error}; it changes nothing"));
+                invalid.push(Invalid { answer, warning });
+            }
+        }
+        invalid
+    }
+
+    fn has_useless_retry(&self, event: HookEventName) -> bool {
+        event.row().retry_means.is_none() && self.wanted(event) == PolicyDecision::Retry
+    }
+
+    fn has_useless_denial(&self, event: HookEventName) -> bool {
+        !event.row().has_permission_decision
+            && self
+                .specific_text("permissionDecision")
+                .is_some_and(|word| Decision::from_word(&word).policy() > PolicyDecision::Proceed)
+    }
+}
+
+/// Whether a value is that of the same field of the input, however it is written.
+fn repeats(told: &JsonObject, field: &str, value: &RawJson) -> bool {
+    let Some(told) = told.get(field) else { return false };
+    let parsed = |value: &RawJson| serde_json::from_str::<Value>(value.as_str()).ok();
+    told == value
+        || parsed(told).zip(parsed(value)).is_some_and(|(told, value)| are_same(&told, &value))
+}
+
+/// Whether two values say the same: 1.0 is 1, and the order of fields is of no importance.
+fn are_same(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Number(one), Value::Number(other)) => {
+            one == other
+                || one.as_f64().zip(other.as_f64()).is_some_and(|(one, other)| one == other)
+        }
+        (Value::Array(one), Value::Array(other)) => {
+            one.len() == other.len()
+                && one.iter().zip(other).all(|(one, other)| are_same(one, other))
+        }
+        (Value::Object(one), Value::Object(other)) => {
+            one.len() == other.len()
+                && one.iter().all(|(name, one)| other.get(name).is_some_and(|it| are_same(one, it)))
+        }
+        _ => one == other,
+    }
+}
+
+/// Whether a value can take the place of what it is meant to replace.
+fn check_value(field: &str, value: &RawJson, told: &EventPayload) -> Result<(), ShapeError> {
+    if field == "tool_response" {
+        return check_tool_response(value, told);
+    }
+    // What is of another kind of JSON was dropped when the answer was read.
+    let Ok(value) = &RawObject::try_from(value.clone()) else { return Ok(()) };
+    match field {
+        "llm_request" => {
+            check_names(value, &REQUEST_FIELDS)?;
+            let request = LlmRequest::read(value)?;
+            let config =
+                value.fields().get("toolConfig").and_then(|config| config.to_object().ok());
+            match (request.tool_config, config) {
+                (Some(read), Some(config)) => {
+                    check_tools(&config.to_raw(), &read).map_err(|error| error.within("toolConfig"))
+                }
+                _ => Ok(()),
+            }
+        }
+        "llm_response" => {
+            check_names(value, &RESPONSE_FIELDS)?;
+            let response = LlmResponse::read(value)?;
+            let says = response.text.is_some()
+                || response.candidates.first().is_some_and(|first| first.parts.is_some());
+            let is_told = matches!(told, EventPayload::AfterModel(_));
+            match says || !is_told || value.fields().is_empty() {
+                true => Ok(()),
+                false => {
+                    Err(ShapeError::new("", "`text`, or `candidates` with content", "neither"))
+                }
+            }
+        }
+        "toolConfig" => check_tools(value, &ToolConfig::read(value.fields())?),
+        // The arguments of a tool are its own.
+        _ => Ok(()),
+    }
+}
+
+fn check_tool_response(value: &RawJson, told: &EventPayload) -> Result<(), ShapeError> {
+    match told {
+        EventPayload::AfterTool(input) if input.tool_response.kind() != value.kind() => {
+            let expected = "the same kind of value as the tool's own response";
+            Err(ShapeError::new("", expected, value.kind()))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn check_tools(written: &RawObject, read: &ToolConfig) -> Result<(), ShapeError> {
+    check_names(written, &TOOL_CONFIG_FIELDS)?;
+    match &read.mode {
+        Some(mode) if !RANKED_MODES.contains(&mode.as_str()) => {
+            match RANKED_MODES.iter().any(|known| stands_for(mode, known)) {
+                true => Err(ShapeError::new("mode", "AUTO, ANY or NONE", shortened(mode))),
+                // One that only an SDK knows.
+                false => Ok(()),
+            }
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Refuses a field with another spelling of a known name: it would be passed on, and replace nothing.
+fn check_names(value: &RawObject, known: &'static [Field]) -> Result<(), ShapeError> {
+    for (name, _) in value.fields().iter() {
+        if let Some(field) = known.iter().find(|field| stands_for(name, field.name))
+            && field.name != name
+        {
+            return Err(ShapeError::new(shortened(name), field.name, "another spelling of it"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,165 @@
+//! What each event's answers mean, read from the outputs without copying them (protocol.md §4).
+
+use super::answer::HookOutput;
+use crate::event::HookEventName;
+use crate::event::output::PolicyDecision;
+use crate::event::tool_mode::narrow;
+use crate::json::{JsonObject, RawJson, RawObject};
+use crate::model::ToolConfig;
+
+macro_rules! view {
+    ($(#[$doc:meta])* $name:ident of $event:ident) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy)]
+        pub struct $name<'a> {
+            outputs: &'a [HookOutput],
+        }
+
+        impl<'a> $name<'a> {
+            /// Reads the answers to one event, as an
+            /// [`AggregatedHookResult`](crate::AggregatedHookResult) has them; they should be that
+            /// event's.
+            pub fn new(outputs: &'a (impl AsRef<[HookOutput]> + ?Sized)) -> Self {
+                Self { outputs: outputs.as_ref() }
+            }
+
+            /// Whether a hook forbids what the event announced.
+            pub fn is_blocking_decision(&self) -> bool {
+                self.outputs().any(|output| {
+                    output.is_blocking_decision()
+                        || output.permission(HookEventName::$event).is_some_and(|word| word.is_blocking())
+                })
+            }
+
+            /// Whether a hook stops the agent.
+            pub fn should_stop_execution(&self) -> bool {
+                self.outputs().any(HookOutput::should_stop_execution)
+            }
+
+            /// Whether a hook asks the user, and none forbids or stops.
+            pub fn is_ask_decision(&self) -> bool {
+                let strongest =
+                    self.outputs().map(|output| output.policy(HookEventName::$event)).max();
+                strongest == Some(PolicyDecision::Ask)
+            }
+
+            fn outputs(&self) -> impl DoubleEndedIterator<Item = &'a HookOutput> {
+                self.outputs.iter()
+            }
+        }
+    };
+}
+
+view! {
+    /// The answers to a BeforeTool event.
+    BeforeToolOutput of BeforeTool
+}
+view! {
+    /// The answers to an AfterTool event.
+    AfterToolOutput of AfterTool
+}
+view! {
+    /// The answers to a BeforeModel event.
+    BeforeModelOutput of BeforeModel
+}
+view! {
+    /// The answers to an AfterModel event.
+    AfterModelOutput of AfterModel
+}
+view! {
+    /// The answers to a BeforeToolSelection event.
+    BeforeToolSelectionOutput of BeforeToolSelection
+}
+view! {
+    /// The answers to an AfterAgent event.
+    AfterAgentOutput of AfterAgent
+}
+
+/// Every hook's changes to one object, laid over each other in plan order.
+fn changes<'a>(outputs: impl Iterator<Item = &'a HookOutput>, name: &str) -> Option<JsonObject> {
+    let mut changes = outputs.filter_map(|output| output.specific_object(name));
+    let mut merged = changes.next()?.fields();
+    for later in changes {
+        merged.overlay(&later.fields());
+    }
+    Some(merged)
+}
+
+impl BeforeToolOutput<'_> {
+    /// The arguments the tool should run with: the original with every hook's `tool_input` laid
+    /// over it, shallow, in plan order. `None` when no hook changed them.
+    pub fn modified_tool_input(&self, original: &RawObject) -> Option<RawObject> {
+        changes(self.outputs(), "tool_input").map(|changes| original.overlaid(&changes))
+    }
+}
+
+impl AfterToolOutput<'_> {
+    /// The response that takes the place of the tool's: that of the last hook that gave one of the
+    /// same kind of JSON. `None` when no hook did.
+    pub fn modified_tool_response(&self, original: &RawJson) -> Option<RawJson> {
+        let responses = self.outputs().rev().filter_map(|output| output.specific("tool_response"));
+        responses.into_iter().find(|response| response.kind() == original.kind()).cloned()
+    }
+}
+
+impl BeforeModelOutput<'_> {
+    /// A stable response that takes the model's place; the last hook's that gave one.
+    pub fn synthetic_response(&self) -> Option<RawObject> {
+        self.outputs().rev().find_map(|output| output.specific_object("llm_response"))
+    }
+
+    /// The stable request with every hook's `llm_request` laid over it, shallow, in plan order.
+    /// `None` when no hook changed it.
+    pub fn modified_llm_request(&self, original: &RawObject) -> Option<RawObject> {
+        changes(self.outputs(), "llm_request").map(|changes| original.overlaid(&changes))
+    }
+}
+
+impl AfterModelOutput<'_> {
+    /// A stable response that replaces the model's: every hook's `llm_response` laid over each
+    /// other, shallow, in plan order. `None` unless it has text, or its first candidate has content.
+    pub fn modified_response(&self) -> Option<RawObject> {
+        let response = changes(self.outputs(), "llm_response")?;
+        let has_text = response.get("text").is_some_and(|text| text.to_text().is_some());
+        let first = response.get("candidates").and_then(|candidates| candidates.to_items());
+        let first = first.and_then(|candidates| candidates.first()?.to_object().ok());
+        let content = first.as_ref().and_then(|first| first.get("content"));
+        (has_text || content.is_some_and(|content| !content.is_null())).then(|| response.to_raw())
+    }
+}
+
+impl BeforeToolSelectionOutput<'_> {
+    /// What hooks explicitly gave, narrowing the caller's own `base`: NONE beats ANY beats AUTO,
+    /// lists are intersected, an empty intersection is NONE, and so is a block. `None` when no
+    /// hook said anything about tools.
+    pub fn tool_config(&self, base: &ToolConfig) -> Option<ToolConfig> {
+        if self.is_blocking_decision() {
+            return Some(ToolConfig {
+                mode: Some("NONE".to_owned()),
+                allowed_function_names: None,
+            });
+        }
+        let given: Vec<ToolConfig> = self
+            .outputs()
+            .filter_map(|output| output.specific_object("toolConfig"))
+            .map(|config| ToolConfig::read_leniently(&config.fields()))
+            .collect();
+        if given.is_empty() {
+            return None;
+        }
+        let mut narrowed = narrow(std::iter::once(base).chain(&given));
+        if narrowed.allowed_function_names.as_ref().is_some_and(Vec::is_empty) {
+            narrowed.mode = Some("NONE".to_owned());
+        }
+        Some(narrowed)
+    }
+}
+
+impl AfterAgentOutput<'_> {
+    /// Whether a hook wants the conversation's context cleared.
+    pub fn should_clear_context(&self) -> bool {
+        self.outputs().any(|output| {
+            output.specific("clearContext").and_then(|value| value.to_bool()) == Some(true)
+        })
+    }
+}

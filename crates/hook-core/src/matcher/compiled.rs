@@ -1,0 +1,346 @@
+//! A matcher, compiled once when settings are loaded.
+
+use std::sync::Arc;
+
+use super::filter::{Filter, Unmatched};
+use super::listed::listed;
+use super::object;
+use super::pattern::{Compiled, FOR_EVERYTHING, compile_pattern, consequence, when_broken};
+use super::reach;
+use super::rule::{MatchOutcome, MatcherProblem, Rule};
+use crate::event::Matching;
+use crate::settings::{FailBehavior, MatcherDefinition, Rule as SettingsRule};
+use crate::text::nearest;
+use crate::text::shortened;
+
+/// A matcher, compiled once when settings are loaded.
+#[derive(Debug, Clone)]
+pub struct Matcher {
+    definition: Option<Arc<MatcherDefinition>>,
+    /// The object form as text.
+    object: Option<Box<str>>,
+    rule: Rule,
+    filter: Option<Arc<Filter>>,
+}
+
+impl Matcher {
+    /// Compiles a matcher, and says what is wrong with one that cannot be used or can match nothing.
+    ///
+    /// Such a matcher of a hook whose failure blocks matches everything: its author meant there to be
+    /// a guard. Of another hook, a text that is no regular expression is compared literally, and
+    /// all else matches nothing.
+    pub fn compile(
+        definition: Option<Arc<MatcherDefinition>>,
+        matching: Matching,
+        fail_behavior: FailBehavior,
+    ) -> (Self, Vec<MatcherProblem>) {
+        match definition.as_deref() {
+            None => (Self { rule: Rule::Everything, ..Self::unused(None) }, Vec::new()),
+            Some(MatcherDefinition::Text(text)) => {
+                let (rule, problem) = compile_text(text, matching, fail_behavior);
+                (Self { rule, ..Self::unused(definition) }, problem.into_iter().collect())
+            }
+            Some(MatcherDefinition::Fields(fields)) => {
+                let object::Compiled { rule, filter, problems } =
+                    object::compile(fields, matching, fail_behavior);
+                (Self { rule, filter, ..Self::unused(definition) }, problems)
+            }
+            Some(MatcherDefinition::Unreadable(text)) => {
+                let problem = MatcherProblem {
+                    rule: SettingsRule::InvalidMatcher,
+                    message: format!(
+                        "the matcher `{}` cannot be read{}",
+                        shortened(text),
+                        consequence(fail_behavior)
+                    ),
+                    key: None,
+                    item: None,
+                };
+                let rule = when_broken(fail_behavior);
+                (Self { rule, ..Self::unused(definition) }, vec![problem])
+            }
+        }
+    }
+
+    /// The matcher of a hook that must not run. It is never asked, and costs nothing: a short
+    /// pattern may compile to megabytes.
+    pub(crate) fn unused(definition: Option<Arc<MatcherDefinition>>) -> Self {
+        let object = match definition.as_deref() {
+            Some(MatcherDefinition::Fields(fields)) => Some(fields.to_raw().as_str().into()),
+            _ => None,
+        };
+        Self { definition, object, rule: Rule::Nothing, filter: None }
+    }
+
+    /// What it asks of the input beside the event's subject, if anything.
+    pub(crate) fn filter(&self) -> Option<&Filter> {
+        self.filter.as_deref()
+    }
+
+    /// What a part of the object form says, shortened.
+    pub(crate) fn part(&self, part: Unmatched) -> String {
+        let Some(MatcherDefinition::Fields(fields)) = self.definition.as_deref() else {
+            return String::new();
+        };
+        match part {
+            Unmatched::Path => listed(&fields.paths),
+            Unmatched::Command => shortened(fields.command_pattern.as_deref().unwrap_or_default()),
+        }
+    }
+
+    /// The part of the object form that does not match a subject, with what it demands; `None` where
+    /// the matcher is a text.
+    pub(crate) fn unmatched_tool(&self, subject: &str) -> Option<(&'static str, String)> {
+        match &self.rule {
+            Rule::Tools(tools) => tools.unmatched(subject),
+            _ => None,
+        }
+    }
+
+    /// Whether it cannot be used, so that it matches nothing.
+    pub(crate) fn is_unusable(&self) -> bool {
+        matches!(self.rule, Rule::Nothing)
+    }
+
+    /// Compares with the event's subject; an event without one is matched by every matcher that can
+    /// be used. What an object asks of the input is another question.
+    pub fn matches(&self, subject: Option<&str>) -> MatchOutcome {
+        let Some(subject) = subject else {
+            return if self.is_unusable() { MatchOutcome::No } else { MatchOutcome::Yes };
+        };
+        let matched = match &self.rule {
+            Rule::Nothing => false,
+            Rule::Everything => true,
+            Rule::Exactly(text) => text == subject,
+            Rule::Pattern(pattern) => match pattern.is_match(subject) {
+                Ok(matched) => matched,
+                Err(_) => return MatchOutcome::GaveUp,
+            },
+            Rule::Tools(tools) => return tools.matches(subject),
+        };
+        if matched { MatchOutcome::Yes } else { MatchOutcome::No }
+    }
+
+    /// What to write instead, where a matcher that is compared exactly is none of the words: it may
+    /// have been meant as a pattern.
+    pub fn hint(&self, matching: Matching) -> Option<String> {
+        let Matching::Exact { field, words } = matching else { return None };
+        let text = match self.definition.as_deref() {
+            Some(definition) => definition.as_text()?.trim(),
+            None => return None,
+        };
+        let is_anything = text.is_empty() || text == "*" || matches!(self.rule, Rule::Nothing);
+        if is_anything || words.contains(&text) {
+            return None;
+        }
+        let compiled = compile_pattern(text).ok();
+        let meant = |word: &&&str| {
+            let compiled = compiled.as_ref();
+            compiled.is_some_and(|it| it.pattern.is_match(word).unwrap_or_default())
+        };
+        let meant: Vec<String> =
+            words.iter().filter(meant).map(|word| format!("`{word}`")).collect();
+        match meant.as_slice() {
+            [] => {
+                nearest(text, words.iter().copied()).map(|word| format!("did you mean `{word}`?"))
+            }
+            all if all.len() == words.len() => Some(format!(
+                "matchers of `{field}` are no regular expressions; leave the matcher out to match \
+                 every {field}"
+            )),
+            [word] => {
+                Some(format!("matchers of `{field}` are no regular expressions; write {word}"))
+            }
+            some => Some(format!(
+                "matchers of `{field}` are no regular expressions; write one definition for each \
+                 of {}",
+                some.join(", ")
+            )),
+        }
+    }
+
+    /// The matcher as it was written.
+    pub fn definition(&self) -> Option<&Arc<MatcherDefinition>> {
+        self.definition.as_ref()
+    }
+
+    /// The matcher as it was written; of the object form, its JSON.
+    pub fn text(&self) -> Option<&str> {
+        match self.definition.as_deref()? {
+            MatcherDefinition::Text(text) | MatcherDefinition::Unreadable(text) => Some(text),
+            MatcherDefinition::Fields(_) => self.object.as_deref(),
+        }
+    }
+}
+
+fn compile_text(
+    text: &str,
+    matching: Matching,
+    fail_behavior: FailBehavior,
+) -> (Rule, Option<MatcherProblem>) {
+    let trimmed = text.trim();
+    let (rule, problem) = match matching {
+        _ if trimmed.is_empty() || trimmed == "*" => (Rule::Everything, None),
+        Matching::Always => (Rule::Everything, None),
+        Matching::Exact { field, words } => {
+            let problem = (!words.is_empty() && !words.contains(&trimmed)).then(|| {
+                let words = words.join(", ");
+                let reason =
+                    format!("it is compared exactly with `{field}`, which is one of {words}");
+                ("never matches", SettingsRule::MatcherNeverMatches, reason)
+            });
+            (Rule::Exactly(trimmed.to_owned()), problem)
+        }
+        Matching::Pattern { .. } => match compile_pattern(trimmed) {
+            Ok(Compiled { pattern, unreachable }) => {
+                let problem = unreachable.map(|reason| {
+                    let verdict = match reason {
+                        reach::ODD => "probably matches no tool",
+                        _ => "can match no tool",
+                    };
+                    (verdict, SettingsRule::MatcherNeverMatches, reason.to_owned())
+                });
+                (Rule::Pattern(Box::new(pattern)), problem)
+            }
+            Err(reason) => {
+                let verdict = match fail_behavior {
+                    FailBehavior::Block => "is not a regular expression",
+                    FailBehavior::Continue => {
+                        "is not a regular expression and is compared literally"
+                    }
+                };
+                let reason = shortened(&reason);
+                let problem = (verdict, SettingsRule::InvalidPattern, reason);
+                (Rule::Exactly(trimmed.to_owned()), Some(problem))
+            }
+        },
+    };
+    let Some((verdict, broken, reason)) = problem else {
+        return (rule, None);
+    };
+    let mut message = format!("the matcher `{}` {verdict}: {reason}", shortened(trimmed));
+    let rule = match fail_behavior {
+        FailBehavior::Continue => rule,
+        FailBehavior::Block => {
+            message.push_str(FOR_EVERYTHING);
+            Rule::Everything
+        }
+    };
+    (rule, Some(MatcherProblem { rule: broken, message, key: None, item: None }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn compile(
+        text: Option<&str>,
+        matching: Matching,
+        fail_behavior: FailBehavior,
+    ) -> (Matcher, Option<MatcherProblem>) {
+        let definition = text.map(|text| Arc::new(text.into()));
+        let (matcher, problems) = Matcher::compile(definition, matching, fail_behavior);
+        (matcher, problems.into_iter().next())
+    }
+
+    #[test]
+    fn tools_match_by_pattern_and_triggers_exactly() {
+        let exact = Matching::Exact { field: "source", words: &["resume"] };
+        for (text, matching, subject, expected) in [
+            (None, Matching::TOOL_NAME, "anything", true),
+            (Some(""), Matching::TOOL_NAME, "anything", true),
+            (Some(" * "), Matching::TOOL_NAME, "anything", true),
+            (Some("write_file|edit"), Matching::TOOL_NAME, "multi_edit", true),
+            (Some("^edit$"), Matching::TOOL_NAME, "multi_edit", false),
+            (Some("^(?!mcp_)"), Matching::TOOL_NAME, "mcp_git", false),
+            (Some("[bad"), Matching::TOOL_NAME, "[bad", true),
+            (Some("[bad"), Matching::TOOL_NAME, "bad", false),
+            (Some("startup|resume"), exact, "resume", false),
+            (Some(" resume "), exact, "resume", true),
+            (Some("[bad"), Matching::Always, "anything", true),
+        ] {
+            let (matcher, _) = compile(text, matching, FailBehavior::Continue);
+            let matched = matcher.matches(Some(subject)) == MatchOutcome::Yes;
+            assert_eq!(matched, expected, "{text:?} against {subject}");
+        }
+    }
+
+    #[test]
+    fn a_matcher_of_a_guard_that_can_match_nothing_matches_everything() {
+        let exact = Matching::Exact { field: "source", words: &["startup", "resume"] };
+        for (text, matching, is_broken) in [
+            ("write_file|(edit", Matching::TOOL_NAME, true),
+            ("[bad", Matching::TOOL_NAME, true),
+            ("^$", Matching::TOOL_NAME, true),
+            ("write_file, edit", Matching::TOOL_NAME, true),
+            ("startup|resume", exact, true),
+            ("edit", Matching::TOOL_NAME, false),
+            ("resume", exact, false),
+        ] {
+            for fail_behavior in [FailBehavior::Block, FailBehavior::Continue] {
+                let (matcher, problem) = compile(Some(text), matching, fail_behavior);
+                assert_eq!(problem.is_some(), is_broken, "{text}");
+                let everything = matcher.matches(Some("anything")) == MatchOutcome::Yes;
+                let guards = is_broken && fail_behavior == FailBehavior::Block;
+                assert_eq!(everything, guards, "{text}");
+                let says_so = problem.is_some_and(|it| it.message.contains("runs for everything"));
+                assert_eq!(says_so, guards, "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_matcher_that_cannot_do_what_it_seems_to_is_reported() {
+        let exact = Matching::Exact { field: "source", words: &["startup", "resume"] };
+        for (text, matching, said) in [
+            ("startup|resume", exact, "never matches: it is compared exactly with `source`"),
+            ("[bad", Matching::TOOL_NAME, "is compared literally"),
+            ("^$", Matching::TOOL_NAME, "can match no tool"),
+            ("a, b", Matching::TOOL_NAME, "probably matches no tool"),
+        ] {
+            let problem = compile(Some(text), matching, FailBehavior::Continue).1;
+            assert!(problem.unwrap().message.contains(said), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_where_words_are_compared_has_a_hint_what_to_write() {
+        let exact = Matching::Exact { field: "source", words: &["startup", "resume", "clear"] };
+        for (text, matching, hint) in [
+            ("startup|resume", exact, Some("one definition for each of `startup`, `resume`")),
+            (".*", exact, Some("leave the matcher out to match every source")),
+            ("^start", exact, Some("no regular expressions; write `startup`")),
+            ("resumed", exact, Some("did you mean `resume`?")),
+            ("[", exact, None),
+            ("xyzzy", exact, None),
+            ("resume", exact, None),
+            ("*", exact, None),
+            ("startup|resume", Matching::TOOL_NAME, None),
+            ("startup|resume", Matching::Always, None),
+        ] {
+            for fail_behavior in [FailBehavior::Block, FailBehavior::Continue] {
+                let found = compile(Some(text), matching, fail_behavior).0.hint(matching);
+                match hint {
+                    Some(hint) => assert!(found.unwrap().ends_with(hint), "{text}"),
+                    None => assert_eq!(found, None, "{text}"),
+                }
+            }
+        }
+        assert_eq!(Matcher::unused(Some(Arc::new(".*".into()))).hint(exact), None);
+    }
+
+    #[test]
+    fn a_match_that_backtracks_for_ever_counts_as_a_match() {
+        let (matcher, _) =
+            compile(Some("^(?:(?!b)a|a)*$"), Matching::TOOL_NAME, FailBehavior::Continue);
+        assert_eq!(matcher.matches(Some(&format!("{}b", "a".repeat(60)))), MatchOutcome::GaveUp);
+    }
+
+    proptest! {
+        #[test]
+        fn any_matcher_against_any_name_does_not_panic(text in "\\PC{0,30}", name in "\\PC{0,30}") {
+            compile(Some(&text), Matching::TOOL_NAME, FailBehavior::Continue).0.matches(Some(&name));
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! What a compiled matcher says of an event's subject.
+
+use fancy_regex::Regex;
+
+use super::listed::listed;
+use crate::settings::{Rule as SettingsRule, TOOL, TOOL_PATTERN};
+
+#[derive(Debug, Clone)]
+pub(super) enum Rule {
+    Nothing,
+    Everything,
+    Exactly(String),
+    Pattern(Box<Regex>),
+    Tools(Box<Tools>),
+}
+
+/// Why a matcher cannot do what it seems to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MatcherProblem {
+    /// The rule of settings that it breaks.
+    pub rule: SettingsRule,
+    /// What is wrong, and what the matcher does instead.
+    pub message: String,
+    /// Of the object form, the key that is wrong.
+    pub key: Option<&'static str>,
+    /// Where the key's value is a list, which of it is wrong, from 0.
+    pub item: Option<usize>,
+}
+
+/// Whether a matcher matches.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MatchOutcome {
+    /// It does not.
+    No,
+    /// It does.
+    Yes,
+    /// Matching was given up, which counts as a match: a guard must not be switched off by a name
+    /// that is hard to match.
+    GaveUp,
+}
+
+/// Which tools an object form is for.
+#[derive(Debug, Clone)]
+pub(super) struct Tools {
+    /// Of these one; any if there are none.
+    pub(super) names: Vec<String>,
+    pub(super) pattern: Option<(Box<Regex>, String)>,
+}
+
+impl Tools {
+    pub(super) fn matches(&self, subject: &str) -> MatchOutcome {
+        if !self.has_name(subject) {
+            return MatchOutcome::No;
+        }
+        match self.pattern.as_ref().map(|(pattern, _)| pattern.is_match(subject)) {
+            None | Some(Ok(true)) => MatchOutcome::Yes,
+            Some(Ok(false)) => MatchOutcome::No,
+            Some(Err(_)) => MatchOutcome::GaveUp,
+        }
+    }
+
+    fn has_name(&self, subject: &str) -> bool {
+        self.names.is_empty() || self.names.iter().any(|name| name == subject)
+    }
+
+    /// The key that does not match, and what it says.
+    pub(super) fn unmatched(&self, subject: &str) -> Option<(&'static str, String)> {
+        if !self.has_name(subject) {
+            return Some((TOOL, listed(&self.names)));
+        }
+        let (pattern, written) = self.pattern.as_ref()?;
+        (!pattern.is_match(subject).unwrap_or(true)).then(|| (TOOL_PATTERN, written.clone()))
+    }
+}

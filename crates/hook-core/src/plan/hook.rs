@@ -1,0 +1,132 @@
+//! One registered hook.
+
+use std::fmt;
+use std::ops::Deref;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::switched_off::SwitchedOff;
+use crate::failure::HookFailure;
+use crate::matcher::Matcher;
+use crate::run::{CommandIdentity, HookSpec, HookStart, TrustCheck};
+use crate::settings::{HookSource, Place, TimeoutOrigin};
+use crate::trust::Trust;
+
+/// One registered hook: what is run, which it derefs to, and what decides whether it is.
+pub struct Hook {
+    /// What is run.
+    pub(crate) spec: Arc<HookSpec>,
+    /// Its name, if it has one.
+    pub name: Option<String>,
+    /// What it is for.
+    pub description: Option<String>,
+    /// Where it comes from.
+    pub source: HookSource,
+    /// Where it was written down; absent for the host's handlers.
+    pub place: Option<Place>,
+    /// Which tools or triggers it is for.
+    pub matcher: Matcher,
+    /// Its place in the plan: lower ones run earlier, equal ones together.
+    pub priority: i32,
+    /// Whether the hooks of its priority run one after the other.
+    pub sequential: bool,
+    /// Who says how long it may run.
+    pub timeout_origin: TimeoutOrigin,
+    pub(super) trust: Trust,
+    /// Why it blocks instead of running, if it does.
+    pub(super) suspended: Option<Suspension>,
+    /// Which settings switch it off.
+    pub(super) switched_off: Vec<SwitchedOff>,
+}
+
+/// Why a trusted guard blocks instead of running.
+#[derive(Debug, Clone)]
+pub(super) enum Suspension {
+    /// It is not any more what was trusted.
+    Changed,
+    /// The settings file that it should be in has errors, and it is not there.
+    BrokenSettings(PathBuf),
+}
+
+impl Suspension {
+    pub(super) fn failure(&self) -> HookFailure {
+        match self {
+            Self::Changed => HookFailure::Untrusted,
+            Self::BrokenSettings(file) => HookFailure::BrokenSettings { file: file.clone() },
+        }
+    }
+}
+
+impl Hook {
+    /// The command, or the handler's name.
+    pub fn command(&self) -> &str {
+        self.executor.label()
+    }
+
+    /// Whether it was trusted, and it or a file that it runs changed since.
+    pub fn changed_since_trusted(&self) -> bool {
+        matches!(self.trust, Trust::Missing { before: Some(_) })
+    }
+
+    /// Whether it is a guard (`failBehavior: block`) that was trusted and that cannot run as it
+    /// is now: because it changed, or because the settings file that it was in has errors. Its events
+    /// are blocked until a person decides.
+    pub fn blocks_unrun(&self) -> bool {
+        self.suspended.is_some()
+    }
+
+    pub(super) fn is_trusted(&self) -> bool {
+        self.trust.is_given()
+    }
+
+    /// How it is started.
+    pub fn start(&self) -> HookStart<'_> {
+        self.executor.start()
+    }
+
+    /// Two command hooks of one event with the same key are the same hook (protocol.md §1).
+    /// Functions of the host are only ever themselves.
+    pub(super) fn dedup_key(&self) -> Option<(Option<&str>, CommandIdentity<'_>)> {
+        Some((self.name.as_deref(), self.executor.identity()?))
+    }
+
+    /// Why it blocks its event instead of running, if it does.
+    pub fn suspension(&self) -> Option<String> {
+        Some(self.suspended.as_ref()?.failure().to_string())
+    }
+
+    /// A warning about it, as callers get it.
+    pub(super) fn says(&self, text: &str) -> String {
+        self.identity.says(text)
+    }
+}
+
+impl Deref for Hook {
+    type Target = HookSpec;
+
+    fn deref(&self) -> &HookSpec {
+        &self.spec
+    }
+}
+
+/// What the runner has to do about a hook's trust.
+pub(super) fn check_of(trust: &Trust, suspended: Option<&Suspension>) -> TrustCheck {
+    match trust {
+        Trust::Given => TrustCheck::Nothing,
+        Trust::Checked(granted) => TrustCheck::Confirm(Arc::clone(granted)),
+        Trust::Missing { .. } => {
+            TrustCheck::Refuse(suspended.unwrap_or(&Suspension::Changed).failure())
+        }
+    }
+}
+
+impl fmt::Debug for Hook {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Hook")
+            .field("event", &self.event)
+            .field("name", &self.display_name())
+            .field("source", &self.source)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,158 @@
+//! Makes hooks of what settings, trust and the host say.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::consent::MissingGuard;
+use super::hook::{Hook, Suspension, check_of};
+use super::switches::{Disabled, switched_off};
+use crate::event::HookEventName;
+use crate::matcher::{Matcher, MatcherProblem};
+use crate::run::{CommandMaker, HandlerHook, HookSpec, Runner, background};
+use crate::settings::{
+    DEFAULT_PRIORITY, FailBehavior, HookEntry, HookSource, HooksConfig, Place, SettingsFile,
+    TimeoutOrigin,
+};
+use crate::trust::{Grant, Trust};
+
+/// What the hooks of one file have in common.
+pub(super) struct HookMaker<'f> {
+    file: &'f SettingsFile,
+    commands: CommandMaker,
+    default_timeout: Duration,
+    disabled: &'f [Disabled<'f>],
+}
+
+impl<'f> HookMaker<'f> {
+    /// Makes the hooks of a file. `project` is the host's; `disabled` what all files switch off.
+    pub(super) fn new(
+        file: &'f SettingsFile,
+        runner: &Runner,
+        project: &Path,
+        disabled: &'f [Disabled<'f>],
+    ) -> Self {
+        let commands = runner.commands(&file.config, file.project(project));
+        Self { file, commands, default_timeout: runner.limits().timeout, disabled }
+    }
+
+    /// The hook of an entry, and what is wrong with its matcher.
+    pub(super) fn hook(&self, entry: &HookEntry, trust: Trust) -> (Hook, Vec<MatcherProblem>) {
+        let file = self.file;
+        let changed = trust.before().filter(|before| is_guard(before, entry));
+        let matcher = entry.matcher.clone();
+        let (matcher, problems) = match (&trust, changed) {
+            (_, Some(before)) => (matcher_of(before, entry.event), Vec::new()),
+            (Trust::Missing { .. }, None) => (Matcher::unused(matcher), Vec::new()),
+            _ => Matcher::compile(matcher, entry.event.row().matching, entry.fail_behavior),
+        };
+        let suspended = changed.map(|_| Suspension::Changed);
+        let of_matcher = problems.iter().map(|it| it.message.clone());
+        let timeout = entry.timeout.unwrap_or(self.default_timeout);
+        let executor = self.commands.executor(&entry.command, &entry.env);
+        let (event, name) = (entry.event, entry.name.as_deref());
+        let spec = HookSpec {
+            // What blocks in place of running is waited for.
+            background: background(entry.is_async && suspended.is_none()),
+            fail_behavior: match suspended {
+                Some(_) => FailBehavior::Block,
+                None => entry.fail_behavior,
+            },
+            warnings: of_matcher.chain(trust.warning()).collect(),
+            slots: self.commands.slots.clone(),
+            check: check_of(&trust, suspended.as_ref()),
+            ..HookSpec::new(event, name, &file.source, timeout, executor)
+        };
+        let hook = Hook {
+            spec: Arc::new(spec),
+            name: entry.name.clone(),
+            description: entry.description.clone(),
+            source: file.source.clone(),
+            place: Some(entry.place.clone()),
+            matcher,
+            priority: entry.priority,
+            sequential: entry.sequential,
+            timeout_origin: entry.timeout_origin,
+            trust,
+            suspended,
+            switched_off: switched_off(entry, file, self.disabled),
+        };
+        (hook, problems)
+    }
+}
+
+/// Whether a hook that changed is a guard, as it was trusted. Where the decision does not say, as it is
+/// now.
+fn is_guard(before: &Grant, entry: &HookEntry) -> bool {
+    before.fail_behavior().unwrap_or(entry.fail_behavior) == FailBehavior::Block
+}
+
+/// The matcher that a guard was trusted with; everything, if the decision does not say.
+fn matcher_of(before: &Grant, event: HookEventName) -> Matcher {
+    let definition = before.matcher().flatten().map(Arc::new);
+    Matcher::compile(definition, event.row().matching, FailBehavior::Block).0
+}
+
+/// A guard that may be missing because its settings have errors: as it was trusted.
+pub(super) fn of_missing(guard: &MissingGuard, runner: &Runner) -> Option<Hook> {
+    let file = guard.broken().cloned()?;
+    let grant = &guard.grant;
+    let env = grant.seen.as_ref().map_or(&[][..], |seen| &seen.env);
+    let commands = runner.commands(&HooksConfig::default(), guard.project());
+    let executor = commands.executor(&grant.command, env);
+    let trust = Trust::Missing { before: Some(Arc::clone(grant)) };
+    let suspended = Suspension::BrokenSettings(file.clone());
+    let (name, timeout) = (grant.name.as_deref(), runner.limits().timeout);
+    let spec = HookSpec {
+        fail_behavior: FailBehavior::Block,
+        check: check_of(&trust, Some(&suspended)),
+        ..HookSpec::new(guard.event, name, &HookSource::Project, timeout, executor)
+    };
+    Some(Hook {
+        spec: Arc::new(spec),
+        name: grant.name.clone(),
+        description: None,
+        source: HookSource::Project,
+        place: Some(Place::of_file(&file)),
+        matcher: matcher_of(grant, guard.event),
+        priority: DEFAULT_PRIORITY,
+        sequential: false,
+        timeout_origin: TimeoutOrigin::Engine,
+        trust,
+        suspended: Some(suspended),
+        switched_off: Vec::new(),
+    })
+}
+
+pub(super) fn of_handler(handler: &HandlerHook, runner: &Runner) -> Hook {
+    let matching = handler.event.row().matching;
+    let (matcher, problems) =
+        Matcher::compile(handler.matcher.clone(), matching, handler.fail_behavior);
+    let (event, name) = (handler.event, Some(&*handler.name));
+    let timeout = handler.timeout.unwrap_or(runner.limits().timeout);
+    let executor = runner.handler(handler);
+    let is_guard = handler.fail_behavior == FailBehavior::Block;
+    let spec = HookSpec {
+        background: background(handler.background && !is_guard),
+        fail_behavior: handler.fail_behavior,
+        warnings: problems.into_iter().map(|it| it.message).collect(),
+        ..HookSpec::new(event, name, &HookSource::InProcess, timeout, executor)
+    };
+    Hook {
+        spec: Arc::new(spec),
+        name: Some(handler.name.clone()),
+        description: None,
+        source: HookSource::InProcess,
+        place: None,
+        matcher,
+        priority: handler.priority,
+        sequential: handler.sequential,
+        timeout_origin: match handler.timeout {
+            Some(_) => TimeoutOrigin::Hook,
+            None => TimeoutOrigin::Engine,
+        },
+        trust: Trust::Given,
+        suspended: None,
+        switched_off: Vec::new(),
+    }
+}

@@ -1,0 +1,93 @@
+//! What everybody who fires an event should know, whichever of its hooks run.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use super::consent::MissingGuard;
+use super::hook::Hook;
+use crate::event::ByEvent;
+use crate::settings::{Diagnostic, HookSource, Severity};
+use crate::trust::Grant;
+
+/// The first few errors but those that are said of their hooks, and how many more there are.
+pub(super) fn losses(diagnostics: &[Diagnostic], said_of_hooks: &HashSet<usize>) -> Vec<String> {
+    let errors = diagnostics
+        .iter()
+        .enumerate()
+        .filter(|(index, it)| it.severity == Severity::Error && !said_of_hooks.contains(index));
+    let mut losses = errors.map(|(_, it)| it.to_string()).collect();
+    shorten(&mut losses, "errors in settings");
+    losses
+}
+
+/// Cuts a list that goes into every response to its first few, and says how many more there are.
+fn shorten(notices: &mut Vec<String>, what: &str) {
+    const SHOWN: usize = 8;
+    let more = notices.len().saturating_sub(SHOWN);
+    if more > 0 {
+        notices.truncate(SHOWN);
+        notices.push(format!("there are {more} more {what}"));
+    }
+}
+
+/// By event: what is wrong with its hooks. One that settings switch off is left
+/// out: it is meant not to run.
+pub(super) fn notices(hooks: &[Arc<Hook>], missing: &[MissingGuard]) -> ByEvent<Vec<String>> {
+    /// The notices of an event, and how many of its hooks are not trusted.
+    type Found = (Vec<String>, usize);
+    let mut found: ByEvent<Found> = ByEvent::default();
+    for hook in hooks {
+        let (notices, untrusted) = found.of(hook.event);
+        if let Some(why) = hook.suspended.as_ref().filter(|_| hook.switched_off.is_empty()) {
+            notices.push(hook.says(&why.failure().to_string()));
+        } else if let Some(notice) = switched_off_since_trusted(hook) {
+            notices.push(notice);
+        } else if !hook.trust.is_given() {
+            *untrusted += 1;
+        }
+        if hook.switched_off.is_empty() {
+            notices.extend(hook.warnings.iter().map(|warning| hook.says(warning)));
+        }
+    }
+    for guard in missing {
+        found.of(guard.event).0.extend(guard.notice());
+    }
+    found.map(|(mut notices, untrusted)| {
+        shorten(&mut notices, "warnings about hooks of this event");
+        if untrusted > 0 {
+            let hooks = if untrusted == 1 { "hook is" } else { "hooks are" };
+            notices.push(format!(
+                "{untrusted} {hooks} not trusted and did not run; the user can review what would run \
+                 with `hook trust`"
+            ));
+        }
+        notices
+    })
+}
+
+/// Which trusted guards are gone, or off, for all events. One guard may have been trusted several
+/// times.
+pub(super) fn lost_guards(hooks: &[Arc<Hook>], missing: &[MissingGuard]) -> Vec<String> {
+    let missing = missing.iter().filter_map(MissingGuard::notice);
+    let mut known = HashSet::new();
+    hooks
+        .iter()
+        .filter_map(|hook| switched_off_since_trusted(hook))
+        .chain(missing)
+        .filter(|notice| known.insert(notice.clone()))
+        .collect()
+}
+
+/// That a guard was on when it was trusted and its own settings switch it off now. Where the user
+/// switches it off, it is off.
+fn switched_off_since_trusted(hook: &Hook) -> Option<String> {
+    hook.suspended.as_ref()?;
+    let was_on = hook.trust.before().is_some_and(Grant::was_enabled);
+    let by_others = hook.switched_off.iter().any(|by| by.source != HookSource::Project);
+    let by = hook.switched_off.first().filter(|_| was_on && !by_others)?;
+    let file = by.file.as_ref().map(|file| format!(", {}", file.display())).unwrap_or_default();
+    Some(hook.says(&format!(
+        "this trusted guard is off now, by {by}{file}; switch it on, agree to that with `hook \
+         trust`, or take back its trust with `hook trust --revoke`"
+    )))
+}

@@ -1,0 +1,262 @@
+//! The hooks there are: built once from settings and the host's handlers, listed, and switched
+//! on and off by name.
+
+use std::collections::{BTreeMap, HashSet};
+use std::path::Path;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use super::consent::Consent;
+use super::explain::{Explanation, NotRun, explain};
+use super::hook::Hook;
+use super::made::{HookMaker, of_handler, of_missing};
+use super::notices::{losses, lost_guards, notices};
+use super::switched_off::SwitchedOff;
+use super::switches::{Disabled, disabled_by, is_on};
+use super::table::PlanTable;
+use crate::event::{ByEvent, Events, HookEventName};
+use crate::matcher::{MatchInput, Surroundings};
+use crate::run::{HandlerHook, Runner};
+use crate::settings::{Diagnostic, FailBehavior, MatcherDefinition, Rule, SettingsFile};
+use crate::trust::TrustPolicy;
+
+/// A hook as it is listed.
+#[derive(Debug, Clone)]
+pub struct HookListing {
+    /// The hook.
+    pub hook: Arc<Hook>,
+    /// Whether it runs when its event comes.
+    pub enabled: bool,
+    /// Whether it may run at all; only hooks of a project can be untrusted.
+    pub trusted: bool,
+    /// Who switched it off: all whose settings do, or the host at run time.
+    pub disabled_by: Vec<SwitchedOff>,
+}
+
+/// All hooks, and which of them are on.
+#[derive(Debug)]
+pub struct HookRegistry {
+    hooks: Vec<Arc<Hook>>,
+    diagnostics: Vec<Diagnostic>,
+    /// By which no hooks were read of a file whose hooks may run.
+    unread: Vec<Diagnostic>,
+    /// Errors because of which hooks of the settings are missing, cut to a few.
+    losses: Vec<String>,
+    /// Which trusted guards are gone from the settings, or are switched off by them.
+    lost_guards: Vec<String>,
+    /// By event: what everybody who fires it should know of its hooks.
+    notices: ByEvent<Vec<String>>,
+    /// Where relative paths begin.
+    surroundings: Surroundings,
+    state: RwLock<State>,
+    /// The plans for what is switched on now.
+    table: PlanTable,
+}
+
+/// What was said at run time.
+#[derive(Debug, Default)]
+struct State {
+    /// Which hooks are on or off, by name; wins over settings.
+    switches: Vec<(String, bool)>,
+    /// The hooks that were registered, by their numbers.
+    registered: BTreeMap<u64, Arc<Hook>>,
+}
+
+impl HookRegistry {
+    /// Registers the hooks of all sources, in run order, then the host's handlers. `project` is what
+    /// hooks belong to that are not of a project's own settings ([`SettingsFile::project`]); `events` are
+    /// those there are, to which one is added if a trusted guard listens to it and its declaration cannot
+    /// be read.
+    pub fn new(
+        files: &[SettingsFile],
+        handlers: &[HandlerHook],
+        runner: &Runner,
+        project: &Path,
+        policy: &TrustPolicy,
+        events: &mut Events,
+    ) -> Self {
+        let mut hooks = Vec::new();
+        let mut diagnostics = Vec::new();
+        // Which of these are warnings of their hooks, too.
+        let mut of_matchers = HashSet::new();
+        let consent = Consent::of(files, project, policy, events);
+        diagnostics.extend(consent.problems);
+        let unread =
+            files.iter().zip(consent.may_run).filter(|(it, may_run)| *may_run && !it.was_read);
+        let why =
+            |file: &SettingsFile| file.diagnostics.iter().find(|it| it.is_of_whole_file()).cloned();
+        let unread = unread.filter_map(|(file, _)| why(file)).collect();
+        let disabled: Vec<Disabled<'_>> = files.iter().map(Disabled::by).collect();
+        for (file, trust) in files.iter().zip(consent.trust) {
+            diagnostics.extend(file.diagnostics.iter().cloned());
+            let maker = HookMaker::new(file, runner, project, &disabled);
+            for (entry, trust) in file.hooks.iter().zip(trust) {
+                let (hook, problems) = maker.hook(entry, trust);
+                // That one cannot be read was said by the reader.
+                let is_read =
+                    !matches!(entry.matcher.as_deref(), Some(MatcherDefinition::Unreadable(_)));
+                for problem in problems.iter().filter(|_| is_read) {
+                    let place = entry.place.clone();
+                    of_matchers.insert(diagnostics.len());
+                    diagnostics.push(Diagnostic::new(problem.rule, place, &problem.message));
+                }
+                hooks.push(Arc::new(hook));
+            }
+        }
+        let behind_errors = consent.missing.iter().filter_map(|guard| of_missing(guard, runner));
+        hooks.extend(behind_errors.map(Arc::new));
+        hooks.extend(handlers.iter().map(|handler| Arc::new(of_handler(handler, runner))));
+        let table = PlanTable::new(running(&hooks, &[]));
+        let notices = notices(&hooks, &consent.missing);
+        let lost_guards = lost_guards(&hooks, &consent.missing);
+        let losses = losses(&diagnostics, &of_matchers);
+        let surroundings = Surroundings::new(project, runner.home());
+        Self {
+            surroundings,
+            hooks,
+            losses,
+            lost_guards,
+            diagnostics,
+            unread,
+            notices,
+            state: RwLock::default(),
+            table,
+        }
+    }
+
+    /// Every hook in run order.
+    pub fn list(&self) -> Vec<HookListing> {
+        let state = read(&self.state);
+        let listing = |hook: &Arc<Hook>| HookListing {
+            enabled: is_on(hook, &state.switches),
+            trusted: hook.trust.is_given(),
+            disabled_by: disabled_by(hook, &state.switches),
+            hook: Arc::clone(hook),
+        };
+        self.hooks.iter().chain(state.registered.values()).map(listing).collect()
+    }
+
+    /// Says of every hook whether it would run for an event, in which order, and why not.
+    pub fn explain(&self, event: HookEventName, input: &MatchInput) -> Explanation {
+        let state = read(&self.state);
+        let all: Vec<_> = self.hooks.iter().chain(state.registered.values()).cloned().collect();
+        let on = self.table.hooks(event);
+        let obstacles = |hook: &Hook| obstacles(hook, &state.switches);
+        explain(&all, &on, obstacles, event, (input, &self.surroundings))
+    }
+
+    pub(super) fn surroundings(&self) -> &Surroundings {
+        &self.surroundings
+    }
+
+    /// See [`Planner::set_enabled`](crate::Planner::set_enabled).
+    pub(super) fn set_enabled(&self, name: &str, enabled: bool) -> usize {
+        let mut state = write(&self.state);
+        state.switches.retain(|(known, _)| known != name);
+        state.switches.push((name.to_owned(), enabled));
+        let all = || self.hooks.iter().chain(state.registered.values());
+        self.table.replace(running(all(), &state.switches));
+        all().filter(|hook| hook.display_name() == name).count()
+    }
+
+    /// Registers a function of the host as a hook, behind all others of its event; one of that number
+    /// that is there stays. What it costs depends on the event's hooks alone.
+    pub fn register(&self, number: u64, handler: &HandlerHook, runner: &Runner) -> Arc<Hook> {
+        let mut state = write(&self.state);
+        if let Some(known) = state.registered.get(&number) {
+            return Arc::clone(known);
+        }
+        let hook = Arc::new(of_handler(handler, runner));
+        state.registered.insert(number, Arc::clone(&hook));
+        if is_on(&hook, &state.switches) {
+            self.table.add(Arc::clone(&hook));
+        }
+        hook
+    }
+
+    /// Takes a registered hook out again. Requests in flight keep their plans.
+    pub fn unregister(&self, number: u64) -> Option<Arc<Hook>> {
+        let mut state = write(&self.state);
+        let hook = state.registered.remove(&number)?;
+        self.table.remove(&hook);
+        Some(hook)
+    }
+
+    /// What was switched at run time, so that it can be carried over to a reloaded registry.
+    pub fn switches(&self) -> Vec<(String, bool)> {
+        read(&self.state).switches.clone()
+    }
+
+    /// Everything that is wrong with the settings.
+    pub fn diagnostics(&self) -> &[Diagnostic] {
+        &self.diagnostics
+    }
+
+    /// Why guards of an event (`failBehavior: block`) may be missing: a settings file whose hooks may
+    /// run and of which nothing could be read, or a trust store that could not be. `None` where all
+    /// guards are known. Settings of a project that is not trusted do not count, since none of
+    /// their hooks would run.
+    pub fn unread_guards(&self, event: HookEventName) -> Option<&Diagnostic> {
+        let of_store = self.diagnostics.iter().find(|it| it.rule == Rule::TrustStore);
+        let may_be_trusted = |hook: &Arc<Hook>| {
+            !hook.is_trusted() && hook.event == event && hook.fail_behavior == FailBehavior::Block
+        };
+        let of_store = of_store.filter(|_| self.hooks.iter().any(may_be_trusted));
+        of_store.or_else(|| self.unread.first())
+    }
+
+    /// What everybody who fires that event should know, whichever of its hooks run: errors in
+    /// settings, by which hooks are missing; matchers of its hooks that cannot do what they seem to;
+    /// and hooks of it that do not run because they are not trusted.
+    pub fn notices(&self, event: Option<HookEventName>) -> impl Iterator<Item = &str> {
+        let of_event =
+            event.and_then(|event| self.notices.get(event)).map_or(&[][..], Vec::as_slice);
+        self.losses.iter().chain(of_event).map(String::as_str)
+    }
+
+    /// A warning for each guard that the user trusted and that guards nothing now: it is gone from the
+    /// project's settings, or they switch it off. Those of an event are among its
+    /// [`notices`](Self::notices).
+    pub fn lost_guards(&self) -> &[String] {
+        &self.lost_guards
+    }
+
+    /// How many hooks are registered.
+    pub fn len(&self) -> usize {
+        self.hooks.len() + read(&self.state).registered.len()
+    }
+
+    /// Whether no hook is registered.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The plans for what is switched on now.
+    pub(super) fn table(&self) -> &PlanTable {
+        &self.table
+    }
+}
+
+fn read(state: &RwLock<State>) -> RwLockReadGuard<'_, State> {
+    state.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn write(state: &RwLock<State>) -> RwLockWriteGuard<'_, State> {
+    state.write().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What keeps a hook from running whatever the event is about.
+fn obstacles(hook: &Hook, switches: &[(String, bool)]) -> Vec<NotRun> {
+    let untrusted = (!hook.trust.is_given() && !hook.blocks_unrun())
+        .then(|| NotRun::Untrusted { changed: hook.changed_since_trusted() });
+    let disabled = disabled_by(hook, switches).into_iter().map(NotRun::Disabled);
+    untrusted.into_iter().chain(disabled).collect()
+}
+
+fn running<'h>(
+    hooks: impl IntoIterator<Item = &'h Arc<Hook>>,
+    switches: &[(String, bool)],
+) -> Vec<Arc<Hook>> {
+    let is_planned = |hook: &Arc<Hook>| hook.trust.is_given() || hook.blocks_unrun();
+    let on = hooks.into_iter().filter(|hook| is_planned(hook) && is_on(hook, switches));
+    on.cloned().collect()
+}

@@ -1,0 +1,147 @@
+//! What matching and identity make of an event's hooks.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, OnceLock};
+
+use super::groups::{Group, Plan, PlannedHook};
+use super::hook::Hook;
+use crate::event::HookEventName;
+use crate::matcher::{Facts, FilterOutcome, MatchInput, MatchOutcome, Surroundings};
+use crate::text::shortened;
+
+impl PlannedHook {
+    /// The hook, if its matcher matches the subject.
+    pub(super) fn of(hook: &Arc<Hook>, subject: Option<&str>) -> Option<Self> {
+        let warning = match hook.matcher.matches(subject) {
+            MatchOutcome::No => return None,
+            MatchOutcome::Yes => None,
+            MatchOutcome::GaveUp => Some(format!(
+                "matching `{}` took too many steps and counts as a match; simplify the matcher",
+                shortened(hook.matcher.text().unwrap_or_default())
+            )),
+        };
+        Some(Self { hook: Arc::clone(hook), warning })
+    }
+
+    /// The hook, if its matcher matches the input, too.
+    pub(super) fn asked(mut self, facts: &Facts<'_>) -> Option<Self> {
+        match self.hook.matcher.filter().map(|filter| filter.ask(facts)) {
+            None | Some(FilterOutcome::Yes) => {}
+            Some(FilterOutcome::GaveUp(why)) => drop(self.warning.get_or_insert(why)),
+            Some(FilterOutcome::No(_)) => return None,
+        }
+        Some(self)
+    }
+}
+
+/// What matching and identity make of an event's hooks: behind every plan, and behind every
+/// explanation of one.
+#[derive(Debug)]
+pub(super) struct Selection {
+    /// The hooks that run, in plan order.
+    pub(super) planned: Vec<PlannedHook>,
+    /// For each hook its place in the plan, where it or the same hook of another source runs;
+    /// `None` where its matcher does not match.
+    pub(super) places: Vec<Option<usize>>,
+    /// For each priority with one, the first hook that has its hooks run one after the other.
+    pub(super) sequential: BTreeMap<i32, Arc<Hook>>,
+}
+
+impl Selection {
+    /// Matches these hooks of one event with an input.
+    pub(super) fn matching(
+        hooks: &[Arc<Hook>],
+        input: &MatchInput,
+        surroundings: &Surroundings,
+    ) -> Self {
+        let facts = Facts::of(input, surroundings);
+        let matched = |hook| PlannedHook::of(hook, input.subject())?.asked(&facts);
+        Self::of(hooks.iter().map(matched))
+    }
+
+    /// Of hooks that match, or `None` in the place of one that does not.
+    pub(super) fn of(matched: impl Iterator<Item = Option<PlannedHook>>) -> Self {
+        let matched: Vec<Option<PlannedHook>> = matched.collect();
+        let mut planned: Vec<PlannedHook> = Vec::new();
+        let mut places = Vec::with_capacity(matched.len());
+        let mut sequential = BTreeMap::new();
+        let mut known = HashMap::new();
+        for candidate in &matched {
+            let Some(candidate) = candidate else {
+                places.push(None);
+                continue;
+            };
+            let hook = &candidate.hook;
+            if hook.sequential {
+                sequential.entry(hook.priority).or_insert_with(|| Arc::clone(hook));
+            }
+            let candidate = candidate.clone();
+            let place = match hook.dedup_key() {
+                Some(key) => *known.entry(key).or_insert(planned.len()),
+                None => planned.len(),
+            };
+            places.push(Some(place));
+            // The same hook twice runs once, at the first place, as the most trusted wrote it.
+            match planned.get_mut(place) {
+                None => planned.push(candidate),
+                Some(first) if hook.source.trust_rank() > first.hook.source.trust_rank() => {
+                    *first = candidate;
+                }
+                Some(_) => {}
+            }
+        }
+        let mut selection = Self { planned, places, sequential };
+        selection.sort();
+        selection
+    }
+
+    /// Brings the hooks into the order of their priorities; equal ones stay as they are.
+    fn sort(&mut self) {
+        if self.planned.is_sorted_by_key(|planned| planned.hook.priority) {
+            return;
+        }
+        let hooks = std::mem::take(&mut self.planned);
+        let mut sorted: Vec<(usize, PlannedHook)> = hooks.into_iter().enumerate().collect();
+        sorted.sort_by_key(|(_, planned)| planned.hook.priority);
+        let mut moved = vec![0; sorted.len()];
+        for (new, (old, _)) in sorted.iter().enumerate() {
+            moved[*old] = new;
+        }
+        for place in self.places.iter_mut().flatten() {
+            *place = moved[*place];
+        }
+        self.planned = sorted.into_iter().map(|(_, planned)| planned).collect();
+    }
+
+    /// The plan of an event that they are. `unmatched_guards` are those that another input might match.
+    pub(super) fn into_plan(
+        self,
+        event: HookEventName,
+        unmatched_guards: Vec<PlannedHook>,
+    ) -> Arc<Plan> {
+        Arc::new(Plan {
+            event,
+            groups: self.groups(),
+            hooks: self.planned,
+            unmatched_guards,
+            late_guard: OnceLock::new(),
+        })
+    }
+
+    /// The groups of the hooks that run.
+    pub(super) fn groups(&self) -> Vec<Group> {
+        let mut groups: Vec<Group> = Vec::new();
+        for (place, planned) in self.planned.iter().enumerate() {
+            let priority = planned.hook.priority;
+            match groups.last_mut() {
+                Some(last)
+                    if last.priority == priority && !self.sequential.contains_key(&priority) =>
+                {
+                    last.hooks.end = place + 1;
+                }
+                _ => groups.push(Group { priority, hooks: place..place + 1 }),
+            }
+        }
+        groups
+    }
+}

@@ -1,0 +1,154 @@
+//! The hooks that are on, by event, with the plans made so far.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use super::groups::{Plan, PlannedHook};
+use super::hook::Hook;
+use super::selection::Selection;
+use crate::event::input::MAX_TOOL_NAME;
+use crate::event::{ByEvent, HookEventName};
+
+/// How many plans are remembered per event. Tools have few names; with more
+/// than this many, plans are made again.
+const REMEMBERED_PLANS: usize = 1_024;
+
+/// The hooks that are on, by event, with the plans made so far. To add one costs the same however many
+/// there are.
+#[derive(Debug)]
+pub(super) struct PlanTable {
+    events: RwLock<ByEvent<EventPlans>>,
+}
+
+/// Shared with who makes a plan just now: what is changed meanwhile is changed in a copy.
+#[derive(Debug, Default, Clone)]
+struct EventPlans {
+    hooks: Arc<Vec<Arc<Hook>>>,
+    made: Arc<Made>,
+}
+
+/// The plans of one event, for as long as its hooks stay the same.
+#[derive(Debug, Default)]
+struct Made {
+    without_subject: OnceLock<Remembered>,
+    by_subject: Mutex<HashMap<Box<str>, Remembered>>,
+}
+
+/// What is remembered for one subject.
+#[derive(Debug, Clone)]
+pub(super) enum Remembered {
+    /// The plan of every request.
+    Plan(Arc<Plan>),
+    /// The hooks whose matchers match the subject, of which some ask about the input, too. They
+    /// are asked before those that stand twice become one: a hook runs if any of its matchers
+    /// matches.
+    Candidates(Arc<[PlannedHook]>),
+}
+
+impl PlanTable {
+    pub(super) fn new(hooks: Vec<Arc<Hook>>) -> Self {
+        Self { events: RwLock::new(by_event(hooks)) }
+    }
+
+    /// Puts other hooks in the place of all there are.
+    pub(super) fn replace(&self, hooks: Vec<Arc<Hook>>) {
+        *self.write() = by_event(hooks);
+    }
+
+    /// Adds a hook behind all others of its event.
+    pub(super) fn add(&self, hook: Arc<Hook>) {
+        let mut events = self.write();
+        let plans = events.of(hook.event);
+        Arc::make_mut(&mut plans.hooks).push(hook);
+        plans.made = Arc::default();
+    }
+
+    /// Takes a hook out.
+    pub(super) fn remove(&self, hook: &Arc<Hook>) {
+        let mut events = self.write();
+        let plans = events.of(hook.event);
+        let hooks = Arc::make_mut(&mut plans.hooks);
+        // Those that come and go stand at the end.
+        if let Some(place) = hooks.iter().rposition(|known| Arc::ptr_eq(known, hook)) {
+            hooks.remove(place);
+        }
+        plans.made = Arc::default();
+    }
+
+    /// The hooks of an event that are on, in run order.
+    pub(super) fn hooks(&self, event: HookEventName) -> Arc<Vec<Arc<Hook>>> {
+        self.read().get(event).map(|plans| Arc::clone(&plans.hooks)).unwrap_or_default()
+    }
+
+    pub(super) fn remembered(&self, event: HookEventName, subject: Option<&str>) -> Remembered {
+        let events = self.read();
+        let Some(plans) = events.get(event) else { return remember(event, &[], subject) };
+        if let Some(made) = plans.made.get(subject) {
+            return made;
+        }
+        let plans = plans.clone();
+        drop(events);
+        let plan = remember(event, &plans.hooks, subject);
+        plans.made.keep(subject, &plan);
+        plan
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, ByEvent<EventPlans>> {
+        self.events.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, ByEvent<EventPlans>> {
+        self.events.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn by_event(hooks: Vec<Arc<Hook>>) -> ByEvent<EventPlans> {
+    let mut events: ByEvent<EventPlans> = ByEvent::default();
+    for hook in hooks {
+        Arc::make_mut(&mut events.of(hook.event).hooks).push(hook);
+    }
+    events
+}
+
+impl Made {
+    fn get(&self, subject: Option<&str>) -> Option<Remembered> {
+        match subject {
+            None => self.without_subject.get().cloned(),
+            Some(subject) => self.by_subject().get(subject).cloned(),
+        }
+    }
+
+    fn keep(&self, subject: Option<&str>, plan: &Remembered) {
+        let Some(subject) = subject else {
+            // Another may have made the same meanwhile.
+            let _ = self.without_subject.set(plan.clone());
+            return;
+        };
+        // Most names of tools are short, and what is long may be long beyond measure.
+        if subject.len() > MAX_TOOL_NAME {
+            return;
+        }
+        let mut by_subject = self.by_subject();
+        if by_subject.len() >= REMEMBERED_PLANS {
+            by_subject.clear();
+        }
+        by_subject.insert(subject.into(), plan.clone());
+    }
+
+    fn by_subject(&self) -> std::sync::MutexGuard<'_, HashMap<Box<str>, Remembered>> {
+        self.by_subject.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What the hooks of an event, in run order, make of that subject.
+fn remember(event: HookEventName, hooks: &[Arc<Hook>], subject: Option<&str>) -> Remembered {
+    let candidates = hooks.iter().filter_map(|hook| PlannedHook::of(hook, subject));
+    let candidates: Vec<PlannedHook> = candidates.collect();
+    match candidates.iter().any(|it| it.hook.matcher.filter().is_some()) {
+        true => Remembered::Candidates(candidates.into()),
+        false => {
+            let selection = Selection::of(candidates.into_iter().map(Some));
+            Remembered::Plan(selection.into_plan(event, Vec::new()))
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! Replacing values in JSON, and in texts that have JSON in them, in one pass.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use crate::json::line::into_string;
+use crate::json::read::{read_string, string_text};
+use crate::json::scan::Scanner;
+use crate::json::strings::end_of_string;
+use crate::json::write::write_string;
+
+/// What of a message is the protocol's own, and no secret.
+#[derive(Debug, Clone, Copy)]
+pub struct OwnWords<'w> {
+    /// Names of fields and texts that stay, wherever they are.
+    pub words: &'w HashSet<String>,
+    /// Names of the fields whose objects the engine made. Where values are withheld, those of
+    /// other fields are left out whole.
+    pub objects: &'w [&'static str],
+}
+
+/// How many texts within texts are looked into: JSON in a string of JSON, and so on. Each level
+/// doubles the backslashes before a quote. What is deeper is replaced.
+const MAX_LEVELS: usize = 8;
+
+/// What replaces values.
+pub(crate) trait Replacing {
+    /// What stands for what was replaced.
+    fn replacement(&self) -> &'static str;
+
+    /// A text with the replacement for what is to be replaced in it as it stands.
+    fn in_plain<'t>(&self, text: &'t str) -> Cow<'t, str>;
+
+    /// Whether the value of a field of that name is to be replaced.
+    fn is_field(&self, name: &str) -> bool;
+
+    /// Whether all values are to be replaced that the engine did not make.
+    fn withholds(&self) -> bool;
+}
+
+/// Copies a text in which some ranges are replaced, in order.
+struct Copy<'t> {
+    text: &'t str,
+    out: String,
+    copied: usize,
+}
+
+impl<'t> Copy<'t> {
+    fn new(text: &'t str) -> Self {
+        Self { text, out: String::new(), copied: 0 }
+    }
+
+    fn replace(&mut self, start: usize, end: usize, with: &str) {
+        self.out.push_str(self.text.get(self.copied..start).unwrap_or_default());
+        self.out.push_str(with);
+        self.copied = end;
+    }
+
+    /// What came of it; `None` where nothing was replaced.
+    fn finish(mut self) -> Option<String> {
+        if self.copied == 0 && self.out.is_empty() {
+            return None;
+        }
+        self.out.push_str(self.text.get(self.copied..).unwrap_or_default());
+        Some(self.out)
+    }
+}
+
+/// A JSON string.
+fn written(text: &str) -> String {
+    let mut out = Vec::with_capacity(text.len() + 2);
+    write_string(&mut out, text);
+    into_string(out)
+}
+
+/// Replaces values in JSON that is known to be valid; `None` where there are none to replace. Words of
+/// the protocol stay.
+pub(crate) fn replaced(
+    json: &str,
+    replacing: &impl Replacing,
+    own: OwnWords<'_>,
+) -> Option<String> {
+    let bytes = json.as_bytes();
+    let mut copy = Copy::new(json);
+    let replacement = written(replacing.replacement());
+    // Whether each open level is an object, and whether a name comes next.
+    let (mut levels, mut is_name) = (Vec::new(), false);
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'{' | b'[' => {
+                levels.push(*byte == b'{');
+                is_name = *byte == b'{';
+                at += 1;
+            }
+            b'}' | b']' => {
+                levels.pop();
+                is_name = false;
+                at += 1;
+            }
+            b',' => {
+                is_name = levels.last() == Some(&true);
+                at += 1;
+            }
+            b'"' => {
+                let end = end_of_string(bytes, at).unwrap_or(bytes.len());
+                let said = string_text(json.get(at..end).unwrap_or_default()).unwrap_or_default();
+                let is_own = own.words.contains(&*said);
+                if !is_own && let Cow::Owned(new) = changed(&said, replacing) {
+                    copy.replace(at, end, &written(&new));
+                }
+                if !is_name {
+                    at = end;
+                    continue;
+                }
+                is_name = false;
+                at = value_after(bytes, end);
+                let is_nested = matches!(bytes.get(at), Some(b'{' | b'['));
+                let is_known = is_own && (!is_nested || own.objects.contains(&&*said));
+                let is_foreign = replacing.withholds() && !is_known;
+                if !is_foreign && !replacing.is_field(&said) {
+                    continue;
+                }
+                let end = end_of_value(json, at);
+                let text = string_text(json.get(at..end).unwrap_or_default());
+                if !text.is_some_and(|text| own.words.contains(&*text)) {
+                    copy.replace(at, end, &replacement);
+                }
+                at = end;
+            }
+            b' ' | b'\n' | b'\r' | b'\t' | b':' => at += 1,
+            _ => {
+                let end = end_of_value(json, at);
+                let text = json.get(at..end).unwrap_or_default();
+                let is_number = matches!(byte, b'0'..=b'9' | b'-');
+                if is_number && !replacing.withholds() && replacing.in_plain(text) != text {
+                    copy.replace(at, end, &replacement);
+                }
+                at = end.max(at + 1);
+            }
+        }
+    }
+    copy.finish()
+}
+
+/// The text with replacements; owned only where there are any.
+fn changed(text: &str, replacing: &impl Replacing) -> Cow<'static, str> {
+    match replaced_in_text(text, replacing) {
+        new if new == text => Cow::Borrowed(""),
+        new => Cow::Owned(new.into_owned()),
+    }
+}
+
+/// Replaces what is to be replaced in a text, and in JSON that stands in it, whole or not.
+pub(crate) fn replaced_in_text<'t>(text: &'t str, replacing: &impl Replacing) -> Cow<'t, str> {
+    at_level(text, replacing, MAX_LEVELS)
+}
+
+fn at_level<'t>(text: &'t str, replacing: &impl Replacing, levels: usize) -> Cow<'t, str> {
+    match in_embedded(text, replacing, levels) {
+        Some(new) => Cow::Owned(replacing.in_plain(&new).into_owned()),
+        None => replacing.in_plain(text),
+    }
+}
+
+/// Replaces values of fields, and what is to be replaced in strings that are written with escapes.
+///
+/// The text may be anything, with quotes that belong to no JSON, so each quote is taken for one that
+/// opens a string as well as for one that closes one. Every byte is looked at a few times for each
+/// level.
+fn in_embedded(text: &str, replacing: &impl Replacing, levels: usize) -> Option<String> {
+    let bytes = text.as_bytes();
+    let first = text.find('"')?;
+    let Some(deeper) = levels.checked_sub(1) else {
+        return Some(replacing.replacement().to_owned());
+    };
+    let mut copy = Copy::new(text);
+    if is_escaped(bytes, first) {
+        // The inside of a string: its quotes are no quotes before it is read.
+        let said = read_string(&format!("\"{text}\""));
+        let new = at_level(&said, replacing, deeper);
+        if new != said {
+            return Some(inside(&new));
+        }
+    }
+    let mut next = Some(first);
+    while let Some(open) = next {
+        let closed = end_of_string(bytes, open);
+        let end = closed.unwrap_or(bytes.len());
+        let close = if closed.is_some() { end - 1 } else { end };
+        let token = text.get(open + 1..close).unwrap_or_default();
+        let said = match token.contains('\\') {
+            true => Cow::Owned(read_string(&format!("\"{token}\""))),
+            false => Cow::Borrowed(token),
+        };
+        if closed.is_some()
+            && let Some(value) = colon_after(bytes, end)
+            && replacing.is_field(&said)
+        {
+            let end_of_value = end_of_value(text, value);
+            copy.replace(value, end_of_value, &written(replacing.replacement()));
+            next = find_quote(text, end_of_value);
+            continue;
+        }
+        if let Cow::Owned(said) = &said {
+            let new = at_level(said, replacing, deeper);
+            if new != *said {
+                copy.replace(open + 1, close, &inside(&new));
+            }
+        }
+        // What closes one string may open another.
+        next = closed.is_some().then_some(close);
+    }
+    copy.finish()
+}
+
+/// A JSON string without its quotes.
+fn inside(text: &str) -> String {
+    let written = written(text);
+    written.get(1..written.len().saturating_sub(1)).unwrap_or_default().to_owned()
+}
+
+fn find_quote(text: &str, from: usize) -> Option<usize> {
+    Some(from + text.get(from..)?.find('"')?)
+}
+
+fn is_escaped(bytes: &[u8], at: usize) -> bool {
+    let before = bytes.get(..at).unwrap_or_default();
+    before.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1
+}
+
+fn skip_blanks(bytes: &[u8], mut at: usize) -> usize {
+    while let Some(b' ' | b'\n' | b'\r' | b'\t') = bytes.get(at) {
+        at += 1;
+    }
+    at
+}
+
+/// Where the value of a name begins, behind its colon.
+fn value_after(bytes: &[u8], name_end: usize) -> usize {
+    colon_after(bytes, name_end).unwrap_or(name_end)
+}
+
+fn colon_after(bytes: &[u8], name_end: usize) -> Option<usize> {
+    let colon = skip_blanks(bytes, name_end);
+    (bytes.get(colon) == Some(&b':')).then(|| skip_blanks(bytes, colon + 1))
+}
+
+/// Where the value at `start` ends; the text's end, where it does not.
+fn end_of_value(text: &str, start: usize) -> usize {
+    let value = Scanner::at_value(text, start).value();
+    let end = value.map_or(text.len(), |range| range.end);
+    // Within a text that is no JSON it may end anywhere.
+    if text.is_char_boundary(end) { end } else { text.len() }
+}

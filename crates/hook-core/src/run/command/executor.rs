@@ -1,0 +1,273 @@
+//! Runs commands.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+
+use futures::FutureExt;
+
+use super::direct::DirectCommand;
+use super::environment::{HostEnvironment, RunVariables, Shell};
+use super::process::{self, ProcessCall};
+use crate::failure::HookFailure;
+use crate::run::answer::{Ending, interpret};
+use crate::run::executor::{
+    CommandIdentity, Execution, HookCall, HookExecutor, HookKind, HookStart, Run,
+};
+use crate::run::limits::RunnerLimits;
+use crate::run::nesting::MAX_DEPTH;
+use crate::run::report::ProcessReport;
+use crate::run::running::{RunningHook, RunningHooks};
+use crate::run::slots::SlotQueue;
+use crate::run::termination::EngineTasks;
+use crate::run::tree::ProcessTree;
+use crate::settings::variables;
+use crate::shell::quote_project_directory;
+
+/// What all command hooks of one source share.
+#[derive(Debug)]
+pub(in crate::run) struct CommandContext {
+    pub(in crate::run) shell: Shell,
+    pub(in crate::run) environment: HostEnvironment,
+    pub(in crate::run) limits: RunnerLimits,
+    pub(in crate::run) tasks: EngineTasks,
+    pub(in crate::run) running: Arc<RunningHooks>,
+}
+
+/// A hook that is a command.
+#[derive(Debug)]
+pub(in crate::run) struct CommandExecutor {
+    program: Arc<Program>,
+}
+
+/// What is run, whichever event it is run for.
+#[derive(Debug)]
+struct Program {
+    command: String,
+    /// What the shell is given: the command with its project directory quoted.
+    script: String,
+    /// How it is started where it needs no shell.
+    direct: Option<DirectCommand>,
+    env: Vec<(String, String)>,
+    context: Arc<CommandContext>,
+}
+
+impl CommandExecutor {
+    pub(in crate::run) fn new(
+        command: String,
+        env: Vec<(String, String)>,
+        context: Arc<CommandContext>,
+    ) -> Self {
+        let (script, direct) = match cfg!(unix) {
+            true => (
+                quote_project_directory(&command),
+                DirectCommand::new(&command, context.environment.constant(&env)),
+            ),
+            false => (command.clone(), None),
+        };
+        Self { program: Arc::new(Program { command, script, direct, env, context }) }
+    }
+}
+
+/// Makes executors for the command hooks of one source.
+#[derive(Debug)]
+pub(crate) struct CommandMaker {
+    pub(in crate::run) context: Arc<CommandContext>,
+    pub(crate) slots: Option<Arc<SlotQueue>>,
+}
+
+impl CommandMaker {
+    pub(crate) fn executor(
+        &self,
+        command: &str,
+        env: &[(String, String)],
+    ) -> Arc<dyn HookExecutor> {
+        let context = Arc::clone(&self.context);
+        Arc::new(CommandExecutor::new(command.to_owned(), env.to_vec(), context))
+    }
+}
+
+impl HookExecutor for CommandExecutor {
+    fn kind(&self) -> HookKind {
+        HookKind::Command
+    }
+
+    fn label(&self) -> &str {
+        &self.program.command
+    }
+
+    fn start(&self) -> HookStart<'_> {
+        match &self.program.direct {
+            Some(_) => HookStart::Direct,
+            None => HookStart::Shell(&self.program.context.shell.program),
+        }
+    }
+
+    fn identity(&self) -> Option<CommandIdentity<'_>> {
+        let Program { command, env, context, .. } = &*self.program;
+        Some(CommandIdentity {
+            command,
+            env: variables(env),
+            project: &context.environment.project,
+        })
+    }
+
+    fn check_depth(&self, depth: u32) -> Result<(), HookFailure> {
+        match self.program.context.environment.depth.saturating_add(depth) {
+            ..=MAX_DEPTH => Ok(()),
+            depth => Err(HookFailure::TooDeep { depth }),
+        }
+    }
+
+    fn execute(&self, call: HookCall) -> Execution {
+        let program = Arc::clone(&self.program);
+        Execution::Running(async move { program.run(call).await }.boxed())
+    }
+}
+
+/// What a process is started for.
+struct Start<'s> {
+    call: &'s HookCall,
+    running: &'s RunningHook,
+}
+
+impl Program {
+    async fn run(&self, mut call: HookCall) -> Run {
+        let mut warnings = Vec::new();
+        let outer = self.context.environment.outer_token.as_deref();
+        let mut running = self.context.running.enter(outer, call.depth);
+        let started = self.start(&Start { call: &call, running: &running }, &mut warnings);
+        let (ending, process) = match started {
+            Ok(tree) => {
+                running.started(tree.group());
+                call.slots.running = Some(running);
+                let call = ProcessCall {
+                    // After the start: the hook's own start takes longer than writing its input out.
+                    stdin: call.input.json(),
+                    timeout: call.timeout,
+                    cancel: &call.cancel,
+                    slots: call.slots,
+                    limits: &self.context.limits,
+                    tasks: &self.context.tasks,
+                };
+                process::run(tree, call).await
+            }
+            Err(failure) => (Ending::Failed(failure), ProcessReport::default()),
+        };
+        let event = call.input.event();
+        let mut answer = interpret(event, ending, &process.stdout, &process.stderr);
+        warnings.append(&mut answer.warnings);
+        for (stream, captured) in [("stdout", &process.stdout), ("stderr", &process.stderr)] {
+            if captured.dropped > 0 {
+                warnings.push(format!("{} bytes of {stream} were cut", captured.dropped));
+            }
+        }
+        if process.leaked {
+            warnings.push(
+                "something the hook started still held its output open after it had exited"
+                    .to_owned(),
+            );
+        }
+        answer.warnings = warnings;
+        Run { answer, process }
+    }
+
+    /// Starts the process in the event's directory, or in the project's: a guard must not vanish
+    /// with its folder.
+    fn start(
+        &self,
+        start: &Start<'_>,
+        warnings: &mut Vec<String>,
+    ) -> Result<ProcessTree, HookFailure> {
+        let directory = Path::new(&*start.call.input.cwd);
+        let project = &self.context.environment.project;
+        let error = match self.start_in(directory, start) {
+            Ok(tree) => return Ok(tree),
+            Err(error) => error,
+        };
+        let Some(reason) = cannot_enter(directory) else {
+            return Err(self.not_started(error));
+        };
+        warnings.push(format!(
+            "the working directory {} cannot be entered ({reason}); the hook runs in the project \
+             directory {}",
+            directory.display(),
+            project.display()
+        ));
+        self.start_in(project, start).map_err(|error| match cannot_enter(project) {
+            Some(reason) => {
+                HookFailure::Directory { directory: project.clone(), source: reason.into() }
+            }
+            None => self.not_started(error),
+        })
+    }
+
+    /// Starts the process, without a shell where that makes no difference.
+    fn start_in(&self, directory: &Path, start: &Start<'_>) -> io::Result<ProcessTree> {
+        let Start { call, running } = start;
+        let environment = &self.context.environment;
+        let depth = environment.depth.saturating_add(call.depth).to_string();
+        let run = RunVariables { depth: &depth, token: running.token() };
+        let variables = || environment.variables(&call.input, &run, &self.env);
+        let direct = self.direct.as_ref().and_then(|direct| direct.process(directory, variables()));
+        match direct.map(ProcessTree::spawn) {
+            Some(Ok(tree)) => return Ok(tree),
+            // Nothing was wrong with the program: it may even have been started.
+            Some(Err(error)) if is_starved(&error) => return Err(error),
+            Some(Err(_)) | None => {}
+        }
+        let shell = &self.context.shell;
+        let mut process = Command::new(&shell.program);
+        process.args(shell.arguments).arg(&self.script);
+        process.current_dir(directory).env_clear().envs(variables());
+        ProcessTree::spawn(process)
+    }
+
+    fn not_started(&self, error: io::Error) -> HookFailure {
+        let program: &PathBuf = &self.context.shell.program;
+        HookFailure::Spawn { program: program.clone(), source: error.into() }
+    }
+}
+
+/// Why a directory cannot be entered, if that is what kept the process from starting.
+fn cannot_enter(directory: &Path) -> Option<io::Error> {
+    // Looking at what is in it takes the same right as going there.
+    directory.join(".").metadata().err()
+}
+
+/// Whether a program could not be started for want of something that bash would want, too.
+#[cfg(unix)]
+fn is_starved(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+    let starved = [Errno::AGAIN, Errno::NOMEM, Errno::NFILE, Errno::MFILE, Errno::NOSPC];
+    Errno::from_io_error(error).is_some_and(|error| starved.contains(&error))
+}
+
+/// Elsewhere no program is started without the shell.
+#[cfg(not(unix))]
+fn is_starved(_error: &io::Error) -> bool {
+    false
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_lack_of_resources_counts_as_starved() {
+        use rustix::io::Errno;
+        for (error, expected) in [
+            (Errno::AGAIN, true),
+            (Errno::NOMEM, true),
+            (Errno::MFILE, true),
+            (Errno::NOENT, false),
+            (Errno::ACCESS, false),
+            (Errno::NOEXEC, false),
+        ] {
+            assert_eq!(is_starved(&error.into()), expected, "{error}");
+        }
+        assert!(!is_starved(&io::Error::other("no error of the system")));
+    }
+}

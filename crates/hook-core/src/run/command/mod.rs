@@ -1,0 +1,13 @@
+//! Hooks that are commands: which program, where, with what around it, and what it wrote.
+
+mod capture;
+#[cfg_attr(not(unix), expect(dead_code, reason = "there is no bash to be equal to"))]
+mod direct;
+mod environment;
+mod executor;
+mod process;
+
+pub use environment::RunnerError;
+pub(super) use environment::{HostEnvironment, Shell, ignores_child_signal};
+pub(super) use executor::CommandContext;
+pub(crate) use executor::CommandMaker;

@@ -1,0 +1,181 @@
+//! One process from start to verdict: a single loop that writes standard input, drains both
+//! outputs and waits for the exit, all at once.
+
+use std::io;
+use std::pin::pin;
+use std::process::ExitStatus;
+use std::time::Duration;
+
+use tokio::io::AsyncWriteExt;
+use tokio::process::ChildStdin;
+use tokio_util::sync::CancellationToken;
+
+use super::capture::Capture;
+use crate::failure::HookFailure;
+use crate::run::answer::Ending;
+use crate::run::executor::Slots;
+use crate::run::limits::RunnerLimits;
+use crate::run::report::ProcessReport;
+use crate::run::termination::{EngineTasks, Leaving};
+use crate::run::tree::ProcessTree;
+
+/// What a running process needs of the engine.
+pub(in crate::run) struct ProcessCall<'a> {
+    pub(in crate::run) stdin: &'a [u8],
+    pub(in crate::run) timeout: Duration,
+    pub(in crate::run) cancel: &'a CancellationToken,
+    pub(in crate::run) slots: Slots,
+    pub(in crate::run) limits: &'a RunnerLimits,
+    /// Owns the clean-up of a process that outlives its verdict.
+    pub(in crate::run) tasks: &'a EngineTasks,
+}
+
+/// Runs a process that was just started to its verdict.
+pub(in crate::run) async fn run(
+    mut tree: ProcessTree,
+    call: ProcessCall<'_>,
+) -> (Ending, ProcessReport) {
+    let mut stdin = Feed::new(tree.take_stdin(), call.stdin);
+    let mut stdout = Capture::new(tree.take_stdout(), call.limits.max_stdout);
+    let mut stderr = Capture::new(tree.take_stderr(), call.limits.max_stderr);
+
+    let mut deadline = pin!(tokio::time::sleep(call.timeout));
+    let mut cancelled = pin!(call.cancel.cancelled());
+    let verdict = loop {
+        // In this order: nothing that a hook writes can keep the clock from being looked at.
+        tokio::select! {
+            biased;
+            () = &mut cancelled => break Verdict::Cancelled,
+            () = &mut deadline => break Verdict::TimedOut,
+            status = tree.wait() => break Verdict::Ended(status),
+            () = stdin.feed() => {}
+            () = stdout.fill() => {}
+            () = stderr.fill() => {}
+        }
+    };
+    drop(stdin);
+    // An engine that was held up itself finds that both have happened: then the hook was in time.
+    let verdict = match verdict {
+        Verdict::Ended(status) => Verdict::Ended(status),
+        late => tree.try_wait().map_or(late, Verdict::Ended),
+    };
+
+    let mut report = ProcessReport::default();
+    let mut still_running = None;
+    let mut ending = match verdict {
+        Verdict::Ended(status) => {
+            // The hook itself is done. What it started may still write, but not for long.
+            let mut patience = pin!(tokio::time::sleep(call.limits.exit_patience));
+            while stdout.is_open() || stderr.is_open() {
+                tokio::select! {
+                    biased;
+                    () = &mut patience => break,
+                    () = stdout.fill() => {}
+                    () = stderr.fill() => {}
+                }
+            }
+            stdout.fill_with_what_is_there();
+            stderr.fill_with_what_is_there();
+            report.leaked = stdout.is_open() || stderr.is_open();
+            ended(status, &mut report)
+        }
+        Verdict::TimedOut | Verdict::Cancelled => {
+            stdout.fill_with_what_is_there();
+            stderr.fill_with_what_is_there();
+            still_running = Some(tree);
+            Ending::Failed(match verdict {
+                Verdict::TimedOut => HookFailure::TimedOut { after: call.timeout },
+                _ => HookFailure::Cancelled,
+            })
+        }
+    };
+    let (stdout, stdout_pipe) = stdout.finish();
+    let (stderr, stderr_pipe) = stderr.finish();
+    (report.stdout, report.stderr) = (stdout, stderr);
+    if let Some(tree) = still_running {
+        let leaving = Leaving { tree, stdout: stdout_pipe, stderr: stderr_pipe, slots: call.slots };
+        call.tasks.end(leaving, call.limits.grace);
+    }
+    // Exit 2 denies, whatever else was printed.
+    if report.stdout.dropped > 0 && matches!(ending, Ending::Exited(code) if code != 2) {
+        ending = Ending::Failed(HookFailure::OutputTooLarge { limit: call.limits.max_stdout });
+    }
+    (ending, report)
+}
+
+enum Verdict {
+    Ended(io::Result<ExitStatus>),
+    TimedOut,
+    Cancelled,
+}
+
+/// What an exit means, noted in the report.
+fn ended(status: io::Result<ExitStatus>, report: &mut ProcessReport) -> Ending {
+    let status = match status {
+        Ok(status) => status,
+        Err(source) => {
+            let attempt = "wait for the hook's exit";
+            return Ending::Failed(HookFailure::Io { attempt, source: source.into() });
+        }
+    };
+    report.exit_code = status.code();
+    report.signal = signal_of(status);
+    match (report.exit_code, report.signal) {
+        (Some(code), _) => Ending::Exited(code),
+        (None, number) => {
+            Ending::Failed(HookFailure::Signal { number: number.unwrap_or_default() })
+        }
+    }
+}
+
+/// Standard input with what is still to be written to it.
+struct Feed<'a> {
+    pipe: Option<ChildStdin>,
+    rest: &'a [u8],
+}
+
+impl<'a> Feed<'a> {
+    fn new(pipe: Option<ChildStdin>, input: &'a [u8]) -> Self {
+        if let Some(pipe) = &pipe {
+            widen(pipe, input.len());
+        }
+        Self { pipe, rest: input }
+    }
+
+    /// Writes the next piece; never ready once everything is written.
+    async fn feed(&mut self) {
+        let Some(pipe) = &mut self.pipe else { return std::future::pending().await };
+        match pipe.write(self.rest).await {
+            Ok(written) if written > 0 && written < self.rest.len() => {
+                self.rest = &self.rest[written..];
+            }
+            // All is written, or the hook does not want to read: both mean end-of-file, not
+            // failure.
+            _ => self.pipe = None,
+        }
+    }
+}
+
+/// Makes a pipe wider for an input that does not fit: fewer turns between hook and engine. One that
+/// cannot be is as good, only slower.
+#[cfg(target_os = "linux")]
+fn widen(pipe: &ChildStdin, input: usize) {
+    const USUAL: usize = 64 * 1024;
+    const WIDE: usize = 256 * 1024;
+    if input > USUAL {
+        let _ = rustix::pipe::fcntl_setpipe_size(pipe, WIDE);
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn widen(_pipe: &ChildStdin, _input: usize) {}
+
+#[cfg(unix)]
+fn signal_of(status: ExitStatus) -> Option<i32> {
+    std::os::unix::process::ExitStatusExt::signal(&status)
+}
+
+#[cfg(not(unix))]
+fn signal_of(_: ExitStatus) -> Option<i32> {
+    None
+}

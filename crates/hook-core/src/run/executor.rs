@@ -1,0 +1,156 @@
+//! What can run a hook: one trait, with a few implementations beside this file.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::Path;
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use tokio_util::sync::CancellationToken;
+
+use super::answer::Answer;
+use super::nesting::Nesting;
+use super::report::ProcessReport;
+use super::running::RunningHook;
+use super::slots::Slot;
+use crate::event::input::HookInput;
+use crate::failure::HookFailure;
+
+/// What a hook is run by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum HookKind {
+    /// A shell command in its own process.
+    Command,
+    /// A function of the host, called where the event is served.
+    Inline,
+    /// A future of the host, on a task of its own.
+    Async,
+    /// A function of the host that may block, on a thread of the engine's.
+    Blocking,
+}
+
+impl HookKind {
+    /// The word in messages.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Command => "command",
+            Self::Inline => "inline",
+            Self::Async => "async",
+            Self::Blocking => "blocking",
+        }
+    }
+}
+
+/// How a hook is started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum HookStart<'h> {
+    /// As a function of the host.
+    InProcess,
+    /// As a process without a shell around it (protocol.md §3); where that cannot be, the shell
+    /// gets it after all.
+    Direct,
+    /// By this shell.
+    Shell(&'h Path),
+}
+
+impl HookStart<'_> {
+    /// The word in messages.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::InProcess => "in-process",
+            Self::Direct => "direct",
+            Self::Shell(_) => "shell",
+        }
+    }
+}
+
+/// What an executor is given for one run.
+pub(crate) struct HookCall {
+    pub(crate) input: HookInput,
+    pub(crate) timeout: Duration,
+    /// Cancelled when the caller is gone.
+    pub(crate) cancel: CancellationToken,
+    pub(crate) slots: Slots,
+    /// How many blocking handlers wait for this one.
+    pub(crate) nesting: Nesting,
+    /// How many command hooks of this engine wait for this one.
+    pub(crate) depth: u32,
+}
+
+/// Permits to run; held until the process is gone or the thread is free.
+#[derive(Debug, Default)]
+#[expect(dead_code, reason = "they are held, and given back by being dropped")]
+pub(crate) struct Slots {
+    /// Of the hook's source.
+    pub(crate) of_source: Option<Slot>,
+    /// Of the engine.
+    pub(crate) of_engine: Option<Slot>,
+    /// What tells requests of the process from others.
+    pub(crate) running: Option<RunningHook>,
+}
+
+/// What came of one run.
+#[derive(Debug, Default)]
+pub(crate) struct Run {
+    pub(crate) answer: Answer,
+    pub(crate) process: ProcessReport,
+}
+
+impl From<Answer> for Run {
+    fn from(answer: Answer) -> Self {
+        Self { answer, process: ProcessReport::default() }
+    }
+}
+
+/// A run that is over already, or one that must be polled.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "short-lived, and the common inline run must not allocate"
+)]
+pub(crate) enum Execution {
+    Done(Run),
+    Running(BoxFuture<'static, Run>),
+}
+
+/// What a command hook runs: the same for two hooks of which one would be superfluous.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(crate) struct CommandIdentity<'h> {
+    pub(crate) command: &'h str,
+    /// Its own variables; their order means nothing.
+    pub(crate) env: BTreeMap<&'h str, &'h str>,
+    /// The project that `HOOK_PROJECT_DIR` names.
+    pub(crate) project: &'h Path,
+}
+
+/// What runs a hook.
+pub(crate) trait HookExecutor: fmt::Debug + Send + Sync {
+    fn kind(&self) -> HookKind;
+
+    /// The command, or the handler's name: what the hook is shown as where it has no name.
+    fn label(&self) -> &str;
+
+    /// How it is started.
+    fn start(&self) -> HookStart<'_> {
+        HookStart::InProcess
+    }
+
+    /// What it runs, if that can be compared; functions of the host cannot.
+    fn identity(&self) -> Option<CommandIdentity<'_>> {
+        None
+    }
+
+    /// Whether the hook may run for an event that so many command hooks of this engine wait for.
+    /// Asked before it waits for a slot.
+    ///
+    /// # Errors
+    /// When hooks are nested too deep.
+    fn check_depth(&self, _depth: u32) -> Result<(), HookFailure> {
+        Ok(())
+    }
+
+    /// Runs the hook. A running future must be over soon after the call's timeout or its
+    /// cancellation; what it leaves to clean up belongs to the engine.
+    fn execute(&self, call: HookCall) -> Execution;
+}

@@ -1,0 +1,115 @@
+//! Makes of a run the hook's result: its fail behaviour applied, its observer told.
+
+use std::time::Duration;
+
+use super::answer::Answer;
+use super::executor::Run;
+use super::result::HookExecutionResult;
+use super::scope::RunScope;
+use super::spec::HookSpec;
+use crate::event::HookEventName;
+use crate::event::input::HookInput;
+use crate::event::output::{Decision, HookOutput, PolicyDecision};
+use crate::failure::HookFailure;
+use crate::settings::{DEFAULT_PRIORITY, FailBehavior};
+
+/// How long a hook waited and ran.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Timing {
+    pub(super) duration: Duration,
+    pub(super) queued: Duration,
+}
+
+/// What a hook was told, or was to be told.
+pub(super) struct Told {
+    pub(super) input: HookInput,
+    pub(super) was_started: bool,
+}
+
+/// Makes a run the hook's result: its fail behaviour applied, its observer told.
+pub(super) fn finish(
+    hook: &HookSpec,
+    run: Run,
+    timing: Timing,
+    told: &Told,
+    scope: &RunScope,
+) -> HookExecutionResult {
+    let Answer { mut output, mut failure, mut warnings, invalid, is_explicit } = run.answer;
+    warnings.splice(0..0, hook.warnings.iter().cloned());
+    let unapplied = output.as_ref().map(|output| output.unapplied(&told.input)).unwrap_or_default();
+    let mut invalid = invalid.into_iter().chain(unapplied);
+    if hook.fail_behavior == FailBehavior::Block {
+        if failure.is_none()
+            && let Some(first) = invalid.next()
+        {
+            failure = Some(HookFailure::InvalidAnswer(first.answer));
+            // What it decided is not known, so of the rest only what restricts counts.
+            output = output.map(|output| output.restricting(hook.event));
+        }
+        if let Some(failure) = &failure {
+            output = Some(deny_for_failure(hook, failure, output));
+        }
+    }
+    warnings.extend(invalid.filter_map(|invalid| invalid.warning));
+    warnings.extend(output.as_ref().and_then(|output| useless_decision(hook.event, output)));
+    if let Some(output) = &output {
+        warnings.append(&mut output.mistakes(hook.event));
+    }
+    let success = failure.is_none() && matches!(run.process.exit_code, None | Some(0));
+    let result = HookExecutionResult {
+        hook: hook.identity.clone(),
+        success,
+        grants: success && is_explicit && output.as_ref().is_some_and(|it| it.allows(hook.event)),
+        decision: output.as_ref().map(|output| output.policy(hook.event)),
+        output,
+        failure,
+        process: run.process,
+        duration: timing.duration,
+        queued: timing.queued,
+        warnings,
+        input: told.was_started.then(|| scope.kept(&told.input)).flatten(),
+        group: (0, DEFAULT_PRIORITY),
+        asked_again: scope.asked_again,
+    };
+    if let Some(observer) = &scope.observer {
+        observer.hook_finished(&result, told.was_started.then_some(&told.input));
+    }
+    result
+}
+
+/// That what a hook decided means nothing on its event.
+fn useless_decision(event: HookEventName, output: &HookOutput) -> Option<String> {
+    let row = event.row();
+    let wanted = output.wanted(event);
+    let useless = match wanted {
+        PolicyDecision::Proceed => false,
+        PolicyDecision::Block => row.block_means.is_none(),
+        PolicyDecision::Retry => row.retry_means.is_none(),
+        PolicyDecision::Ask | PolicyDecision::Stop => row.merge.only_observes(),
+    };
+    useless.then(|| {
+        let article = if wanted == PolicyDecision::Ask { "an" } else { "a" };
+        format!("{article} {} has no effect on {event}", wanted.as_str())
+    })
+}
+
+/// A hook with `failBehavior: block` that failed has denied, whatever it said before.
+fn deny_for_failure(
+    hook: &HookSpec,
+    failure: &HookFailure,
+    said: Option<HookOutput>,
+) -> HookOutput {
+    let mut output = said.unwrap_or_default();
+    if output.policy(hook.event) < PolicyDecision::Block {
+        output.decision = Some(Decision::Deny);
+        let name = hook.display_name();
+        output.reason = Some(match failure {
+            // Nothing failed: a person has to decide first.
+            HookFailure::Untrusted | HookFailure::BrokenSettings { .. } => {
+                format!("blocked, because the guard `{name}` could not check this: {failure}")
+            }
+            _ => format!("hook {name} failed: {failure}"),
+        });
+    }
+    output
+}

@@ -1,0 +1,158 @@
+//! Blocking handlers: so many at once, each on a thread of the engine's until its timeout. A thread
+//! that does not return in time cannot be ended. It is abandoned: its permit goes to the next
+//! handler, and it is counted until it returns. With too many of those, calls fail at once.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::oneshot;
+
+use super::function::{Plain, answer, expired};
+use crate::failure::HookFailure;
+use crate::run::answer::Answer;
+use crate::run::executor::{HookCall, Run, Slots};
+use crate::run::limits::RunnerLimits;
+use crate::run::nesting::Nesting;
+use crate::run::slots::{RunLane, SlotQueue};
+use crate::run::threads::{Threads, drop_quietly};
+
+/// How deep blocking handlers may wait for events that run blocking handlers.
+const MAX_NESTING: u32 = 8;
+
+/// What runs blocking handlers; made once for a runner.
+#[derive(Debug)]
+pub(in crate::run) struct BlockingHandlers {
+    threads: Arc<Threads>,
+    slots: Arc<SlotQueue>,
+    max_abandoned: usize,
+}
+
+impl BlockingHandlers {
+    pub(in crate::run) fn new(limits: &RunnerLimits, threads: Arc<Threads>) -> Self {
+        Self {
+            threads,
+            slots: SlotQueue::new(limits.max_blocking.max(1)),
+            max_abandoned: limits.max_abandoned,
+        }
+    }
+
+    /// How many handlers never returned and still hold a thread.
+    pub(in crate::run) fn abandoned(&self) -> usize {
+        self.threads.abandoned()
+    }
+
+    /// Waits for a permit for one run that is nested so deep.
+    ///
+    /// # Errors
+    /// At once when too many threads are abandoned, or handlers are nested too deep.
+    ///
+    /// # Cancellation
+    /// Dropping the future gives up its turn and nothing else.
+    pub(in crate::run) async fn acquire(
+        &self,
+        lane: RunLane,
+        nesting: Nesting,
+        depth: u32,
+    ) -> Result<Slots, HookFailure> {
+        self.admit()?;
+        match nesting.depth() {
+            0 => {
+                let of_engine = self.slots.acquire(lane, depth).await;
+                self.admit()?;
+                Ok(Slots { of_engine, ..Slots::default() })
+            }
+            // The handler that waits for this one has a permit, which it gives back only afterwards.
+            1..=MAX_NESTING => Ok(Slots::default()),
+            _ => Err(HookFailure::HandlersTooDeep { limit: MAX_NESTING }),
+        }
+    }
+
+    fn admit(&self) -> Result<(), HookFailure> {
+        match self.abandoned() {
+            abandoned if abandoned >= self.max_abandoned => {
+                Err(HookFailure::ThreadsExhausted { abandoned })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Runs a handler on a thread until its answer, its timeout or its cancellation.
+    pub(in crate::run) async fn run(&self, function: Arc<Plain>, call: HookCall) -> Run {
+        let HookCall { input, timeout, cancel, slots, nesting, depth: _ } = call;
+        let (sender, receiver) = oneshot::channel();
+        let permit = Arc::new(Permit(Mutex::new(Some(slots))));
+        let of_thread = Arc::clone(&permit);
+        let started = self.threads.run(move |worker| {
+            // Its caller is gone if its time was over before it began.
+            let finished = (!sender.is_closed())
+                .then(|| nesting.within(|| catch_unwind(AssertUnwindSafe(|| function(&input)))));
+            // Functions and inputs are the host's, too: what their end takes is the handler's time.
+            drop_quietly((function, input));
+            match of_thread.take() {
+                Some(slots) => {
+                    // In this order: who has the answer finds this thread, and who has the permit.
+                    worker.free();
+                    if let Some(finished) = finished
+                        && let Err(unread) = sender.send(finished)
+                    {
+                        drop_quietly(unread);
+                    }
+                    drop(slots);
+                }
+                None => {
+                    drop_quietly(finished);
+                    worker.returned();
+                }
+            }
+        });
+        if let Err(source) = started {
+            let attempt = "start a thread for the handler";
+            return Answer::failed(HookFailure::Io { attempt, source: source.into() }).into();
+        }
+        tokio::select! {
+            biased;
+            finished = receiver => match finished {
+                Ok(finished) => answer(finished),
+                Err(_) => Answer::failed(HookFailure::Panicked {
+                    message: "the handler's thread ended without an answer".to_owned(),
+                })
+                .into(),
+            },
+            failure = expired(timeout, &cancel) => {
+                let mut answer = Answer::failed(failure);
+                answer.warnings.extend(self.abandon(&permit));
+                answer.into()
+            }
+        }
+    }
+
+    /// Gives the permit of a handler that did not return in time to the next; the warning to give
+    /// with its failure.
+    fn abandon(&self, permit: &Permit) -> Option<String> {
+        let mut slots = permit.lock();
+        let given_back = slots.take()?;
+        // Before the thread can see that it was.
+        self.threads.abandon();
+        drop(slots);
+        drop(given_back);
+        Some(format!(
+            "the handler's thread cannot be ended and runs on ({} of at most {} such threads); \
+             return in time, or use an asynchronous handler",
+            self.abandoned(),
+            self.max_abandoned
+        ))
+    }
+}
+
+/// The permit of one run: the thread's, or taken from it when its time is over.
+struct Permit(Mutex<Option<Slots>>);
+
+impl Permit {
+    fn lock(&self) -> MutexGuard<'_, Option<Slots>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn take(&self) -> Option<Slots> {
+        self.lock().take()
+    }
+}

@@ -1,0 +1,49 @@
+//! Functions of the host, and what their ends mean.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use tokio_util::sync::CancellationToken;
+
+use crate::event::input::HookInput;
+use crate::event::output::HookOutput;
+use crate::failure::{HookFailure, panic_message};
+use crate::run::answer::Answer;
+use crate::run::executor::Run;
+
+/// What a handler returns: an output, nothing, or an error that counts as the hook's failure.
+pub type HandlerResult = Result<Option<HookOutput>, HandlerError>;
+
+/// Why a handler failed.
+pub type HandlerError = Box<dyn std::error::Error + Send + Sync>;
+
+/// A plain function of the host.
+pub(super) type Plain = dyn Fn(&HookInput) -> HandlerResult + Send + Sync;
+pub(super) type Async = dyn Fn(HookInput) -> BoxFuture<'static, HandlerResult> + Send + Sync;
+
+#[derive(Clone)]
+pub(super) enum Function {
+    Inline(Arc<Plain>),
+    Async(Arc<Async>),
+    Blocking(Arc<Plain>),
+}
+
+/// Waits for the end of the time that a handler has.
+pub(super) async fn expired(timeout: Duration, cancel: &CancellationToken) -> HookFailure {
+    tokio::select! {
+        () = cancel.cancelled() => HookFailure::Cancelled,
+        () = tokio::time::sleep(timeout) => HookFailure::TimedOut { after: timeout },
+    }
+}
+
+pub(super) fn answer(finished: std::thread::Result<HandlerResult>) -> Run {
+    match finished {
+        Ok(Ok(output)) => Answer::of_handler(output).into(),
+        Ok(Err(source)) => Answer::failed(HookFailure::Handler { source: source.into() }).into(),
+        Err(panic) => {
+            let message = panic_message(panic.as_ref());
+            Answer::failed(HookFailure::Panicked { message }).into()
+        }
+    }
+}

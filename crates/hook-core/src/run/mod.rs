@@ -1,0 +1,60 @@
+//! Running hooks: each process, future or thread on a task that the engine owns, with its own
+//! deadline; inline handlers right where they are asked.
+//!
+//! | file | what it holds |
+//! | --- | --- |
+//! | `identity`, `spec` | what a hook is called; what is run, without what decided that it runs |
+//! | `executor` | what can run a hook: the trait |
+//! | `command` | commands: which program, where, with what around it, and what it wrote |
+//! | `handler` | functions of the host; those that may block |
+//! | `answer` | what a finished hook means |
+//! | `limits`, `slots`, `nesting` | what hooks may cost: time, places to run, depth |
+//! | `running` | which commands run now, and what is asked for from inside of them |
+//! | `tree`, `termination` | all that a process started, and its end after the verdict |
+//! | `consent` | the last look at what was trusted |
+//! | `threads` | threads of the engine's own |
+//! | `scope`, `supervise`, `finish`, `result`, `report` | one run, from its queue to its result |
+//! | `runner` | all of it, for the engine |
+
+mod answer;
+mod command;
+mod consent;
+mod executor;
+mod finish;
+mod handler;
+mod identity;
+mod limits;
+mod nesting;
+mod report;
+mod result;
+mod runner;
+mod running;
+mod scope;
+mod slots;
+mod spec;
+mod started;
+mod supervise;
+mod termination;
+mod threads;
+mod tree;
+
+pub use answer::Answer;
+pub(crate) use command::CommandMaker;
+pub use command::RunnerError;
+pub(crate) use executor::CommandIdentity;
+pub use executor::{HookKind, HookStart};
+pub use handler::{HandlerError, HandlerHook, HandlerResult, TypedResult};
+pub use identity::HookIdentity;
+pub use limits::{RunnerHost, RunnerLimits};
+pub use nesting::Nesting;
+pub use report::{Captured, ProcessReport};
+pub use result::HookExecutionResult;
+pub use runner::Runner;
+pub use running::RunningHooks;
+pub use scope::{Background, RunObserver, RunScope};
+pub use slots::RunLane;
+pub use spec::HookSpec;
+pub(crate) use spec::{MAX_BACKGROUND, TrustCheck, background};
+pub use started::RunnerGone;
+pub(crate) use started::StartedHook;
+pub use tree::EndSignal;

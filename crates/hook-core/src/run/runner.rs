@@ -1,0 +1,238 @@
+//! Starts hooks, and owns every task and process of theirs.
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+use tokio::sync::{Semaphore, oneshot};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::answer::Answer;
+use super::command::{
+    CommandContext, CommandMaker, HostEnvironment, RunnerError, Shell, ignores_child_signal,
+};
+use super::executor::{Execution, HookCall, HookExecutor, HookKind, Slots};
+use super::finish::{Timing, Told, finish};
+use super::handler::{BlockingHandlers, HandlerExecutor, HandlerHook};
+use super::limits::{RunnerHost, RunnerLimits};
+use super::result::HookExecutionResult;
+use super::running::RunningHooks;
+use super::scope::RunScope;
+use super::slots::SlotQueue;
+use super::spec::HookSpec;
+use super::started::StartedHook;
+use super::supervise::supervise;
+use super::termination::EngineTasks;
+use super::threads::Threads;
+use super::tree::{EndSignal, Sweeper};
+use crate::event::input::HookInput;
+use crate::failure::HookFailure;
+use crate::settings::HooksConfig;
+
+/// Runs hooks. Owns every task and process that it starts.
+#[derive(Debug)]
+pub struct Runner {
+    shell: Shell,
+    host: RunnerHost,
+    /// Made when the first hook wants a place: to ask how many cores there are takes a while.
+    slots: OnceLock<Arc<SlotQueue>>,
+    running: Arc<RunningHooks>,
+    tasks: EngineTasks,
+    blocking: Arc<BlockingHandlers>,
+    threads: Arc<Threads>,
+    /// Cancelled when hooks are to end that nothing waits for.
+    background: CancellationToken,
+}
+
+impl Runner {
+    /// Settles what all hooks share.
+    ///
+    /// # Errors
+    /// When the process is not fit to run hooks.
+    pub fn new(host: RunnerHost) -> Result<Self, RunnerError> {
+        if ignores_child_signal() {
+            return Err(RunnerError::ChildSignalIgnored);
+        }
+        let shell = Shell::find(path_of(&host))?;
+        Ok(Self::with(shell, host))
+    }
+
+    /// A runner for a process that is not fit to run hooks: with it one can still say which hooks
+    /// there would be.
+    pub fn unfit(host: RunnerHost) -> Self {
+        let shell = Shell::find(path_of(&host)).unwrap_or_else(|_| Shell::missing());
+        Self::with(shell, host)
+    }
+
+    fn with(shell: Shell, host: RunnerHost) -> Self {
+        let threads = Arc::new(Threads::new(host.limits.max_blocking.max(1)));
+        let tasks = EngineTasks::new(Sweeper::new(Arc::clone(&threads)));
+        let blocking = Arc::new(BlockingHandlers::new(&host.limits, Arc::clone(&threads)));
+        let running = Arc::default();
+        let background = CancellationToken::new();
+        Self { shell, host, slots: OnceLock::new(), running, tasks, blocking, threads, background }
+    }
+
+    /// Makes executors for the command hooks of one settings file, which belong to that project.
+    pub(crate) fn commands(&self, config: &HooksConfig, project: &Path) -> CommandMaker {
+        let environment = HostEnvironment::new(
+            self.host.environment.iter().cloned(),
+            &config.environment,
+            project.to_path_buf(),
+        );
+        let slots = match config.max_concurrent {
+            0 => None,
+            limit => Some(SlotQueue::new(limit)),
+        };
+        CommandMaker {
+            context: Arc::new(CommandContext {
+                shell: self.shell.clone(),
+                environment,
+                limits: self.host.limits.clone(),
+                tasks: self.tasks.clone(),
+                running: Arc::clone(&self.running),
+            }),
+            slots,
+        }
+    }
+
+    /// The shell that runs commands, as it was found.
+    pub fn shell(&self) -> &Path {
+        &self.shell.program
+    }
+
+    pub(crate) fn home(&self) -> Option<&OsStr> {
+        let name = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
+        let home = self.host.environment.iter().find(|(known, _)| known == name);
+        home.map(|(_, value)| value.as_os_str())
+    }
+
+    pub(crate) fn limits(&self) -> &RunnerLimits {
+        &self.host.limits
+    }
+
+    pub(crate) fn handler(&self, handler: &HandlerHook) -> Arc<dyn HookExecutor> {
+        Arc::new(HandlerExecutor::new(handler, &self.blocking))
+    }
+
+    /// The command hooks that run now.
+    pub fn running_hooks(&self) -> &Arc<RunningHooks> {
+        &self.running
+    }
+
+    /// The engine's tasks: runs in progress and clean-ups after a timeout. Waiting for it waits
+    /// until every process group is gone.
+    pub fn tasks(&self) -> &TaskTracker {
+        &self.tasks.tracker
+    }
+
+    /// Gives no process a grace any more: those that were told to end are killed at once.
+    pub fn kill(&self) {
+        self.tasks.impatient.cancel();
+    }
+
+    /// From now on hooks that have to go are told so by that signal; by TERM before.
+    pub fn end_with(&self, signal: EndSignal) {
+        self.tasks.end_with(signal);
+    }
+
+    /// How many blocking handlers never returned and still hold a thread.
+    pub fn abandoned_threads(&self) -> usize {
+        self.blocking.abandoned()
+    }
+
+    /// Starts one hook. Inline handlers are over when this returns; everything else runs on a task
+    /// of the engine's, and ends with the returned value if that is dropped.
+    pub(crate) fn start(
+        &self,
+        hook: &Arc<HookSpec>,
+        input: HookInput,
+        scope: &RunScope,
+    ) -> StartedHook {
+        let started = Instant::now();
+        if hook.kind() == HookKind::Inline {
+            if let Some(observer) = &scope.observer {
+                observer.hook_started(hook);
+            }
+            let told = Told { input: input.clone(), was_started: true };
+            let call = HookCall {
+                input,
+                timeout: hook.timeout,
+                cancel: scope.cancel.clone(),
+                slots: Slots::default(),
+                nesting: scope.nesting,
+                depth: scope.depth,
+            };
+            let Execution::Done(run) = hook.executor.execute(call) else {
+                // Only the other kinds are running after `execute`.
+                let run = Answer::failed(HookFailure::Cancelled).into();
+                let told = Told { was_started: false, ..told };
+                return StartedHook::Done(finish(hook, run, Timing::default(), &told, scope));
+            };
+            let timing = Timing { duration: started.elapsed(), queued: Duration::ZERO };
+            return StartedHook::Done(finish(hook, run, timing, &told, scope));
+        }
+        let cancel = scope.cancel.child_token();
+        let (sender, receiver) = oneshot::channel();
+        let task =
+            self.supervised(hook, input, RunScope { cancel: cancel.clone(), ..scope.clone() });
+        self.tasks.tracker.spawn(async move {
+            // Without a receiver the run was cancelled, and is over.
+            let _ = sender.send(task.await);
+        });
+        StartedHook::Running { receiver, hook: Arc::clone(hook), _cancel: cancel.drop_guard() }
+    }
+
+    /// Starts a hook that nothing waits for: it ends with its timeout, or with the engine. Whether it
+    /// was started: not where as many of its runs go on as may.
+    pub(crate) fn start_in_background(
+        &self,
+        hook: &Arc<HookSpec>,
+        permits: &Arc<Semaphore>,
+        input: HookInput,
+        scope: &RunScope,
+    ) -> bool {
+        let Ok(permit) = Arc::clone(permits).try_acquire_owned() else { return false };
+        let cancel = self.background.child_token();
+        let scope = RunScope { cancel, keeps_inputs: false, ..scope.clone() };
+        if hook.kind() == HookKind::Inline {
+            drop(self.start(hook, input, &scope));
+            return true;
+        }
+        let task = self.supervised(hook, input, scope);
+        self.tasks.tracker.spawn(async move {
+            task.await;
+            drop(permit);
+        });
+        true
+    }
+
+    /// Ends the hooks that nothing waits for.
+    pub fn end_background(&self) {
+        self.background.cancel();
+    }
+
+    fn supervised(
+        &self,
+        hook: &Arc<HookSpec>,
+        input: HookInput,
+        scope: RunScope,
+    ) -> impl Future<Output = HookExecutionResult> + Send + use<> {
+        supervise(
+            Arc::clone(hook),
+            input,
+            scope,
+            Arc::clone(self.slots.get_or_init(|| SlotQueue::new(self.host.limits.slots()))),
+            Arc::clone(&self.blocking),
+            Arc::clone(&self.threads),
+            Instant::now(),
+        )
+    }
+}
+
+fn path_of(host: &RunnerHost) -> Option<&OsStr> {
+    let path = host.environment.iter().find(|(name, _)| name == "PATH");
+    path.map(|(_, value)| value.as_os_str())
+}

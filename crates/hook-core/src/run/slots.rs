@@ -1,0 +1,280 @@
+//! Slots for running processes. A hook that waits for one stands in a lane, and the lanes take
+//! turns: a lane with a hundred waiting delays another with one by no more than one slot.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use tokio::sync::oneshot;
+
+use super::nesting::MAX_DEPTH;
+
+/// On whose behalf hooks run, where slots are few: hooks of one lane come one after the other,
+/// lanes take turns. The default lane is shared by all requests that name none.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct RunLane(u64);
+
+impl RunLane {
+    /// A lane of one's own.
+    pub fn own() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        Self(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+/// A number of slots for each depth of nesting: what a hook waits for while it holds a slot must not
+/// need that slot.
+#[derive(Debug)]
+pub(crate) struct SlotQueue {
+    slots: usize,
+    /// Made when the first of a depth comes.
+    depths: [OnceLock<Arc<Depth>>; MAX_DEPTH as usize + 1],
+}
+
+/// The slots of one depth, and who waits for one.
+#[derive(Debug)]
+struct Depth {
+    state: Mutex<State>,
+}
+
+/// Everything here takes logarithmic time: a client may have many thousands waiting, and leave
+/// with all of them at once.
+#[derive(Debug)]
+struct State {
+    /// Free slots; none while there are waiters.
+    free: usize,
+    /// Those who wait, by lane; no lane is empty.
+    lanes: HashMap<RunLane, Lane>,
+    /// Which lane is next; each lane once, under its turn.
+    turns: BTreeMap<u64, RunLane>,
+    /// The number that the next ticket or turn gets.
+    next_number: u64,
+}
+
+/// Those who wait in one lane, by ticket: the lowest is first.
+#[derive(Debug)]
+struct Lane {
+    turn: u64,
+    waiting: BTreeMap<u64, oneshot::Sender<Slot>>,
+}
+
+/// A slot; given back by being dropped.
+#[derive(Debug)]
+pub(crate) struct Slot {
+    /// `None` when there is nothing to give back.
+    queue: Option<Arc<Depth>>,
+}
+
+impl SlotQueue {
+    /// So many slots for each depth.
+    pub(crate) fn new(slots: usize) -> Arc<Self> {
+        Arc::new(Self { slots, depths: [const { OnceLock::new() }; MAX_DEPTH as usize + 1] })
+    }
+
+    /// Waits for a slot. `None` never comes: a queue is not closed. What is deeper than the limit
+    /// fails without a slot; it would wait with the deepest.
+    ///
+    /// # Cancellation
+    /// Dropping the future gives up its turn and nothing else.
+    pub(crate) async fn acquire(&self, lane: RunLane, depth: u32) -> Option<Slot> {
+        self.at(depth)?.acquire(lane).await
+    }
+
+    fn at(&self, depth: u32) -> Option<&Arc<Depth>> {
+        let depth = self.depths.get(depth.min(MAX_DEPTH) as usize)?;
+        Some(depth.get_or_init(|| Depth::new(self.slots)))
+    }
+}
+
+impl Depth {
+    fn new(slots: usize) -> Arc<Self> {
+        let state =
+            State { free: slots, lanes: HashMap::new(), turns: BTreeMap::new(), next_number: 0 };
+        Arc::new(Self { state: Mutex::new(state) })
+    }
+
+    async fn acquire(self: &Arc<Self>, lane: RunLane) -> Option<Slot> {
+        let (ticket, receiver) = {
+            let mut state = self.lock();
+            if state.free > 0 {
+                state.free -= 1;
+                return Some(Slot { queue: Some(Arc::clone(self)) });
+            }
+            let (sender, receiver) = oneshot::channel();
+            (state.wait(lane, sender), receiver)
+        };
+        let mut waiting = Waiting { queue: self, lane, ticket, receiver };
+        (&mut waiting.receiver).await.ok()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Gives a slot to the next who still waits for one.
+    fn hand_on(self: &Arc<Self>) {
+        loop {
+            let next = {
+                let mut state = self.lock();
+                let next = state.next();
+                if next.is_none() {
+                    state.free += 1;
+                }
+                next
+            };
+            let Some(next) = next else { return };
+            match next.send(Slot { queue: Some(Arc::clone(self)) }) {
+                Ok(()) => return,
+                // The waiter is gone; the slot goes to the next one.
+                Err(mut slot) => slot.queue = None,
+            }
+        }
+    }
+}
+
+impl State {
+    fn number(&mut self) -> u64 {
+        self.next_number += 1;
+        self.next_number
+    }
+
+    /// Adds a waiter to the end of a lane and returns its ticket.
+    fn wait(&mut self, lane: RunLane, sender: oneshot::Sender<Slot>) -> u64 {
+        let ticket = self.number();
+        match self.lanes.get_mut(&lane) {
+            Some(lane) => {
+                lane.waiting.insert(ticket, sender);
+            }
+            None => {
+                // The ticket of the first in a lane is also the lane's turn.
+                let waiting = BTreeMap::from([(ticket, sender)]);
+                self.lanes.insert(lane, Lane { turn: ticket, waiting });
+                self.turns.insert(ticket, lane);
+            }
+        }
+        ticket
+    }
+
+    fn next(&mut self) -> Option<oneshot::Sender<Slot>> {
+        let (_, lane) = self.turns.pop_first()?;
+        let turn = self.number();
+        let waiting = self.lanes.get_mut(&lane)?;
+        let next = waiting.waiting.pop_first();
+        if waiting.waiting.is_empty() {
+            self.lanes.remove(&lane);
+        } else {
+            waiting.turn = turn;
+            self.turns.insert(turn, lane);
+        }
+        next.map(|(_, sender)| sender)
+    }
+
+    /// Forgets one that left.
+    fn leave(&mut self, lane: RunLane, ticket: u64) {
+        let Some(waiting) = self.lanes.get_mut(&lane) else { return };
+        waiting.waiting.remove(&ticket);
+        if waiting.waiting.is_empty() {
+            self.turns.remove(&waiting.turn);
+            self.lanes.remove(&lane);
+        }
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        if let Some(queue) = self.queue.take() {
+            queue.hand_on();
+        }
+    }
+}
+
+struct Waiting<'q> {
+    queue: &'q Arc<Depth>,
+    lane: RunLane,
+    ticket: u64,
+    receiver: oneshot::Receiver<Slot>,
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.receiver.close();
+        if !self.receiver.is_terminated() {
+            // A slot that came too late goes on to the next, after the lock is released.
+            let late = self.receiver.try_recv();
+            self.queue.lock().leave(self.lane, self.ticket);
+            drop(late);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::FutureExt;
+    use futures::future::BoxFuture;
+
+    use super::*;
+
+    fn waiting(queue: &Arc<Depth>, lane: RunLane) -> BoxFuture<'static, Slot> {
+        let queue = Arc::clone(queue);
+        let mut waiting = async move { queue.acquire(lane).await.unwrap() }.boxed();
+        assert!((&mut waiting).now_or_never().is_none());
+        waiting
+    }
+
+    fn is_empty(queue: &Arc<Depth>) -> bool {
+        let state = queue.lock();
+        state.lanes.is_empty() && state.turns.is_empty()
+    }
+
+    #[test]
+    fn lanes_take_turns_however_many_wait_in_one() {
+        let queue = Depth::new(1);
+        let (greedy, modest) = (RunLane::own(), RunLane::own());
+        let mut held = queue.acquire(greedy).now_or_never().flatten();
+        let mut greedy: Vec<_> = (0..100).map(|_| waiting(&queue, greedy)).collect();
+        let mut modest = waiting(&queue, modest);
+        held.take();
+        let mut first = greedy.remove(0).now_or_never();
+        assert!(first.is_some() && (&mut modest).now_or_never().is_none());
+        first.take();
+        assert!(modest.now_or_never().is_some(), "its turn is the second, not the last");
+        for waiting in greedy {
+            assert!(waiting.now_or_never().is_some());
+        }
+        assert!(is_empty(&queue) && queue.lock().free == 1);
+    }
+
+    #[test]
+    fn a_waiter_that_leaves_takes_no_slot_along() {
+        let queue = Depth::new(1);
+        let held = queue.acquire(RunLane::default()).now_or_never().flatten();
+        let (left, late, last) = (
+            waiting(&queue, RunLane::default()),
+            waiting(&queue, RunLane::own()),
+            waiting(&queue, RunLane::own()),
+        );
+        drop(left);
+        // This one has its place already and never looked.
+        drop(held);
+        drop(late);
+        assert!(last.now_or_never().is_some());
+        assert!(is_empty(&queue) && queue.lock().free == 1);
+    }
+
+    /// With a scan of the lane for each, this takes minutes; without, a second.
+    #[test]
+    fn a_hundred_thousand_that_leave_at_once_take_linear_time() {
+        let started = std::time::Instant::now();
+        let queue = Depth::new(1);
+        let held = queue.acquire(RunLane::default()).now_or_never().flatten();
+        let (busy, first) = (RunLane::own(), waiting(&queue, RunLane::own()));
+        let mut leaving: Vec<_> = (0..100_000).map(|_| waiting(&queue, busy)).collect();
+        // From both ends, so that neither order is the cheap one.
+        let later = leaving.split_off(50_000);
+        leaving.into_iter().chain(later.into_iter().rev()).for_each(drop);
+        assert!(started.elapsed() < std::time::Duration::from_secs(30), "{:?}", started.elapsed());
+        drop(held);
+        assert!(first.now_or_never().is_some());
+        assert!(is_empty(&queue) && queue.lock().free == 1);
+    }
+}

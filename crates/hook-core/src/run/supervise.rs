@@ -1,0 +1,97 @@
+//! One hook that does not run inline, from its queue to its result.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Instant;
+
+use futures::FutureExt;
+
+use super::answer::Answer;
+use super::consent;
+use super::executor::{Execution, HookCall, HookKind, Slots};
+use super::finish::{Timing, Told, finish};
+use super::handler::BlockingHandlers;
+use super::result::HookExecutionResult;
+use super::scope::RunScope;
+use super::slots::SlotQueue;
+use super::spec::HookSpec;
+use super::threads::Threads;
+use crate::event::input::HookInput;
+use crate::failure::{HookFailure, panic_message};
+
+/// Holds one hook from queue to result. It waits since `queued_at`, also for its first poll.
+pub(super) async fn supervise(
+    hook: Arc<HookSpec>,
+    input: HookInput,
+    scope: RunScope,
+    slots: Arc<SlotQueue>,
+    blocking: Arc<BlockingHandlers>,
+    threads: Arc<Threads>,
+    queued_at: Instant,
+) -> HookExecutionResult {
+    let permits = async {
+        match hook.kind() {
+            HookKind::Command => {}
+            HookKind::Blocking => {
+                return blocking.acquire(scope.lane, scope.nesting, scope.depth).await;
+            }
+            HookKind::Inline | HookKind::Async => return Ok(Slots::default()),
+        }
+        hook.executor.check_depth(scope.depth)?;
+        // The narrower queue first, so that a source at its limit does not fill the engine's.
+        let of_source = match &hook.slots {
+            Some(own) => own.acquire(scope.lane, scope.depth).await,
+            None => None,
+        };
+        // A source that is trusted to say how many may run has said so; the others share.
+        let of_engine = match of_source.is_some() && hook.may_raise_limits {
+            true => None,
+            false => slots.acquire(scope.lane, scope.depth).await,
+        };
+        Ok(Slots { of_source, of_engine, running: None })
+    };
+    let trusted_permits = async {
+        let slots = permits.await?;
+        let placed_at = Instant::now();
+        // Only now: what runs may have changed while the hook waited.
+        let slots = match hook.granted()? {
+            Some(granted) => consent::confirm(Arc::clone(granted), &input, slots, &threads).await?,
+            None => slots,
+        };
+        Ok((slots, placed_at))
+    };
+    let slots = tokio::select! {
+        biased;
+        () = scope.cancel.cancelled() => Err(HookFailure::Cancelled),
+        slots = trusted_permits => slots,
+    };
+    // From its permit on it is the hook's own time, also that in which its script is read.
+    let (slots, started_at) = match slots {
+        Ok(slots) => slots,
+        Err(failure) => {
+            let timing = Timing { queued: queued_at.elapsed(), ..Timing::default() };
+            let told = Told { input, was_started: false };
+            return finish(&hook, Answer::failed(failure).into(), timing, &told, &scope);
+        }
+    };
+    if let Some(observer) = &scope.observer {
+        observer.hook_started(&hook);
+    }
+    let told = Told { input: input.clone(), was_started: true };
+    let cancel = scope.cancel.clone();
+    let (timeout, RunScope { nesting, depth, .. }) = (hook.timeout, scope.clone());
+    let call = HookCall { input, timeout, cancel, slots, nesting, depth };
+    let executor = Arc::clone(&hook.executor);
+    let running = AssertUnwindSafe(async move {
+        match executor.execute(call) {
+            Execution::Done(run) => run,
+            Execution::Running(running) => running.await,
+        }
+    });
+    let run = running.catch_unwind().await.unwrap_or_else(|panic| {
+        let message = panic_message(panic.as_ref());
+        Answer::failed(HookFailure::Panicked { message }).into()
+    });
+    let timing = Timing { duration: started_at.elapsed(), queued: started_at - queued_at };
+    finish(&hook, run, timing, &told, &scope)
+}

@@ -1,0 +1,229 @@
+//! Looking for what is left of groups that were told to end, on a thread of the engine's: the
+//! system has to be asked about every process there is, which is nothing for a task that others
+//! wait behind. One look is for all groups at once, and there are looks only while a group is left.
+
+use std::collections::{HashMap, HashSet};
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use tokio::sync::oneshot;
+
+use crate::run::threads::Threads;
+
+/// How soon a group is looked at that was just told to end, and at most how long until the next look.
+const LOOK_AGAIN: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(100));
+
+/// How much longer than a look the pause before the next one is at least, so that even with very
+/// many processes looking takes no more than a small part of one core.
+const PAUSE_PER_LOOK: u32 = 10;
+
+/// Tells when groups are gone; made once for a runner.
+#[derive(Debug, Clone)]
+pub(in crate::run) struct Sweeper {
+    threads: Arc<Threads>,
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Groups with a waiter, by the id of the leader, which has not been reaped.
+    groups: HashMap<i32, Dying>,
+    /// Whether a thread looks.
+    looking: bool,
+}
+
+#[derive(Debug)]
+struct Dying {
+    /// Told when the group is gone; dropped when it cannot be looked at.
+    waits: oneshot::Sender<()>,
+    /// When it is to be looked at, and how long after that again.
+    due: Instant,
+    pause: Duration,
+}
+
+impl Sweeper {
+    pub(in crate::run) fn new(threads: Arc<Threads>) -> Self {
+        Self { threads, state: Arc::default() }
+    }
+
+    /// Waits until no process of the group runs any more. Where that cannot be found out, it never
+    /// comes: the group has its whole grace.
+    ///
+    /// # Cancellation
+    /// Dropping the future ends the looking.
+    pub(super) async fn gone(&self, group: i32) {
+        if self.watch(group).await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+
+    /// Has a group looked at. The sender is gone where there is no way to.
+    fn watch(&self, group: i32) -> oneshot::Receiver<()> {
+        let (waits, gone) = oneshot::channel();
+        let start = {
+            let mut state = lock(&self.state);
+            let (pause, _) = LOOK_AGAIN;
+            state.groups.insert(group, Dying { waits, due: Instant::now(), pause });
+            !std::mem::replace(&mut state.looking, true)
+        };
+        if start {
+            let state = Arc::clone(&self.state);
+            if self.threads.run(move |_| look_until_none_is_left(&state)).is_err() {
+                // Without a thread nothing can be found out.
+                let mut state = lock(&self.state);
+                state.looking = false;
+                state.groups.clear();
+            }
+        }
+        gone
+    }
+}
+
+fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn look_until_none_is_left(state: &Mutex<State>) {
+    let mut rest = Duration::ZERO;
+    loop {
+        let next = {
+            let mut state = lock(state);
+            state.groups.retain(|_, dying| !dying.waits.is_closed());
+            let Some(next) = state.groups.values().map(|dying| dying.due).min() else {
+                state.looking = false;
+                return;
+            };
+            next
+        };
+        // A group that is added now is looked at in the next round.
+        sleep(next.saturating_duration_since(Instant::now()).max(rest).max(LOOK_AGAIN.0));
+        let begun = Instant::now();
+        let alive = groups_alive();
+        rest = begun.elapsed() * PAUSE_PER_LOOK;
+        settle(&mut lock(state), alive, begun);
+    }
+}
+
+/// Tells those whose group is gone. What came after the look began has not been looked at.
+fn settle(state: &mut State, alive: io::Result<HashSet<i32>>, begun: Instant) {
+    let is_alive = |group: &i32| alive.as_ref().map_or(true, |alive| alive.contains(group));
+    let gone = |group: &i32, dying: &mut Dying| dying.due <= begun && !is_alive(group);
+    for (_, dying) in state.groups.extract_if(gone) {
+        // The waiter may be gone.
+        let _ = dying.waits.send(());
+    }
+    for dying in state.groups.values_mut().filter(|dying| dying.due <= begun) {
+        dying.due = Instant::now() + dying.pause;
+        dying.pause = (dying.pause * 2).min(LOOK_AGAIN.1);
+    }
+}
+
+/// The groups that have a process that is neither ended nor about to be reaped.
+///
+/// # Errors
+/// When not everything could be looked at: any group may be alive then.
+#[cfg(target_os = "linux")]
+fn groups_alive() -> io::Result<HashSet<i32>> {
+    use std::io::Read;
+    use std::path::PathBuf;
+
+    let mut alive = HashSet::new();
+    let mut stat = Vec::new();
+    for process in std::fs::read_dir("/proc")? {
+        let name = process?.file_name();
+        if !name.as_encoded_bytes().iter().all(u8::is_ascii_digit) {
+            continue;
+        }
+        let path = PathBuf::from_iter(["/proc".as_ref(), name.as_os_str(), "stat".as_ref()]);
+        stat.clear();
+        match std::fs::File::open(path).and_then(|mut file| file.read_to_end(&mut stat)) {
+            Ok(_) => alive.extend(running_in_group(&stat)),
+            // It has ended.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) if error.raw_os_error() == Some(rustix::io::Errno::SRCH.raw_os_error()) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(alive)
+}
+
+/// Elsewhere there is no cheap way to know.
+#[cfg(not(target_os = "linux"))]
+fn groups_alive() -> io::Result<HashSet<i32>> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// The group of a process, from what the system says of it, unless it has ended.
+#[cfg(target_os = "linux")]
+fn running_in_group(stat: &[u8]) -> Option<i32> {
+    // After the name in parentheses, which may hold anything: state, parent, group.
+    let name_ends = stat.iter().rposition(|byte| *byte == b')')?;
+    let fields = std::str::from_utf8(stat.get(name_ends + 1..)?).ok()?;
+    let mut fields = fields.split_ascii_whitespace();
+    let ended = matches!(fields.next()?, "Z" | "X");
+    let group = fields.nth(1)?.parse().ok()?;
+    (!ended).then_some(group)
+}
+
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod tests {
+    use std::os::unix::process::CommandExt;
+    use std::process::{Child, Command};
+
+    use futures::FutureExt;
+
+    use super::*;
+
+    fn sleeping(group: i32) -> Child {
+        Command::new("sleep").arg("1000").process_group(group).spawn().unwrap()
+    }
+
+    fn id(child: &Child) -> i32 {
+        i32::try_from(child.id()).unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_group_is_gone_when_its_last_process_is_and_others_are_not() {
+        let sweeper = Sweeper::new(Arc::new(Threads::new(1)));
+        let (mut leader, mut other) = (sleeping(0), sleeping(0));
+        let mut member = sleeping(id(&leader));
+        let mut gone = Box::pin(sweeper.gone(id(&leader)));
+        let mut other_gone = Box::pin(sweeper.gone(id(&other)));
+        assert!((&mut gone).now_or_never().is_none());
+        // Not reaped: its id stays its own.
+        leader.kill().unwrap();
+        let looked = |group: i32| {
+            let state = lock(&sweeper.state);
+            state.groups.get(&group).map(|dying| dying.pause)
+        };
+        while looked(id(&leader)).is_some_and(|pause| pause < LOOK_AGAIN.1) {
+            tokio::task::yield_now().await;
+        }
+        assert!((&mut gone).now_or_never().is_none(), "a member is left");
+        member.kill().unwrap();
+        gone.await;
+        assert!((&mut other_gone).now_or_never().is_none());
+        drop(other_gone);
+        while lock(&sweeper.state).looking {
+            tokio::task::yield_now().await;
+        }
+        assert!(lock(&sweeper.state).groups.is_empty(), "without waiters nothing is looked at");
+        other.kill().unwrap();
+        for mut child in [leader, member, other] {
+            child.wait().unwrap();
+        }
+    }
+
+    #[test]
+    fn a_process_is_told_by_what_follows_its_name() {
+        let group = |stat: &str| running_in_group(stat.as_bytes());
+        assert_eq!(group("7 (sleep) S 1 42 42 0"), Some(42));
+        assert_eq!(group("7 (a) Z 1 9 (b) S 1 42 42 0"), Some(42));
+        assert_eq!(group("7 (sleep) Z 1 42 42 0"), None);
+        assert_eq!(running_in_group(b"7 (\xff) R 1 42"), Some(42));
+        assert_eq!((group(""), group("7 (sleep"), group("7 (sleep) S")), (None, None, None));
+    }
+}

@@ -1,0 +1,77 @@
+//! On Unix a tree is a process group, whose name is its leader's id.
+//!
+//! Out of reach are processes that left the group (`setsid`), that changed their user, or that are
+//! stuck in the kernel.
+
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus, kill_process_group, waitid,
+};
+use tokio::process::{Child, Command};
+
+use super::signal::EndSignal;
+use super::sweeper::Sweeper;
+
+/// The group of a child, which must be given with every call: signals go out only while it has not
+/// been reaped.
+#[derive(Debug)]
+pub(super) struct Group;
+
+impl Group {
+    pub(super) fn prepare(command: &mut Command) {
+        command.process_group(0);
+    }
+
+    pub(super) fn of(_leader: &Child) -> Self {
+        Self
+    }
+
+    pub(super) fn tell_to_end(&self, leader: &Child, how: EndSignal) {
+        let how = match how {
+            EndSignal::Terminate => Signal::TERM,
+            EndSignal::Interrupt => Signal::INT,
+            EndSignal::Quit => Signal::QUIT,
+            EndSignal::HangUp => Signal::HUP,
+        };
+        signal(leader, how);
+        // What was stopped hears of it only when it goes on.
+        signal(leader, Signal::CONT);
+    }
+
+    pub(super) fn kill(&self, leader: &Child) {
+        signal(leader, Signal::KILL);
+    }
+
+    pub(super) fn leader_runs(&self, leader: &Child) -> bool {
+        let Some(leader) = id(leader) else { return false };
+        matches!(look(leader), Ok(None))
+    }
+
+    /// Waits until no process of the group runs; on other systems than Linux for ever, so that the
+    /// group has its whole grace.
+    pub(super) async fn gone(&self, leader: &Child, sweeper: &Sweeper) {
+        if let Some(id) = id(leader) {
+            sweeper.gone(id.as_raw_nonzero().get()).await;
+        }
+    }
+}
+
+/// The leader's id; `None` once it was reaped.
+fn id(leader: &Child) -> Option<Pid> {
+    leader.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw)
+}
+
+/// Whether a child has ended, without reaping it; an error where it is no child any more.
+fn look(leader: Pid) -> rustix::io::Result<Option<WaitIdStatus>> {
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+    waitid(WaitId::Pid(leader), options)
+}
+
+fn signal(leader: &Child, signal: Signal) {
+    // A host that reaps every child may have reaped this one.
+    if let Some(leader) = id(leader)
+        && look(leader).is_ok()
+    {
+        // A group that is gone already is what was wanted.
+        let _ = kill_process_group(leader, signal);
+    }
+}

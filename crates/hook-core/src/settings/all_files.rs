@@ -1,0 +1,59 @@
+//! What all settings files say together.
+
+use super::audit_level::AuditLevel;
+use super::definition::SettingsFile;
+use super::registration::RegistrationLimits;
+use crate::redact::Redaction;
+use crate::text::shortened;
+
+/// The level that settings ask for: of several files the one that tells most, so that no file hides
+/// what another wants told; [`AuditLevel::Info`] where none says.
+pub fn audit_level(files: &[SettingsFile]) -> AuditLevel {
+    files.iter().filter_map(|file| file.config.audit_level).max().unwrap_or_default()
+}
+
+/// The limits that settings set: of several files the narrowest.
+pub fn registration_limits(files: &[SettingsFile]) -> RegistrationLimits {
+    let rules = || files.iter().map(|file| file.config.registration);
+    let default = RegistrationLimits::default();
+    RegistrationLimits {
+        max_per_event: rules()
+            .filter_map(|it| it.max_per_event)
+            .min()
+            .unwrap_or(default.max_per_event),
+        max_total: rules().filter_map(|it| it.max_total).min().unwrap_or(default.max_total),
+        default_timeout: rules()
+            .filter_map(|it| it.default_timeout)
+            .min()
+            .unwrap_or(default.default_timeout),
+    }
+}
+
+/// What all files together want to be left out.
+///
+/// Where it cannot be known (a pattern that does not compile, a file that cannot be read), it
+/// [withholds](Redaction::withheld) all values.
+pub fn redaction(files: &[SettingsFile]) -> Redaction {
+    let ruling = || files.iter().filter(|file| file.source.may_rule_records());
+    let problem = ruling().find_map(|file| {
+        let name = || match &file.path {
+            Some(path) => shortened(&path.to_string_lossy()),
+            None => "settings".to_owned(),
+        };
+        match &file.config.redact.problem {
+            Some(problem) => Some(format!("{problem}, in {}", name())),
+            None if !file.was_read => {
+                Some(format!("{} cannot be read, and may say what to redact", name()))
+            }
+            None => None,
+        }
+    });
+    let rules = || ruling().map(|file| &file.config.redact);
+    match problem {
+        Some(problem) => Redaction::withholding(problem),
+        None => Redaction::new(
+            rules().flat_map(|rules| rules.patterns.iter().map(String::as_str)),
+            rules().flat_map(|rules| rules.fields.iter().map(String::as_str)),
+        ),
+    }
+}

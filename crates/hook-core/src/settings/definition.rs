@@ -1,0 +1,254 @@
+//! What settings say, read: hooks, and what holds for all of a file.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::audit_level::AuditLevel;
+use super::diagnostic::{Diagnostic, Place};
+use super::discovery::project_of;
+use super::matcher_definition::MatcherDefinition;
+use super::redaction::RedactionRules;
+use super::registration::RegistrationRules;
+use super::source::HookSource;
+use crate::event::{EventDefinition, HookEventName};
+
+/// The priority of hooks that set none.
+pub const DEFAULT_PRIORITY: i32 = 100;
+
+/// What happens to the event when a hook failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum FailBehavior {
+    /// The failure is reported and things go on.
+    #[default]
+    Continue,
+    /// The failure is a denial.
+    Block,
+}
+
+impl FailBehavior {
+    /// Both words.
+    pub(crate) const NAMES: [&'static str; 2] = ["continue", "block"];
+
+    pub(crate) const WORDS: &'static str = "\"continue\" or \"block\"";
+
+    pub(crate) fn from_word(word: &str) -> Option<Self> {
+        match word {
+            "continue" => Some(Self::Continue),
+            "block" => Some(Self::Block),
+            _ => None,
+        }
+    }
+
+    /// The word in settings and messages.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Continue => "continue",
+            Self::Block => "block",
+        }
+    }
+}
+
+/// Who says how long a hook may run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TimeoutOrigin {
+    /// The hook itself.
+    Hook,
+    /// `defaultTimeout` of its file.
+    File,
+    /// The engine's own default.
+    Engine,
+}
+
+impl TimeoutOrigin {
+    /// The word in messages.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Hook => "hook",
+            Self::File => "file",
+            Self::Engine => "engine",
+        }
+    }
+}
+
+/// `hooksConfig`: what holds for all hooks of one source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HooksConfig {
+    /// Whether the source's hooks run at all.
+    pub enabled: bool,
+    /// Names (or, where a hook has none, commands) of hooks that do not run.
+    pub disabled: Vec<String>,
+    /// The timeout of hooks that have none; the engine's own default where this is `None`.
+    pub default_timeout: Option<Duration>,
+    /// The fail behaviour of hooks that have none.
+    pub fail_behavior: FailBehavior,
+    /// How many processes of this source's hooks may run at once; 0 is the engine's own limit.
+    pub max_concurrent: usize,
+    /// Which variables of the host's environment hooks get.
+    pub environment: EnvironmentRules,
+    /// How much an audit tells, where this file says so and may.
+    pub audit_level: Option<AuditLevel>,
+    /// How many hooks clients may register; none of a project's file.
+    pub registration: RegistrationRules,
+    /// What is left out of what is written down; of no effect where the file may not say so.
+    pub redact: RedactionRules,
+}
+
+impl Default for HooksConfig {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            disabled: Vec::new(),
+            default_timeout: None,
+            fail_behavior: FailBehavior::Continue,
+            max_concurrent: 0,
+            environment: EnvironmentRules::default(),
+            audit_level: None,
+            registration: RegistrationRules::default(),
+            redact: RedactionRules::default(),
+        }
+    }
+}
+
+/// Which variables of the host's environment reach a hook.
+///
+/// A name may end in `*`, which stands for any ending. `deny` removes; `allow` keeps what `deny`
+/// or the engine's own list (`BASH_ENV`, `ENV`, `SHELLOPTS`, `BASHOPTS`, `BASH_FUNC_*`) would
+/// remove.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct EnvironmentRules {
+    /// Names that stay.
+    pub allow: Vec<String>,
+    /// Names that go.
+    pub deny: Vec<String>,
+}
+
+/// One command hook as it was written down.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HookEntry {
+    /// The event it listens to.
+    pub event: HookEventName,
+    /// The matcher of the definition that it is in.
+    pub matcher: Option<Arc<MatcherDefinition>>,
+    /// Its place among the event's hooks: lower ones run earlier, equal ones together.
+    pub priority: i32,
+    /// Whether that definition is `sequential`.
+    pub sequential: bool,
+    /// Its name.
+    pub name: Option<String>,
+    /// What it is for.
+    pub description: Option<String>,
+    /// The shell command.
+    pub command: String,
+    /// How long it may run; the engine's default where neither it nor its file says.
+    pub timeout: Option<Duration>,
+    /// Who says so.
+    pub timeout_origin: TimeoutOrigin,
+    /// What its failure means.
+    pub fail_behavior: FailBehavior,
+    /// `async`: whether the event goes on without waiting for it.
+    pub is_async: bool,
+    /// Variables added to its environment.
+    pub env: Vec<(String, String)>,
+    /// Files of the project that the command only reads as data, as patterns of paths from the
+    /// project's directory on: a decision to trust the hook does not cover them.
+    pub data: Vec<String>,
+    /// What holds for all hooks of its file.
+    pub config: Arc<HooksConfig>,
+    /// Where the entry stands.
+    pub place: Place,
+    pub(crate) spans: HookSpans,
+}
+
+/// The variables of a hook by name. Of two with the same name the last counts, and their order means
+/// nothing.
+pub(crate) fn variables(env: &[(String, String)]) -> BTreeMap<&str, &str> {
+    env.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
+}
+
+/// Where parts of a hook stand in the text of its file, in bytes; a place takes more room, and
+/// few are asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct HookSpans {
+    pub(crate) matcher: Option<Range<usize>>,
+    pub(crate) command: Option<Range<usize>>,
+    pub(crate) timeout: Option<Range<usize>>,
+    pub(crate) is_async: Option<Range<usize>>,
+}
+
+/// Where other parts of a file stand in its text.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct FileSpans {
+    pub(crate) default_timeout: Option<Range<usize>>,
+    /// Of each name in `disabled`.
+    pub(crate) disabled: Vec<Range<usize>>,
+    /// Of each empty list of hooks, with its JSON path.
+    pub(crate) empty: Vec<(Range<usize>, String)>,
+    /// Hooks under names that are no events, taken for those of the nearest event: they are checked
+    /// and never run.
+    pub(crate) unplaced: Vec<HookEntry>,
+    /// How many problems of the file are only counted.
+    pub(crate) unreported: usize,
+}
+
+impl HookEntry {
+    /// What the hook is shown as, and what it is switched off by: its name, else its command.
+    pub fn display_name(&self) -> &str {
+        self.name.as_deref().unwrap_or(&self.command)
+    }
+
+    /// Whether its own file switches it on: it is not listed in `disabled` there, and `enabled`
+    /// is not false.
+    pub fn is_enabled_by_its_file(&self) -> bool {
+        let name = self.display_name();
+        self.config.enabled && !self.config.disabled.iter().any(|disabled| disabled == name)
+    }
+}
+
+/// What was read from one settings file.
+#[derive(Debug, Clone)]
+pub struct SettingsFile {
+    /// What the file is to the engine.
+    pub source: HookSource,
+    /// The file.
+    pub path: Option<PathBuf>,
+    /// `hooksConfig`.
+    pub config: Arc<HooksConfig>,
+    /// The hooks, in the order of the file.
+    pub hooks: Vec<HookEntry>,
+    /// The events that it declares.
+    pub declared: Vec<EventDefinition>,
+    /// What is wrong with it.
+    pub diagnostics: Vec<Diagnostic>,
+    /// Whether settings were read at all: not of a file that cannot be read or is no JSON object.
+    pub(crate) was_read: bool,
+    pub(crate) spans: FileSpans,
+}
+
+impl SettingsFile {
+    /// Whether it declares that event.
+    pub fn declares(&self, event: HookEventName) -> bool {
+        self.declared.iter().any(|definition| definition.name() == event.as_str())
+    }
+
+    /// The names of events that it has guards of and that are not known: they would guard if the events
+    /// were. None of a project's, which may not be trusted.
+    pub fn unplaced_guards(&self) -> impl Iterator<Item = &str> {
+        let counts = self.source != HookSource::Project;
+        let guards = self
+            .spans
+            .unplaced
+            .iter()
+            .filter(move |entry| counts && entry.fail_behavior == FailBehavior::Block);
+        guards.filter_map(|entry| entry.place.path.strip_prefix("hooks.")?.split('[').next())
+    }
+
+    /// The project that the file's hooks belong to: the one whose settings these are, by where the
+    /// file stands; that of the host for all others.
+    pub fn project<'p>(&'p self, host: &'p Path) -> &'p Path {
+        let own = self.path.as_deref().filter(|_| self.source == HookSource::Project);
+        own.and_then(project_of).unwrap_or(host)
+    }
+}

@@ -1,0 +1,141 @@
+//! Loads settings from their sources.
+
+use std::borrow::Cow;
+use std::cmp::Reverse;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::definition::{FileSpans, SettingsFile};
+use super::diagnostic::{Diagnostic, Place};
+use super::file::{declared_events, parse_with_events};
+use super::rule::Rule;
+use super::rule::Severity;
+use super::source::SettingsSource;
+use crate::event::Events;
+use crate::files::regular_file;
+
+/// How long a settings file may be, in bytes: 16 MiB.
+const MAX_SETTINGS: u64 = 16 * 1024 * 1024;
+
+/// Reads one source. `None` when it may be absent and is.
+pub fn load(source: &SettingsSource) -> Option<SettingsFile> {
+    let text = Text::read(source)?;
+    let mut events = Events::built_in();
+    text.declare(&mut events);
+    Some(text.parse(&events).0)
+}
+
+/// Reads sources, each with the text that its places are places of; `None` for one that is not there
+/// and need not be. Hooks can listen to these `events` and to those that any of the sources declares,
+/// which are added; of two that disagree about an event, the one that is trusted more is right, and of
+/// two projects the outer one.
+pub(crate) fn load_all(
+    sources: &[SettingsSource],
+    events: &mut Events,
+) -> Vec<Option<(SettingsFile, String)>> {
+    let texts: Vec<Option<Text<'_>>> = sources.iter().map(Text::read).collect();
+    let mut by_trust: Vec<&Text<'_>> = texts.iter().flatten().rev().collect();
+    by_trust.sort_by_key(|text| Reverse(text.source.source.trust_rank()));
+    for text in by_trust {
+        text.declare(events);
+    }
+    texts.into_iter().map(|text| text.map(|text| text.parse(events))).collect()
+}
+
+/// Adds the events that sources declare, as far as they agree. Whether all declarations could be read:
+/// else there may be more events.
+pub fn declare_events(sources: &[SettingsSource], events: &mut Events) -> bool {
+    let is_of_declarations = |it: &Diagnostic| {
+        it.severity == Severity::Error && it.place.path.starts_with("hooksConfig")
+    };
+    let is_complete =
+        |file: &SettingsFile| file.was_read && !file.diagnostics.iter().any(is_of_declarations);
+    load_all(sources, events).iter().flatten().all(|(file, _)| is_complete(file))
+}
+
+/// What stands in a file, as far as it can be read.
+struct Text<'s> {
+    source: &'s SettingsSource,
+    read: io::Result<Vec<u8>>,
+}
+
+impl<'s> Text<'s> {
+    fn read(source: &'s SettingsSource) -> Option<Self> {
+        match read_file(&source.path) {
+            Err(error) if is_absent(source, &error) => None,
+            read => Some(Self { source, read }),
+        }
+    }
+
+    fn text(&self) -> Cow<'_, str> {
+        let bytes = self.read.as_deref().unwrap_or_default();
+        // A byte order mark is an editor's habit, not a mistake.
+        String::from_utf8_lossy(bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes))
+    }
+
+    /// Declares the events of this file; what is wrong with them is said when it is parsed.
+    fn declare(&self, events: &mut Events) {
+        for definition in declared_events(&self.text()) {
+            let _ = events.declare(definition);
+        }
+    }
+
+    fn parse(self, events: &Events) -> (SettingsFile, String) {
+        let source = self.source;
+        let text = self.text().into_owned();
+        let bytes = match &self.read {
+            Ok(bytes) => bytes,
+            Err(error) => return (unreadable(source, error), String::new()),
+        };
+        let path = Some(source.path.clone());
+        let mut file = parse_with_events(&text, source.source.clone(), path, events);
+        if let Err(error) = std::str::from_utf8(bytes) {
+            file.diagnostics.insert(0, not_text(&source.path, bytes, &error));
+        }
+        (file, text)
+    }
+}
+
+/// Whether there is no such file, and need not be one. A link that leads nowhere is not nothing:
+/// there were meant to be guards.
+fn is_absent(source: &SettingsSource, error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::NotFound
+        && !source.required
+        && std::fs::symlink_metadata(&source.path).is_err()
+}
+
+/// Reads a settings file, of at most 16 MiB. It may come with a project that is not trusted yet.
+pub(super) fn read_file(path: &Path) -> io::Result<Vec<u8>> {
+    regular_file::read(path, MAX_SETTINGS)
+}
+
+/// That a file is not UTF-8, with the place of the first byte that is not.
+fn not_text(path: &Path, bytes: &[u8], error: &std::str::Utf8Error) -> Diagnostic {
+    let before = String::from_utf8_lossy(bytes.get(..error.valid_up_to()).unwrap_or_default());
+    let line = before.split('\n').count();
+    let in_line = before.rsplit('\n').next().unwrap_or_default();
+    let column = in_line.trim_start_matches('\u{feff}').chars().count() + 1;
+    let message = format!(
+        "the file is not UTF-8 from line {line}, column {column} on; what is not is read as U+FFFD"
+    );
+    // Its text is another than that which places are places of.
+    let place = Place::of_file(path);
+    Diagnostic::new(Rule::NotText, place, message)
+}
+
+fn unreadable(source: &SettingsSource, error: &io::Error) -> SettingsFile {
+    let place = Place::of_file(&source.path);
+    let message = format!("failed to read the settings file: {error}; none of its hooks run");
+    let diagnostic = Diagnostic::new(Rule::UnreadableFile, place, message);
+    SettingsFile {
+        source: source.source.clone(),
+        path: Some(source.path.clone()),
+        config: Arc::default(),
+        hooks: Vec::new(),
+        declared: Vec::new(),
+        diagnostics: vec![diagnostic],
+        was_read: false,
+        spans: FileSpans::default(),
+    }
+}

@@ -1,0 +1,223 @@
+//! Text from outside, as people and logs are shown it.
+//!
+//! What hooks, models, projects and clients say must not move a cursor, change colours, ring a bell,
+//! look like something else than it is, or pretend to be a line of its own. Everything that shows
+//! such text to a person, or puts it into a record, shows it by one of these functions.
+
+mod nearest;
+
+use std::borrow::Cow;
+use std::fmt::{self, Write};
+
+pub use nearest::nearest;
+
+/// How much of a text from outside a message repeats, in characters.
+const REPEATED: usize = 100;
+
+/// Whether a terminal would obey the character, or show nothing of it.
+pub fn is_hidden(character: char) -> bool {
+    character.is_control() || is_unseen(character)
+}
+
+/// A text on one line: every hidden character, line ends and tabs included, is shown as an escape
+/// (`\n`, `\u{1b}`).
+///
+/// ```
+/// assert_eq!(hook_core::text::one_line("a\nb\u{202e}"), r"a\nb\u{202e}");
+/// ```
+pub fn one_line(text: &str) -> Cow<'_, str> {
+    shown(text, |character| is_hidden(character).then(|| character.escape_default()))
+}
+
+/// Something shown as [`one_line`] shows its text; nothing is made of it before it is shown.
+#[derive(Debug, Clone, Copy)]
+pub struct OneLine<T>(pub T);
+
+impl<T: fmt::Display> fmt::Display for OneLine<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(Escaping(formatter), "{}", self.0)
+    }
+}
+
+/// Writes what is written to it on one line.
+struct Escaping<'a, 'f>(&'a mut fmt::Formatter<'f>);
+
+impl fmt::Write for Escaping<'_, '_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0.write_str(&one_line(text))
+    }
+}
+
+/// [`one_line`] for a text that may have several lines: line ends and tabs stay, and a carriage
+/// return before a line end goes.
+pub fn lines(text: &str) -> String {
+    let escape = |character: char| {
+        let stays = matches!(character, '\n' | '\t') || !is_hidden(character);
+        (!stays).then(|| character.escape_unicode())
+    };
+    shown(&text.replace("\r\n", "\n"), escape).into_owned()
+}
+
+/// The beginning of a text from outside, on [one line](one_line), for a message.
+pub fn shortened(text: &str) -> String {
+    match text.char_indices().nth(REPEATED) {
+        Some((end, _)) => format!("{}…", one_line(text.get(..end).unwrap_or_default())),
+        None => one_line(text).into_owned(),
+    }
+}
+
+/// The first bytes of what a program wrote, on [one line](one_line); what is no text is shown as
+/// `\xff`, and what is left out is counted.
+#[derive(Debug, Clone, Copy)]
+pub struct Output<'a> {
+    bytes: &'a [u8],
+    most: usize,
+}
+
+impl<'a> Output<'a> {
+    /// At most `most` bytes of it.
+    pub fn new(bytes: &'a [u8], most: usize) -> Self {
+        Self { bytes, most }
+    }
+}
+
+impl fmt::Display for Output<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (shown, cut) = self.bytes.split_at(self.bytes.len().min(self.most));
+        for chunk in shown.utf8_chunks() {
+            formatter.write_str(&one_line(chunk.valid()))?;
+            for byte in chunk.invalid() {
+                write!(formatter, "\\x{byte:02x}")?;
+            }
+        }
+        match cut.len() {
+            0 => Ok(()),
+            cut => write!(formatter, "… ({cut} more bytes)"),
+        }
+    }
+}
+
+/// JSON that means the same, with escapes for what is hidden in its strings.
+pub fn json(json: &str) -> Cow<'_, str> {
+    shown(json, |character| is_hidden(character).then_some(InJson(character)))
+}
+
+/// A character as an escape of JSON: of its one or two units of UTF-16.
+struct InJson(char);
+
+impl fmt::Display for InJson {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut units = [0; 2];
+        self.0.encode_utf16(&mut units).iter().try_for_each(|it| write!(formatter, "\\u{it:04x}"))
+    }
+}
+
+/// Whether any character of it is hidden.
+pub(crate) fn has_hidden(text: &str) -> bool {
+    let plain = text.is_ascii() && !text.bytes().any(|byte| byte.is_ascii_control());
+    !plain && text.chars().any(is_hidden)
+}
+
+fn shown<E: fmt::Display>(text: &str, escape: impl Fn(char) -> Option<E>) -> Cow<'_, str> {
+    match has_hidden(text) {
+        true => Cow::Owned(escaped(text, escape)),
+        false => Cow::Borrowed(text),
+    }
+}
+
+/// A text with the escapes of those characters that have one.
+pub(crate) fn escaped<E: fmt::Display>(text: &str, escape: impl Fn(char) -> Option<E>) -> String {
+    let mut escaped = String::with_capacity(text.len() + 64);
+    for character in text.chars() {
+        match escape(character) {
+            // Writing to memory cannot fail.
+            Some(escape) => drop(write!(escaped, "{escape}")),
+            None => escaped.push(character),
+        }
+    }
+    escaped
+}
+
+/// Characters that are not seen, or that change the order in which others are: soft hyphens, blanks
+/// without width, joiners, directions, line separators, fillers, and what can hide a text in a text.
+fn is_unseen(character: char) -> bool {
+    matches!(
+        character,
+        '\u{ad}'
+            | '\u{34f}'
+            | '\u{61c}'
+            | '\u{115f}'..='\u{1160}'
+            | '\u{17b4}'..='\u{17b5}'
+            | '\u{180b}'..='\u{180f}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{3164}'
+            // The last two of these only choose between a sign as text and as a picture.
+            | '\u{fe00}'..='\u{fe0d}'
+            | '\u{feff}'
+            | '\u{ffa0}'
+            | '\u{fff9}'..='\u{fffb}'
+            | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e0fff}'
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn control_sequences_are_shown_and_not_obeyed() {
+        assert_eq!(lines("a\u{1b}[31mb\u{7}\r\n\tc\u{9b}"), "a\\u{1b}[31mb\\u{7}\n\tc\\u{9b}");
+        assert_eq!(lines("rm x\rls  "), "rm x\\u{d}ls  ");
+        assert_eq!(one_line("a\r\n\tb\u{7f}"), "a\\r\\n\\tb\\u{7f}");
+    }
+
+    #[test]
+    fn what_is_not_seen_is_shown() {
+        for character in
+            "\u{202a}\u{202e}\u{2066}\u{2069}\u{200b}\u{200d}\u{feff}\u{ad}\u{e0041}\u{2028}\u{85}"
+                .chars()
+        {
+            let text = format!("a{character}b");
+            assert_eq!(lines(&text), format!("a{}b", character.escape_unicode()));
+            assert_eq!(one_line(&text), lines(&text));
+        }
+        for text in ["naïve ⚠\u{fe0f} שלום 日本", " "] {
+            assert_eq!(lines(text), text);
+            assert_eq!(one_line(text), text);
+        }
+    }
+
+    #[test]
+    fn output_is_cut_and_what_is_no_text_is_shown() {
+        let bytes = b"a\n\xff\xc3";
+        assert_eq!(Output::new(bytes, 9).to_string(), "a\\n\\xff\\xc3");
+        assert_eq!(Output::new(bytes, 1).to_string(), "a… (3 more bytes)");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn nothing_hidden_is_left_and_what_is_seen_stays(text in any::<String>()) {
+            prop_assert!(!one_line(&text).chars().any(is_hidden));
+            prop_assert!(!lines(&text).chars().any(|it| is_hidden(it) && it != '\n' && it != '\t'));
+            if !text.chars().any(is_hidden) {
+                prop_assert_eq!(one_line(&text), text.as_str());
+                prop_assert_eq!(lines(&text), text.as_str());
+            }
+        }
+
+        #[test]
+        fn json_means_the_same_with_what_is_hidden_in_escapes(text in any::<String>()) {
+            let value = serde_json::json!({ &text: [&text] });
+            let written = value.to_string();
+            let shown = json(&written);
+            prop_assert!(!shown.chars().any(is_hidden));
+            prop_assert_eq!(serde_json::from_str::<serde_json::Value>(&shown).unwrap(), value);
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! Which hooks of a project may run, and what was decided of each.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::earlier;
+use super::files::{Keep, Mentioned};
+use super::fingerprint::fingerprint_of;
+use super::grant::Grant;
+use super::matching::{Match, Matched};
+use super::store::TrustStore;
+use crate::failure::HookFailure;
+use crate::settings::{Diagnostic, HookEntry, Place, Rule};
+
+/// Which hooks of a project may run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TrustPolicy {
+    /// None.
+    Nothing,
+    /// All, without asking. Right only where the host has asked in its own way.
+    Everything,
+    /// Those that the user agreed to, recorded in this store.
+    Store(TrustStore),
+}
+
+impl TrustPolicy {
+    /// Reads what is trusted in each of these projects, with what was wrong with the store.
+    pub(crate) fn open(&self, projects: &[&Path]) -> (Vec<TrustedHooks>, Option<Diagnostic>) {
+        let nothing = || projects.iter().map(|_| TrustedHooks::Only(Vec::new())).collect();
+        match self {
+            Self::Nothing => (nothing(), None),
+            Self::Everything => (projects.iter().map(|_| TrustedHooks::All).collect(), None),
+            Self::Store(store) if !projects.is_empty() => match store.granted_in(projects) {
+                Ok(granted) => (granted.into_iter().map(TrustedHooks::Only).collect(), None),
+                Err(error) => {
+                    let place = Place::of_file(store.path());
+                    let diagnostic = Diagnostic::new(Rule::TrustStore, place, error.to_string());
+                    (nothing(), Some(diagnostic))
+                }
+            },
+            Self::Store(_) => (Vec::new(), None),
+        }
+    }
+}
+
+/// What a project's user agreed to.
+pub(crate) enum TrustedHooks {
+    /// Every hook.
+    All,
+    /// These decisions.
+    Only(Vec<Grant>),
+}
+
+/// What the decisions about a project say of its hooks.
+#[derive(Debug)]
+pub(crate) struct Decisions {
+    /// For each hook, in order.
+    pub(crate) trust: Vec<Trust>,
+    /// What was trusted and is not among the hooks any more, nor replaced by a later decision. A
+    /// hook that is now on another event, or has both another name and another command, is gone.
+    pub(crate) gone: Vec<Arc<Grant>>,
+}
+
+impl TrustedHooks {
+    /// Whether nothing is trusted.
+    pub(crate) fn is_empty(&self) -> bool {
+        matches!(self, Self::Only(grants) if grants.is_empty())
+    }
+
+    /// Looks at all hooks of the project.
+    pub(crate) fn decide(&self, entries: &[&HookEntry], project: &Path) -> Decisions {
+        let grants = match self {
+            Self::All => {
+                let trust = entries.iter().map(|_| Trust::Given).collect();
+                return Decisions { trust, gone: Vec::new() };
+            }
+            Self::Only(grants) => grants,
+        };
+        let matched = Matched::of(entries, grants, project, |index| {
+            let entry = entries.get(index)?;
+            let covered = Mentioned::by(entry).read(project, project, Keep::Nothing);
+            covered.can_be_trusted().then(|| fingerprint_of(entry, &covered))
+        });
+        let shared = |grant: &Grant| Arc::new(grant.clone());
+        let trust = entries.iter().zip(&matched.hooks).map(|(entry, found)| match *found {
+            Match::Fits(grant) => Granted::checked(entry, project, grant, Form::Current),
+            Match::FitsInPart(grant) => Granted::checked(entry, project, grant, Form::Earlier),
+            Match::Was(grant) => Trust::Missing { before: Some(shared(grant)) },
+            Match::WasOnAnotherEvent(_) | Match::None => Trust::Missing { before: None },
+        });
+        Decisions { trust: trust.collect(), gone: matched.gone.into_iter().map(shared).collect() }
+    }
+}
+
+/// Whether one hook may run.
+#[derive(Debug)]
+pub(crate) enum Trust {
+    /// It may.
+    Given,
+    /// It may, as long as nothing changes.
+    Checked(Arc<Granted>),
+    /// It may not.
+    Missing {
+        /// The decision about what it was before; `None` if it was never trusted.
+        before: Option<Arc<Grant>>,
+    },
+}
+
+impl Trust {
+    pub(crate) fn is_given(&self) -> bool {
+        !matches!(self, Self::Missing { .. })
+    }
+
+    /// The decision about what it was before it changed.
+    pub(crate) fn before(&self) -> Option<&Grant> {
+        match self {
+            Self::Missing { before } => before.as_deref(),
+            _ => None,
+        }
+    }
+
+    /// What the hook's user should know at every run: that the decision is one of an earlier
+    /// version.
+    pub(crate) fn warning(&self) -> Option<String> {
+        let Self::Checked(granted) = self else { return None };
+        (granted.form == Form::Earlier).then(|| {
+            "it was trusted by an earlier version, whose decisions do not cover all that they cover \
+             now; run `hook trust` to review it"
+                .to_owned()
+        })
+    }
+}
+
+/// What a decision is bound to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// As it is made today.
+    Current,
+    /// As the first version made it.
+    Earlier,
+}
+
+/// A hook that is trusted.
+#[derive(Debug)]
+pub(crate) struct Granted {
+    entry: HookEntry,
+    project: PathBuf,
+    mentioned: Mentioned,
+    fingerprint: String,
+    form: Form,
+}
+
+impl Granted {
+    fn checked(entry: &HookEntry, project: &Path, grant: &Grant, form: Form) -> Trust {
+        let fingerprint = grant.fingerprint.clone();
+        Trust::Checked(Arc::new(Self {
+            entry: entry.clone(),
+            mentioned: Mentioned::by(entry),
+            project: project.into(),
+            fingerprint,
+            form,
+        }))
+    }
+
+    /// Whether the hook, run in that directory, is still the one that was agreed to. Reads the
+    /// files that it names.
+    pub(crate) fn still_holds(&self, directory: &Path) -> Result<(), HookFailure> {
+        // Where that directory is gone, the hook runs in the project.
+        let directory = if directory.is_dir() { directory } else { &self.project };
+        if self.fingerprint_in(directory).as_ref() == Some(&self.fingerprint) {
+            return Ok(());
+        }
+        if directory == self.project {
+            return Err(HookFailure::Untrusted);
+        }
+        let covered = |directory| self.mentioned.read(&self.project, directory, Keep::Nothing);
+        let (there, here) = (covered(&self.project), covered(directory));
+        let is_here = |path: &Path| here.files.iter().any(|file| file.path == path);
+        let script = there
+            .files
+            .iter()
+            .find_map(|file| file.relative.as_ref().filter(|_| !is_here(&file.path)).cloned());
+        let holds = self.fingerprint_in(&self.project).as_ref() == Some(&self.fingerprint);
+        Err(match script {
+            Some(script) if holds => {
+                HookFailure::UntrustedHere { script, directory: directory.into() }
+            }
+            _ => HookFailure::Untrusted,
+        })
+    }
+
+    /// The fingerprint of the hook when it is run in a directory; `None` if not all can be covered.
+    fn fingerprint_in(&self, directory: &Path) -> Option<String> {
+        match self.form {
+            Form::Current => {
+                let covered = self.mentioned.read(&self.project, directory, Keep::Nothing);
+                covered.can_be_trusted().then(|| fingerprint_of(&self.entry, &covered))
+            }
+            Form::Earlier => earlier::fingerprint(&self.entry, &self.project, directory),
+        }
+    }
+}
