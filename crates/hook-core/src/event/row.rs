@@ -109,7 +109,7 @@ impl EventRow {
         Self::of("{}", &[])
     }
 
-    /// Whether its payload is an object of whatever fields, [`OpenInput`].
+    /// Whether its payload is an object of whatever fields, [`OpenInput`](crate::OpenInput).
     pub fn is_open(&self) -> bool {
         self.fields.is_empty()
     }

@@ -43,7 +43,7 @@ impl HookEventName {
         EVENTS.iter().map(Self::of)
     }
 
-    /// Narrows a name from outside, canonical or alias, to the built-in event. [`Events`] knows
+    /// Narrows a name from outside, canonical or alias, to the built-in event. [`Events`](super::Events) knows
     /// those that are declared, too.
     pub fn from_name(name: &str) -> Option<Self> {
         EVENTS.iter().find(|row| row.name == name || row.aliases.contains(&name)).map(Self::of)

@@ -29,7 +29,7 @@ pub struct HookExecutionResult {
     pub queued: Duration,
     /// What its author should know.
     pub warnings: Vec<String>,
-    /// What it was told, if it was started and [`RunScope::keeps_inputs`].
+    /// What it was told, if it was started and [`RunScope::keeps_inputs`](crate::RunScope::keeps_inputs).
     pub input: Option<RawObject>,
     /// Which group of its plan it ran in, from 0, and the priority of that. No message has them.
     pub group: (usize, i32),

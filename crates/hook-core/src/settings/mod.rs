@@ -1,7 +1,7 @@
 //! Settings: which hooks there are, where they were written down, and what is wrong with them
 //! (protocol.md §1).
 //!
-//! [`SettingsSource`] says where to look, [`load`] reads every source and [`parse`] turns one
+//! [`SettingsSource`] says where to look, [`load()`] reads every source and [`parse`] turns one
 //! text into a [`SettingsFile`]. All problems of a file are reported together; a broken entry
 //! never costs another one. [`edit`] switches hooks on and off where that is written down, and
 //! [`starter`] is what a first settings file looks like. [`crate::check`] looks at the world around

@@ -102,7 +102,7 @@ impl HookOutput {
     }
 
     /// Whether `decision` forbids. On BeforeTool `permissionDecision` counts too, see
-    /// [`BeforeToolOutput`] and [`HookOutput::policy`].
+    /// [`BeforeToolOutput`](super::BeforeToolOutput) and [`HookOutput::policy`].
     pub fn is_blocking_decision(&self) -> bool {
         self.decision.as_ref().is_some_and(Decision::is_blocking)
     }
