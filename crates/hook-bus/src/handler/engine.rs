@@ -212,20 +212,27 @@ impl Engine {
         }
     }
 
-    /// The event of that name.
-    pub(crate) fn event(&self, name: &str) -> Option<HookEventName> {
-        self.events.from_name(name)
+    /// Whether there is a guard of an event of that name that the event's plan does not have: the event
+    /// was declared after settings were read, or otherwise by then.
+    pub(crate) fn has_displaced_guard(&self, event: HookEventName) -> bool {
+        event.row().is_declared()
+            && (self.unplaced_guards.contains(event.as_str())
+                || self.registry.displaced_guard(event.as_str(), Some(event)).is_some())
     }
 
-    /// Whether settings have a guard of an event that was declared after they were read.
-    pub(crate) fn has_unplaced_guard(&self, event: HookEventName) -> bool {
-        event.row().is_declared() && self.unplaced_guards.contains(event.as_str())
+    /// The event that guards listen to by a name that is no event's now.
+    pub(crate) fn undeclared_event(&self, name: &str) -> Option<HookEventName> {
+        let displaced = self.registry.displaced_guard(name, None).map(|hook| hook.event);
+        displaced.or_else(|| {
+            let unplaced = self.unplaced_guards.contains(name);
+            unplaced.then(|| EventDefinition::new(name).event().ok()).flatten()
+        })
     }
 
     /// Whether an event has a guard, or one may be missing that could not be read.
     pub(crate) fn may_have_guard(&self, event: HookEventName) -> bool {
         self.pipeline.planner().blocking_on_failure(event).is_some()
-            || self.has_unplaced_guard(event)
+            || self.has_displaced_guard(event)
             || self.registry.unread_guards(event).is_some()
     }
 
@@ -233,8 +240,9 @@ impl Engine {
         let known = before.map_or(&[][..], |before| &before.files);
         let mut events = options.events.clone();
         // Hooks in settings can listen to these, too, for as long as they are declared.
-        options.declared.add_to(&mut events);
-        let files = read_again(&options.files(), known, options.strict, &mut events);
+        let at_run_time = |events: &mut Events| options.declared.add_to(events);
+        let files =
+            read_again(&options.files(), known, options.strict, &mut events, at_run_time);
         let registry = Arc::new(HookRegistry::new(
             &files,
             &options.handlers,
@@ -245,7 +253,7 @@ impl Engine {
         ));
         let planner = Planner::new(Arc::clone(&registry));
         let is_lasting = |event: HookEventName| {
-            options.events.from_name(event.as_str()).is_some()
+            options.events.from_name(event.as_str()) == Some(event)
                 || files.iter().any(|file| file.declares(event))
         };
         for event in options.declared.events().filter(|event| !is_lasting(*event)) {
@@ -389,15 +397,32 @@ impl EngineSlot {
 
     /// The event of that name, by all that is known.
     pub(crate) fn event(&self, name: &str) -> Option<HookEventName> {
-        let of_settings = || match self.get()? {
-            Ok(engine) => engine.event(name),
-            Err(unbuilt) => unbuilt.unused.as_ref()?.event(name),
-        };
-        self.options
-            .events
-            .from_name(name)
-            .or_else(of_settings)
-            .or_else(|| self.options.declared.event(name))
+        match self.get() {
+            Some(Ok(engine)) => self.event_in(&engine, name),
+            Some(Err(unbuilt)) => {
+                let of_settings = unbuilt.unused.as_ref();
+                of_settings.and_then(|engine| self.event_in(engine, name))
+            }
+            None => {
+                let declared = || self.options.declared.event(name);
+                self.options.events.from_name(name).or_else(declared)
+            }
+        }
+    }
+
+    /// The event of that name, by what this engine read and what was declared since.
+    pub(crate) fn event_in(&self, engine: &Engine, name: &str) -> Option<HookEventName> {
+        let events = &engine.events;
+        let declared = || self.options.declared.event(name);
+        events.settled(name).or_else(declared).or_else(|| events.from_name(name))
+    }
+
+    /// The event of that name, or the one that guards listen to by a name that is none now.
+    pub(crate) fn event_or_undeclared(&self, name: &str) -> Option<HookEventName> {
+        self.event(name).or_else(|| match self.get()? {
+            Ok(engine) => engine.undeclared_event(name),
+            Err(unbuilt) => unbuilt.unused.as_ref()?.undeclared_event(name),
+        })
     }
 
     /// All events, by all that is known.

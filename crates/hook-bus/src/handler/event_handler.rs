@@ -108,7 +108,7 @@ impl HookEventHandler {
             }
         };
         let event = input.event();
-        if engine.has_unplaced_guard(event) {
+        if engine.has_displaced_guard(event) {
             return Served::Done(door.reject(Some(event), read_too_early(event)));
         }
         let plan = engine.pipeline.plan(&input, &self.host);
@@ -175,7 +175,8 @@ impl HookEventHandler {
 
     /// Stages 1 to 3: envelope, route, payload.
     fn read(&self, engine: &Engine, body: Body) -> Result<Box<RequestInput>, Rejected> {
-        let known = |name: &str| engine.event(name).or_else(|| self.engine.event(name));
+        let known = |name: &str| self.engine.event_in(engine, name);
+        let guarded = |name: &str| known(name).or_else(|| engine.undeclared_event(name));
         let Named { event_name, input } = match body {
             Body::Typed(input) => {
                 let event = input.event();
@@ -184,7 +185,7 @@ impl HookEventHandler {
                 if here != Some(event) {
                     let failure = Box::new(self.unsupported(event.as_str()));
                     // Guards of that name listen to the event that is known by it here.
-                    let event = here.or(Some(event));
+                    let event = here.or_else(|| guarded(event.as_str())).or(Some(event));
                     return Err(Rejected { event, other_event: None, failure });
                 }
                 return match input.check() {
@@ -195,14 +196,15 @@ impl HookEventHandler {
             Body::Named(named) => *named,
             Body::Invalid(invalid) => {
                 let Invalid { event_name, other_event_name, failure } = *invalid;
-                let event = event_name.as_deref().and_then(known);
-                let other_event = other_event_name.as_deref().and_then(known);
+                let event = event_name.as_deref().and_then(guarded);
+                let other_event = other_event_name.as_deref().and_then(guarded);
                 return Err(Rejected { event, other_event, failure: Box::new(failure) });
             }
         };
         let Some(event) = known(&event_name) else {
             let failure = Box::new(self.unsupported(&event_name));
-            return Err(Rejected { event: None, other_event: None, failure });
+            let event = guarded(&event_name);
+            return Err(Rejected { event, other_event: None, failure });
         };
         RequestInput::read(event, input).map(Box::new).map_err(|error| invalid_payload(&error))
     }
@@ -265,7 +267,7 @@ impl RequestHandler for HookEventHandler {
     }
 
     fn event_of(&self, request: &HookExecutionRequest) -> Option<HookEventName> {
-        request.event_among(|name| self.engine.event(name))
+        request.event_among(|name| self.engine.event_or_undeclared(name))
     }
 
     fn running_hooks(&self) -> Option<Arc<RunningHooks>> {
@@ -366,7 +368,7 @@ fn invalid_payload(error: &PayloadError) -> Rejected {
 
 fn read_too_early(event: HookEventName) -> StageFailure {
     let message = format!(
-        "settings have guards of {event}, and were read before the event was declared; have them \
+        "there are guards of {event} from before it was declared as it is now; have the settings \
          read again, or declare it in the settings"
     );
     StageFailure::new(FailureCode::PlanningFailed, message)
@@ -411,8 +413,8 @@ impl<'e> Door<'e> {
         let planner = self.engine.pipeline.planner();
         let blocking = event.and_then(|event| planner.blocking_on_failure(event));
         let known = blocking.as_deref().map(|hook| Guard::Known(hook.display_name()));
-        let has_unplaced = || event.is_some_and(|event| self.engine.has_unplaced_guard(event));
-        let guard = known.or((self.is_incomplete || has_unplaced()).then_some(Guard::Possible));
+        let has_other = || event.is_some_and(|event| self.engine.has_displaced_guard(event));
+        let guard = known.or((self.is_incomplete || has_other()).then_some(Guard::Possible));
         self.failed(event, failure, guard)
     }
 

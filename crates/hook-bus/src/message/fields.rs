@@ -146,7 +146,7 @@ static ERROR_REPORT: [Field; 3] = [
     Field::optional("stage", Kind::Text, "The stage it happened in."),
 ];
 
-static PROCESSED: [Field; 10] = [
+static PROCESSED: [Field; 11] = [
     Field::required(
         "decision",
         Kind::Words(&["proceed", "ask", "retry", "block", "stop"]),
@@ -169,6 +169,11 @@ static PROCESSED: [Field; 10] = [
     Field::optional("systemMessage", Kind::Text, "A message for the display."),
     Field::optional("modelMessage", Kind::Text, "The same message for the model."),
     Field::optional("additionalContext", Kind::Text, "Text for the model."),
+    Field::optional(
+        "modified",
+        Kind::AnyObject,
+        "All changes of the tool's input, the request or the response, under its name.",
+    ),
 ];
 
 /// Why a request could not be served.

@@ -12,7 +12,7 @@ use crate::settings::{
 /// the settings of that project, any other as of the project of the surroundings.
 pub fn check(sources: &[SettingsSource], surroundings: &Surroundings) -> Vec<CheckedFile> {
     let mut events = surroundings.events.clone();
-    let mut files: Vec<CheckedFile> = load_all(sources, &mut events)
+    let mut files: Vec<CheckedFile> = load_all(sources, &mut events, |_| {})
         .into_iter()
         .flatten()
         .map(|(file, text)| CheckedFile { file, text })

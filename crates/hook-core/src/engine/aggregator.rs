@@ -167,7 +167,7 @@ pub(crate) fn merge(event: HookEventName, outputs: &[HookOutput]) -> HookOutput 
         | MergeStrategy::First
         | MergeStrategy::Last
         | MergeStrategy::Observe => or_decision(event, outputs),
-        MergeStrategy::FieldReplacement => field_replacement(outputs),
+        MergeStrategy::FieldReplacement => field_replacement(event, outputs),
         MergeStrategy::ToolSelection => tool_selection(event, outputs),
         MergeStrategy::Simple => {
             let mut merged = HookOutput::default();
@@ -190,7 +190,7 @@ pub(crate) fn or_decision(event: HookEventName, outputs: &[HookOutput]) -> HookO
         stop_reason: join(stopping().map(|output| output.stop_reason.as_deref())),
         suppress_output: Some(outputs.iter().any(|output| output.suppress_output == Some(true))),
         system_message: join(outputs.iter().map(|output| output.system_message.as_deref())),
-        decision: strongest(outputs.iter().filter_map(|output| output.decision.clone())),
+        decision: strongest(event, outputs.iter().filter_map(|output| output.decision.clone())),
         reason: join(outputs.iter().map(|output| output.reason.as_deref())),
         retry_after: None,
         skip_remaining: None,
@@ -198,9 +198,10 @@ pub(crate) fn or_decision(event: HookEventName, outputs: &[HookOutput]) -> HookO
         extra: JsonObject::default(),
     };
     // A permission decision decides as much as a decision does, so the merged one says the same.
-    let decision = strongest(merged.decision.take().into_iter().chain(merged.permission(event)));
-    let has_no_retry = event.row().retry_means.is_none();
-    let decision = decision.filter(|word| *word != Decision::Retry || !has_no_retry);
+    // So does a cancellation.
+    let cancels = outputs.iter().any(|output| output.cancels(event)).then_some(Decision::Block);
+    let words = merged.decision.take().into_iter().chain(merged.permission(event));
+    let decision = strongest(event, words.chain(cancels));
     merged.decision = match decision {
         Some(decision) if decision.policy() > PolicyDecision::Proceed => Some(decision),
         _ if merged.should_stop_execution() => decision,
@@ -213,9 +214,12 @@ pub(crate) fn or_decision(event: HookEventName, outputs: &[HookOutput]) -> HookO
 }
 
 /// The strongest word, the last of equals; what neither forbids nor asks counts as nothing.
-fn strongest(decisions: impl Iterator<Item = Decision>) -> Option<Decision> {
+fn strongest(
+    event: HookEventName,
+    decisions: impl Iterator<Item = Decision>,
+) -> Option<Decision> {
     decisions
-        .filter(|decision| decision.policy() > PolicyDecision::Proceed)
+        .filter(|decision| decision.policy_on(event) > PolicyDecision::Proceed)
         .max_by_key(Decision::policy)
 }
 
@@ -232,7 +236,9 @@ fn merge_specific(event: HookEventName, outputs: &[HookOutput]) -> Option<JsonOb
             merged.insert("clearContext", RawJson::from_bool(true));
         }
         if let Some(decision) = output.permission(event)
-            && permission.as_ref().is_none_or(|(winner, _)| decision.policy() >= winner.policy())
+            && permission
+                .as_ref()
+                .is_none_or(|(winner, _)| decision.policy_on(event) >= winner.policy_on(event))
         {
             permission = Some((decision, output));
         }
@@ -249,6 +255,9 @@ fn merge_specific(event: HookEventName, outputs: &[HookOutput]) -> Option<JsonOb
         }
     }
     choose_one_answer(event, outputs, &mut merged);
+    if outputs.iter().any(|output| output.cancels(event)) {
+        merged.insert("cancel", RawJson::from_bool(true));
+    }
     let contexts: Vec<Option<String>> =
         outputs.iter().map(HookOutput::additional_context).collect();
     if let Some(context) = join(contexts.iter().map(Option::as_deref)) {
@@ -294,7 +303,7 @@ fn join<'a>(texts: impl Iterator<Item = Option<&'a str>>) -> Option<String> {
     (!texts.is_empty()).then(|| texts.join("\n"))
 }
 
-fn field_replacement(outputs: &[HookOutput]) -> HookOutput {
+fn field_replacement(event: HookEventName, outputs: &[HookOutput]) -> HookOutput {
     let mut merged = HookOutput::default();
     let mut specific = JsonObject::default();
     let mut stop: Option<&HookOutput> = None;
@@ -302,7 +311,7 @@ fn field_replacement(outputs: &[HookOutput]) -> HookOutput {
         let decided = (merged.decision.clone(), merged.reason.clone());
         replace_fields(&mut merged, output);
         // A weaker answer replaces neither the decision nor the reason that was given for it.
-        let rank = |decision: &Option<Decision>| decision.as_ref().map(Decision::policy);
+        let rank = |decision: &Option<Decision>| decision.as_ref().map(|it| it.policy_on(event));
         if rank(&decided.0).unwrap_or_default() > rank(&output.decision).unwrap_or_default() {
             (merged.decision, merged.reason) = decided;
         }
@@ -312,6 +321,9 @@ fn field_replacement(outputs: &[HookOutput]) -> HookOutput {
         stop = Some(output).filter(|output| output.should_stop_execution()).or(stop);
     }
     merged.hook_specific_output = Some(specific);
+    if merged.decision != Some(Decision::Retry) {
+        merged.retry_after = None;
+    }
     if let Some(stop) = stop {
         merged.should_continue = Some(false);
         merged.stop_reason = stop.stop_reason.clone().or(merged.stop_reason);

@@ -6,7 +6,7 @@ use std::time::Duration;
 use indexmap::IndexSet;
 
 use super::aggregator::{AggregatedHookResult, ErrorReport, or_decision};
-use crate::event::output::{HookOutput, NO_REASON, PolicyDecision};
+use crate::event::output::{HookOutput, NO_REASON, PolicyDecision, changes};
 use crate::event::{HookEventName, MergeStrategy};
 use crate::failure::{FailureCode, HookFailure};
 use crate::json::{JsonObject, ObjectWriter};
@@ -39,6 +39,10 @@ pub struct ProcessedHookResult {
     pub granted: bool,
     /// Context for the model.
     pub additional_context: Option<String>,
+    /// All changes that hooks made of the tool's input, the request to the model or its response, under
+    /// the field's name in `hookSpecificOutput`, laid over each other in plan order: to be laid over
+    /// the original. The last of equal fields wins.
+    pub modified: Option<JsonObject>,
     /// The stage that failed, if one did.
     pub failure: Option<Box<StageFailure>>,
     /// What the caller should tell its user, each text once: settings that could not be read,
@@ -140,6 +144,7 @@ impl ProcessedHookResult {
             retry_after: None,
             granted: false,
             additional_context: None,
+            modified: None,
             failure: None,
             warnings: Vec::new(),
         }
@@ -181,6 +186,7 @@ impl ProcessedHookResult {
             suppress_output,
             retry_after,
             additional_context: view.additional_context(),
+            modified: modified(event, outputs),
             ..Self::of(aggregated)
         }
     }
@@ -217,7 +223,27 @@ impl ProcessedHookResult {
         out.optional_text("systemMessage", self.system_message.as_deref());
         out.optional_text("modelMessage", self.model_message.as_deref());
         out.optional_text("additionalContext", self.additional_context.as_deref());
+        if let Some(modified) = &self.modified {
+            out.object("modified", |out| out.fields(modified));
+        }
     }
+
+    /// The merged answer as a hook of another engine gives it: with all changes, not those of the last
+    /// hook alone. `None` where no hook said anything.
+    pub fn as_answer(&self) -> Option<HookOutput> {
+        let mut answer = HookOutput::clone(self.aggregated.final_output.as_deref()?);
+        if let Some(modified) = &self.modified {
+            answer.hook_specific_output.get_or_insert_default().overlay(modified);
+        }
+        Some(answer)
+    }
+}
+
+/// What hooks changed of what they were told, where changes of several add up.
+fn modified(event: HookEventName, outputs: &[HookOutput]) -> Option<JsonObject> {
+    let field = event.row().chain.overlaid()?;
+    let sum = changes(outputs.iter(), field)?;
+    Some([(field.to_owned(), sum.to_raw().into())].into_iter().collect())
 }
 
 impl HookExecutionResult {

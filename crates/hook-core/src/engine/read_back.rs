@@ -163,6 +163,7 @@ impl ProcessedHookResult {
             system_message: fields.text("systemMessage")?,
             model_message: fields.text("modelMessage")?,
             additional_context: fields.text("additionalContext")?,
+            modified: fields.object("modified")?.map(|modified| modified.fields()),
             ..self
         })
     }

@@ -19,6 +19,16 @@ impl Chain {
         }
     }
 
+    /// The field whose objects are laid over the payload's, one after the other.
+    pub(crate) fn overlaid(self) -> Option<&'static str> {
+        match self {
+            Self::ToolInput => Some("tool_input"),
+            Self::ModelRequest => Some("llm_request"),
+            Self::ModelResponse => Some("llm_response"),
+            Self::Nothing | Self::ToolResponse | Self::Prompt => None,
+        }
+    }
+
     /// Whether an answer says something that may change the payload.
     pub(crate) fn concerns(self, output: &HookOutput) -> bool {
         self.fields().iter().any(|field| output.specific(field).is_some())

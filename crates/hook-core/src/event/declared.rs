@@ -207,7 +207,8 @@ impl EventDefinition {
         Ok(())
     }
 
-    fn is_of(&self, row: &EventRow) -> bool {
+    /// Whether this is the definition of that row.
+    pub(crate) fn is_of(&self, row: &EventRow) -> bool {
         let matching = match &self.matching {
             DeclaredMatching::Always => Matching::Always == row.matching,
             DeclaredMatching::Pattern(own) => {
@@ -221,6 +222,37 @@ impl EventDefinition {
             && matching
             && row.merge == self.merge
             && row.block_means == self.block_means.as_deref()
+    }
+
+    /// The event of that name, if this is what it means.
+    fn known_as(&self, known: HookEventName) -> Result<HookEventName, DeclareError> {
+        let name = || self.name.clone();
+        match (self.is_of(known.row()), known.row().is_declared()) {
+            (true, _) => Ok(known),
+            (false, true) => Err(DeclareError::Exists { name: name() }),
+            (false, false) => Err(DeclareError::BuiltIn { name: name(), event: known }),
+        }
+    }
+
+    /// Its row, for an engine that has so many declared events.
+    fn row_beside(&self, declared: usize) -> Result<HookEventName, DeclareError> {
+        if declared >= MAX_DECLARED {
+            let name = self.name.clone();
+            return Err(DeclareError::TooMany { name, limit: MAX_DECLARED });
+        }
+        self.row()
+    }
+
+    /// What it says beside its name, as keys of settings with what they are.
+    pub(crate) fn said_of(row: &EventRow) -> [(&'static str, Option<String>); 3] {
+        let matching = match row.matching {
+            Matching::Always => None,
+            Matching::Pattern { field } => Some(format!("pattern {field}")),
+            Matching::Exact { field, .. } => Some(format!("exact {field}")),
+        };
+        let merge = (row.merge != MergeStrategy::OrDecision).then(|| row.merge.word().to_owned());
+        let block_means = row.block_means.map(str::to_owned);
+        [("matching", matching), ("merge", merge), ("blockMeans", block_means)]
     }
 
     /// The row of this very event, made if it was never declared before.
@@ -292,6 +324,14 @@ pub enum DeclareError {
         /// The name.
         name: String,
     },
+    /// An event of that name is built in, or it is another name of one.
+    #[error("cannot declare the event `{name}`: {event} is a built-in event; take another name")]
+    BuiltIn {
+        /// The name.
+        name: String,
+        /// The event.
+        event: HookEventName,
+    },
     /// The engine has as many declared events as it can have.
     #[error("cannot declare the event `{name}`: there are {limit} declared events already")]
     TooMany {
@@ -316,6 +356,8 @@ pub enum DeclareError {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Events {
     declared: Arc<BTreeMap<&'static str, HookEventName>>,
+    /// Those that projects declare which may not be trusted: whoever else declares one is right.
+    provisional: Arc<BTreeMap<&'static str, HookEventName>>,
 }
 
 impl Events {
@@ -330,30 +372,50 @@ impl Events {
     /// When the name is not one, or taken, or there are too many.
     pub fn declare(&mut self, definition: EventDefinition) -> Result<HookEventName, DeclareError> {
         definition.check()?;
-        let exists = || DeclareError::Exists { name: definition.name.clone() };
-        match self.from_name(&definition.name) {
-            Some(known) if definition.is_of(known.row()) => return Ok(known),
-            Some(_) => return Err(exists()),
-            None => {}
+        if let Some(known) = self.settled(&definition.name) {
+            return definition.known_as(known);
         }
-        if self.declared.len() >= MAX_DECLARED {
-            let name = definition.name.clone();
-            return Err(DeclareError::TooMany { name, limit: MAX_DECLARED });
-        }
-        let event = definition.row()?;
+        let event = definition.row_beside(self.declared.len())?;
         Arc::make_mut(&mut self.declared).insert(event.as_str(), event);
+        if self.provisional.contains_key(event.as_str()) {
+            Arc::make_mut(&mut self.provisional).remove(event.as_str());
+        }
+        Ok(event)
+    }
+
+    /// Adds an event that a project declares which may not be trusted: there until somebody
+    /// else declares one of that name.
+    ///
+    /// # Errors
+    /// As those of [`declare`](Self::declare).
+    pub(crate) fn declare_provisionally(
+        &mut self,
+        definition: &EventDefinition,
+    ) -> Result<HookEventName, DeclareError> {
+        definition.check()?;
+        if let Some(known) = self.from_name(&definition.name) {
+            return definition.known_as(known);
+        }
+        let event = definition.row_beside(self.provisional.len())?;
+        Arc::make_mut(&mut self.provisional).insert(event.as_str(), event);
         Ok(event)
     }
 
     /// Takes a declared event out again; built-in ones stay.
     pub fn forget(&mut self, event: HookEventName) {
-        if self.declared.contains_key(event.as_str()) {
+        if self.declared.get(event.as_str()) == Some(&event) {
             Arc::make_mut(&mut self.declared).remove(event.as_str());
         }
     }
 
     /// Narrows a name from outside, canonical or alias, to the event.
     pub fn from_name(&self, name: &str) -> Option<HookEventName> {
+        self.settled(name).or_else(|| self.provisional.get(name).copied())
+    }
+
+    /// [`from_name`](Self::from_name), but for events that only projects declare which may not be
+    /// trusted.
+    pub fn settled(&self, name: &str) -> Option<HookEventName> {
         HookEventName::from_name(name).or_else(|| self.declared.get(name).copied())
     }
 
@@ -364,7 +426,10 @@ impl Events {
 
     /// The declared ones, by name.
     pub fn declared(&self) -> impl Iterator<Item = HookEventName> {
-        self.declared.values().copied()
+        let provisional = self.provisional.values().filter(|it| self.settled(it.as_str()).is_none());
+        let mut all: Vec<_> = self.declared.values().chain(provisional).copied().collect();
+        all.sort_unstable_by_key(|event| event.as_str());
+        all.into_iter()
     }
 
     /// The names of all events, for a sentence.

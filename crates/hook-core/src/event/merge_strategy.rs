@@ -50,6 +50,12 @@ impl MergeStrategy {
         Self::DECLARABLE.iter().find(|(known, _)| *known == word).map(|(_, strategy)| *strategy)
     }
 
+    /// The word for it where an event is declared; of those that none can have, what they are like.
+    pub(super) fn word(self) -> &'static str {
+        let known = Self::DECLARABLE.iter().find(|(_, strategy)| *strategy == self);
+        known.map_or(Self::DECLARABLE[0].0, |(word, _)| *word)
+    }
+
     /// Whether what hooks decide changes nothing.
     pub fn only_observes(self) -> bool {
         self == Self::Observe

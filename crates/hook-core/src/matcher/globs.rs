@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
+use super::class::without_slash;
 use super::path;
 
 /// How long one glob may be, in bytes.
@@ -261,7 +262,8 @@ impl Components {
                 }
                 '[' => {
                     dots = None;
-                    copy_class(&mut characters, |character| current(&mut list, character));
+                    let set = without_slash(&mut characters);
+                    set.chars().for_each(|character| current(&mut list, character));
                 }
                 '{' => {
                     braces += 1;
@@ -304,33 +306,6 @@ impl Components {
             }
         }
         Ok(Self { list, has_slash })
-    }
-}
-
-/// Copies a set of characters, whose bracket was read. One of all but some characters must not
-/// match `/`, which is added to those.
-fn copy_class(characters: &mut std::str::Chars<'_>, mut copy: impl FnMut(char)) {
-    copy('[');
-    let mut first = characters.next();
-    let is_negated = matches!(first, Some('!' | '^'));
-    if is_negated {
-        copy('!');
-        first = characters.next();
-    }
-    // At the beginning, a bracket is one of the characters.
-    let Some(first) = first else { return };
-    if is_negated && first != ']' {
-        copy('/');
-    }
-    copy(first);
-    if is_negated && first == ']' {
-        copy('/');
-    }
-    for character in characters.by_ref() {
-        copy(character);
-        if character == ']' {
-            return;
-        }
     }
 }
 
@@ -392,6 +367,9 @@ mod tests {
             ("/{etc,usr}/**", "/usr/bin/x", true),
             ("~/.ssh/*", "/home/me/.ssh/id", true),
             ("~/.ssh/*", "/home/you/.ssh/id", false),
+            ("data/[!-_]*", "data/README", true),
+            ("[!-x]*.key", "Secret.key", true),
+            ("!tmp/a[ -~]*", "tmp/a/secret", true),
             ("a[!b]c", "abc", false),
             ("x/a[!b]c", "x/a/c", false),
             ("x/a[!]]c", "x/a/c", false),

@@ -5,10 +5,11 @@
 //! | `compiled`, `rule`, `pattern` | a matcher, what it says of the event's subject, and patterns |
 //! | `object` | the object form: names and patterns of tools |
 //! | `filter` | what the object form asks of the input: paths and commands |
-//! | `globs`, `path` | globs, and the paths that they are compared with |
+//! | `globs`, `class`, `path` | globs, and the paths that they are compared with |
 //! | `input`, `patch` | which paths and commands an input has |
 //! | `reach` | patterns that no name can match |
 
+mod class;
 mod compiled;
 mod filter;
 mod globs;

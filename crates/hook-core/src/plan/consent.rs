@@ -56,6 +56,20 @@ impl Consent {
                     *slot = decided.next().unwrap_or(Trust::Missing { before: None });
                 }
             }
+            // What a project declares counts from here on, where it trusts a hook that listens to it.
+            for file in of_project() {
+                let listening = project.files.iter().filter_map(|index| {
+                    Some(files.get(*index)?.hooks.iter().zip(trust.get(*index)?))
+                });
+                let trusted = listening.flatten().filter(|(_, trust)| trust.is_given());
+                let trusted: Vec<&HookEntry> = trusted.map(|(entry, _)| entry).collect();
+                for definition in &file.declared {
+                    if trusted.iter().any(|entry| definition.is_of(entry.event.row())) {
+                        // Guards of one that is declared otherwise block.
+                        let _ = events.declare(definition.clone());
+                    }
+                }
+            }
             let has_errors = |file: &&SettingsFile| {
                 file.diagnostics.iter().any(|it| it.severity == Severity::Error)
             };
@@ -74,7 +88,9 @@ impl Consent {
                     (None, Absence::Broken(_)) => {
                         events.declare(EventDefinition::new(grant.event.as_str())).ok()?
                     }
-                    (None, Absence::Gone | Absence::Beyond(_)) => return None,
+                    (None, Absence::Gone | Absence::Beyond(_)) => {
+                        EventDefinition::new(grant.event.as_str()).event().ok()?
+                    }
                 };
                 Some(MissingGuard {
                     event,

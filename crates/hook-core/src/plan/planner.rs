@@ -52,10 +52,12 @@ impl Planner {
         let facts = Facts::of(&input, self.registry.surroundings());
         let matched = plan.unmatched_guards.iter().map(|it| it.clone().asked(&facts));
         let mut late = Selection::of(matched).planned;
-        // The same hook under another matcher is asked already.
+        // The same guard under another matcher is asked already.
+        let is_guard = |hook: &Hook| hook.fail_behavior == FailBehavior::Block;
         let is_planned = |hook: &Hook| {
             let key = hook.dedup_key();
-            key.is_some() && plan.hooks.iter().any(|it| it.hook.dedup_key() == key)
+            let mut guards = plan.hooks.iter().filter(|it| is_guard(&it.hook));
+            key.is_some() && guards.any(|it| it.hook.dedup_key() == key)
         };
         late.retain(|it| !is_planned(&it.hook));
         if let Some(first) = late.first() {

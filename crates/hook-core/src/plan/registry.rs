@@ -36,6 +36,8 @@ pub struct HookListing {
 #[derive(Debug)]
 pub struct HookRegistry {
     hooks: Vec<Arc<Hook>>,
+    /// Those of them that listen to declared events.
+    on_declared: Vec<Arc<Hook>>,
     diagnostics: Vec<Diagnostic>,
     /// By which no hooks were read of a file whose hooks may run.
     unread: Vec<Diagnostic>,
@@ -110,8 +112,10 @@ impl HookRegistry {
         let lost_guards = lost_guards(&hooks, &consent.missing);
         let losses = losses(&diagnostics, &of_matchers);
         let surroundings = Surroundings::new(project, runner.home());
+        let is_on_declared = |hook: &&Arc<Hook>| hook.event.row().is_declared();
         Self {
             surroundings,
+            on_declared: hooks.iter().filter(is_on_declared).cloned().collect(),
             hooks,
             losses,
             lost_guards,
@@ -204,6 +208,24 @@ impl HookRegistry {
         of_store.or_else(|| self.unread.first())
     }
 
+    /// A guard of an event of that name that is not `event`: it was declared otherwise when the guard
+    /// was read or registered, or is not declared any more. Built-in events have none.
+    pub fn displaced_guard(&self, name: &str, event: Option<HookEventName>) -> Option<Arc<Hook>> {
+        if event.is_some_and(|event| !event.row().is_declared()) {
+            return None;
+        }
+        let state = read(&self.state);
+        let is_displaced = |hook: &&Arc<Hook>| {
+            hook.event.row().is_declared()
+                && hook.fail_behavior == FailBehavior::Block
+                && hook.event.as_str() == name
+                && Some(hook.event) != event
+                && is_planned(hook)
+                && is_on(hook, &state.switches)
+        };
+        self.on_declared.iter().chain(state.registered.values()).find(is_displaced).cloned()
+    }
+
     /// What everybody who fires that event should know, whichever of its hooks run: errors in
     /// settings, by which hooks are missing; matchers of its hooks that cannot do what they seem to;
     /// and hooks of it that do not run because they are not trusted.
@@ -256,7 +278,11 @@ fn running<'h>(
     hooks: impl IntoIterator<Item = &'h Arc<Hook>>,
     switches: &[(String, bool)],
 ) -> Vec<Arc<Hook>> {
-    let is_planned = |hook: &Arc<Hook>| hook.trust.is_given() || hook.blocks_unrun();
     let on = hooks.into_iter().filter(|hook| is_planned(hook) && is_on(hook, switches));
     on.cloned().collect()
+}
+
+/// Whether a hook that is on is in plans: it may run, or blocks in place of running.
+fn is_planned(hook: &Hook) -> bool {
+    hook.trust.is_given() || hook.blocks_unrun()
 }

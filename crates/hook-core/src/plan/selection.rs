@@ -7,6 +7,7 @@ use super::groups::{Group, Plan, PlannedHook};
 use super::hook::Hook;
 use crate::event::HookEventName;
 use crate::matcher::{Facts, FilterOutcome, MatchInput, MatchOutcome, Surroundings};
+use crate::settings::FailBehavior;
 use crate::text::shortened;
 
 impl PlannedHook {
@@ -81,12 +82,15 @@ impl Selection {
                 None => planned.len(),
             };
             places.push(Some(place));
-            // The same hook twice runs once, at the first place, as the most trusted wrote it.
+            // The same hook twice runs once, at the first place, as the most trusted wrote it, and of
+            // equals as it guards best.
+            let strength = |hook: &Hook| {
+                let guards = hook.fail_behavior == FailBehavior::Block;
+                (hook.source.trust_rank(), guards, !hook.runs_in_background())
+            };
             match planned.get_mut(place) {
                 None => planned.push(candidate),
-                Some(first) if hook.source.trust_rank() > first.hook.source.trust_rank() => {
-                    *first = candidate;
-                }
+                Some(first) if strength(hook) > strength(&first.hook) => *first = candidate,
                 Some(_) => {}
             }
         }

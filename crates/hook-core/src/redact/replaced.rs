@@ -175,16 +175,23 @@ fn in_embedded(text: &str, replacing: &impl Replacing, levels: usize) -> Option<
         return Some(replacing.replacement().to_owned());
     };
     let mut copy = Copy::new(text);
-    if is_escaped(bytes, first) {
-        // The inside of a string: its quotes are no quotes before it is read.
-        let said = read_string(&format!("\"{text}\""));
-        let new = at_level(&said, replacing, deeper);
-        if new != said {
-            return Some(inside(&new));
-        }
-    }
     let mut next = Some(first);
+    let mut read_until = 0;
     while let Some(open) = next {
+        let escapes = backslashes_before(bytes, open);
+        if escapes % 2 == 1 && open >= read_until {
+            // Perhaps within a string whose own quote is not here: its quotes are none before it is
+            // read.
+            let start = open - escapes;
+            read_until = unescaped_quote(bytes, start);
+            let said = read_string(&format!("\"{}\"", text.get(start..read_until).unwrap_or_default()));
+            let new = at_level(&said, replacing, deeper);
+            if new != said {
+                copy.replace(start, read_until, &inside(&new));
+                next = find_quote(text, read_until);
+                continue;
+            }
+        }
         let closed = end_of_string(bytes, open);
         let end = closed.unwrap_or(bytes.len());
         let close = if closed.is_some() { end - 1 } else { end };
@@ -224,9 +231,22 @@ fn find_quote(text: &str, from: usize) -> Option<usize> {
     Some(from + text.get(from..)?.find('"')?)
 }
 
-fn is_escaped(bytes: &[u8], at: usize) -> bool {
+fn backslashes_before(bytes: &[u8], at: usize) -> usize {
     let before = bytes.get(..at).unwrap_or_default();
-    before.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1
+    before.iter().rev().take_while(|byte| **byte == b'\\').count()
+}
+
+/// The first quote from there on that is not escaped; the text's end, where there is none.
+fn unescaped_quote(bytes: &[u8], from: usize) -> usize {
+    let mut at = from;
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'\\' => at += 2,
+            b'"' => return at,
+            _ => at += 1,
+        }
+    }
+    bytes.len()
 }
 
 fn skip_blanks(bytes: &[u8], mut at: usize) -> usize {

@@ -33,6 +33,10 @@ fn what_matches_is_replaced_and_nothing_else() {
         (r#"{"a":"\u0053ECRET1 b"}"#, r#"{"a":"[redacted] b"}"#),
         (r#"{"a":"{\"p\u0061ssword\":12}"}"#, r#"{"a":"{\"password\":\"[redacted]\"}"}"#),
         (r#"{\"password\":\"x\"}"#, r#"{\"password\":\"[redacted]\"}"#),
+        (
+            r#"{"password":"one"} then {\"password\":\"two\"} and {"a":"{\"password\":3}"}"#,
+            r#"{"password":"[redacted]"} then {\"password\":\"[redacted]\"} and {"a":"{\"password\":\"[redacted]\"}"}"#,
+        ),
         (r#"{"a":"\u0053afe \/"}"#, r#"{"a":"\u0053afe \/"}"#),
     ] {
         assert_eq!(redaction.text(text), expected, "{text}");

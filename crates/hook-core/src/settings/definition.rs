@@ -230,7 +230,7 @@ pub struct SettingsFile {
 impl SettingsFile {
     /// Whether it declares that event.
     pub fn declares(&self, event: HookEventName) -> bool {
-        self.declared.iter().any(|definition| definition.name() == event.as_str())
+        self.declared.iter().any(|definition| definition.is_of(event.row()))
     }
 
     /// The names of events that it has guards of and that are not known: they would guard if the events

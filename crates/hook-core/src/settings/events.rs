@@ -2,6 +2,7 @@
 
 use super::document::{Field, Node};
 use super::file::Reader;
+use super::load::declare;
 use super::rule::Rule;
 use crate::event::EventDefinition;
 use crate::json::RawJson;
@@ -31,7 +32,8 @@ impl Reader<'_> {
             value.to_object().map_err(|_| format!("expected an object, found {}", value.kind()))?;
         let definition = EventDefinition::read(field.name.as_str(), fields)
             .map_err(|error| error.to_string())?;
-        self.events.declare(definition.clone()).map_err(|error| error.to_string())?;
+        declare(&self.source, definition.clone(), &mut self.events)
+            .map_err(|error| error.to_string())?;
         Ok(definition)
     }
 }

@@ -74,7 +74,7 @@ pub(super) fn declared_events(text: &str) -> Vec<EventDefinition> {
 }
 
 pub(super) struct Reader<'t> {
-    source: HookSource,
+    pub(super) source: HookSource,
     pub(super) document: Document<'t>,
     /// Those that hooks can listen to.
     pub(super) events: Events,

@@ -5,7 +5,7 @@ use std::io;
 
 use super::definition::SettingsFile;
 use super::diagnostic::{Diagnostic, Place};
-use super::load::load_all;
+use super::load::{declare, load_all};
 use super::rule::Rule;
 use super::rule::Severity;
 use super::source::SettingsSource;
@@ -14,7 +14,9 @@ use crate::event::Events;
 /// Reads every source. `before` is what was in force until now; `strict` counts a file with any
 /// error as broken, not only one of which nothing can be read.
 ///
-/// Hooks can listen to these `events` and to those that the sources declare, which are added.
+/// Hooks can listen to these `events`, to those that the sources declare, and to those that
+/// `at_run_time` adds; all are added. What a project declares counts for its own hooks alone, until a
+/// [registry](crate::HookRegistry) finds them trusted.
 ///
 /// A file that is gone is gone with its hooks; where it must be there and `strict`, it is broken.
 pub fn read_again(
@@ -22,8 +24,9 @@ pub fn read_again(
     before: &[SettingsFile],
     strict: bool,
     events: &mut Events,
+    at_run_time: impl FnOnce(&mut Events),
 ) -> Vec<SettingsFile> {
-    let loaded = load_all(sources, events);
+    let loaded = load_all(sources, events, at_run_time);
     let mut read = |(source, loaded): (&SettingsSource, Option<(SettingsFile, String)>)| {
         let (now, _) = loaded?;
         let is_same =
@@ -31,8 +34,8 @@ pub fn read_again(
         match before.iter().find(is_same) {
             Some(kept) if kept.was_read && is_broken(&now, source, strict) => {
                 for definition in &kept.declared {
-                    // One that is declared otherwise now is what it is now.
-                    let _ = events.declare(definition.clone());
+                    // Of one that is declared otherwise now, the guards block.
+                    let _ = declare(&kept.source, definition.clone(), events);
                 }
                 Some(kept_in_force(kept, now))
             }

@@ -11,8 +11,8 @@ use super::diagnostic::{Diagnostic, Place};
 use super::file::{declared_events, parse_with_events};
 use super::rule::Rule;
 use super::rule::Severity;
-use super::source::SettingsSource;
-use crate::event::Events;
+use super::source::{HookSource, SettingsSource};
+use crate::event::{DeclareError, EventDefinition, Events, HookEventName};
 use crate::files::regular_file;
 
 /// How long a settings file may be, in bytes: 16 MiB.
@@ -27,20 +27,35 @@ pub fn load(source: &SettingsSource) -> Option<SettingsFile> {
 }
 
 /// Reads sources, each with the text that its places are places of; `None` for one that is not there
-/// and need not be. Hooks can listen to these `events` and to those that any of the sources declares,
-/// which are added; of two that disagree about an event, the one that is trusted more is right, and of
-/// two projects the outer one.
+/// and need not be. Hooks can listen to these `events` and to those that the sources declare, which
+/// are added; of two that disagree about an event, the one that is trusted more is right, and of two
+/// projects the outer one.
+///
+/// What a project declares counts for its own hooks alone, until it is known to be trusted. It also
+/// gives way to what `at_run_time` adds, as other files do not.
 pub(crate) fn load_all(
     sources: &[SettingsSource],
     events: &mut Events,
+    at_run_time: impl FnOnce(&mut Events),
 ) -> Vec<Option<(SettingsFile, String)>> {
     let texts: Vec<Option<Text<'_>>> = sources.iter().map(Text::read).collect();
     let mut by_trust: Vec<&Text<'_>> = texts.iter().flatten().rev().collect();
     by_trust.sort_by_key(|text| Reverse(text.source.source.trust_rank()));
-    for text in by_trust {
+    let (others, projects): (Vec<&Text<'_>>, Vec<&Text<'_>>) =
+        by_trust.into_iter().partition(|text| text.source.source != HookSource::Project);
+    for text in others {
         text.declare(events);
     }
-    texts.into_iter().map(|text| text.map(|text| text.parse(events))).collect()
+    at_run_time(events);
+    let without_projects = events.clone();
+    for text in projects {
+        text.declare(events);
+    }
+    let parse = |text: Text<'_>| match text.source.source {
+        HookSource::Project => text.parse(events),
+        _ => text.parse(&without_projects),
+    };
+    texts.into_iter().map(|text| text.map(parse)).collect()
 }
 
 /// Adds the events that sources declare, as far as they agree. Whether all declarations could be read:
@@ -51,7 +66,19 @@ pub fn declare_events(sources: &[SettingsSource], events: &mut Events) -> bool {
     };
     let is_complete =
         |file: &SettingsFile| file.was_read && !file.diagnostics.iter().any(is_of_declarations);
-    load_all(sources, events).iter().flatten().all(|(file, _)| is_complete(file))
+    load_all(sources, events, |_| {}).iter().flatten().all(|(file, _)| is_complete(file))
+}
+
+/// Declares an event of a file of that source.
+pub(super) fn declare(
+    source: &HookSource,
+    definition: EventDefinition,
+    events: &mut Events,
+) -> Result<HookEventName, DeclareError> {
+    match source {
+        HookSource::Project => events.declare_provisionally(&definition),
+        _ => events.declare(definition),
+    }
 }
 
 /// What stands in a file, as far as it can be read.
@@ -77,7 +104,7 @@ impl<'s> Text<'s> {
     /// Declares the events of this file; what is wrong with them is said when it is parsed.
     fn declare(&self, events: &mut Events) {
         for definition in declared_events(&self.text()) {
-            let _ = events.declare(definition);
+            let _ = declare(&self.source.source, definition, events);
         }
     }
 

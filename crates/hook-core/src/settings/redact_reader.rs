@@ -37,6 +37,9 @@ pub(super) fn read(document: &mut Document<'_>, node: &Node, rules: &mut Redacti
                     None => rules.patterns.push(text),
                     Some(why) => {
                         let what = format!("the pattern `{}` {why}", shortened(&text));
+                        // That it is wrong is written down; not what it is, which may be a secret.
+                        let kept = "one of `redact.patterns` cannot be used";
+                        rules.problem.get_or_insert_with(|| kept.to_owned());
                         wrong(document, item, rules, &what);
                     }
                 },

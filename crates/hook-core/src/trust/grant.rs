@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::event::EventDefinition;
 use crate::settings::{DEFAULT_PRIORITY, FailBehavior, HookEntry, MatcherDefinition};
 
 /// The form of the decisions that this version makes. Decisions of another form say less, or are
@@ -202,7 +203,12 @@ pub(super) fn terms(entry: &HookEntry) -> BTreeMap<String, String> {
         ("maxConcurrent", (config.max_concurrent > 0).then(|| config.max_concurrent.to_string())),
     ];
     let given = terms.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
-    given.chain(entry.matcher.iter().flat_map(|matcher| matcher.terms())).collect()
+    // What a declared event means is what a block of its guard means.
+    let row = entry.event.row();
+    let event = row.is_declared().then(|| EventDefinition::said_of(row)).into_iter().flatten();
+    let event = event.filter_map(|(key, value)| Some((format!("event.{key}"), value?)));
+    let matcher = entry.matcher.iter().flat_map(|matcher| matcher.terms());
+    given.chain(event).chain(matcher).collect()
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {

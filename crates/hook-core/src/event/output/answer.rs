@@ -127,30 +127,34 @@ impl HookOutput {
 
     /// What this output wants of the caller, with all that counts on this event.
     pub fn policy(&self, event: HookEventName) -> PolicyDecision {
-        let row = event.row();
-        if row.merge.only_observes() {
-            return PolicyDecision::Proceed;
-        }
-        match self.wanted(event) {
-            PolicyDecision::Retry if row.retry_means.is_none() => PolicyDecision::Proceed,
-            wanted => wanted,
+        match event.row().merge.only_observes() {
+            true => PolicyDecision::Proceed,
+            false => self.strongest(event, |word| word.policy_on(event)),
         }
     }
 
     /// What this output wants, whether the event knows that or not.
     pub(crate) fn wanted(&self, event: HookEventName) -> PolicyDecision {
+        self.strongest(event, Decision::policy)
+    }
+
+    fn strongest(
+        &self,
+        event: HookEventName,
+        meaning: impl Fn(&Decision) -> PolicyDecision,
+    ) -> PolicyDecision {
         if self.should_stop_execution() {
             return PolicyDecision::Stop;
         }
         if self.cancels(event) {
             return PolicyDecision::Block;
         }
-        let decided = self.decision.as_ref().map_or(PolicyDecision::Proceed, Decision::policy);
-        decided.max(self.permission(event).map_or(PolicyDecision::Proceed, |word| word.policy()))
+        let words = [self.decision.clone(), self.permission(event)];
+        words.iter().flatten().map(meaning).max().unwrap_or_default()
     }
 
     /// Whether this cancels what the event announced, on events that have `cancel`.
-    fn cancels(&self, event: HookEventName) -> bool {
+    pub(crate) fn cancels(&self, event: HookEventName) -> bool {
         event.row().acts_on("cancel")
             && self.specific("cancel").and_then(RawJson::to_bool) == Some(true)
     }
@@ -158,9 +162,10 @@ impl HookOutput {
     /// [`effective_reason`](Self::effective_reason), but the permission decision's own reason
     /// where it is the one that decided.
     pub fn policy_reason(&self, event: HookEventName) -> String {
-        let decided = self.decision.as_ref().map_or(PolicyDecision::Proceed, Decision::policy);
+        let meaning = |word: &Decision| word.policy_on(event);
+        let decided = self.decision.as_ref().map(meaning).unwrap_or_default();
         self.permission(event)
-            .filter(|permission| permission.policy() > decided && !self.should_stop_execution())
+            .filter(|permission| meaning(permission) > decided && !self.should_stop_execution())
             .and_then(|_| self.specific_text("permissionDecisionReason"))
             .filter(|reason| !reason.is_empty())
             .unwrap_or_else(|| self.effective_reason())

@@ -6,6 +6,7 @@
 
 use super::decision::Decision;
 use super::fields::stands_for;
+use crate::event::HookEventName;
 use crate::event::output::PolicyDecision;
 use crate::json::{JsonKind, RawJson};
 use crate::text::nearest;
@@ -41,7 +42,19 @@ pub(super) static PERMISSION: Deciding = Deciding {
     level: Level::Specific,
     read: read_word,
 };
-pub(super) static DECIDING: [&Deciding; 3] = [&CONTINUE, &DECISION, &PERMISSION];
+pub(super) static CANCEL: Deciding =
+    Deciding { name: "cancel", reason: "reason", level: Level::Specific, read: read_cancel };
+
+/// The fields that decide on any event, then those that do on some.
+static DECIDING: [&Deciding; 4] = [&CONTINUE, &DECISION, &PERMISSION, &CANCEL];
+
+/// The fields that decide on an event; without one, those that do on any.
+pub(super) fn deciding(event: Option<HookEventName>) -> &'static [&'static Deciding] {
+    match event.is_some_and(|event| event.row().acts_on(CANCEL.name)) {
+        true => &DECIDING,
+        false => DECIDING.split_last().map_or(&[], |(_, others)| others),
+    }
+}
 
 /// The words that restrict, with their inflections. None that allows may be here.
 const RESTRICTING_WORDS: [(&str, Decision); 15] = [
@@ -61,6 +74,9 @@ const RESTRICTING_WORDS: [(&str, Decision); 15] = [
     ("denied", Decision::Deny),
     ("denying", Decision::Deny),
 ];
+
+/// Other ways to write `"cancel": true`, beside the number 1.
+const OTHER_TRUE: [&str; 4] = ["true", "yes", "on", "1"];
 
 /// Other ways to write `"continue": false`, beside the number 0.
 const OTHER_FALSE: [&str; 4] = ["false", "no", "off", "0"];
@@ -89,6 +105,7 @@ pub(super) enum Meaning {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Restriction {
     Stop,
+    Cancel,
     Word(Decision),
 }
 
@@ -96,6 +113,7 @@ impl Restriction {
     pub(super) fn rank(&self) -> PolicyDecision {
         match self {
             Self::Stop => PolicyDecision::Stop,
+            Self::Cancel => PolicyDecision::Block,
             Self::Word(decision) => decision.policy(),
         }
     }
@@ -104,6 +122,7 @@ impl Restriction {
     pub(super) fn to_raw(&self) -> RawJson {
         match self {
             Self::Stop => RawJson::from_bool(false),
+            Self::Cancel => RawJson::from_bool(true),
             Self::Word(decision) => RawJson::from_text(decision.as_str()),
         }
     }
@@ -131,31 +150,46 @@ impl Deciding {
         (self.read)(value)
     }
 
-    /// The field that a name stands for: the name itself, or the name in another case, with blanks
-    /// around it, hyphens or underscores.
-    pub(super) fn named(name: &str) -> Option<&'static Deciding> {
-        DECIDING.into_iter().find(|field| stands_for(name, field.name))
+    /// The one of these fields that a name stands for: the name itself, or the name in another case,
+    /// with blanks around it, hyphens or underscores.
+    pub(super) fn named(name: &str, fields: &[&'static Deciding]) -> Option<&'static Deciding> {
+        fields.iter().find(|field| stands_for(name, field.name)).copied()
     }
 
-    /// The field of which a name is probably a misspelling.
-    pub(super) fn misspelt(name: &str) -> Option<&'static Deciding> {
+    /// The one of these fields of which a name is probably a misspelling.
+    pub(super) fn misspelt(name: &str, fields: &[&'static Deciding]) -> Option<&'static Deciding> {
+        let specific = fields.iter().filter(|field| field.level == Level::Specific);
         let known = nearest(name, super::COMMON_FIELDS.iter().map(|field| field.name))
-            .or_else(|| nearest(name, [PERMISSION.name]))?;
-        DECIDING.into_iter().find(|field| field.name == known)
+            .or_else(|| nearest(name, specific.map(|field| field.name)))?;
+        fields.iter().find(|field| field.name == known).copied()
     }
 }
 
 fn read_continue(value: &RawJson) -> Meaning {
-    let stop = |exact| Meaning::Restrictive { decision: Restriction::Stop, exact };
+    read_bool(value, false, Restriction::Stop, (0.0, &OTHER_FALSE))
+}
+
+fn read_cancel(value: &RawJson) -> Meaning {
+    read_bool(value, true, Restriction::Cancel, (1.0, &OTHER_TRUE))
+}
+
+/// Reads a boolean of which one value restricts, which a number and words are taken for, too.
+fn read_bool(
+    value: &RawJson,
+    restricting: bool,
+    decision: Restriction,
+    (number, words): (f64, &[&str]),
+) -> Meaning {
+    let restricts = |exact| Meaning::Restrictive { decision, exact };
     match value.kind() {
         JsonKind::Null => Meaning::Absent,
-        JsonKind::Bool if value.to_bool() == Some(true) => Meaning::Permissive,
-        JsonKind::Bool => stop(true),
-        JsonKind::Number if value.as_str().parse() == Ok(0.0) => stop(false),
+        JsonKind::Bool if value.to_bool() == Some(restricting) => restricts(true),
+        JsonKind::Bool => Meaning::Permissive,
+        JsonKind::Number if value.as_str().parse() == Ok(number) => restricts(false),
         JsonKind::String => {
             let text = value.to_text().unwrap_or_default();
             match folded_word(&text) {
-                Some(word) if OTHER_FALSE.contains(&word.as_str()) => stop(false),
+                Some(word) if words.contains(&word.as_str()) => restricts(false),
                 _ => Meaning::Unreadable(Unreadable::NotBoolean(text)),
             }
         }
@@ -267,7 +301,7 @@ mod tests {
             ("reason", None),
             ("", None),
         ] {
-            assert_eq!(Deciding::named(name), expected, "{name}");
+            assert_eq!(Deciding::named(name, deciding(None)), expected, "{name}");
         }
     }
 

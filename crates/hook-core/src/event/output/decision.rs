@@ -1,5 +1,6 @@
 //! The words of a decision and how they rank.
 
+use crate::event::HookEventName;
 use crate::text::nearest;
 
 /// `decision` in an output.
@@ -68,6 +69,14 @@ impl Decision {
             Self::Ask => PolicyDecision::Ask,
             Self::Retry => PolicyDecision::Retry,
             Self::Approve | Self::Allow | Self::Other(_) => PolicyDecision::Proceed,
+        }
+    }
+
+    /// [`policy`](Self::policy) on an event: a retry counts where it means something.
+    pub(crate) fn policy_on(&self, event: HookEventName) -> PolicyDecision {
+        match self.policy() {
+            PolicyDecision::Retry if event.row().retry_means.is_none() => PolicyDecision::Proceed,
+            wanted => wanted,
         }
     }
 

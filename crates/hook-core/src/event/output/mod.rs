@@ -17,6 +17,7 @@ pub use decision::{Decision, PolicyDecision};
 pub(crate) use fields::stands_for;
 pub use fields::{COMMON_FIELDS, SPECIFIC_FIELDS};
 pub(crate) use read::{Invalid, Reading};
+pub(crate) use views::changes;
 pub use views::{
     AfterAgentOutput, AfterModelOutput, AfterToolOutput, BeforeModelOutput, BeforeToolOutput,
     BeforeToolSelectionOutput,

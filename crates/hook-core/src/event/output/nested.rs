@@ -8,9 +8,12 @@ use super::deciding::{Deciding, Meaning};
 use crate::json::RawJson;
 use crate::text::shortened;
 
-/// The first field at any depth of a value that has a deciding name and restricts, as it is written.
+/// The first of these fields at any depth of a value that restricts, as it is written.
 /// Nothing recurses, and the time is linear.
-pub(super) fn restriction_within(value: &RawJson) -> Option<String> {
+pub(super) fn restriction_within(
+    value: &RawJson,
+    fields: &[&'static Deciding],
+) -> Option<String> {
     let text = value.as_str();
     let mut at = 0;
     loop {
@@ -19,7 +22,7 @@ pub(super) fn restriction_within(value: &RawJson) -> Option<String> {
         let key = text.get(open..end)?;
         at = end;
         let Some(rest) = text.get(end..)?.trim_start().strip_prefix(':') else { continue };
-        let Some(field) = name(key).and_then(|name| Deciding::named(&name)) else { continue };
+        let Some(field) = name(key).and_then(|name| Deciding::named(&name, fields)) else { continue };
         let rest = rest.trim_start();
         if let Ok(value) = RawJson::parse(scalar(rest))
             && matches!(field.read(&value), Meaning::Restrictive { .. })
@@ -61,6 +64,7 @@ fn end_of_string(text: &str, open: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::event::output::deciding::deciding;
 
     #[test]
     fn what_restricts_is_found_at_any_depth() {
@@ -81,7 +85,7 @@ mod tests {
             ("7", None),
         ] {
             let value = RawJson::parse(text).unwrap();
-            assert_eq!(restriction_within(&value).as_deref(), expected, "{text}");
+            assert_eq!(restriction_within(&value, deciding(None)).as_deref(), expected, "{text}");
         }
     }
 
@@ -89,6 +93,6 @@ mod tests {
     fn a_hundred_thousand_levels_overflow_no_stack() {
         let deep =
             format!("{}{{\"decision\":\"deny\"}}{}", "[".repeat(100_000), "]".repeat(100_000));
-        assert!(restriction_within(&RawJson::parse(deep).unwrap()).is_some());
+        assert!(restriction_within(&RawJson::parse(deep).unwrap(), deciding(None)).is_some());
     }
 }

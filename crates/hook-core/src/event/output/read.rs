@@ -6,13 +6,15 @@ use std::time::Duration;
 
 use super::answer::HookOutput;
 use super::deciding::{
-    CONTINUE, DECIDING, DECISION, Deciding, Level, Meaning, PERMISSION, Restriction, Unreadable,
+    CANCEL, CONTINUE, DECISION, Deciding, Level, Meaning, PERMISSION, Restriction, Unreadable,
+    deciding,
 };
 use super::decision::{Decision, PolicyDecision};
 use super::fields::{COMMON_FIELDS, SPECIFIC_FIELDS};
 use super::fields::{MAX_RETRY_AFTER, is_replacing, json_kind, stands_for};
 use super::mistakes::COMPARED;
 use super::nested::restriction_within;
+use crate::event::HookEventName;
 use crate::failure::InvalidAnswer;
 use crate::json::{JsonKind, JsonObject, RawJson, RawObject};
 use crate::text::shortened;
@@ -46,7 +48,7 @@ impl HookOutput {
     /// §4). Nothing else is lost.
     pub fn read(fields: JsonObject, warnings: &mut Vec<String>) -> Self {
         let entries = fields.iter().map(|(name, value)| (name.to_owned(), value.clone()));
-        let Reading { output, warnings: own, invalid } = Reading::of(entries.collect());
+        let Reading { output, warnings: own, invalid } = Reading::of(entries.collect(), None);
         warnings.extend(own);
         warnings.extend(invalid.into_iter().filter_map(|invalid| invalid.warning));
         output
@@ -54,8 +56,10 @@ impl HookOutput {
 
     /// Reads what a function of the host answered as a script's answer is read, where it says
     /// something about decisions that is not written exactly.
-    pub(crate) fn checked(self) -> Reading {
-        let unusual = |level: Level, name: &str, value: &RawJson| match Deciding::named(name) {
+    pub(crate) fn checked(self, event: HookEventName) -> Reading {
+        let fields = deciding(Some(event));
+        
+        let unusual = |level: Level, name: &str, value: &RawJson| match Deciding::named(name, fields) {
             Some(field) if field.name == name && field.level == level => {
                 matches!(
                     field.read(value),
@@ -66,7 +70,7 @@ impl HookOutput {
             None if level == Level::Specific && is_replacing(name) => {
                 !matches!(value.kind(), JsonKind::Object | JsonKind::Null)
             }
-            None => stands_for(name, SPECIFIC) || restriction_within(value).is_some(),
+            None => stands_for(name, SPECIFIC) || restriction_within(value, fields).is_some(),
         };
         let specific = self.hook_specific_output.as_ref();
         let is_unusual = matches!(self.decision, Some(Decision::Other(_)))
@@ -75,18 +79,20 @@ impl HookOutput {
                 fields.iter().any(|(name, value)| unusual(Level::Specific, name, value))
             });
         if is_unusual {
-            return Reading::of(self.to_raw().as_raw().to_entries());
+            return Reading::of(self.to_raw().as_raw().to_entries(), Some(event));
         }
         Reading { output: self, ..Reading::default() }
     }
 }
 
 impl Reading {
-    /// Reads the entries of an object, of which those that decide may stand there several times.
-    pub(crate) fn of(entries: Vec<(String, RawJson)>) -> Self {
-        let mut claims = Claims::collect(&entries);
-        let mut known = Known { fields: JsonObject::new(), reading: Self::default() };
-        known.reading.note_nested(&entries);
+    /// Reads the entries of an object, of which those that decide may stand there several times. Without
+    /// an event, by what decides on any.
+    pub(crate) fn of(entries: Vec<(String, RawJson)>, event: Option<HookEventName>) -> Self {
+        let deciding = deciding(event);
+        let mut claims = Claims::collect(&entries, deciding);
+        let mut known = Known { fields: JsonObject::new(), deciding, reading: Self::default() };
+        known.reading.note_nested(&entries, deciding);
         known.fields = entries.into_iter().collect();
         let mut output = HookOutput {
             should_continue: known.take(CONTINUE.name).and_then(|value| value.to_bool()),
@@ -107,10 +113,10 @@ impl Reading {
         };
         output.extra = known.fields;
         let mut reading = known.reading;
-        for field in DECIDING {
+        for field in deciding {
             claims.settle(field, &mut output, &mut reading);
         }
-        reading.note_misspelt(&output);
+        reading.note_misspelt(&output, deciding);
         reading.output = output;
         reading.shorten();
         reading
@@ -129,17 +135,17 @@ impl Reading {
 
     /// What restricts deeper than it is read makes it uncertain what was decided: outside of the fields
     /// that hold data, text that was pasted into the answer can have moved it there.
-    fn note_nested(&mut self, entries: &[(String, RawJson)]) {
+    fn note_nested(&mut self, entries: &[(String, RawJson)], fields: &[&'static Deciding]) {
         for (name, value) in entries {
             let found = match value.kind() {
                 JsonKind::Object if stands_for(name, SPECIFIC) => value
                     .to_entries()
                     .iter()
                     .filter(|(name, _)| !is_replacing(name))
-                    .find_map(|(_, value)| restriction_within(value)),
+                    .find_map(|(_, value)| restriction_within(value, fields)),
                 // Of the wrong type, which is said already.
                 _ if name == SPECIFIC => None,
-                _ => restriction_within(value),
+                _ => restriction_within(value, fields),
             };
             let Some(found) = found else { continue };
             let name = shortened(name);
@@ -154,11 +160,11 @@ impl Reading {
 
     /// A field that looks like a deciding one, with a value that would restrict, makes it
     /// uncertain what was decided. The warning is among [`HookOutput::mistakes`].
-    fn note_misspelt(&mut self, output: &HookOutput) {
+    fn note_misspelt(&mut self, output: &HookOutput, fields: &[&'static Deciding]) {
         let specific = output.hook_specific_output.iter().flat_map(JsonObject::iter);
         for (name, value) in output.extra.iter().take(COMPARED).chain(specific.take(COMPARED)) {
-            if Deciding::named(name).is_none()
-                && let Some(field) = Deciding::misspelt(name)
+            if Deciding::named(name, fields).is_none()
+                && let Some(field) = Deciding::misspelt(name, fields)
                 && matches!(field.read(value), Meaning::Restrictive { .. })
             {
                 let name = shortened(name);
@@ -206,12 +212,12 @@ impl Claim {
 struct Claims(Vec<Claim>);
 
 impl Claims {
-    fn collect(entries: &[(String, RawJson)]) -> Self {
+    fn collect(entries: &[(String, RawJson)], fields: &[&'static Deciding]) -> Self {
         let mut claims = Vec::new();
-        collect_level(None, entries, &mut claims);
+        collect_level(None, entries, fields, &mut claims);
         // All of them: which of several counts otherwise is not for the one who pasted one in.
         for (name, specific) in entries.iter().filter(|(name, _)| stands_for(name, SPECIFIC)) {
-            collect_level(Some(name), &specific.to_entries(), &mut claims);
+            collect_level(Some(name), &specific.to_entries(), fields, &mut claims);
         }
         Self(claims)
     }
@@ -259,19 +265,25 @@ impl Claims {
     }
 }
 
-fn collect_level(container: Option<&str>, entries: &[(String, RawJson)], claims: &mut Vec<Claim>) {
+fn collect_level(
+    container: Option<&str>,
+    entries: &[(String, RawJson)],
+    fields: &[&'static Deciding],
+    claims: &mut Vec<Claim>,
+) {
     let level = if container.is_some() { Level::Specific } else { Level::Top };
     // Of several reasons the last counts.
-    let reasons = DECIDING.map(|field| {
+    let reasons = fields.iter().map(|field| {
         let mut last = entries.iter().rev().filter(|(name, _)| name == field.reason);
         (field.reason, last.next().map(|(_, reason)| reason.clone()))
     });
+    let reasons: Vec<_> = reasons.collect();
     let reason_of = |field: &Deciding| {
         let found = reasons.iter().find(|(name, _)| *name == field.reason)?;
         found.1.clone()
     };
     for (name, value) in entries {
-        let Some(field) = Deciding::named(name) else { continue };
+        let Some(field) = Deciding::named(name, fields) else { continue };
         claims.push(Claim {
             field,
             level,
@@ -325,6 +337,10 @@ impl Claim {
     fn apply(&self, decision: &Restriction, output: &mut HookOutput) {
         match decision {
             Restriction::Stop => output.should_continue = Some(false),
+            Restriction::Cancel => {
+                let specific = output.hook_specific_output.get_or_insert_default();
+                specific.insert(CANCEL.name, decision.to_raw());
+            }
             Restriction::Word(decision) if self.field == &DECISION => {
                 output.decision = Some(decision.clone());
             }
@@ -337,11 +353,16 @@ impl Claim {
         else {
             return;
         };
-        match self.field.level {
+        let level = match decision {
+            // Its reason is the common one.
+            Restriction::Cancel => self.level,
+            _ => self.field.level,
+        };
+        match level {
             Level::Top => {
                 let field = match decision {
                     Restriction::Stop => &mut output.stop_reason,
-                    Restriction::Word(_) => &mut output.reason,
+                    Restriction::Cancel | Restriction::Word(_) => &mut output.reason,
                 };
                 *field = reason.to_text().or(field.take());
             }
@@ -355,6 +376,7 @@ impl Claim {
 
 struct Known {
     fields: JsonObject,
+    deciding: &'static [&'static Deciding],
     reading: Reading,
 }
 
@@ -401,8 +423,9 @@ impl Known {
             if found != expected {
                 specific.remove(name);
             }
+            let decides = self.deciding.iter().any(|field| field.name == name);
             // What decides is reported where it is read.
-            if found != expected && found != JsonKind::Null && name != PERMISSION.name {
+            if found != expected && found != JsonKind::Null && !decides {
                 let full_name = format!("{SPECIFIC}.{name}");
                 self.wrong_type(&full_name, expected, found, is_replacing(name));
             }
@@ -474,7 +497,7 @@ mod tests {
     }
 
     fn read(text: &str) -> Reading {
-        Reading::of(RawJson::parse(text).unwrap().to_entries())
+        Reading::of(RawJson::parse(text).unwrap().to_entries(), None)
     }
 
     #[test]

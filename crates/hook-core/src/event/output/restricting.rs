@@ -11,10 +11,20 @@ impl HookOutput {
         let stops = self.should_stop_execution();
         let decides = self.decision.as_ref().is_some_and(restricts);
         let permission = self.permission(event).filter(restricts);
-        let specific = permission.map(|_| {
-            ["hookEventName", "permissionDecision", "permissionDecisionReason"]
-                .into_iter()
-                .filter_map(|name| Some((name.to_owned(), self.specific(name)?.clone())))
+        let cancels = self.cancels(event);
+        let kept: &[&str] = match (&permission, cancels) {
+            (None, false) => &[],
+            (None, true) => &["hookEventName", "cancel"],
+            (Some(_), false) => {
+                &["hookEventName", "permissionDecision", "permissionDecisionReason"]
+            }
+            (Some(_), true) => {
+                &["hookEventName", "permissionDecision", "permissionDecisionReason", "cancel"]
+            }
+        };
+        let specific = (!kept.is_empty()).then(|| {
+            kept.iter()
+                .filter_map(|name| Some(((*name).to_owned(), self.specific(name)?.clone())))
                 .collect()
         });
         Self {

@@ -50,9 +50,9 @@ impl Answer {
     }
 
     /// What a function of the host answered.
-    pub(crate) fn of_handler(output: Option<HookOutput>) -> Self {
+    pub(crate) fn of_handler(event: HookEventName, output: Option<HookOutput>) -> Self {
         let mut answer = Self::default();
-        answer.output = output.map(|output| answer.take(output.checked()));
+        answer.output = output.map(|output| answer.take(output.checked(event)));
         answer
     }
 
@@ -126,7 +126,7 @@ fn read_success(
     let least = PolicyDecision::Ask;
     let restricting = match whole {
         Whole::Object(entries) if !stdout.is_utf16 && !stdout.has_codes => {
-            return Some(answer.take(Reading::of(entries)));
+            return Some(answer.take(Reading::of(entries, Some(event))));
         }
         // As if it stood among other text: what is not what was asked for can only restrict.
         Whole::Object(ref entries) => {
@@ -197,7 +197,7 @@ fn sticking_denial(
     let whole = if cut { None } else { Some(Whole::read(stdout.text())) };
     match whole {
         Some(Whole::Object(entries)) => {
-            let reading = Reading::of(entries);
+            let reading = Reading::of(entries, Some(event));
             warnings.extend(reading.warnings);
             warnings.extend(reading.invalid.into_iter().filter_map(|invalid| invalid.warning));
             let said = reading.output.restricting(event);
@@ -333,7 +333,7 @@ impl Strengths {
 
     /// Whether it restricts enough, and there is no doubt about what it says.
     fn add(&mut self, entries: Vec<(String, RawJson)>) -> bool {
-        let Reading { output, invalid, .. } = Reading::of(entries);
+        let Reading { output, invalid, .. } = Reading::of(entries, Some(self.event));
         let output = output.restricting(self.event);
         let strength = output.policy(self.event);
         let counts = strength >= self.least;

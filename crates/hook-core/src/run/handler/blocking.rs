@@ -79,6 +79,7 @@ impl BlockingHandlers {
     /// Runs a handler on a thread until its answer, its timeout or its cancellation.
     pub(in crate::run) async fn run(&self, function: Arc<Plain>, call: HookCall) -> Run {
         let HookCall { input, timeout, cancel, slots, nesting, depth: _ } = call;
+        let event = input.event();
         let (sender, receiver) = oneshot::channel();
         let permit = Arc::new(Permit(Mutex::new(Some(slots))));
         let of_thread = Arc::clone(&permit);
@@ -112,7 +113,7 @@ impl BlockingHandlers {
         tokio::select! {
             biased;
             finished = receiver => match finished {
-                Ok(finished) => answer(finished),
+                Ok(finished) => answer(event, finished),
                 Err(_) => Answer::failed(HookFailure::Panicked {
                     message: "the handler's thread ended without an answer".to_owned(),
                 })

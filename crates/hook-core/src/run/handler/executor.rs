@@ -51,7 +51,8 @@ impl HookExecutor for HandlerExecutor {
     fn execute(&self, call: HookCall) -> Execution {
         match &self.function {
             Function::Inline(function) => {
-                Execution::Done(answer(catch_unwind(AssertUnwindSafe(|| function(&call.input)))))
+                let finished = catch_unwind(AssertUnwindSafe(|| function(&call.input)));
+                Execution::Done(answer(call.input.event(), finished))
             }
             Function::Async(function) => {
                 let function = Arc::clone(function);
@@ -66,11 +67,12 @@ impl HookExecutor for HandlerExecutor {
 }
 
 async fn run_async(function: Arc<Async>, call: HookCall) -> Run {
+    let event = call.input.event();
     // The handler may panic before it returns its future, too.
     let handler = AssertUnwindSafe(async move { function(call.input).await }).catch_unwind();
     tokio::select! {
         biased;
-        finished = handler => answer(finished),
+        finished = handler => answer(event, finished),
         failure = expired(call.timeout, &call.cancel) => Answer::failed(failure).into(),
     }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
+use crate::event::HookEventName;
 use crate::event::input::HookInput;
 use crate::event::output::HookOutput;
 use crate::failure::{HookFailure, panic_message};
@@ -37,9 +38,12 @@ pub(super) async fn expired(timeout: Duration, cancel: &CancellationToken) -> Ho
     }
 }
 
-pub(super) fn answer(finished: std::thread::Result<HandlerResult>) -> Run {
+pub(super) fn answer(
+    event: HookEventName,
+    finished: std::thread::Result<HandlerResult>,
+) -> Run {
     match finished {
-        Ok(Ok(output)) => Answer::of_handler(output).into(),
+        Ok(Ok(output)) => Answer::of_handler(event, output).into(),
         Ok(Err(source)) => Answer::failed(HookFailure::Handler { source: source.into() }).into(),
         Err(panic) => {
             let message = panic_message(panic.as_ref());
