@@ -499,7 +499,8 @@ impl HookSystem {
     }
 
     /// Ends the system: later requests are answered `shutting_down`, accepted ones finish until
-    /// the deadline, and are then ended and answered `shutting_down` too. Returns when every
+    /// the deadline, and are then ended and answered `shutting_down` too. Hooks that nothing waits for
+    /// (`async`) have the same deadline. Returns when every
     /// request is answered and every hook's process group is gone, which takes a little longer
     /// than the deadline where a hook ignores TERM.
     pub async fn shutdown(&self, deadline: Duration) {
@@ -507,12 +508,17 @@ impl HookSystem {
         self.handler.shut_down(deadline).await;
         if let Ok(engine) = self.ready() {
             let runner = engine.pipeline.runner();
-            // Hooks that nothing waits for have the same deadline.
             let left = deadline.saturating_sub(begun.elapsed());
             let _ = tokio::time::timeout(left, runner.tasks().wait()).await;
             runner.end_background();
         }
         self.clean_up().await;
+    }
+
+    /// How many hooks that nothing waits for (`async`) a [`shutdown`](Self::shutdown) ended before they
+    /// were done.
+    pub fn ended_in_background(&self) -> usize {
+        self.ready().map_or(0, |engine| engine.pipeline.runner().ended_in_background())
     }
 
     /// Waits until nothing runs on behalf of hooks any more: no hook and no clean-up after one.

@@ -12,6 +12,9 @@ use tokio_util::sync::CancellationToken;
 use crate::error::CommandError;
 use crate::exit_code::{self, Status};
 
+/// How long async hooks may go on when a command is done.
+pub(crate) const AT_END: Duration = Duration::from_secs(10);
+
 /// How long a command may take to say its last words once its hooks are gone.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
@@ -27,8 +30,8 @@ pub(crate) async fn until_signalled(
     let mut work = pin!(work);
     let number = tokio::select! {
         ended = &mut work => {
-            // Only processes that hooks left behind are waited for.
-            kill_when_signalled(system, &mut signals, system.shutdown(Duration::ZERO)).await;
+            // Only async hooks, and processes that hooks left behind, are waited for.
+            kill_when_signalled(system, &mut signals, system.shutdown(AT_END)).await;
             return ended;
         }
         number = signals.next() => number,

@@ -1,8 +1,8 @@
 //! The file of an audit: whole lines, and what is missing between them.
 
 use std::fs::File;
-use std::io::{self, Write};
-use std::path::PathBuf;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
 
 use hook_core::files::regular_file;
 use hook_core::timestamp;
@@ -23,17 +23,18 @@ pub(super) struct AuditFile {
 impl AuditFile {
     pub(super) fn open(path: PathBuf) -> io::Result<Self> {
         let file = regular_file::append(&path)?;
-        Ok(Self::of(path, file))
+        let is_torn = ends_within_a_line(&path);
+        Ok(Self::of(path, file, is_torn))
     }
 
-    fn of(path: PathBuf, file: File) -> Self {
-        Self { path, file, lost: 0, is_torn: false }
+    fn of(path: PathBuf, file: File, is_torn: bool) -> Self {
+        Self { path, file, lost: 0, is_torn }
     }
 
     /// Goes on in the file that has the name now; where that is not possible, in the one that had it.
     pub(super) fn reopen(&mut self) -> io::Result<()> {
         self.file = regular_file::append(&self.path)?;
-        self.is_torn = false;
+        self.is_torn = ends_within_a_line(&self.path);
         Ok(())
     }
 
@@ -83,6 +84,21 @@ impl AuditFile {
     }
 }
 
+/// Whether what is appended would continue a line. One that cannot be looked at is taken for one that
+/// would: an empty line more does no harm.
+fn ends_within_a_line(path: &Path) -> bool {
+    let last = || -> io::Result<Option<u8>> {
+        let mut file = regular_file::open(path)?;
+        let length = file.seek(SeekFrom::End(0))?;
+        let Some(last) = length.checked_sub(1) else { return Ok(None) };
+        file.seek(SeekFrom::Start(last))?;
+        let mut byte = [0];
+        file.read_exact(&mut byte)?;
+        Ok(Some(byte[0]))
+    };
+    last().map_or(true, |last| last.is_some_and(|byte| byte != b'\n'))
+}
+
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
@@ -92,7 +108,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("audit");
         let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
-        let mut file = AuditFile::of(path.clone(), full);
+        let mut file = AuditFile::of(path.clone(), full, false);
         let entry = AuditEntry::new("now".into(), AuditKind::Started);
         let entries = [entry.clone(), entry];
         let error = file.write(&entries).unwrap_err();

@@ -18,8 +18,8 @@ use crate::bus::{Audited, Lagged, Subscription};
 use crate::handler::EngineSlot;
 use crate::handler::in_force;
 use crate::message::{
-    CorrelationId, HookExecutionResponse, HookFinished, HookProgress, HookRegistration,
-    JournalEntry, JournalMessage, RegistrationChange,
+    ChangedWith, CorrelationId, HookExecutionResponse, HookFinished, HookProgress,
+    HookRegistration, JournalEntry, JournalMessage, RegistrationChange,
 };
 use crate::redaction::CurrentRedaction;
 
@@ -57,14 +57,23 @@ pub struct Audit {
     redaction: CurrentRedaction,
     /// As much as the settings say, where there is none.
     level: Option<AuditLevel>,
-    /// The engine whose hooks were told at the beginning: what is said of it, and of earlier ones, is
-    /// known.
-    told: Option<u64>,
+    /// What was told at the beginning: what is said of that engine, of earlier ones and of earlier
+    /// changes is known.
+    told: Option<Told>,
     /// Read from the bus, and not told yet: the earlier of the two is told first.
     next: Next,
     /// Ready to be read.
     ready: VecDeque<AuditEntry>,
     _audited: Audited,
+}
+
+/// What was in force when an audit began.
+#[derive(Debug, Clone, Copy)]
+struct Told {
+    /// Of this engine.
+    generation: u64,
+    /// After this change at run time.
+    change: u64,
 }
 
 #[derive(Debug, Default)]
@@ -92,10 +101,14 @@ impl Audit {
             ready: VecDeque::new(),
             _audited: Audited::count(bus.core().topics()),
         };
-        if let Some(Ok(engine)) = engine.get() {
-            audit.told = Some(engine.generation);
+        let look = |change| {
+            let built = engine.get()?.ok()?;
+            Some((Told { generation: built.generation, change }, in_force(&built.registry)))
+        };
+        if let Some((told, hooks)) = engine.registered().at_rest(look) {
+            audit.told = Some(told);
             let (now, redaction) = (Instant::now(), audit.redaction.now());
-            for hook in in_force(&engine.registry) {
+            for hook in hooks {
                 let entry = of_hook(now, AuditKind::Registered, &hook.identity, &redaction);
                 audit.push(entry, &redaction);
             }
@@ -153,7 +166,11 @@ impl Audit {
     }
 
     fn registration(&mut self, registration: &HookRegistration) {
-        if self.told.is_some_and(|told| registration.generation <= told) {
+        let is_known = |told: Told| match registration.with {
+            ChangedWith::Engine(generation) => generation <= told.generation,
+            ChangedWith::Nothing(change) => change <= told.change,
+        };
+        if self.told.is_some_and(is_known) {
             return;
         }
         let kind = match registration.change {

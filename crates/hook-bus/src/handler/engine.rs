@@ -241,8 +241,7 @@ impl Engine {
         let mut events = options.events.clone();
         // Hooks in settings can listen to these, too, for as long as they are declared.
         let at_run_time = |events: &mut Events| options.declared.add_to(events);
-        let files =
-            read_again(&options.files(), known, options.strict, &mut events, at_run_time);
+        let files = read_again(&options.files(), known, options.strict, &mut events, at_run_time);
         let registry = Arc::new(HookRegistry::new(
             &files,
             &options.handlers,
@@ -309,7 +308,6 @@ fn target(built: &BuiltEngine) -> Option<Target> {
         registry: Arc::clone(&engine.registry),
         runner: engine.pipeline.shared_runner(),
         limits: engine.registration,
-        generation: engine.generation,
     })
 }
 

@@ -432,11 +432,12 @@ impl<'e> Door<'e> {
         mut failure: StageFailure,
         partial: PipelineOutcome,
     ) -> Box<HookExecutionResponse> {
-        if let Some(names) = unfinished(plan, &partial.hooks) {
+        if let Some(names) = unfinished(plan, &partial.hooks, &partial.not_started) {
             failure.details.insert("unfinished", names);
         }
         log::event(plan.event, &self.id, &partial.hooks, &partial.processed);
         let mut response = self.fail(plan, failure);
+        response.not_started = partial.not_started;
         let hooks = partial.hooks.iter();
         response.processed.warn(hooks.flat_map(HookExecutionResult::caller_warnings));
         if partial.processed.decision > response.processed.decision {

@@ -7,7 +7,7 @@ use hook_core::settings::RegistrationLimits;
 use hook_core::{HandlerHook, HookEventName, HookRegistry, Runner};
 
 use crate::handler::registrations::Registrations;
-use crate::message::RegistrationChange;
+use crate::message::{ChangedWith, RegistrationChange};
 
 /// Why a hook cannot be registered.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -121,8 +121,6 @@ pub(crate) struct Target {
     pub(crate) runner: Arc<Runner>,
     /// How many hooks clients may register.
     pub(crate) limits: RegistrationLimits,
-    /// Which engine of its system it is.
-    pub(crate) generation: u64,
 }
 
 /// The hooks of one system that were registered at run time, and the engine that has them.
@@ -137,6 +135,8 @@ struct State {
     /// The engine that is in force, or is about to be.
     target: Option<Target>,
     last: u64,
+    /// How many came and went that somebody was told of.
+    changes: u64,
     hooks: BTreeMap<u64, RegisteredHook>,
     /// Their ids.
     ids: HashSet<Arc<str>>,
@@ -165,6 +165,13 @@ impl RegisteredHooks {
         install()
     }
 
+    /// Looks at what is in force while none of them comes or goes; `look` is told the number of the last
+    /// change.
+    pub(crate) fn at_rest<T>(&self, look: impl FnOnce(u64) -> T) -> T {
+        let state = self.lock();
+        look(state.changes)
+    }
+
     /// Whether one of them is a guard of that event.
     pub(crate) fn has_guard_of(&self, event: HookEventName) -> bool {
         self.lock().hooks.values().any(|known| known.hook.is_guard_of(event))
@@ -186,10 +193,17 @@ impl RegisteredHooks {
             return Err(RegisterError::InvalidMatcher { hook, problem });
         }
         let mut state = self.lock();
-        let number = state.last + 1;
+        let mut number = state.last + 1;
         let id: Arc<str> = match id {
             Some(id) => id.into(),
-            None => format!("hook-{number}").into(),
+            // The numbers that somebody else's ids have are left out.
+            None => loop {
+                let id: Arc<str> = format!("hook-{number}").into();
+                if !state.ids.contains(&id) {
+                    break id;
+                }
+                number += 1;
+            },
         };
         if state.ids.contains(&id) {
             return Err(RegisterError::DuplicateId { id: id.to_string() });
@@ -205,7 +219,9 @@ impl RegisteredHooks {
         if let Some(target) = &state.target {
             let registered = target.registry.register(number, &hook, &target.runner);
             let change = RegistrationChange::Registered;
-            self.registrations.tell(change, &registered, target.generation);
+            let with = ChangedWith::Nothing(state.changes + 1);
+            self.registrations.tell(change, &registered, with);
+            state.changes += 1;
         }
         state.ids.insert(Arc::clone(&id));
         state.hooks.insert(number, RegisteredHook { id: Arc::clone(&id), hook, registrant });
@@ -214,14 +230,20 @@ impl RegisteredHooks {
 
     fn unregister(&self, number: u64) {
         let mut state = self.lock();
-        if let Some(gone) = state.hooks.remove(&number) {
+        let gone = state.hooks.remove(&number);
+        if let Some(gone) = &gone {
             state.ids.remove(&gone.id);
         }
-        let Some(target) = &state.target else { return };
-        if let Some(hook) = target.registry.unregister(number) {
-            let change = RegistrationChange::Unregistered;
-            self.registrations.tell(change, &hook, target.generation);
+        let target = state.target.as_ref();
+        let hook = target.and_then(|target| target.registry.unregister(number));
+        if let Some(hook) = &hook {
+            state.changes += 1;
+            let with = ChangedWith::Nothing(state.changes);
+            self.registrations.tell(RegistrationChange::Unregistered, hook, with);
         }
+        // A function may hold the registration of another hook, which goes with it.
+        drop(state);
+        drop((gone, hook));
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

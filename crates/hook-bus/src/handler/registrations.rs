@@ -8,7 +8,7 @@ use hook_core::{Hook, HookEventName, HookRegistry};
 
 use crate::bus::Topics;
 use crate::bus::sealed::Message;
-use crate::message::{HookRegistration, RegistrationChange};
+use crate::message::{ChangedWith, HookRegistration, RegistrationChange};
 
 /// Publishes what comes and goes. It does not keep the bus alive.
 #[derive(Debug)]
@@ -36,17 +36,17 @@ impl Registrations {
         let gone = before.map(in_force).unwrap_or_default();
         let come = in_force(now);
         for hook in without(&gone, &come) {
-            self.tell(RegistrationChange::Unregistered, hook, generation);
+            self.tell(RegistrationChange::Unregistered, hook, ChangedWith::Engine(generation));
         }
         for hook in without(&come, &gone) {
-            self.tell(RegistrationChange::Registered, hook, generation);
+            self.tell(RegistrationChange::Registered, hook, ChangedWith::Engine(generation));
         }
     }
 
-    /// Says that a hook came or went, with that engine or, at run time, into it.
-    pub(crate) fn tell(&self, change: RegistrationChange, hook: &Hook, generation: u64) {
+    /// Says that a hook came or went.
+    pub(crate) fn tell(&self, change: RegistrationChange, hook: &Hook, with: ChangedWith) {
         if let Some(topics) = self.topics.upgrade() {
-            let registration = HookRegistration::now(change, hook.identity.clone(), generation);
+            let registration = HookRegistration::now(change, hook.identity.clone(), with);
             HookRegistration::topic(&topics).publish(&Arc::new(registration));
         }
     }

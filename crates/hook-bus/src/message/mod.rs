@@ -13,6 +13,7 @@ pub use correlation::{CorrelationId, CorrelationIdTooLong};
 pub use journal::{JournalEntry, JournalMessage};
 pub use progress::{HookFinished, HookProgress, HookStarted};
 pub use read_back::MessageError;
+pub(crate) use registration::ChangedWith;
 pub use registration::{HookRegistration, RegistrationChange};
 pub use request::HookExecutionRequest;
 pub(crate) use request::{Body, Invalid, Named, RequestFields};

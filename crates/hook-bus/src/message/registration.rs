@@ -14,8 +14,17 @@ pub struct HookRegistration {
     pub change: RegistrationChange,
     /// The hook.
     pub hook: HookIdentity,
-    /// The engine that came or went with it.
-    pub(crate) generation: u64,
+    /// What it came or went with.
+    pub(crate) with: ChangedWith,
+}
+
+/// What a hook came or went with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ChangedWith {
+    /// The engine of this generation.
+    Engine(u64),
+    /// Nothing else: it was registered or unregistered at run time, as the change of this number.
+    Nothing(u64),
 }
 
 /// What happened to a hook.
@@ -28,8 +37,8 @@ pub enum RegistrationChange {
 }
 
 impl HookRegistration {
-    pub(crate) fn now(change: RegistrationChange, hook: HookIdentity, generation: u64) -> Self {
-        Self { at: Instant::now(), change, hook, generation }
+    pub(crate) fn now(change: RegistrationChange, hook: HookIdentity, with: ChangedWith) -> Self {
+        Self { at: Instant::now(), change, hook, with }
     }
 
     /// About how many bytes the message holds in memory.

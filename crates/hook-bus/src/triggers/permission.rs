@@ -5,6 +5,8 @@ use hook_core::{
     PolicyDecision, RawObject,
 };
 
+use tokio::time::Instant;
+
 use super::advice::{HookAdvice, add_warnings};
 use super::retry::Retries;
 use super::tool_call::ToolCall;
@@ -64,6 +66,7 @@ pub(super) async fn ask_permission(
         };
         let mut told = PermissionDeniedInput::new(call.name.clone(), input.clone(), by.as_str());
         told.reason = Some(refusal.clone());
+        let fired = Instant::now();
         let Some(answer) = host.fire(told).await else {
             permission.refusal = Some(refusal);
             return permission;
@@ -74,13 +77,16 @@ pub(super) async fn ask_permission(
         if answer.decision == PolicyDecision::Stop {
             permission.stop.get_or_insert(reason_of_hooks);
         }
-        let asks_again = permission.stop.is_none()
-            && answer.decision == PolicyDecision::Retry
-            && retries.wait(answer.retry_after).await.is_ok();
-        if !asks_again {
-            permission.refusal = Some(refusal);
-            return permission;
+        if permission.stop.is_none() && answer.decision == PolicyDecision::Retry {
+            match retries.wait(answer.retry_after, fired).await {
+                Ok(()) => continue,
+                Err(end) => {
+                    permission.warnings.push(format!("the user was not asked again: {end}"))
+                }
+            }
         }
+        permission.refusal = Some(refusal);
+        return permission;
     }
 }
 

@@ -16,6 +16,7 @@ use super::tool_call::{ToolCall, ToolContent, ToolResult, ToolVerdict};
 use super::tool_status::ToolStatus;
 use super::tool_status::ToolWatch;
 use crate::host::AgentHost;
+use tokio::time::Instant;
 
 /// Whether a tool may run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -196,10 +197,11 @@ where
     F: Future<Output = ToolResult>,
 {
     let mut retries = Retries::at_most(MOST_RETRIES, host);
+    let mut said = Said::default();
     loop {
-        let (input, mut said) = match may_run(host, call).await {
-            Ok(allowed) => allowed,
-            Err(ended) => return *ended,
+        let input = match may_run(host, call, &mut said).await {
+            Ok(input) => input,
+            Err(ended) => return ended.result(said),
         };
         watch.running(&input);
         let ran = ToolCall { input: input.clone(), ..call.clone() };
@@ -237,6 +239,7 @@ where
 }
 
 /// What the hooks of one call have said so far, beside their decisions.
+#[derive(Default)]
 struct Said {
     advice: HookAdvice,
     warnings: Vec<String>,
@@ -249,32 +252,42 @@ impl Said {
     }
 }
 
-/// What a tool is called with, or the result of a call that is not made.
-async fn may_run(host: &AgentHost, call: &ToolCall) -> Result<(RawObject, Said), Box<ToolResult>> {
+/// Why a tool is not called.
+enum NotRun {
+    Blocked { reason: String },
+    Stopped { reason: String },
+}
+
+impl NotRun {
+    fn result(self, said: Said) -> ToolResult {
+        match self {
+            Self::Blocked { reason } => ToolResult::blocked(reason, said.advice, said.warnings),
+            Self::Stopped { reason } => {
+                ToolResult::stopped(reason, false, said.advice, said.warnings)
+            }
+        }
+    }
+}
+
+/// What a tool is called with, if it is.
+async fn may_run(host: &AgentHost, call: &ToolCall, said: &mut Said) -> Result<RawObject, NotRun> {
     let BeforeToolHookResult { decision, advice, warnings } =
         fire_before_tool_hook(host, call).await;
-    let mut said = Said { advice, warnings };
-    let refusal = match decision {
-        BeforeToolDecision::Run { input } => return Ok((input, said)),
+    said.add(advice, warnings);
+    match decision {
+        BeforeToolDecision::Run { input } => Ok(input),
         BeforeToolDecision::Ask { input, reason } => {
             let permission = ask_permission(host, call, &input, &reason).await;
             said.add(permission.advice, permission.warnings);
-            if let Some(reason) = permission.stop {
-                let stopped = ToolResult::stopped(reason, false, said.advice, said.warnings);
-                return Err(Box::new(stopped));
-            }
-            match permission.refusal {
-                None => return Ok((input, said)),
-                Some(refusal) => refusal,
+            match (permission.stop, permission.refusal) {
+                (Some(reason), _) => Err(NotRun::Stopped { reason }),
+                (None, Some(reason)) => Err(NotRun::Blocked { reason }),
+                (None, None) => Ok(input),
             }
         }
-        BeforeToolDecision::Block { reason } => reason,
-        BeforeToolDecision::Stop { reason } => {
-            let stopped = ToolResult::stopped(reason, false, said.advice, said.warnings);
-            return Err(Box::new(stopped));
-        }
-    };
-    Err(Box::new(ToolResult::blocked(refusal, said.advice, said.warnings)))
+        BeforeToolDecision::Block { reason } => Err(NotRun::Blocked { reason }),
+        BeforeToolDecision::Stop { reason } => Err(NotRun::Stopped { reason }),
+    }
 }
 
 /// What follows when a tool failed.
@@ -296,13 +309,14 @@ async fn tool_failed(
 ) -> AfterFailure {
     let mut told = ToolErrorInput::new(ran.name.clone(), ran.input.clone(), error);
     told.tool_call_id.clone_from(&ran.id);
+    let fired = Instant::now();
     let Some(processed) = host.fire(told).await else { return AfterFailure::GoOn };
     let (decision, after) = (processed.decision, processed.retry_after);
     let (reason, advice) = HookAdvice::with_reason(&processed);
     said.add(advice, processed.warnings);
     match decision {
         PolicyDecision::Stop => AfterFailure::Stop { reason },
-        PolicyDecision::Retry => match retries.wait(after).await {
+        PolicyDecision::Retry => match retries.wait(after, fired).await {
             Ok(()) => AfterFailure::Again,
             Err(end) => {
                 said.warnings.push(format!("the tool was not run again: {end}"));

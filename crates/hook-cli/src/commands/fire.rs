@@ -2,12 +2,13 @@
 
 mod background;
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 use hook_bus::{HookExecutionRequest, HookExecutionResponse, HookSystem};
-use hook_core::{Background, HookEventName, ObjectWriter, PolicyDecision, RawObject};
+use hook_core::{Background, Hook, HookEventName, ObjectWriter, PolicyDecision, RawObject};
 use tokio_util::sync::CancellationToken;
 
 use super::input::{Input, InputArguments, Otherwise};
@@ -53,6 +54,9 @@ pub(crate) struct Arguments {
     /// Run the async hooks of the event alone, and wait for them: what `hook fire` starts for them
     #[arg(long, hide = true)]
     async_only: bool,
+    /// With --async-only: leave out the hook of this name, since the plan ended before it
+    #[arg(long, hide = true, value_name = "NAME")]
+    not_started: Vec<String>,
 }
 
 pub(crate) async fn run(
@@ -63,13 +67,7 @@ pub(crate) async fn run(
 ) -> Result<Status, CommandError> {
     let event = match context.event(&arguments.event) {
         Ok(event) => event,
-        Err(no_event) => {
-            // What is no event has no guard. Settings that cannot be read may declare it.
-            if no_event.is_complete {
-                stake.is_known(false);
-            }
-            return Err(refuse(arguments, no_event, context, printer).await);
-        }
+        Err(no_event) => return Err(refuse(arguments, no_event, context, stake, printer).await),
     };
     let background = match arguments.async_only {
         true => Background::Only,
@@ -77,6 +75,10 @@ pub(crate) async fn run(
     };
     let system = context.builder()?.background(background).build()?;
     let fired = with_hooks_of(&system, context, printer, async |system, stop, printer| {
+        for name in &arguments.not_started {
+            // One that is gone since is not started, either.
+            let _ = system.set_hook_enabled(name, false);
+        }
         fire(arguments, event, context, system, stop, printer).await
     });
     let fired = fired.await;
@@ -86,25 +88,29 @@ pub(crate) async fn run(
     fired
 }
 
-/// Says that there is no such event; as the engine says it, where its response is asked for.
+/// Says that there is no such event; as the engine says it, where its response is asked for. A guard
+/// may listen to it all the same: its declaration went, or settings that declare it cannot be read.
 async fn refuse(
     arguments: &Arguments,
     no_event: NoEvent,
     context: &Context,
+    stake: &Stake,
     printer: &mut Printer,
 ) -> CommandError {
-    let name = &arguments.event;
-    if context.json() {
-        let request = HookExecutionRequest::unchecked(name, RawObject::empty());
-        let answered = async {
-            let response = context.hook_system(printer).await?.bus().request(request).await;
-            printer.message(&response.to_json()).await
-        };
-        if let Err(error) = answered.await {
-            return error;
+    let request = HookExecutionRequest::unchecked(&arguments.event, RawObject::empty());
+    let answered = async {
+        let response = context.hook_system(printer).await?.bus().request(request).await;
+        let is_blocked = response.processed.decision > PolicyDecision::Proceed;
+        stake.is_known(is_blocked || !no_event.is_complete);
+        match context.json() {
+            true => printer.message(&response.to_json()).await,
+            false => Ok(()),
         }
+    };
+    match answered.await {
+        Ok(()) => no_event.into(),
+        Err(error) => error,
     }
-    no_event.into()
 }
 
 async fn fire(
@@ -135,12 +141,16 @@ async fn fire(
     let begun = Instant::now();
     let response = system.bus().request(request(arguments, context, &input)).await;
     let fired = Fired { took: begun.elapsed(), interrupted: stop.is_cancelled(), event, input };
-    if !arguments.async_only {
-        background::hand_over(event, &fired.input, context, system, printer);
+    let left = match arguments.async_only {
+        true => Vec::new(),
+        false => background::left(&fired.input, &response, event, system),
+    };
+    if !left.is_empty() {
+        background::hand_over(&fired, &response, context, printer);
     }
     let response = refused_for_unknown_guards(response, event, system, context);
     let status = status(&response);
-    match show(arguments, &fired, &response, context, system, printer).await {
+    match show(arguments, &fired, (&response, &left), context, system, printer).await {
         Ok(()) => Ok(status),
         // The verdict holds whatever becomes of the words.
         Err(error) if status != exit_code::PROCEED => {
@@ -182,7 +192,7 @@ fn refused_for_unknown_guards(
 async fn show(
     arguments: &Arguments,
     fired: &Fired,
-    response: &HookExecutionResponse,
+    (response, left): (&HookExecutionResponse, &[Arc<Hook>]),
     context: &Context,
     system: &HookSystem,
     printer: &mut Printer,
@@ -201,7 +211,7 @@ async fn show(
         let mut whole = registry.diagnostics().iter().filter(|it| it.is_of_whole_file());
         whole.any(|it| it.to_string() == notice)
     };
-    let unmatched = input.as_ref().filter(|_| response.hooks.is_empty());
+    let unmatched = input.as_ref().filter(|_| response.hooks.is_empty() && left.is_empty());
     let explanation = unmatched.map(|input| system.explain(input)).transpose()?;
     let shown = render::Fired {
         event: fired.event,
@@ -209,6 +219,7 @@ async fn show(
         explanation: explanation.as_ref(),
         said: registry.notices(Some(fired.event)).filter(|it| !is_of_whole_file(it)).collect(),
         interrupted: fired.interrupted,
+        left,
         input: arguments.show_input.then_some(&fired.input.json),
         response,
         took: fired.took,

@@ -106,7 +106,19 @@ async fn with_hooks_of(
     let stop = &CancellationToken::new();
     let lines = progress::lines(printer);
     let work = progress::shown_while(system, lines, work(system, stop, printer));
-    until_signalled(system, Hangup::Ends, stop, work).await
+    let ended = until_signalled(system, Hangup::Ends, stop, work).await;
+    warn_of_ended(system, printer);
+    ended
+}
+
+/// Says that async hooks were ended with the command.
+fn warn_of_ended(system: &HookSystem, printer: &mut Printer) {
+    let ended = match system.ended_in_background() {
+        0 => return,
+        1 => "1 async hook was".to_owned(),
+        hooks => format!("{hooks} async hooks were"),
+    };
+    printer.warning(&format!("{ended} ended with the command, before the work was done"));
 }
 
 /// Whether both names are those of one file that is there.

@@ -102,6 +102,7 @@ pub(crate) async fn run(
         }
     };
     let ended = until_signalled(system, Hangup::IsHeardElsewhere, stop, work).await;
+    super::warn_of_ended(system, printer);
     // Only now, so that what ended with the command is in it.
     if let Some(recording) = recording {
         recording.end(printer).await;

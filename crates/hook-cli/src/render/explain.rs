@@ -253,6 +253,7 @@ fn how_it_runs(hook: &Hook) -> String {
         _ => "in process".to_owned(),
     };
     let failure = match hook.fail_behavior {
+        _ if hook.runs_in_background() => "async: nothing waits for it, and it cannot block",
         FailBehavior::Continue => "if it fails, things go on",
         FailBehavior::Block => "if it fails, that blocks",
     };

@@ -1,12 +1,13 @@
 //! What `hook fire` shows: the decision first, then each hook with all that it said.
 
 use std::fmt::Write;
+use std::sync::Arc;
 use std::time::Duration;
 
 use hook_bus::HookExecutionResponse;
 use hook_core::run::Captured;
 use hook_core::{
-    Explanation, HookEventName, HookExecutionResult, HookFailure, PolicyDecision, RawJson,
+    Explanation, Hook, HookEventName, HookExecutionResult, HookFailure, PolicyDecision, RawJson,
     RawObject,
 };
 
@@ -35,6 +36,8 @@ pub(crate) struct Fired<'f> {
     pub(crate) said: Vec<&'f str>,
     /// Whether the command was told to end.
     pub(crate) interrupted: bool,
+    /// The async hooks that go on while the command ends.
+    pub(crate) left: &'f [Arc<Hook>],
     /// The input, if inputs are to be shown.
     pub(crate) input: Option<&'f RawJson>,
     pub(crate) response: &'f HookExecutionResponse,
@@ -68,7 +71,7 @@ pub(crate) fn fired(fired: &Fired<'_>, printer: &Printer) -> String {
         let mut details = Details { out: &mut out, indent: 2, printer };
         details.lines("input", Tone::Quiet, &pretty(input.as_str()));
     }
-    if response.hooks.is_empty() {
+    if response.hooks.is_empty() && fired.left.is_empty() && response.not_started.is_empty() {
         if response.success() {
             let text = format!(
                 "{}; `hook explain` with the same arguments says why",
@@ -85,6 +88,14 @@ pub(crate) fn fired(fired: &Fired<'_>, printer: &Printer) -> String {
         .collect();
     for line in aligned(&rows, printer) {
         let _ = writeln!(out, "  {} {line}", printer.paint(Tone::Quiet, "-"));
+    }
+    let row = |hook: &Arc<Hook>| {
+        let name = one_line(hook.display_name());
+        [(Tone::Plain, name), (Tone::Quiet, "async, goes on by itself".to_owned())]
+    };
+    let rows: Vec<_> = fired.left.iter().map(row).collect();
+    for line in aligned(&rows, printer) {
+        let _ = writeln!(out, "  {} {line}", printer.paint(Tone::Good, "↗"));
     }
     let _ = writeln!(out, "\n{}", summary(fired, printer));
     out
@@ -289,6 +300,12 @@ fn summary(fired: &Fired<'_>, printer: &Printer) -> String {
         0 => {}
         skipped => {
             let _ = write!(text, "; {skipped} not started");
+        }
+    }
+    match fired.left.len() {
+        0 => {}
+        left => {
+            let _ = write!(text, "; {left} async");
         }
     }
     printer.paint(Tone::Quiet, &text)

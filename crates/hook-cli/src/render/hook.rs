@@ -17,6 +17,7 @@ pub(super) fn write_hook(object: &mut ObjectWriter<'_>, hook: &Hook) {
     }
     object.integer("priority", hook.priority.into());
     object.bool("sequential", hook.sequential);
+    object.bool("async", hook.runs_in_background());
     object.text("source", &hook.source.to_string());
     write_place(object, hook);
     object.milliseconds("timeout", hook.timeout);

@@ -127,7 +127,10 @@ fn notes(listing: &HookListing) -> impl Iterator<Item = String> {
     let untrusted = (!listing.trusted && blocks.is_none()).then_some(NotRun::Untrusted { changed });
     let disabled = listing.disabled_by.iter().cloned().map(NotRun::Disabled);
     let why = untrusted.into_iter().chain(disabled).map(|reason| reason.to_string());
-    listing.hook.description.clone().into_iter().chain(blocks).chain(why)
+    let is_async = listing.hook.runs_in_background();
+    let background =
+        is_async.then(|| "async: nothing waits for it, and it cannot block".to_owned());
+    listing.hook.description.clone().into_iter().chain(background).chain(blocks).chain(why)
 }
 
 /// Why a hook blocks its event instead of running. One that is switched off blocks nothing.

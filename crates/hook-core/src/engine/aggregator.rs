@@ -214,10 +214,7 @@ pub(crate) fn or_decision(event: HookEventName, outputs: &[HookOutput]) -> HookO
 }
 
 /// The strongest word, the last of equals; what neither forbids nor asks counts as nothing.
-fn strongest(
-    event: HookEventName,
-    decisions: impl Iterator<Item = Decision>,
-) -> Option<Decision> {
+fn strongest(event: HookEventName, decisions: impl Iterator<Item = Decision>) -> Option<Decision> {
     decisions
         .filter(|decision| decision.policy_on(event) > PolicyDecision::Proceed)
         .max_by_key(Decision::policy)

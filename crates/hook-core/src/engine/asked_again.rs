@@ -73,11 +73,20 @@ pub(super) async fn ask_again(
         return Ok(());
     }
     let input = HookInput::new(changed);
+    // They run behind all groups, as one more.
+    let number = plan.groups.len();
     for (index, guard) in late.into_iter().enumerate() {
         let started = runner.start(&guard.hook.spec, input.clone(), scope);
         let mut result = verdict_of(started.finish().await?, &input);
         result.warnings.extend(guard.warning);
+        result.group = (number, guard.hook.priority);
+        let ends = result.decision >= Some(PolicyDecision::Retry);
         finished.results.push((plan.hooks.len() + index, result));
+        if ends {
+            // What it forbids nobody needs to be asked about.
+            finished.results.append(&mut stale);
+            return Ok(());
+        }
     }
     stale.sort_by_key(|(place, _)| *place);
     let scope = RunScope { asked_again: true, ..scope.clone() };

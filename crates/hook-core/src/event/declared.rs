@@ -11,11 +11,11 @@ use super::elsewhere::ELSEWHERE;
 use super::matching::Matching;
 use super::merge_strategy::MergeStrategy;
 use super::row::{EventRow, HookEventName};
+use crate::event::input::BASE_FIELDS;
 use crate::json::JsonObject;
-use crate::json::field::{Field, Kind};
+use crate::json::field::{self, Field, Kind};
 use crate::json::shape::{FieldReader, ShapeError};
-use crate::text::nearest;
-use crate::text::shortened;
+use crate::text::{is_hidden, nearest, shortened};
 
 /// How long the name of a declared event may be, in bytes.
 const MAX_EVENT_NAME: usize = 64;
@@ -103,6 +103,15 @@ enum DeclaredMatching {
     Always,
     Pattern(String),
     Exact(String),
+}
+
+impl DeclaredMatching {
+    fn field(&self) -> Option<&str> {
+        match self {
+            Self::Always => None,
+            Self::Pattern(field) | Self::Exact(field) => Some(field),
+        }
+    }
 }
 
 impl EventDefinition {
@@ -197,6 +206,15 @@ impl EventDefinition {
             && (field.is_empty() || field.len() > MAX_TEXT)
         {
             return Err(invalid("the field that matchers are compared with has 1 to 256 bytes"));
+        }
+        if let DeclaredMatching::Pattern(field) | DeclaredMatching::Exact(field) = &self.matching
+            && field::has(&BASE_FIELDS, field)
+        {
+            return Err(invalid("matchers cannot be compared with a field that every input has"));
+        }
+        let texts = [self.matching.field(), self.block_means.as_deref()];
+        if texts.iter().flatten().any(|text| text.contains(is_hidden)) {
+            return Err(invalid("its texts have no line ends and no other hidden characters"));
         }
         if self.block_means.as_ref().is_some_and(|text| text.len() > MAX_TEXT) {
             return Err(invalid("what a block means has at most 256 bytes"));
@@ -426,7 +444,8 @@ impl Events {
 
     /// The declared ones, by name.
     pub fn declared(&self) -> impl Iterator<Item = HookEventName> {
-        let provisional = self.provisional.values().filter(|it| self.settled(it.as_str()).is_none());
+        let provisional =
+            self.provisional.values().filter(|it| self.settled(it.as_str()).is_none());
         let mut all: Vec<_> = self.declared.values().chain(provisional).copied().collect();
         all.sort_unstable_by_key(|event| event.as_str());
         all.into_iter()

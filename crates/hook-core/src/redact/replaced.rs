@@ -184,7 +184,8 @@ fn in_embedded(text: &str, replacing: &impl Replacing, levels: usize) -> Option<
             // read.
             let start = open - escapes;
             read_until = unescaped_quote(bytes, start);
-            let said = read_string(&format!("\"{}\"", text.get(start..read_until).unwrap_or_default()));
+            let said =
+                read_string(&format!("\"{}\"", text.get(start..read_until).unwrap_or_default()));
             let new = at_level(&said, replacing, deeper);
             if new != said {
                 copy.replace(start, read_until, &inside(&new));

@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -44,6 +45,10 @@ pub struct Runner {
     threads: Arc<Threads>,
     /// Cancelled when hooks are to end that nothing waits for.
     background: CancellationToken,
+    /// How many of these run now, each a handle.
+    in_background: Arc<()>,
+    /// How many of them were ended.
+    ended_in_background: AtomicUsize,
 }
 
 impl Runner {
@@ -72,7 +77,18 @@ impl Runner {
         let blocking = Arc::new(BlockingHandlers::new(&host.limits, Arc::clone(&threads)));
         let running = Arc::default();
         let background = CancellationToken::new();
-        Self { shell, host, slots: OnceLock::new(), running, tasks, blocking, threads, background }
+        Self {
+            shell,
+            host,
+            slots: OnceLock::new(),
+            running,
+            tasks,
+            blocking,
+            threads,
+            background,
+            in_background: Arc::default(),
+            ended_in_background: AtomicUsize::new(0),
+        }
     }
 
     /// Makes executors for the command hooks of one settings file, which belong to that project.
@@ -202,16 +218,26 @@ impl Runner {
             return true;
         }
         let task = self.supervised(hook, input, scope);
+        let handle = Arc::clone(&self.in_background);
         self.tasks.tracker.spawn(async move {
             task.await;
-            drop(permit);
+            drop((permit, handle));
         });
         true
     }
 
     /// Ends the hooks that nothing waits for.
     pub fn end_background(&self) {
+        if !self.background.is_cancelled() {
+            let running = Arc::strong_count(&self.in_background) - 1;
+            self.ended_in_background.fetch_add(running, Ordering::Relaxed);
+        }
         self.background.cancel();
+    }
+
+    /// How many hooks that nothing waits for were [ended](Self::end_background) before they were done.
+    pub fn ended_in_background(&self) -> usize {
+        self.ended_in_background.load(Ordering::Relaxed)
     }
 
     fn supervised(

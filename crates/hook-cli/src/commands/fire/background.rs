@@ -3,36 +3,55 @@
 
 use std::io::{Seek, Write};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 
-use hook_bus::HookSystem;
-use hook_core::HookEventName;
+use hook_bus::{HookExecutionResponse, HookSystem};
+use hook_core::{Hook, HookEventName};
 
+use super::Fired;
 use crate::commands::input::Input;
 use crate::context::Context;
 use crate::output::Printer;
 
-/// Starts the process, if the event has such hooks. They are told the input as it came.
-pub(super) fn hand_over(
-    event: HookEventName,
+/// The async hooks of the event that its plan left to the process: those that match, and that nothing
+/// ended before.
+pub(super) fn left(
     input: &Input,
-    context: &Context,
+    response: &HookExecutionResponse,
+    event: HookEventName,
     system: &HookSystem,
+) -> Vec<Arc<Hook>> {
+    let hooks = system.hooks().unwrap_or_default();
+    if !hooks.iter().any(|it| it.hook.event == event && it.hook.runs_in_background()) {
+        return Vec::new();
+    }
+    let Ok(explanation) = input.of(event).map(|input| system.explain(&input)) else {
+        return Vec::new();
+    };
+    let is_left = |hook: &Arc<Hook>| {
+        let mut ended = response.not_started.iter();
+        hook.runs_in_background() && !ended.any(|it| it.hook.is_same_hook(&hook.identity))
+    };
+    let running = explanation.iter().flat_map(|explanation| explanation.running());
+    running.map(|explained| Arc::clone(&explained.hook)).filter(is_left).collect()
+}
+
+/// Starts the process. Its hooks are told the input as it came.
+pub(super) fn hand_over(
+    fired: &Fired,
+    response: &HookExecutionResponse,
+    context: &Context,
     printer: &mut Printer,
 ) {
-    let hooks = system.hooks().unwrap_or_default();
-    let runs = hooks.iter().any(|listing| {
-        let hook = &listing.hook;
-        hook.event == event && listing.enabled && listing.trusted && hook.runs_in_background()
-    });
-    if !runs {
-        return;
-    }
+    let event = fired.event;
     let start = || {
         let mut told = tempfile::tempfile()?;
-        told.write_all(input.json.as_str().as_bytes())?;
+        told.write_all(fired.input.json.as_str().as_bytes())?;
         told.rewind()?;
         let mut command = Command::new(std::env::current_exe()?);
         command.args(["fire", event.as_str(), "--input", "-", "--async-only", "--as-hook"]);
+        let ended = response.not_started.iter().map(|it| it.hook.display_name());
+        command.args(ended.map(|name| format!("--not-started={name}")));
         command.args(context.arguments());
         command.stdin(told).stdout(Stdio::null()).stderr(Stdio::null());
         // What ends the group of this command does not end the hooks.

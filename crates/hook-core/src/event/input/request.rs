@@ -143,10 +143,14 @@ impl RequestInput {
     /// An unknown field that has the name of a known one, and would be written beside it.
     fn forged_field(&self) -> Option<String> {
         let known = self.payload.fields();
-        let mut names = self.extra.iter().map(|(name, _)| name);
+        let open = match &self.payload {
+            EventPayload::Open(payload) => Some(payload.fields()),
+            _ => None,
+        };
+        let mut names = self.extra.iter().chain(open.into_iter().flat_map(JsonObject::iter));
         names
-            .find(|name| field::has(&BASE_FIELDS, name) || field::has(known, name))
-            .map(str::to_owned)
+            .find(|(name, _)| field::has(&BASE_FIELDS, name) || field::has(known, name))
+            .map(|(name, _)| name.to_owned())
     }
 
     /// The event that the payload belongs to.

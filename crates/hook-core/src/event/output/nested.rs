@@ -10,10 +10,7 @@ use crate::text::shortened;
 
 /// The first of these fields at any depth of a value that restricts, as it is written.
 /// Nothing recurses, and the time is linear.
-pub(super) fn restriction_within(
-    value: &RawJson,
-    fields: &[&'static Deciding],
-) -> Option<String> {
+pub(super) fn restriction_within(value: &RawJson, fields: &[&'static Deciding]) -> Option<String> {
     let text = value.as_str();
     let mut at = 0;
     loop {
@@ -22,7 +19,9 @@ pub(super) fn restriction_within(
         let key = text.get(open..end)?;
         at = end;
         let Some(rest) = text.get(end..)?.trim_start().strip_prefix(':') else { continue };
-        let Some(field) = name(key).and_then(|name| Deciding::named(&name, fields)) else { continue };
+        let Some(field) = name(key).and_then(|name| Deciding::named(&name, fields)) else {
+            continue;
+        };
         let rest = rest.trim_start();
         if let Ok(value) = RawJson::parse(scalar(rest))
             && matches!(field.read(&value), Meaning::Restrictive { .. })

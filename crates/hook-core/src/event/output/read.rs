@@ -58,27 +58,30 @@ impl HookOutput {
     /// something about decisions that is not written exactly.
     pub(crate) fn checked(self, event: HookEventName) -> Reading {
         let fields = deciding(Some(event));
-        
-        let unusual = |level: Level, name: &str, value: &RawJson| match Deciding::named(name, fields) {
-            Some(field) if field.name == name && field.level == level => {
-                matches!(
-                    field.read(value),
-                    Meaning::Unreadable(_) | Meaning::Restrictive { exact: false, .. }
-                )
-            }
-            Some(_) => true,
-            None if level == Level::Specific && is_replacing(name) => {
-                !matches!(value.kind(), JsonKind::Object | JsonKind::Null)
-            }
-            None => stands_for(name, SPECIFIC) || restriction_within(value, fields).is_some(),
-        };
+
+        let unusual =
+            |level: Level, name: &str, value: &RawJson| match Deciding::named(name, fields) {
+                Some(field) if field.name == name && field.level == level => {
+                    matches!(
+                        field.read(value),
+                        Meaning::Unreadable(_) | Meaning::Restrictive { exact: false, .. }
+                    )
+                }
+                Some(_) => true,
+                None if level == Level::Specific && is_replacing(name) => {
+                    !matches!(value.kind(), JsonKind::Object | JsonKind::Null)
+                }
+                None => stands_for(name, SPECIFIC) || restriction_within(value, fields).is_some(),
+            };
         let specific = self.hook_specific_output.as_ref();
         let is_unusual = matches!(self.decision, Some(Decision::Other(_)))
             || self.extra.iter().any(|(name, value)| unusual(Level::Top, name, value))
             || specific.is_some_and(|fields| {
                 fields.iter().any(|(name, value)| unusual(Level::Specific, name, value))
             });
-        if is_unusual {
+        let too_long =
+            self.retry_after.is_some_and(|after| after > Duration::from_millis(MAX_RETRY_AFTER));
+        if is_unusual || too_long {
             return Reading::of(self.to_raw().as_raw().to_entries(), Some(event));
         }
         Reading { output: self, ..Reading::default() }
@@ -242,7 +245,7 @@ impl Claims {
         let strictest = claims.iter().rev().max_by_key(|claim| claim.rank());
         let Some(claim) = strictest else { return };
         let Meaning::Restrictive { decision, exact } = &claim.meaning else { return };
-        if claim.at_home() && *exact && claims.len() == 1 {
+        if claim.at_home() && *exact && claims.len() == 1 && claim.is_said_by(output) {
             return;
         }
         if !claim.at_home() || !exact {
@@ -302,6 +305,14 @@ impl Claim {
         match &self.meaning {
             Meaning::Restrictive { decision, .. } => Some(decision.rank()),
             _ => None,
+        }
+    }
+
+    /// Whether the output says this: not where its object is there twice, of which the last was read.
+    fn is_said_by(&self, output: &HookOutput) -> bool {
+        match self.field.level {
+            Level::Top => true,
+            Level::Specific => output.specific(self.field.name) == Some(&self.value),
         }
     }
 

@@ -76,7 +76,10 @@ view! {
 }
 
 /// Every hook's changes to one object, laid over each other in plan order.
-pub(crate) fn changes<'a>(outputs: impl Iterator<Item = &'a HookOutput>, name: &str) -> Option<JsonObject> {
+pub(crate) fn changes<'a>(
+    outputs: impl Iterator<Item = &'a HookOutput>,
+    name: &str,
+) -> Option<JsonObject> {
     let mut changes = outputs.filter_map(|output| output.specific_object(name));
     let mut merged = changes.next()?.fields();
     for later in changes {

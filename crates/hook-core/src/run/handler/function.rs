@@ -38,10 +38,7 @@ pub(super) async fn expired(timeout: Duration, cancel: &CancellationToken) -> Ho
     }
 }
 
-pub(super) fn answer(
-    event: HookEventName,
-    finished: std::thread::Result<HandlerResult>,
-) -> Run {
+pub(super) fn answer(event: HookEventName, finished: std::thread::Result<HandlerResult>) -> Run {
     match finished {
         Ok(Ok(output)) => Answer::of_handler(event, output).into(),
         Ok(Err(source)) => Answer::failed(HookFailure::Handler { source: source.into() }).into(),
