@@ -63,6 +63,53 @@ async fn eight_runs_go_on_at_once_and_one_more_is_dropped_and_said() {
     system.shutdown(Duration::from_secs(10)).await;
 }
 
+#[test]
+fn a_command_waits_for_them_at_its_end() {
+    let project = project(&in_background("sleep 0.3; touch done"));
+    let request = json!({"type": "hook-execution-request", "eventName": "BeforeAgent",
+        "input": {"prompt": "p"}});
+    project.write("script.jsonl", &format!("{request}\n"));
+    for (arguments, stdin) in [
+        (vec!["run", "script.jsonl"], String::new()),
+        (vec!["serve", "--stdio"], format!("{request}\n")),
+    ] {
+        let _ = std::fs::remove_file(project.path().join("done"));
+        let arguments = [&arguments[..], &["--settings", "settings.json"]].concat();
+        let finished = Hook::new(&project, &arguments).stdin(stdin).run();
+        assert_eq!(finished.status, 0, "{finished:?}");
+        assert!(project.path().join("done").exists(), "{arguments:?}");
+        assert!(!finished.stderr.contains("async"), "{}", finished.stderr);
+    }
+}
+
+#[test]
+fn what_ended_the_plan_before_them_keeps_them_from_running() {
+    let project = Project::with_settings(&json!({"hooks": {"BeforeAgent": [
+        {"priority": 1, "hooks": [{"type": "command", "name": "no", "command": "exit 2"}]},
+        {"hooks": [in_background("touch ran")]},
+        {"priority": 0, "hooks": [{"type": "command", "name": "first", "async": true,
+            "command": "touch first"}]},
+    ]}}));
+    let fire =
+        ["fire", "BeforeAgent", "--settings", "settings.json", "--input", r#"{"prompt":"p"}"#];
+    let finished = Hook::new(&project, &fire).run();
+    assert_eq!(finished.status, 2, "{finished:?}");
+    for part in ["- later  not started, because of `no`", "↗ first  async, goes on by itself"] {
+        assert!(finished.stdout.contains(part), "{part} in {}", finished.stdout);
+    }
+    let begun = std::time::Instant::now();
+    while !project.path().join("first").exists() {
+        assert!(begun.elapsed() < Duration::from_secs(30));
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    // The process that runs them is over once it has ended the other.
+    while !project.processes().is_empty() {
+        assert!(begun.elapsed() < Duration::from_secs(30));
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert!(!project.path().join("ran").exists());
+}
+
 #[tokio::test]
 async fn the_end_of_the_system_ends_them() {
     let project = project(&in_background("touch started; sleep 1000"));
@@ -70,6 +117,7 @@ async fn the_end_of_the_system_ends_them() {
     fire(&system).await;
     project.appears("started").await;
     system.shutdown(Duration::ZERO).await;
+    assert_eq!(system.ended_in_background(), 1);
     project.assert_nothing_runs().await;
 }
 

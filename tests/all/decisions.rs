@@ -179,6 +179,73 @@ async fn a_wait_beyond_the_deadline_is_not_begun() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_deadline_counts_from_what_was_fired_and_not_from_what_came_before() {
+    // The tool, and the user, take longer than the deadline; the retry does not.
+    let asked = Arc::default();
+    let hook = at_first(HookEventName::ToolError, 1, retry(0), &asked);
+    let host = AgentHost::new(with([hook]).deadline(Duration::from_secs(5)));
+    host.hook_system().unwrap().initialize().await.unwrap();
+    let runs = AtomicUsize::new(0);
+    let call = ToolCall::new(ToolName::new("t").unwrap(), object(json!({})));
+    let result = execute_tool_with_hooks(&host, call, async |_input| {
+        tokio::time::sleep(Duration::from_secs(60)).await;
+        match runs.fetch_add(1, Ordering::Relaxed) {
+            0 => ToolResult::failed("broken"),
+            _ => ToolResult::text("done"),
+        }
+    });
+    assert_eq!((result.await.error, runs.into_inner()), (None, 2));
+
+    let denied = Arc::default();
+    let again = at_first(HookEventName::PermissionDenied, 1, retry(0), &denied);
+    let ask = answering(TOOL, "asks", &json!({"decision": "ask", "reason": "sure?"}));
+    let questions = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&questions);
+    let host = AgentHost::new(with([ask, again]).deadline(Duration::from_secs(5)));
+    // To read the settings takes time, too, and here it flies.
+    host.hook_system().unwrap().initialize().await.unwrap();
+    let host = host.approver(move |_| {
+        let is_first = counted.fetch_add(1, Ordering::Relaxed) == 0;
+        async move {
+            tokio::time::sleep(Duration::from_secs(60)).await;
+            !is_first
+        }
+    });
+    let (result, ran) = self::call(&host, 0).await;
+    assert_eq!((ran, questions.load(Ordering::Relaxed)), (1, 2), "{result:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_hooks_said_before_a_retry_is_not_lost() {
+    let warns = |event, name: &str| {
+        HandlerHook::inline(event, name, |_| {
+            let said = fields(json!({"decision": "nonsense", "systemMessage": "heard"}));
+            Ok(Some(HookOutput::read(said, &mut Vec::new())))
+        })
+    };
+    let asked = Arc::default();
+    // BeforeTool is retried once, then the tool fails once and is run again.
+    let host = AgentHost::new(with([
+        at_first(TOOL, 1, retry(0), &asked),
+        warns(HookEventName::ToolError, "of error"),
+        at_first(HookEventName::ToolError, 1, retry(0), &Arc::default()),
+    ]));
+    let (result, ran) = call(&host, 1).await;
+    assert_eq!((ran, result.error.is_none()), (2, true), "{result:?}");
+    let said = |words: &str| result.warnings.iter().any(|it| it.contains(words));
+    assert!(said("of error"), "{:?}", result.warnings);
+}
+
+#[tokio::test]
+async fn a_function_waits_no_longer_than_an_answer_can_ask_for() {
+    let hour = Duration::from_secs(3600);
+    let hook = HandlerHook::inline(TOOL, "h", move |_| Ok(Some(HookOutput::retry("later", hour))));
+    let response = fire(&with([hook]).build().unwrap(), "BeforeTool", input()).await;
+    assert_eq!(response.processed.retry_after, Some(Duration::from_secs(600)));
+    assert!(response.processed.warnings.iter().any(|it| it.contains("retryAfterMs")));
+}
+
+#[tokio::test(start_paused = true)]
 async fn all_waits_together_end_with_the_deadline() {
     let asked = Arc::default();
     let hook = at_first(TOOL, 100, retry(20_000), &asked);

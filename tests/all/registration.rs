@@ -64,6 +64,33 @@ async fn registrations_survive_a_reload_and_are_switched_by_name() {
 }
 
 #[tokio::test]
+async fn a_hook_that_owns_the_registration_of_another_goes_with_it() {
+    let system = HookSystem::builder(".").build().unwrap();
+    system.initialize().await.unwrap();
+    let inner = system.register(denies("inner")).unwrap();
+    let outer = HandlerHook::on::<BeforeAgent>("outer", move |_input, _answer| {
+        let _ = inner.id();
+        Ok(())
+    });
+    let outer = system.register(outer).unwrap();
+    assert_eq!(names(&system), ["inner", "outer"]);
+    let dropped = tokio::task::spawn_blocking(move || drop(outer));
+    tokio::time::timeout(std::time::Duration::from_secs(10), dropped).await.unwrap().unwrap();
+    assert_eq!(names(&system), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn an_id_that_is_made_is_none_that_somebody_has() {
+    let system = HookSystem::builder(".").build().unwrap();
+    let given = ["hook-1", "hook-3"]
+        .map(|id| system.register_as(id, denies(id), Registrant::Host).unwrap());
+    let made = [(); 3].map(|()| system.register(denies("made")).unwrap());
+    let ids: std::collections::HashSet<&str> =
+        given.iter().chain(&made).map(|registration| registration.id()).collect();
+    assert_eq!(ids.len(), 5, "{ids:?}");
+}
+
+#[tokio::test]
 async fn a_request_in_flight_keeps_the_plan_that_it_has() {
     let system = Arc::new(HookSystem::builder(".").build().unwrap());
     let (started, wait) = tokio::sync::oneshot::channel();

@@ -41,7 +41,7 @@ async fn what_is_no_declaration_is_answered_with_the_field_that_is_wrong() {
     for (field, value, said) in [
         ("eventName", json!(7), "eventName"),
         ("eventName", json!("a b"), "letter"),
-        ("eventName", json!("BeforeTool"), "something else"),
+        ("eventName", json!("BeforeTool"), "built-in event"),
         ("matching", json!({"exact": "a", "pattern": "b"}), "matching"),
         ("matching", json!([]), "matching"),
         ("merge", json!("some"), "merge"),
@@ -50,7 +50,9 @@ async fn what_is_no_declaration_is_answered_with_the_field_that_is_wrong() {
     ] {
         let mut message = deploy();
         message[field] = value;
+        message["correlationId"] = json!("d-1");
         let answered = client.ask(&message).await;
+        assert_eq!(answered["correlationId"], "d-1", "{message}");
         assert_eq!(answered["error"]["code"], "invalid_request", "{message}");
         let text = answered["error"]["message"].as_str().unwrap();
         assert!(text.contains(said), "{message}: {text}");

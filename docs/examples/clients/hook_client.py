@@ -302,8 +302,7 @@ def laid_onto(response, answer):
     {"sdk": "openai-chat", "llm_request": ..., "llm_response": response}. What hooks changed comes
     in the stable form (protocol.md, section 7), with only the fields that they gave; all that it
     does not show, such as calls of tools and ids, stays as it is in the response."""
-    specific = (answer["finalOutput"] or {}).get("hookSpecificOutput") or {}
-    stable = specific.get("llm_response") or {}
+    stable = (answer.get("modified") or {}).get("llm_response") or {}
     # `candidates` count before `text`, which is all text of the first of them.
     first = (stable.get("candidates") or [{}])[0]
     parts = (first.get("content") or {}).get("parts")

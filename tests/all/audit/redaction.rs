@@ -96,7 +96,8 @@ fn a_broken_pattern_leaves_all_values_out_and_says_why() {
     );
     for line in recorded.iter().skip(1).chain(&audited) {
         let why = line["withheld"].as_str().unwrap();
-        assert!(why.contains("the pattern `(` is not a regular expression"), "{why}");
+        // Not the pattern, which may be the secret itself.
+        assert!(why.starts_with("one of `redact.patterns` cannot be used, in "), "{why}");
         for text in texts(line) {
             assert!(!text.contains("hunter2") && !text.contains("AKIA"), "{line}");
         }

@@ -42,6 +42,28 @@ async fn fire(system: &HookSystem) {
 }
 
 #[tokio::test]
+async fn what_is_registered_while_it_listens_is_told_once() {
+    let system = HookSystem::builder("/").build().unwrap();
+    system.initialize().await.unwrap();
+    let hook = |name: &str| HandlerHook::inline(HookEventName::BeforeAgent, name, |_| Ok(None));
+    let early = system.register(hook("early")).unwrap();
+    let mut audit = system.audit(AuditLevel::Info);
+    let late = system.register(hook("late")).unwrap();
+    drop(early);
+    let shown = |audit: &mut Audit| -> Vec<String> {
+        let shown =
+            |it: &AuditEntry| format!("{} {}", it.kind.as_str(), it.hook.as_deref().unwrap());
+        told(audit).iter().map(shown).collect()
+    };
+    let expected = ["registered early", "registered late", "unregistered early"];
+    assert_eq!(shown(&mut audit), expected);
+    system.reload().await.unwrap();
+    assert_eq!(shown(&mut audit), Vec::<String>::new(), "what stays is not told again");
+    drop(late);
+    assert_eq!(shown(&mut audit), ["unregistered late"]);
+}
+
+#[tokio::test]
 async fn info_tells_who_decided_and_who_failed_and_verbose_the_rest() {
     let project = project();
     let system = project.system();

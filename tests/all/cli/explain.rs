@@ -148,7 +148,7 @@ fn json_says_it_hook_by_hook() {
     assert_eq!(
         lines[0],
         json!({"event": "BeforeTool", "name": "guard", "type": "command",
-            "command": "./guard.sh --strict", "matcher": "write_file|edit", "priority": 100, "sequential": false,
+            "command": "./guard.sh --strict", "matcher": "write_file|edit", "priority": 100, "sequential": false, "async": false,
             "source": "project", "file": project_settings, "line": lines[0]["line"], "column": lines[0]["column"],
             "timeout": 5000, "timeoutFrom": "file", "failBehavior": "continue", "start": "direct",
             "subject": "edit", "runs": true, "position": 1, "group": 1, "mode": "sequential",

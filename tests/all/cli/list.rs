@@ -103,7 +103,7 @@ fn json_says_where_a_hook_was_switched_off() {
         lines[0],
         json!({"event": "BeforeTool", "name": "guard", "type": "command", "command": "true",
             "description": "Keeps the agent out of /etc", "matcher": "write_file|edit",
-            "priority": 100, "sequential": false, "source": "explicit", "file": "settings.json",
+            "priority": 100, "sequential": false, "async": false, "source": "explicit", "file": "settings.json",
             "line": lines[0]["line"], "column": lines[0]["column"], "timeout": 60_000,
             "timeoutFrom": "engine", "failBehavior": "continue", "start": "shell",
             "enabled": true, "trusted": true})

@@ -319,8 +319,177 @@ async fn what_declares_no_event_is_said_with_its_place_and_declares_none() {
     for name in ["BeforeTool", "before_tool"] {
         let system = HookSystem::builder("/").build().unwrap();
         let refused = system.declare_event(EventDefinition::new(name));
-        assert!(matches!(refused, Err(DeclareError::Exists { .. })), "{name}");
+        assert!(matches!(refused, Err(DeclareError::BuiltIn { .. })), "{name}: {refused:?}");
     }
+}
+
+#[tokio::test]
+async fn what_every_input_has_is_no_field_of_a_declared_event() {
+    for field in ["cwd", "session_id", "hook_event_name", "timestamp", "transcript_path"] {
+        let refused = EventDefinition::new(EVENT).matching_exactly(field).event();
+        assert!(matches!(refused, Err(DeclareError::Invalid { .. })), "{field}");
+        let event = EventDefinition::new(EVENT).event().unwrap();
+        let payload = OpenInput::new(event, fields(json!({field: "/forged"}))).unwrap();
+        let told = HandlerHook::inline(event, "h", |_| Ok(None));
+        let system = HookSystem::builder("/").event(EventDefinition::new(EVENT)).unwrap();
+        let result = system.handler(told).build().unwrap().fire(payload).await;
+        let code = result.failure.map(|failure| failure.code.as_str());
+        assert_eq!(code, Some("invalid_payload"), "{field}");
+    }
+    for text in ["a\nb", "a\u{202e}b"] {
+        assert!(EventDefinition::new(EVENT).matching_exactly(text).event().is_err(), "{text:?}");
+        assert!(EventDefinition::new(EVENT).block_means(text).event().is_err(), "{text:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_mistake_in_a_declaration_is_shown_where_it_is_and_said_once_more_of_its_hooks() {
+    for (declared, place, said, suggested) in [
+        (json!({"matchin": {}}), "matchin", "unknown key `matchin`", Some("matching")),
+        (json!({"matching": {"exactly": "x"}}), "matching.exactly", "unknown key", Some("exact")),
+        (json!({"merge": "or_decision"}), "merge", "did you mean \"or-decision\"?", None),
+        (json!({"matching": {}}), "matching", "found neither", None),
+    ] {
+        let mut settings = settings();
+        settings["hooksConfig"]["events"][EVENT] = declared.clone();
+        let project = Project::with_settings(&settings);
+        let system = project.system();
+        system.initialize().await.unwrap();
+        let diagnostics = system.diagnostics().unwrap();
+        let [first, of_hooks] = &diagnostics[..] else { panic!("{declared}: {diagnostics:?}") };
+        assert_eq!(first.place.path, format!("hooksConfig.events.{EVENT}.{place}"));
+        assert!(first.message.contains(said), "{}", first.message);
+        assert_eq!(first.suggestion.as_deref(), suggested, "{declared}");
+        assert!(of_hooks.message.contains("is not declared"), "{}", of_hooks.message);
+        // The guard waits for its event to be declared.
+        let response = fire(&system, EVENT, of("production")).await;
+        assert_eq!(decision(&response), "block", "{declared}");
+    }
+}
+
+#[tokio::test]
+async fn a_guard_blocks_when_its_event_means_something_else_or_nothing_now() {
+    let mut settings = settings();
+    settings.as_object_mut().unwrap().remove("hooksConfig");
+    let project = Project::with_settings(&settings);
+    let system = project.builder().build().unwrap();
+    let declared = system.declare_event(definition()).unwrap();
+    let row = declared.event();
+    system.initialize().await.unwrap();
+    assert_eq!(decision(&fire(&system, EVENT, of("production")).await), "block");
+    assert_eq!(decision(&fire(&system, EVENT, of("staging")).await), "proceed");
+    drop(declared);
+    // By name and typed alike.
+    let undeclared = async || {
+        let named = fire(&system, EVENT, of("staging")).await;
+        let typed = system.fire(fired(row, "staging")).await;
+        assert_eq!(code(&named), typed.failure.map(|failure| failure.code.as_str()));
+        assert_eq!(decision(&named), typed.decision.as_str());
+        (code(&named), decision(&named))
+    };
+    assert_eq!(undeclared().await, (Some("unsupported_event"), "block"));
+    for other in [
+        definition().merge(MergeStrategy::First),
+        EventDefinition::new(EVENT).merge(MergeStrategy::Observe),
+        EventDefinition::new(EVENT).matching_pattern("build"),
+    ] {
+        let declared = system.declare_event(other.clone()).unwrap();
+        let response = fire(&system, EVENT, of("staging")).await;
+        assert_eq!(decision(&response), "block", "{other:?}");
+        assert_ne!(code(&response), None, "{other:?}");
+        drop(declared);
+    }
+    // Declared as it was, or read again, it is asked.
+    let declared = system.declare_event(definition()).unwrap();
+    assert_eq!(decision(&fire(&system, EVENT, of("staging")).await), "proceed");
+    drop(declared);
+    let other = system.declare_event(definition().merge(MergeStrategy::First)).unwrap();
+    system.reload().await.unwrap();
+    let response = fire(&system, EVENT, of("production")).await;
+    assert_eq!((code(&response), response.hooks.len()), (None, 1));
+    drop(other);
+
+    // A guard that the host registered is none that can be lost, either.
+    let system = HookSystem::builder("/").build().unwrap();
+    let declared = system.declare_event(definition()).unwrap();
+    let guard = HandlerHook::inline(row, "guard", |_| Ok(None)).fail_behavior(FailBehavior::Block);
+    let _guard = system.register(guard).unwrap();
+    assert_eq!(decision(&fire(&system, EVENT, of("x")).await), "proceed");
+    drop(declared);
+    assert_eq!(decision(&fire(&system, EVENT, of("x")).await), "block");
+}
+
+#[tokio::test]
+async fn settings_of_the_user_say_what_an_event_means_whoever_declared_it_before() {
+    let project = Project::with_settings(&json!({}));
+    let system = project.system();
+    system.initialize().await.unwrap();
+    let observed = EventDefinition::new(EVENT).merge(MergeStrategy::Observe);
+    let declared = system.declare_event(observed).unwrap();
+    assert_eq!(decision(&fire(&system, EVENT, of("production")).await), "proceed");
+    project.write("settings.json", &settings().to_string());
+    system.reload().await.unwrap();
+    let response = fire(&system, EVENT, of("production")).await;
+    assert_eq!((code(&response), decision(&response)), (None, "block"));
+    drop(declared);
+    let response = fire(&system, EVENT, of("production")).await;
+    assert_eq!((code(&response), decision(&response)), (None, "block"));
+}
+
+#[tokio::test]
+async fn a_trusted_guard_blocks_when_its_event_is_declared_otherwise() {
+    let project = Project::with_settings(&settings());
+    let store = TrustStore::new(project.home().join("trust.json"));
+    let source = SettingsSource::optional(HookSource::Project, project.settings());
+    let entries = hook_core::settings::load(&source).unwrap().hooks;
+    store.grant(&project.path(), &entries).unwrap();
+    let system = || {
+        let builder = HookSystem::builder(project.path()).settings(source.clone());
+        builder.trust(TrustPolicy::Store(store.clone())).build().unwrap()
+    };
+    assert_eq!(decision(&fire(&system(), EVENT, of("staging")).await), "proceed");
+    for changed in [
+        json!({"matching": {"exact": "environment"}, "merge": "observe"}),
+        json!({"matching": {"exact": "build"}, "blockMeans": "it is rolled back"}),
+        json!({"matching": {"pattern": "environment"}, "blockMeans": "it is rolled back"}),
+        json!({"matching": {"exact": "environment"}, "blockMeans": "nothing much"}),
+        json!({"blockMeans": "it is rolled back"}),
+    ] {
+        let mut theirs = settings();
+        theirs["hooksConfig"]["events"][EVENT] = changed.clone();
+        project.write("settings.json", &theirs.to_string());
+        // Asked about what it would have let go on before: it cannot tell.
+        let mut input = of("production");
+        input["build"] = json!("7");
+        let response = fire(&system(), EVENT, input).await;
+        assert_eq!(decision(&response), "block", "{changed}: {:?}", response.processed);
+    }
+}
+
+#[tokio::test]
+async fn a_project_that_is_not_trusted_declares_nothing_that_anybody_else_is_bound_by() {
+    // A guard of the user's on an event that only the agent declares.
+    let mut own = settings();
+    own.as_object_mut().unwrap().remove("hooksConfig");
+    let observed: Value = json!({"merge": "observe"});
+    let many: serde_json::Map<String, Value> = (0..100)
+        .map(|it| (format!("Aaa{it:03}"), json!({})))
+        .chain([(EVENT.to_owned(), observed)])
+        .collect();
+    let project = Project::new();
+    std::fs::create_dir_all(project.home().join(".config/hooks")).unwrap();
+    std::fs::write(project.home().join(".config/hooks/settings.json"), own.to_string()).unwrap();
+    let theirs = json!({"hooksConfig": {"events": many}});
+    project.write("inner/.hooks/settings.json", &theirs.to_string());
+    let system = native(&project, true);
+    let response = fire(&system, EVENT, of("production")).await;
+    assert_eq!(decision(&response), "block", "its guard knows no such event");
+    let _declared = system.declare_event(definition()).unwrap();
+    system.reload().await.unwrap();
+    let response = fire(&system, EVENT, of("production")).await;
+    assert_eq!((code(&response), decision(&response), response.hooks.len()), (None, "block", 1));
+    let response = fire(&system, EVENT, of("staging")).await;
+    assert_eq!(decision(&response), "proceed");
 }
 
 #[tokio::test]

@@ -1,7 +1,9 @@
 //! How several answers become one: observe, first, last, and permission.
 
 use hook_bus::{HookExecutionResponse, HookSystem};
-use hook_core::{EventDefinition, HandlerHook, HookEventName, event::MergeStrategy};
+use hook_core::{
+    EventDefinition, HandlerHook, HookEventName, HookOutput, RawJson, event::MergeStrategy,
+};
 use hook_tests::Project;
 use serde_json::{Value, json};
 
@@ -102,14 +104,117 @@ async fn a_cancellation_sticks_whatever_later_answers_say() {
             let response = answered(event, input.clone(), &answers).await;
             assert_eq!(decision(&response), "block", "{event} {answers:?}");
         }
-        let answers = [json!({"cancel": "true"}), json!({"cancel": false})];
-        let response = answered(event, input, &answers).await;
-        assert_eq!(decision(&response), "proceed", "{event}");
+        // What cancels counts however it is written, and what is no boolean does not.
+        for (said, expected) in [
+            ("true", "block"),
+            (" Yes ", "block"),
+            ("1", "block"),
+            ("no", "proceed"),
+            ("", "proceed"),
+        ] {
+            let text = RawJson::from_text(said);
+            let hook = HandlerHook::inline(event, "h", move |_| {
+                Ok(Some(HookOutput::default().with_specific("cancel", text.clone())))
+            });
+            let system = HookSystem::builder("/").handler(hook).build().unwrap();
+            let response = fire(&system, event.as_str(), input.clone()).await;
+            assert_eq!(decision(&response), expected, "{event} {said}");
+        }
     }
     let input = json!({"tool_name": "t", "tool_input": {}, "tool_response": 1});
     let response = answered(HookEventName::AfterTool, input, &[json!({"cancel": true})]).await;
     assert_eq!(decision(&response), "proceed");
     assert!(warned(&response, "`hookSpecificOutput.cancel` has no effect on AfterTool"));
+}
+
+#[tokio::test]
+async fn a_cancellation_is_a_denial_in_whatever_way_its_hook_says_it() {
+    let cancel = r#"echo '{"hookSpecificOutput":{"cancel":true}}'"#;
+    for (command, guards, expected) in [
+        (cancel.to_owned(), false, "block"),
+        (format!("{cancel}; exit 1"), false, "block"),
+        (format!("{cancel}; kill -9 $$"), false, "block"),
+        (format!("echo note; {cancel}"), false, "block"),
+        (
+            r#"echo '{"hookSpecificOutput":{"cancel":true},"hookSpecificOutput":{}}'"#.into(),
+            false,
+            "block",
+        ),
+        (r#"echo '{"cancel":true}'"#.into(), false, "block"),
+        (r#"echo '{"hookSpecificOutput":{"cancel":false}}'"#.into(), true, "proceed"),
+        // What cannot be read for certain fails, and that is a guard's denial.
+        (r#"echo '{"hookSpecificOutput":{"cancel":[]}}'"#.into(), false, "proceed"),
+        (r#"echo '{"hookSpecificOutput":{"cancel":[]}}'"#.into(), true, "block"),
+        (r#"echo '{"x":{"cancel":true}}'"#.into(), false, "proceed"),
+        (r#"echo '{"x":{"cancel":true}}'"#.into(), true, "block"),
+    ] {
+        let behavior = if guards { "block" } else { "continue" };
+        let project = Project::with_settings(&json!({"hooks": {"BeforeSessionSwitch": [{"hooks": [
+            {"type": "command", "name": "h", "command": command, "failBehavior": behavior}]}]}}));
+        let response =
+            fire(&project.system(), "BeforeSessionSwitch", json!({"reason": "new"})).await;
+        assert_eq!(decision(&response), expected, "{command} {behavior}");
+    }
+    // On an event without it, it is a field like any other.
+    let project = Project::with_settings(&json!({"hooks": {"AfterTool": [{"hooks": [
+        {"type": "command", "name": "h", "failBehavior": "block",
+            "command": r#"echo '{"x":{"cancel":true}}'"#}]}]}}));
+    let input = json!({"tool_name": "t", "tool_input": {}, "tool_response": 1});
+    assert_eq!(decision(&fire(&project.system(), "AfterTool", input).await), "proceed");
+}
+
+#[tokio::test]
+async fn what_was_merged_says_what_was_decided() {
+    let answers = [json!({"cancel": true}), json!({"cancel": false})];
+    let input = json!({"reason": "new"});
+    let response = answered(HookEventName::BeforeSessionSwitch, input, &answers).await;
+    let output = response.processed.aggregated.final_output.as_ref().unwrap();
+    assert!(output.is_blocking_decision(), "{output:?}");
+    assert_eq!(merged(&response), json!({"cancel": true}));
+    // A retry that means nothing hides no question.
+    let tool = json!({"tool_name": "t", "tool_input": {}, "tool_response": 1});
+    for answers in [["ask", "retry"], ["retry", "ask"]] {
+        let hooks = answers.map(|word| json!({"decision": word, "reason": word}));
+        let [one, two] = hooks.map(|said| answering(HookEventName::AfterTool, "h", said));
+        let system = HookSystem::builder("/").handler(one).handler(two).build().unwrap();
+        let response = fire(&system, "AfterTool", tool.clone()).await;
+        let output = response.processed.aggregated.final_output.as_ref().unwrap();
+        assert_eq!((decision(&response), output.is_ask_decision()), ("ask", true), "{answers:?}");
+    }
+    let said = json!({"decision": "retry", "hookSpecificOutput": {"permissionDecision": "ask"}});
+    let event = HookEventName::PermissionRequest;
+    let granting = answering(event, "g", json!({"decision": "allow"}));
+    let system = HookSystem::builder("/").handler(answering(event, "h", said)).handler(granting);
+    let input = json!({"tool_name": "t", "tool_input": {}});
+    let response = fire(&system.build().unwrap(), "PermissionRequest", input).await;
+    assert_eq!(response.processed.granted, decision(&response) == "proceed");
+}
+
+#[tokio::test]
+async fn changes_of_several_hooks_add_up_beside_what_was_merged() {
+    let changes =
+        [json!({"tool_input": {"path": "/safe", "n": 1}}), json!({"tool_input": {"n": 2}})];
+    let input = json!({"tool_name": "t", "tool_input": {"path": "/etc"}});
+    let response = answered(HookEventName::BeforeTool, input, &changes).await;
+    assert_eq!(merged(&response), json!({"tool_input": {"n": 2}}), "the last hook's field");
+    let line = hook_tests::json(&response.to_json());
+    assert_eq!(line["processed"]["modified"], json!({"tool_input": {"path": "/safe", "n": 2}}));
+    let quiet =
+        answered(HookEventName::BeforeTool, json!({"tool_name": "t", "tool_input": {}}), &[]);
+    assert_eq!(hook_tests::json(&quiet.await.to_json())["processed"].get("modified"), None);
+
+    let change = |answer: &Value| json!({"type": "command", "command": format!("echo '{answer}'")});
+    let hooks: Vec<Value> =
+        changes.iter().map(|it| change(&json!({"hookSpecificOutput": it}))).collect();
+    let project = Project::with_settings(&json!({"hooks": {"BeforeTool": [{"hooks": hooks}]}}));
+    let finished = hook_tests::Hook::new(
+        &project,
+        &["fire", "BeforeTool", "--as-hook", "--settings", "settings.json"],
+    )
+    .stdin(r#"{"tool_name":"t","tool_input":{"path":"/etc"}}"#)
+    .run();
+    let said = &finished.lines()[0]["hookSpecificOutput"]["tool_input"];
+    assert_eq!(said, &json!({"path": "/safe", "n": 2}), "{finished:?}");
 }
 
 #[tokio::test]

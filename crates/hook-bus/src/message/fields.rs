@@ -77,6 +77,7 @@ pub(crate) static CONTROL: [(&str, &[Field]); 6] = [
         "define-event",
         &[
             type_of("hook-define-event"),
+            Field::optional("correlationId", CORRELATION_ID, "The id of the reply."),
             Field::required("eventName", Kind::Text, "The name of the event."),
             DEFINITION_FIELDS[0],
             DEFINITION_FIELDS[1],
@@ -269,6 +270,7 @@ pub(crate) static NEWS: [(&str, &[Field]); 11] = [
         "event-defined",
         &[
             type_of("hook-event-defined"),
+            Field::optional("correlationId", Kind::Text, "That of the message, if it had one."),
             Field::required("eventName", Kind::Defined(defined::EVENT), "The event."),
         ],
     ),

@@ -130,6 +130,17 @@ pub fn compare(before: &RawJson, now: &RawJson) -> Vec<Difference> {
         }),
         _ => true,
     });
+    // Sums of changes are told of both, and where the merged output does not say the same.
+    let has_sum = |response: &JsonObject| processed(response).get("modified").is_some();
+    let have_sums = has_sum(&before) && has_sum(&now);
+    decided.retain(|it| match it {
+        Difference::Value { path, .. } if path.starts_with("modified") => {
+            let field = path.strip_prefix("modified").unwrap_or_default();
+            let path = format!("finalOutput.hookSpecificOutput{field}");
+            have_sums && !is_decided(&path, &merged)
+        }
+        _ => true,
+    });
     differences.append(&mut decided);
     differences.append(&mut merged);
     for name in ["code", "message"] {

@@ -4,8 +4,8 @@
 //! reads anything. What is ready and not yet written is bounded; beyond it nothing more is read
 //! until the client reads.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::future::poll_fn;
 use std::io;
 use std::pin::pin;
@@ -23,7 +23,9 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::LineReader;
-use super::message::{ClientMessage, audit_line, event_defined, hello, lagged, reload};
+use super::message::{
+    ClientMessage, answered_as, audit_line, event_defined, hello, lagged, reload,
+};
 use super::queues::{Inbox, Outbox};
 use crate::audit::{Audit, AuditEntry};
 use crate::bus::Origin;
@@ -115,6 +117,7 @@ where
         declared: Vec::new(),
         running: FuturesUnordered::new(),
         requests: HashMap::new(),
+        answered: Answered::default(),
         cancels: HashMap::new(),
         reloads: Reloads::default(),
     };
@@ -203,6 +206,8 @@ struct Client<'s, W> {
     running: FuturesUnordered<BoxFuture<'s, Finished>>,
     /// This client's requests that are not answered yet.
     requests: HashMap<RequestKey, CorrelationId>,
+    /// Those that were answered, whose async hooks may go on.
+    answered: Answered,
     /// What ends them. Ids are per client, and not even there unique.
     cancels: HashMap<CorrelationId, HashMap<RequestKey, CancellationToken>>,
     reloads: Reloads,
@@ -221,6 +226,32 @@ struct Tail {
     journal: Subscription<JournalEntry>,
     lines: RecordingLines,
     redaction: CurrentRedaction,
+}
+
+/// How many answered requests are remembered, for what their async hooks still do.
+const MAX_ANSWERED: usize = 1_024;
+
+/// The last requests that were answered.
+#[derive(Default)]
+struct Answered {
+    keys: HashSet<RequestKey>,
+    oldest_first: VecDeque<RequestKey>,
+}
+
+impl Answered {
+    fn add(&mut self, key: RequestKey) {
+        if self.oldest_first.len() >= MAX_ANSWERED
+            && let Some(oldest) = self.oldest_first.pop_front()
+        {
+            self.keys.remove(&oldest);
+        }
+        self.oldest_first.push_back(key);
+        self.keys.insert(key);
+    }
+
+    fn has(&self, key: RequestKey) -> bool {
+        self.keys.contains(&key)
+    }
 }
 
 /// Reloads that were asked for. Any number that come while one runs are done by one after it.
@@ -272,7 +303,7 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
                 let cancels = self.cancels.remove(&id).unwrap_or_default();
                 cancels.values().for_each(CancellationToken::cancel);
             }
-            ClientMessage::DefineEvent(definition) => self.define_event(*definition),
+            ClientMessage::DefineEvent(definition, id) => self.define_event(*definition, id),
             ClientMessage::Reload => {
                 self.reloads.waiting += 1;
                 self.reload();
@@ -281,10 +312,10 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
     }
 
     /// Declares an event. What a client declares twice is declared once.
-    fn define_event(&mut self, definition: EventDefinition) {
+    fn define_event(&mut self, definition: EventDefinition, id: Option<CorrelationId>) {
         match self.system.declare_event(definition) {
             Ok(declared) => {
-                self.outbox.push(event_defined(declared.event()));
+                self.outbox.push(event_defined(declared.event(), id.as_ref()));
                 if self.declared.iter().all(|known| known.event() != declared.event()) {
                     self.declared.push(declared);
                 }
@@ -292,6 +323,7 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
             Err(error) => {
                 let request =
                     HookExecutionRequest::invalid(FailureCode::InvalidRequest, error.to_string());
+                let request = answered_as(id, request);
                 let origin = self.system.bus().origin_of(&request, self.group);
                 self.request(request, origin);
             }
@@ -404,6 +436,9 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
             self.push_progress(progress, Some(key));
         }
         self.forget(key);
+        if self.progress.is_some() {
+            self.answered.add(key);
+        }
         self.outbox.push(response.to_json());
     }
 
@@ -428,7 +463,8 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
         }
     }
 
-    /// Says what happened to a request of this client's, or to the one that is `answered` just now.
+    /// Says what happened to a request of this client's, or to the one that is `answered` just now. Async
+    /// hooks of the last ones that were answered are told, too.
     fn push_progress(
         &mut self,
         progress: Result<Arc<HookProgress>, Lagged>,
@@ -437,7 +473,11 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
         match progress {
             Ok(progress) => {
                 let key = progress.request();
-                let is_own = |key| answered == Some(key) || self.requests.contains_key(&key);
+                let is_own = |key| {
+                    answered == Some(key)
+                        || self.requests.contains_key(&key)
+                        || self.answered.has(key)
+                };
                 if key.is_some_and(is_own) {
                     self.outbox.push(progress.to_json());
                 }

@@ -32,8 +32,8 @@ pub enum ClientMessage {
     Audit(AuditLevel),
     /// To end the hooks of its own requests with that id.
     Cancel(CorrelationId),
-    /// To declare an event for as long as the client stays.
-    DefineEvent(Box<EventDefinition>),
+    /// To declare an event for as long as the client stays; the reply has the id.
+    DefineEvent(Box<EventDefinition>, Option<CorrelationId>),
     /// To read the settings again.
     Reload,
 }
@@ -59,10 +59,16 @@ impl ClientMessage {
                 Ok(level) => Self::Audit(level),
                 Err(message) => Self::Request(Box::new(invalid(number, message))),
             },
-            Some(DEFINE_EVENT) => match event_definition(&object) {
-                Ok(definition) => Self::DefineEvent(Box::new(definition)),
-                Err(message) => Self::Request(Box::new(invalid(number, message))),
-            },
+            Some(DEFINE_EVENT) => {
+                let id = fields.correlation_id.and_then(JsonSlice::text);
+                let id = id.and_then(|id| CorrelationId::new(id).ok());
+                match event_definition(&object) {
+                    Ok(definition) => Self::DefineEvent(Box::new(definition), id),
+                    Err(message) => {
+                        Self::Request(Box::new(answered_as(id, invalid(number, message))))
+                    }
+                }
+            }
             Some("hook-reload") => Self::Reload,
             Some("hook-cancel") => {
                 let id = fields.correlation_id.and_then(JsonSlice::text);
@@ -97,15 +103,28 @@ fn event_definition(object: &RawObject) -> Result<EventDefinition, String> {
     }
     let mut reader = FieldReader::new(std::mem::take(&mut fields));
     reader.any("type");
+    reader.any("correlationId");
     let name = reader.text("eventName").map_err(|error| error.to_string())?;
     let name = name.ok_or("field `eventName`: expected the name of the event, found nothing")?;
     EventDefinition::read(name, reader.rest()).map_err(|error| error.to_string())
 }
 
+/// A request whose response has that id, if there is one.
+pub(super) fn answered_as(
+    id: Option<CorrelationId>,
+    request: HookExecutionRequest,
+) -> HookExecutionRequest {
+    match id {
+        Some(id) => request.with_correlation_id(id),
+        None => request,
+    }
+}
+
 /// That an event is declared.
-pub(super) fn event_defined(event: HookEventName) -> Vec<u8> {
+pub(super) fn event_defined(event: HookEventName, id: Option<&CorrelationId>) -> Vec<u8> {
     ObjectWriter::line(|object| {
         object.text("type", "hook-event-defined");
+        object.optional_text("correlationId", id.map(CorrelationId::as_str));
         object.text("eventName", event.as_str());
     })
 }

@@ -53,7 +53,7 @@ pub const DEFINITION_FIELDS: [Field; 3] = [
 ];
 
 /// Fields of what matchers of a declared event are compared with: one of them.
-static MATCHING_FIELDS: [Field; 2] = [
+pub(crate) static MATCHING_FIELDS: [Field; 2] = [
     Field::optional(
         "exact",
         Kind::Text,
@@ -165,12 +165,15 @@ impl EventDefinition {
             definition = match (exact, pattern) {
                 (Some(field), None) => definition.matching_exactly(field),
                 (None, Some(field)) => definition.matching_pattern(field),
-                _ => {
-                    let found = "both or neither";
+                (exact, _) => {
+                    refuse_unknown(matching.rest(), "exact or pattern")
+                        .map_err(|error| error.within("matching"))?;
+                    let found = if exact.is_some() { "both" } else { "neither" };
                     return Err(ShapeError::new("matching", "`exact` or `pattern`", found));
                 }
             };
-            refuse_unknown(matching.rest()).map_err(|error| error.within("matching"))?;
+            refuse_unknown(matching.rest(), "exact or pattern")
+                .map_err(|error| error.within("matching"))?;
         }
         if let Some(word) = fields.text("merge")? {
             let merge = MergeStrategy::from_word(&word);
@@ -178,7 +181,7 @@ impl EventDefinition {
                 merge.ok_or_else(|| ShapeError::new("merge", MERGE, shortened(&word)))?;
         }
         definition.block_means = fields.text("blockMeans")?;
-        refuse_unknown(fields.rest())?;
+        refuse_unknown(fields.rest(), "matching, merge or blockMeans")?;
         Ok(definition)
     }
 
@@ -312,11 +315,9 @@ impl EventDefinition {
     }
 }
 
-fn refuse_unknown(rest: JsonObject) -> Result<(), ShapeError> {
+fn refuse_unknown(rest: JsonObject, known: &'static str) -> Result<(), ShapeError> {
     match rest.iter().next() {
-        Some((name, _)) => {
-            Err(ShapeError::new(shortened(name), "a field of an event's definition", "another"))
-        }
+        Some((name, _)) => Err(ShapeError::new(shortened(name), known, "another name")),
         None => Ok(()),
     }
 }

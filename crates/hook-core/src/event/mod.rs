@@ -19,6 +19,7 @@ mod topic;
 mod typed;
 
 pub(crate) use by_event::ByEvent;
+pub(crate) use declared::MATCHING_FIELDS;
 pub use declared::{
     DEFINITION_FIELDS, DeclareError, EVENT_NAME_PATTERN, EventDefinition, Events, MAX_DECLARED,
 };

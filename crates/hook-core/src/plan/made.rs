@@ -89,7 +89,9 @@ fn is_guard(before: &Grant, entry: &HookEntry) -> bool {
 
 /// The matcher that a guard was trusted with; everything, if the decision does not say.
 fn matcher_of(before: &Grant, event: HookEventName) -> Matcher {
-    let definition = before.matcher().flatten().map(Arc::new);
+    // What it is compared with now may be another field.
+    let is_same = before.event_matches_alike(event);
+    let definition = before.matcher().flatten().filter(|_| is_same).map(Arc::new);
     Matcher::compile(definition, event.row().matching, FailBehavior::Block).0
 }
 

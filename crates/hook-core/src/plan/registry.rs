@@ -208,18 +208,23 @@ impl HookRegistry {
         of_store.or_else(|| self.unread.first())
     }
 
-    /// A guard of an event of that name that is not `event`: it was declared otherwise when the guard
-    /// was read or registered, or is not declared any more. Built-in events have none.
+    /// A guard of a declared event of that name whose denial the event does not have in its plan, or does
+    /// not heed: the event was declared otherwise when the guard was read, registered or trusted, or
+    /// is not declared any more. Built-in events have none.
     pub fn displaced_guard(&self, name: &str, event: Option<HookEventName>) -> Option<Arc<Hook>> {
         if event.is_some_and(|event| !event.row().is_declared()) {
             return None;
         }
         let state = read(&self.state);
+        let is_unheeded = |hook: &Hook| {
+            Some(hook.event) != event
+                || hook.blocks_unrun() && hook.event.row().merge.only_observes()
+        };
         let is_displaced = |hook: &&Arc<Hook>| {
             hook.event.row().is_declared()
                 && hook.fail_behavior == FailBehavior::Block
                 && hook.event.as_str() == name
-                && Some(hook.event) != event
+                && is_unheeded(hook)
                 && is_planned(hook)
                 && is_on(hook, &state.switches)
         };

@@ -80,6 +80,8 @@ pub(super) struct Reader<'t> {
     pub(super) events: Events,
     /// Those of them that this text declares.
     pub(super) declared: Vec<EventDefinition>,
+    /// The names that this text declares and should not, or not so.
+    pub(super) undeclared: Vec<String>,
     config: Arc<HooksConfig>,
     hooks: Vec<HookEntry>,
     spans: FileSpans,
@@ -111,6 +113,7 @@ impl<'t> Reader<'t> {
             document: Document::new(text, path),
             events: events.clone(),
             declared: Vec::new(),
+            undeclared: Vec::new(),
             config: Arc::default(),
             hooks: Vec::new(),
             spans: FileSpans::default(),
@@ -306,6 +309,12 @@ impl<'t> Reader<'t> {
             let ours = Some(event.as_str());
             self.document.misplaced_name(Rule::UnknownEvent, field, message, ours, remedy);
             Some(event)
+        } else if self.undeclared.contains(&field.name) {
+            let name = shortened(&field.name);
+            let message = format!("the event `{name}` is not declared; its hooks were skipped");
+            let remedy = format!("fix `{name}` under `hooksConfig.events`");
+            self.document.misplaced_name(Rule::UnknownEvent, field, message, None, remedy);
+            Some(HookEventName::BeforeTool)
         } else {
             let message =
                 format!("unknown event `{}`; its hooks were skipped", shortened(&field.name));

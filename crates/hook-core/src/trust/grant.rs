@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::event::EventDefinition;
+use crate::event::{EventDefinition, HookEventName};
 use crate::settings::{DEFAULT_PRIORITY, FailBehavior, HookEntry, MatcherDefinition};
 
 /// The form of the decisions that this version makes. Decisions of another form say less, or are
@@ -118,6 +118,17 @@ impl Grant {
     pub fn matcher(&self) -> Option<Option<MatcherDefinition>> {
         let seen = self.seen.as_ref()?;
         MatcherDefinition::of_decision(seen.matcher.as_deref(), &seen.terms).ok()
+    }
+
+    /// Whether matchers of the event are compared with what they were compared with when the hook was
+    /// trusted.
+    pub(crate) fn event_matches_alike(&self, event: HookEventName) -> bool {
+        let row = event.row();
+        if !row.is_declared() {
+            return true;
+        }
+        let [(_, now), ..] = EventDefinition::said_of(row);
+        self.term("event.matching").flatten() == now.as_deref()
     }
 
     /// Whether the hook was switched on by its own file when it was trusted; true where the

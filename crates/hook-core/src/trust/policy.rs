@@ -10,7 +10,7 @@ use super::grant::Grant;
 use super::matching::{Match, Matched};
 use super::store::TrustStore;
 use crate::failure::HookFailure;
-use crate::settings::{Diagnostic, HookEntry, Place, Rule};
+use crate::settings::{Diagnostic, FailBehavior, HookEntry, Place, Rule};
 
 /// Which hooks of a project may run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,7 +83,13 @@ impl TrustedHooks {
         });
         let shared = |grant: &Grant| Arc::new(grant.clone());
         let trust = entries.iter().zip(&matched.hooks).map(|(entry, found)| match *found {
-            Match::Fits(grant) => Granted::checked(entry, project, grant, Form::Current),
+            Match::Fits(grant) => {
+                let form = match is_weakened(grant, grants) {
+                    true => Form::Weakened,
+                    false => Form::Current,
+                };
+                Granted::checked(entry, project, grant, form)
+            }
             Match::FitsInPart(grant) => Granted::checked(entry, project, grant, Form::Earlier),
             Match::Was(grant) => Trust::Missing { before: Some(shared(grant)) },
             Match::WasOnAnotherEvent(_) | Match::None => Trust::Missing { before: None },
@@ -123,12 +129,31 @@ impl Trust {
     /// version.
     pub(crate) fn warning(&self) -> Option<String> {
         let Self::Checked(granted) = self else { return None };
-        (granted.form == Form::Earlier).then(|| {
-            "it was trusted by an earlier version, whose decisions do not cover all that they cover \
-             now; run `hook trust` to review it"
-                .to_owned()
-        })
+        let warning = match granted.form {
+            Form::Current => return None,
+            Form::Weakened => {
+                "it blocked when it failed as it was trusted last, and does not as it is now, which \
+                 was trusted before; if that is meant, take back its trust with `hook trust \
+                 --revoke` and trust it again"
+            }
+            Form::Earlier => {
+                "it was trusted by an earlier version, whose decisions do not cover all that they \
+                 cover now; run `hook trust` to review it"
+            }
+        };
+        Some(warning.to_owned())
     }
+}
+
+/// Whether a decision that fits is about a hook that was trusted later as a guard, and is none by this
+/// one.
+fn is_weakened(grant: &Grant, grants: &[Grant]) -> bool {
+    let is_guard = |grant: &Grant| grant.fail_behavior() == Some(FailBehavior::Block);
+    if !grant.replaced || is_guard(grant) {
+        return false;
+    }
+    let last = grants.iter().rev().find(|it| !it.replaced && it.is_akin_to(grant));
+    last.is_some_and(is_guard)
 }
 
 /// What a decision is bound to.
@@ -136,6 +161,8 @@ impl Trust {
 enum Form {
     /// As it is made today.
     Current,
+    /// The same, but a later decision is about the hook as a guard, which it is not now.
+    Weakened,
     /// As the first version made it.
     Earlier,
 }
@@ -192,7 +219,7 @@ impl Granted {
     /// The fingerprint of the hook when it is run in a directory; `None` if not all can be covered.
     fn fingerprint_in(&self, directory: &Path) -> Option<String> {
         match self.form {
-            Form::Current => {
+            Form::Current | Form::Weakened => {
                 let covered = self.mentioned.read(&self.project, directory, Keep::Nothing);
                 covered.can_be_trusted().then(|| fingerprint_of(&self.entry, &covered))
             }
