@@ -1,14 +1,13 @@
 //! What can be said on the command line.
 
 use std::ffi::OsString;
-use std::num::NonZeroUsize;
-use std::path::PathBuf;
 
-use clap::{Args, FromArgMatches, Parser, Subcommand, ValueEnum};
+use clap::{Args, FromArgMatches, Parser, Subcommand};
 
 use crate::commands;
 use crate::deferred::Deferred;
 use crate::exit_code;
+use crate::options::{Common, SESSION};
 
 /// Hooks for AI agents: try them, test them, serve them.
 #[derive(Debug, Parser)]
@@ -50,54 +49,6 @@ impl Cli {
 fn after_help() -> String {
     let codes = exit_code::summary();
     format!("{codes}\n\n`hook help protocol` says what a hook reads and writes.")
-}
-
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Common options")]
-pub(crate) struct Common {
-    /// The project; the nearest parent with .hooks/settings.json by default, else here
-    #[arg(long, global = true, value_name = "DIR")]
-    pub(crate) project: Option<PathBuf>,
-    /// Use this settings file instead of those that are found; naming it trusts it; may be given several times
-    #[arg(long, global = true, value_name = "FILE")]
-    pub(crate) settings: Vec<PathBuf>,
-    /// Leave the user's own settings out
-    #[arg(long, global = true)]
-    pub(crate) no_user: bool,
-    /// Do not start with broken settings; when they are read again, keep what worked of a broken file
-    #[arg(long, global = true)]
-    pub(crate) strict: bool,
-    /// Answer each event within this time, in milliseconds
-    #[arg(long, global = true, value_name = "MS", value_parser = milliseconds)]
-    pub(crate) timeout: Option<u64>,
-    /// The session that events belong to
-    #[arg(long, global = true, value_name = "ID", default_value = SESSION)]
-    pub(crate) session_id: String,
-    /// Print JSON
-    #[arg(long, global = true)]
-    pub(crate) json: bool,
-    /// When to use colours
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
-    pub(crate) color: Color,
-    /// Log what happens to stderr; -vv says more; HOOK_LOG filters, as in HOOK_LOG=hook::run=debug
-    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
-    pub(crate) verbose: u8,
-}
-
-fn milliseconds(text: &str) -> Result<u64, &'static str> {
-    text.parse().map_err(|_| "expected whole milliseconds, such as 5000")
-}
-
-/// How many of something, of which there must be one.
-pub(crate) fn count(text: &str) -> Result<NonZeroUsize, &'static str> {
-    text.parse().map_err(|_| "expected a whole number of at least 1")
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum Color {
-    Auto,
-    Always,
-    Never,
 }
 
 #[derive(Debug, Subcommand)]
@@ -178,9 +129,6 @@ impl Cli {
     }
 }
 
-/// The session of events where none is named.
-const SESSION: &str = "cli";
-
 impl Command {
     /// Whether the exit code says what hooks decided.
     pub(crate) fn gives_verdict(&self) -> bool {
@@ -191,6 +139,7 @@ impl Command {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use clap::CommandFactory;
 
     #[test]
     fn the_called_command_alone_reads_what_all_commands_read() {
@@ -218,5 +167,20 @@ mod tests {
         }
         let called: Vec<OsString> = ["hook", "list"].map(OsString::from).to_vec();
         assert!(Cli::read_called(&called).is_some());
+    }
+
+    #[test]
+    fn only_the_command_that_is_called_has_its_arguments_defined() {
+        let mut hook = Cli::command();
+        let is_defined = |command: &clap::Command| command.get_arguments().next().is_some();
+        let defined: Vec<&str> = hook
+            .get_subcommands()
+            .filter(|it| is_defined(it))
+            .map(clap::Command::get_name)
+            .collect();
+        assert_eq!(defined, [""; 0], "each variant of `Command` holds `Deferred<Arguments>`");
+        hook.build();
+        assert!(hook.get_subcommands().all(is_defined));
+        hook.debug_assert();
     }
 }

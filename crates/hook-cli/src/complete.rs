@@ -6,39 +6,22 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
-use clap::CommandFactory;
-use clap_complete::CompleteEnv;
+use clap::Command;
 use clap_complete::engine::CompletionCandidate;
 use hook_core::settings::{self, discover};
 use hook_core::{Events, SettingsSource};
 
-use crate::args::Cli;
-use crate::commands::help;
-use crate::exit_code::{self, Status};
+use crate::render::TOPICS;
 
 /// What asks for completions. A name of its own: a variable that something else sets must not
 /// keep the engine from its work.
 pub(crate) const VARIABLE: &str = "HOOK_COMPLETE";
 
-/// Answers a shell that asks for completions. `None` if this is no such call.
-pub(crate) fn answer() -> Option<Status> {
-    std::env::var_os(VARIABLE).filter(|shell| !shell.is_empty())?;
-    let arguments: Vec<OsString> = std::env::args_os().collect();
-    if arguments.is_empty() {
-        return None;
-    }
-    let cwd = std::env::current_dir().ok();
-    let asked = CompleteEnv::with_factory(Cli::command).var(VARIABLE).bin("hook");
-    match asked.try_complete(arguments, cwd.as_deref()) {
-        Ok(true) => Some(exit_code::PROCEED),
-        Ok(false) => None,
-        Err(error) => {
-            let _ = error.print();
-            Some(exit_code::USAGE)
-        }
-    }
-}
+/// All commands: set where completions are asked for, since each command's arguments name their own
+/// completions, and all commands are made of these.
+pub(crate) static HOOK: OnceLock<fn() -> Command> = OnceLock::new();
 
 /// The events, for an argument that names one: those that are built in, and those that the settings
 /// declare.
@@ -112,12 +95,14 @@ fn is_plain(name: &str) -> bool {
 
 /// The commands and topics, for an argument that names one.
 pub(crate) fn topics(current: &OsStr) -> Vec<CompletionCandidate> {
-    beginning_with(current, help::topics()).into_iter().chain(command_names(current)).collect()
+    let topics = TOPICS.iter().map(|topic| (topic.name, topic.about));
+    beginning_with(current, topics).into_iter().chain(command_names(current)).collect()
 }
 
 /// The commands, for an argument that names one.
 pub(crate) fn command_names(current: &OsStr) -> Vec<CompletionCandidate> {
-    let command = Cli::command();
+    let Some(hook) = HOOK.get() else { return Vec::new() };
+    let command = hook();
     let about: Vec<(&str, String)> = command
         .get_subcommands()
         .filter(|command| !command.is_hide_set())

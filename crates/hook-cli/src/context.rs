@@ -14,8 +14,8 @@ use hook_core::{
     Events, HookEventName, HookListing, HookSource, SettingsSource, TrustPolicy, TrustStore,
 };
 
-use crate::args::Common;
 use crate::error::CommandError;
+use crate::options::Common;
 use crate::output::Printer;
 use crate::render;
 

@@ -45,25 +45,3 @@ impl<T: FromArgMatches> FromArgMatches for Deferred<T> {
         self.0.update_from_arg_matches_mut(matches)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use clap::CommandFactory;
-
-    use crate::args::Cli;
-
-    #[test]
-    fn only_the_command_that_is_called_has_its_arguments_defined() {
-        let mut hook = Cli::command();
-        let is_defined = |command: &clap::Command| command.get_arguments().next().is_some();
-        let defined: Vec<&str> = hook
-            .get_subcommands()
-            .filter(|it| is_defined(it))
-            .map(clap::Command::get_name)
-            .collect();
-        assert_eq!(defined, [""; 0], "each variant of `Command` holds `Deferred<Arguments>`");
-        hook.build();
-        assert!(hook.get_subcommands().all(is_defined));
-        hook.debug_assert();
-    }
-}

@@ -22,13 +22,16 @@ mod args;
 mod auditing;
 mod commands;
 mod complete;
+mod completing;
 mod context;
 mod deferred;
+mod dispatch;
 mod error;
 mod exit_code;
 #[cfg(test)]
 mod generated;
 mod guards;
+mod options;
 mod output;
 mod panics;
 mod progress;
@@ -52,7 +55,7 @@ use output::Printer;
 
 fn main() -> ExitCode {
     panics::are_said_in_one_line();
-    if let Some(answered) = panics::caught(complete::answer).unwrap_or(Some(exit_code::FAILURE)) {
+    if let Some(answered) = panics::caught(completing::answer).unwrap_or(Some(exit_code::FAILURE)) {
         return answered.into();
     }
     let arguments: Vec<OsString> = std::env::args_os().collect();
@@ -110,7 +113,7 @@ fn run(cli: Cli, stake: &Stake, printer: &mut Printer) -> Result<Status, Command
     start_log(cli.common.verbose, printer);
     let runtime = runtime(&cli.command)?;
     keep_going_at_the_limit_of_files(&runtime);
-    let ended = runtime.block_on(commands::dispatch(cli, stake, printer));
+    let ended = runtime.block_on(dispatch::dispatch(cli, stake, printer));
     // A read of standard input that never ends must not keep the process.
     runtime.shutdown_background();
     ended

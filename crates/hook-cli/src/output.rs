@@ -8,8 +8,8 @@ use hook_core::{JsonObject, ObjectWriter, text};
 use indicatif::{MultiProgress, ProgressDrawTarget};
 use serde_json::Value;
 
-use crate::args::Color;
 use crate::error::CommandError;
+use crate::options::Color;
 use crate::stdout::Writer;
 
 /// How a piece of text is meant.

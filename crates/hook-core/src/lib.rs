@@ -47,14 +47,20 @@
 //! # }
 //! ```
 //!
+//! # Features
+//!
+//! `run` (on by default): the rooms [`run`], [`plan`] and [`engine`], which need an async runtime. Without
+//! it the others can be used alone, as `hook-translate` does.
+//!
 //! # Map
 //!
-//! Each room uses only those above it.
+//! Each room uses only those above it. Those without a link are for the crates beside this one: what they
+//! hold may change at any time.
 //!
 //! | room | what it holds |
 //! | --- | --- |
-//! | [`files`] | reading, writing and finding files |
-//! | [`text`] | text from outside, as people and logs are shown it |
+//! | `files` | reading, writing and finding files |
+//! | `text` | text from outside, as people and logs are shown it |
 //! | [`failure`] | what can go wrong |
 //! | [`json`] | JSON that is carried as text, and reading it into types |
 //! | [`redact`] | keeping secrets out of what is written down |
@@ -62,31 +68,44 @@
 //! | [`event`] | the event table: one row per event decides everything about it; inputs and outputs |
 //! | `shell` | reading shell text |
 //! | [`settings`], [`trust`] | which hooks there are and which may run |
-//! | [`matcher`] | which inputs a hook is for |
+//! | `matcher` | which inputs a hook is for |
 //! | [`run`] | running hooks: processes, futures, threads, functions |
 //! | [`plan`] | which of them an event runs, and why not the others |
 //! | [`check`] | what is wrong with settings, and with what they name |
-//! | [`schema`] | JSON Schema of all that is read and written |
+//! | `schema` | JSON Schema of all that is read and written |
 //! | [`engine`] | all of it in order: plan, run, aggregate |
 
+#![cfg_attr(
+    not(feature = "run"),
+    allow(dead_code, unused_imports, reason = "what only planning and running use")
+)]
+
 pub mod check;
+#[cfg(feature = "run")]
 pub mod engine;
 pub mod event;
 pub mod failure;
+#[doc(hidden)]
 pub mod files;
 mod javascript;
 pub mod json;
+#[doc(hidden)]
 pub mod matcher;
 pub mod model;
+#[cfg(feature = "run")]
 pub mod plan;
 pub mod redact;
+#[cfg(feature = "run")]
 pub mod run;
+#[doc(hidden)]
 pub mod schema;
 pub mod settings;
 mod shell;
+#[doc(hidden)]
 pub mod text;
 pub mod trust;
 
+#[cfg(feature = "run")]
 pub use engine::{
     AggregatedHookResult, Aggregator, ErrorReport, FinishedHooks, Guard, NotStarted, Pipeline,
     PipelineOutcome, ProcessedHookResult, StageFailure,
@@ -102,9 +121,11 @@ pub use json::{
 };
 pub use matcher::MatchInput;
 pub use model::{LlmRequest, LlmResponse, ToolConfig};
+#[cfg(feature = "run")]
 pub use plan::{
     ExplainedHook, Explanation, Group, Hook, HookListing, HookRegistry, NotRun, Plan, Planner,
 };
+#[cfg(feature = "run")]
 pub use run::{
     Background, EndSignal, HandlerError, HandlerHook, HandlerResult, HookExecutionResult,
     HookIdentity, HookKind, HookSpec, HookStart, RunLane, RunObserver, RunScope, Runner,

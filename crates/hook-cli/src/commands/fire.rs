@@ -146,7 +146,7 @@ async fn fire(
         false => background::left(&fired.input, &response, event, system),
     };
     if !left.is_empty() {
-        background::hand_over(&fired, &response, context, printer);
+        background::hand_over((event, &fired.input), &response, context, printer);
     }
     let response = refused_for_unknown_guards(response, event, system, context);
     let status = status(&response);

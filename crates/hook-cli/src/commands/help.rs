@@ -1,16 +1,15 @@
 //! `hook help`: the help of a command, or a page about something that no command is about alone.
 
-use clap::{Args, Command, CommandFactory, Parser};
+use clap::{Args, Command};
 use clap_complete::engine::ArgValueCompleter;
 use hook_core::text::nearest;
 use hook_core::text::shortened;
 
-use crate::args::Cli;
 use crate::complete;
 use crate::error::CommandError;
 use crate::exit_code::{self, Status};
 use crate::output::Printer;
-use crate::render;
+use crate::render::TOPICS;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -29,38 +28,10 @@ pub(crate) struct Arguments {
     topic: Option<String>,
 }
 
-/// A page that is about no single command.
-struct Topic {
-    name: &'static str,
-    about: &'static str,
-    text: fn(&Printer) -> String,
-    json: fn() -> serde_json::Value,
-}
-
-const TOPICS: [Topic; 3] = [
-    Topic {
-        name: "events",
-        about: "what there is to listen to, and what a block means",
-        text: render::events,
-        json: render::events_json,
-    },
-    Topic {
-        name: "exit-codes",
-        about: "how the command ends, and what that means",
-        text: render::exit_codes,
-        json: render::exit_codes_json,
-    },
-    Topic {
-        name: "protocol",
-        about: "what a hook reads and writes",
-        text: render::protocol,
-        json: render::protocol_json,
-    },
-];
-
 pub(crate) async fn run(
     arguments: &Arguments,
     json: bool,
+    hook: fn() -> Command,
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
     let name = arguments.topic.as_deref();
@@ -71,10 +42,10 @@ pub(crate) async fn run(
     }
     let text = match (topic, name) {
         (Some(topic), _) => (topic.text)(printer),
-        (None, None) => own_help(&["hook", "--help"]),
+        (None, None) => own_help(hook(), &["hook", "--help"]),
         (None, Some(name)) => {
-            let known = command(name).ok_or_else(|| unknown(name, true))?;
-            own_help(&["hook", known.get_name(), "--help"])
+            let known = command(hook(), name).ok_or_else(|| unknown(&hook(), name, true))?;
+            own_help(hook(), &["hook", known.get_name(), "--help"])
         }
     };
     printer.text(&text).await?;
@@ -82,13 +53,9 @@ pub(crate) async fn run(
 }
 
 /// What a command line that asks for help is answered.
-fn own_help(words: &[&str]) -> String {
-    Cli::try_parse_from(words).err().map_or_else(String::new, |help| help.render().to_string())
-}
-
-/// The names of the topics, and what each is about.
-pub(crate) fn topics() -> impl Iterator<Item = (&'static str, &'static str)> {
-    TOPICS.iter().map(|topic| (topic.name, topic.about))
+fn own_help(hook: Command, words: &[&str]) -> String {
+    let answered = hook.try_get_matches_from(words);
+    answered.err().map_or_else(String::new, |help| help.render().to_string())
 }
 
 /// A command as it is when it is run: with the options that all commands have.
@@ -98,8 +65,8 @@ pub(crate) fn built(mut command: Command) -> Command {
 }
 
 /// The command of that name, built.
-pub(crate) fn command(name: &str) -> Option<Command> {
-    let hook = built(Cli::command());
+pub(crate) fn command(hook: Command, name: &str) -> Option<Command> {
+    let hook = built(hook);
     subcommands(&hook).find(|command| command.get_name() == name).cloned()
 }
 
@@ -109,9 +76,8 @@ pub(crate) fn subcommands(hook: &Command) -> impl Iterator<Item = &Command> {
 }
 
 /// What to say of a name that no command has, nor, where they count, a topic.
-pub(crate) fn unknown(name: &str, or_topic: bool) -> CommandError {
-    let hook = Cli::command();
-    let mut names: Vec<&str> = subcommands(&hook).map(Command::get_name).collect();
+pub(crate) fn unknown(hook: &Command, name: &str, or_topic: bool) -> CommandError {
+    let mut names: Vec<&str> = subcommands(hook).map(Command::get_name).collect();
     if or_topic {
         names.extend(TOPICS.iter().map(|topic| topic.name));
     }

@@ -2,11 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, CommandFactory};
+use clap::{Args, Command};
 use clap_complete::engine::ArgValueCompleter;
 use serde_json::json;
 
-use crate::args::Cli;
 use crate::commands::help;
 use crate::complete;
 use crate::error::CommandError;
@@ -32,11 +31,14 @@ pub(crate) struct Arguments {
 pub(crate) async fn run(
     arguments: &Arguments,
     json: bool,
+    hook: fn() -> Command,
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
     let command = match &arguments.command {
-        Some(name) => help::command(name).ok_or_else(|| help::unknown(name, false))?,
-        None => help::built(Cli::command()),
+        Some(name) => {
+            help::command(hook(), name).ok_or_else(|| help::unknown(&hook(), name, false))?
+        }
+        None => help::built(hook()),
     };
     let Some(folder) = &arguments.output else {
         printer.text(&render::man_page(&command).map_err(CommandError::Output)?).await?;

@@ -21,17 +21,14 @@ pub(crate) mod test;
 pub(crate) mod trace;
 pub(crate) mod trust;
 
-pub(crate) use switching::{Because, Edited, Outcome, Remaining};
-
 use std::path::Path;
 
 use hook_bus::HookSystem;
 use tokio_util::sync::CancellationToken;
 
-use crate::args::{Cli, Command};
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::exit_code::{Stake, Status};
+use crate::exit_code::Status;
 use crate::output::Printer;
 use crate::progress;
 use crate::signals::{Hangup, until_signalled};
@@ -39,43 +36,6 @@ use crate::signals::{Hangup, until_signalled};
 /// What is to be said when a settings file or a decision has changed.
 const RELOAD: &str = "a running `hook serve` keeps the old settings until it gets SIGHUP or a \
                       client's hook-reload";
-
-/// Runs the command that was asked for.
-pub(crate) async fn dispatch(
-    cli: Cli,
-    stake: &Stake,
-    printer: &mut Printer,
-) -> Result<Status, CommandError> {
-    if let Some((option, purpose)) = cli.meaningless_option() {
-        let text = format!("{option} has no effect on this command; it is for {purpose}");
-        return Err(CommandError::Usage(text));
-    }
-    let Cli { common, command } = cli;
-    let json = common.json;
-    // What is said of the command itself needs no project.
-    let context = || Context::new(common);
-    match &command {
-        Command::Fire(arguments) => fire::run(arguments, &context()?, stake, printer).await,
-        Command::Explain(arguments) => explain::run(arguments, &context()?, printer).await,
-        Command::List(arguments) => list::run(arguments, &context()?, printer).await,
-        Command::Check(arguments) => check::run(arguments, &context()?, printer).await,
-        Command::Test(arguments) => test::run(arguments, &context()?, printer).await,
-        Command::Run(arguments) => run::run(arguments, &context()?, printer).await,
-        Command::Serve(arguments) => serve::run(arguments, &context()?, printer).await,
-        Command::Tail(arguments) => tail::run(arguments, &context()?, printer).await,
-        Command::Replay(arguments) => replay::run(arguments, &context()?, printer).await,
-        Command::Trace(arguments) => trace::run(arguments, &context()?, printer).await,
-        Command::Init(arguments) => init::run(arguments, &context()?, printer).await,
-        Command::Enable(arguments) => switching::run(arguments, true, &context()?, printer).await,
-        Command::Disable(arguments) => switching::run(arguments, false, &context()?, printer).await,
-        Command::Trust(arguments) => trust::run(arguments, &context()?, printer).await,
-        Command::Doctor(arguments) => doctor::run(arguments, &context()?, printer).await,
-        Command::Schema(arguments) => schema::run(arguments, context, printer).await,
-        Command::Completions(arguments) => completions::run(arguments, printer).await,
-        Command::Man(arguments) => man::run(arguments, json, printer).await,
-        Command::Help(arguments) => help::run(arguments, json, printer).await,
-    }
-}
 
 /// Does work with the project's hooks: people see which of them take long, and a signal ends them,
 /// and then the work.

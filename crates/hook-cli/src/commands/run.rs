@@ -30,7 +30,7 @@ pub(crate) struct Arguments {
     /// The script, one request message a line; - is standard input
     script: PathBuf,
     /// How many requests may be in flight at once
-    #[arg(long, value_name = "N", default_value_t = std::num::NonZeroUsize::MIN, value_parser = crate::args::count)]
+    #[arg(long, value_name = "N", default_value_t = std::num::NonZeroUsize::MIN, value_parser = crate::options::count)]
     concurrent: std::num::NonZeroUsize,
 }
 

@@ -1,11 +1,9 @@
 //! `hook enable` and `hook disable`: switch a hook on or off, in the settings. Which files, the edits,
 //! what they did not reach.
 
-use std::path::PathBuf;
-
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
-use hook_core::settings::edit::{AbsentFile, EditError, EditMode, FileChange, switch_in_file};
+use hook_core::settings::edit::{AbsentFile, EditMode, FileChange, switch_in_file};
 use hook_core::settings::{HookEntry, SettingsFile, Severity, Switches, parse_with_events};
 use hook_core::text::shortened;
 use hook_core::{HookSource, SettingsSource};
@@ -16,7 +14,7 @@ use crate::context::Context;
 use crate::error::{CommandError, UnknownHook};
 use crate::exit_code::{self, Status};
 use crate::output::Printer;
-use crate::render;
+use crate::render::{self, Because, Edited, Outcome, Remaining};
 
 pub(crate) const ENABLE_HELP: &str = "\
 Removes the name from every `disabled` list that switches the hook off: that of
@@ -61,40 +59,7 @@ pub(crate) struct Arguments {
     dry_run: bool,
 }
 
-/// What became of one file.
-pub(crate) struct Edited {
-    pub(crate) source: HookSource,
-    pub(crate) path: PathBuf,
-    pub(crate) result: Result<FileChange, EditError>,
-}
-
-/// A file because of which the hook is not as it was asked for.
-pub(crate) struct Remaining {
-    pub(crate) source: HookSource,
-    pub(crate) path: Option<PathBuf>,
-    pub(crate) because: Because,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Because {
-    /// Its `disabled` list has the name.
-    Listed,
-    /// `enabled: false` switches off all of its hooks.
-    AllOff,
-    /// It has a hook of that name that no edited file can switch off.
-    OutOfReach,
-}
-
-/// What a call did.
-pub(crate) struct Outcome<'a> {
-    pub(crate) name: &'a str,
-    pub(crate) enabled: bool,
-    pub(crate) dry_run: bool,
-    pub(crate) edited: Vec<Edited>,
-    pub(crate) remaining: Vec<Remaining>,
-}
-
-pub(super) async fn run(
+pub(crate) async fn run(
     target: &Arguments,
     enabled: bool,
     context: &Context,

@@ -16,10 +16,10 @@ use hook_core::files::replace::replace_file;
 use tokio_util::sync::CancellationToken;
 
 use super::{is_same_file, with_hooks};
-use crate::args::count;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::exit_code::{self, Status};
+use crate::options::count;
 use crate::output::Printer;
 use crate::render::{self, TestOutcome, TestRun};
 

@@ -1,16 +1,19 @@
 //! `hook trust`: review the project's hooks and trust them.
 
 mod lock;
+mod reviewed;
 
 use std::io::IsTerminal;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
-use hook_core::settings::{HookEntry, load};
-use hook_core::trust::{Grant, Review, Standing, TrustStoreError};
+use hook_core::settings::load;
+use hook_core::trust::{Grant, TrustStoreError};
 use hook_core::{HookSource, TrustStore};
 use tokio::io::{AsyncBufReadExt, BufReader, Lines, Stdin};
+
+use reviewed::{ProjectHooks, Reviewed};
 
 use crate::commands::RELOAD;
 use crate::complete;
@@ -108,25 +111,6 @@ pub(crate) async fn run(
     }
     select(&mut reviews, &arguments.names, |it| it.review.entry.display_name())?;
     review(arguments, &store, reviews, context, printer).await
-}
-
-/// The hooks of a project that the working directory is in, by the project's directory.
-type ProjectHooks = (PathBuf, Vec<HookEntry>);
-
-/// A hook that was reviewed, with its project.
-struct Reviewed {
-    project: PathBuf,
-    review: Review,
-}
-
-impl Reviewed {
-    fn is_trusted(&self) -> bool {
-        self.review.standing == Standing::Trusted
-    }
-
-    fn is_opaque(&self) -> bool {
-        !self.review.opaque.is_empty()
-    }
 }
 
 /// The hooks of each project, the inner one first; what is wrong with settings is said.

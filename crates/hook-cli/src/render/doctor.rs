@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use hook_core::ObjectWriter;
 
-use crate::commands::doctor::{Finding, Health, Section};
+use super::findings::{Finding, Health, Section};
 use crate::output::{Printer, Tone};
 use crate::render::counted;
 

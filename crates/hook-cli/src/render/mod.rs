@@ -5,6 +5,7 @@ mod columns;
 mod diff;
 mod doctor;
 mod explain;
+mod findings;
 mod fire;
 mod help;
 mod hook;
@@ -20,14 +21,15 @@ pub(crate) mod sarif;
 mod switching;
 mod tail;
 mod tests;
+mod topics;
 mod trace;
 mod trust;
 mod words;
 
 pub(crate) use doctor::{diagnosis, section, section_json};
 pub(crate) use explain::{Explained, explained, explained_json, nothing_found};
+pub(crate) use findings::{Finding, Health, Section};
 pub(crate) use fire::{Fired, fired};
-pub(crate) use help::{events, events_json, exit_codes, exit_codes_json, protocol, protocol_json};
 pub(crate) use hooks::{listing_json, listings};
 pub(crate) use init::{init, init_json};
 pub(crate) use junit::junit;
@@ -35,12 +37,15 @@ pub(crate) use man::{man_file_name, man_page};
 pub(crate) use mismatches::scenario_error;
 pub(crate) use replay::{ReplayTotals, replay_summary, replayed, replayed_json};
 pub(crate) use response::response;
-pub(crate) use switching::{remaining, switched, switched_json};
+pub(crate) use switching::{
+    Because, Edited, Outcome, Remaining, remaining, switched, switched_json,
+};
 pub(crate) use tail::TailLines;
 pub(crate) use tests::{
     TestOutcome, TestRun, listed_test, listed_test_json, test_header, test_json, test_label,
     test_outcome, test_summary,
 };
+pub(crate) use topics::TOPICS;
 pub(crate) use trace::{Scale, trace_chrome, trace_json, trace_page, trace_text};
 pub(crate) use trust::{
     as_locked, gone, grant_json, grants, locked, nothing_to_trust, on_one_line, review,

@@ -1,12 +1,47 @@
 //! What `hook enable` and `hook disable` did.
 
 use std::fmt::Write;
+use std::path::PathBuf;
 
+use hook_core::HookSource;
+use hook_core::settings::edit::{EditError, FileChange};
 use serde_json::{Value, json};
 
 use super::diff;
-use crate::commands::{Because, Edited, Outcome, Remaining};
 use crate::output::{Printer, Tone};
+
+/// What became of one file.
+pub(crate) struct Edited {
+    pub(crate) source: HookSource,
+    pub(crate) path: PathBuf,
+    pub(crate) result: Result<FileChange, EditError>,
+}
+
+/// A file because of which the hook is not as it was asked for.
+pub(crate) struct Remaining {
+    pub(crate) source: HookSource,
+    pub(crate) path: Option<PathBuf>,
+    pub(crate) because: Because,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Because {
+    /// Its `disabled` list has the name.
+    Listed,
+    /// `enabled: false` switches off all of its hooks.
+    AllOff,
+    /// It has a hook of that name that no edited file can switch off.
+    OutOfReach,
+}
+
+/// What a call did.
+pub(crate) struct Outcome<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) enabled: bool,
+    pub(crate) dry_run: bool,
+    pub(crate) edited: Vec<Edited>,
+    pub(crate) remaining: Vec<Remaining>,
+}
 
 /// For people: a line for each file, or with `--dry-run` the difference.
 pub(crate) fn switched(outcome: &Outcome<'_>, printer: &Printer) -> String {

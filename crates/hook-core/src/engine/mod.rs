@@ -17,6 +17,7 @@ mod ended;
 mod finished;
 mod pipeline;
 mod processed;
+#[doc(hidden)]
 pub mod read_back;
 
 pub use aggregator::{AggregatedHookResult, Aggregator, ErrorReport};

@@ -48,6 +48,7 @@ impl Pipeline {
     }
 
     /// The runner, to be shared with another pipeline.
+    #[doc(hidden)]
     pub fn shared_runner(&self) -> Arc<Runner> {
         Arc::clone(&self.runner)
     }

@@ -421,6 +421,7 @@ impl Events {
     }
 
     /// Takes a declared event out again; built-in ones stay.
+    #[doc(hidden)]
     pub fn forget(&mut self, event: HookEventName) {
         if self.declared.get(event.as_str()) == Some(&event) {
             Arc::make_mut(&mut self.declared).remove(event.as_str());

@@ -24,6 +24,7 @@ mod patch;
 mod raw;
 pub(crate) mod read;
 pub(crate) mod scan;
+#[doc(hidden)]
 pub mod shape;
 mod slice;
 pub(crate) mod strings;

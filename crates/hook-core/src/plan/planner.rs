@@ -71,6 +71,7 @@ impl Planner {
     ///
     /// This changes what this planner plans, and nothing else: a hook system has another planner
     /// after a reload, and carries over what `HookSystem::set_hook_enabled` switched.
+    #[doc(hidden)]
     pub fn set_enabled(&self, name: &str, enabled: bool) -> usize {
         self.registry.set_enabled(name, enabled)
     }

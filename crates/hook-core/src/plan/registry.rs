@@ -164,6 +164,7 @@ impl HookRegistry {
 
     /// Registers a function of the host as a hook, behind all others of its event; one of that number
     /// that is there stays. What it costs depends on the event's hooks alone.
+    #[doc(hidden)]
     pub fn register(&self, number: u64, handler: &HandlerHook, runner: &Runner) -> Arc<Hook> {
         let mut state = write(&self.state);
         if let Some(known) = state.registered.get(&number) {
@@ -178,6 +179,7 @@ impl HookRegistry {
     }
 
     /// Takes a registered hook out again. Requests in flight keep their plans.
+    #[doc(hidden)]
     pub fn unregister(&self, number: u64) -> Option<Arc<Hook>> {
         let mut state = write(&self.state);
         let hook = state.registered.remove(&number)?;
@@ -186,6 +188,7 @@ impl HookRegistry {
     }
 
     /// What was switched at run time, so that it can be carried over to a reloaded registry.
+    #[doc(hidden)]
     pub fn switches(&self) -> Vec<(String, bool)> {
         read(&self.state).switches.clone()
     }
@@ -211,6 +214,7 @@ impl HookRegistry {
     /// A guard of a declared event of that name whose denial the event does not have in its plan, or does
     /// not heed: the event was declared otherwise when the guard was read, registered or trusted, or
     /// is not declared any more. Built-in events have none.
+    #[doc(hidden)]
     pub fn displaced_guard(&self, name: &str, event: Option<HookEventName>) -> Option<Arc<Hook>> {
         if event.is_some_and(|event| !event.row().is_declared()) {
             return None;

@@ -66,6 +66,7 @@ impl Runner {
 
     /// A runner for a process that is not fit to run hooks: with it one can still say which hooks
     /// there would be.
+    #[doc(hidden)]
     pub fn unfit(host: RunnerHost) -> Self {
         let shell = Shell::find(path_of(&host)).unwrap_or_else(|_| Shell::missing());
         Self::with(shell, host)
@@ -134,27 +135,32 @@ impl Runner {
     }
 
     /// The command hooks that run now.
+    #[doc(hidden)]
     pub fn running_hooks(&self) -> &Arc<RunningHooks> {
         &self.running
     }
 
     /// The engine's tasks: runs in progress and clean-ups after a timeout. Waiting for it waits
     /// until every process group is gone.
+    #[doc(hidden)]
     pub fn tasks(&self) -> &TaskTracker {
         &self.tasks.tracker
     }
 
     /// Gives no process a grace any more: those that were told to end are killed at once.
+    #[doc(hidden)]
     pub fn kill(&self) {
         self.tasks.impatient.cancel();
     }
 
     /// From now on hooks that have to go are told so by that signal; by TERM before.
+    #[doc(hidden)]
     pub fn end_with(&self, signal: EndSignal) {
         self.tasks.end_with(signal);
     }
 
     /// How many blocking handlers never returned and still hold a thread.
+    #[doc(hidden)]
     pub fn abandoned_threads(&self) -> usize {
         self.blocking.abandoned()
     }
@@ -227,6 +233,7 @@ impl Runner {
     }
 
     /// Ends the hooks that nothing waits for.
+    #[doc(hidden)]
     pub fn end_background(&self) {
         if !self.background.is_cancelled() {
             let running = Arc::strong_count(&self.in_background) - 1;
@@ -236,6 +243,7 @@ impl Runner {
     }
 
     /// How many hooks that nothing waits for were [ended](Self::end_background) before they were done.
+    #[doc(hidden)]
     pub fn ended_in_background(&self) -> usize {
         self.ended_in_background.load(Ordering::Relaxed)
     }

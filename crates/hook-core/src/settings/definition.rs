@@ -198,13 +198,6 @@ impl HookEntry {
     pub fn display_name(&self) -> &str {
         self.name.as_deref().unwrap_or(&self.command)
     }
-
-    /// Whether its own file switches it on: it is not listed in `disabled` there, and `enabled`
-    /// is not false.
-    pub fn is_enabled_by_its_file(&self) -> bool {
-        let name = self.display_name();
-        self.config.enabled && !self.config.disabled.iter().any(|disabled| disabled == name)
-    }
 }
 
 /// What was read from one settings file.

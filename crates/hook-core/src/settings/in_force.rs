@@ -19,6 +19,7 @@ use crate::event::Events;
 /// [registry](crate::HookRegistry) finds them trusted.
 ///
 /// A file that is gone is gone with its hooks; where it must be there and `strict`, it is broken.
+#[doc(hidden)]
 pub fn read_again(
     sources: &[SettingsSource],
     before: &[SettingsFile],

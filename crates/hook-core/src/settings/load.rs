@@ -60,6 +60,7 @@ pub(crate) fn load_all(
 
 /// Adds the events that sources declare, as far as they agree. Whether all declarations could be read:
 /// else there may be more events.
+#[doc(hidden)]
 pub fn declare_events(sources: &[SettingsSource], events: &mut Events) -> bool {
     let is_of_declarations = |it: &Diagnostic| {
         it.severity == Severity::Error && it.place.path.starts_with("hooksConfig")

@@ -13,6 +13,7 @@ mod definition;
 mod diagnostic;
 mod discovery;
 mod document;
+#[doc(hidden)]
 pub mod edit;
 mod events;
 mod fields;
@@ -26,6 +27,7 @@ mod redaction;
 mod registration;
 mod rule;
 mod source;
+#[doc(hidden)]
 pub mod starter;
 mod switch;
 

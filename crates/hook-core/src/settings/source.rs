@@ -34,7 +34,7 @@ impl HookSource {
     }
 
     /// Whether this source may switch off hooks of `other` (protocol.md §1).
-    pub fn may_disable(&self, other: &Self) -> bool {
+    pub(crate) fn may_disable(&self, other: &Self) -> bool {
         match self {
             Self::User | Self::System | Self::Explicit => self.trust_rank() > other.trust_rank(),
             _ => false,
@@ -42,13 +42,13 @@ impl HookSource {
     }
 
     /// Whether this source's own `maxConcurrent` may be more than the engine's limit.
-    pub fn may_raise_limits(&self) -> bool {
+    pub(crate) fn may_raise_limits(&self) -> bool {
         matches!(self, Self::User | Self::System | Self::Explicit)
     }
 
     /// Whether this source may say what is written down of all hooks: an audit's level, and what is
     /// redacted. A project may not, so that it hides nothing.
-    pub fn may_rule_records(&self) -> bool {
+    pub(crate) fn may_rule_records(&self) -> bool {
         matches!(self, Self::User | Self::System | Self::Explicit)
     }
 

@@ -101,7 +101,7 @@ impl Grant {
 
     /// Whether the first version made the decision. It is bound to event, matcher, name, command,
     /// variables and one file; not to the rest of how the hook runs.
-    pub fn is_of_earlier_form(&self) -> bool {
+    pub(crate) fn is_of_earlier_form(&self) -> bool {
         self.form < FORM
     }
 
@@ -133,7 +133,7 @@ impl Grant {
 
     /// Whether the hook was switched on by its own file when it was trusted; true where the
     /// decision does not say.
-    pub fn was_enabled(&self) -> bool {
+    pub(crate) fn was_enabled(&self) -> bool {
         ["enabled", "disabled"].iter().all(|name| !matches!(self.term(name), Some(Some(_))))
     }
 
@@ -174,7 +174,7 @@ impl Grant {
 
 impl Seen {
     /// All files that the decision covers, whichever version made it.
-    pub fn all_files(&self) -> impl Iterator<Item = &SeenFile> {
+    pub(crate) fn all_files(&self) -> impl Iterator<Item = &SeenFile> {
         self.script.iter().chain(&self.files)
     }
 

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use hook_core::settings::find_foreign;
 
-use super::{Finding, Health, Section};
 use crate::context::Context;
 use crate::render::counted;
+use crate::render::{Finding, Health, Section};
 
 pub(super) fn section(context: &Context) -> Section {
     let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute());

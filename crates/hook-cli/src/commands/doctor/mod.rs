@@ -1,6 +1,5 @@
 //! `hook doctor`: whether everything that hooks need is there, and what of it is not as it should be.
 
-mod finding;
 mod foreign;
 mod programs;
 mod recording;
@@ -12,13 +11,11 @@ use std::path::PathBuf;
 use clap::Args;
 use hook_core::check::check;
 
-pub(crate) use finding::{Finding, Health, Section};
-
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::exit_code::{self, Status};
 use crate::output::Printer;
-use crate::render;
+use crate::render::{self, Health};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\

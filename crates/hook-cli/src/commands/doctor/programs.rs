@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use hook_bus::{HookSystem, InitializeError};
 use hook_core::files::program;
 
-use super::{Finding, Health, Section};
+use crate::render::{Finding, Health, Section};
 
 /// What hooks are most often written in.
 const INTERPRETERS: [&str; 3] = ["sh", "python3", "node"];

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use hook_bus::recording::{Recording, SlowHook};
 
-use super::{Finding, Health, Section};
 use crate::commands::trace::read_recording;
 use crate::error::CommandError;
 use crate::output::Printer;
+use crate::render::{Finding, Health, Section};
 
 /// From when on an agent's user waits and wonders.
 const SLOW: Duration = Duration::from_secs(1);

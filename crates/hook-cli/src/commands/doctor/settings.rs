@@ -7,9 +7,9 @@ use hook_core::check::CheckedFile;
 use hook_core::settings::{Rule, Severity};
 use hook_core::{HookSource, SettingsSource};
 
-use super::{Finding, Health, Section};
 use crate::context::Context;
 use crate::render::counted;
+use crate::render::{Finding, Health, Section};
 
 pub(super) fn section(context: &Context, checked: &[CheckedFile]) -> Section {
     let findings = context.sources().iter().map(|source| file(source, checked)).collect();

@@ -4,9 +4,9 @@ use hook_bus::HookSystem;
 use hook_core::HookSource;
 
 use super::settings::OtherWriters;
-use super::{Finding, Health, Section};
 use crate::context::{Context, Untrusted};
 use crate::render::{self, counted};
+use crate::render::{Finding, Health, Section};
 
 pub(super) fn section(context: &Context, system: &HookSystem) -> Section {
     let mut findings = vec![store(context)];

@@ -8,7 +8,6 @@ use std::sync::Arc;
 use hook_bus::{HookExecutionResponse, HookSystem};
 use hook_core::{Hook, HookEventName};
 
-use super::Fired;
 use crate::commands::input::Input;
 use crate::context::Context;
 use crate::output::Printer;
@@ -38,15 +37,14 @@ pub(super) fn left(
 
 /// Starts the process. Its hooks are told the input as it came.
 pub(super) fn hand_over(
-    fired: &Fired,
+    (event, input): (HookEventName, &Input),
     response: &HookExecutionResponse,
     context: &Context,
     printer: &mut Printer,
 ) {
-    let event = fired.event;
     let start = || {
         let mut told = tempfile::tempfile()?;
-        told.write_all(fired.input.json.as_str().as_bytes())?;
+        told.write_all(input.json.as_str().as_bytes())?;
         told.rewind()?;
         let mut command = Command::new(std::env::current_exe()?);
         command.args(["fire", event.as_str(), "--input", "-", "--async-only", "--as-hook"]);

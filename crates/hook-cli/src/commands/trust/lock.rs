@@ -2,7 +2,7 @@
 
 use hook_core::trust::{LockCheck, Review, Standing, TrustLock};
 
-use super::{ProjectHooks, Reviewed};
+use super::reviewed::{ProjectHooks, Reviewed};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::exit_code::{self, Status};

@@ -1,0 +1,30 @@
+//! Answers shells that ask for completions.
+
+use std::ffi::OsString;
+
+use clap::CommandFactory;
+use clap_complete::CompleteEnv;
+
+use crate::args::Cli;
+use crate::complete::{HOOK, VARIABLE};
+use crate::exit_code::{self, Status};
+
+/// Answers a shell that asks for completions. `None` if this is no such call.
+pub(crate) fn answer() -> Option<Status> {
+    std::env::var_os(VARIABLE).filter(|shell| !shell.is_empty())?;
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    if arguments.is_empty() {
+        return None;
+    }
+    HOOK.get_or_init(|| Cli::command);
+    let cwd = std::env::current_dir().ok();
+    let asked = CompleteEnv::with_factory(Cli::command).var(VARIABLE).bin("hook");
+    match asked.try_complete(arguments, cwd.as_deref()) {
+        Ok(true) => Some(exit_code::PROCEED),
+        Ok(false) => None,
+        Err(error) => {
+            let _ = error.print();
+            Some(exit_code::USAGE)
+        }
+    }
+}

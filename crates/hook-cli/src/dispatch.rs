@@ -1,0 +1,50 @@
+//! From the command line to the command.
+
+use clap::CommandFactory;
+
+use crate::args::{Cli, Command};
+use crate::commands::{
+    check, completions, doctor, explain, fire, help, init, list, man, replay, run, schema, serve,
+    switching, tail, test, trace, trust,
+};
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::exit_code::{Stake, Status};
+use crate::output::Printer;
+
+/// Runs the command that was asked for.
+pub(crate) async fn dispatch(
+    cli: Cli,
+    stake: &Stake,
+    printer: &mut Printer,
+) -> Result<Status, CommandError> {
+    if let Some((option, purpose)) = cli.meaningless_option() {
+        let text = format!("{option} has no effect on this command; it is for {purpose}");
+        return Err(CommandError::Usage(text));
+    }
+    let Cli { common, command } = cli;
+    let json = common.json;
+    // What is said of the command itself needs no project.
+    let context = || Context::new(common);
+    match &command {
+        Command::Fire(arguments) => fire::run(arguments, &context()?, stake, printer).await,
+        Command::Explain(arguments) => explain::run(arguments, &context()?, printer).await,
+        Command::List(arguments) => list::run(arguments, &context()?, printer).await,
+        Command::Check(arguments) => check::run(arguments, &context()?, printer).await,
+        Command::Test(arguments) => test::run(arguments, &context()?, printer).await,
+        Command::Run(arguments) => run::run(arguments, &context()?, printer).await,
+        Command::Serve(arguments) => serve::run(arguments, &context()?, printer).await,
+        Command::Tail(arguments) => tail::run(arguments, &context()?, printer).await,
+        Command::Replay(arguments) => replay::run(arguments, &context()?, printer).await,
+        Command::Trace(arguments) => trace::run(arguments, &context()?, printer).await,
+        Command::Init(arguments) => init::run(arguments, &context()?, printer).await,
+        Command::Enable(arguments) => switching::run(arguments, true, &context()?, printer).await,
+        Command::Disable(arguments) => switching::run(arguments, false, &context()?, printer).await,
+        Command::Trust(arguments) => trust::run(arguments, &context()?, printer).await,
+        Command::Doctor(arguments) => doctor::run(arguments, &context()?, printer).await,
+        Command::Schema(arguments) => schema::run(arguments, context, printer).await,
+        Command::Completions(arguments) => completions::run(arguments, printer).await,
+        Command::Man(arguments) => man::run(arguments, json, Cli::command, printer).await,
+        Command::Help(arguments) => help::run(arguments, json, Cli::command, printer).await,
+    }
+}

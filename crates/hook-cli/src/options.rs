@@ -1,0 +1,57 @@
+//! Options that every command has.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+/// The session of events where none is named.
+pub(crate) const SESSION: &str = "cli";
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Common options")]
+pub(crate) struct Common {
+    /// The project; the nearest parent with .hooks/settings.json by default, else here
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) project: Option<PathBuf>,
+    /// Use this settings file instead of those that are found; naming it trusts it; may be given several times
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) settings: Vec<PathBuf>,
+    /// Leave the user's own settings out
+    #[arg(long, global = true)]
+    pub(crate) no_user: bool,
+    /// Do not start with broken settings; when they are read again, keep what worked of a broken file
+    #[arg(long, global = true)]
+    pub(crate) strict: bool,
+    /// Answer each event within this time, in milliseconds
+    #[arg(long, global = true, value_name = "MS", value_parser = milliseconds)]
+    pub(crate) timeout: Option<u64>,
+    /// The session that events belong to
+    #[arg(long, global = true, value_name = "ID", default_value = SESSION)]
+    pub(crate) session_id: String,
+    /// Print JSON
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// When to use colours
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub(crate) color: Color,
+    /// Log what happens to stderr; -vv says more; HOOK_LOG filters, as in HOOK_LOG=hook::run=debug
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    pub(crate) verbose: u8,
+}
+
+fn milliseconds(text: &str) -> Result<u64, &'static str> {
+    text.parse().map_err(|_| "expected whole milliseconds, such as 5000")
+}
+
+/// How many of something, of which there must be one.
+pub(crate) fn count(text: &str) -> Result<NonZeroUsize, &'static str> {
+    text.parse().map_err(|_| "expected a whole number of at least 1")
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum Color {
+    Auto,
+    Always,
+    Never,
+}
