@@ -29,6 +29,7 @@ mod serve;
 mod serve_socket;
 #[cfg(target_os = "linux")]
 mod serve_stdio;
+mod session_env;
 mod tour;
 mod triggers;
 mod warnings;

@@ -20,8 +20,9 @@ use hook_bus::triggers::{
 use hook_bus::{AgentHost, HookExecutionResponse, HookSystem, Sdk, Subscription};
 use hook_core::settings::{IN_PROJECT, load};
 use hook_core::{
-    HookSource, RawObject, SessionEndReason, SessionStartSource, SettingsSource, ToolName,
-    TrustPolicy, TrustStore,
+    HookEventName, HookSource, JsonArray, JsonObject, OpenInput, RawJson, RawObject, RequestInput,
+    SessionEndReason, SessionStartSource, SettingsSource, ToolName, TrustPolicy, TrustStore,
+    TurnEndInput, TurnStartInput,
 };
 use serde_json::{Value, json};
 
@@ -122,6 +123,7 @@ impl Agent<'_> {
     async fn work(&mut self, prompt: &str) -> Result<()> {
         println!("\nYou: {prompt}");
         let mut prompt = prompt.to_owned();
+        self.tell(OpenInput::new(HookEventName::AgentStart, JsonObject::new())?).await;
         loop {
             let before = fire_before_agent_hook(self.host, &prompt).await;
             self.show_hooks();
@@ -149,7 +151,8 @@ impl Agent<'_> {
     /// Calls the model, and the tools that it wants, until it wants none; its answer, unless a hook
     /// stops the agent.
     async fn turn(&mut self) -> Result<Option<String>> {
-        loop {
+        for index in 0_u64.. {
+            self.tell(TurnStartInput::new(index)).await;
             let request =
                 RawObject::try_from(&json!({"model": "scripted", "contents": self.contents}))?;
             let call = ModelCall::new(Sdk::GenAi, request);
@@ -192,16 +195,29 @@ impl Agent<'_> {
             self.say("model", parts.clone());
             let calls: Vec<&Value> = parts.iter().map(|part| &part["functionCall"]).collect();
             let calls: Vec<&Value> = calls.into_iter().filter(|call| call.is_object()).collect();
-            if calls.is_empty() {
-                return Ok(Some(text));
-            }
+            let is_last = calls.is_empty();
             let mut results = Vec::new();
             for call in calls {
                 let Some(result) = self.call_tool(call).await? else { return Ok(None) };
                 results.push(result);
             }
+            let given = RawJson::parse(json!(results).to_string())?;
+            let given = JsonArray::try_from(given).map_err(|_| "results are a list")?;
+            self.tell(TurnEndInput::new(index, RawJson::from_text(&text), given)).await;
+            if is_last {
+                return Ok(Some(text));
+            }
             self.say("user", results);
         }
+        Ok(None)
+    }
+
+    /// Tells hooks of something that asks nothing of them.
+    async fn tell(&mut self, input: impl Into<RequestInput>) {
+        if let Some(system) = self.host.hook_system() {
+            system.fire(input).await;
+        }
+        self.show_hooks();
     }
 
     /// Calls a tool as the model wants it, or as hooks let it; nothing if a hook stops the agent.

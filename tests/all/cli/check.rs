@@ -537,7 +537,7 @@ fn problems() -> Vec<(String, Vec<(Rule, &'static str)>)> {
         (r#"{"hooksConfig":{"maxConcurrent":-1}}"#.to_owned(), vec![(Rule::InvalidNumber, "-1")]),
         (
             r#"{"hooksConfig":{"events":{"BeforeTool":{}}}}"#.to_owned(),
-            vec![(Rule::InvalidEvent, "{}")],
+            vec![(Rule::InvalidEvent, "\"BeforeTool\"")],
         ),
         (
             tool(r#""priority":"early","#, r#""command":"true""#),

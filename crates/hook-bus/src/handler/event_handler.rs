@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures::FutureExt;
-use hook_core::run::{Nesting, RunningHooks};
+use hook_core::engine::session_env;
+use hook_core::run::{Nesting, RunningHooks, SessionEnv};
 use hook_core::text::shortened;
 use hook_core::{
     Background, EventInput, FailureCode, FinishedHooks, Guard, HookEventName, HookExecutionResult,
@@ -19,6 +20,7 @@ use crate::bus::{MessageBus, RequestControl, RequestHandler, Served};
 use crate::handler::engine::{BuiltEngine, Engine, EngineSlot, InitializeError};
 use crate::handler::in_flight::InFlight;
 use crate::handler::progress::Progress;
+use crate::handler::sessions::Sessions;
 use crate::handler::translation::{Translation, translate};
 use crate::handler::unfinished::unfinished;
 use crate::log;
@@ -38,6 +40,8 @@ pub struct HookEventHandler {
     /// Cancelled when a shutdown's deadline has passed.
     ended: CancellationToken,
     in_flight: InFlight,
+    /// Also after a reload.
+    sessions: Arc<Sessions>,
 }
 
 impl std::fmt::Debug for HookEventHandler {
@@ -65,6 +69,7 @@ impl HookEventHandler {
             background,
             ended: CancellationToken::new(),
             in_flight: InFlight::default(),
+            sessions: Arc::default(),
         }
     }
 
@@ -124,6 +129,7 @@ impl HookEventHandler {
         }
         let observer = Progress::observe(self.bus.core(), control.key, &door.id);
         let input = input.complete(&self.host);
+        let session = Arc::clone(&input.session_id);
         if plan.is_inline() {
             // Done before anybody could cancel it.
             let (cancel, lane) = (self.ended.clone(), control.lane);
@@ -137,6 +143,8 @@ impl HookEventHandler {
                 depth: control.depth,
                 keeps_inputs,
                 background: self.background,
+                // Functions have no environment of their own.
+                session_env: SessionEnv::default(),
                 asked_again: false,
             };
             let run = engine.pipeline.run(&plan, input, &scope).now_or_never();
@@ -145,7 +153,12 @@ impl HookEventHandler {
                 Err(StageFailure::new(FailureCode::InternalError, message))
             });
             return match run {
-                Ok(outcome) => Served::Done(door.complete(event, outcome)),
+                Ok(mut outcome) => {
+                    if let Some(env) = session_env(&plan, &mut outcome) {
+                        self.sessions.begin(session, env);
+                    }
+                    Served::Done(door.complete(event, outcome))
+                }
                 Err(failure) => Served::Done(door.fail(&plan, failure)),
             };
         }
@@ -166,8 +179,11 @@ impl HookEventHandler {
                 depth: control.depth,
                 keeps_inputs,
                 background: self.background,
+                session_env: self.sessions.env(&session),
                 asked_again: false,
             },
+            sessions: Arc::clone(&self.sessions),
+            session,
             cut_off: self.cut_off(&cancel, control.deadline),
         };
         Served::Running { running: run.finish().boxed(), cancel }
@@ -478,6 +494,8 @@ struct Run {
     plan: Arc<Plan>,
     input: EventInput,
     scope: RunScope,
+    sessions: Arc<Sessions>,
+    session: Arc<str>,
     cut_off: CutOff,
 }
 
@@ -503,7 +521,12 @@ impl Run {
         };
         let outcome = pipeline.settle(&self.plan, finished);
         match (run, outcome) {
-            (Ok(()), Ok(outcome)) => door.complete(self.plan.event, outcome),
+            (Ok(()), Ok(mut outcome)) => {
+                if let Some(env) = session_env(&self.plan, &mut outcome) {
+                    self.sessions.begin(self.session, env);
+                }
+                door.complete(self.plan.event, outcome)
+            }
             (Err(failure), Ok(partial)) => door.cut_off(&self.plan, failure, partial),
             (_, Err(failure)) => door.fail(&self.plan, failure),
         }

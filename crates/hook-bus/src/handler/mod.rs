@@ -5,6 +5,7 @@
 //! | `event_handler` | the nine stages of a request |
 //! | `engine` | the engine behind it: built on first use, and again on reload |
 //! | `declared`, `registered`, `registrations` | events and hooks that come and go at run time |
+//! | `sessions` | what hooks set for later hooks of their sessions |
 //! | `translation` | model payloads in an SDK's form |
 //! | `progress`, `unfinished` | what is told of hooks while they run, and when they are cut off |
 //! | `in_flight` | requests that are not answered yet |
@@ -16,6 +17,7 @@ mod in_flight;
 mod progress;
 mod registered;
 mod registrations;
+mod sessions;
 mod translation;
 mod unfinished;
 

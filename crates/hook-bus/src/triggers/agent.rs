@@ -1,10 +1,10 @@
 //! The rest of an agent's life: prompts, ends of turns, sessions, compression, notifications.
 
-use hook_core::event::output::AfterAgentOutput;
+use hook_core::event::output::{AfterAgentOutput, BeforeAgentOutput, PreCompressOutput};
 use hook_core::{
     AfterAgentInput, BeforeAgentInput, HookEventName, NotificationInput, PolicyDecision,
-    PreCompressInput, PreCompressTrigger, RequestInput, SessionEndInput, SessionEndReason,
-    SessionStartInput, SessionStartSource,
+    PreCompressInput, PreCompressTrigger, RawObject, RequestInput, SessionEndInput,
+    SessionEndReason, SessionStartInput, SessionStartSource,
 };
 
 use super::advice::HookAdvice;
@@ -35,6 +35,9 @@ pub enum BeforeAgentDecision {
 pub struct BeforeAgentHookResult {
     /// What becomes of the prompt.
     pub decision: BeforeAgentDecision,
+    /// A message that a hook puts before the prompt, with `customType`, `content`, `display` and
+    /// `details`.
+    pub message: Option<RawObject>,
     /// What they say beside it; what is for the model is in the prompt already.
     pub advice: HookAdvice,
     /// What the agent should tell its user of its hooks.
@@ -50,7 +53,8 @@ pub async fn fire_before_agent_hook(host: &AgentHost, prompt: &str) -> BeforeAge
     let Some(processed) = host.fire(BeforeAgentInput::new(prompt.clone())).await else {
         let decision = BeforeAgentDecision::Proceed { prompt };
         let advice = HookAdvice::default();
-        return BeforeAgentHookResult { decision, advice, warnings: Vec::new() };
+        let (message, warnings) = (None, Vec::new());
+        return BeforeAgentHookResult { decision, message, advice, warnings };
     };
     let (reason, advice) = HookAdvice::with_reason(&processed);
     let event = HookEventName::BeforeAgent;
@@ -67,7 +71,8 @@ pub async fn fire_before_agent_hook(host: &AgentHost, prompt: &str) -> BeforeAge
         }
         (PolicyDecision::Stop, reason) => BeforeAgentDecision::Stop { reason },
     };
-    BeforeAgentHookResult { decision, advice, warnings: processed.warnings }
+    let message = BeforeAgentOutput::new(&processed.aggregated).message();
+    BeforeAgentHookResult { decision, message, advice, warnings: processed.warnings }
 }
 
 /// What follows the end of a turn.
@@ -161,6 +166,8 @@ pub struct LifecycleHookResult {
     /// Why it is not to do what the event announced, if hooks forbid it and the event knows that:
     /// compressing the conversation.
     pub refused: Option<String>,
+    /// What is used in place of the agent's own compression, in its shape, if a hook gives that.
+    pub compaction: Option<RawObject>,
     /// What they say; what is for the model belongs into the next request.
     pub advice: HookAdvice,
     /// What the agent should tell its user of its hooks.
@@ -175,7 +182,10 @@ async fn fire(host: &AgentHost, input: impl Into<RequestInput>) -> LifecycleHook
     let refuses = processed.decision >= PolicyDecision::Ask;
     let refused = (refuses && event.row().block_means.is_some()).then(|| reason.clone());
     let stop = processed.should_stop_execution().then_some(reason);
-    LifecycleHookResult { stop, refused, advice, warnings: processed.warnings }
+    // Another event has no such field.
+    let compaction = PreCompressOutput::new(&processed.aggregated).compaction();
+    let compaction = compaction.filter(|_| event.row().answers.contains(&"compaction"));
+    LifecycleHookResult { stop, refused, compaction, advice, warnings: processed.warnings }
 }
 
 /// Tells the SessionStart hooks that a session begins. Their context belongs into its first
@@ -196,7 +206,8 @@ pub async fn fire_session_end_hook(
 }
 
 /// Tells the PreCompress hooks that the conversation is about to be compressed. Where they refuse it,
-/// an agent that still can does not compress it.
+/// an agent that still can does not compress it; where one gives a
+/// [`compaction`](LifecycleHookResult::compaction), that is used.
 pub async fn fire_pre_compress_hook(
     host: &AgentHost,
     trigger: PreCompressTrigger,

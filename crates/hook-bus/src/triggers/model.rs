@@ -200,6 +200,9 @@ pub enum BeforeModelDecision {
 pub struct BeforeModelHookResult {
     /// Whether and with what the model is called.
     pub decision: BeforeModelDecision,
+    /// The conversation that a hook gives for this call, in the agent's own shape; it goes before that
+    /// of the request.
+    pub messages: Option<JsonArray>,
     /// What they say beside it. What is for the model is in the request already, where there is one
     /// to be made; else it belongs into the next.
     pub advice: HookAdvice,
@@ -219,6 +222,7 @@ pub async fn fire_before_model_hook(host: &AgentHost, call: &ModelCall) -> Befor
         let decision = BeforeModelDecision::Call { request };
         return BeforeModelHookResult {
             decision,
+            messages: None,
             advice: HookAdvice::default(),
             warnings: Vec::new(),
         };
@@ -257,7 +261,7 @@ pub async fn fire_before_model_hook(host: &AgentHost, call: &ModelCall) -> Befor
             BeforeModelDecision::Call { request }
         }
     };
-    BeforeModelHookResult { decision, advice, warnings }
+    BeforeModelHookResult { decision, messages: output.messages(), advice, warnings }
 }
 
 /// A request with one more message at its end.

@@ -192,6 +192,14 @@ where
     }
     let before = fire_before_model_hook(host, &call).await;
     result.hear(before.advice.for_user, before.advice.suppress_output, before.warnings);
+    if before.messages.is_some() {
+        // They are in the agent's own shape, and the request is in the SDK's.
+        result.warnings.push(
+            "a BeforeModel hook gave `messages`, which this agent does not use; `llm_request` changes \
+             what the model is asked"
+                .to_owned(),
+        );
+    }
     let (response, verdict) = match before.decision {
         BeforeModelDecision::Call { request } => {
             call.request = request.clone();

@@ -8,6 +8,7 @@
 //! | `finished` | what the hooks of a plan did |
 //! | `aggregator`, `processed` | one answer out of many |
 //! | `changes` | what a hook changes of the input, for the next ones and for logs |
+//! | `session` | what hooks set for later ones of the session |
 //! | `read_back` | results as messages tell them |
 
 mod aggregator;
@@ -19,6 +20,7 @@ mod pipeline;
 mod processed;
 #[doc(hidden)]
 pub mod read_back;
+mod session;
 
 pub use aggregator::{AggregatedHookResult, Aggregator, ErrorReport};
 pub use changes::changes;
@@ -26,3 +28,4 @@ pub use ended::NotStarted;
 pub use finished::{FinishedHooks, PipelineOutcome};
 pub use pipeline::Pipeline;
 pub use processed::{Guard, ProcessedHookResult, StageFailure};
+pub use session::session_env;

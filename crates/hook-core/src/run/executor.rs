@@ -12,6 +12,7 @@ use super::answer::Answer;
 use super::nesting::Nesting;
 use super::report::ProcessReport;
 use super::running::RunningHook;
+use super::session_env::SessionEnv;
 use super::slots::Slot;
 use crate::event::input::HookInput;
 use crate::failure::HookFailure;
@@ -77,6 +78,8 @@ pub(crate) struct HookCall {
     pub(crate) nesting: Nesting,
     /// How many command hooks of this engine wait for this one.
     pub(crate) depth: u32,
+    /// What hooks set for later ones of the session, and how far this one is trusted.
+    pub(crate) session_env: (SessionEnv, u8),
 }
 
 /// Permits to run; held until the process is gone or the thread is free.

@@ -13,6 +13,7 @@
 //! | `tree`, `termination` | all that a process started, and its end after the verdict |
 //! | `consent` | the last look at what was trusted |
 //! | `threads` | threads of the engine's own |
+//! | `session_env` | variables that hooks set for later ones of the session |
 //! | `scope`, `supervise`, `finish`, `result`, `report` | one run, from its queue to its result |
 //! | `runner` | all of it, for the engine |
 
@@ -30,6 +31,7 @@ mod result;
 mod runner;
 mod running;
 mod scope;
+mod session_env;
 mod slots;
 mod spec;
 mod started;
@@ -52,6 +54,7 @@ pub use result::HookExecutionResult;
 pub use runner::Runner;
 pub use running::RunningHooks;
 pub use scope::{Background, RunObserver, RunScope};
+pub use session_env::SessionEnv;
 pub use slots::RunLane;
 pub use spec::HookSpec;
 pub(crate) use spec::{MAX_BACKGROUND, TrustCheck, background};

@@ -186,6 +186,7 @@ impl Runner {
                 slots: Slots::default(),
                 nesting: scope.nesting,
                 depth: scope.depth,
+                session_env: Default::default(),
             };
             let Execution::Done(run) = hook.executor.execute(call) else {
                 // Only the other kinds are running after `execute`.

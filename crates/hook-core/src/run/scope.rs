@@ -6,6 +6,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::nesting::Nesting;
 use super::result::HookExecutionResult;
+use super::session_env::SessionEnv;
 use super::slots::RunLane;
 use super::spec::HookSpec;
 use crate::event::input::HookInput;
@@ -50,6 +51,8 @@ pub struct RunScope {
     pub keeps_inputs: bool,
     /// What becomes of hooks that nothing waits for.
     pub background: Background,
+    /// What hooks set for later ones of the session.
+    pub session_env: SessionEnv,
     /// Whether the hooks ran before and are asked once more (protocol.md §2, "Asking again").
     pub asked_again: bool,
 }

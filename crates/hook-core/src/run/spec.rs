@@ -41,6 +41,8 @@ pub struct HookSpec {
     pub(crate) check: TrustCheck,
     /// The slots of its source, if that has its own.
     pub(crate) slots: Option<Arc<SlotQueue>>,
+    /// How far its source is trusted.
+    pub(crate) trust_rank: u8,
     /// Whether the slots of its source may be more than the engine's.
     pub(crate) may_raise_limits: bool,
     pub(crate) executor: Arc<dyn HookExecutor>,
@@ -76,6 +78,7 @@ impl HookSpec {
             background: None,
             check: TrustCheck::Nothing,
             slots: None,
+            trust_rank: source.trust_rank(),
             may_raise_limits: source.may_raise_limits(),
             executor,
         }

@@ -80,7 +80,8 @@ pub(super) async fn supervise(
     let told = Told { input: input.clone(), was_started: true };
     let cancel = scope.cancel.clone();
     let (timeout, RunScope { nesting, depth, .. }) = (hook.timeout, scope.clone());
-    let call = HookCall { input, timeout, cancel, slots, nesting, depth };
+    let session_env = (scope.session_env.clone(), hook.trust_rank);
+    let call = HookCall { input, timeout, cancel, slots, nesting, depth, session_env };
     let executor = Arc::clone(&hook.executor);
     let running = AssertUnwindSafe(async move {
         match executor.execute(call) {

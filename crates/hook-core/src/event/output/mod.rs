@@ -19,6 +19,6 @@ pub use fields::{COMMON_FIELDS, SPECIFIC_FIELDS};
 pub(crate) use read::{Invalid, Reading};
 pub(crate) use views::changes;
 pub use views::{
-    AfterAgentOutput, AfterModelOutput, AfterToolOutput, BeforeModelOutput, BeforeToolOutput,
-    BeforeToolSelectionOutput,
+    AfterAgentOutput, AfterModelOutput, AfterToolOutput, BeforeAgentOutput, BeforeModelOutput,
+    BeforeToolOutput, BeforeToolSelectionOutput, PreCompressOutput,
 };

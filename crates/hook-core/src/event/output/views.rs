@@ -4,7 +4,7 @@ use super::answer::HookOutput;
 use crate::event::HookEventName;
 use crate::event::output::PolicyDecision;
 use crate::event::tool_mode::narrow;
-use crate::json::{JsonObject, RawJson, RawObject};
+use crate::json::{JsonArray, JsonObject, RawJson, RawObject};
 use crate::model::ToolConfig;
 
 macro_rules! view {
@@ -71,8 +71,16 @@ view! {
     BeforeToolSelectionOutput of BeforeToolSelection
 }
 view! {
+    /// The answers to a BeforeAgent event.
+    BeforeAgentOutput of BeforeAgent
+}
+view! {
     /// The answers to an AfterAgent event.
     AfterAgentOutput of AfterAgent
+}
+view! {
+    /// The answers to a PreCompress event.
+    PreCompressOutput of PreCompress
 }
 
 /// Every hook's changes to one object, laid over each other in plan order.
@@ -115,6 +123,32 @@ impl BeforeModelOutput<'_> {
     /// `None` when no hook changed it.
     pub fn modified_llm_request(&self, original: &RawObject) -> Option<RawObject> {
         changes(self.outputs(), "llm_request").map(|changes| original.overlaid(&changes))
+    }
+}
+
+impl BeforeModelOutput<'_> {
+    /// The conversation that takes the place of this call's, in the agent's own shape: that of the last
+    /// hook that gave one, which was told what those before it had made of it. `None` when no hook
+    /// did.
+    pub fn messages(&self) -> Option<JsonArray> {
+        let given = self.outputs().rev().filter_map(|output| output.specific("messages"));
+        given.into_iter().find_map(|messages| JsonArray::try_from(messages.clone()).ok())
+    }
+}
+
+impl BeforeAgentOutput<'_> {
+    /// A message that is put before the prompt, with `customType`, `content`, `display` and `details`:
+    /// that of the first hook that gave one.
+    pub fn message(&self) -> Option<RawObject> {
+        self.outputs().find_map(|output| output.specific_object("message"))
+    }
+}
+
+impl PreCompressOutput<'_> {
+    /// What is used in place of the agent's own compression, in its shape: that of the last hook that
+    /// gave one.
+    pub fn compaction(&self) -> Option<RawObject> {
+        self.outputs().rev().find_map(|output| output.specific_object("compaction"))
     }
 }
 

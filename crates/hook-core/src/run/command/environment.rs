@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use crate::event::input::EventInput;
 use crate::files::program::is_executable;
 use crate::run::nesting::MAX_DEPTH;
+use crate::run::session_env::SessionEnv;
 use crate::settings::EnvironmentRules;
 use crate::shell::PROJECT_DIRECTORY;
 
@@ -21,6 +22,8 @@ const RUN_TOKEN: &str = "HOOK_RUN_TOKEN";
 pub(in crate::run) struct RunVariables<'r> {
     pub(in crate::run) depth: &'r str,
     pub(in crate::run) token: &'r str,
+    /// What hooks set for later ones of the session, and how far this one is trusted.
+    pub(in crate::run) session: (&'r SessionEnv, u8),
 }
 
 /// The engine's side of a hook's environment, settled once when settings are loaded.
@@ -88,7 +91,10 @@ impl HostEnvironment {
             (RUN_TOKEN, OsStr::new(run.token)),
         ];
         let host = self.variables.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()));
-        host.chain(project.into_iter().chain(event).map(|(name, value)| (OsStr::new(name), value)))
+        let (env, rank) = run.session;
+        let session = env.of_rank(rank).map(|(name, value)| (OsStr::new(name), OsStr::new(value)));
+        host.chain(session)
+            .chain(project.into_iter().chain(event).map(|(name, value)| (OsStr::new(name), value)))
             .chain(hook.iter().map(|(name, value)| (OsStr::new(name), OsStr::new(value))))
     }
 }

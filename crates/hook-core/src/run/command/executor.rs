@@ -208,7 +208,8 @@ impl Program {
         let Start { call, running } = start;
         let environment = &self.context.environment;
         let depth = environment.depth.saturating_add(call.depth).to_string();
-        let run = RunVariables { depth: &depth, token: running.token() };
+        let (env, rank) = &call.session_env;
+        let run = RunVariables { depth: &depth, token: running.token(), session: (env, *rank) };
         let variables = || environment.variables(&call.input, &run, &self.env);
         let direct = self.direct.as_ref().and_then(|direct| direct.process(directory, variables()));
         match direct.map(ProcessTree::spawn) {

@@ -1,0 +1,26 @@
+//! What the hooks of an event set for later ones of its session.
+
+use super::finished::PipelineOutcome;
+use crate::plan::Plan;
+use crate::run::SessionEnv;
+
+/// The variables that hooks of the plan set, on an event whose answers have `env`; `None` on others. What
+/// cannot be set is a warning of the outcome.
+pub fn session_env(plan: &Plan, outcome: &mut PipelineOutcome) -> Option<SessionEnv> {
+    if !plan.event.row().answers.contains(&"env") {
+        return None;
+    }
+    let mut env = SessionEnv::default();
+    let mut warnings = Vec::new();
+    for result in outcome.hooks.iter().filter(|result| result.success) {
+        let given = result.output.as_ref().and_then(|output| output.specific_object("env"));
+        let planned = plan.hooks.iter().find(|it| it.hook.identity.is_same_hook(&result.hook));
+        let (Some(given), Some(planned)) = (given, planned) else { continue };
+        let given = given.fields();
+        let given = given.iter().map(|(name, value)| (name.to_owned(), value.to_text()));
+        let problems = env.add(planned.hook.source.trust_rank(), given);
+        warnings.extend(problems.iter().map(|problem| result.hook.says(problem)));
+    }
+    outcome.processed.warn(warnings);
+    Some(env)
+}

@@ -1,0 +1,145 @@
+//! Variables that SessionStart hooks set for later hooks of the session (protocol.md §4).
+
+use std::sync::Arc;
+
+/// How many variables one hook may set.
+const MAX_VARIABLES: usize = 64;
+
+/// How long a name and its value may be together, in bytes.
+const MAX_VARIABLE: usize = 4 * 1024;
+
+/// Variables that no answer sets: they say what programs are, load or do before they begin, and what the
+/// engine itself says. A name may end in `*`.
+const RESERVED: [&str; 9] =
+    ["PATH", "BASH_*", "ENV", "LD_*", "DYLD_*", "NODE_OPTIONS", "PYTHON*", "HOOK_*", "SHELLOPTS"];
+
+/// What hooks set for a session. A clone is a handle.
+#[derive(Debug, Clone, Default)]
+pub struct SessionEnv {
+    /// In plan order: later ones win.
+    set: Arc<Vec<SetBy>>,
+}
+
+#[derive(Debug, Clone)]
+struct SetBy {
+    rank: u8,
+    variables: Vec<(String, String)>,
+}
+
+impl SessionEnv {
+    /// Whether no hook set any.
+    pub fn is_empty(&self) -> bool {
+        self.set.is_empty()
+    }
+
+    /// Adds what a hook of that [rank](crate::HookSource::trust_rank) sets. Gives what is wrong with
+    /// those that it cannot, which are left out.
+    pub(crate) fn add(
+        &mut self,
+        rank: u8,
+        given: impl IntoIterator<Item = (String, Option<String>)>,
+    ) -> Vec<String> {
+        let mut problems = Vec::new();
+        let mut variables: Vec<(String, String)> = Vec::new();
+        for (name, value) in given {
+            let problem = match &value {
+                None => Some("its value is no string"),
+                Some(value) => problem(&name, value),
+            };
+            match (problem, value) {
+                (None, Some(value)) if variables.len() < MAX_VARIABLES => {
+                    variables.push((name, value));
+                }
+                (None, _) => problems.push(format!(
+                    "env: {MAX_VARIABLES} variables are set, and the others are not"
+                )),
+                (Some(why), _) => {
+                    let name = crate::text::shortened(&name);
+                    problems.push(format!("env.{name} was not set: {why}"));
+                }
+            }
+        }
+        problems.dedup();
+        problems.truncate(MAX_VARIABLES);
+        if !variables.is_empty() {
+            Arc::make_mut(&mut self.set).push(SetBy { rank, variables });
+        }
+        problems
+    }
+
+    /// Those that a hook of that rank gets: of hooks that are trusted no less.
+    pub(super) fn of_rank(&self, rank: u8) -> impl Iterator<Item = (&str, &str)> {
+        let set = self.set.iter().filter(move |set| rank <= set.rank);
+        set.flat_map(|set| set.variables.iter()).map(|(name, value)| (&**name, &**value))
+    }
+}
+
+/// Why a variable cannot be set.
+fn problem(name: &str, value: &str) -> Option<&'static str> {
+    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    let begins = name.bytes().next().is_some_and(|first| !first.is_ascii_digit());
+    let is_reserved = |reserved: &&str| {
+        let name = name.to_ascii_uppercase();
+        match reserved.strip_suffix('*') {
+            Some(beginning) => name.starts_with(beginning),
+            None => name == *reserved,
+        }
+    };
+    match () {
+        () if !begins || !name.bytes().all(is_name) => Some("that is no name of a variable"),
+        () if RESERVED.iter().any(is_reserved) => Some("hooks may not set it for one another"),
+        () if value.contains('\0') => Some("its value has a NUL"),
+        () if name.len() + value.len() > MAX_VARIABLE => Some("it is longer than 4 KiB"),
+        () => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_hook_gets_was_set_by_those_that_are_trusted_no_less() {
+        let mut env = SessionEnv::default();
+        let set = |name: &str, value: &str| (name.to_owned(), Some(value.to_owned()));
+        assert_eq!(env.add(0, [set("A", "project")]), [""; 0]);
+        assert_eq!(env.add(2, [set("A", "user"), set("B", "user")]), [""; 0]);
+        let of = |rank| env.of_rank(rank).collect::<Vec<_>>();
+        assert_eq!(of(0), [("A", "project"), ("A", "user"), ("B", "user")]);
+        assert_eq!(of(2), [("A", "user"), ("B", "user")]);
+        assert_eq!(of(3), []);
+    }
+
+    #[test]
+    fn what_decides_how_programs_run_is_not_set() {
+        for name in [
+            "PATH",
+            "Path",
+            "BASH_ENV",
+            "ENV",
+            "LD_PRELOAD",
+            "DYLD_X",
+            "NODE_OPTIONS",
+            "PYTHONPATH",
+            "HOOK_RUN_TOKEN",
+            "SHELLOPTS",
+            "",
+            "1A",
+            "A-B",
+            "A=B",
+            "é",
+        ] {
+            let mut env = SessionEnv::default();
+            let problems = env.add(0, [(name.to_owned(), Some("x".to_owned()))]);
+            assert_eq!((problems.len(), env.is_empty()), (1, true), "{name}");
+        }
+        let mut env = SessionEnv::default();
+        let long = "x".repeat(MAX_VARIABLE);
+        for value in [None, Some("\0".to_owned()), Some(long)] {
+            assert_eq!(env.add(0, [("A".to_owned(), value)]).len(), 1);
+        }
+        let many = (0..100).map(|it| (format!("A{it}"), Some(String::new())));
+        assert_eq!(env.add(0, many).len(), 1);
+        assert_eq!(env.of_rank(0).count(), MAX_VARIABLES);
+    }
+}
