@@ -13,7 +13,7 @@ pub(crate) const PROCEED: Status = Status(0);
 /// change.
 pub(crate) const FAILURE: Status = Status(1);
 
-/// A hook blocked or stopped, or asked and got no answer.
+/// A hook blocked, stopped or wants a retry, or asked and got no answer.
 pub(crate) const BLOCKED: Status = Status(2);
 
 /// The command line is wrong (`EX_USAGE`).
@@ -40,7 +40,7 @@ pub(crate) const TABLE: [Row; 5] = [
     },
     Row {
         status: Some(BLOCKED),
-        meaning: "a hook blocked or stopped, or asked and got no answer",
+        meaning: "a hook blocked, stopped or wants a retry, or asked and got no answer",
         detail: "",
     },
     Row {

@@ -27,7 +27,7 @@ fn each_code_is_the_one_that_is_documented() {
         (vec!["run", "no-such-file", settings], 1),
         (vec!["test", "failing.toml", settings], 1),
         (vec!["list", "--settings=no-such-file"], 1),
-        // A hook blocked or stopped, or asked and got no answer.
+        // A hook blocked, stopped or wants a retry, or asked and got no answer.
         (vec!["fire", "BeforeTool", "--tool", "shell", settings], 2),
         (vec!["fire", "BeforeTool", "--tool", "write", settings], 2),
         (vec!["fire", "BeforeTool", "--tool", "stop", settings], 2),

@@ -29,7 +29,7 @@ fn exit_codes_are_a_table() {
     Exit codes of hook
       0        things may go on; the work was done
       1        the engine could not do its job, or a test failed
-      2        a hook blocked or stopped, or asked and got no answer
+      2        a hook blocked, stopped or wants a retry, or asked and got no answer
       64       wrong usage: an unknown command, flag, event filter or help topic, a
                missing argument, an input that is not a JSON object, `--project`
                that is a file (1 if there is nothing)
@@ -54,7 +54,7 @@ fn exit_codes_are_a_table() {
     insta::assert_snapshot!(help(&["exit-codes", "--json"]), @r#"
     status: 0
     ----- stdout -----
-    {"exitCodes":[{"code":"0","meaning":"things may go on; the work was done"},{"code":"1","meaning":"the engine could not do its job, or a test failed"},{"code":"2","meaning":"a hook blocked or stopped, or asked and got no answer"},{"code":"64","meaning":"wrong usage"},{"code":"128 + n","meaning":"ended by signal n"}]}
+    {"exitCodes":[{"code":"0","meaning":"things may go on; the work was done"},{"code":"1","meaning":"the engine could not do its job, or a test failed"},{"code":"2","meaning":"a hook blocked, stopped or wants a retry, or asked and got no answer"},{"code":"64","meaning":"wrong usage"},{"code":"128 + n","meaning":"ended by signal n"}]}
     ----- stderr -----
     "#);
 }
@@ -221,9 +221,10 @@ fn the_page_of_events_fits_a_narrow_terminal_and_names_every_event_and_field() {
       matchers are compared with, how answers are merged, and what a block means.
       Their fields are whatever the caller sends.
 
-      A matcher is compared with one field, exactly or as a JavaScript regular
-      expression that may match anywhere in it. Without one, or with *, a hook is
-      for all.
+      A matcher that is a text is compared with one field, exactly or as a
+      JavaScript regular expression that may match anywhere in it. One that is an
+      object asks for tools, paths and commands, too (`hook help settings`). Without
+      one, or with *, a hook is for all.
 
       `hook schema EVENT` describes the fields, `hook fire EVENT` fires a sample,
       and `hook help protocol` says what a hook answers.
@@ -283,9 +284,10 @@ fn the_protocol_fits_a_narrow_terminal_and_names_every_event() {
       matchers are compared with, how answers are merged, and what a block means.
       Their fields are whatever the caller sends.
 
-      A matcher is compared with one field, exactly or as a JavaScript regular
-      expression that may match anywhere in it. Without one, or with *, a hook is
-      for all.
+      A matcher that is a text is compared with one field, exactly or as a
+      JavaScript regular expression that may match anywhere in it. One that is an
+      object asks for tools, paths and commands, too (`hook help settings`). Without
+      one, or with *, a hook is for all.
 
     What its exit code means
       0        its standard output is its answer
@@ -349,7 +351,8 @@ fn the_protocol_fits_a_narrow_terminal_and_names_every_event() {
                                   sent.
       text                        Command: What the user is shown.
       preserveData (object)       Compacting: What is kept beside the summary.
-      skipConversationRestore (boolean)BeforeSessionBranch: `true`: the conversation
+      skipConversationRestore (boolean)
+                                  BeforeSessionBranch: `true`: the conversation
                                   stays as it is at the branch.
       summary (object)            BeforeSessionTree: A `summary` of what is left,
                                   with `details`, used where the user wants one.
@@ -469,4 +472,26 @@ fn help_needs_no_project() {
     assert_eq!((finished.status, finished.stderr.as_str()), (0, ""), "{finished:?}");
     let useless = Hook::new(&project, &["help", "protocol", "--project", "no-such-folder"]).run();
     assert_eq!(useless.status, 64, "{useless:?}");
+}
+
+#[test]
+fn the_page_of_settings_fits_a_narrow_terminal_and_names_every_key_that_is_read() {
+    use hook_core::settings::{CONFIG_FIELDS, DEFINITION_FIELDS, HOOK_FIELDS, MATCHER_FIELDS};
+    let page = help(&["settings"]);
+    for line in page.lines() {
+        assert!(line.chars().count() <= 80, "{line}");
+    }
+    let tables = [&DEFINITION_FIELDS[..], &MATCHER_FIELDS, &HOOK_FIELDS, &CONFIG_FIELDS];
+    for field in tables.into_iter().flatten() {
+        let begins = |line: &str| line.trim_start().split(' ').next() == Some(field.name);
+        assert!(page.lines().any(begins), "{}", field.name);
+    }
+    // What it shows are settings.
+    let example = &page[page.find("  {\n").unwrap()..];
+    let example = &example[..example.find("\n  }\n").unwrap() + 5];
+    let project = Project::with_settings(&serde_json::from_str(example).unwrap());
+    let checked = Hook::new(&project, &["check", "--settings", "settings.json"]).run();
+    assert_eq!(checked.status, 0, "{}", checked.stdout);
+    let listed = Hook::new(&project, &["list", "--settings", "settings.json"]).run();
+    assert!(listed.stdout.contains("secrets"), "{}", listed.stdout);
 }

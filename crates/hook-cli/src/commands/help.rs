@@ -16,12 +16,13 @@ use crate::render::TOPICS;
 Examples:
   hook help fire
   hook help protocol
-  hook help events
+  hook help settings
 
 Topics:
   events      what there is to listen to, and what a block means
   exit-codes  how the command ends, and what that means
-  protocol    what a hook reads and writes")]
+  protocol    what a hook reads and writes
+  settings    which keys settings have, and what they mean")]
 pub(crate) struct Arguments {
     /// The command or topic; hook itself by default
     #[arg(value_name = "COMMAND", add = ArgValueCompleter::new(complete::topics))]

@@ -7,6 +7,7 @@ use hook_core::event::input::BASE_FIELDS;
 use hook_core::event::output::{COMMON_FIELDS, SPECIFIC_FIELDS};
 use hook_core::event::{EventRow, Matching, Topic};
 use hook_core::schema::Field;
+use hook_core::settings::{CONFIG_FIELDS, DEFINITION_FIELDS, HOOK_FIELDS, MATCHER_FIELDS};
 use serde_json::{Value, json};
 
 use crate::exit_code;
@@ -36,6 +37,79 @@ pub(crate) fn exit_codes(printer: &Printer) -> String {
     );
     page.out
 }
+
+/// What stands in settings.
+pub(crate) fn settings(printer: &Printer) -> String {
+    let mut page = Page::new(printer);
+    page.title("Settings");
+    page.paragraph(
+        "A JSON file: .hooks/settings.json of a project, hooks/settings.json in ~/.config for \
+        yourself, /etc/hooks/settings.json for everyone. `hook init` writes a first one, `hook check` \
+        says what is wrong with it.",
+    );
+    page.out.push_str(EXAMPLE_SETTINGS);
+    page.paragraph("Each event has a list of definitions, each with hooks. A definition:");
+    keys(&mut page, &DEFINITION_FIELDS);
+    page.title("A matcher that is an object: all of its keys must match");
+    keys(&mut page, &MATCHER_FIELDS);
+    page.title("A hook");
+    keys(&mut page, &HOOK_FIELDS);
+    page.title("hooksConfig: what holds for all hooks of the file");
+    keys(&mut page, &CONFIG_FIELDS);
+    page.paragraph(
+        "`hook schema settings` prints the JSON Schema, for editors. docs/protocol.md has every \
+        detail.",
+    );
+    page.out
+}
+
+fn keys(page: &mut Page<'_>, fields: &[Field]) {
+    for field in fields {
+        let mut about = field.about.to_owned();
+        if let Some(default) = field.default {
+            let _ = write!(about, " Default: {default}.");
+        }
+        page.entry(2, &typed(field), 26, &about);
+    }
+}
+
+/// What stands in settings, as JSON.
+pub(crate) fn settings_json() -> Value {
+    let keys = |fields: &[Field]| -> Vec<Value> {
+        let key = |field: &Field| {
+            json!({"name": field.name, "type": field.kind.word(), "required": field.required,
+                "default": field.default, "meaning": field.about})
+        };
+        fields.iter().map(key).collect()
+    };
+    json!({
+        "definition": keys(&DEFINITION_FIELDS),
+        "matcher": keys(&MATCHER_FIELDS),
+        "hook": keys(&HOOK_FIELDS),
+        "hooksConfig": keys(&CONFIG_FIELDS),
+    })
+}
+
+const EXAMPLE_SETTINGS: &str = r#"
+  {
+    "hooks": {
+      "BeforeTool": [
+        {
+          "matcher": {"pathPattern": ["*.env", ".env.*"]},
+          "priority": 10,
+          "hooks": [
+            {
+              "type": "command",
+              "name": "secrets",
+              "command": "echo 'secrets stay where they are' >&2; exit 2",
+              "failBehavior": "block"
+            }
+          ]
+        }
+      ]
+    }
+  }
+"#;
 
 /// How the command ends, as JSON.
 pub(crate) fn exit_codes_json() -> Value {
@@ -92,8 +166,9 @@ const DECLARED: &str = "Settings declare more, under hooksConfig.events, as host
     what matchers are compared with, how answers are merged, and what a block means. Their \
     fields are whatever the caller sends.";
 
-const MATCHERS: &str = "A matcher is compared with one field, exactly or as a JavaScript regular \
-    expression that may match anywhere in it. Without one, or with *, a hook is for all.";
+const MATCHERS: &str = "A matcher that is a text is compared with one field, exactly or as a \
+    JavaScript regular expression that may match anywhere in it. One that is an object asks for \
+    tools, paths and commands, too (`hook help settings`). Without one, or with *, a hook is for all.";
 
 /// The built-in events, by what they are about.
 fn by_topic() -> impl Iterator<Item = (Topic, Vec<HookEventName>)> {
@@ -301,11 +376,17 @@ impl<'p> Page<'p> {
     /// A word and what it means, in two columns.
     fn entry(&mut self, indent: usize, word: &str, width: usize, text: &str) {
         let start = indent + width;
-        let mut lines = wrapped(text, WIDTH - start).into_iter();
-        let first = lines.next().unwrap_or_default();
-        let gap = " ".repeat(width.saturating_sub(word.chars().count()));
+        let gap = width.saturating_sub(word.chars().count());
         let word = self.printer.paint(Tone::Good, word);
-        let _ = writeln!(self.out, "{:indent$}{word}{gap}{first}", "");
+        let mut lines = wrapped(text, WIDTH - start).into_iter();
+        let _ = match gap {
+            // What does not fit in front of the text stands above it.
+            0 => writeln!(self.out, "{:indent$}{word}", ""),
+            _ => {
+                let first = lines.next().unwrap_or_default();
+                writeln!(self.out, "{:indent$}{word}{:gap$}{first}", "", "")
+            }
+        };
         for line in lines {
             let _ = writeln!(self.out, "{:start$}{line}", "");
         }

@@ -1,6 +1,9 @@
 //! Pages that are about no single command.
 
-use super::help::{events, events_json, exit_codes, exit_codes_json, protocol, protocol_json};
+use super::help::{
+    events, events_json, exit_codes, exit_codes_json, protocol, protocol_json, settings,
+    settings_json,
+};
 use crate::output::Printer;
 
 /// A page that is about no single command.
@@ -11,7 +14,7 @@ pub(crate) struct Topic {
     pub(crate) json: fn() -> serde_json::Value,
 }
 
-pub(crate) const TOPICS: [Topic; 3] = [
+pub(crate) const TOPICS: [Topic; 4] = [
     Topic {
         name: "events",
         about: "what there is to listen to, and what a block means",
@@ -29,5 +32,11 @@ pub(crate) const TOPICS: [Topic; 3] = [
         about: "what a hook reads and writes",
         text: protocol,
         json: protocol_json,
+    },
+    Topic {
+        name: "settings",
+        about: "which keys settings have, and what they mean",
+        text: settings,
+        json: settings_json,
     },
 ];

@@ -28,7 +28,7 @@ pub(crate) static TOP_LEVEL: [Field; 3] = [
 ];
 
 /// Fields of `hooksConfig`.
-pub(crate) static CONFIG_FIELDS: [Field; 10] = [
+pub static CONFIG_FIELDS: [Field; 10] = [
     Field::with_default(
         "enabled",
         Kind::Bool,
@@ -142,7 +142,7 @@ pub(crate) static ENVIRONMENT_FIELDS: [Field; 2] = [
 ];
 
 /// Fields of a definition.
-pub(crate) static DEFINITION_FIELDS: [Field; 4] = [
+pub static DEFINITION_FIELDS: [Field; 4] = [
     Field::optional(
         "matcher",
         Kind::TextOr(&MATCHER_FIELDS),
@@ -166,7 +166,7 @@ pub(crate) static DEFINITION_FIELDS: [Field; 4] = [
 ];
 
 /// Fields of a matcher that is an object.
-pub(crate) static MATCHER_FIELDS: [Field; 4] = [
+pub static MATCHER_FIELDS: [Field; 4] = [
     Field::optional(TOOL, Kind::OneOrMore, "The tool's very name; or several, of which it is one."),
     Field::optional(
         TOOL_PATTERN,
@@ -188,7 +188,7 @@ pub(crate) static MATCHER_FIELDS: [Field; 4] = [
 ];
 
 /// Fields of a hook.
-pub(crate) static HOOK_FIELDS: [Field; 10] = [
+pub static HOOK_FIELDS: [Field; 10] = [
     Field::required("type", Kind::Word("command"), "What the hook is: a command."),
     Field::required(
         "command",

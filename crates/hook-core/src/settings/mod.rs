@@ -42,7 +42,9 @@ pub use diagnostic::{Diagnostic, Place};
 pub use discovery::{IN_PROJECT, config_home, discover, enclosing_projects, nearest_project};
 pub(crate) use discovery::{Search, project_of};
 pub(crate) use document::Document;
-pub(crate) use fields::{DEFINITION_FIELDS, HOOK_FIELDS, TOP_LEVEL};
+pub(crate) use fields::TOP_LEVEL;
+#[doc(hidden)]
+pub use fields::{CONFIG_FIELDS, DEFINITION_FIELDS, HOOK_FIELDS, MATCHER_FIELDS};
 pub use file::{parse, parse_with_events};
 pub use foreign::{ForeignFile, find_foreign};
 pub use in_force::read_again;
