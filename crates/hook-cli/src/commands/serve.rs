@@ -31,6 +31,7 @@ Beside requests a client may send:
   {\"type\":\"hook-tail\"}                          be told all that happens
   {\"type\":\"hook-audit\",\"level\":\"info\"}         be told what hooks decided
   {\"type\":\"hook-cancel\",\"correlationId\":\"c-1\"}  end a request's hooks
+  {\"type\":\"hook-define-event\",\"eventName\":\"Built\"}  declare an event
   {\"type\":\"hook-reload\"}                        reread settings, as SIGHUP does
 
 Exit code: 0 when its input has ended; 1 if it cannot serve; 128 + n when
