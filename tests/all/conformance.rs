@@ -2,7 +2,7 @@
 
 use futures::{StreamExt, stream};
 use hook_bus::HookExecutionRequest;
-use hook_core::{HookEventName, Planner, RequestInput};
+use hook_core::{HookEventName, RequestInput};
 use hook_tests::{Project, fields, host, json, workspace};
 use serde_json::{Value, json};
 
@@ -43,8 +43,7 @@ async fn differences(case: &Value) -> Vec<String> {
     let input = fields(case["input"].clone());
     let request = HookExecutionRequest::new(event.as_str(), input.clone());
     let response = system.bus().request(request).await;
-    let plan = Planner::new(system.registry().unwrap())
-        .plan(&RequestInput::read(event, input).unwrap(), &host());
+    let plan = system.registry().unwrap().plan(&RequestInput::read(event, input).unwrap(), &host());
     let found = json(&response.to_json());
     let errors: Vec<&Value> =
         found["output"]["errors"].as_array().unwrap().iter().map(|e| &e["message"]).collect();

@@ -322,7 +322,7 @@ impl HookSystem {
         let engine = self.ready().ok();
         HookSystemStatus {
             initialized: engine.is_some(),
-            total_hooks: engine.as_ref().map_or(0, |engine| engine.registry.len()),
+            total_hooks: engine.as_ref().map_or(0, |engine| engine.pipeline.registry().len()),
             in_flight: self.handler.in_flight(),
             abandoned_threads: engine
                 .as_ref()
@@ -353,7 +353,7 @@ impl HookSystem {
     /// # Errors
     /// Before [`initialize`](Self::initialize), or when that failed.
     pub fn registry(&self) -> Result<Arc<HookRegistry>, NotInitialized> {
-        self.ready().map(|engine| Arc::clone(&engine.registry))
+        self.ready().map(|engine| Arc::clone(engine.pipeline.registry()))
     }
 
     /// What a request would run, and why not the rest
@@ -363,7 +363,7 @@ impl HookSystem {
     /// Before [`initialize`](Self::initialize), or when that failed.
     pub fn explain(&self, input: &RequestInput) -> Result<Explanation, NotInitialized> {
         let input_of = MatchInput::of(input, self.handler.host());
-        self.ready().map(|engine| engine.registry.explain(input.event(), &input_of))
+        self.ready().map(|engine| engine.pipeline.registry().explain(input.event(), &input_of))
     }
 
     /// The shell that runs commands.

@@ -232,6 +232,7 @@ const SIGNALS: [(i32, &str); 19] = [
 ];
 
 /// The name of a signal of this system, such as `SIGKILL`, else its number.
+#[doc(hidden)]
 pub fn signal_name(number: i32) -> String {
     let known = SIGNALS.iter().find(|(known, _)| *known == number);
     known.map_or_else(|| number.to_string(), |(_, name)| (*name).to_owned())
@@ -280,6 +281,7 @@ pub enum FailureCode {
 
 impl FailureCode {
     /// All codes that an engine gives.
+    #[doc(hidden)]
     pub const ALL: [Self; 13] = [
         Self::InvalidRequest,
         Self::UnsupportedEvent,
@@ -297,6 +299,7 @@ impl FailureCode {
     ];
 
     /// The code of a word in `error.code`.
+    #[doc(hidden)]
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|code| code.as_str() == word)
     }
@@ -307,6 +310,7 @@ impl FailureCode {
     }
 
     /// The stage that failed, in a word.
+    #[doc(hidden)]
     pub fn stage(self) -> &'static str {
         self.words().1
     }
@@ -332,6 +336,7 @@ impl FailureCode {
 }
 
 /// The text of a panic.
+#[doc(hidden)]
 pub fn panic_message(payload: &(dyn std::any::Any + Send)) -> String {
     payload
         .downcast_ref::<&str>()

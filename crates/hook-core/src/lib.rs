@@ -15,9 +15,9 @@
 //! ```
 //! # use std::sync::Arc;
 //! use hook_core::{
-//!     Aggregator, BeforeToolInput, Events, HandlerHook, HookEventName, HookOutput, HookRegistry,
-//!     HostContext, Pipeline, Planner, RawJson, RawObject, RequestInput, Runner, RunnerHost,
-//!     RunnerLimits, RunScope, ToolName, TrustPolicy,
+//!     BeforeToolInput, Events, HandlerHook, HookEventName, HookOutput, HookRegistry, HostContext,
+//!     Pipeline, RawObject, RequestInput, Runner, RunnerHost, RunnerLimits, RunScope, ToolName,
+//!     TrustPolicy,
 //! };
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -33,14 +33,14 @@
 //! let registry = HookRegistry::new(
 //!     &[], &[guard], &runner, ".".as_ref(), &TrustPolicy::Nothing, &mut Events::built_in(),
 //! );
-//! let pipeline = Pipeline::new(Planner::new(Arc::new(registry)), runner, Aggregator);
+//! let pipeline = Pipeline::new(Arc::new(registry), runner);
 //!
 //! let input = RequestInput::from(BeforeToolInput::new(
 //!     ToolName::new("run_shell_command")?,
 //!     RawObject::empty(),
 //! ));
 //! let host = HostContext { session_id: "s".into(), cwd: ".".into(), transcript_path: "".into() };
-//! let plan = pipeline.plan(&input, &host);
+//! let plan = pipeline.registry().plan(&input, &host);
 //! let outcome = pipeline.run(&plan, input.complete(&host), &RunScope::default()).await?;
 //! assert_eq!(outcome.processed.reason.as_deref(), Some("no shell today"));
 //! # Ok(())
@@ -63,7 +63,7 @@
 //! | `text` | text from outside, as people and logs are shown it |
 //! | [`failure`] | what can go wrong |
 //! | [`json`] | JSON that is carried as text, and reading it into types |
-//! | [`redact`] | keeping secrets out of what is written down |
+//! | `redact` | keeping secrets out of what is written down |
 //! | [`model`] | the stable form of model requests and responses |
 //! | [`event`] | the event table: one row per event decides everything about it; inputs and outputs |
 //! | `shell` | reading shell text |
@@ -71,7 +71,7 @@
 //! | `matcher` | which inputs a hook is for |
 //! | [`run`] | running hooks: processes, futures, threads, functions |
 //! | [`plan`] | which of them an event runs, and why not the others |
-//! | [`check`] | what is wrong with settings, and with what they name |
+//! | `check` | what is wrong with settings, and with what they name |
 //! | `schema` | JSON Schema of all that is read and written |
 //! | [`engine`] | all of it in order: plan, run, aggregate |
 
@@ -80,6 +80,7 @@
     allow(dead_code, unused_imports, reason = "what only planning and running use")
 )]
 
+#[doc(hidden)]
 pub mod check;
 #[cfg(feature = "run")]
 pub mod engine;
@@ -94,6 +95,7 @@ pub mod matcher;
 pub mod model;
 #[cfg(feature = "run")]
 pub mod plan;
+#[doc(hidden)]
 pub mod redact;
 #[cfg(feature = "run")]
 pub mod run;
@@ -107,8 +109,8 @@ pub mod trust;
 
 #[cfg(feature = "run")]
 pub use engine::{
-    AggregatedHookResult, Aggregator, ErrorReport, FinishedHooks, Guard, NotStarted, Pipeline,
-    PipelineOutcome, ProcessedHookResult, StageFailure,
+    AggregatedHookResult, ErrorReport, FinishedHooks, Guard, NotStarted, Pipeline, PipelineOutcome,
+    ProcessedHookResult, StageFailure,
 };
 pub use event::input::*;
 pub use event::output::{Decision, HookOutput, PolicyDecision};
@@ -122,9 +124,7 @@ pub use json::{
 pub use matcher::MatchInput;
 pub use model::{LlmRequest, LlmResponse, ToolConfig};
 #[cfg(feature = "run")]
-pub use plan::{
-    ExplainedHook, Explanation, Group, Hook, HookListing, HookRegistry, NotRun, Plan, Planner,
-};
+pub use plan::{ExplainedHook, Explanation, Group, Hook, HookListing, HookRegistry, NotRun, Plan};
 #[cfg(feature = "run")]
 pub use run::{
     Background, EndSignal, HandlerError, HandlerHook, HandlerResult, HookExecutionResult,

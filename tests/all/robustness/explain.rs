@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use hook_bus::HookSystem;
 use hook_core::{
-    EventPayload, HandlerHook, HookEventName, HookSource, NotRun, Planner, RequestInput,
-    SettingsSource, TrustPolicy,
+    EventPayload, HandlerHook, HookEventName, HookSource, NotRun, RequestInput, SettingsSource,
+    TrustPolicy,
 };
 use hook_tests::{Project, fields, host};
 use proptest::prelude::*;
@@ -128,8 +128,7 @@ fn the_hooks_that_are_said_to_run_are_those_of_the_plan_in_its_order() {
         for (event, subjects) in EVENTS {
             for subject in *subjects {
                 let payload = payload(event, subject);
-                let plan =
-                    Planner::new(Arc::clone(&registry)).plan(&payload.clone().into(), &host());
+                let plan = registry.plan(&payload.clone().into(), &host());
                 let explanation = system.explain(&payload.clone().into()).unwrap();
 
                 let running: Vec<_> = explanation.running().collect();

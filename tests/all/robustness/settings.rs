@@ -8,8 +8,7 @@ use hook_bus::{HookExecutionRequest, HookSystem};
 use hook_core::check::{Surroundings, check as check_settings};
 use hook_core::settings::{Diagnostic, FailBehavior, HookEntry, Severity, parse};
 use hook_core::{
-    BeforeToolInput, Hook, HookSource, Planner, RawJson, RawObject, SettingsSource, ToolName,
-    TrustPolicy,
+    BeforeToolInput, Hook, HookSource, RawJson, RawObject, SettingsSource, ToolName, TrustPolicy,
 };
 use hook_tests::{Project, host};
 use proptest::prelude::*;
@@ -182,7 +181,7 @@ fn no_settings_file_harms_the_hooks_of_another_or_is_wrong_without_a_place() {
 /// Whether a tool call runs that very hook.
 fn planned(system: &HookSystem, hook: &Arc<Hook>) -> bool {
     let call = BeforeToolInput::new(ToolName::new("write_file").unwrap(), RawObject::empty());
-    let plan = Planner::new(system.registry().unwrap()).plan(&call.into(), &host());
+    let plan = system.registry().unwrap().plan(&call.into(), &host());
     plan.hooks.iter().any(|planned| Arc::ptr_eq(&planned.hook, hook))
 }
 

@@ -103,7 +103,10 @@ impl Audit {
         };
         let look = |change| {
             let built = engine.get()?.ok()?;
-            Some((Told { generation: built.generation, change }, in_force(&built.registry)))
+            Some((
+                Told { generation: built.generation, change },
+                in_force(built.pipeline.registry()),
+            ))
         };
         if let Some((told, hooks)) = engine.registered().at_rest(look) {
             audit.told = Some(told);

@@ -16,8 +16,8 @@ use hook_core::settings::{
 };
 use hook_core::text::OneLine;
 use hook_core::{
-    Aggregator, EventDefinition, Events, Guard, HandlerHook, HookEventName, HookRegistry, Pipeline,
-    Planner, Runner, RunnerHost, SettingsSource, TrustPolicy,
+    EventDefinition, Events, Guard, HandlerHook, HookEventName, HookRegistry, Pipeline, Runner,
+    RunnerHost, SettingsSource, TrustPolicy,
 };
 use tokio::runtime::Handle;
 use tokio::sync::{OnceCell, Semaphore};
@@ -117,10 +117,9 @@ impl EngineOptions {
     }
 }
 
-/// Registry, planner, runner and aggregator.
+/// What requests run with, as settings and the host say it.
 #[derive(Debug)]
 pub(crate) struct Engine {
-    pub(crate) registry: Arc<HookRegistry>,
     pub(crate) pipeline: Pipeline,
     /// The events there are, with those that settings declare.
     pub(crate) events: Events,
@@ -182,7 +181,7 @@ impl Engine {
     /// against its limits, and is waited for at the end.
     fn build_here(options: &EngineOptions, before: Option<&Self>) -> BuiltEngine {
         let runner = match before {
-            Some(before) => Ok(before.pipeline.shared_runner()),
+            Some(before) => Ok(before.pipeline.runner().clone()),
             None => Runner::new(options.host.clone()).map(Arc::new),
         };
         let (runner, unfit) = match runner {
@@ -193,7 +192,7 @@ impl Engine {
             }
         };
         let engine = Self::read(options, runner, before);
-        let diagnostics = engine.registry.diagnostics();
+        let diagnostics = engine.pipeline.registry().diagnostics();
         for diagnostic in diagnostics {
             tracing::warn!(target: "hook::settings", "{diagnostic}");
         }
@@ -217,12 +216,12 @@ impl Engine {
     pub(crate) fn has_displaced_guard(&self, event: HookEventName) -> bool {
         event.row().is_declared()
             && (self.unplaced_guards.contains(event.as_str())
-                || self.registry.displaced_guard(event.as_str(), Some(event)).is_some())
+                || self.pipeline.registry().displaced_guard(event.as_str(), Some(event)).is_some())
     }
 
     /// The event that guards listen to by a name that is no event's now.
     pub(crate) fn undeclared_event(&self, name: &str) -> Option<HookEventName> {
-        let displaced = self.registry.displaced_guard(name, None).map(|hook| hook.event);
+        let displaced = self.pipeline.registry().displaced_guard(name, None).map(|hook| hook.event);
         displaced.or_else(|| {
             let unplaced = self.unplaced_guards.contains(name);
             unplaced.then(|| EventDefinition::new(name).event().ok()).flatten()
@@ -231,9 +230,9 @@ impl Engine {
 
     /// Whether an event has a guard, or one may be missing that could not be read.
     pub(crate) fn may_have_guard(&self, event: HookEventName) -> bool {
-        self.pipeline.planner().blocking_on_failure(event).is_some()
+        self.pipeline.registry().blocking_on_failure(event).is_some()
             || self.has_displaced_guard(event)
-            || self.registry.unread_guards(event).is_some()
+            || self.pipeline.registry().unread_guards(event).is_some()
     }
 
     fn read(options: &EngineOptions, runner: Arc<Runner>, before: Option<&Self>) -> Self {
@@ -250,7 +249,6 @@ impl Engine {
             &options.trust,
             &mut events,
         ));
-        let planner = Planner::new(Arc::clone(&registry));
         let is_lasting = |event: HookEventName| {
             options.events.from_name(event.as_str()) == Some(event)
                 || files.iter().any(|file| file.declares(event))
@@ -261,8 +259,7 @@ impl Engine {
         let unplaced_guards = files.iter().flat_map(SettingsFile::unplaced_guards);
         Self {
             unplaced_guards: unplaced_guards.map(Box::from).collect(),
-            registry,
-            pipeline: Pipeline::new(planner, runner, Aggregator),
+            pipeline: Pipeline::new(registry, runner),
             events,
             registration: registration_limits(&files),
             redaction: Arc::new(redaction(&files)),
@@ -305,8 +302,8 @@ fn target(built: &BuiltEngine) -> Option<Target> {
         Err(unbuilt) => unbuilt.unused.as_ref()?,
     };
     Some(Target {
-        registry: Arc::clone(&engine.registry),
-        runner: engine.pipeline.shared_runner(),
+        registry: Arc::clone(engine.pipeline.registry()),
+        runner: engine.pipeline.runner().clone(),
         limits: engine.registration,
     })
 }
@@ -356,9 +353,9 @@ impl EngineSlot {
     /// Tells who listens what changed when this engine took the place of another.
     fn tell_replaced(&self, before: Option<&Arc<Engine>>, now: &BuiltEngine) {
         if let Ok(now) = now {
-            let before = before.map(|before| &*before.registry);
+            let before = before.map(|before| &**before.pipeline.registry());
             let registrations = self.registered.registrations();
-            registrations.replaced(before, &now.registry, now.generation);
+            registrations.replaced(before, now.pipeline.registry(), now.generation);
         }
     }
 
@@ -474,7 +471,7 @@ impl EngineSlot {
         // The lock is held until the end, so that a reload either carries this over or comes before.
         let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
         match current.get() {
-            Some(Ok(engine)) => Ok(engine.pipeline.planner().set_enabled(name, enabled)),
+            Some(Ok(engine)) => Ok(engine.pipeline.registry().set_enabled(name, enabled)),
             Some(Err(unbuilt)) => Err(NotInitialized::Failed(unbuilt.error.clone())),
             None => Err(NotInitialized::NotYet),
         }
@@ -550,8 +547,8 @@ impl EngineSlot {
             self.registered.adopted_by(target(&rebuilt), || {
                 let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
                 if let (Ok(engine), Ok(before)) = (&rebuilt, &before) {
-                    for (name, enabled) in before.registry.switches() {
-                        engine.pipeline.planner().set_enabled(&name, enabled);
+                    for (name, enabled) in before.pipeline.registry().switches() {
+                        engine.pipeline.registry().set_enabled(&name, enabled);
                     }
                 }
                 *current = Arc::new(OnceCell::new_with(Some(rebuilt.clone())));

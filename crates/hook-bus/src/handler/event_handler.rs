@@ -102,9 +102,10 @@ impl HookEventHandler {
         request: HookExecutionRequest,
         control: &RequestControl,
     ) -> Served {
-        let door = Door::of(engine, request.correlation_id().clone());
         let keeps_inputs = request.asks_for_inputs();
-        let mut input = match self.read(engine, request.into_body()) {
+        let (id, body) = request.into_parts();
+        let door = Door::of(engine, id);
+        let mut input = match self.read(engine, body) {
             Ok(input) => input,
             Err(Rejected { event, other_event, failure }) => {
                 // Of several events the one that has a guard, whichever a reader takes.
@@ -116,7 +117,7 @@ impl HookEventHandler {
         if engine.has_displaced_guard(event) {
             return Served::Done(door.reject(Some(event), read_too_early(event)));
         }
-        let plan = engine.pipeline.plan(&input, &self.host);
+        let plan = engine.pipeline.registry().plan(&input, &self.host);
         if plan.is_empty() {
             return Served::Done(door.complete(event, PipelineOutcome::empty_success()));
         }
@@ -127,40 +128,36 @@ impl HookEventHandler {
             }
             Err(failure) => return Served::Done(door.fail(&plan, failure)),
         }
-        let observer = Progress::observe(self.bus.core(), control.key, &door.id);
         let input = input.complete(&self.host);
         let session = Arc::clone(&input.session_id);
+        let scope = RunScope {
+            // An inline plan is done before anybody could cancel it.
+            cancel: self.ended.clone(),
+            observer: Progress::observe(self.bus.core(), control.key, &door.id),
+            lane: control.lane,
+            depth: control.depth,
+            keeps_inputs,
+            background: self.background,
+            // Functions wait for no permit and have no environment of their own.
+            nesting: Nesting::default(),
+            session_env: SessionEnv::default(),
+            asked_again: false,
+        };
         if plan.is_inline() {
-            // Done before anybody could cancel it.
-            let (cancel, lane) = (self.ended.clone(), control.lane);
-            // Nothing of it waits for a permit.
-            let nesting = Nesting::default();
-            let scope = RunScope {
-                cancel,
-                observer,
-                lane,
-                nesting,
-                depth: control.depth,
-                keeps_inputs,
-                background: self.background,
-                // Functions have no environment of their own.
-                session_env: SessionEnv::default(),
-                asked_again: false,
-            };
             let run = engine.pipeline.run(&plan, input, &scope).now_or_never();
             let run = run.unwrap_or_else(|| {
                 let message = "an inline plan did not finish at once";
                 Err(StageFailure::new(FailureCode::InternalError, message))
             });
-            return match run {
+            return Served::Done(match run {
                 Ok(mut outcome) => {
                     if let Some(env) = session_env(&plan, &mut outcome) {
                         self.sessions.begin(session, env);
                     }
-                    Served::Done(door.complete(event, outcome))
+                    door.complete(event, outcome)
                 }
-                Err(failure) => Served::Done(door.fail(&plan, failure)),
-            };
+                Err(failure) => door.fail(&plan, failure),
+            });
         }
         if Handle::try_current().is_err() {
             return Served::Done(door.fail(&plan, no_runtime()));
@@ -173,14 +170,9 @@ impl HookEventHandler {
             input,
             scope: RunScope {
                 cancel: cancel.clone(),
-                observer,
-                lane: control.lane,
                 nesting: Nesting::here(),
-                depth: control.depth,
-                keeps_inputs,
-                background: self.background,
                 session_env: self.sessions.env(&session),
-                asked_again: false,
+                ..scope
             },
             sessions: Arc::clone(&self.sessions),
             session,
@@ -426,8 +418,8 @@ impl<'e> Door<'e> {
         event: Option<HookEventName>,
         failure: StageFailure,
     ) -> Box<HookExecutionResponse> {
-        let planner = self.engine.pipeline.planner();
-        let blocking = event.and_then(|event| planner.blocking_on_failure(event));
+        let registry = self.engine.pipeline.registry();
+        let blocking = event.and_then(|event| registry.blocking_on_failure(event));
         let known = blocking.as_deref().map(|hook| Guard::Known(hook.display_name()));
         let has_other = || event.is_some_and(|event| self.engine.has_displaced_guard(event));
         let guard = known.or((self.is_incomplete || has_other()).then_some(Guard::Possible));
@@ -478,7 +470,7 @@ impl<'e> Door<'e> {
 
 /// Adds what the caller should know; allocates nothing where there is nothing to say.
 fn warn(engine: &Engine, response: &mut HookExecutionResponse) {
-    let notices = engine.registry.notices(response.event);
+    let notices = engine.pipeline.registry().notices(response.event);
     response.processed.warn(notices.map(str::to_owned));
     let hooks = response.hooks.iter();
     response.processed.warn(hooks.flat_map(HookExecutionResult::caller_warnings));

@@ -255,8 +255,8 @@ impl HookExecutionRequest {
         self.run_token.as_deref()
     }
 
-    pub(crate) fn into_body(self) -> Body {
-        self.body
+    pub(crate) fn into_parts(self) -> (CorrelationId, Body) {
+        (self.correlation_id, self.body)
     }
 
     /// The request as one line of JSON, without the line's end.
@@ -462,7 +462,7 @@ mod tests {
                 "field `input`: expected one value, found several",
             ),
         ] {
-            let Body::Invalid(invalid) = HookExecutionRequest::from_json(&text).into_body() else {
+            let Body::Invalid(invalid) = HookExecutionRequest::from_json(&text).body else {
                 panic!("{text} was taken for a request");
             };
             assert_eq!(invalid.failure.message, expected);

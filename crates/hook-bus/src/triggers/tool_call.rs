@@ -1,5 +1,7 @@
 //! A tool call and its result, for the model, for the display and for hooks.
 
+use std::sync::Arc;
+
 use hook_core::{HookEventName, McpContext, RawJson, RawObject, ToolName};
 
 use super::advice::{HookAdvice, add_warnings};
@@ -13,7 +15,7 @@ pub struct ToolCall {
     /// What the model wants it called with.
     pub input: RawObject,
     /// The MCP server it comes from.
-    pub mcp_context: Option<McpContext>,
+    pub mcp_context: Option<Arc<McpContext>>,
     /// What the model calls this call.
     pub id: Option<String>,
 }

@@ -9,9 +9,9 @@ use futures::FutureExt;
 use futures::stream::{FuturesUnordered, StreamExt};
 use hook_bus::HookSystem;
 use hook_core::{
-    Aggregator, BeforeToolInput, Events, HandlerHook, HookEventName, HookOutput, HookRegistry,
-    HostContext, Pipeline, PipelineOutcome, Planner, RawJson, RawObject, RequestInput, RunScope,
-    Runner, RunnerHost, RunnerLimits, ToolName, TrustPolicy,
+    BeforeToolInput, Events, HandlerHook, HookEventName, HookOutput, HookRegistry, HostContext,
+    Pipeline, PipelineOutcome, RawJson, RawObject, RequestInput, RunScope, Runner, RunnerHost,
+    RunnerLimits, ToolName, TrustPolicy,
 };
 use tokio::runtime::Runtime;
 
@@ -93,13 +93,13 @@ fn pipeline(handlers: &[HandlerHook]) -> impl FnMut(usize) + use<> {
         &TrustPolicy::Nothing,
         &mut Events::built_in(),
     );
-    let pipeline = Pipeline::new(Planner::new(Arc::new(registry)), runner, Aggregator);
+    let pipeline = Pipeline::new(Arc::new(registry), runner);
     let host = HostContext { session_id: "s".into(), cwd: ".".into(), transcript_path: "".into() };
     let (input, scope) = (input(), RunScope::default());
     move |times| {
         for _ in 0..times {
             let input = RequestInput::from(black_box(&input).clone());
-            let plan = pipeline.plan(&input, &host);
+            let plan = pipeline.registry().plan(&input, &host);
             black_box(if plan.is_empty() {
                 PipelineOutcome::empty_success()
             } else {

@@ -11,7 +11,7 @@ use crate::event::EventPayload;
 use crate::event::input::{EventInput, HookInput};
 use crate::event::output::{HookOutput, PolicyDecision};
 use crate::json::JsonObject;
-use crate::plan::{Plan, Planner};
+use crate::plan::{HookRegistry, Plan};
 use crate::run::{HookExecutionResult, RunScope, Runner, RunnerGone};
 use crate::settings::FailBehavior;
 
@@ -55,7 +55,7 @@ fn is_guard(plan: &Plan, place: usize) -> bool {
 /// Ready at once where the plan is inline. Costs nothing but a look at each result where no
 /// hook changed anything.
 pub(super) async fn ask_again(
-    (planner, runner): (&Planner, &Runner),
+    (registry, runner): (&HookRegistry, &Runner),
     plan: &Plan,
     told: Told,
     scope: &RunScope,
@@ -66,7 +66,7 @@ pub(super) async fn ask_again(
         .take(|place, result| is_guard(plan, place) && approved(told.of(place), result) != payload);
     let changed = EventInput { payload, ..EventInput::clone(&told.input) };
     let late = match plan.has_unmatched_guards() {
-        true => planner.late_guards(plan, &changed),
+        true => registry.late_guards(plan, &changed),
         false => Vec::new(),
     };
     if stale.is_empty() && late.is_empty() {
@@ -109,6 +109,7 @@ pub(super) async fn ask_again(
     }
     Ok(())
 }
+
 /// What will run, where a hook changed it and nothing forbids that it runs.
 fn changed_payload(plan: &Plan, told: &Told, finished: &FinishedHooks) -> Option<EventPayload> {
     let chain = plan.event.row().chain;

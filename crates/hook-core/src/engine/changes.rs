@@ -7,6 +7,7 @@ use crate::run::HookExecutionResult;
 
 /// What a hook's answer changes of the input `told` to it, by its event's rules (protocol.md §2). Of a
 /// hook that failed, nothing.
+#[doc(hidden)]
 pub fn changes(result: &HookExecutionResult, told: &HookInput) -> Patch {
     let Some(output) = result.output.as_ref().filter(|_| result.success) else {
         return Patch::default();

@@ -28,6 +28,7 @@ impl PipelineOutcome {
 }
 
 /// What the hooks of a plan did, as far as they are done.
+#[doc(hidden)]
 #[derive(Debug, Default)]
 pub struct FinishedHooks {
     /// With their places in the plan, in the order in which they finished.

@@ -6,12 +6,12 @@
 //! | `ended` | which hooks do not start, because of what earlier ones said |
 //! | `asked_again` | guards that are asked about what other hooks made of the input |
 //! | `finished` | what the hooks of a plan did |
-//! | `aggregator`, `processed` | one answer out of many |
+//! | `aggregate`, `processed` | one answer out of many |
 //! | `changes` | what a hook changes of the input, for the next ones and for logs |
 //! | `session` | what hooks set for later ones of the session |
 //! | `read_back` | results as messages tell them |
 
-mod aggregator;
+mod aggregate;
 mod asked_again;
 mod changes;
 mod ended;
@@ -22,7 +22,7 @@ mod processed;
 pub mod read_back;
 mod session;
 
-pub use aggregator::{AggregatedHookResult, Aggregator, ErrorReport};
+pub use aggregate::{AggregatedHookResult, ErrorReport};
 pub use changes::changes;
 pub use ended::NotStarted;
 pub use finished::{FinishedHooks, PipelineOutcome};

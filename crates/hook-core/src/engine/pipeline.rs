@@ -8,54 +8,42 @@ use std::sync::Arc;
 
 use futures::stream::{FuturesUnordered, StreamExt};
 
-use super::aggregator::Aggregator;
+use super::aggregate::aggregate;
 use super::asked_again::{Told, ask_again};
 use super::changes::chained;
 use super::ended::{Ended, NotStarted};
 use super::finished::{FinishedHooks, PipelineOutcome};
 use super::processed::{ProcessedHookResult, StageFailure};
-use crate::event::input::{EventInput, HookInput, HostContext, RequestInput};
+use crate::event::input::{EventInput, HookInput};
 use crate::event::output::PolicyDecision;
 use crate::event::{HookEventName, MergeStrategy};
 use crate::failure::{FailureCode, panic_message};
-use crate::plan::{Group, Plan, Planner};
+use crate::plan::{Group, HookRegistry, Plan};
 use crate::run::{
     Background, HookExecutionResult, MAX_BACKGROUND, RunScope, Runner, RunnerGone, StartedHook,
 };
 
-/// Planner, runner and aggregator, built once.
+/// The hooks there are and what runs them.
 #[derive(Debug)]
 pub struct Pipeline {
-    planner: Planner,
+    registry: Arc<HookRegistry>,
     runner: Arc<Runner>,
-    aggregator: Aggregator,
 }
 
 impl Pipeline {
     /// Puts the parts together.
-    pub fn new(planner: Planner, runner: Arc<Runner>, aggregator: Aggregator) -> Self {
-        Self { planner, runner, aggregator }
+    pub fn new(registry: Arc<HookRegistry>, runner: Arc<Runner>) -> Self {
+        Self { registry, runner }
     }
 
-    /// Finds the hooks for events.
-    pub fn planner(&self) -> &Planner {
-        &self.planner
+    /// The hooks there are, and the [plan](HookRegistry::plan) of a request.
+    pub fn registry(&self) -> &Arc<HookRegistry> {
+        &self.registry
     }
 
     /// Runs hooks.
-    pub fn runner(&self) -> &Runner {
+    pub fn runner(&self) -> &Arc<Runner> {
         &self.runner
-    }
-
-    /// The runner, to be shared with another pipeline.
-    #[doc(hidden)]
-    pub fn shared_runner(&self) -> Arc<Runner> {
-        Arc::clone(&self.runner)
-    }
-
-    /// Which hooks a request runs, of an agent that `host` describes.
-    pub fn plan(&self, input: &RequestInput, host: &HostContext) -> Arc<Plan> {
-        self.planner.plan(input, host)
     }
 
     /// Runs a plan on an input that hooks may see: model payloads are in the stable form already.
@@ -85,6 +73,7 @@ impl Pipeline {
     ///
     /// # Errors
     /// When the hooks could not be run.
+    #[doc(hidden)]
     pub async fn run_into(
         &self,
         plan: &Plan,
@@ -98,7 +87,7 @@ impl Pipeline {
         let mut told = Told::new(HookInput::new(input));
         let run = async {
             self.run_groups(plan, &mut told, scope, finished).await?;
-            ask_again((&self.planner, &self.runner), plan, told, scope, finished)
+            ask_again((&self.registry, &self.runner), plan, told, scope, finished)
                 .await
                 .map_err(gone)
         };
@@ -109,6 +98,7 @@ impl Pipeline {
     ///
     /// # Errors
     /// When the answers could not be merged.
+    #[doc(hidden)]
     pub fn settle(
         &self,
         plan: &Plan,
@@ -123,7 +113,7 @@ impl Pipeline {
         results.sort_by_key(|(place, _)| *place);
         let mut hooks: Vec<_> = results.into_iter().map(|(_, result)| result).collect();
         let process = || {
-            let aggregated = self.aggregator.aggregate(plan.event, &mut hooks);
+            let aggregated = aggregate(plan.event, &mut hooks);
             let mut processed = ProcessedHookResult::process(plan.event, aggregated);
             processed.granted = is_granted(plan.event, &processed, &hooks);
             processed

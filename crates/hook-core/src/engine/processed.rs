@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use indexmap::IndexSet;
 
-use super::aggregator::{AggregatedHookResult, ErrorReport, or_decision};
+use super::aggregate::{AggregatedHookResult, ErrorReport, or_decision};
 use crate::event::output::{HookOutput, NO_REASON, PolicyDecision, changes};
 use crate::event::{HookEventName, MergeStrategy};
 use crate::failure::{FailureCode, HookFailure};
@@ -51,6 +51,7 @@ pub struct ProcessedHookResult {
 }
 
 /// A hook that was not asked and whose failure is a denial (protocol.md §1, `failBehavior`).
+#[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Guard<'h> {
@@ -81,11 +82,13 @@ impl StageFailure {
     }
 
     /// The code as messages say it.
+    #[doc(hidden)]
     pub fn code_word(&self) -> &str {
         self.other_code.as_deref().unwrap_or(self.code.as_str())
     }
 
     /// Adds a detail for programs.
+    #[doc(hidden)]
     #[must_use]
     pub fn with_detail(mut self, name: &str, value: impl Into<crate::json::RawJson>) -> Self {
         self.details.insert(name, value);
@@ -95,12 +98,14 @@ impl StageFailure {
 
 impl ProcessedHookResult {
     /// The result of an event that no hook listens to.
+    #[doc(hidden)]
     pub fn empty_success() -> Self {
         Self::of(AggregatedHookResult::empty_success())
     }
 
     /// The result of an event that a stage failed for. It lets things go on, unless the event has a
     /// `guard`.
+    #[doc(hidden)]
     pub fn failed(failure: StageFailure, guard: Option<Guard<'_>>) -> Self {
         let mut result = Self::of(AggregatedHookResult::failed(ErrorReport {
             message: failure.message.clone(),
@@ -123,6 +128,7 @@ impl ProcessedHookResult {
     }
 
     /// Takes over what another result wants of the caller, and why.
+    #[doc(hidden)]
     pub fn adopt_decision(&mut self, other: Self) {
         self.decision = other.decision;
         self.reason = other.reason;
@@ -151,6 +157,7 @@ impl ProcessedHookResult {
     }
 
     /// Adds warnings that are not among them yet.
+    #[doc(hidden)]
     pub fn warn(&mut self, warnings: impl IntoIterator<Item = String>) {
         warnings.into_iter().for_each(|warning| {
             if !self.warnings.contains(&warning) {
@@ -160,6 +167,7 @@ impl ProcessedHookResult {
     }
 
     /// Interprets the common fields of what was aggregated: the one place that does.
+    #[doc(hidden)]
     pub fn process(event: HookEventName, aggregated: AggregatedHookResult) -> Self {
         let Some(merged) = &aggregated.final_output else { return Self::of(aggregated) };
         // Where merging leaves the common fields out, they are taken from the outputs.
@@ -208,6 +216,7 @@ impl ProcessedHookResult {
     }
 
     /// Writes the fields, without `aggregated`, which a message carries as `output`.
+    #[doc(hidden)]
     pub fn write(&self, out: &mut ObjectWriter<'_>) {
         out.text("decision", self.decision.as_str());
         out.optional_text("reason", self.reason.as_deref());
@@ -230,6 +239,7 @@ impl ProcessedHookResult {
 
     /// The merged answer as a hook of another engine gives it: with all changes, not those of the last
     /// hook alone. `None` where no hook said anything.
+    #[doc(hidden)]
     pub fn as_answer(&self) -> Option<HookOutput> {
         let mut answer = HookOutput::clone(self.aggregated.final_output.as_deref()?);
         if let Some(modified) = &self.modified {
@@ -249,6 +259,7 @@ fn modified(event: HookEventName, outputs: &[HookOutput]) -> Option<JsonObject> 
 impl HookExecutionResult {
     /// What the caller should know of this run: why the hook failed and what it was warned about,
     /// each as `hook NAME: …`. A cancelled hook is no news to its caller.
+    #[doc(hidden)]
     pub fn caller_warnings(&self) -> impl Iterator<Item = String> {
         let failure = self.failure.iter().filter(|it| !matches!(it, HookFailure::Cancelled));
         let texts = failure.map(ToString::to_string).chain(self.warnings.iter().cloned());

@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use super::aggregator::{AggregatedHookResult, ErrorReport};
+use super::aggregate::{AggregatedHookResult, ErrorReport};
 use super::ended::NotStarted;
 use super::processed::{ProcessedHookResult, StageFailure};
 use crate::event::output::{Decision, HookOutput, PolicyDecision};
@@ -96,6 +96,7 @@ impl HookOutput {
     ///
     /// # Errors
     /// When a known field is of another type.
+    #[doc(hidden)]
     pub fn read_back(object: &RawObject) -> Result<Self, ShapeError> {
         let mut fields = FieldReader::new(object.fields());
         Ok(Self {
@@ -120,6 +121,7 @@ impl AggregatedHookResult {
     ///
     /// # Errors
     /// When a field is missing or of another type.
+    #[doc(hidden)]
     pub fn read_back(object: &RawObject) -> Result<Self, ShapeError> {
         let mut fields = fields_once(object)?;
         let output = |object: RawObject| HookOutput::read_back(&object).map(Box::new);
@@ -150,6 +152,7 @@ impl ProcessedHookResult {
     /// # Errors
     /// When a field is missing or of another type, and when the decision is none that is known: a
     /// caller could not heed it.
+    #[doc(hidden)]
     pub fn with_read_back(self, object: &RawObject) -> Result<Self, ShapeError> {
         let mut fields = fields_once(object)?;
         Ok(Self {
@@ -175,6 +178,7 @@ impl StageFailure {
     ///
     /// # Errors
     /// When a field is missing or of another type.
+    #[doc(hidden)]
     pub fn read_back(object: &RawObject) -> Result<Self, ShapeError> {
         let mut fields = fields_once(object)?;
         let word = fields.text("code").required("code", TEXT)?;
@@ -195,6 +199,7 @@ impl HookIdentity {
     ///
     /// # Errors
     /// When a field is missing or of another type.
+    #[doc(hidden)]
     pub fn read_back(fields: &mut FieldReader, event_name: &str) -> Result<Self, ShapeError> {
         let name = fields.text("name").required("name", TEXT)?;
         let kind = fields.text("type").required("type", TEXT)?;
@@ -212,6 +217,7 @@ impl NotStarted {
     ///
     /// # Errors
     /// When a field is missing or of another type.
+    #[doc(hidden)]
     pub fn read_back(object: &RawObject, event_name: &str) -> Result<Self, ShapeError> {
         let mut fields = fields_once(object)?;
         Ok(Self {
@@ -226,6 +232,7 @@ impl HookExecutionResult {
     ///
     /// # Errors
     /// When a field is missing or of another type.
+    #[doc(hidden)]
     pub fn read_back(object: &RawObject, event_name: &str) -> Result<Self, ShapeError> {
         let mut fields = fields_once(object)?;
         let hook = HookIdentity::read_back(&mut fields, event_name)?;

@@ -6,6 +6,7 @@ use crate::run::SessionEnv;
 
 /// The variables that hooks of the plan set, on an event whose answers have `env`; `None` on others. What
 /// cannot be set is a warning of the outcome.
+#[doc(hidden)]
 pub fn session_env(plan: &Plan, outcome: &mut PipelineOutcome) -> Option<SessionEnv> {
     if !plan.event.row().answers.contains(&"env") {
         return None;

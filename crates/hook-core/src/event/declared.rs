@@ -21,6 +21,7 @@ use crate::text::{is_hidden, nearest, shortened};
 const MAX_EVENT_NAME: usize = 64;
 
 /// The names that an event can be declared by, as a regular expression.
+#[doc(hidden)]
 pub const EVENT_NAME_PATTERN: &str = "^[A-Za-z][A-Za-z0-9_]{0,63}$";
 
 /// How many events may be declared for one engine.
@@ -33,6 +34,7 @@ const MAX_ROWS: usize = 10_000;
 const MAX_TEXT: usize = 256;
 
 /// What settings and clients say of an event, beside its name.
+#[doc(hidden)]
 pub const DEFINITION_FIELDS: [Field; 3] = [
     Field::optional(
         "matching",
@@ -154,6 +156,7 @@ impl EventDefinition {
     ///
     /// # Errors
     /// Names the field that is not what it should be, or that is not known.
+    #[doc(hidden)]
     pub fn read(name: impl Into<String>, fields: JsonObject) -> Result<Self, ShapeError> {
         const MERGE: &str = "or-decision, field-replacement, simple, observe, first or last";
         let mut fields = FieldReader::new(fields);
@@ -435,6 +438,7 @@ impl Events {
 
     /// [`from_name`](Self::from_name), but for events that only projects declare which may not be
     /// trusted.
+    #[doc(hidden)]
     pub fn settled(&self, name: &str) -> Option<HookEventName> {
         HookEventName::from_name(name).or_else(|| self.declared.get(name).copied())
     }
@@ -460,6 +464,7 @@ impl Events {
 
     /// What to say of a name that no event has: what it is called here if other agents have it, else
     /// the nearest one, else all of them.
+    #[doc(hidden)]
     pub fn unknown(&self, name: &str) -> String {
         let hint = match (HookEventName::elsewhere(name), self.nearest(name)) {
             (Some(event), _) => format!("what other agents call so is {event} here"),

@@ -28,6 +28,7 @@ pub(super) static ELSEWHERE: [(&str, HookEventName); 19] = [
 
 impl HookEventName {
     /// The event that other agents call so, in whatever case.
+    #[doc(hidden)]
     pub fn elsewhere(name: &str) -> Option<Self> {
         let known = ELSEWHERE.iter().find(|(theirs, _)| theirs.eq_ignore_ascii_case(name));
         known.map(|(_, event)| *event)

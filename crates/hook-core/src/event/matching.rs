@@ -1,6 +1,7 @@
 //! What a matcher is compared with.
 
 /// What a matcher is compared with, and how.
+#[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Matching {
     /// The event has no subject: every matcher matches.

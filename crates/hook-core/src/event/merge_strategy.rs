@@ -36,6 +36,7 @@ impl MergeStrategy {
     ];
 
     /// The words for it where an event is declared.
+    #[doc(hidden)]
     pub const WORDS: [&'static str; 6] = [
         Self::DECLARABLE[0].0,
         Self::DECLARABLE[1].0,
@@ -57,6 +58,7 @@ impl MergeStrategy {
     }
 
     /// Whether what hooks decide changes nothing.
+    #[doc(hidden)]
     pub fn only_observes(self) -> bool {
         self == Self::Observe
     }

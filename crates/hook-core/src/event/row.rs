@@ -16,6 +16,7 @@ use crate::json::field::Field;
 pub struct HookEventName(&'static EventRow);
 
 /// Which of an event's fields hold a model SDK's payload that must be translated.
+#[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ModelPayload {
     /// None.
@@ -44,6 +45,7 @@ pub(crate) enum Chain {
 }
 
 /// One row of the event table.
+#[doc(hidden)]
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct EventRow {
@@ -127,6 +129,7 @@ impl HookEventName {
     }
 
     /// The event's row in the table.
+    #[doc(hidden)]
     pub fn row(self) -> &'static EventRow {
         self.0
     }

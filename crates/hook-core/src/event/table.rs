@@ -36,6 +36,7 @@ impl EventRow {
 
 impl HookEventName {
     /// How many events are built in.
+    #[doc(hidden)]
     pub const COUNT: usize = EVENTS.len();
 
     /// Every built-in event, in the order of protocol.md §2.
@@ -132,6 +133,7 @@ macro_rules! events {
             }
 
             /// What a matcher of the event is compared with; `None` where there is nothing.
+            #[doc(hidden)]
             pub fn match_subject(&self) -> Option<&str> {
                 match self {
                     $(Self::$event(payload) => payload.match_subject(),)+
@@ -140,6 +142,7 @@ macro_rules! events {
             }
 
             /// The arguments of a tool, if the event is about one.
+            #[doc(hidden)]
             pub fn tool_input(&self) -> Option<&RawObject> {
                 match self {
                     $(Self::$event(payload) => payload.tool_input(),)+
@@ -148,6 +151,7 @@ macro_rules! events {
             }
 
             /// The parts that are a model SDK's, to be translated before hooks see them.
+            #[doc(hidden)]
             pub fn model_payloads(&mut self) -> ModelPayloads<'_> {
                 match self {
                     $(Self::$event(payload) => payload.model_payloads(),)+

@@ -1,6 +1,7 @@
 //! What events are about, for pages that list them.
 
 /// What an event is about. It decides nothing: lists of events have a heading for each.
+#[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Topic {

@@ -4,6 +4,7 @@ use super::strings::end_of_string;
 
 /// How many levels of arrays and objects a line that we write has at most. Readers have limits of
 /// their own: serde_json 128, jq 256, Python about 1,000.
+#[doc(hidden)]
 pub const MAX_LINE_DEPTH: usize = 100;
 
 /// The value with `null` for each array and object that is nested deeper than `levels`, if any is.

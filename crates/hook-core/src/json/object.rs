@@ -53,6 +53,7 @@ impl JsonObject {
     }
 
     /// A field that the text of this object has several times, with the last value here.
+    #[doc(hidden)]
     pub fn repeated(&self) -> Option<&str> {
         self.repeated.as_deref()
     }
@@ -117,6 +118,7 @@ impl JsonObject {
     }
 
     /// Lays the fields of `changes` over this object.
+    #[doc(hidden)]
     pub fn overlay(&mut self, changes: &JsonObject) {
         for (name, value) in changes.iter() {
             self.insert(name, value.clone());
@@ -125,6 +127,7 @@ impl JsonObject {
 
     /// How many bytes of text the fields keep alive: those of the largest text that one of them is
     /// a part of, or of all names and values, whichever is more.
+    #[doc(hidden)]
     pub fn retained_bytes(&self) -> usize {
         let sizes = self.iter().map(|(name, value)| (name.len() + value.as_str().len(), value));
         let (own, shared) = sizes.fold((0, 0), |(own, shared), (size, value)| {

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use super::{JsonKind, JsonObject, RawJson};
 
 /// How many operations a patch has at most.
+#[doc(hidden)]
 pub const MAX_OPERATIONS: usize = 100;
 
 /// How deep values are compared part by part; what is deeper is replaced as a whole.
@@ -15,6 +16,7 @@ const MAX_DEPTH: usize = 32;
 const MAX_PATH: usize = 1_024;
 
 /// One change.
+#[doc(hidden)]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PatchOperation {
     /// The names and positions that lead to what changed.
@@ -24,6 +26,7 @@ pub struct PatchOperation {
 }
 
 /// What was done to a value.
+#[doc(hidden)]
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PatchChange {
@@ -36,6 +39,7 @@ pub enum PatchChange {
 }
 
 /// Changes, in order.
+#[doc(hidden)]
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Patch {
     /// The changes.
@@ -78,6 +82,7 @@ impl PatchChange {
 /// What turns one value into another: at most [`MAX_OPERATIONS`] operations that add, replace or
 /// remove. Objects are compared field by field, arrays of one length element by element, and all else
 /// by its text.
+#[doc(hidden)]
 pub fn patch(old: &RawJson, new: &RawJson) -> Patch {
     let mut patch = Patch::default();
     let mut waiting = vec![Pair { path: Vec::new(), old: old.clone(), new: new.clone() }];

@@ -175,6 +175,7 @@ impl RawJson {
 
     /// The number, if it is a whole one that is not negative, also when it is written as `5e3` or
     /// `5000.0`.
+    #[doc(hidden)]
     pub fn to_whole_number(&self) -> Option<u64> {
         if self.kind() != JsonKind::Number {
             return None;
@@ -207,11 +208,13 @@ impl RawJson {
     }
 
     /// This value, to be looked at like one that a walk came by.
+    #[doc(hidden)]
     pub fn as_slice(&self) -> JsonSlice<'_> {
         JsonSlice::new(self, 0..self.end - self.start)
     }
 
     /// A way through this value, for reading several levels in one pass.
+    #[doc(hidden)]
     pub fn walk(&self) -> JsonWalk<'_> {
         self.as_slice().walk()
     }
@@ -289,6 +292,7 @@ impl RawObject {
     }
 
     /// An object of the fields that `write` writes.
+    #[doc(hidden)]
     pub fn of(write: impl FnOnce(&mut super::ObjectWriter<'_>)) -> Self {
         Self::from_written(super::ObjectWriter::value(0, write))
     }
@@ -315,6 +319,7 @@ impl RawObject {
 
     /// This object with values in it replaced, at whatever depth, and every other byte as it is.
     /// Nothing, unless all that is replaced was read from this very text and comes in its order.
+    #[doc(hidden)]
     pub fn replaced(&self, values: &[(&RawJson, RawJson)]) -> Option<Self> {
         let whole = &self.0;
         let length: usize = values.iter().map(|(_, new)| new.as_str().len()).sum();
@@ -334,6 +339,7 @@ impl RawObject {
 
     /// This object with the fields of `changes` laid over it, one level deep; an object that
     /// changes nothing gives back the same text.
+    #[doc(hidden)]
     pub fn overlaid(&self, changes: &JsonObject) -> Self {
         if changes.is_empty() {
             return self.clone();

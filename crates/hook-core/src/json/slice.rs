@@ -11,6 +11,7 @@ use super::{JsonKind, JsonWalk, RawJson};
 ///
 /// Of most values in a long payload little is wanted to know. A look at one of these costs nothing;
 /// [`to_raw`](Self::to_raw) keeps it.
+#[doc(hidden)]
 #[derive(Clone, Copy)]
 pub struct JsonSlice<'v> {
     whole: &'v RawJson,

@@ -20,6 +20,7 @@ use super::{JsonKind, RawJson};
 /// assert_eq!(text, JsonText::new("à la carte"));
 /// # Ok::<(), hook_core::JsonError>(())
 /// ```
+#[doc(hidden)]
 #[derive(Clone)]
 pub struct JsonText(RawJson);
 

@@ -55,6 +55,7 @@ typed! {
 
 impl JsonArray {
     /// An array of these values.
+    #[doc(hidden)]
     pub fn of<'v>(items: impl IntoIterator<Item = &'v RawJson>) -> Self {
         Self(RawJson::from_items(items))
     }

@@ -9,6 +9,7 @@ use super::{JsonKind, JsonSlice, RawJson};
 /// [`RawJson::to_object`] and [`RawJson::to_items`] read one level and step over what is in it; to
 /// look into that, they read it again. Where a form is known several levels deep, a walk reads all
 /// of it once.
+#[doc(hidden)]
 #[derive(Debug)]
 pub struct JsonWalk<'v> {
     whole: &'v RawJson,

@@ -13,6 +13,7 @@ const NAMED: usize = 5;
 ///
 /// There are three uses of one: a [line](Self::line) that leaves the process, a value that stays in
 /// it ([`RawObject::of`](super::RawObject::of)), and the [length](Self::length) of either.
+#[doc(hidden)]
 #[derive(Debug)]
 pub struct ObjectWriter<'a> {
     out: &'a mut Output,

@@ -40,6 +40,7 @@ impl Explanation {
     }
 
     /// The number of the group that a hook runs with, from 0, if it is in the plan.
+    #[doc(hidden)]
     pub fn group_of(&self, hook: &ExplainedHook) -> Option<usize> {
         let place = hook.place?;
         self.groups.iter().position(|group| group.hooks.contains(&place))

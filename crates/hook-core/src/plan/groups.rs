@@ -57,6 +57,7 @@ impl Plan {
     }
 
     /// The first hook whose failure is a denial.
+    #[doc(hidden)]
     pub fn blocking_on_failure(&self) -> Option<&Hook> {
         let hooks = self.hooks.iter().map(|planned| &planned.hook).chain(self.late_guard.get());
         hooks.map(|hook| &**hook).find(|hook| hook.fail_behavior == FailBehavior::Block)

@@ -71,6 +71,7 @@ impl Hook {
     /// Whether it is a guard (`failBehavior: block`) that was trusted and that cannot run as it
     /// is now: because it changed, or because the settings file that it was in has errors. Its events
     /// are blocked until a person decides.
+    #[doc(hidden)]
     pub fn blocks_unrun(&self) -> bool {
         self.suspended.is_some()
     }
@@ -80,6 +81,7 @@ impl Hook {
     }
 
     /// How it is started.
+    #[doc(hidden)]
     pub fn start(&self) -> HookStart<'_> {
         self.executor.start()
     }
@@ -91,6 +93,7 @@ impl Hook {
     }
 
     /// Why it blocks its event instead of running, if it does.
+    #[doc(hidden)]
     pub fn suspension(&self) -> Option<String> {
         Some(self.suspended.as_ref()?.failure().to_string())
     }

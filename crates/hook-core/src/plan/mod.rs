@@ -9,7 +9,8 @@
 //! | `table` | the hooks that are on, with the plans made so far |
 //! | `explain` | why each hook runs, or does not |
 //! | `notices` | what everybody who fires an event should know |
-//! | `registry`, `planner` | all of it, for hosts |
+//! | `registry` | all of it, for hosts |
+//! | `planning` | the plan of a request, from the registry |
 
 mod consent;
 mod explain;
@@ -17,7 +18,7 @@ mod groups;
 mod hook;
 mod made;
 mod notices;
-mod planner;
+mod planning;
 mod registry;
 mod selection;
 mod switched_off;
@@ -27,6 +28,5 @@ mod table;
 pub use explain::{ExplainedHook, Explanation, NotRun};
 pub use groups::{Group, Plan, PlannedHook};
 pub use hook::Hook;
-pub use planner::Planner;
 pub use registry::{HookListing, HookRegistry};
 pub use switched_off::{Switch, SwitchedOff};

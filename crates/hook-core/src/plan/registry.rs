@@ -152,8 +152,13 @@ impl HookRegistry {
         &self.surroundings
     }
 
-    /// See [`Planner::set_enabled`](crate::Planner::set_enabled).
-    pub(super) fn set_enabled(&self, name: &str, enabled: bool) -> usize {
+    /// Switches every hook of that name (or, where a hook has none, command) on or off. Gives how
+    /// many hooks have it.
+    ///
+    /// This changes what this registry plans, and nothing else: a hook system has another one
+    /// after a reload, and carries over what `HookSystem::set_hook_enabled` switched.
+    #[doc(hidden)]
+    pub fn set_enabled(&self, name: &str, enabled: bool) -> usize {
         let mut state = write(&self.state);
         state.switches.retain(|(known, _)| known != name);
         state.switches.push((name.to_owned(), enabled));
@@ -202,6 +207,7 @@ impl HookRegistry {
     /// run and of which nothing could be read, or a trust store that could not be. `None` where all
     /// guards are known. Settings of a project that is not trusted do not count, since none of
     /// their hooks would run.
+    #[doc(hidden)]
     pub fn unread_guards(&self, event: HookEventName) -> Option<&Diagnostic> {
         let of_store = self.diagnostics.iter().find(|it| it.rule == Rule::TrustStore);
         let may_be_trusted = |hook: &Arc<Hook>| {
@@ -238,6 +244,7 @@ impl HookRegistry {
     /// What everybody who fires that event should know, whichever of its hooks run: errors in
     /// settings, by which hooks are missing; matchers of its hooks that cannot do what they seem to;
     /// and hooks of it that do not run because they are not trusted.
+    #[doc(hidden)]
     pub fn notices(&self, event: Option<HookEventName>) -> impl Iterator<Item = &str> {
         let of_event =
             event.and_then(|event| self.notices.get(event)).map_or(&[][..], Vec::as_slice);
@@ -247,6 +254,7 @@ impl HookRegistry {
     /// A warning for each guard that the user trusted and that guards nothing now: it is gone from the
     /// project's settings, or they switch it off. Those of an event are among its
     /// [`notices`](Self::notices).
+    #[doc(hidden)]
     pub fn lost_guards(&self) -> &[String] {
         &self.lost_guards
     }

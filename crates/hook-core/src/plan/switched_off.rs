@@ -17,6 +17,7 @@ pub struct SwitchedOff {
 }
 
 /// How a hook is switched off.
+#[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Switch {

@@ -33,6 +33,7 @@ pub enum HookKind {
 
 impl HookKind {
     /// The word in messages.
+    #[doc(hidden)]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Command => "command",
@@ -44,6 +45,7 @@ impl HookKind {
 }
 
 /// How a hook is started.
+#[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum HookStart<'h> {

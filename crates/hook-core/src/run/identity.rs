@@ -66,6 +66,7 @@ impl HookIdentity {
     }
 
     /// Of a hook as a message says, by the words there.
+    #[doc(hidden)]
     pub fn told(name: &str, kind: &str, source: &str, event_name: &str) -> Self {
         let owned = |word: &str| Cow::Owned(word.to_owned());
         Self::of_words(Words {
@@ -78,6 +79,7 @@ impl HookIdentity {
     }
 
     /// Adds the name of the extension that it comes from.
+    #[doc(hidden)]
     #[must_use]
     pub fn with_extension(mut self, extension: &str) -> Self {
         Arc::make_mut(&mut self.words).extension = Some(extension.into());
@@ -129,6 +131,7 @@ impl HookIdentity {
     }
 
     /// Whether both are of the same hook of this engine. Two hooks may say the same of themselves.
+    #[doc(hidden)]
     pub fn is_same_hook(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.words, &other.words)
     }

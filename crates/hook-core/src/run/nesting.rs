@@ -12,6 +12,7 @@ thread_local! {
 
 /// How many blocking handlers wait for an event: more than none if it is fired by one, on the
 /// handler's own thread.
+#[doc(hidden)]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Nesting(u32);
 

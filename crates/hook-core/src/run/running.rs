@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use uuid::Uuid;
 
 /// The command hooks that run now: from the start of each until its slot is free again.
+#[doc(hidden)]
 #[derive(Debug, Default)]
 pub struct RunningHooks {
     state: Mutex<State>,

@@ -22,6 +22,7 @@ pub trait RunObserver: Send + Sync {
 }
 
 /// What becomes of the hooks of an event that nothing waits for (`async`).
+#[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Background {

@@ -14,6 +14,7 @@ const RESERVED: [&str; 9] =
     ["PATH", "BASH_*", "ENV", "LD_*", "DYLD_*", "NODE_OPTIONS", "PYTHON*", "HOOK_*", "SHELLOPTS"];
 
 /// What hooks set for a session. A clone is a handle.
+#[doc(hidden)]
 #[derive(Debug, Clone, Default)]
 pub struct SessionEnv {
     /// In plan order: later ones win.

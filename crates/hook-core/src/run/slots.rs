@@ -11,6 +11,7 @@ use super::nesting::MAX_DEPTH;
 
 /// On whose behalf hooks run, where slots are few: hooks of one lane come one after the other,
 /// lanes take turns. The default lane is shared by all requests that name none.
+#[doc(hidden)]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct RunLane(u64);
 

@@ -29,6 +29,7 @@ pub(crate) enum StartedHook {
     "the task that ran hook {hook} ended without an answer: it panicked, or the async runtime is \
      shutting down"
 )]
+#[doc(hidden)]
 pub struct RunnerGone {
     hook: String,
 }

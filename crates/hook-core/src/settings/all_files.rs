@@ -8,11 +8,13 @@ use crate::text::shortened;
 
 /// The level that settings ask for: of several files the one that tells most, so that no file hides
 /// what another wants told; [`AuditLevel::Info`] where none says.
+#[doc(hidden)]
 pub fn audit_level(files: &[SettingsFile]) -> AuditLevel {
     files.iter().filter_map(|file| file.config.audit_level).max().unwrap_or_default()
 }
 
 /// The limits that settings set: of several files the narrowest.
+#[doc(hidden)]
 pub fn registration_limits(files: &[SettingsFile]) -> RegistrationLimits {
     let rules = || files.iter().map(|file| file.config.registration);
     let default = RegistrationLimits::default();
@@ -33,6 +35,7 @@ pub fn registration_limits(files: &[SettingsFile]) -> RegistrationLimits {
 ///
 /// Where it cannot be known (a pattern that does not compile, a file that cannot be read), it
 /// [withholds](Redaction::withheld) all values.
+#[doc(hidden)]
 pub fn redaction(files: &[SettingsFile]) -> Redaction {
     let ruling = || files.iter().filter(|file| file.source.may_rule_records());
     let problem = ruling().find_map(|file| {

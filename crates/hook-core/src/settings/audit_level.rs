@@ -15,14 +15,17 @@ pub enum AuditLevel {
 
 impl AuditLevel {
     /// Every level.
+    #[doc(hidden)]
     pub const ALL: [Self; 3] = [Self::Off, Self::Info, Self::Verbose];
 
     /// The words for them.
+    #[doc(hidden)]
     pub const NAMES: [&'static str; 3] = ["off", "info", "verbose"];
 
     pub(super) const WORDS: &'static str = "\"off\", \"info\" or \"verbose\"";
 
     /// The level of that word.
+    #[doc(hidden)]
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|level| level.as_str() == word)
     }

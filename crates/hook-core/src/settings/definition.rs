@@ -52,6 +52,7 @@ impl FailBehavior {
 }
 
 /// Who says how long a hook may run.
+#[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimeoutOrigin {
     /// The hook itself.
@@ -117,6 +118,7 @@ impl Default for HooksConfig {
 /// A name may end in `*`, which stands for any ending. `deny` removes; `allow` keeps what `deny`
 /// or the engine's own list (`BASH_ENV`, `ENV`, `SHELLOPTS`, `BASHOPTS`, `BASH_FUNC_*`) would
 /// remove.
+#[doc(hidden)]
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EnvironmentRules {
     /// Names that stay.
@@ -222,12 +224,14 @@ pub struct SettingsFile {
 
 impl SettingsFile {
     /// Whether it declares that event.
+    #[doc(hidden)]
     pub fn declares(&self, event: HookEventName) -> bool {
         self.declared.iter().any(|definition| definition.is_of(event.row()))
     }
 
     /// The names of events that it has guards of and that are not known: they would guard if the events
     /// were. None of a project's, which may not be trusted.
+    #[doc(hidden)]
     pub fn unplaced_guards(&self) -> impl Iterator<Item = &str> {
         let counts = self.source != HookSource::Project;
         let guards = self
@@ -240,6 +244,7 @@ impl SettingsFile {
 
     /// The project that the file's hooks belong to: the one whose settings these are, by where the
     /// file stands; that of the host for all others.
+    #[doc(hidden)]
     pub fn project<'p>(&'p self, host: &'p Path) -> &'p Path {
         let own = self.path.as_deref().filter(|_| self.source == HookSource::Project);
         own.and_then(project_of).unwrap_or(host)

@@ -26,6 +26,7 @@ pub struct Place {
 
 impl Place {
     /// A file as a whole.
+    #[doc(hidden)]
     pub fn of_file(file: impl Into<PathBuf>) -> Self {
         Self { file: Some(Arc::new(file.into())), ..Self::default() }
     }
@@ -63,6 +64,7 @@ pub struct Diagnostic {
 
 impl Diagnostic {
     /// A problem as bad as its rule says.
+    #[doc(hidden)]
     pub fn new(rule: Rule, place: Place, message: impl Into<String>) -> Self {
         Self {
             severity: rule.severity(),
@@ -75,6 +77,7 @@ impl Diagnostic {
     }
 
     /// Whether nothing of the file could be read, so that any hook may be missing.
+    #[doc(hidden)]
     pub fn is_of_whole_file(&self) -> bool {
         match self.rule {
             Rule::UnreadableFile | Rule::NotJson => true,

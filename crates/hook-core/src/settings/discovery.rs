@@ -9,6 +9,7 @@ use super::source::{HookSource, SettingsSource};
 use crate::files::regular_file;
 
 /// Where a project's own settings are, below its directory.
+#[doc(hidden)]
 pub const IN_PROJECT: &str = ".hooks/settings.json";
 
 /// Where the user's own settings are, below `$XDG_CONFIG_HOME`.
@@ -36,6 +37,7 @@ pub fn discover(project: &Path, config_home: Option<&Path>) -> Vec<SettingsSourc
 /// The project of a working directory: the directory itself or the nearest one
 /// around it that has settings, within the bounds of [`enclosing_projects`]; without any, the
 /// directory itself.
+#[doc(hidden)]
 pub fn nearest_project(directory: &Path) -> PathBuf {
     if has_settings(directory) {
         return directory.to_path_buf();
@@ -53,6 +55,7 @@ pub fn nearest_project(directory: &Path) -> PathBuf {
 ///
 /// The root of a repository has a `.git`: a directory with a `HEAD`, or the file of a worktree or
 /// submodule, which begins with `gitdir: `.
+#[doc(hidden)]
 pub fn enclosing_projects(directory: &Path, home: Option<&Path>) -> Vec<PathBuf> {
     let mut projects = Search::above(directory, home).within;
     projects.retain(|directory| has_settings(directory));
@@ -114,6 +117,7 @@ pub(crate) fn project_of(settings: &Path) -> Option<&Path> {
 
 /// Where the user's own files are: `$XDG_CONFIG_HOME`, else `.config` in the home directory, each
 /// only where it is an absolute path. `None` without a home.
+#[doc(hidden)]
 pub fn config_home() -> Option<PathBuf> {
     absolute("XDG_CONFIG_HOME").or_else(|| Some(home_directory()?.join(".config")))
 }

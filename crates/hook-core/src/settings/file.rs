@@ -38,6 +38,7 @@ pub fn parse(text: &str, source: HookSource, path: Option<PathBuf>) -> SettingsF
 }
 
 /// As [`parse`], with other events that hooks can listen to.
+#[doc(hidden)]
 pub fn parse_with_events(
     text: &str,
     source: HookSource,

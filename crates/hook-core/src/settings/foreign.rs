@@ -56,6 +56,7 @@ const AGENTS: [Agent; 6] = [
 ];
 
 /// A settings file of another agent.
+#[doc(hidden)]
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ForeignFile {
@@ -73,6 +74,7 @@ pub struct ForeignFile {
 /// The settings files of other agents that exist for a project and its user.
 ///
 /// Files are looked at, and nothing of them is run.
+#[doc(hidden)]
 pub fn find_foreign(project: &Path, home: Option<&Path>) -> Vec<ForeignFile> {
     let places = |agent: &Agent| {
         let in_project = agent.in_project.iter().map(|path| project.join(path));

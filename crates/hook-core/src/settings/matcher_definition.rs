@@ -84,6 +84,7 @@ impl MatcherFields {
     }
 
     /// The object as it would stand in settings.
+    #[doc(hidden)]
     pub fn to_raw(&self) -> RawObject {
         let list = |out: &mut ObjectWriter<'_>, key, list: &[String]| match list {
             [] => {}
@@ -101,6 +102,7 @@ impl MatcherFields {
 
 impl MatcherDefinition {
     /// The text as it was written; of the object form, its JSON.
+    #[doc(hidden)]
     pub fn to_text(&self) -> String {
         match self {
             Self::Text(text) | Self::Unreadable(text) => text.clone(),
@@ -109,6 +111,7 @@ impl MatcherDefinition {
     }
 
     /// The text, if this is the text form.
+    #[doc(hidden)]
     pub fn as_text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),

@@ -1,6 +1,7 @@
 //! `hooksConfig.redact`: what is left out of what is written down.
 
 /// What one file wants to be left out of audits and recordings.
+#[doc(hidden)]
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RedactionRules {
     /// Regular expressions: what they match in a text is replaced.

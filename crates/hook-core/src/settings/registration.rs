@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 /// `hooksConfig.registration`: limits of what clients register. Hooks of the host's own have none.
+#[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RegistrationLimits {
@@ -21,6 +22,7 @@ impl Default for RegistrationLimits {
 }
 
 /// What one file says of it.
+#[doc(hidden)]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RegistrationRules {
     /// `maxPerEvent`.

@@ -35,6 +35,7 @@ macro_rules! rules {
 
         impl Rule {
             /// Every rule: first what reading finds, then what looking around finds.
+            #[doc(hidden)]
             pub const ALL: &'static [Self] = &[$(Self::$rule,)+];
 
             /// The name that stays, in kebab case.
@@ -52,6 +53,7 @@ macro_rules! rules {
             }
 
             /// What is wrong, in a few words.
+            #[doc(hidden)]
             pub fn about(self) -> &'static str {
                 match self {
                     $(Self::$rule => $about,)+
@@ -59,6 +61,7 @@ macro_rules! rules {
             }
 
             /// How to fix it, where the problem itself does not know better.
+            #[doc(hidden)]
             pub fn help(self) -> &'static str {
                 match self {
                     $(Self::$rule => $help,)+
@@ -202,6 +205,7 @@ rules! {
 
 impl Rule {
     /// The rule of that id.
+    #[doc(hidden)]
     pub fn from_id(id: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|rule| rule.id() == id)
     }

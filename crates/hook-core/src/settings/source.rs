@@ -23,6 +23,7 @@ pub enum HookSource {
 impl HookSource {
     /// Which source wins where two have the same hook: system > user > extension > project. A
     /// file that was named is trusted like the user's own, and the host's own code most of all.
+    #[doc(hidden)]
     pub fn trust_rank(&self) -> u8 {
         match self {
             Self::Project => 0,

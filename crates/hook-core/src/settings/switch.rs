@@ -4,6 +4,7 @@ use super::definition::SettingsFile;
 
 /// Where hooks of one name stand, and which files switch them off (protocol.md §1, "Who may switch
 /// off whom").
+#[doc(hidden)]
 #[derive(Debug, Clone)]
 pub struct Switches<'f> {
     /// The files that have a hook of that name.
@@ -42,6 +43,7 @@ impl<'f> Switches<'f> {
 
 impl SettingsFile {
     /// Whether this file's `disabled` counts for hooks of the other file.
+    #[doc(hidden)]
     pub fn governs(&self, other: &Self) -> bool {
         std::ptr::eq(self, other) || self.source.may_disable(&other.source)
     }

@@ -10,6 +10,7 @@ use crate::settings::{HookEntry, MatcherDefinition};
 
 /// What a decision is bound to: the hook as it would run, with the files of the project that it
 /// runs. Nothing in it depends on the machine, or on where the project is.
+#[doc(hidden)]
 pub fn fingerprint(entry: &HookEntry, project: &Path) -> String {
     fingerprint_of(entry, &Mentioned::by(entry).read(project, project, Keep::Nothing))
 }

@@ -43,6 +43,7 @@ pub struct Grant {
 }
 
 /// What a hook was when it was trusted.
+#[doc(hidden)]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Seen {
@@ -70,6 +71,7 @@ pub struct Seen {
 }
 
 /// A file when its hook was trusted.
+#[doc(hidden)]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SeenFile {
@@ -95,6 +97,7 @@ pub struct SeenFile {
 
 impl Grant {
     /// What the hook is shown as: its name, else its command.
+    #[doc(hidden)]
     pub fn display_name(&self) -> &str {
         self.name.as_deref().unwrap_or(&self.command)
     }
@@ -106,6 +109,7 @@ impl Grant {
     }
 
     /// What the hook's failure meant when it was trusted; `None` where the decision does not say.
+    #[doc(hidden)]
     pub fn fail_behavior(&self) -> Option<FailBehavior> {
         match self.term("failBehavior")? {
             None => Some(FailBehavior::Continue),
@@ -115,6 +119,7 @@ impl Grant {
 
     /// The matcher that the hook was trusted with; `None` where the decision does not say, or
     /// says more than this version knows.
+    #[doc(hidden)]
     pub fn matcher(&self) -> Option<Option<MatcherDefinition>> {
         let seen = self.seen.as_ref()?;
         MatcherDefinition::of_decision(seen.matcher.as_deref(), &seen.terms).ok()

@@ -52,11 +52,13 @@ impl Review {
     /// Agrees that not every file that the hook may run is known: what it runs may change without
     /// anybody being asked. Without this, an opaque hook is refused by
     /// [`TrustStore::grant_reviewed`](super::TrustStore::grant_reviewed).
+    #[doc(hidden)]
     pub fn accept_opaque(&mut self) {
         self.opaque_accepted = true;
     }
 
     /// Whether a decision is about the hook as it is.
+    #[doc(hidden)]
     pub fn fits(&self, grant: &Grant) -> bool {
         match &self.standing {
             Standing::Partly(earlier) => earlier.fingerprint == grant.fingerprint,
@@ -75,6 +77,7 @@ impl Review {
 
     /// How else the hook runs, by the key in settings; what is at its default is left out. A string
     /// is as it is, all else JSON.
+    #[doc(hidden)]
     pub fn terms(&self) -> std::collections::BTreeMap<String, String> {
         terms(&self.entry)
     }

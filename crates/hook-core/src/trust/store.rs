@@ -167,6 +167,7 @@ impl TrustStore {
     }
 
     /// The same as if nothing was ever trusted, for a store that is damaged.
+    #[doc(hidden)]
     pub fn review_anew(&self, project: &Path, entries: &[HookEntry]) -> Vec<Review> {
         review::review(project, entries, &[])
     }
@@ -260,6 +261,7 @@ impl TrustStore {
     ///
     /// # Errors
     /// When the store cannot be read or written.
+    #[doc(hidden)]
     pub fn revoke_grants(
         &self,
         project: &Path,

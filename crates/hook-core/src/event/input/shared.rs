@@ -21,6 +21,7 @@ struct Shared {
 
 impl HookInput {
     /// Shares an input.
+    #[doc(hidden)]
     pub fn new(input: EventInput) -> Self {
         Self { shared: Arc::new(Shared { input, json: OnceLock::new() }) }
     }

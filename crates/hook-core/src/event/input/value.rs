@@ -1,5 +1,7 @@
 //! What a field of a payload may be, by its Rust type: how it is read, written and described.
 
+use std::sync::Arc;
+
 use super::words::{
     CompactionReason, PreCompressTrigger, SessionEndReason, SessionStartSource, SwitchReason,
 };
@@ -25,6 +27,20 @@ pub(crate) trait FieldValue: Sized {
     }
 
     fn write(&self, name: &str, out: &mut ObjectWriter<'_>);
+}
+
+/// Of what few requests have and is large: an empty field costs a word.
+impl<T: FieldValue> FieldValue for Arc<T> {
+    const KIND: Kind = T::KIND;
+    const EXPECTED: &'static str = T::EXPECTED;
+
+    fn take(fields: &mut FieldReader, name: &str) -> Result<Option<Self>, ShapeError> {
+        Ok(T::take(fields, name)?.map(Self::new))
+    }
+
+    fn write(&self, name: &str, out: &mut ObjectWriter<'_>) {
+        T::write(self, name, out);
+    }
 }
 
 impl FieldValue for String {

@@ -10,9 +10,11 @@ macro_rules! words {
 
         impl $name {
             /// All words, in the order of protocol.md §2.
+            #[doc(hidden)]
             pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
 
             /// The same as words.
+            #[doc(hidden)]
             pub const WORDS: &'static [&'static str] = &[$($word,)+];
 
             pub(crate) const EXPECTED: &'static str = concat!("one of", $(" `", $word, "`",)+);

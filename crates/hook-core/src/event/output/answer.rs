@@ -7,6 +7,7 @@ use crate::event::HookEventName;
 use crate::json::{JsonObject, ObjectWriter, RawJson, RawObject};
 
 /// The reason of a decision that came without one.
+#[doc(hidden)]
 pub const NO_REASON: &str = "No reason provided";
 
 /// One hook's answer, or several merged.
@@ -192,6 +193,7 @@ impl HookOutput {
     }
 
     /// Writes the fields.
+    #[doc(hidden)]
     pub fn write(&self, out: &mut ObjectWriter<'_>) {
         if let Some(value) = self.should_continue {
             out.bool("continue", value);

@@ -58,11 +58,13 @@ impl Decision {
     }
 
     /// Whether it forbids.
+    #[doc(hidden)]
     pub fn is_blocking(&self) -> bool {
         matches!(self, Self::Block | Self::Deny)
     }
 
     /// What it wants of the caller.
+    #[doc(hidden)]
     pub fn policy(&self) -> PolicyDecision {
         match self {
             Self::Block | Self::Deny => PolicyDecision::Block,
@@ -104,9 +106,11 @@ pub enum PolicyDecision {
 
 impl PolicyDecision {
     /// Every decision, from weakest to strongest.
+    #[doc(hidden)]
     pub const ALL: [Self; 5] = [Self::Proceed, Self::Ask, Self::Retry, Self::Block, Self::Stop];
 
     /// The decision of a word in messages.
+    #[doc(hidden)]
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|decision| decision.as_str() == word)
     }

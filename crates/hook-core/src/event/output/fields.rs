@@ -10,6 +10,7 @@ use crate::model;
 pub(super) const MAX_RETRY_AFTER: u64 = 600_000;
 
 /// The fields that every answer may have.
+#[doc(hidden)]
 pub static COMMON_FIELDS: [Field; 9] = [
     Field::optional("continue", Kind::Bool, "`false` stops the agent."),
     Field::optional("stopReason", Kind::Text, "Why it stops."),
@@ -37,6 +38,7 @@ pub static COMMON_FIELDS: [Field; 9] = [
 ];
 
 /// The fields of `hookSpecificOutput` that the engine or a caller acts on.
+#[doc(hidden)]
 pub static SPECIFIC_FIELDS: [Field; 21] = [
     Field::optional("hookEventName", Kind::Text, "The event, for scripts that say it."),
     Field::optional("additionalContext", Kind::Text, "Text for the model."),

@@ -20,6 +20,7 @@ const ELSEWHERE: [(&str, &str); 1] = [("updatedInput", "tool_input")];
 impl HookOutput {
     /// What of this output probably means something else than what it does on that event: at most
     /// one sentence for each kind of mistake.
+    #[doc(hidden)]
     pub fn mistakes(&self, event: HookEventName) -> Vec<String> {
         let specific = self.hook_specific_output.as_ref();
         let specific_names = || specific.into_iter().flat_map(|fields| fields.iter()).map(name);

@@ -1,14 +1,12 @@
 //! What each event's answers mean, read from the outputs without copying them (protocol.md §4).
 
 use super::answer::HookOutput;
-use crate::event::HookEventName;
-use crate::event::output::PolicyDecision;
 use crate::event::tool_mode::narrow;
 use crate::json::{JsonArray, JsonObject, RawJson, RawObject};
 use crate::model::ToolConfig;
 
 macro_rules! view {
-    ($(#[$doc:meta])* $name:ident of $event:ident) => {
+    ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Copy)]
         pub struct $name<'a> {
@@ -23,26 +21,6 @@ macro_rules! view {
                 Self { outputs: outputs.as_ref() }
             }
 
-            /// Whether a hook forbids what the event announced.
-            pub fn is_blocking_decision(&self) -> bool {
-                self.outputs().any(|output| {
-                    output.is_blocking_decision()
-                        || output.permission(HookEventName::$event).is_some_and(|word| word.is_blocking())
-                })
-            }
-
-            /// Whether a hook stops the agent.
-            pub fn should_stop_execution(&self) -> bool {
-                self.outputs().any(HookOutput::should_stop_execution)
-            }
-
-            /// Whether a hook asks the user, and none forbids or stops.
-            pub fn is_ask_decision(&self) -> bool {
-                let strongest =
-                    self.outputs().map(|output| output.policy(HookEventName::$event)).max();
-                strongest == Some(PolicyDecision::Ask)
-            }
-
             fn outputs(&self) -> impl DoubleEndedIterator<Item = &'a HookOutput> {
                 self.outputs.iter()
             }
@@ -52,35 +30,35 @@ macro_rules! view {
 
 view! {
     /// The answers to a BeforeTool event.
-    BeforeToolOutput of BeforeTool
+    BeforeToolOutput
 }
 view! {
     /// The answers to an AfterTool event.
-    AfterToolOutput of AfterTool
+    AfterToolOutput
 }
 view! {
     /// The answers to a BeforeModel event.
-    BeforeModelOutput of BeforeModel
+    BeforeModelOutput
 }
 view! {
     /// The answers to an AfterModel event.
-    AfterModelOutput of AfterModel
+    AfterModelOutput
 }
 view! {
     /// The answers to a BeforeToolSelection event.
-    BeforeToolSelectionOutput of BeforeToolSelection
+    BeforeToolSelectionOutput
 }
 view! {
     /// The answers to a BeforeAgent event.
-    BeforeAgentOutput of BeforeAgent
+    BeforeAgentOutput
 }
 view! {
     /// The answers to an AfterAgent event.
-    AfterAgentOutput of AfterAgent
+    AfterAgentOutput
 }
 view! {
     /// The answers to a PreCompress event.
-    PreCompressOutput of PreCompress
+    PreCompressOutput
 }
 
 /// Every hook's changes to one object, laid over each other in plan order.
@@ -170,7 +148,7 @@ impl BeforeToolSelectionOutput<'_> {
     /// lists are intersected, an empty intersection is NONE, and so is a block. `None` when no
     /// hook said anything about tools.
     pub fn tool_config(&self, base: &ToolConfig) -> Option<ToolConfig> {
-        if self.is_blocking_decision() {
+        if self.outputs().any(HookOutput::is_blocking_decision) {
             return Some(ToolConfig {
                 mode: Some("NONE".to_owned()),
                 allowed_function_names: None,

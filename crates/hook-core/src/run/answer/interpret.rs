@@ -29,6 +29,7 @@ const NO_COLOURS: &str = "print it without colours";
 const STDOUT: &str = "print the answer on stdout";
 
 /// What came of running one hook.
+#[doc(hidden)]
 #[derive(Debug, Clone, Default)]
 pub struct Answer {
     /// What the hook said.

@@ -215,12 +215,14 @@ impl HandlerHook {
     }
 
     /// What its matcher cannot do; see [`Matcher::compile`].
+    #[doc(hidden)]
     pub fn matcher_problems(&self) -> Vec<MatcherProblem> {
         let matching = self.event.row().matching;
         Matcher::compile(self.matcher.clone(), matching, self.fail_behavior).1
     }
 
     /// Whether it has a timeout of its own.
+    #[doc(hidden)]
     pub fn has_timeout(&self) -> bool {
         self.timeout.is_some()
     }
@@ -231,6 +233,7 @@ impl HandlerHook {
     }
 
     /// Whether its failure is a denial of that event.
+    #[doc(hidden)]
     pub fn is_guard_of(&self, event: HookEventName) -> bool {
         self.event == event && self.fail_behavior == FailBehavior::Block
     }

@@ -1,6 +1,7 @@
 //! How processes are told to end.
 
 /// How a hook that has to go is told so, before it is killed.
+#[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum EndSignal {

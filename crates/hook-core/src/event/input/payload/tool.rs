@@ -1,5 +1,7 @@
 //! Around tool calls, and the permission for them.
 
+use std::sync::Arc;
+
 use super::{FieldValue, Payload, Subject, payload};
 use crate::event::input::tool::{McpContext, ToolName};
 use crate::json::field::Field;
@@ -16,7 +18,7 @@ payload! {
     }
     optional {
         /// The MCP server that the tool comes from.
-        mcp_context: McpContext,
+        mcp_context: Arc<McpContext>,
         /// What the model calls this call.
         tool_call_id: String,
         /// The tools that were called before, the latest last.
@@ -42,7 +44,7 @@ payload! {
     }
     optional {
         /// The MCP server that the tool comes from.
-        mcp_context: McpContext,
+        mcp_context: Arc<McpContext>,
         /// What the model calls this call.
         tool_call_id: String,
         /// How long the tool ran, in milliseconds.

@@ -12,29 +12,18 @@ use crate::event::input::{EventInput, HostContext, RequestInput};
 use crate::matcher::{Facts, MatchInput};
 use crate::settings::FailBehavior;
 
-/// Finds the hooks for events.
-#[derive(Debug)]
-pub struct Planner {
-    registry: Arc<HookRegistry>,
-}
-
-impl Planner {
-    /// Plans from what is registered.
-    pub fn new(registry: Arc<HookRegistry>) -> Self {
-        Self { registry }
-    }
-
+impl HookRegistry {
     /// The plan for a request. Plans are remembered until a hook is switched on or off, so an
     /// event costs one look-up, however many hooks are registered; but where a matcher of the event
     /// asks about paths or commands, each request is looked at. `host` says where the agent works,
     /// if the request does not.
     pub fn plan(&self, input: &RequestInput, host: &HostContext) -> Arc<Plan> {
         let event = input.event();
-        match self.registry.table().remembered(event, input.payload.match_subject()) {
+        match self.table().remembered(event, input.payload.match_subject()) {
             Remembered::Plan(plan) => plan,
             Remembered::Candidates(candidates) => {
                 let input = MatchInput::of(input, host);
-                let facts = Facts::of(&input, self.registry.surroundings());
+                let facts = Facts::of(&input, self.surroundings());
                 let asked: Vec<_> = candidates.iter().map(|it| it.clone().asked(&facts)).collect();
                 let is_guard = |it: &PlannedHook| it.hook.fail_behavior == FailBehavior::Block;
                 let unmatched = candidates.iter().zip(&asked).filter(|(_, asked)| asked.is_none());
@@ -49,7 +38,7 @@ impl Planner {
     /// it.
     pub(crate) fn late_guards(&self, plan: &Plan, changed: &EventInput) -> Vec<PlannedHook> {
         let input = MatchInput::of_event(changed);
-        let facts = Facts::of(&input, self.registry.surroundings());
+        let facts = Facts::of(&input, self.surroundings());
         let matched = plan.unmatched_guards.iter().map(|it| it.clone().asked(&facts));
         let mut late = Selection::of(matched).planned;
         // The same guard under another matcher is asked already.
@@ -66,19 +55,10 @@ impl Planner {
         late
     }
 
-    /// Switches every hook of that name (or, where a hook has none, command) on or off. Gives how
-    /// many hooks have it.
-    ///
-    /// This changes what this planner plans, and nothing else: a hook system has another planner
-    /// after a reload, and carries over what `HookSystem::set_hook_enabled` switched.
-    #[doc(hidden)]
-    pub fn set_enabled(&self, name: &str, enabled: bool) -> usize {
-        self.registry.set_enabled(name, enabled)
-    }
-
     /// The first running hook of the event whose failure is a denial, whatever it matches.
+    #[doc(hidden)]
     pub fn blocking_on_failure(&self, event: HookEventName) -> Option<Arc<Hook>> {
-        let hooks = self.registry.table().hooks(event);
+        let hooks = self.table().hooks(event);
         hooks.iter().find(|hook| hook.fail_behavior == FailBehavior::Block).cloned()
     }
 }

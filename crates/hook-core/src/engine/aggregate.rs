@@ -49,6 +49,7 @@ impl AsRef<[HookOutput]> for AggregatedHookResult {
 
 impl AggregatedHookResult {
     /// The result of an event that no hook listens to: a fresh one every time.
+    #[doc(hidden)]
     pub fn empty_success() -> Self {
         Self {
             success: true,
@@ -60,11 +61,13 @@ impl AggregatedHookResult {
     }
 
     /// The result of an event that a stage of the pipeline failed for.
+    #[doc(hidden)]
     pub fn failed(error: ErrorReport) -> Self {
         Self { success: false, errors: vec![error], ..Self::empty_success() }
     }
 
     /// Writes the fields.
+    #[doc(hidden)]
     pub fn write(&self, out: &mut ObjectWriter<'_>) {
         out.bool("success", self.success);
         if let Some(output) = &self.final_output {
@@ -80,28 +83,21 @@ impl AggregatedHookResult {
     }
 }
 
-/// Merges outputs. Stateless.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Aggregator;
-
-impl Aggregator {
-    /// Merges what the hooks of one event said, in plan order, and warns those that overwrote
-    /// what another one had set.
-    pub fn aggregate(
-        &self,
-        event: HookEventName,
-        results: &mut [HookExecutionResult],
-    ) -> AggregatedHookResult {
-        warn_of_overwriting(results);
-        let all_outputs: Vec<HookOutput> =
-            results.iter().filter_map(|result| result.output.clone()).collect();
-        AggregatedHookResult {
-            success: results.iter().all(|result| result.success),
-            final_output: final_output(event, results, &all_outputs).map(Box::new),
-            errors: results.iter().filter_map(error_report).collect(),
-            total_duration: results.iter().map(|result| result.duration).sum(),
-            all_outputs,
-        }
+/// Merges what the hooks of one event said, in plan order, and warns those that overwrote
+/// what another one had set.
+pub(super) fn aggregate(
+    event: HookEventName,
+    results: &mut [HookExecutionResult],
+) -> AggregatedHookResult {
+    warn_of_overwriting(results);
+    let all_outputs: Vec<HookOutput> =
+        results.iter().filter_map(|result| result.output.clone()).collect();
+    AggregatedHookResult {
+        success: results.iter().all(|result| result.success),
+        final_output: final_output(event, results, &all_outputs).map(Box::new),
+        errors: results.iter().filter_map(error_report).collect(),
+        total_duration: results.iter().map(|result| result.duration).sum(),
+        all_outputs,
     }
 }
 
