@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use hook_bus::wire::{ClientEnd, serve_client};
-use hook_bus::{BusLimits, HookSystem, MessageBus};
+use hook_bus::{BusLimits, HookExecutionRequest, HookExecutionResponse, HookSystem, MessageBus};
 use hook_core::{HandlerHook, HookEventName};
-use hook_tests::{Hook, Project, json};
+use hook_tests::{Hook, Project, fields, json};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, DuplexStream, duplex};
 use tokio_util::sync::CancellationToken;
@@ -224,6 +224,25 @@ async fn what_a_hook_was_told_is_told_to_those_who_ask() {
         }
     })
     .await;
+}
+
+/// What hooks were told is as long as the input times the hooks: a response of ten would be too long
+/// for a line.
+#[tokio::test]
+async fn no_more_of_what_hooks_were_told_is_told_than_a_message_has_room_for() {
+    let hook = |number| json!({"type": "command", "command": format!("cat >/dev/null # {number}")});
+    let hooks: Vec<_> = (0..10).map(hook).collect();
+    let settings = json!({"hooks": {"SessionEnd": [{"sequential": true, "hooks": hooks}]}});
+    let project = Project::with_settings(&settings);
+    let system = project.system();
+    let input = json!({"reason": "exit", "long": "x".repeat(7 << 20)});
+    let request = HookExecutionRequest::new("SessionEnd", fields(input)).with_inputs();
+    let response: HookExecutionResponse = system.bus().request(request).await;
+    assert_eq!(response.hooks.len(), 10, "{:?}", response.error());
+    let (told, left_out) = response.hooks.split_at(9);
+    assert!(told.iter().all(|it| it.input.is_some() && it.warnings.is_empty()));
+    assert!(left_out[0].success && left_out[0].input.is_none());
+    assert!(left_out[0].warnings[0].contains("64 MiB"), "{:?}", left_out[0].warnings);
 }
 
 #[tokio::test]

@@ -60,6 +60,28 @@ async fn what_is_no_declaration_is_answered_with_the_field_that_is_wrong() {
 }
 
 #[tokio::test]
+async fn what_is_no_message_is_answered_under_its_own_id() {
+    let project = Project::new();
+    project.write("settings.json", "{}");
+    let served = SocketServed::start(&project, &[]).await;
+    let mut client = served.client().await;
+    for message in [
+        json!({"type": "hook-audit", "level": "much"}),
+        json!({"type": "hook-exec-request", "eventName": "BeforeTool", "input": {}}),
+        json!({"type": "hook-define-event"}),
+    ] {
+        let mut message = message;
+        message["correlationId"] = json!("m-1");
+        let answered = client.ask(&message).await;
+        assert_eq!(answered["correlationId"], "m-1", "{message}");
+        assert_eq!(answered["error"]["code"], "invalid_request", "{message}");
+    }
+    let mut numbered = deploy();
+    numbered["correlationId"] = json!(7);
+    assert_eq!(client.ask(&numbered).await["error"]["code"], "invalid_request");
+}
+
+#[tokio::test]
 async fn guards_in_settings_of_an_event_that_is_declared_later_block_until_settings_are_read_again()
 {
     let project = Project::with_settings(&json!({"hooks": {"DeployFinished": [{"hooks": [

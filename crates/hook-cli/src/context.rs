@@ -17,7 +17,7 @@ use hook_core::{
 use crate::error::CommandError;
 use crate::options::Common;
 use crate::output::Printer;
-use crate::render;
+use hook_core::text::one_line;
 
 /// Where a command stands: resolved once, before it does anything.
 #[derive(Debug)]
@@ -271,7 +271,7 @@ impl Context {
             let hook = &listing.hook;
             printer.warning(&format!(
                 "the guard `{}` blocks {}: {}",
-                render::on_one_line(hook.display_name()),
+                one_line(hook.display_name()),
                 hook.event,
                 hook.suspension().unwrap_or_default()
             ));

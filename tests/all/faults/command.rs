@@ -165,6 +165,24 @@ fn fault_44_settings_that_cannot_be_read_are_in_the_verdict() {
 }
 
 #[test]
+fn fault_44_settings_behind_a_link_that_leads_nowhere_may_have_guards() {
+    let json = ["fire", "BeforeAgent", "--input", PROMPT, "--json"];
+    for link in [".config", ".config/hooks", ".config/hooks/settings.json"] {
+        let project = Project::new();
+        let link = project.home().join(link);
+        let _ = std::fs::remove_dir_all(&link);
+        std::fs::create_dir_all(link.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(project.path().join("not-mounted"), &link).unwrap();
+        let told = Hook::new(&project, &json).run();
+        let response = told.lines().remove(0);
+        let decision = &response["processed"]["decision"];
+        assert_eq!((told.status, decision), (2, &json!("block")), "{link:?}: {told:?}");
+        let warnings = response["warnings"].to_string();
+        assert!(warnings.contains(".config/hooks/settings.json: "), "{warnings}");
+    }
+}
+
+#[test]
 fn fault_44_a_file_that_may_not_grow_is_an_output_that_is_full() {
     let project = guarded("echo no >&2; exit 2");
     let fire = ["fire", "BeforeAgent", "--settings=settings.json", "--input", PROMPT, "--json"];

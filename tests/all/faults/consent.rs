@@ -527,6 +527,11 @@ fn fault_39_a_command_whose_files_are_not_all_known_needs_its_own_yes() {
         "python3 -i hooks/x.py < g.sh",
         "bash /dev/fd/3 3< g.sh",
         "cd \"$SOMETHING\" && ./g.sh",
+        "/$PWD/g.sh",
+        "//\"$PWD\"/g.sh",
+        "bash /$PWD/g.sh",
+        "d=$PWD; bash /$d/g.sh",
+        "cat file://$GEMINI_CWD/g.sh",
     ] {
         let consent = with_files(&json!({"command": command}));
         let mut shown = review(&consent);

@@ -459,7 +459,7 @@ async fn a_change_of_branches_misses_no_guard() {
 
 /// A hook is told the last of several values, and an agent may act on the first.
 #[test]
-fn a_field_that_is_written_twice_is_refused_at_every_door() {
+fn what_is_no_request_is_refused_as_the_guards_of_its_event_want_at_every_door() {
     let project = Project::with_settings(&json!({"hooks": {"BeforeTool": [{"hooks": [
         {"type": "command", "name": "guard", "failBehavior": "block", "command": "cat >> told"}]}]}}));
     let twice = r#"{"tool_name":"rm","tool_input":{},"tool_name":"ls"}"#;
@@ -489,6 +489,11 @@ fn a_field_that_is_written_twice_is_refused_at_every_door() {
         ),
         (message(good, r#","type":"hook-subscribe""#), "invalid_request", "`type`: expected one"),
         (message(good, r#","typ\u0065":"hook-cancel""#), "invalid_request", "`type`: expected one"),
+        (
+            message(good, "").replace("execution-request", "exec-request"),
+            "invalid_request",
+            "hook-exec-request",
+        ),
     ];
     let text: String = lines.iter().map(|(line, ..)| format!("{line}\n")).collect();
     let assert_refused = |responses: &[Value]| {

@@ -333,7 +333,13 @@ fn assert_shown(text: &str) {
         .filter(|it| (it.is_control() && *it != '\n') || "\u{202e}\u{2066}\u{2028}".contains(*it))
         .collect();
     assert_eq!(hidden, Vec::<char>::new(), "{text}");
-    assert!(!text.lines().any(|line| line.starts_with("[2J") || line.starts_with('x')), "{text}");
+    // A line of a text that has several is far to the right, or behind a bar.
+    let begins = |line: &str| line.strip_prefix("    ").unwrap_or(line).trim_start().to_owned();
+    let forged = |line: &str| {
+        !line.starts_with("      ")
+            && ["[2J", "x", "\\u{d}"].iter().any(|it| begins(line).starts_with(it))
+    };
+    assert!(!text.lines().any(forged), "{text}");
 }
 
 #[test]
@@ -386,5 +392,58 @@ fn fault_47_a_hostile_name_is_escaped_wherever_it_is_shown() {
                 assert_lines(finished.stdout.as_bytes());
             }
         }
+    }
+}
+
+#[test]
+fn fault_47_a_hostile_name_is_escaped_where_a_project_and_a_recording_are_shown() {
+    let project = Project::with_settings(&json!({"hooks": {"BeforeTool": [{"hooks": [
+        {"type": "command", "command": "echo '{\"systemMessage\": \"m\"}'", "name": HOSTILE}]}]}}));
+    let hooks = format!(".hooks/{}", HOSTILE.replace('/', ""));
+    std::fs::create_dir_all(project.path().join(&hooks)).unwrap();
+    project.write(&format!("{hooks}/g.sh"), "true");
+    let own = json!({"hooks": {"BeforeTool": [{"matcher": "w", "hooks": [
+        {"type": "command", "command": "bash .hooks/g.sh", "name": HOSTILE, "description": HOSTILE,
+         "env": {HOSTILE: HOSTILE}}]}]}});
+    project.write(".hooks/settings.json", &own.to_string());
+    project.write(".hooks/g.sh", "true");
+    let input = json!({"tool_name": HOSTILE, "tool_input": {HOSTILE: 1}, "session_id": HOSTILE});
+    let request = json!({"type": "hook-execution-request", "eventName": "BeforeTool",
+        "correlationId": HOSTILE, "input": &input});
+    let serve = ["serve", "--stdio", "--record=recording", "--settings=settings.json"];
+    let served = Hook::new(&project, &serve).stdin(format!("{request}\n")).run();
+    assert_eq!(served.status, 0, "{served:?}");
+    let name = Value::from(HOSTILE).to_string().replace('\u{7f}', "\\u007f");
+    let scenario = |expected: &str| {
+        format!(
+            "[[test]]\nname = {name}\nevent = \"BeforeTool\"\n\
+             input = {{ tool_name = {name}, tool_input = {{}} }}\nexpect = {{ {expected} }}\n"
+        )
+    };
+    let unlike = format!("output = {{ {name} = {name} }}");
+    project.write("unlike.toml", &scenario(&unlike));
+    project.write("unknown.toml", &scenario(&format!("{name} = {name}")));
+    let other = json!({"hooks": {"BeforeTool": [{"hooks": [
+        {"type": "command", "command": "echo no >&2; exit 2", "name": format!("{HOSTILE}2")}]}]}});
+    project.write("other.json", &other.to_string());
+
+    for arguments in [
+        &["replay", "recording", "--settings=other.json"][..],
+        &["replay", "recording", "--settings=settings.json"],
+        &["trace", "recording"],
+        &["trust", "--list"],
+        &["trust", "--yes"],
+        &["trust", "--list"],
+        &["trust", "--check"],
+        &["doctor"],
+        &["list"],
+        &["test", "unlike.toml", "--settings=settings.json"],
+        &["test", "unknown.toml", "--settings=settings.json"],
+    ] {
+        let finished = Hook::new(&project, arguments).env("HOOK_LOG", "debug").run();
+        let told = finished.stdout.len() + finished.stderr.len();
+        assert!(told > 0 && finished.status != 101, "{arguments:?}: {finished:?}");
+        assert_shown(&finished.stdout);
+        assert_shown(&finished.stderr);
     }
 }

@@ -69,6 +69,10 @@ const BEGINS: &[&str] = &[
     "\"$HOOK_PROJECT_DIR\"/",
     "${HOOK_PROJECT_DIR}/sub/",
     "$PWD/",
+    "/$PWD/",
+    "bash //\"$PWD\"/",
+    "x=$PWD; bash /$x/",
+    "/$HOOK_PROJECT_DIR/",
     "~+/",
     "eval ",
     "trap ./g.sh EXIT; ",
@@ -183,6 +187,10 @@ const PIECES: &[&str] = &[
     "/dev/stdin",
     "/dev/fd/3",
     "$PWD/",
+    "/$PWD/",
+    "bash //\"$PWD\"/",
+    "x=$PWD; bash /$x/",
+    "/$HOOK_PROJECT_DIR/",
     "$HOOK_PROJECT_DIR/",
     "${x:-g.sh}",
     "${x#y}",
@@ -236,8 +244,11 @@ impl Fixture {
     /// The scripts that run where bash is given a command.
     fn run(&self, command: &str) -> Vec<String> {
         let project = self.project.path();
+        // Whatever it starts in the background has ended, too, once nothing has descriptor 9 open.
+        let waits = "bash -c \"$1\" 9>&1 >/dev/null 2>&1 </dev/null | cat";
         let mut bash = Command::new("timeout");
-        bash.args(["-k", "1", "5", "bash", "-c", command]).current_dir(&project).env_clear();
+        bash.args(["-k", "1", "5", "sh", "-c", waits, "sh", command]);
+        bash.current_dir(&project).env_clear();
         bash.envs([("PATH", "/usr/bin:/bin"), ("HOME", "/"), ("USER", "g")]);
         bash.env("HOOK_PROJECT_DIR", &project);
         bash.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());

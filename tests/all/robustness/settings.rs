@@ -230,6 +230,34 @@ fn a_hook_that_is_right_is_kept_whatever_stands_beside_it() {
 }
 
 #[test]
+fn a_fail_behavior_that_is_misspelt_or_stands_twice_is_the_stricter_one() {
+    for (keys, expected) in [
+        (r#""failBehavior":"continue""#, FailBehavior::Continue),
+        (r#""failbehavior":"block""#, FailBehavior::Block),
+        (r#""fail_behavior":"block""#, FailBehavior::Block),
+        (r#""failBehaviour":"stop""#, FailBehavior::Block),
+        (r#""failBehaviour":"continue""#, FailBehavior::Continue),
+        (r#""failBehavior":"block","failBehavior":"continue""#, FailBehavior::Block),
+        (r#""failBehavior":"continue","failBehavior":"continue""#, FailBehavior::Block),
+        (r#""faster":true"#, FailBehavior::Continue),
+    ] {
+        let of_hook = format!(
+            r#"{{"hooks":{{"BeforeTool":[{{"hooks":[{{"type":"command","command":"x",{keys}}}]}}]}}}}"#
+        );
+        let of_file = format!(
+            r#"{{"hooksConfig":{{{keys}}},"hooks":{{"BeforeTool":[{{"hooks":[{{"type":"command","command":"x"}}]}}]}}}}"#
+        );
+        for text in [of_hook, of_file] {
+            let read = parse(&text, HookSource::User, None);
+            assert_eq!(read.hooks[0].fail_behavior, expected, "{text}");
+            let is_error = |it: &Diagnostic| it.severity == Severity::Error;
+            let blocks = expected == FailBehavior::Block;
+            assert_eq!(read.diagnostics.iter().any(is_error), blocks, "{text}");
+        }
+    }
+}
+
+#[test]
 fn a_fail_behavior_that_cannot_be_read_is_the_stricter_one() {
     let words = tree(&["block", "continue", "Block", "contineu"]);
     check(300, (words.clone(), words), |(of_file, of_hook)| {

@@ -144,32 +144,38 @@ impl HookExecutionRequest {
 
     /// Reads a request whose fields have been found.
     pub(crate) fn from_fields(fields: &RequestFields<'_>) -> Self {
-        // What it was meant for is known whatever else is wrong, and may have a guard.
-        let event_name = fields.event_name.and_then(JsonSlice::text);
-        let first_event_name = fields.first_event_name.and_then(JsonSlice::text);
-        let invalid = |message| {
-            let failure = StageFailure::new(FailureCode::InvalidRequest, message);
-            Self::with_body(Body::Invalid(Box::new(Invalid {
-                event_name: event_name.as_deref().map(Box::from),
-                other_event_name: first_event_name.as_deref().map(Box::from),
-                failure,
-            })))
-        };
-        let correlation_id = match correlation_id(fields.correlation_id) {
+        let correlation_id = match fields.id() {
             Ok(given) => given.unwrap_or_else(CorrelationId::generate),
-            Err(message) => return invalid(message),
+            Err(message) => return Self::refused(fields, message),
         };
         if let Some(name) = fields.repeated {
             // What reads the request elsewhere may take the first value.
             let error = ShapeError::new(name, "one value", "several");
-            return invalid(error.to_string()).with_correlation_id(correlation_id);
+            return Self::refused(fields, error.to_string());
         }
+        let event_name = fields.event_name.and_then(JsonSlice::text);
         match envelope(fields, event_name.as_deref()) {
             Ok(Envelope { named, deadline, streams, inputs, run_token }) => {
                 let body = Body::Named(Box::new(named));
                 Self { correlation_id, deadline, streams, inputs, run_token, body }
             }
-            Err(message) => invalid(message).with_correlation_id(correlation_id),
+            Err(message) => Self::refused(fields, message),
+        }
+    }
+
+    /// A message with these fields that is answered `invalid_request`: under its own id if that can be
+    /// read, and as the guards want of the events that it names, whatever else is wrong.
+    pub(crate) fn refused(fields: &RequestFields<'_>, message: impl Into<String>) -> Self {
+        let event_name = fields.event_name.and_then(JsonSlice::text);
+        let first_event_name = fields.first_event_name.and_then(JsonSlice::text);
+        let refused = Self::with_body(Body::Invalid(Box::new(Invalid {
+            event_name: event_name.as_deref().map(Box::from),
+            other_event_name: first_event_name.as_deref().map(Box::from),
+            failure: StageFailure::new(FailureCode::InvalidRequest, message),
+        })));
+        match fields.id() {
+            Ok(Some(id)) => refused.with_correlation_id(id),
+            Ok(None) | Err(_) => refused,
         }
     }
 
@@ -308,7 +314,7 @@ impl PartialEq for HookExecutionRequest {
 pub(crate) struct RequestFields<'v> {
     pub(crate) kind: Option<JsonSlice<'v>>,
     event_name: Option<JsonSlice<'v>>,
-    pub(crate) correlation_id: Option<JsonSlice<'v>>,
+    correlation_id: Option<JsonSlice<'v>>,
     input: Option<JsonSlice<'v>>,
     deadline: Option<JsonSlice<'v>>,
     streams: Option<JsonSlice<'v>>,
@@ -363,11 +369,21 @@ impl<'v> RequestFields<'v> {
             first_event_name,
         }
     }
-}
 
-fn correlation_id(value: Option<JsonSlice<'_>>) -> Result<Option<CorrelationId>, String> {
-    let text = read_text("correlationId", value).map_err(|error| error.to_string())?;
-    text.map(CorrelationId::new).transpose().map_err(|error| error.to_string())
+    /// The same as those of a message that is about no event's hooks.
+    pub(crate) fn of_no_event(&self) -> Self {
+        Self { event_name: None, first_event_name: None, ..*self }
+    }
+
+    /// The id that the answer shall carry, if there is one.
+    ///
+    /// # Errors
+    /// When it is no id.
+    pub(crate) fn id(&self) -> Result<Option<CorrelationId>, String> {
+        let text = read_text("correlationId", self.correlation_id);
+        let text = text.map_err(|error| error.to_string())?;
+        text.map(CorrelationId::new).transpose().map_err(|error| error.to_string())
+    }
 }
 
 struct Envelope {

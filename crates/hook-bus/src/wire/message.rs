@@ -5,7 +5,7 @@ use hook_core::settings::AuditLevel;
 use hook_core::text::shortened;
 use hook_core::{EventDefinition, HookEventName, JsonSlice, ObjectWriter, RawObject};
 
-use super::{Line, invalid, parse, request_from};
+use super::{Line, parse, refusal, request_from};
 use crate::audit::AuditEntry;
 use crate::bus::Lagged;
 use crate::message::{CorrelationId, HookExecutionRequest, RequestFields, kind};
@@ -52,35 +52,27 @@ impl ClientMessage {
             // Another reader may take it for another message.
             return Self::Request(Box::new(request_from(number, &fields)));
         }
+        let refuse = |fields: &RequestFields<'_>, message: String| {
+            Self::Request(Box::new(refusal(number, fields, message)))
+        };
+        let refused = |message| refuse(&fields.of_no_event(), message);
         match fields.kind.and_then(JsonSlice::text).as_deref() {
             Some("hook-subscribe") => Self::Subscribe,
             Some(TAIL) => Self::Tail,
-            Some(kind::AUDIT) => match audit_level(&object) {
-                Ok(level) => Self::Audit(level),
-                Err(message) => Self::Request(Box::new(invalid(number, message))),
+            Some(kind::AUDIT) => audit_level(&object).map_or_else(refused, Self::Audit),
+            Some(DEFINE_EVENT) => match (event_definition(&object), fields.id()) {
+                (Ok(definition), Ok(id)) => Self::DefineEvent(Box::new(definition), id),
+                (Err(message), _) | (_, Err(message)) => refused(message),
             },
-            Some(DEFINE_EVENT) => {
-                let id = fields.correlation_id.and_then(JsonSlice::text);
-                let id = id.and_then(|id| CorrelationId::new(id).ok());
-                match event_definition(&object) {
-                    Ok(definition) => Self::DefineEvent(Box::new(definition), id),
-                    Err(message) => {
-                        Self::Request(Box::new(answered_as(id, invalid(number, message))))
-                    }
-                }
-            }
             Some("hook-reload") => Self::Reload,
-            Some("hook-cancel") => {
-                let id = fields.correlation_id.and_then(JsonSlice::text);
-                match id.and_then(|id| CorrelationId::new(id).ok()) {
-                    Some(id) => Self::Cancel(id),
-                    None => {
-                        let message =
-                            "hook-cancel needs the correlationId of the request to cancel";
-                        Self::Request(Box::new(invalid(number, message)))
-                    }
+            Some("hook-cancel") => match fields.id() {
+                Ok(Some(id)) => Self::Cancel(id),
+                Ok(None) => {
+                    let message = "hook-cancel needs the correlationId of the request to cancel";
+                    refused(message.to_owned())
                 }
-            }
+                Err(message) => refused(message),
+            },
             Some(other) if other != kind::REQUEST => {
                 let message = format!(
                     "field `type`: there is no message {:?}; a client sends {}, hook-subscribe, \
@@ -88,7 +80,8 @@ impl ClientMessage {
                     shortened(other),
                     kind::REQUEST
                 );
-                Self::Request(Box::new(invalid(number, message)))
+                // It may be a request whose type is misspelt.
+                refuse(&fields, message)
             }
             _ => Self::Request(Box::new(request_from(number, &fields))),
         }

@@ -62,6 +62,17 @@ fn request_from(number: usize, fields: &RequestFields<'_>) -> HookExecutionReque
     HookExecutionRequest::from_fields(fields).with_envelope_detail("line", || line_number(number))
 }
 
+/// Why a message is refused that has these fields.
+fn refusal(
+    number: usize,
+    fields: &RequestFields<'_>,
+    message: impl Into<String>,
+) -> HookExecutionRequest {
+    HookExecutionRequest::refused(fields, message)
+        .with_envelope_detail("line", || line_number(number))
+}
+
+/// Why a line is refused that holds no object.
 fn invalid(number: usize, message: impl Into<String>) -> HookExecutionRequest {
     HookExecutionRequest::invalid(FailureCode::InvalidRequest, message)
         .with_envelope_detail("line", || line_number(number))

@@ -9,6 +9,7 @@ use std::path::Path;
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 use hook_core::settings::load;
+use hook_core::text::one_line;
 use hook_core::trust::{Grant, TrustStoreError};
 use hook_core::{HookSource, TrustStore};
 use tokio::io::{AsyncBufReadExt, BufReader, Lines, Stdin};
@@ -303,7 +304,7 @@ async fn ask(
             let question = format!(
                 "The files that {} may run are not all known, and may change without anybody being \
                  asked. Trust it all the same? [y]es, [N]o: ",
-                render::on_one_line(it.review.entry.display_name())
+                one_line(it.review.entry.display_name())
             );
             yes = is_yes(&answer(&question, &mut answers, printer).await?);
             it.review.accept_opaque();

@@ -10,7 +10,7 @@ use hook_core::settings::{Diagnostic, Severity};
 
 use super::counted;
 use crate::output::{Printer, Tone};
-use hook_core::text::{self, is_hidden};
+use hook_core::text::{is_hidden, one_line};
 
 /// From how many bytes on only a piece of a line is shown.
 const LONG: usize = 1_000;
@@ -26,12 +26,11 @@ pub(crate) fn problem(problem: &Diagnostic, text: &str, cwd: &Path, printer: &Pr
         Severity::Hint => Level::NOTE.with_name("hint"),
     };
     let place = &problem.place;
-    let title = level.primary_title(text::lines(&problem.message)).id(problem.rule.id());
+    let title = level.primary_title(one_line(&problem.message)).id(problem.rule.id());
     let mut group = Group::with_title(title);
-    let file = place
-        .file
-        .as_ref()
-        .map(|file| text::lines(&file.strip_prefix(cwd).unwrap_or(file).display().to_string()));
+    let file = place.file.as_ref().map(|file| {
+        one_line(&file.strip_prefix(cwd).unwrap_or(file).display().to_string()).into_owned()
+    });
     let excerpt = Excerpt::of(problem, text);
     // Beside a piece of a line, the column must be said: it cannot be counted.
     if let Some(file) = &file
@@ -51,11 +50,11 @@ pub(crate) fn problem(problem: &Diagnostic, text: &str, cwd: &Path, printer: &Pr
         group = group.element(snippet);
     }
     if let Some(suggestion) = &problem.suggestion {
-        group = group
-            .element(Level::HELP.message(format!("did you mean `{}`?", text::lines(suggestion))));
+        group =
+            group.element(Level::HELP.message(format!("did you mean `{}`?", one_line(suggestion))));
     }
     if problem.suggestion.is_none() || problem.remedy.is_some() {
-        group = group.element(Level::HELP.message(text::lines(problem.help())));
+        group = group.element(Level::HELP.message(one_line(problem.help())));
     }
     let renderer = if printer.colours_stdout() { Renderer::styled() } else { Renderer::plain() };
     format!("{}\n\n", renderer.render(&[group]))

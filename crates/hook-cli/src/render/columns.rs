@@ -36,8 +36,8 @@ pub(super) fn aligned<const N: usize>(rows: &[[Cell; N]], printer: &Printer) -> 
     rows.iter().map(line).collect()
 }
 
-/// A name as one line: commands may have several.
-pub(super) fn one_line(text: &str) -> String {
+/// The first line of a name: commands may have several.
+pub(super) fn first_line(text: &str) -> String {
     let mut lines = text.trim().lines();
     let first = text::lines(lines.next().unwrap_or_default()).replace('\t', " ");
     match lines.next() {

@@ -7,6 +7,7 @@ use hook_core::ObjectWriter;
 use super::findings::{Finding, Health, Section};
 use crate::output::{Printer, Tone};
 use crate::render::counted;
+use hook_core::text::one_line;
 
 /// A section for people.
 pub(crate) fn section(section: &Section, printer: &Printer) -> String {
@@ -22,11 +23,11 @@ pub(crate) fn section(section: &Section, printer: &Printer) -> String {
             out,
             "  {} {}: {}",
             printer.paint(tone, mark),
-            printer.paint(Tone::Plain, &finding.subject),
-            printer.paint(Tone::Quiet, &finding.detail)
+            printer.paint(Tone::Plain, &one_line(&finding.subject)),
+            printer.paint(Tone::Quiet, &one_line(&finding.detail))
         );
         if let Some(fix) = &finding.fix {
-            let _ = writeln!(out, "    {}", printer.paint(tone, &format!("→ {fix}")));
+            let _ = writeln!(out, "    {}", printer.paint(tone, &format!("→ {}", one_line(fix))));
         }
     }
     if section.findings.is_empty() {

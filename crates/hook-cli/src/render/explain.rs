@@ -10,7 +10,7 @@ use hook_core::{
     ObjectWriter, SettingsSource,
 };
 
-use super::columns::{aligned, one_line};
+use super::columns::{aligned, first_line};
 use super::hook::{matcher, origin, write_hook, write_place};
 use super::response::duration;
 use crate::output::{Printer, Tone};
@@ -112,7 +112,9 @@ fn headline(explained: &Explained<'_>, printer: &Printer) -> String {
     let mut line = printer.paint(Tone::Strong, explanation.event.as_str());
     let field = explanation.event.row().matching.field();
     if let (Some(field), Some(subject)) = (field, &explanation.subject) {
-        line.push_str(&printer.paint(Tone::Plain, &format!(" with {field} {}", one_line(subject))));
+        line.push_str(
+            &printer.paint(Tone::Plain, &format!(" with {field} {}", first_line(subject))),
+        );
         if explained.subject_of_sample {
             let another = if field == "tool_name" { "--tool or --input" } else { "--input" };
             let text = format!(" (a sample; {another} gives another)");
@@ -194,7 +196,7 @@ fn lines(
             let place = explained.place.map(|place| (place + 1).to_string());
             [
                 (Tone::Plain, place.unwrap_or_default()),
-                (Tone::Plain, one_line(hook.display_name())),
+                (Tone::Plain, first_line(hook.display_name())),
                 (Tone::Odd, matcher(hook)),
                 (Tone::Quiet, origin(hook)),
             ]
@@ -212,7 +214,7 @@ fn lines(
         };
         let _ = writeln!(out, "  {} {line}", printer.paint(tone, mark));
         let mut detail = |tone, text: &str| {
-            let _ = writeln!(out, "      {}", printer.paint(tone, &one_line(text)));
+            let _ = writeln!(out, "      {}", printer.paint(tone, &first_line(text)));
         };
         if explained.runs() {
             detail(Tone::Quiet, &how_it_runs(&explained.hook));
@@ -284,10 +286,10 @@ fn summary(explanation: &Explanation, of_event: usize) -> String {
             let _ = write!(
                 text,
                 ", one after the other: `{}` is in a sequential definition",
-                one_line(hook.display_name())
+                first_line(hook.display_name())
             );
             if let Some(place) = &hook.place {
-                let _ = write!(text, ", {}", one_line(&place.to_string()));
+                let _ = write!(text, ", {}", first_line(&place.to_string()));
             }
         }
         None if number > 1 => text.push_str(", all at once"),
@@ -324,7 +326,7 @@ pub(crate) fn nothing_found(
             [
                 (Tone::Quiet, source.source.to_string()),
                 (Tone::Quiet, state),
-                (Tone::Plain, one_line(&source.path.display().to_string())),
+                (Tone::Plain, first_line(&source.path.display().to_string())),
             ]
         })
         .collect();

@@ -11,7 +11,7 @@ use hook_core::{
     RawObject,
 };
 
-use super::columns::{aligned, one_line};
+use super::columns::{aligned, first_line};
 use super::json::pretty;
 use super::response::{answer_fields, duration, ending, field, not_started, tone};
 use crate::output::{Printer, Tone};
@@ -90,7 +90,7 @@ pub(crate) fn fired(fired: &Fired<'_>, printer: &Printer) -> String {
         let _ = writeln!(out, "  {} {line}", printer.paint(Tone::Quiet, "-"));
     }
     let row = |hook: &Arc<Hook>| {
-        let name = one_line(hook.display_name());
+        let name = first_line(hook.display_name());
         [(Tone::Plain, name), (Tone::Quiet, "async, goes on by itself".to_owned())]
     };
     let rows: Vec<_> = fired.left.iter().map(row).collect();
@@ -145,7 +145,7 @@ fn headline(fired: &Fired<'_>, printer: &Printer) -> String {
     let mut line = format!("{}  {event}", printer.paint(tone, word));
     if let Some(subject) = &fired.subject {
         line.push(' ');
-        line.push_str(&printer.paint(Tone::Plain, &one_line(subject)));
+        line.push_str(&printer.paint(Tone::Plain, &first_line(subject)));
     }
     line.push('\n');
     line
@@ -162,7 +162,7 @@ fn hooks(out: &mut String, fired: &Fired<'_>, printer: &Printer) {
                 let _ = write!(time, ", waited {}", duration(result.queued));
             }
             [
-                (Tone::Plain, one_line(result.hook.display_name())),
+                (Tone::Plain, first_line(result.hook.display_name())),
                 (tone, word.to_owned()),
                 (Tone::Quiet, ending(result)),
                 (Tone::Quiet, result.hook.origin().into_owned()),

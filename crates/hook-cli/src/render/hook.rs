@@ -2,7 +2,7 @@
 
 use hook_core::{Hook, MatcherDefinition, ObjectWriter};
 
-use super::columns::one_line;
+use super::columns::first_line;
 
 /// What every line of JSON says of a hook.
 pub(super) fn write_hook(object: &mut ObjectWriter<'_>, hook: &Hook) {
@@ -38,13 +38,13 @@ pub(super) fn write_place(object: &mut ObjectWriter<'_>, hook: &Hook) {
 
 /// The matcher as it was written; `*` where there is none.
 pub(super) fn matcher(hook: &Hook) -> String {
-    one_line(hook.matcher.text().filter(|text| !text.trim().is_empty()).unwrap_or("*"))
+    first_line(hook.matcher.text().filter(|text| !text.trim().is_empty()).unwrap_or("*"))
 }
 
 /// Where a hook comes from.
 pub(super) fn origin(hook: &Hook) -> String {
     match &hook.place {
-        Some(place) => one_line(&format!("{} {place}", hook.source)),
-        None => one_line(&hook.source.to_string()),
+        Some(place) => first_line(&format!("{} {place}", hook.source)),
+        None => first_line(&hook.source.to_string()),
     }
 }

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use hook_core::settings::DEFAULT_PRIORITY;
 use hook_core::{Hook, HookEventName, HookListing, NotRun, ObjectWriter};
 
-use super::columns::{aligned, one_line};
+use super::columns::{aligned, first_line};
 use super::hook::{matcher, origin, write_hook};
 use crate::output::{Printer, Tone};
 
@@ -33,7 +33,7 @@ pub(crate) fn listing_json(listing: &HookListing) -> Vec<u8> {
 pub(crate) fn listings(listings: &[HookListing], printer: &Printer) -> String {
     let row = |listing: &HookListing| {
         [
-            (Tone::Plain, one_line(listing.hook.display_name())),
+            (Tone::Plain, first_line(listing.hook.display_name())),
             (Tone::Odd, matcher(&listing.hook)),
             (Tone::Quiet, origin(&listing.hook)),
         ]
@@ -76,7 +76,7 @@ fn heading(hooks: &[&Hook], has_several: bool) -> Option<String> {
         all if all == hooks.len() => Some("one after the other".to_owned()),
         _ => {
             let by = hooks.iter().find(|hook| hook.sequential)?;
-            let name = one_line(by.display_name());
+            let name = first_line(by.display_name());
             Some(format!("one after the other where `{name}` is among them"))
         }
     };
@@ -95,12 +95,12 @@ fn declared(event: HookEventName) -> Option<String> {
         return None;
     }
     let mut parts = vec!["declared".to_owned()];
-    parts.extend(
-        super::help::matcher(row.matching)
-            .map(|(field, how)| format!("matchers are compared with {}, {how}", one_line(field))),
-    );
+    parts
+        .extend(super::help::matcher(row.matching).map(|(field, how)| {
+            format!("matchers are compared with {}, {how}", first_line(field))
+        }));
     parts.push(match row.block_means {
-        Some(meaning) => format!("a block means: {}", one_line(meaning)),
+        Some(meaning) => format!("a block means: {}", first_line(meaning)),
         None => "a block means nothing".to_owned(),
     });
     Some(parts.join("; "))
@@ -116,7 +116,7 @@ fn entry(out: &mut String, listing: &HookListing, line: &str, printer: &Printer)
     };
     let _ = writeln!(out, "  {} {line}", printer.paint(tone, mark));
     for text in notes(listing) {
-        let _ = writeln!(out, "      {}", printer.paint(Tone::Quiet, &one_line(&text)));
+        let _ = writeln!(out, "      {}", printer.paint(Tone::Quiet, &first_line(&text)));
     }
 }
 

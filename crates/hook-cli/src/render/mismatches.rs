@@ -23,7 +23,7 @@ const AROUND: usize = 3;
 /// One mismatch, below the line of its test.
 pub(crate) fn mismatch(out: &mut String, mismatch: &Mismatch, printer: &Printer) {
     let Mismatch { path, expected, found, .. } = mismatch;
-    let _ = writeln!(out, "  {}", printer.paint(Tone::Strong, path));
+    let _ = writeln!(out, "  {}", printer.paint(Tone::Strong, &text::one_line(path)));
     out.push_str(&difference(expected, found, printer));
 }
 
@@ -110,7 +110,7 @@ pub(super) fn change(out: &mut String, change: &Change, printer: &Printer) {
 
 /// Why a file is no scenario, with the line it is about.
 pub(crate) fn scenario_error(path: &Path, text: &str, error: &ScenarioError) -> String {
-    let mut out = format!("{}:{error}", path.display());
+    let mut out = text::one_line(&format!("{}:{error}", path.display())).into_owned();
     if *error.kind() == ScenarioErrorKind::Empty {
         return out;
     }

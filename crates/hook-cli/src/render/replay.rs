@@ -7,7 +7,7 @@ use hook_core::{ObjectWriter, RawJson};
 
 use super::trace::title;
 use crate::output::{Printer, Tone};
-use hook_core::text;
+use hook_core::text::{self, one_line};
 
 /// What a replay comes to.
 #[derive(Debug, Default)]
@@ -40,10 +40,11 @@ pub(crate) fn replayed(
     };
     let id = request.message.as_ref().and_then(|message| message.get("correlationId")?.to_text());
     let (event, subject) = title(request);
-    let mut out = format!("{} {}", printer.paint(tone, word), printer.paint(Tone::Strong, &event));
+    let mut out =
+        format!("{} {}", printer.paint(tone, word), printer.paint(Tone::Strong, &one_line(&event)));
     for (tone, text) in [(Tone::Plain, subject), (Tone::Quiet, id)] {
         if let Some(text) = text {
-            let _ = write!(out, " {}", printer.paint(tone, &text));
+            let _ = write!(out, " {}", printer.paint(tone, &one_line(&text)));
         }
     }
     out.push('\n');
@@ -54,7 +55,7 @@ pub(crate) fn replayed(
             }
         }
         Err(why) => {
-            let _ = writeln!(out, "  {}", printer.paint(Tone::Quiet, &why.to_string()));
+            let _ = writeln!(out, "  {}", printer.paint(Tone::Quiet, &one_line(&why.to_string())));
         }
     }
     out
@@ -63,7 +64,7 @@ pub(crate) fn replayed(
 fn change(out: &mut String, difference: &Difference, printer: &Printer) {
     let lines: [(&str, Tone, Option<String>); 2] = match difference {
         Difference::Value { path, before, now } => {
-            let _ = writeln!(out, "  {}", printer.paint(Tone::Quiet, path));
+            let _ = writeln!(out, "  {}", printer.paint(Tone::Quiet, &one_line(path)));
             let shown = |value: &Option<RawJson>| Some(shown(value.as_ref()));
             [("-", Tone::Bad, shown(before)), ("+", Tone::Good, shown(now))]
         }

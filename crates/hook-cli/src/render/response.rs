@@ -7,7 +7,7 @@ use std::time::Duration;
 use hook_bus::HookExecutionResponse;
 use hook_core::{HookEventName, HookExecutionResult, PolicyDecision};
 
-use super::columns::one_line;
+use super::columns::first_line;
 use crate::output::{Printer, Tone};
 use hook_core::text;
 
@@ -19,7 +19,7 @@ pub(crate) fn response(response: &HookExecutionResponse, printer: &Printer) -> S
         Some(error) => printer.paint(Tone::Bad, error.code.as_str()),
         None => printer.paint(tone(processed.decision), processed.decision.as_str()),
     };
-    let id = printer.paint(Tone::Quiet, response.correlation_id.as_str());
+    let id = printer.paint(Tone::Quiet, &first_line(response.correlation_id.as_str()));
     let mut out = format!("{} {decision} {id}\n", printer.paint(Tone::Strong, event));
     if let Some(error) = response.error() {
         field(&mut out, "error", &text::lines(&error.message), printer);
@@ -44,8 +44,8 @@ pub(super) fn not_started(
     response: &HookExecutionResponse,
 ) -> impl Iterator<Item = (String, String)> {
     response.not_started.iter().map(|it| {
-        let by = one_line(&it.ended_by);
-        (one_line(it.hook.display_name()), format!("not started, because of `{by}`"))
+        let by = first_line(&it.ended_by);
+        (first_line(it.hook.display_name()), format!("not started, because of `{by}`"))
     })
 }
 
@@ -121,7 +121,7 @@ fn hook(out: &mut String, result: &HookExecutionResult, printer: &Printer) {
         out,
         "  {} {} {}",
         printer.paint(mark_tone, mark),
-        printer.paint(Tone::Plain, result.hook.display_name()),
+        printer.paint(Tone::Plain, &first_line(result.hook.display_name())),
         printer.paint(Tone::Quiet, &details)
     );
     let mut indented = |tone, text: &str| {

@@ -52,7 +52,7 @@ impl TailLines {
             _ => return None,
         };
         let event = self::text(&message, "eventName").unwrap_or_else(|| "?".to_owned());
-        let event = printer.paint(Tone::Strong, &format!("{:<19}", one_line(&event)));
+        let event = printer.paint(Tone::Strong, &format!("{:<19}", folded(&event)));
         Some(format!("{time} {event} {shown}\n"))
     }
 
@@ -116,7 +116,7 @@ fn response(message: &JsonObject, took: Option<Duration>, printer: &Printer) -> 
 
 /// What happened, in a column.
 fn word(tone: Tone, word: &str, printer: &Printer) -> String {
-    printer.paint(tone, &format!("{:<8}", one_line(word)))
+    printer.paint(tone, &format!("{:<8}", folded(word)))
 }
 
 fn name(hook: &JsonObject, printer: &Printer) -> String {
@@ -125,7 +125,7 @@ fn name(hook: &JsonObject, printer: &Printer) -> String {
 
 /// A part of a line; nothing, also no colours, of what is empty.
 fn painted(tone: Tone, text: &str, printer: &Printer) -> String {
-    match one_line(text) {
+    match folded(text) {
         text if text.is_empty() => text,
         text => printer.paint(tone, &text),
     }
@@ -136,8 +136,8 @@ fn parts(parts: &[&str]) -> String {
     parts.join(" ").trim_end().to_owned()
 }
 
-/// Text from outside, which must not look like a line of its own.
-fn one_line(text: &str) -> String {
+/// The beginning of a text from outside, which must not look like a line of its own.
+fn folded(text: &str) -> String {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match text.char_indices().nth(LONGEST) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),

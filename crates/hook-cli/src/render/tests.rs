@@ -8,10 +8,11 @@ use hook_bus::script::{Change, NotUpdated, ScenarioTest, TestReport};
 use hook_core::HookExecutionResult;
 use serde_json::{Value, json};
 
+use super::columns::first_line;
 use super::mismatches::{change, mismatch};
 use super::{counted, response};
 use crate::output::{Printer, Tone};
-use hook_core::text;
+use hook_core::text::{self, one_line};
 
 /// What became of a test.
 #[derive(Debug)]
@@ -101,7 +102,7 @@ fn painted_label(file: &Path, test: &ScenarioTest, printer: &Printer) -> String 
     format!(
         "{}{}",
         printer.paint(Tone::Quiet, &format!("{}::", file.display())),
-        printer.paint(Tone::Plain, &test.name.replace('\n', "\\n"))
+        printer.paint(Tone::Plain, &one_line(&test.name))
     )
 }
 
@@ -159,7 +160,7 @@ fn streams(out: &mut String, result: &HookExecutionResult, printer: &Printer) {
         if text.is_empty() {
             continue;
         }
-        let title = format!("{name} of {}", result.hook.display_name());
+        let title = format!("{name} of {}", first_line(result.hook.display_name()));
         let _ = writeln!(out, "  {}:", printer.paint(Tone::Quiet, &title));
         for line in text.lines().take(SHOWN_LINES) {
             let shown: String = line.chars().take(SHOWN_COLUMNS).collect();

@@ -5,12 +5,12 @@ use std::fmt::Write;
 use std::path::Path;
 
 use hook_core::MatcherDefinition;
+use hook_core::text::{self, one_line};
 use hook_core::trust::{Change, FileState, Grant, Review, ReviewedFile, Standing};
 use serde_json::{Map, Value, json};
 
 use super::{counted, diff};
 use crate::output::{Printer, Tone};
-use hook_core::text;
 
 /// How many lines of a script are shown unless all are asked for.
 const FIRST_LINES: usize = 20;
@@ -53,7 +53,7 @@ fn with_standing(
         "{} {} {}: {}\n",
         printer.paint(tone, mark),
         printer.paint(Tone::Strong, entry.event.as_str()),
-        printer.paint(Tone::Strong, &on_one_line(entry.display_name())),
+        printer.paint(Tone::Strong, &one_line(entry.display_name())),
         printer.paint(tone, standing),
     );
     let mut field = |name: &str, text: &str| {
@@ -143,8 +143,7 @@ fn content(file: &ReviewedFile, named: bool, whole: bool, printer: &Printer) -> 
     let shown = if whole { count } else { FIRST_LINES };
     let mut out = String::new();
     if named {
-        let _ =
-            writeln!(out, "    {}:", text::lines(&on_one_line(&file.path.display().to_string())));
+        let _ = writeln!(out, "    {}:", one_line(&file.path.display().to_string()));
     }
     for line in text.split('\n').take(shown.min(count)) {
         let _ = writeln!(out, "    {bar} {}", text::lines(line.strip_suffix('\r').unwrap_or(line)));
@@ -166,23 +165,23 @@ fn changed(change: &Change, printer: &Printer) -> String {
     match change {
         Change::Field { name, before, after } => format!(
             "  {word}      {}\n{}{}",
-            printer.paint(Tone::Strong, &on_one_line(name)),
+            printer.paint(Tone::Strong, &one_line(name)),
             side("-", Tone::Bad, before.as_deref()),
             side("+", Tone::Good, after.as_deref()),
         ),
         Change::File { path, before: Some(before), after: Some(after) } => format!(
             "  {word}      {}\n{}",
-            printer.paint(Tone::Strong, &on_one_line(&path.display().to_string())),
+            printer.paint(Tone::Strong, &one_line(&path.display().to_string())),
             diff::painted(&diff::unified(before, after, None), "    ", printer)
         ),
         Change::File { path, .. } => format!(
             "  {word}      {}; its earlier content was not kept\n",
-            printer.paint(Tone::Strong, &on_one_line(&path.display().to_string()))
+            printer.paint(Tone::Strong, &one_line(&path.display().to_string()))
         ),
         Change::AlsoCovers { what } => {
             let what = match what.is_empty() {
                 true => "that no other setting is set".to_owned(),
-                false => text::lines(&on_one_line(&what.join(", "))),
+                false => one_line(&what.join(", ")).into_owned(),
             };
             format!("  {:<13}{what}\n", "now also")
         }
@@ -276,11 +275,10 @@ fn change_json(change: &Change) -> Value {
 
 /// The last line of a review.
 pub(crate) fn trusted(agreed: &[&str], left: usize, printer: &Printer) -> String {
-    let names: Vec<String> = agreed.iter().map(|name| on_one_line(name)).collect();
-    let mut out = match names.is_empty() {
+    let mut out = match agreed.is_empty() {
         true => "trusted nothing".to_owned(),
         false => {
-            format!("{} {}", printer.paint(Tone::Good, "trusted"), text::lines(&names.join(", ")))
+            format!("{} {}", printer.paint(Tone::Good, "trusted"), one_line(&agreed.join(", ")))
         }
     };
     if left > 0 {
@@ -320,8 +318,8 @@ pub(crate) fn grants(
             out,
             "{} {} {}  {}",
             printer.paint(tone, mark),
-            printer.paint(Tone::Plain, &on_one_line(&grant.event)),
-            printer.paint(Tone::Plain, &on_one_line(grant.display_name())),
+            printer.paint(Tone::Plain, &one_line(&grant.event)),
+            printer.paint(Tone::Plain, &one_line(grant.display_name())),
             printer.paint(Tone::Quiet, &format!("{at}{note}")),
         );
         if grant.name.is_some() {
@@ -334,8 +332,7 @@ pub(crate) fn grants(
 
 /// What was written to a lock.
 pub(crate) fn locked(path: &Path, hooks: usize) -> String {
-    let path = on_one_line(&path.display().to_string());
-    format!("wrote {}: {}\n", text::lines(&path), counted(hooks, "hook"))
+    format!("wrote {}: {}\n", one_line(&path.display().to_string()), counted(hooks, "hook"))
 }
 
 /// What there is to say when every hook is as the lock says.
@@ -351,7 +348,7 @@ pub(crate) fn as_locked(hooks: usize) -> String {
 pub(crate) fn gone(grants: &[Grant], printer: &Printer) -> String {
     let line = |grant: &Grant| {
         let mark = printer.paint(Tone::Bad, "-");
-        let (event, name) = (on_one_line(&grant.event), on_one_line(grant.display_name()));
+        let (event, name) = (one_line(&grant.event), one_line(grant.display_name()));
         format!(
             "{mark} {} {}: in the lock, but not in the settings\n",
             text::lines(&event),
@@ -371,7 +368,7 @@ pub(crate) fn revoked(grants: &[&Grant], printer: &Printer) -> String {
         *counts.entry((&grant.event, grant.display_name())).or_default() += 1;
     }
     let line = |((event, name), count): ((&str, &str), usize)| {
-        let name = printer.paint(Tone::Strong, &on_one_line(name));
+        let name = printer.paint(Tone::Strong, &one_line(name));
         let several = if count > 1 { format!(" ({count} decisions)") } else { String::new() };
         format!("revoked {} {name}{several}\n", text::lines(event))
     };
@@ -391,9 +388,4 @@ pub(crate) fn grant_json(grant: &Grant, said: (&str, bool)) -> Value {
     }
     object[said.0] = said.1.into();
     object
-}
-
-/// A name in a sentence: it may hold anything.
-pub(crate) fn on_one_line(text: &str) -> String {
-    text.replace('\n', "\\n")
 }

@@ -27,6 +27,10 @@ impl PipelineOutcome {
     }
 }
 
+/// How much of what hooks were told the results of one event keep, in bytes: as much as one message may
+/// have.
+const MAX_INPUTS: usize = 64 << 20;
+
 /// What the hooks of a plan did, as far as they are done.
 #[doc(hidden)]
 #[derive(Debug, Default)]
@@ -49,6 +53,24 @@ impl FinishedHooks {
         }
         result.warnings.extend(plan.hooks.get(place).and_then(|hook| hook.warning.clone()));
         self.results.push((place, result));
+    }
+
+    /// The results in plan order, with no more of what hooks were told than one message has room for.
+    pub(super) fn in_order(mut self) -> (Vec<HookExecutionResult>, Vec<NotStarted>, Vec<String>) {
+        self.results.sort_by_key(|(place, _)| *place);
+        let mut hooks: Vec<_> = self.results.into_iter().map(|(_, result)| result).collect();
+        let mut kept = 0_usize;
+        for result in &mut hooks {
+            kept += result.input.as_ref().map_or(0, |input| input.as_str().len());
+            if kept > MAX_INPUTS && result.input.take().is_some() {
+                result.warnings.push(format!(
+                    "inputs: what it was told is left out, since what the hooks of this event were \
+                     told is longer than {} MiB in all",
+                    MAX_INPUTS >> 20
+                ));
+            }
+        }
+        (hooks, self.not_started, self.warnings)
     }
 
     /// Takes those results out that are to be replaced.

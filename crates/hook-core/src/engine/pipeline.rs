@@ -104,14 +104,12 @@ impl Pipeline {
         plan: &Plan,
         finished: FinishedHooks,
     ) -> Result<PipelineOutcome, StageFailure> {
-        let FinishedHooks { mut results, not_started, warnings } = finished;
-        if results.is_empty() {
+        let (mut hooks, not_started, warnings) = finished.in_order();
+        if hooks.is_empty() {
             let mut outcome = PipelineOutcome { not_started, ..PipelineOutcome::empty_success() };
             outcome.processed.warn(warnings);
             return Ok(outcome);
         }
-        results.sort_by_key(|(place, _)| *place);
-        let mut hooks: Vec<_> = results.into_iter().map(|(_, result)| result).collect();
         let process = || {
             let aggregated = aggregate(plan.event, &mut hooks);
             let mut processed = ProcessedHookResult::process(plan.event, aggregated);

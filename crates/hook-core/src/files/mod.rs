@@ -1,5 +1,6 @@
 //! Reading, writing and finding files.
 
+pub(crate) mod absence;
 pub(crate) mod atomic;
 pub mod program;
 pub mod regular_file;

@@ -195,7 +195,7 @@ fn compile_text(
             Ok(Compiled { pattern, unreachable }) => {
                 let problem = unreachable.map(|reason| {
                     let verdict = match reason {
-                        reach::ODD => "probably matches no tool",
+                        reach::ODD | reach::SLASHED => "probably matches no tool",
                         _ => "can match no tool",
                     };
                     (verdict, SettingsRule::MatcherNeverMatches, reason.to_owned())
@@ -274,6 +274,10 @@ mod tests {
             ("[bad", Matching::TOOL_NAME, true),
             ("^$", Matching::TOOL_NAME, true),
             ("write_file, edit", Matching::TOOL_NAME, true),
+            ("/write/", Matching::TOOL_NAME, true),
+            ("/^(write|edit)$/i", Matching::TOOL_NAME, true),
+            ("server/write", Matching::TOOL_NAME, false),
+            ("/write", Matching::TOOL_NAME, false),
             ("startup|resume", exact, true),
             ("edit", Matching::TOOL_NAME, false),
             ("resume", exact, false),

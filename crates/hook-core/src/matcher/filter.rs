@@ -12,6 +12,9 @@ use crate::javascript;
 use crate::settings::{COMMAND_PATTERN, PATH_PATTERN};
 use crate::text::shortened;
 
+/// How long a path may be, in bytes, that is compared: no system takes a longer one. It counts as a
+/// match.
+const MAX_PATH: usize = 4 * 1024;
 /// How much of commands one pattern is compared with, in bytes: no system passes a longer one on to
 /// a shell as an argument. With more, it counts as a match.
 const MAX_COMMANDS: usize = 256 * 1024;
@@ -132,8 +135,20 @@ fn ask_paths(globs: &PathGlobs, facts: &Facts<'_>) -> Asked {
     };
     // What a component is called does not depend on what `~` stands for.
     let are_names = globs.wanted.are_names() && globs.excluded.are_names();
-    let mut gave_up = None;
+    let (mut gave_up, mut compared) = (None, 0_usize);
     for path in &facts.paths().list {
+        // Beginning takes time, too.
+        compared += path.len() + 16;
+        if path.len() > MAX_PATH || compared > globs.longest {
+            let (too_long, limit) = match path.len() > MAX_PATH {
+                true => ("a path of the input is", MAX_PATH),
+                false => ("all paths of the input are", globs.longest),
+            };
+            return Asked::GaveUp(format!(
+                "{too_long} longer than the {limit} bytes that `{PATH_PATTERN}` is compared with, \
+                 which counts as a match"
+            ));
+        }
         if matches(&PathForms::of(path, directories)) {
             return Asked::Yes;
         }

@@ -7,8 +7,12 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use super::class::without_slash;
 use super::path;
 
-/// How long one glob may be, in bytes.
+/// How long one glob may be, in bytes, and all of one matcher together.
 const MAX_GLOB: usize = 4 * 1024;
+const MAX_GLOBS: usize = 32 * 1024;
+/// How much work one input may be: bytes of globs times bytes of paths. Globs with many wildcards take
+/// a second for as much.
+const WORK_LIMIT: usize = 64 << 20;
 /// How deep braces may stand in braces; compiling them recurses.
 const MAX_BRACES: usize = 8;
 
@@ -122,6 +126,8 @@ pub(super) struct PathGlobs {
     pub(super) wanted: Globs,
     /// Paths that are not, written with a leading `!`.
     pub(super) excluded: Globs,
+    /// How many bytes of paths they are compared with at most.
+    pub(super) longest: usize,
 }
 
 impl PathGlobs {
@@ -131,8 +137,13 @@ impl PathGlobs {
     /// Says of one by its index why it cannot be used.
     pub(super) fn compile(globs: &[String]) -> Result<Self, (usize, String)> {
         let (mut wanted, mut excluded) = (BTreeMap::new(), BTreeMap::new());
+        let mut size = 0;
         for (index, written) in globs.iter().enumerate() {
             let at = |reason: String| (index, reason);
+            size += written.len();
+            if size > MAX_GLOBS {
+                return Err(at(format!("all globs together are longer than {MAX_GLOBS} bytes")));
+            }
             let (builders, glob) = match written.strip_prefix('!') {
                 Some(glob) => (&mut excluded, glob),
                 None => (&mut wanted, written.as_str()),
@@ -143,15 +154,20 @@ impl PathGlobs {
                 let reason = "it excludes every path; `!./**` is for paths outside of `cwd`";
                 return Err(at(reason.to_owned()));
             }
-            let compiled = GlobBuilder::new(&glob)
-                .literal_separator(true)
-                .backslash_escape(true)
-                .empty_alternates(true)
-                .build()
-                .map_err(|error| at(error.kind().to_string()))?;
             let builder: &mut (usize, GlobSetBuilder) =
                 builders.entry(anchor).or_insert_with(|| (index, GlobSetBuilder::new()));
-            builder.1.add(compiled);
+            // What a directory holds is wanted with the directory: whoever moves or removes that
+            // moves or removes all of it.
+            let directory = glob.strip_suffix("/**").filter(|it| !it.is_empty() && !is_excluded);
+            for glob in directory.into_iter().chain([&*glob]) {
+                let compiled = GlobBuilder::new(glob)
+                    .literal_separator(true)
+                    .backslash_escape(true)
+                    .empty_alternates(true)
+                    .build()
+                    .map_err(|error| at(error.kind().to_string()))?;
+                builder.1.add(compiled);
+            }
         }
         let built = |builders: BTreeMap<Anchor, (usize, GlobSetBuilder)>| {
             let sets = builders.into_iter().map(|(anchor, (index, builder))| {
@@ -160,7 +176,8 @@ impl PathGlobs {
             });
             Ok(Globs { sets: sets.collect::<Result<_, _>>()? })
         };
-        Ok(Self { wanted: built(wanted)?, excluded: built(excluded)? })
+        let (wanted, excluded) = (built(wanted)?, built(excluded)?);
+        Ok(Self { wanted, excluded, longest: WORK_LIMIT / size.max(1) })
     }
 }
 
@@ -256,6 +273,9 @@ impl Components {
                 '\\' => {
                     current(&mut list, character);
                     if let Some(escaped) = characters.next() {
+                        if escaped == '/' {
+                            return Err("a `/` stands behind a backslash".to_owned());
+                        }
                         current(&mut list, escaped);
                     }
                     dots = None;
@@ -351,6 +371,16 @@ mod tests {
             ("src/**", "/work/src/a.rs", false),
             ("src/**", "other/src/a.rs", false),
             ("src/**", "srcs/a.rs", false),
+            ("src/**", "src", true),
+            ("src/**", "./src/", true),
+            ("src/**", "srcs", false),
+            ("/etc/**", "/etc", true),
+            ("/etc/**", "/", false),
+            ("/**", "/", true),
+            ("./**", ".", true),
+            ("~/.ssh/**", "/home/me/.ssh", true),
+            ("**/secret/**", "a/secret", true),
+            ("!src/**", "src", true),
             // As it is given it is inside, which is enough where the glob is one that is wanted.
             ("src/**", "src/../../etc/passwd", true),
             ("src/*", "src/a/b", false),
@@ -403,6 +433,8 @@ mod tests {
             ("a{b", "unclosed"),
             ("a}b", "alternate"),
             ("src/", "ends with `/`"),
+            ("a\\/b", "behind a backslash"),
+            ("{a,b\\/c}", "behind a backslash"),
             ("/", "ends with `/`"),
             (".", "last component"),
             ("..", "last component"),

@@ -180,6 +180,7 @@ impl Found {
             match (role, visited) {
                 (_, Visited::Leaf(leaf)) if leaf.is_null() => {}
                 (Role::Path(_) | Role::Paths(_), Visited::Leaf(leaf)) if is_text(leaf) => {
+                    found.read_patch(leaf);
                     found.paths.add(leaf.text().unwrap_or_default());
                 }
                 (Role::Paths(field), Visited::Array) => return Some(Around::Paths(field)),
@@ -322,6 +323,7 @@ mod tests {
         for json in [
             format!(r#"{{"command":"{patch}"}}"#),
             format!(r#"{{"input":"{patch}"}}"#),
+            format!(r#"{{"path":null,"paths":null,"deep":["{patch}"]}}"#),
             format!(r#"{{"command":["apply_patch","{patch}"]}}"#),
             format!(r#"{{"deep":[["{}"]]}}"#, patch.replace('*', r"\u002a")),
         ] {

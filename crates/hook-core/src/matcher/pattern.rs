@@ -45,5 +45,9 @@ pub(super) fn compile_pattern(source: &str) -> Result<Compiled, String> {
     let steps = WORK_LIMIT / MAX_TOOL_NAME / translated.copies.max(1);
     let built = RegexBuilder::new(&translated.pattern).backtrack_limit(steps).build();
     let pattern = built.map_err(|error| error.to_string())?;
-    Ok(Compiled { pattern, unreachable: reach::unreachable(&translated.pattern) })
+    let unreachable = match reach::is_slashed(source) {
+        true => Some(reach::SLASHED),
+        false => reach::unreachable(&translated.pattern),
+    };
+    Ok(Compiled { pattern, unreachable })
 }

@@ -9,6 +9,18 @@ use crate::event::input::MAX_TOOL_NAME;
 pub(super) const ODD: &str =
     "hardly any tool's name has blanks or commas; alternatives are separated by `|`";
 
+/// The same of slashes at both ends, which are how a program writes a pattern.
+pub(super) const SLASHED: &str =
+    "slashes around it are part of it, and so are letters behind the last one; leave them out";
+
+/// Whether a pattern is written as in a program: `/write/i`.
+pub(super) fn is_slashed(written: &str) -> bool {
+    let Some(rest) = written.strip_prefix('/') else { return false };
+    rest.rsplit_once('/').is_some_and(|(pattern, flags)| {
+        !pattern.is_empty() && flags.len() <= 4 && flags.bytes().all(|it| it.is_ascii_lowercase())
+    })
+}
+
 /// Why a pattern in Rust's flavour matches no name without blanks and commas; `None` where it may
 /// match one, or where it is beyond what is looked at here.
 pub(super) fn unreachable(pattern: &str) -> Option<&'static str> {

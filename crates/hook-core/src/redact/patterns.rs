@@ -22,27 +22,38 @@ const MAX_BACKTRACKS: usize = 10_000_000;
 /// Replaces secrets in texts and in JSON.
 #[derive(Debug, Clone, Default)]
 pub struct Redaction {
-    patterns: Vec<Regex>,
+    patterns: Vec<Pattern>,
     /// Names of fields, in lower case.
     fields: HashSet<String>,
     withheld: Option<String>,
 }
+
+#[derive(Debug, Clone)]
+struct Pattern {
+    regex: Regex,
+    /// Whether it asks what is around a match: where the text begins or ends, say.
+    looks_around: bool,
+}
+
+/// What asks for that in a pattern. That a `$` may be escaped only costs time.
+const LOOKS_AROUND: [&str; 5] = ["^", "$", "(?=", "(?!", "(?<"];
 
 /// Why a text cannot be a pattern of a redaction, if it cannot.
 pub(crate) fn pattern_problem(source: &str) -> Option<String> {
     compile(source).err()
 }
 
-fn compile(source: &str) -> Result<Regex, String> {
+fn compile(source: &str) -> Result<Pattern, String> {
     let invalid = |reason: String| {
         let reason = crate::text::shortened(&reason);
         format!("is not a regular expression: {reason}")
     };
     let translated = to_rust_pattern(source).map_err(|error| invalid(error.to_string()))?;
     let built = RegexBuilder::new(&translated.pattern).backtrack_limit(MAX_BACKTRACKS).build();
-    let pattern = built.map_err(|error| invalid(error.to_string()))?;
-    match pattern.is_match("") {
-        Ok(false) => Ok(pattern),
+    let regex = built.map_err(|error| invalid(error.to_string()))?;
+    let looks_around = LOOKS_AROUND.iter().any(|it| source.contains(it));
+    match regex.is_match("") {
+        Ok(false) => Ok(Pattern { regex, looks_around }),
         _ => Err("matches the empty text, and so nothing in particular".to_owned()),
     }
 }
@@ -105,11 +116,11 @@ impl Redaction {
         !self.fields.is_empty() && self.fields.contains(&name.to_ascii_lowercase())
     }
 
-    /// Replaces what the patterns match in the text as it stands.
-    fn matched<'t>(&self, text: &'t str) -> Cow<'t, str> {
+    /// Replaces what these patterns match in the text as it stands.
+    fn matched<'t>(&self, text: &'t str, is_asked: impl Fn(&Pattern) -> bool) -> Cow<'t, str> {
         let mut found: Vec<(usize, usize)> = Vec::new();
-        for pattern in &self.patterns {
-            for (count, matched) in pattern.find_iter(text).enumerate() {
+        for pattern in self.patterns.iter().filter(|it| is_asked(it)) {
+            for (count, matched) in pattern.regex.find_iter(text).enumerate() {
                 match matched {
                     Ok(matched) if count < MAX_MATCHES => {
                         found.push((matched.start(), matched.end()));
@@ -155,7 +166,14 @@ impl Replacing for Redaction {
     fn in_plain<'t>(&self, text: &'t str) -> Cow<'t, str> {
         match self.withheld {
             Some(_) if !text.is_empty() => Cow::Borrowed(REDACTED),
-            _ => self.matched(text),
+            _ => self.matched(text, |_| true),
+        }
+    }
+
+    fn in_token<'t>(&self, token: &'t str) -> Cow<'t, str> {
+        match self.withheld {
+            Some(_) => Cow::Borrowed(token),
+            None => self.matched(token, |pattern| pattern.looks_around),
         }
     }
 

@@ -31,6 +31,10 @@ pub(crate) trait Replacing {
     /// A text with the replacement for what is to be replaced in it as it stands.
     fn in_plain<'t>(&self, text: &'t str) -> Cow<'t, str>;
 
+    /// The same for a part of a text that is compared as a whole, too: what is to be replaced only
+    /// because of where it begins or ends.
+    fn in_token<'t>(&self, token: &'t str) -> Cow<'t, str>;
+
     /// Whether the value of a field of that name is to be replaced.
     fn is_field(&self, name: &str) -> bool;
 
@@ -163,7 +167,7 @@ fn at_level<'t>(text: &'t str, replacing: &impl Replacing, levels: usize) -> Cow
     }
 }
 
-/// Replaces values of fields, and what is to be replaced in strings that are written with escapes.
+/// Replaces values of fields, and what is to be replaced in strings.
 ///
 /// The text may be anything, with quotes that belong to no JSON, so each quote is taken for one that
 /// opens a string as well as for one that closes one. Every byte is looked at a few times for each
@@ -210,10 +214,23 @@ fn in_embedded(text: &str, replacing: &impl Replacing, levels: usize) -> Option<
             next = find_quote(text, end_of_value);
             continue;
         }
-        if let Cow::Owned(said) = &said {
-            let new = at_level(said, replacing, deeper);
-            if new != *said {
-                copy.replace(open + 1, close, &inside(&new));
+        let new = match token.contains('\\') {
+            true => at_level(&said, replacing, deeper),
+            false => replacing.in_token(&said),
+        };
+        if new != said {
+            copy.replace(open + 1, close, &inside(&new));
+        }
+        if closed.is_some()
+            && let Some(value) = colon_after(bytes, end)
+            && matches!(bytes.get(value), Some(b'0'..=b'9' | b'-'))
+        {
+            let end_of_value = end_of_value(text, value);
+            let number = text.get(value..end_of_value).unwrap_or_default();
+            if replacing.in_token(number) != number {
+                copy.replace(value, end_of_value, &written(replacing.replacement()));
+                next = find_quote(text, end_of_value);
+                continue;
             }
         }
         // What closes one string may open another.

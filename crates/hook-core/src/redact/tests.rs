@@ -44,6 +44,24 @@ fn what_matches_is_replaced_and_nothing_else() {
 }
 
 #[test]
+fn where_a_value_begins_and_ends_is_known_in_json_in_a_text_too() {
+    let redaction = Redaction::new(["^sk[0-9]+$", "^[0-9]{4}$", "(?<!\")tok[0-9]"], []);
+    for (text, expected) in [
+        ("sk12", "[redacted]"),
+        ("a sk12", "a sk12"),
+        (r#"{"a":"sk12","b":"x sk12"}"#, r#"{"a":"[redacted]","b":"x sk12"}"#),
+        (r#"said {"a": 1234, "b": 123}"#, r#"said {"a": "[redacted]", "b": 123}"#),
+        (
+            r#"{"a":"{\"b\":\"sk12\",\"c\":1234}"}"#,
+            r#"{"a":"{\"b\":\"[redacted]\",\"c\":\"[redacted]\"}"}"#,
+        ),
+        (r#"{"a":"tok1"}"#, r#"{"a":"[redacted]"}"#),
+    ] {
+        assert_eq!(redaction.text(text), expected, "{text}");
+    }
+}
+
+#[test]
 fn overlapping_matches_are_replaced_together() {
     let redaction = Redaction::new(["abc", "bcd", "cde", "x"], []);
     assert_eq!(redaction.text("_abcde_x_"), "_[redacted]_[redacted]_");

@@ -2,16 +2,17 @@
 
 use std::sync::Arc;
 
+use crate::shell::is_loader;
+
 /// How many variables one hook may set.
 const MAX_VARIABLES: usize = 64;
 
 /// How long a name and its value may be together, in bytes.
 const MAX_VARIABLE: usize = 4 * 1024;
 
-/// Variables that no answer sets: they say what programs are, load or do before they begin, and what the
-/// engine itself says. A name may end in `*`.
-const RESERVED: [&str; 9] =
-    ["PATH", "BASH_*", "ENV", "LD_*", "DYLD_*", "NODE_OPTIONS", "PYTHON*", "HOOK_*", "SHELLOPTS"];
+/// What no answer sets beside what [programs load](is_loader): where programs and their settings are, and
+/// what the engine itself says. A name may end in `*`.
+const RESERVED: [&str; 3] = ["PATH", "CDPATH", "HOOK_*"];
 
 /// What hooks set for a session. A clone is a handle.
 #[doc(hidden)]
@@ -79,16 +80,15 @@ impl SessionEnv {
 fn problem(name: &str, value: &str) -> Option<&'static str> {
     let is_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     let begins = name.bytes().next().is_some_and(|first| !first.is_ascii_digit());
-    let is_reserved = |reserved: &&str| {
-        let name = name.to_ascii_uppercase();
-        match reserved.strip_suffix('*') {
-            Some(beginning) => name.starts_with(beginning),
-            None => name == *reserved,
-        }
+    let upper = name.to_ascii_uppercase();
+    let is_reserved = |reserved: &&str| match reserved.strip_suffix('*') {
+        Some(beginning) => upper.starts_with(beginning),
+        None => upper == *reserved,
     };
+    let is_reserved = || RESERVED.iter().any(is_reserved) || is_loader(name) || is_loader(&upper);
     match () {
         () if !begins || !name.bytes().all(is_name) => Some("that is no name of a variable"),
-        () if RESERVED.iter().any(is_reserved) => Some("hooks may not set it for one another"),
+        () if is_reserved() => Some("hooks may not set it for one another"),
         () if value.contains('\0') => Some("its value has a NUL"),
         () if name.len() + value.len() > MAX_VARIABLE => Some("it is longer than 4 KiB"),
         () => None,
@@ -124,6 +124,22 @@ mod tests {
             "PYTHONPATH",
             "HOOK_RUN_TOKEN",
             "SHELLOPTS",
+            "PERL5OPT",
+            "RUBYLIB",
+            "JAVA_TOOL_OPTIONS",
+            "_JAVA_OPTIONS",
+            "node_path",
+            "LUA_INIT_5_4",
+            "PHPRC",
+            "GCONV_PATH",
+            "GLIBC_TUNABLES",
+            "OPENSSL_CONF",
+            "CURL_HOME",
+            "GIT_DIR",
+            "HOME",
+            "XDG_CONFIG_HOME",
+            "CDPATH",
+            "PROMPT_COMMAND",
             "",
             "1A",
             "A-B",

@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::source::{HookSource, SettingsSource};
-use crate::files::regular_file;
+use crate::files::{absence, regular_file};
 
 /// Where a project's own settings are, below its directory.
 #[doc(hidden)]
@@ -138,10 +138,8 @@ fn has_settings(directory: &Path) -> bool {
 
 fn exists(path: &Path) -> bool {
     match fs::symlink_metadata(path) {
-        Ok(_) => true,
-        Err(error) => {
-            !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
-        }
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => false,
+        _ => !absence::is_absent(path),
     }
 }
 

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::diagnostic::{Diagnostic, Place};
-use super::rule::Rule;
-use crate::json::{JsonError, RawJson, locate_entries};
+use super::rule::{Rule, Severity};
+use crate::json::{JsonError, JsonKind, RawJson, locate_entries};
 use crate::text::nearest;
 use crate::text::shortened;
 
@@ -52,6 +52,8 @@ pub(super) struct Field {
     pub(super) value: Node,
     /// What to point at when the name itself is wrong.
     name_at: Range<usize>,
+    /// Whether the name stands there several times; this is the last.
+    pub(super) is_repeated: bool,
 }
 
 impl<'t> Document<'t> {
@@ -92,6 +94,7 @@ impl<'t> Document<'t> {
                 name_at: name_at.unwrap_or_else(|| value.range()),
                 value: Node { value, path: format!("{}{joint}{}", node.path, entry.key) },
                 name: entry.key,
+                is_repeated: false,
             };
             match positions.get(&field.name) {
                 Some(position) => {
@@ -100,8 +103,14 @@ impl<'t> Document<'t> {
                         shortened(&field.name)
                     );
                     let earlier = std::mem::replace(&mut fields[*position], field);
+                    fields[*position].is_repeated = true;
                     let place = self.place_at(earlier.name_at, earlier.value.path);
-                    self.push(Diagnostic::new(Rule::DuplicateKey, place, message));
+                    let mut diagnostic = Diagnostic::new(Rule::DuplicateKey, place, message);
+                    // What it holds is lost: hooks, perhaps.
+                    if matches!(earlier.value.value.kind(), JsonKind::Object | JsonKind::Array) {
+                        diagnostic.severity = Severity::Error;
+                    }
+                    self.push(diagnostic);
                 }
                 None => {
                     positions.insert(field.name.clone(), fields.len());

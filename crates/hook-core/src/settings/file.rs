@@ -137,9 +137,11 @@ impl<'t> Reader<'t> {
         for field in fields.iter().filter(|field| !field::has(&TOP_LEVEL, &field.name)) {
             // Other names belong to the agent whose file it is, unless they are meant for us.
             let known = || TOP_LEVEL.iter().map(|field| field.name);
-            if nearest(&field.name, known()).is_some() {
-                let message = format!("`{}` is not read", shortened(&field.name));
-                self.document.unknown_name(Rule::UnknownSection, field, message, known());
+            let message = || format!("`{}` is not read", shortened(&field.name));
+            if known().any(|name| field.name.eq_ignore_ascii_case(name)) {
+                self.document.unknown_name(Rule::MisspeltSection, field, message(), known());
+            } else if nearest(&field.name, known()).is_some() {
+                self.document.unknown_name(Rule::UnknownSection, field, message(), known());
             }
         }
         // What holds for all hooks of the file is read before them, wherever it stands.
@@ -177,7 +179,7 @@ impl<'t> Reader<'t> {
                     config.default_timeout = self.timeout(&field.value);
                     self.spans.default_timeout = Some(field.value.value.range());
                 }
-                "failBehavior" => config.fail_behavior = self.fail_behavior(&field.value),
+                "failBehavior" => config.fail_behavior = self.fail_behavior(field),
                 "maxConcurrent" => {
                     config.max_concurrent = self.count(&field.value).unwrap_or_default();
                 }
@@ -192,6 +194,9 @@ impl<'t> Reader<'t> {
                 "auditLevel" => config.audit_level = self.audit_level(&field.value),
                 "redact" => {
                     redact_reader::read(&mut self.document, &field.value, &mut config.redact)
+                }
+                _ if self.may_be_fail_behavior(field, &CONFIG_FIELDS) => {
+                    config.fail_behavior = FailBehavior::Block;
                 }
                 _ => self.unknown_key(field, &CONFIG_FIELDS),
             }
@@ -503,7 +508,7 @@ impl<'t> Reader<'t> {
                         None => TimeoutOrigin::Engine,
                     };
                 }
-                "failBehavior" => hook.fail_behavior = self.fail_behavior(&field.value),
+                "failBehavior" => hook.fail_behavior = self.fail_behavior(field),
                 "async" => {
                     hook.is_async = self.bool(&field.value).unwrap_or(false);
                     hook.spans.is_async = Some(field.value.value.range());
@@ -516,6 +521,9 @@ impl<'t> Reader<'t> {
                     let message = format!("`{name}` has no effect in a hook; it was ignored");
                     let remedy = format!("move `{name}` to the definition around the hook");
                     self.document.misplaced_name(Rule::UnknownKey, field, message, None, remedy);
+                }
+                _ if self.may_be_fail_behavior(field, &HOOK_FIELDS) => {
+                    hook.fail_behavior = FailBehavior::Block;
                 }
                 _ => self.unknown_key(field, &HOOK_FIELDS),
             }
@@ -617,19 +625,43 @@ impl<'t> Reader<'t> {
         items.iter().filter_map(located).collect()
     }
 
-    fn fail_behavior(&mut self, node: &Node) -> FailBehavior {
-        let found = &node.value;
+    fn fail_behavior(&mut self, field: &Field) -> FailBehavior {
+        let found = &field.value.value;
         let behavior = found.to_text().as_deref().and_then(FailBehavior::from_word);
-        behavior.unwrap_or_else(|| {
+        let found = match field.is_repeated {
+            true => "several".to_owned(),
+            false => shortened(found.as_str()),
+        };
+        behavior.filter(|_| !field.is_repeated).unwrap_or_else(|| {
             // A guard whose wish cannot be read is taken at the stricter one.
             let message = format!(
-                "expected {}, found {}; \"block\" is used, the stricter one",
+                "expected {}, found {found}; \"block\" is used, the stricter one",
                 FailBehavior::WORDS,
-                shortened(found.as_str())
             );
-            self.document.report(Rule::InvalidFailBehavior, node, message);
+            self.document.report(Rule::InvalidFailBehavior, &field.value, message);
             FailBehavior::Block
         })
+    }
+
+    /// Whether a key that is not known is a misspelt `failBehavior` that says anything but
+    /// `continue`.
+    fn may_be_fail_behavior(&mut self, field: &Field, known: &'static [field::Field]) -> bool {
+        let is_known = field::has(known, &field.name);
+        if is_known || nearest(&field.name, known.iter().map(|it| it.name)) != Some("failBehavior")
+        {
+            return false;
+        }
+        let word = field.value.value.to_text();
+        if word.as_deref().and_then(FailBehavior::from_word) == Some(FailBehavior::Continue) {
+            return false;
+        }
+        let message = format!(
+            "`{}` is not known, and taken for `failBehavior`; \"block\" is used, the stricter one",
+            shortened(&field.name)
+        );
+        let known = known.iter().map(|field| field.name);
+        self.document.unknown_name(Rule::InvalidFailBehavior, field, message, known);
+        true
     }
 
     fn priority(&mut self, node: &Node, default: i32) -> i32 {

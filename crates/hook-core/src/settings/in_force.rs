@@ -1,8 +1,6 @@
 //! Reading settings again: of a file that is broken now, what was read before stays in force, so
 //! that a slip of an editor switches no guard off (protocol.md §1, "Diagnostics").
 
-use std::io;
-
 use super::definition::SettingsFile;
 use super::diagnostic::{Diagnostic, Place};
 use super::load::{declare, load_all};
@@ -10,6 +8,7 @@ use super::rule::Rule;
 use super::rule::Severity;
 use super::source::SettingsSource;
 use crate::event::Events;
+use crate::files::absence;
 
 /// Reads every source. `before` is what was in force until now; `strict` counts a file with any
 /// error as broken, not only one of which nothing can be read.
@@ -49,14 +48,8 @@ pub fn read_again(
 fn is_broken(now: &SettingsFile, source: &SettingsSource, strict: bool) -> bool {
     match strict {
         true => now.diagnostics.iter().any(|it| it.severity == Severity::Error),
-        false => !now.was_read && !is_gone(source),
+        false => !now.was_read && !absence::is_absent(&source.path),
     }
-}
-
-/// Whether there is no file of that name any more. A link that leads nowhere is still there.
-fn is_gone(source: &SettingsSource) -> bool {
-    std::fs::symlink_metadata(&source.path)
-        .is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
 }
 
 /// What was in force before, with what is wrong with the file now.

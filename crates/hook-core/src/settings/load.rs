@@ -13,7 +13,7 @@ use super::rule::Rule;
 use super::rule::Severity;
 use super::source::{HookSource, SettingsSource};
 use crate::event::{DeclareError, EventDefinition, Events, HookEventName};
-use crate::files::regular_file;
+use crate::files::{absence, regular_file};
 
 /// How long a settings file may be, in bytes: 16 MiB.
 const MAX_SETTINGS: u64 = 16 * 1024 * 1024;
@@ -125,12 +125,9 @@ impl<'s> Text<'s> {
     }
 }
 
-/// Whether there is no such file, and need not be one. A link that leads nowhere is not nothing:
-/// there were meant to be guards.
+/// Whether there is no such file, and need not be one.
 fn is_absent(source: &SettingsSource, error: &io::Error) -> bool {
-    error.kind() == io::ErrorKind::NotFound
-        && !source.required
-        && std::fs::symlink_metadata(&source.path).is_err()
+    error.kind() == io::ErrorKind::NotFound && !source.required && absence::is_absent(&source.path)
 }
 
 /// Reads a settings file, of at most 16 MiB. It may come with a project that is not trusted yet.

@@ -87,6 +87,9 @@ rules! {
     UnknownSection "unknown-section" Hint,
         "a top-level key looks like `hooks` or `hooksConfig`, and is neither",
         "rename it, or leave it if it belongs to the agent";
+    MisspeltSection "misspelt-section" Error,
+        "a top-level key is `hooks` or `hooksConfig` in another case, and is not read",
+        "write it as `hooks` or `hooksConfig`";
     UnknownKey "unknown-key" Warning,
         "a key is not known",
         "rename or remove it";

@@ -37,6 +37,10 @@ const MAX_NAME: usize = 4_096;
 /// Stands for what is not known in a text.
 const GAP: char = '\u{1}';
 
+/// What a caller gives as the value of a variable that holds the directory in which the command
+/// runs. It is `.` where a path begins with it; anywhere else the path is not known.
+pub(crate) const HERE: char = '\u{2}';
+
 /// What a command's text says of files.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Names {
@@ -107,11 +111,52 @@ pub(crate) fn names(
     if reader.names.unknown.contains(&Unknown::Substitution) {
         reader.names.unknown.remove(&Unknown::Word("(".to_owned()));
     }
-    if command.contains(['\0', GAP]) || env.iter().any(|(_, value)| value.contains(GAP)) {
+    let reserved = [GAP, HERE];
+    if command.contains('\0')
+        || command.contains(reserved)
+        || env.iter().any(|(_, value)| value.contains(reserved))
+    {
         reader.unknown(Unknown::Expansion);
     }
-    reader.names
+    reader.names.with_here_as_dot()
 }
+
+impl Names {
+    fn with_here_as_dot(self) -> Self {
+        let Self { names, scripts, main_scripts, mut unknown } = self;
+        if names.keys().any(|name| has_here_inside(name)) {
+            unknown.insert(Unknown::Variable("PWD".to_owned()));
+        }
+        let dot = |name: String| match name.contains(HERE) {
+            true => name.replace(HERE, "."),
+            false => name,
+        };
+        let mut with_dots = BTreeMap::new();
+        for (name, used) in names {
+            let known = with_dots.entry(dot(name)).or_insert(used);
+            *known = used.max(*known);
+        }
+        Self {
+            names: with_dots,
+            scripts: scripts.into_iter().map(dot).collect(),
+            main_scripts: main_scripts.into_iter().map(dot).collect(),
+            unknown,
+        }
+    }
+}
+
+/// Whether the directory stands within a path, as in `/$PWD/x`. Where a name was taken apart before
+/// it, as in `--config=$PWD/x`, it begins the path.
+fn has_here_inside(name: &str) -> bool {
+    name.match_indices(HERE).any(|(at, _)| {
+        let before = name.get(..at).unwrap_or_default();
+        let is_option = before.len() == 2 && before.starts_with('-') && before != "--";
+        !is_option && before.ends_with(|it: char| !it.is_whitespace() && !SEPARATORS.contains(it))
+    })
+}
+
+/// What texts are taken apart at in any case, and those that no shell reads besides.
+const SEPARATORS: &str = "=:,@!;|&<>()'\"`[]";
 
 /// How a text is read.
 #[derive(Debug, Clone, Copy)]

@@ -221,24 +221,31 @@ const STARTS_IN_AWK: [&str; 5] = ["system", "getline", "|", "@", "ARG"];
 
 /// Variables that say what other programs load, whole names and beginnings of names; and those that
 /// begin so and do not.
-const LOADERS: [&str; 35] = [
+const LOADERS: [&str; 43] = [
     "AWKLIBPATH",
     "AWKPATH",
     "CLASSPATH",
     "COPROC",
+    "CURL_HOME",
     "DIRSTACK",
     "ENV",
     "EPOCHREALTIME",
     "EPOCHSECONDS",
     "EUID",
     "FUNCNAME",
+    "GCONV_PATH",
+    "GLIBC_TUNABLES",
     "GLOBIGNORE",
     "GROUPS",
     "HOME",
     "IFS",
+    "JAVA_TOOL_OPTIONS",
+    "JDK_JAVA_OPTIONS",
     "LINENO",
     "MAPFILE",
     "OLDPWD",
+    "OPENSSL_CONF",
+    "OPENSSL_MODULES",
     "OPTARG",
     "OPTERR",
     "OPTIND",
@@ -257,6 +264,7 @@ const LOADERS: [&str; 35] = [
     "UID",
     "ZDOTDIR",
     "_",
+    "_JAVA_OPTIONS",
 ];
 const LOADER_PREFIXES: [&str; 15] = [
     "BASH",
@@ -520,7 +528,7 @@ pub(super) fn starts_in_awk(code: &str) -> bool {
 }
 
 /// Whether a variable says what other programs load.
-pub(super) fn is_loader(variable: &str) -> bool {
+pub(crate) fn is_loader(variable: &str) -> bool {
     LOADERS.contains(&variable)
         || LOADER_PREFIXES.iter().any(|prefix| variable.starts_with(prefix))
             && !NO_LOADERS.contains(&variable)

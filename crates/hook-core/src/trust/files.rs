@@ -11,7 +11,7 @@ use super::paths::{PROJECT, home, is_inside, key, path_of, same_path, without_do
 use crate::files::regular_file;
 use crate::settings::HookEntry;
 use crate::shell::{
-    Names, PROJECT_DIRECTORY, Unknown, Use, expanded_words, names, path_fits, starts_others,
+    HERE, Names, PROJECT_DIRECTORY, Unknown, Use, expanded_words, names, path_fits, starts_others,
 };
 
 /// How long the files may be that one decision covers, in bytes, all together: 64 MiB. They are
@@ -86,7 +86,7 @@ impl Mentioned {
     pub(super) fn by(entry: &HookEntry) -> Self {
         let variable = |name: &str| match name {
             _ if PROJECT_DIRECTORY.contains(&name) => Some(PROJECT.to_string()),
-            "PWD" | "GEMINI_CWD" => Some(".".to_owned()),
+            "PWD" | "GEMINI_CWD" => Some(HERE.to_string()),
             "HOOK_EVENT_NAME" => Some(entry.event.as_str().to_owned()),
             "HOME" => home().and_then(|home| home.into_string().ok()),
             _ => None,

@@ -12,6 +12,7 @@ use super::fingerprint::hexadecimal;
 use super::grant::Grant;
 use super::review::{self, Review};
 use super::reviewed_file::FileState;
+use crate::files::absence;
 use crate::files::atomic::{self, Exclusive, Failed, NewFile, Replaced, absent_is_none};
 use crate::files::regular_file;
 use crate::settings::HookEntry;
@@ -280,9 +281,11 @@ impl TrustStore {
 
     /// What the store says. Nothing is written.
     fn read(&self) -> Result<Contents, TrustStoreError> {
-        let read = absent_is_none(regular_file::read(&self.path, MAX_STORE));
-        let read = read.map_err(|source| self.io("read", source))?;
-        read.map_or_else(|| Ok(Contents::default()), |bytes| self.contents(&bytes))
+        match regular_file::read(&self.path, MAX_STORE) {
+            Ok(bytes) => self.contents(&bytes),
+            Err(_) if absence::is_absent(&self.path) => Ok(Contents::default()),
+            Err(source) => Err(self.io("read", source)),
+        }
     }
 
     /// What the store's bytes say.

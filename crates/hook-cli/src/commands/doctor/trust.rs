@@ -2,10 +2,11 @@
 
 use hook_bus::HookSystem;
 use hook_core::HookSource;
+use hook_core::text::one_line;
 
 use super::settings::OtherWriters;
 use crate::context::{Context, Untrusted};
-use crate::render::{self, counted};
+use crate::render::counted;
 use crate::render::{Finding, Health, Section};
 
 pub(super) fn section(context: &Context, system: &HookSystem) -> Section {
@@ -28,7 +29,7 @@ pub(super) fn section(context: &Context, system: &HookSystem) -> Section {
     for hook in blocking {
         let hook = &hook.hook;
         let why = hook.suspension().unwrap_or_default();
-        let subject = format!("guard {}", render::on_one_line(hook.display_name()));
+        let subject = format!("guard {}", one_line(hook.display_name()));
         findings.push(Finding::new(Health::Bad, subject, format!("blocks {}: {why}", hook.event)));
     }
     if let Ok(registry) = system.registry() {

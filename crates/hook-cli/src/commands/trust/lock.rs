@@ -1,5 +1,6 @@
 //! `hook trust --lock` and `--check`: what was reviewed, committed with the project.
 
+use hook_core::text::one_line;
 use hook_core::trust::{LockCheck, Review, Standing, TrustLock};
 
 use super::reviewed::{ProjectHooks, Reviewed};
@@ -22,7 +23,7 @@ pub(super) async fn write(
         .map(|it| it.review.entry.display_name())
         .collect();
     if !open.is_empty() {
-        let names: Vec<String> = open.iter().map(|name| render::on_one_line(name)).collect();
+        let names: Vec<_> = open.iter().map(|name| one_line(name)).collect();
         printer.problem(&format!(
             "nothing was written: not all hooks are trusted ({}); review them first, with `hook trust`",
             names.join(", ")

@@ -82,7 +82,7 @@ impl<'r> Page<'r> {
         let said: Vec<String> = said
             .into_iter()
             .filter(|(_, text)| !text.is_empty())
-            .map(|(word, text)| format!("{word}{}", one_line(text)))
+            .map(|(word, text)| format!("{word}{}", folded(text)))
             .collect();
         let _ = writeln!(self.out, "{}", self.paint(Tone::Quiet, &said.join("  ")));
         if let (Some(bars), Scale::Recording) = (self.bars, self.scale) {
@@ -103,7 +103,7 @@ impl<'r> Page<'r> {
     fn request(&mut self, request: &RecordedRequest) {
         let outcome = request.outcome();
         let (event, subject) = title(request);
-        let (event, subject) = (one_line(&event), subject.map(|subject| one_line(&subject)));
+        let (event, subject) = (folded(&event), subject.map(|subject| folded(&subject)));
         let (mut name, mut left) = fitted(&event, self.names);
         name = self.paint(Tone::Strong, &name);
         if let (Some(subject), 3..) = (subject, left) {
@@ -148,8 +148,8 @@ impl<'r> Page<'r> {
 
     /// A hook that did not run has no times.
     fn not_started(&mut self, skipped: &RecordedNotStarted) {
-        let (name, left) = fitted(&one_line(&skipped.name), self.names.saturating_sub(2));
-        let why = format!("- not started, because of {}", one_line(&skipped.ended_by));
+        let (name, left) = fitted(&folded(&skipped.name), self.names.saturating_sub(2));
+        let why = format!("- not started, because of {}", folded(&skipped.ended_by));
         let room = self.printer.width().saturating_sub(OFFSET + self.names + 1);
         let why = self.paint(Tone::Quiet, &fitted(&why, room).0);
         let name = self.paint(Tone::Plain, &name);
@@ -159,7 +159,7 @@ impl<'r> Page<'r> {
     /// The first hook of a group has the group's number before it.
     fn hook(&mut self, hook: &RecordedHook, group: Option<usize>, track: Option<Track>) {
         let outcome = hook.outcome();
-        let (name, left) = fitted(&one_line(&hook.name), self.names.saturating_sub(2));
+        let (name, left) = fitted(&folded(&hook.name), self.names.saturating_sub(2));
         let name = format!("  {}{:left$}", self.paint(Tone::Plain, &name), "");
         // Of a hook that never ended is known that it was at work until then.
         let until = hook.end.unwrap_or(self.recording.duration);
@@ -181,7 +181,7 @@ impl<'r> Page<'r> {
     fn line(&mut self, line: Line<'_>) {
         let offset = line.offset;
         let (mark, tone) = mark(line.outcome);
-        let said = fitted(&one_line(line.said), OUTCOME - 3).0;
+        let said = fitted(&folded(line.said), OUTCOME - 3).0;
         let said = format!("{mark} {said}");
         let blanks = (OUTCOME - 1).saturating_sub(said.width());
         let took = line.took.map(time).unwrap_or_default();
@@ -208,7 +208,7 @@ impl<'r> Page<'r> {
     /// Says why, on one line of its own.
     fn note(&mut self, outcome: RecordedOutcome, text: &str) {
         let width = self.printer.width().saturating_sub(OFFSET + 4);
-        let (text, _) = fitted(&one_line(text), width.max(*NAMES.start()));
+        let (text, _) = fitted(&folded(text), width.max(*NAMES.start()));
         let tone = if outcome == RecordedOutcome::Proceed { Tone::Quiet } else { mark(outcome).1 };
         let _ = writeln!(self.out, "{:OFFSET$}    {}", "", self.paint(tone, &text));
     }
@@ -222,7 +222,7 @@ impl<'r> Page<'r> {
     }
 
     fn summary(&mut self, summary: &RecordingSummary) {
-        let events = summary.events.iter().map(|totals| one_line(&totals.event).width());
+        let events = summary.events.iter().map(|totals| folded(&totals.event).width());
         let names = events.max().unwrap_or_default().clamp(5, *NAMES.end());
         if !summary.slowest.is_empty() {
             let _ = writeln!(self.out, "\n{}", self.paint(Tone::Strong, "Slowest hooks"));
@@ -231,10 +231,9 @@ impl<'r> Page<'r> {
             let Some(request) = self.recording.requests.get(slow.request) else { continue };
             let Some(hook) = request.hooks.get(slow.hook) else { continue };
             let (event, subject) = title(request);
-            let about = one_line(
-                &[Some(event), subject].into_iter().flatten().collect::<Vec<_>>().join(" "),
-            );
-            let (name, left) = fitted(&one_line(&hook.name), 24);
+            let about =
+                folded(&[Some(event), subject].into_iter().flatten().collect::<Vec<_>>().join(" "));
+            let (name, left) = fitted(&folded(&hook.name), 24);
             let _ = writeln!(
                 self.out,
                 "{:>10}  {}{:left$}  {}",
@@ -252,7 +251,7 @@ impl<'r> Page<'r> {
             let _ = writeln!(self.out, "\n{}", self.paint(Tone::Strong, &head));
         }
         for totals in &summary.events {
-            let (name, left) = fitted(&one_line(&totals.event), names);
+            let (name, left) = fitted(&folded(&totals.event), names);
             let some = |it| if totals.hooks == 0 { "-".to_owned() } else { time(it) };
             let (in_hooks, longest) = (some(totals.in_hooks), some(totals.longest));
             let _ = writeln!(
@@ -330,7 +329,7 @@ fn fitted(text: &str, columns: usize) -> (String, usize) {
 }
 
 /// Text from outside on one line, without what moves the cursor.
-fn one_line(text: &str) -> String {
+fn folded(text: &str) -> String {
     text::lines(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

@@ -5,6 +5,7 @@ use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
 use super::request::EventInput;
+use crate::json::RawObject;
 
 /// One event's input, shared by all hooks that get the same; a clone is a handle.
 ///
@@ -17,13 +18,14 @@ pub struct HookInput {
 struct Shared {
     input: EventInput,
     json: OnceLock<Vec<u8>>,
+    raw: OnceLock<RawObject>,
 }
 
 impl HookInput {
     /// Shares an input.
     #[doc(hidden)]
     pub fn new(input: EventInput) -> Self {
-        Self { shared: Arc::new(Shared { input, json: OnceLock::new() }) }
+        Self { shared: Arc::new(Shared { input, json: OnceLock::new(), raw: OnceLock::new() }) }
     }
 
     /// Whether this is a handle of the same input.
@@ -34,6 +36,11 @@ impl HookInput {
     /// The JSON that a script reads on its standard input.
     pub fn json(&self) -> &[u8] {
         self.shared.json.get_or_init(|| self.shared.input.to_json())
+    }
+
+    /// The same as a value, which all who keep it share.
+    pub(crate) fn to_raw(&self) -> RawObject {
+        self.shared.raw.get_or_init(|| RawObject::from_written(self.json().to_vec())).clone()
     }
 }
 
