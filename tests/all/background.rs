@@ -110,6 +110,42 @@ fn what_ended_the_plan_before_them_keeps_them_from_running() {
     assert!(!project.path().join("ran").exists());
 }
 
+/// The process that runs the rest knows what was ended by name.
+#[test]
+fn two_of_one_name_are_told_apart_or_said() {
+    let settings = json!({"hooks": {"BeforeAgent": [
+        {"priority": 1, "hooks": [in_background("touch first")]},
+        {"priority": 2, "hooks": [{"type": "command", "name": "no", "command": "exit 2"}]},
+        {"priority": 3, "hooks": [in_background("touch last")]},
+    ]}});
+    let project = Project::with_settings(&settings);
+    let fire =
+        ["fire", "BeforeAgent", "--settings", "settings.json", "--input", r#"{"prompt":"p"}"#];
+    let finished = Hook::new(&project, &fire).run();
+    assert!(finished.stderr.contains("`later` of BeforeAgent was not started"), "{finished:?}");
+    assert!(!finished.stdout.contains("goes on by itself"), "{finished:?}");
+}
+
+#[test]
+fn a_recording_has_them_and_a_trace_shows_them() {
+    let project = project(&in_background("sleep 0.2; echo done"));
+    let request = json!({"type": "hook-execution-request", "eventName": "BeforeAgent",
+        "input": {"prompt": "p"}});
+    let serve = ["serve", "--stdio", "--record=recording", "--settings=settings.json"];
+    let served = Hook::new(&project, &serve).stdin(format!("{request}\n")).run();
+    assert_eq!(served.status, 0, "{served:?}");
+    let recorded = project.read("recording");
+    let kinds: Vec<&str> = ["hook-execution-response", "hook-finished"]
+        .into_iter()
+        .filter(|kind| recorded.contains(&format!("\"{kind}\"")))
+        .collect();
+    assert_eq!(kinds.len(), 2, "{recorded}");
+    let response = recorded.find("\"hook-execution-response\"");
+    assert!(response < recorded.find("\"hook-finished\""), "{recorded}");
+    let trace = Hook::new(&project, &["trace", "recording"]).run();
+    assert!(trace.stdout.contains("later"), "{}", trace.stdout);
+}
+
 #[tokio::test]
 async fn the_end_of_the_system_ends_them() {
     let project = project(&in_background("touch started; sleep 1000"));

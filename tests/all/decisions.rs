@@ -1,14 +1,20 @@
 //! What hooks decide: how decisions rank, what a retry is, and what trigger functions do with them.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use hook_bus::triggers::{ToolCall, ToolContent, ToolResult, ToolVerdict, execute_tool_with_hooks};
+use hook_bus::triggers::{
+    ToolCall, ToolContent, ToolResult, ToolVerdict, execute_tool_with_hooks,
+    fire_session_start_hook,
+};
 use hook_bus::{
     AgentHost, HookExecutionRequest, HookExecutionResponse, HookSystem, HookSystemBuilder,
 };
-use hook_core::{FailBehavior, HandlerHook, HookEventName, HookOutput, ToolName};
+use hook_core::{
+    FailBehavior, HandlerHook, HookEventName, HookOutput, RawObject, SessionStartInput,
+    SessionStartSource, ToolName,
+};
 use hook_tests::{Hook, Project, fields, object};
 use serde_json::{Value, json};
 
@@ -346,6 +352,81 @@ async fn a_refusal_is_asked_about_once_more() {
         });
         let (result, runs) = call(&host, 0).await;
         assert_eq!((runs, count.load(Ordering::Relaxed)), (ran, questions), "{result:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_response_that_is_no_result_undoes_no_other_hooks() {
+    let answer = |response: Value| json!({"hookSpecificOutput": {"tool_response": response}});
+    let redacts = answering(HookEventName::AfterTool, "r", &answer(json!({"llmContent": "-"})));
+    let adds = answering(HookEventName::AfterTool, "a", &answer(json!({"note": "seen"})));
+    let (result, _) = call(&AgentHost::new(with([redacts, adds])), 0).await;
+    assert_eq!(result.llm_content, ToolContent::Text("-".into()));
+    assert!(result.warnings.iter().any(|it| it.contains("llmContent")), "{:?}", result.warnings);
+}
+
+#[tokio::test]
+async fn what_an_agent_knows_of_a_call_reaches_its_hooks() {
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let tells = |event| {
+        let told = Arc::clone(&told);
+        HandlerHook::inline(event, event.as_str(), move |input| {
+            told.lock()
+                .unwrap()
+                .push(serde_json::from_str::<Value>(input.to_raw().as_str()).unwrap());
+            Ok(None)
+        })
+    };
+    let events = [
+        HookEventName::BeforeTool,
+        HookEventName::ToolError,
+        HookEventName::AfterTool,
+        HookEventName::SessionStart,
+    ];
+    let host = AgentHost::new(with(events.map(tells)));
+    let mut call = ToolCall::new(ToolName::new("t").unwrap(), RawObject::empty());
+    call.recent_tools = vec!["read_file".into()];
+    call.token_usage = Some(RawObject::parse(r#"{"total_tokens":7}"#).unwrap());
+    let failed = async |_| ToolResult { exit_code: Some(3), ..ToolResult::failed("no") };
+    execute_tool_with_hooks(&host, call, failed).await;
+    let mut start = SessionStartInput::new(SessionStartSource::Startup);
+    start.model = Some("m".into());
+    fire_session_start_hook(&host, start).await;
+    let told = told.lock().unwrap();
+    assert_eq!(told[0]["recent_tools"], json!(["read_file"]));
+    assert_eq!(told[0]["token_usage"], json!({"total_tokens": 7}));
+    assert_eq!((&told[1]["exit_code"], &told[2]["exit_code"]), (&json!(3), &json!(3)));
+    assert!(told[2]["duration_ms"].is_u64() && told[2]["is_error"] == json!(true), "{}", told[2]);
+    assert_eq!(told[3]["model"], "m");
+}
+
+#[tokio::test]
+async fn a_stop_because_of_a_failure_is_told_to_hooks_of_the_result() {
+    let told = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&told);
+    let hears = HandlerHook::inline(HookEventName::AfterTool, "after", move |_| {
+        counted.fetch_add(1, Ordering::Relaxed);
+        Ok(None)
+    });
+    let stops = answering(HookEventName::ToolError, "s", &json!({"continue": false}));
+    let (result, runs) = call(&AgentHost::new(with([hears, stops])), 1).await;
+    assert!(matches!(result.verdict, ToolVerdict::Stopped { ran: true, .. }), "{result:?}");
+    assert_eq!((runs, told.load(Ordering::Relaxed)), (1, 1));
+}
+
+#[tokio::test]
+async fn what_is_within_an_answer_is_of_its_type_too() {
+    for (event, told, specific) in [
+        ("Compacting", json!({"messages": []}), json!({"context": [1]})),
+        ("BeforeAgent", json!({"prompt": "p"}), json!({"message": {"customType": 5}})),
+        ("BeforeSessionTree", json!({"preparation": {}}), json!({"summary": {}})),
+    ] {
+        let name = HookEventName::from_name(event).unwrap();
+        let answer = json!({"hookSpecificOutput": specific});
+        let system = with([answering(name, "h", &answer)]).build().unwrap();
+        let response = fire(&system, event, told).await;
+        let warnings = &response.processed.warnings;
+        assert!(warnings.iter().any(|it| it.contains("changes nothing")), "{event}: {warnings:?}");
     }
 }
 

@@ -3,10 +3,14 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use hook_bus::{HookExecutionRequest, HookSystem, RegisterError, Registrant};
+use hook_bus::{
+    HookExecutionRequest, HookExecutionResponse, HookSystem, RegisterError, Registrant,
+};
 use hook_core::events::{AgentStart, BeforeAgent, BeforeTool};
 use hook_core::settings::FailBehavior;
-use hook_core::{BeforeAgentInput, EventDefinition, HandlerHook, HookEventName, JsonObject};
+use hook_core::{
+    BeforeAgentInput, EventDefinition, HandlerHook, HookEventName, JsonObject, RawObject,
+};
 use hook_tests::{Project, fields, json};
 use serde_json::json;
 
@@ -46,6 +50,39 @@ async fn a_hook_is_planned_from_the_next_request_on_until_its_guard_is_dropped()
     let listed = system.registrations();
     assert_eq!(listed.len(), 1);
     assert_eq!((&*listed[0].id, listed[0].hook.name()), ("hook-3", "kept"));
+}
+
+/// Behind the commands of their priority, in the order of registration; the first block among them ends
+/// it for those behind.
+#[tokio::test]
+async fn registered_hooks_of_a_priority_run_one_after_the_other() {
+    let denied = json!({"hooks": {"BeforeTool": [{"hooks": [
+        {"type": "command", "name": "command", "command": "echo command >&2; exit 2"}]}]}});
+    let project = Project::with_settings(&denied);
+    let system = project.system();
+    system.initialize().await.unwrap();
+    let refuses = |name: &str| {
+        HandlerHook::on::<BeforeTool>(name, |_, answer| {
+            answer.deny("no");
+            Ok(())
+        })
+    };
+    let changes = HandlerHook::on::<BeforeTool>("changes", |_, answer| {
+        answer.replace_tool_input(RawObject::parse(r#"{"a":1}"#).unwrap());
+        Ok(())
+    });
+    let _changes = system.register(changes).unwrap();
+    let _first = system.register(refuses("first")).unwrap();
+    let _second = system.register(refuses("second")).unwrap();
+    let input = fields(json!({"tool_name": "t", "tool_input": {}}));
+    let request = HookExecutionRequest::new("BeforeTool", input).with_inputs();
+    let response: HookExecutionResponse = system.bus().request(request).await;
+    let ran: Vec<&str> = response.hooks.iter().map(|it| it.hook.display_name()).collect();
+    assert_eq!(ran, ["command", "changes", "first"]);
+    let told = response.hooks[2].input.as_ref().unwrap().as_str();
+    assert!(told.contains(r#""tool_input":{"a":1}"#), "{told}");
+    let [not_started] = &response.not_started[..] else { panic!("{:?}", response.not_started) };
+    assert_eq!((not_started.hook.display_name(), &*not_started.ended_by), ("second", "first"));
 }
 
 #[tokio::test]

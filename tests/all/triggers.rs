@@ -762,14 +762,14 @@ async fn no_hook_makes_an_agent_go_on_for_ever() {
     for (expected, active) in
         [(go_on.clone(), false), (go_on.clone(), true), (cap, true), (go_on.clone(), false)]
     {
-        assert_eq!(fire_after_agent_hook(&host, "p", "r").await.end, expected);
+        assert_eq!(fire_after_agent_hook(&host, ("p", "r")).await.end, expected);
         assert_eq!(told(&project)["stop_hook_active"], active);
         // What the agent goes on with is no prompt of the user's, in whatever words.
         fire_before_agent_hook(&host, "A hook says: do the rest").await;
     }
     // A prompt of the user's is.
     fire_before_agent_hook(&host, "something else").await;
-    assert_eq!(fire_after_agent_hook(&host, "p", "r").await.end, go_on);
+    assert_eq!(fire_after_agent_hook(&host, ("p", "r")).await.end, go_on);
     assert_eq!(told(&project)["stop_hook_active"], false);
 }
 
@@ -785,7 +785,7 @@ async fn a_turn_ends_as_its_hooks_say() {
         ),
     ] {
         let (_project, host) = saying("AfterAgent", &output);
-        let result = fire_after_agent_hook(&host, "p", "r").await;
+        let result = fire_after_agent_hook(&host, ("p", "r")).await;
         assert_eq!((result.end, result.clear_context), (end, clear_context), "{output}");
     }
 }

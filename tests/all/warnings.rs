@@ -79,7 +79,7 @@ async fn every_trigger_tells_the_warnings() {
     assert_eq!(tool.verdict, ToolVerdict::Ran);
     assert_all(&tool.warnings, "execute_tool_with_hooks");
     assert_all(&fire_before_agent_hook(&host, "p").await.warnings, "before agent");
-    assert_all(&fire_after_agent_hook(&host, "p", "r").await.warnings, "after agent");
+    assert_all(&fire_after_agent_hook(&host, ("p", "r")).await.warnings, "after agent");
     let start = fire_session_start_hook(&host, SessionStartSource::Startup).await;
     assert_all(&start.warnings, "session start");
     let end = fire_session_end_hook(&host, SessionEndReason::Exit).await;

@@ -1,5 +1,7 @@
 //! Events that clients declare.
 
+use std::time::Duration;
+
 use hook_tests::{Project, Served, SocketServed, request};
 use serde_json::json;
 
@@ -30,6 +32,14 @@ async fn an_event_of_a_client_holds_for_the_server_and_goes_with_its_last_declar
     let mut missing = asked.clone();
     missing["input"] = json!({"by": "me"});
     assert_eq!(other.ask(&missing).await["error"]["code"], "invalid_payload");
+    drop(other);
+    let mut last = served.client().await;
+    let forgotten = async {
+        while last.ask(&asked).await["error"]["code"] != "unsupported_event" {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), forgotten).await.unwrap();
 }
 
 #[tokio::test]

@@ -125,7 +125,7 @@ impl Agent<'_> {
         let mut prompt = prompt.to_owned();
         self.tell(OpenInput::new(HookEventName::AgentStart, JsonObject::new())?).await;
         loop {
-            let before = fire_before_agent_hook(self.host, &prompt).await;
+            let before = fire_before_agent_hook(self.host, &*prompt).await;
             self.show_hooks();
             let BeforeAgentDecision::Proceed { prompt: text } = before.decision else {
                 println!("  the prompt goes no further: {:?}", before.decision);
@@ -133,7 +133,7 @@ impl Agent<'_> {
             };
             self.say("user", vec![json!({"text": text})]);
             let Some(answer) = self.turn().await? else { return Ok(()) };
-            let after = fire_after_agent_hook(self.host, &prompt, &answer).await;
+            let after = fire_after_agent_hook(self.host, (&*prompt, &*answer)).await;
             self.show_hooks();
             match after.end {
                 TurnEnd::GoOn { prompt: next } => {

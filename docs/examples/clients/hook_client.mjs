@@ -120,8 +120,8 @@ export class HookClient {
   }
 
   /**
-   * Runs the hooks of an event and gives the processed result: `decision` is proceed, ask, block
-   * or stop; `warnings` are for the user. An event that failed in the server has `error`, and is
+   * Runs the hooks of an event and gives the processed result: `decision` is proceed, ask, retry,
+   * block or stop; `warnings` are for the user. An event that failed in the server has `error`, and is
    * `proceed` only where no hook blocks on failure.
    */
   async fire(event, payload, options) {

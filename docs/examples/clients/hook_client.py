@@ -137,7 +137,7 @@ class HookClient:
 
     def fire(self, event, payload, deadline_ms=None, correlation_id=None):
         """Runs the hooks of an event and returns the processed result: `decision` is proceed, ask,
-        block or stop; `warnings` are for the user. An event that failed in the server has `error`,
+        retry, block or stop; `warnings` are for the user. An event that failed in the server has `error`,
         and is `proceed` only where no hook blocks on failure."""
         response = self.request(event, payload, deadline_ms, correlation_id).result()
         result, error = response.get("processed"), response.get("error")

@@ -153,6 +153,16 @@ async fn a_reload_registers_what_it_brings_and_unregisters_what_it_takes() {
     project.write("settings.json", &off.to_string());
     system.reload().await.unwrap();
     assert_eq!(look(&mut audit), ["unregistered comes"]);
+    // Whatever says how a hook runs makes it another one.
+    for (key, value) in
+        [("env", json!({"A": "1"})), ("timeout", json!(7_000)), ("failBehavior", json!("block"))]
+    {
+        let mut changed = settings(&["stays"]);
+        changed["hooks"]["BeforeAgent"][0]["hooks"][0][key] = value;
+        project.write("settings.json", &changed.to_string());
+        system.reload().await.unwrap();
+        assert_eq!(look(&mut audit), ["unregistered stays", "registered stays"], "{key}");
+    }
 }
 
 #[tokio::test]

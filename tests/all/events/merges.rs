@@ -83,6 +83,18 @@ async fn of_fields_of_which_one_answer_counts_it_is_the_first_or_the_latest_that
             vec![json!({"compaction": {"a": 1}}), json!({"compaction": {"b": 1}})],
             json!({"compaction": {"b": 1}}),
         ),
+        (
+            HookEventName::PreCompress,
+            json!({"trigger": "auto"}),
+            vec![json!({"compaction": {"a": 1}}), json!({"additionalContext": "c"})],
+            json!({"compaction": {"a": 1}, "additionalContext": "c"}),
+        ),
+        (
+            HookEventName::AfterTool,
+            json!({"tool_name": "t", "tool_input": {}, "tool_response": "secret"}),
+            vec![json!({"tool_response": "[redacted]"}), json!({"tool_response": {"a": 1}})],
+            json!({"tool_response": "[redacted]"}),
+        ),
     ] {
         let response = answered(event, input, &answers).await;
         assert_eq!(merged(&response), expected, "{event}");

@@ -1,10 +1,11 @@
 //! Telling subscribers which hooks came into force, and which went.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 
-use hook_core::{Hook, HookEventName, HookRegistry};
+use hook_core::{FailBehavior, Hook, HookEventName, HookRegistry};
 
 use crate::bus::Topics;
 use crate::bus::sealed::Message;
@@ -62,21 +63,41 @@ pub(crate) fn in_force(registry: &HookRegistry) -> Vec<Arc<Hook>> {
         .collect()
 }
 
-/// What tells hooks apart over reloads.
-type Identity<'h> =
-    (HookEventName, &'h str, &'h str, Option<&'h str>, &'h str, Option<&'h Path>, bool);
+/// What tells hooks apart over reloads: all that says what is run, when, and what its failure means.
+#[derive(PartialEq, Eq, Hash)]
+struct Identity<'h> {
+    event: HookEventName,
+    name: &'h str,
+    command: &'h str,
+    variables: Option<BTreeMap<&'h str, &'h str>>,
+    matcher: Option<&'h str>,
+    source: &'h str,
+    file: Option<&'h Path>,
+    blocks_unrun: bool,
+    fail_behavior: FailBehavior,
+    timeout: Duration,
+    is_async: bool,
+    priority: i32,
+    sequential: bool,
+}
 
 fn identity(hook: &Hook) -> Identity<'_> {
     let file = hook.place.as_ref().and_then(|place| place.file.as_deref());
-    (
-        hook.event,
-        hook.display_name(),
-        hook.command(),
-        hook.matcher.text(),
-        hook.source.as_str(),
-        file.map(|file| file.as_path()),
-        hook.blocks_unrun(),
-    )
+    Identity {
+        event: hook.event,
+        name: hook.display_name(),
+        command: hook.command(),
+        variables: hook.variables(),
+        matcher: hook.matcher.text(),
+        source: hook.source.as_str(),
+        file: file.map(|file| file.as_path()),
+        blocks_unrun: hook.blocks_unrun(),
+        fail_behavior: hook.fail_behavior,
+        timeout: hook.timeout,
+        is_async: hook.runs_in_background(),
+        priority: hook.priority,
+        sequential: hook.sequential,
+    }
 }
 
 /// Those of `these` that are not among `those`; of equal ones, as many as there are more.

@@ -3,8 +3,7 @@
 use hook_core::event::output::{AfterAgentOutput, BeforeAgentOutput, PreCompressOutput};
 use hook_core::{
     AfterAgentInput, BeforeAgentInput, HookEventName, NotificationInput, PolicyDecision,
-    PreCompressInput, PreCompressTrigger, RawObject, RequestInput, SessionEndInput,
-    SessionEndReason, SessionStartInput, SessionStartSource,
+    PreCompressInput, RawObject, RequestInput, SessionEndInput, SessionStartInput,
 };
 
 use super::advice::HookAdvice;
@@ -47,10 +46,14 @@ pub struct BeforeAgentHookResult {
 /// Shows the BeforeAgent hooks a prompt that the user has submitted, or that the agent goes on with
 /// after [`TurnEnd::GoOn`]: the first prompt after that is taken for it. An ask goes to the host's
 /// approver, and is a refusal where there is none.
-pub async fn fire_before_agent_hook(host: &AgentHost, prompt: &str) -> BeforeAgentHookResult {
+pub async fn fire_before_agent_hook(
+    host: &AgentHost,
+    prompt: impl Into<BeforeAgentInput>,
+) -> BeforeAgentHookResult {
     host.continuations.begin();
-    let mut prompt = prompt.to_owned();
-    let Some(processed) = host.fire(BeforeAgentInput::new(prompt.clone())).await else {
+    let input = prompt.into();
+    let mut prompt = input.prompt.clone();
+    let Some(processed) = host.fire(input).await else {
         let decision = BeforeAgentDecision::Proceed { prompt };
         let advice = HookAdvice::default();
         let (message, warnings) = (None, Vec::new());
@@ -113,18 +116,15 @@ pub struct AfterAgentHookResult {
     pub warnings: Vec<String>,
 }
 
-/// Tells the AfterAgent hooks that a turn has ended: the prompt that began it, and the answer.
+/// Tells the AfterAgent hooks that a turn has ended: the prompt that began it, and the answer. Whether
+/// it is one that they asked for is known here, whatever the input says.
 pub async fn fire_after_agent_hook(
     host: &AgentHost,
-    prompt: &str,
-    response: &str,
+    turn: impl Into<AfterAgentInput>,
 ) -> AfterAgentHookResult {
-    let fired = host.fire(AfterAgentInput::new(
-        prompt.to_owned(),
-        response.to_owned(),
-        host.continuations.count() > 0,
-    ));
-    let Some(processed) = fired.await else {
+    let mut input = turn.into();
+    input.stop_hook_active = host.continuations.count() > 0;
+    let Some(processed) = host.fire(input).await else {
         return AfterAgentHookResult {
             end: TurnEnd::Done,
             clear_context: false,
@@ -192,17 +192,17 @@ async fn fire(host: &AgentHost, input: impl Into<RequestInput>) -> LifecycleHook
 /// request.
 pub async fn fire_session_start_hook(
     host: &AgentHost,
-    source: SessionStartSource,
+    start: impl Into<SessionStartInput>,
 ) -> LifecycleHookResult {
-    fire(host, SessionStartInput::new(source)).await
+    fire(host, start.into()).await
 }
 
 /// Tells the SessionEnd hooks that the session is over.
 pub async fn fire_session_end_hook(
     host: &AgentHost,
-    reason: SessionEndReason,
+    end: impl Into<SessionEndInput>,
 ) -> LifecycleHookResult {
-    fire(host, SessionEndInput::new(reason)).await
+    fire(host, end.into()).await
 }
 
 /// Tells the PreCompress hooks that the conversation is about to be compressed. Where they refuse it,
@@ -210,9 +210,9 @@ pub async fn fire_session_end_hook(
 /// [`compaction`](LifecycleHookResult::compaction), that is used.
 pub async fn fire_pre_compress_hook(
     host: &AgentHost,
-    trigger: PreCompressTrigger,
+    compression: impl Into<PreCompressInput>,
 ) -> LifecycleHookResult {
-    fire(host, PreCompressInput::new(trigger)).await
+    fire(host, compression.into()).await
 }
 
 /// Tells the Notification hooks what the user is told.

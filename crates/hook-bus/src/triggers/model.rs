@@ -24,12 +24,25 @@ pub struct ModelCall {
     pub request: RawObject,
     /// The tools there are, for hooks that choose among them; an array.
     pub available_tools: Option<JsonArray>,
+    /// The conversation in the agent's own shape, for hooks that want more than the stable form.
+    pub messages: Option<JsonArray>,
+    /// The prompt that the call is for.
+    pub prompt: Option<String>,
+    /// The system prompt.
+    pub system_prompt: Option<String>,
 }
 
 impl ModelCall {
     /// A call through an SDK.
     pub fn new(sdk: Sdk, request: RawObject) -> Self {
-        Self { sdk: Some(sdk), request, available_tools: None }
+        Self {
+            sdk: Some(sdk),
+            request,
+            available_tools: None,
+            messages: None,
+            prompt: None,
+            system_prompt: None,
+        }
     }
 
     /// The SDK of the request.
@@ -217,8 +230,12 @@ pub struct BeforeModelHookResult {
 /// no SDK takes system messages in the middle of every conversation (seed 000 §6.2).
 pub async fn fire_before_model_hook(host: &AgentHost, call: &ModelCall) -> BeforeModelHookResult {
     let request = call.request.clone();
-    let fired = host.fire(call.input(BeforeModelInput::new(request.clone())));
-    let Some(processed) = fired.await else {
+    let mut told = BeforeModelInput::new(request.clone());
+    told.messages.clone_from(&call.messages);
+    told.prompt.clone_from(&call.prompt);
+    told.system_prompt.clone_from(&call.system_prompt);
+    told.tools.clone_from(&call.available_tools);
+    let Some(processed) = host.fire(call.input(told)).await else {
         let decision = BeforeModelDecision::Call { request };
         return BeforeModelHookResult {
             decision,
@@ -316,7 +333,9 @@ pub async fn fire_after_model_hook(
     call: &ModelCall,
     response: &RawObject,
 ) -> AfterModelHookResult {
-    let input = call.input(AfterModelInput::new(call.request.clone(), response.clone()));
+    let mut told = AfterModelInput::new(call.request.clone(), response.clone());
+    told.prompt.clone_from(&call.prompt);
+    let input = call.input(told);
     let lay = |answer: &RawObject| from_stable_response(call.sdk()?, answer, Some(response));
     let refuse = |reason: &str| error_response(call.sdk(), reason);
     fire_on_response(host, input, response, lay, refuse).await

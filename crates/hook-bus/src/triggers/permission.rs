@@ -100,6 +100,7 @@ async fn ask_once(
 ) -> (By, Option<String>) {
     let mut told = PermissionRequestInput::new(call.name.clone(), input.clone());
     told.tool_call_id.clone_from(&call.id);
+    told.suggestions.clone_from(&call.suggestions);
     if let Some(answer) = host.fire(told).await {
         let granted = answer.granted;
         let decision = answer.decision;

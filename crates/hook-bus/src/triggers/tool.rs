@@ -1,6 +1,7 @@
 //! Around a tool call: may it run, with what, and what becomes of its result (protocol.md §8).
 
 use std::future::Future;
+use std::time::Duration;
 
 use hook_core::event::output::{AfterToolOutput, BeforeToolOutput};
 use hook_core::{
@@ -63,6 +64,8 @@ pub async fn fire_before_tool_hook(host: &AgentHost, call: &ToolCall) -> BeforeT
     let mut told = BeforeToolInput::new(call.name.clone(), input.clone());
     told.mcp_context.clone_from(&call.mcp_context);
     told.tool_call_id.clone_from(&call.id);
+    told.recent_tools = (!call.recent_tools.is_empty()).then(|| call.recent_tools.clone());
+    told.token_usage.clone_from(&call.token_usage);
     let Some(processed) = fire_until_decided(host, told).await else {
         let decision = BeforeToolDecision::Run { input };
         let advice = HookAdvice::default();
@@ -117,9 +120,21 @@ pub async fn fire_after_tool_hook(
     call: &ToolCall,
     result: &ToolResult,
 ) -> AfterToolHookResult {
+    tool_ran(host, call, result, None).await
+}
+
+async fn tool_ran(
+    host: &AgentHost,
+    call: &ToolCall,
+    result: &ToolResult,
+    took: Option<Duration>,
+) -> AfterToolHookResult {
     let response = result.to_raw();
     let mut told = AfterToolInput::new(call.name.clone(), call.input.clone(), response.clone());
     told.is_error = result.error.is_some().then_some(true);
+    told.exit_code = result.exit_code;
+    let milliseconds = |took: Duration| u64::try_from(took.as_millis()).unwrap_or(u64::MAX).into();
+    told.duration_ms = took.map(milliseconds);
     told.mcp_context.clone_from(&call.mcp_context);
     told.tool_call_id.clone_from(&call.id);
     let Some(processed) = host.fire(told).await else {
@@ -137,8 +152,18 @@ pub async fn fire_after_tool_hook(
         }
         (PolicyDecision::Stop, reason) => AfterToolDecision::Stop { reason },
     };
-    let response = AfterToolOutput::new(&processed.aggregated).modified_tool_response(&response);
-    AfterToolHookResult { decision, response, advice, warnings: processed.warnings }
+    // One that is no result does not undo what another hook replaced.
+    let given = processed.aggregated.all_outputs.iter().rev();
+    let mut given = given.filter_map(|output| output.specific("tool_response"));
+    let usable = given.find(|response| ToolContent::of_response(response).is_some()).cloned();
+    let last = AfterToolOutput::new(&processed.aggregated).modified_tool_response(&response);
+    let mut warnings = processed.warnings;
+    if usable.is_some() && usable != last {
+        let warning = "a hook's `tool_response` has no `llmContent` that is a text or a list of \
+                       parts; that of another hook is used";
+        warnings.push(warning.to_owned());
+    }
+    AfterToolHookResult { decision, response: usable.or(last), advice, warnings }
 }
 
 /// Calls a tool with hooks around it, and does what they say.
@@ -205,18 +230,22 @@ where
         };
         watch.running(&input);
         let ran = ToolCall { input: input.clone(), ..call.clone() };
+        let begun = Instant::now();
         let mut result = execute(input).await;
-        if let Some(error) = &result.error {
-            match tool_failed(host, &ran, error, &mut retries, &mut said).await {
+        let took = begun.elapsed();
+        let mut stop = None;
+        if result.error.is_some() {
+            match tool_failed(host, &ran, &result, &mut retries, &mut said).await {
                 AfterFailure::Again => continue,
-                AfterFailure::Stop { reason } => {
-                    return ToolResult::stopped(reason, true, said.advice, said.warnings);
-                }
+                AfterFailure::Stop { reason } => stop = Some(reason),
                 AfterFailure::GoOn => {}
             }
         }
-        let after = fire_after_tool_hook(host, &ran, &result).await;
+        let after = tool_ran(host, &ran, &result, Some(took)).await;
         said.add(after.advice, after.warnings);
+        if let Some(reason) = stop {
+            return ToolResult::stopped(reason, true, said.advice, said.warnings);
+        }
         match after.decision {
             AfterToolDecision::Keep => {
                 if let Some(response) = &after.response {
@@ -303,12 +332,14 @@ enum AfterFailure {
 async fn tool_failed(
     host: &AgentHost,
     ran: &ToolCall,
-    error: &str,
+    result: &ToolResult,
     retries: &mut Retries,
     said: &mut Said,
 ) -> AfterFailure {
+    let error = result.error.as_deref().unwrap_or_default();
     let mut told = ToolErrorInput::new(ran.name.clone(), ran.input.clone(), error);
     told.tool_call_id.clone_from(&ran.id);
+    told.exit_code = result.exit_code;
     let fired = Instant::now();
     let Some(processed) = host.fire(told).await else { return AfterFailure::GoOn };
     let (decision, after) = (processed.decision, processed.retry_after);

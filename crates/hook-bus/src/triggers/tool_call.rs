@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hook_core::{HookEventName, McpContext, RawJson, RawObject, ToolName};
+use hook_core::{HookEventName, JsonArray, McpContext, RawJson, RawObject, ToolName};
 
 use super::advice::{HookAdvice, add_warnings};
 use crate::host::ApprovalRequest;
@@ -18,12 +18,26 @@ pub struct ToolCall {
     pub mcp_context: Option<Arc<McpContext>>,
     /// What the model calls this call.
     pub id: Option<String>,
+    /// The tools that were called before, the latest last.
+    pub recent_tools: Vec<String>,
+    /// What the conversation has used so far: `prompt_tokens`, `completion_tokens`, `total_tokens`.
+    pub token_usage: Option<RawObject>,
+    /// What the user is offered to allow for good where they are asked, in the agent's own shape.
+    pub suggestions: Option<JsonArray>,
 }
 
 impl ToolCall {
     /// A call of a tool that does not come from an MCP server.
     pub fn new(name: ToolName, input: RawObject) -> Self {
-        Self { name, input, mcp_context: None, id: None }
+        Self {
+            name,
+            input,
+            mcp_context: None,
+            id: None,
+            recent_tools: Vec::new(),
+            token_usage: None,
+            suggestions: None,
+        }
     }
 
     pub(super) fn approval(
@@ -68,6 +82,11 @@ impl ToolContent {
         }
     }
 
+    /// What the model sees of a tool's response as hooks give it.
+    pub(super) fn of_response(response: &RawJson) -> Option<Self> {
+        Self::read(response.to_object().ok()?.get("llmContent")?)
+    }
+
     fn read(value: &RawJson) -> Option<Self> {
         value.to_text().map(Self::Text).or_else(|| value.to_items().map(Self::Parts))
     }
@@ -91,6 +110,8 @@ pub struct ToolResult {
     pub suppress_display: bool,
     /// What went wrong, if the tool failed.
     pub error: Option<String>,
+    /// The exit code, of a tool that has one.
+    pub exit_code: Option<i64>,
     /// More about it, for hooks.
     pub metadata: Option<RawObject>,
     /// What hooks say to the user.
@@ -142,6 +163,7 @@ impl ToolResult {
             return_display: None,
             suppress_display: false,
             error: None,
+            exit_code: None,
             metadata: None,
             message_for_user: None,
             verdict: ToolVerdict::Ran,
@@ -188,8 +210,7 @@ impl ToolResult {
     pub(super) fn replace(&mut self, response: &RawJson, warnings: &mut Vec<String>) {
         let fields = response.to_object().unwrap_or_default();
         let text = |name: &str| fields.get(name).and_then(RawJson::to_text);
-        let content = fields.get("llmContent");
-        let Some(content) = content.and_then(ToolContent::read) else {
+        let Some(content) = ToolContent::of_response(response) else {
             let warning = "the hooks' `tool_response` has no `llmContent` that is a text or a list \
                            of parts; the tool's own response is kept";
             warnings.push(warning.to_owned());

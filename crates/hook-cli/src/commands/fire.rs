@@ -143,7 +143,7 @@ async fn fire(
     let fired = Fired { took: begun.elapsed(), interrupted: stop.is_cancelled(), event, input };
     let left = match arguments.async_only {
         true => Vec::new(),
-        false => background::left(&fired.input, &response, event, system),
+        false => background::left(&fired.input, &response, event, system, printer),
     };
     if !left.is_empty() {
         background::hand_over((event, &fired.input), &response, context, printer);

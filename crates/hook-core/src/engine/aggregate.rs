@@ -170,7 +170,15 @@ pub(crate) fn merge(event: HookEventName, outputs: &[HookOutput]) -> HookOutput 
             for output in outputs {
                 replace_fields(&mut merged, output);
                 if let Some(specific) = &output.hook_specific_output {
-                    merged.hook_specific_output = Some(specific.clone());
+                    let before = merged.hook_specific_output.replace(specific.clone());
+                    let kept = merged.hook_specific_output.get_or_insert_default();
+                    // What the event acts on is the last that any hook gave.
+                    for field in event.row().answers {
+                        let earlier = before.as_ref().and_then(|before| before.get(field));
+                        if let (None, Some(earlier)) = (kept.get(field), earlier) {
+                            kept.insert(*field, earlier.clone());
+                        }
+                    }
                 }
             }
             merged

@@ -18,13 +18,15 @@ pub struct NotStarted {
     pub ended_by: Box<str>,
 }
 
-/// What the hooks of earlier priorities ended. What one says holds for later priorities, and not for
-/// its own.
+/// What earlier hooks ended. What one says holds for later priorities, and not for its own; but among
+/// registered hooks, which run one after the other, for those behind it as well.
 #[derive(Default)]
 pub(super) struct Ended {
     in_force: Ending,
     /// Of the priority that runs now.
     said: Ending,
+    /// By its registered hooks.
+    said_among_registered: Ending,
     priority: Option<i32>,
 }
 
@@ -37,12 +39,17 @@ struct Ending {
 }
 
 impl Ended {
-    /// A group of that priority is about to run.
-    pub(super) fn begin(&mut self, priority: i32) {
-        if self.priority.replace(priority) == Some(priority) {
-            return;
+    /// A group of that priority is about to run, perhaps of a registered hook.
+    pub(super) fn begin(&mut self, priority: i32, is_registered: bool) {
+        let is_new = self.priority.replace(priority) != Some(priority);
+        let said = match (is_new, is_registered) {
+            (true, _) => std::mem::take(&mut self.said),
+            (false, true) => std::mem::take(&mut self.said_among_registered),
+            (false, false) => return,
+        };
+        if is_new {
+            self.said_among_registered = Ending::default();
         }
-        let said = std::mem::take(&mut self.said);
         self.in_force.all = self.in_force.all.take().or(said.all);
         if let Some(hook) = said.remaining {
             self.in_force.skip(&hook);
@@ -62,11 +69,10 @@ impl Ended {
             PolicyDecision::Block => event.row().block_means.is_some(),
             PolicyDecision::Ask | PolicyDecision::Proceed => false,
         };
-        if ends && self.said.all.is_none() {
-            self.said.all = Some(Arc::clone(hook));
-        }
-        if result.success && output.skip_remaining == Some(true) {
-            self.said.skip(hook);
+        let skips = result.success && output.skip_remaining == Some(true);
+        self.said.add(hook, ends, skips);
+        if hook.is_registered {
+            self.said_among_registered.add(hook, ends, skips);
         }
     }
 
@@ -82,6 +88,15 @@ impl Ended {
 }
 
 impl Ending {
+    fn add(&mut self, hook: &Arc<Hook>, ends: bool, skips: bool) {
+        if ends && self.all.is_none() {
+            self.all = Some(Arc::clone(hook));
+        }
+        if skips {
+            self.skip(hook);
+        }
+    }
+
     fn skip(&mut self, by: &Arc<Hook>) {
         let rank = |hook: &Arc<Hook>| hook.source.trust_rank();
         if self.remaining.as_ref().is_none_or(|known| rank(known) < rank(by)) {

@@ -29,7 +29,8 @@ pub struct Plan {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Group {
-    /// The priority of its hooks. A `sequential` priority has a group for each of its hooks.
+    /// The priority of its hooks. A `sequential` priority has a group for each of its hooks, and so
+    /// have hooks that were registered at run time, behind the others of their priority.
     pub priority: i32,
     /// Which of the plan's hooks they are.
     pub hooks: Range<usize>,
@@ -70,6 +71,11 @@ impl Plan {
     ) -> impl DoubleEndedIterator<Item = (usize, &PlannedHook)> {
         let hooks = self.hooks.get(group.hooks.clone()).unwrap_or_default();
         group.hooks.clone().zip(hooks)
+    }
+
+    /// Whether a group is a hook that was registered at run time.
+    pub(crate) fn is_of_registered(&self, group: &Group) -> bool {
+        self.hooks_of(group).any(|(_, planned)| planned.hook.is_registered)
     }
 
     /// Whether the plan has guards that another input would have to be shown.

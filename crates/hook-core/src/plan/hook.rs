@@ -1,5 +1,6 @@
 //! One registered hook.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Deref;
 use std::path::PathBuf;
@@ -30,6 +31,9 @@ pub struct Hook {
     pub priority: i32,
     /// Whether the hooks of its priority run one after the other.
     pub sequential: bool,
+    /// Whether it was registered at run time: such hooks run behind the others of their priority, one
+    /// after the other.
+    pub(crate) is_registered: bool,
     /// Who says how long it may run.
     pub timeout_origin: TimeoutOrigin,
     pub(super) trust: Trust,
@@ -61,6 +65,12 @@ impl Hook {
     /// The command, or the handler's name.
     pub fn command(&self) -> &str {
         self.executor.label()
+    }
+
+    /// The variables that it is given of its own; `None` where it is no command.
+    #[doc(hidden)]
+    pub fn variables(&self) -> Option<BTreeMap<&str, &str>> {
+        Some(self.executor.identity()?.env)
     }
 
     /// Whether it was trusted, and it or a file that it runs changed since.

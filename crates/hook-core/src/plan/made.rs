@@ -72,6 +72,7 @@ impl<'f> HookMaker<'f> {
             matcher,
             priority: entry.priority,
             sequential: entry.sequential,
+            is_registered: false,
             timeout_origin: entry.timeout_origin,
             trust,
             suspended,
@@ -119,6 +120,7 @@ pub(super) fn of_missing(guard: &MissingGuard, runner: &Runner) -> Option<Hook> 
         matcher: matcher_of(grant, guard.event),
         priority: DEFAULT_PRIORITY,
         sequential: false,
+        is_registered: false,
         timeout_origin: TimeoutOrigin::Engine,
         trust,
         suspended: Some(suspended),
@@ -149,6 +151,7 @@ pub(super) fn of_handler(handler: &HandlerHook, runner: &Runner) -> Hook {
         matcher,
         priority: handler.priority,
         sequential: handler.sequential,
+        is_registered: false,
         timeout_origin: match handler.timeout {
             Some(_) => TimeoutOrigin::Hook,
             None => TimeoutOrigin::Engine,

@@ -139,7 +139,9 @@ impl Selection {
             let priority = planned.hook.priority;
             match groups.last_mut() {
                 Some(last)
-                    if last.priority == priority && !self.sequential.contains_key(&priority) =>
+                    if last.priority == priority
+                        && !planned.hook.is_registered
+                        && !self.sequential.contains_key(&priority) =>
                 {
                     last.hooks.end = place + 1;
                 }

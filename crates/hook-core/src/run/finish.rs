@@ -36,7 +36,8 @@ pub(super) fn finish(
 ) -> HookExecutionResult {
     let Answer { mut output, mut failure, mut warnings, invalid, is_explicit } = run.answer;
     warnings.splice(0..0, hook.warnings.iter().cloned());
-    let unapplied = output.as_ref().map(|output| output.unapplied(&told.input)).unwrap_or_default();
+    let unapplied =
+        output.as_mut().map(|output| output.take_unapplied(&told.input)).unwrap_or_default();
     let mut invalid = invalid.into_iter().chain(unapplied);
     if hook.fail_behavior == FailBehavior::Block {
         if failure.is_none()

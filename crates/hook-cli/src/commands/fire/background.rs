@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use hook_bus::{HookExecutionResponse, HookSystem};
+use hook_core::text::one_line;
 use hook_core::{Hook, HookEventName};
 
 use crate::commands::input::Input;
@@ -19,6 +20,7 @@ pub(super) fn left(
     response: &HookExecutionResponse,
     event: HookEventName,
     system: &HookSystem,
+    printer: &mut Printer,
 ) -> Vec<Arc<Hook>> {
     let hooks = system.hooks().unwrap_or_default();
     if !hooks.iter().any(|it| it.hook.event == event && it.hook.runs_in_background()) {
@@ -32,7 +34,21 @@ pub(super) fn left(
         hook.runs_in_background() && !ended.any(|it| it.hook.is_same_hook(&hook.identity))
     };
     let running = explanation.iter().flat_map(|explanation| explanation.running());
-    running.map(|explained| Arc::clone(&explained.hook)).filter(is_left).collect()
+    let running = running.map(|explained| Arc::clone(&explained.hook)).filter(is_left);
+    // The process knows those that were not started by their names.
+    let is_told_apart = |hook: &Arc<Hook>| {
+        let mut ended = response.not_started.iter();
+        !ended.any(|it| it.hook.display_name() == hook.display_name())
+    };
+    let (left, mistaken): (Vec<_>, Vec<_>) = running.partition(is_told_apart);
+    for hook in mistaken {
+        printer.warning(&format!(
+            "the async hook `{}` of {event} was not started: another one of that name comes after the \
+             end of the plan; give each a name of its own",
+            one_line(hook.display_name())
+        ));
+    }
+    left
 }
 
 /// Starts the process. Its hooks are told the input as it came.

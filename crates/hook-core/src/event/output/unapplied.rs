@@ -15,14 +15,26 @@ use crate::event::tool_mode::RANKED_MODES;
 use crate::event::{EventPayload, HookEventName};
 use crate::failure::InvalidAnswer;
 use crate::json::field::Field;
-use crate::json::shape::ShapeError;
-use crate::json::{JsonObject, RawJson, RawObject};
+use crate::json::shape::{FieldReader, Required, ShapeError};
+use crate::json::{JsonKind, JsonObject, RawJson, RawObject};
 use crate::model::{
     LlmRequest, LlmResponse, REQUEST_FIELDS, RESPONSE_FIELDS, TOOL_CONFIG_FIELDS, ToolConfig,
 };
 use crate::text::shortened;
 
 impl HookOutput {
+    /// [`unapplied`](Self::unapplied), and takes a response of a tool out that would change nothing: it
+    /// does not stand in the way of another hook's.
+    pub(crate) fn take_unapplied(&mut self, told: &EventInput) -> Vec<Invalid> {
+        let invalid = self.unapplied(told);
+        let response = self.specific("tool_response").filter(|value| !value.is_null());
+        let is_taken = response.is_some_and(|it| check_tool_response(it, &told.payload).is_err());
+        if is_taken && let Some(specific) = &mut self.hook_specific_output {
+            specific.remove("tool_response");
+        }
+        invalid
+    }
+
     /// Why it cannot be done what this answer says, where it replaces something that the hook was
     /// `told`, or forbids in a field that the event does not have. Where [`HookOutput::mistakes`]
     /// has a warning about the same, there is none.
@@ -136,6 +148,14 @@ fn check_value(field: &str, value: &RawJson, told: &EventPayload) -> Result<(), 
     if field == "tool_response" {
         return check_tool_response(value, told);
     }
+    if field == "context" {
+        let is_text = |item: &RawJson| item.kind() == JsonKind::String;
+        let items = value.to_items().unwrap_or_default();
+        return match items.iter().find(|item| !is_text(item)) {
+            Some(item) => Err(ShapeError::new("", "an array of strings", item.kind())),
+            None => Ok(()),
+        };
+    }
     // What is of another kind of JSON was dropped when the answer was read.
     let Ok(value) = &RawObject::try_from(value.clone()) else { return Ok(()) };
     match field {
@@ -165,6 +185,16 @@ fn check_value(field: &str, value: &RawJson, told: &EventPayload) -> Result<(), 
             }
         }
         "toolConfig" => check_tools(value, &ToolConfig::read(value.fields())?),
+        "message" => {
+            let mut fields = FieldReader::new(value.fields());
+            fields.text("customType")?;
+            fields.bool("display")?;
+            Ok(())
+        }
+        "summary" => {
+            FieldReader::new(value.fields()).text("summary").required("summary", "a string")?;
+            Ok(())
+        }
         // The arguments of a tool are its own.
         _ => Ok(()),
     }

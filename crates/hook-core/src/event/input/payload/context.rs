@@ -28,6 +28,12 @@ payload! {
     sample: r#"{"trigger":"manual"}"#,
 }
 
+impl From<PreCompressTrigger> for PreCompressInput {
+    fn from(trigger: PreCompressTrigger) -> Self {
+        Self::new(trigger)
+    }
+}
+
 payload! {
     /// The conversation was compressed.
     PostCompressInput {

@@ -22,6 +22,12 @@ payload! {
     sample: r#"{"source":"startup"}"#,
 }
 
+impl From<SessionStartSource> for SessionStartInput {
+    fn from(source: SessionStartSource) -> Self {
+        Self::new(source)
+    }
+}
+
 payload! {
     /// A session ends.
     SessionEndInput {
@@ -38,6 +44,12 @@ payload! {
     }
     subject: reason,
     sample: r#"{"reason":"exit"}"#,
+}
+
+impl From<SessionEndReason> for SessionEndInput {
+    fn from(reason: SessionEndReason) -> Self {
+        Self::new(reason)
+    }
 }
 
 payload! {

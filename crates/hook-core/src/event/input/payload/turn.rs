@@ -18,6 +18,12 @@ payload! {
     sample: r#"{"prompt":"Write a greeting to notes.txt"}"#,
 }
 
+impl From<&str> for BeforeAgentInput {
+    fn from(prompt: &str) -> Self {
+        Self::new(prompt)
+    }
+}
+
 payload! {
     /// The agent finished its turn.
     AfterAgentInput {
@@ -36,6 +42,13 @@ payload! {
         r#"{"prompt":"Write a greeting to notes.txt","prompt_response":"It is written.","#,
         r#""stop_hook_active":false}"#,
     ),
+}
+
+/// Of a prompt and the agent's answer to it.
+impl From<(&str, &str)> for AfterAgentInput {
+    fn from((prompt, response): (&str, &str)) -> Self {
+        Self::new(prompt, response, false)
+    }
 }
 
 payload! {
