@@ -9,6 +9,7 @@
 
 mod audit;
 mod background;
+mod bridge;
 mod cli;
 mod conformance;
 mod decisions;

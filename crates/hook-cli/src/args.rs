@@ -55,6 +55,8 @@ fn after_help() -> String {
 pub(crate) enum Command {
     /// Fire one event and show what its hooks answer
     Fire(Deferred<commands::fire::Arguments>),
+    /// Be the hook of another agent: read what it says, run hooks, answer in its language
+    Bridge(Deferred<commands::bridge::Arguments>),
     /// Say which hooks an event runs, and why each other one does not run
     Explain(Deferred<commands::explain::Arguments>),
     /// List every hook that is found
@@ -99,20 +101,20 @@ impl Cli {
     /// A common option that was given and means nothing to the command, with what it is for.
     pub(crate) fn meaningless_option(&self) -> Option<(&'static str, &'static str)> {
         use Command::{
-            Completions, Doctor, Explain, Fire, Help, Init, List, Man, Replay, Run, Serve, Tail,
-            Test, Trace, Trust,
+            Bridge, Completions, Doctor, Explain, Fire, Help, Init, List, Man, Replay, Run, Serve,
+            Tail, Test, Trace, Trust,
         };
 
         let (common, command) = (&self.common, &self.command);
-        let fires = matches!(command, Fire(_) | Run(_) | Test(_) | Serve(_) | Replay(_));
+        let fires =
+            matches!(command, Fire(_) | Bridge(_) | Run(_) | Test(_) | Serve(_) | Replay(_));
         let starts = fires || matches!(command, Doctor(_) | Explain(_) | List(_));
         let has_project =
             !matches!(command, Completions(_) | Help(_) | Man(_) | Tail(_) | Trace(_));
         let has_user = has_project && !matches!(command, Init(_) | Trust(_));
-        const FIRING: &str = "commands that fire events: fire, run, test, serve, replay";
+        const FIRING: &str = "commands that fire events: fire, bridge, run, test, serve, replay";
         const WITH_USER: &str = "commands that read the user's settings too";
-        const STARTING: &str =
-            "commands that load hooks: fire, run, test, serve, replay, doctor, explain, list";
+        const STARTING: &str = "commands that load hooks: fire, bridge, run, test, serve, replay, doctor, explain, list";
         const IN_PROJECT: &str = "commands that read a project's settings";
         [
             (common.timeout.is_some() && !fires, "--timeout", FIRING),
@@ -132,7 +134,7 @@ impl Cli {
 impl Command {
     /// Whether the exit code says what hooks decided.
     pub(crate) fn gives_verdict(&self) -> bool {
-        matches!(self, Self::Fire(_))
+        matches!(self, Self::Fire(_) | Self::Bridge(_))
     }
 }
 

@@ -13,6 +13,7 @@ use clap_complete::engine::CompletionCandidate;
 use hook_core::settings::{self, discover};
 use hook_core::{Events, SettingsSource};
 
+use crate::context;
 use crate::render::TOPICS;
 
 /// What asks for completions. A name of its own: a variable that something else sets must not
@@ -64,7 +65,7 @@ fn own_sources() -> Vec<SettingsSource> {
 fn sources(words: &[OsString], cwd: &Path) -> Vec<SettingsSource> {
     let named = values_of("--settings", words);
     if !named.is_empty() {
-        return named.iter().map(|path| SettingsSource::explicit(cwd.join(path))).collect();
+        return named.iter().map(|path| context::named(&cwd.join(path))).collect();
     }
     let project = values_of("--project", words).pop().map(|project| cwd.join(project));
     let project = project.unwrap_or_else(|| settings::nearest_project(cwd));

@@ -7,12 +7,15 @@ use std::time::Duration;
 
 use hook_bus::{HookSystem, HookSystemBuilder};
 use hook_core::check::Surroundings;
+use hook_core::language::Language;
 use hook_core::settings::{
     SettingsFile, config_home, declare_events, discover, load, nearest_project,
 };
 use hook_core::{
     Events, HookEventName, HookListing, HookSource, SettingsSource, TrustPolicy, TrustStore,
 };
+
+use hook_translate::agents::{self, Agent};
 
 use crate::error::CommandError;
 use crate::options::Common;
@@ -155,7 +158,7 @@ impl Context {
         if self.common.settings.is_empty() {
             return discover(&self.project, self.user_files());
         }
-        self.common.settings.iter().map(SettingsSource::explicit).collect()
+        self.common.settings.iter().map(|path| named(path)).collect()
     }
 
     /// Where the user's decisions are kept, if there is a home.
@@ -184,7 +187,37 @@ impl Context {
             builder = builder.native_settings(self.user_files());
         }
         for path in &self.common.settings {
-            builder = builder.settings(SettingsSource::explicit(path));
+            builder = builder.settings(named(path));
+        }
+        if self.common.strict {
+            builder = builder.strict();
+        }
+        Ok(builder.trust(self.trust_policy()))
+    }
+
+    /// A hook system whose named settings are those of another agent; without any, with the settings that
+    /// are found. Events that only the agent has are declared.
+    pub(crate) fn builder_for(
+        &self,
+        agent: &'static Agent,
+        plugin_root: Option<&Path>,
+    ) -> Result<HookSystemBuilder, CommandError> {
+        let mut builder =
+            HookSystem::builder(&self.project).session_id(self.common.session_id.as_str());
+        if let Some(timeout) = self.common.timeout {
+            builder = builder.deadline(Duration::from_millis(timeout));
+        }
+        self.named_settings_exist()?;
+        if self.common.settings.is_empty() {
+            builder = builder.native_settings(self.user_files());
+        }
+        for path in &self.common.settings {
+            let source = SettingsSource::explicit(path);
+            builder = builder.settings(source.in_language(agent, plugin_root.map(Into::into)));
+        }
+        for definition in agent.declared() {
+            builder =
+                builder.event(definition).map_err(|it| CommandError::Usage(it.to_string()))?;
         }
         if self.common.strict {
             builder = builder.strict();
@@ -296,6 +329,16 @@ impl Context {
 pub(crate) fn show_settings_problems(system: &HookSystem, printer: &mut Printer) {
     for diagnostic in system.diagnostics().unwrap_or_default() {
         printer.settings_problem(&diagnostic);
+    }
+}
+
+/// A settings file that was named; of another agent, if it stands where that keeps its own.
+pub(crate) fn named(path: &Path) -> SettingsSource {
+    let source = SettingsSource::explicit(path);
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+    match agents::agent_of(&absolute) {
+        Some(agent) => source.in_language(agent, None),
+        None => source,
     }
 }
 

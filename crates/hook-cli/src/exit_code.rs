@@ -19,6 +19,11 @@ pub(crate) const BLOCKED: Status = Status(2);
 /// The command line is wrong (`EX_USAGE`).
 pub(crate) const USAGE: Status = Status(64);
 
+/// The code that an agent is to see, whose own it is.
+pub(crate) fn of_agent(code: u8) -> Status {
+    Status(code)
+}
+
 /// A row of the table of exit codes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Row {

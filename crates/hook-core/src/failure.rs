@@ -157,7 +157,9 @@ pub struct InvalidAnswer {
 }
 
 impl InvalidAnswer {
-    pub(crate) fn new(reason: impl Into<String>, hint: impl Into<String>) -> Self {
+    /// An answer that is wrong for a reason, and how to write it instead.
+    #[doc(hidden)]
+    pub fn new(reason: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { reason: reason.into(), position: None, hint: hint.into() }
     }
 }

@@ -66,6 +66,7 @@
 //! | `redact` | keeping secrets out of what is written down |
 //! | [`model`] | the stable form of model requests and responses |
 //! | [`event`] | the event table: one row per event decides everything about it; inputs and outputs |
+//! | `language` | hooks of other agents, which are told and understood as at home |
 //! | `shell` | reading shell text |
 //! | [`settings`], [`trust`] | which hooks there are and which may run |
 //! | `matcher` | which inputs a hook is for |
@@ -90,6 +91,8 @@ pub mod failure;
 pub mod files;
 mod javascript;
 pub mod json;
+#[doc(hidden)]
+pub mod language;
 #[doc(hidden)]
 pub mod matcher;
 pub mod model;

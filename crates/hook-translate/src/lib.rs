@@ -48,6 +48,7 @@
 //! - [`Translated`] is a result with its [`Warning`]s, [`TranslateError`] what went wrong instead.
 //! - `genai` holds the rules of Google's GenAI SDK, v1, `openai` those of OpenAI's two APIs,
 //!   `anthropic` those of Anthropic's messages. Another SDK is another module like them.
+//! - [`agents`] describes other agents: what their hooks are told and answer, and what they are told themselves.
 //! - `stable` holds those of the stable form itself, `chunk` does for streams what no SDK has of its
 //!   own, `joined` puts strings that came in pieces together.
 //! - `rewritten` puts the entries of a conversation back into their request, byte for byte around
@@ -64,6 +65,7 @@
 //! tree. What a hook did not change is copied byte for byte, numbers keep their digits, and the
 //! arguments of a function call may nest as deep as they like.
 
+pub mod agents;
 mod align;
 mod alternatives;
 mod anthropic;

@@ -724,6 +724,21 @@ fn each_rule_finds_its_problem_and_marks_it() {
         }
         seen.insert(rule);
     }
+    // What is wrong with another agent's file is said with its place, too.
+    let project = Project::new();
+    let text = r#"{"hooks":{"preToolUse":[],"Stop":[{"hooks":[{"type":"prompt"}]}]}}"#;
+    let path = project.write(".claude/settings.json", text);
+    let source = SettingsSource::explicit(path);
+    let source = source.in_language(hook_translate::agents::agent("claude").unwrap(), None);
+    for problem in &check(&[source], &Surroundings::default())[0].file.diagnostics {
+        let marked = &text[problem.place.column - 1..problem.place.end_column - 1];
+        let expected = match problem.rule {
+            Rule::ForeignUnused => "[]",
+            _ => r#"{"type":"prompt"}"#,
+        };
+        assert_eq!(marked, expected, "{problem:?}");
+        seen.insert(problem.rule);
+    }
     assert_eq!(seen, Rule::ALL.iter().copied().collect(), "each rule has its problem here");
     for command in NO_PROBLEM {
         let command = serde_json::to_string(command).unwrap();

@@ -323,6 +323,8 @@ fn the_protocol_fits_a_narrow_terminal_and_names_every_event() {
                                   so.
       tool_input (object)         BeforeTool: Fields that replace those of the
                                   tool's input.
+      toolInputReplaces (boolean) BeforeTool: `true`: `tool_input` takes the place
+                                  of all arguments, and is not laid over them.
       llm_request (object)        BeforeModel: Fields that replace those of the
                                   request.
       llm_response (object)       BeforeModel, AfterModel: A response that takes the

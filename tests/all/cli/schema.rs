@@ -387,6 +387,7 @@ fn the_schema_of_answers_accepts_what_is_read_without_a_warning() {
         ("skipConversationRestore", json!(true)),
         ("summary", json!({"summary": "s"})),
         ("text", json!("t")),
+        ("toolInputReplaces", json!(true)),
     ]
     .into_iter()
     .map(|(name, value)| (name.to_owned(), value))

@@ -17,7 +17,7 @@ use super::{answering, code, decision, fire, warned};
 /// Written by hand from the specification. An input field is `name:type`, and `name?:type` where it may
 /// be absent.
 const ROWS: &str = "
-BeforeTool | pattern tool_name | OrDecision | block retry | permissionDecision permissionDecisionReason tool_input | tool_name:tool tool_input:object mcp_context?:mcp tool_call_id?:string recent_tools?:strings token_usage?:object
+BeforeTool | pattern tool_name | OrDecision | block retry | permissionDecision permissionDecisionReason toolInputReplaces tool_input | tool_name:tool tool_input:object mcp_context?:mcp tool_call_id?:string recent_tools?:strings token_usage?:object
 AfterTool | pattern tool_name | OrDecision | block | tool_response | tool_name:tool tool_input:object tool_response:any mcp_context?:mcp tool_call_id?:string duration_ms?:number exit_code?:integer is_error?:bool
 BeforeAgent | - | OrDecision | block | message | prompt:string images?:array
 AfterAgent | - | OrDecision | block | clearContext | prompt:string prompt_response:string stop_hook_active:bool messages?:array

@@ -3,11 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use hook_core::SettingsSource;
 use hook_core::check::check;
 use hook_core::settings::Severity;
 
-use crate::context::Context;
+use crate::context::{Context, named};
 use crate::error::CommandError;
 use crate::exit_code::{self, Status};
 use crate::output::Printer;
@@ -59,7 +58,7 @@ pub(crate) async fn run(
     }
     let sources = match arguments.files.as_slice() {
         [] => context.sources(),
-        files => files.iter().map(SettingsSource::explicit).collect(),
+        files => files.iter().map(|path| named(path)).collect(),
     };
     let files = check(&sources, &context.surroundings());
     let fatal = match arguments.deny_warnings {

@@ -1,7 +1,6 @@
 //! `hook fire`: publish one request, show the response.
 
-mod background;
-
+use std::ffi::OsStr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -11,6 +10,7 @@ use hook_bus::{HookExecutionRequest, HookExecutionResponse, HookSystem};
 use hook_core::{Background, Hook, HookEventName, ObjectWriter, PolicyDecision, RawObject};
 use tokio_util::sync::CancellationToken;
 
+use super::background;
 use super::input::{Input, InputArguments, Otherwise};
 use super::with_hooks_of;
 use crate::complete;
@@ -143,10 +143,14 @@ async fn fire(
     let fired = Fired { took: begun.elapsed(), interrupted: stop.is_cancelled(), event, input };
     let left = match arguments.async_only {
         true => Vec::new(),
-        false => background::left(&fired.input, &response, event, system, printer),
+        false => match fired.input.of(event) {
+            Ok(input) => background::left(&input, &response, system, printer),
+            Err(_) => Vec::new(),
+        },
     };
     if !left.is_empty() {
-        background::hand_over((event, &fired.input), &response, context, printer);
+        let again = ["fire", event.as_str(), "--input", "-", "--as-hook"].map(OsStr::new);
+        background::hand_over(&again, fired.input.json.as_str(), &response, context, printer);
     }
     let response = refused_for_unknown_guards(response, event, system, context);
     let status = status(&response);

@@ -169,6 +169,14 @@ fn parse(text: &str, given: &str) -> Result<RawJson, CommandError> {
     }
 }
 
+/// What stands on standard input, and the object that it is.
+pub(super) async fn read_object() -> Result<(String, RawObject), CommandError> {
+    let text = read_input(STANDARD_INPUT).await?;
+    let json = parse(text.trim(), STANDARD_INPUT)?;
+    let object = RawObject::try_from(json).unwrap_or_else(|_| RawObject::empty());
+    Ok((text, object))
+}
+
 async fn read_input(given: &str) -> Result<String, CommandError> {
     let bytes = match given.strip_prefix('@') {
         Some(path) => regular_file::read(path.as_ref(), MAX_LINE as u64).map_err(|source| {

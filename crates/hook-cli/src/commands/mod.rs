@@ -1,6 +1,8 @@
 //! One file for each command, and one for two that are opposites: what can be said to it, and how it takes that, calls a library and
 //! renders.
 
+mod background;
+pub(crate) mod bridge;
 pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod doctor;

@@ -156,7 +156,10 @@ fn chosen(
     }
     let source = |file: &SettingsFile| {
         let path = file.path.clone()?;
-        Some(SettingsSource { source: file.source.clone(), path, required: true })
+        Some(SettingsSource {
+            required: true,
+            ..SettingsSource::optional(file.source.clone(), path)
+        })
     };
     let mut chosen: Vec<SettingsSource> = Vec::new();
     for source in files.into_iter().filter_map(source) {

@@ -42,7 +42,12 @@ fn check_file(files: &[CheckedFile], index: usize, surroundings: &Surroundings) 
             "the list of hooks is empty, so the definition does nothing",
         ));
     }
-    for file in [file, &unplaced(file)] {
+    // How hooks of other agents are written is their homes' matter.
+    let ours = SettingsFile {
+        hooks: file.hooks.iter().filter(|entry| entry.home.is_none()).cloned().collect(),
+        ..file.clone()
+    };
+    for file in [&ours, &unplaced(file)] {
         matcher::check(file, &mut findings);
         timeout::check(file, &mut findings);
         asynchronous::check(file, &mut findings);

@@ -6,10 +6,10 @@ use std::time::Duration;
 use indexmap::IndexSet;
 
 use super::aggregate::{AggregatedHookResult, ErrorReport, or_decision};
-use crate::event::output::{HookOutput, NO_REASON, PolicyDecision, changes};
+use crate::event::output::{HookOutput, NO_REASON, PolicyDecision, REPLACES, changes};
 use crate::event::{HookEventName, MergeStrategy};
 use crate::failure::{FailureCode, HookFailure};
-use crate::json::{JsonObject, ObjectWriter};
+use crate::json::{JsonObject, ObjectWriter, RawJson, RawObject};
 use crate::run::HookExecutionResult;
 
 /// What a caller needs to know of an event: what to do, what to say, and whether the engine could
@@ -41,7 +41,8 @@ pub struct ProcessedHookResult {
     pub additional_context: Option<String>,
     /// All changes that hooks made of the tool's input, the request to the model or its response, under
     /// the field's name in `hookSpecificOutput`, laid over each other in plan order: to be laid over
-    /// the original. The last of equal fields wins.
+    /// the original. The last of equal fields wins. With `toolInputReplaces` the tool's input is not laid
+    /// over it, but takes its place.
     pub modified: Option<JsonObject>,
     /// The stage that failed, if one did.
     pub failure: Option<Box<StageFailure>>,
@@ -237,6 +238,15 @@ impl ProcessedHookResult {
         }
     }
 
+    /// What hooks made of a tool's arguments; `None` where none changed them.
+    #[doc(hidden)]
+    pub fn changed_tool_input(&self, original: &RawObject) -> Option<RawObject> {
+        let modified = self.modified.as_ref()?;
+        let changes = modified.get("tool_input")?.to_object().ok()?;
+        let replaces = modified.get(REPLACES).and_then(RawJson::to_bool) == Some(true);
+        Some(if replaces { changes.to_raw() } else { original.overlaid(&changes) })
+    }
+
     /// The merged answer as a hook of another engine gives it: with all changes, not those of the last
     /// hook alone. `None` where no hook said anything.
     #[doc(hidden)]
@@ -253,7 +263,12 @@ impl ProcessedHookResult {
 fn modified(event: HookEventName, outputs: &[HookOutput]) -> Option<JsonObject> {
     let field = event.row().chain.overlaid()?;
     let sum = changes(outputs.iter(), field)?;
-    Some([(field.to_owned(), sum.to_raw().into())].into_iter().collect())
+    let mut modified = JsonObject::new();
+    modified.insert(field, sum.to_raw());
+    if field == "tool_input" && outputs.iter().any(HookOutput::replaces_tool_input) {
+        modified.insert(REPLACES, RawJson::from_bool(true));
+    }
+    Some(modified)
 }
 
 impl HookExecutionResult {

@@ -41,7 +41,11 @@ impl EventPayload {
         let chain = self.event().row().chain;
         match (chain, self) {
             (Chain::ToolInput, Self::BeforeTool(input)) => {
-                overlay(&mut input.tool_input, "tool_input", output);
+                match output.specific_object("tool_input").filter(|_| output.replaces_tool_input())
+                {
+                    Some(whole) => input.tool_input = whole,
+                    None => overlay(&mut input.tool_input, "tool_input", output),
+                }
             }
             (Chain::ToolResponse, Self::AfterTool(input)) => {
                 if let Some(response) = output.specific("tool_response")

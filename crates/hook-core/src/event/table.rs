@@ -246,7 +246,12 @@ events! {
         block_means: Some("the tool does not run"),
         retry_means: Some("the hooks are asked again after a while"),
         has_permission_decision: true,
-        answers: &["permissionDecision", "permissionDecisionReason", "tool_input"],
+        answers: &[
+            "permissionDecision",
+            "permissionDecisionReason",
+            "tool_input",
+            "toolInputReplaces",
+        ],
         chain: Chain::ToolInput,
     }
     /// After a tool ran.

@@ -51,7 +51,8 @@ impl RawJson {
 
     /// [`parse`](Self::parse) for a value that is only read: every byte keeps its offset in `text`,
     /// and line separators in strings stay as they are. Nothing of it may be written.
-    pub(crate) fn parse_in_place(text: impl Into<String>) -> Result<Self, JsonError> {
+    #[doc(hidden)]
+    pub fn parse_in_place(text: impl Into<String>) -> Result<Self, JsonError> {
         let text = text.into();
         let range = locate_value(&text)?;
         let buffer = Arc::new(with_spaces(text));
@@ -139,7 +140,8 @@ impl RawJson {
     }
 
     /// Where this stands in the text that it is a part of.
-    pub(crate) fn range(&self) -> std::ops::Range<usize> {
+    #[doc(hidden)]
+    pub fn range(&self) -> std::ops::Range<usize> {
         self.start..self.end
     }
 

@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
-use super::filter::{Filter, Unmatched};
+use super::filter::{Filter, FilterOutcome, Unmatched};
+use super::input::Facts;
 use super::listed::listed;
 use super::object;
 use super::pattern::{Compiled, FOR_EVERYTHING, compile_pattern, consequence, when_broken};
 use super::reach;
 use super::rule::{MatchOutcome, MatcherProblem, Rule};
 use crate::event::Matching;
+use crate::language::HomeHook;
 use crate::settings::{FailBehavior, MatcherDefinition, Rule as SettingsRule};
 use crate::text::nearest;
 use crate::text::shortened;
@@ -21,6 +23,8 @@ pub struct Matcher {
     object: Option<Box<str>>,
     rule: Rule,
     filter: Option<Arc<Filter>>,
+    /// Of a hook of another agent: asked by its home's rules.
+    home: Option<Arc<HomeHook>>,
 }
 
 impl Matcher {
@@ -69,12 +73,29 @@ impl Matcher {
             Some(MatcherDefinition::Fields(fields)) => Some(fields.to_raw().as_str().into()),
             _ => None,
         };
-        Self { definition, object, rule: Rule::Nothing, filter: None }
+        Self { definition, object, rule: Rule::Nothing, filter: None, home: None }
     }
 
-    /// What it asks of the input beside the event's subject, if anything.
-    pub(crate) fn filter(&self) -> Option<&Filter> {
-        self.filter.as_deref()
+    /// The matcher of a hook of another agent.
+    pub(crate) fn of_home(definition: Option<Arc<MatcherDefinition>>, home: Arc<HomeHook>) -> Self {
+        Self { rule: Rule::Everything, home: Some(home), ..Self::unused(definition) }
+    }
+
+    /// Whether it asks about more of the input than the event's subject.
+    pub(crate) fn asks(&self) -> bool {
+        self.filter.is_some() || self.home.is_some()
+    }
+
+    /// What it says of the input.
+    pub(crate) fn ask(&self, facts: &Facts<'_>) -> FilterOutcome {
+        let is_for = |home: &Arc<HomeHook>| {
+            let told = home.language.told(home, facts.event());
+            told.is_some_and(|told| home.language.matches(home, &told))
+        };
+        if self.home.as_ref().is_some_and(|home| !is_for(home)) {
+            return FilterOutcome::No(Unmatched::Home);
+        }
+        self.filter.as_ref().map_or(FilterOutcome::Yes, |filter| filter.ask(facts))
     }
 
     /// What a part of the object form says, shortened.
@@ -85,6 +106,7 @@ impl Matcher {
         match part {
             Unmatched::Path => listed(&fields.paths),
             Unmatched::Command => shortened(fields.command_pattern.as_deref().unwrap_or_default()),
+            Unmatched::Home => String::new(),
         }
     }
 

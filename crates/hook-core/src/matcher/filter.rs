@@ -46,6 +46,8 @@ pub(crate) enum FilterOutcome {
 pub(crate) enum Unmatched {
     Path,
     Command,
+    /// The rules of the agent that the hook is of.
+    Home,
 }
 
 impl Unmatched {
@@ -54,6 +56,7 @@ impl Unmatched {
         match self {
             Self::Path => PATH_PATTERN,
             Self::Command => COMMAND_PATTERN,
+            Self::Home => "matcher",
         }
     }
 
@@ -62,6 +65,7 @@ impl Unmatched {
         match self {
             Self::Path => ("path", "paths"),
             Self::Command => ("command", "commands"),
+            Self::Home => ("event", "events"),
         }
     }
 
@@ -70,6 +74,7 @@ impl Unmatched {
         let texts = match self {
             Self::Path => facts.paths(),
             Self::Command => facts.commands(),
+            Self::Home => return (Vec::new(), 0),
         };
         let shown = texts.list.iter().take(SHOWN).map(|text| shortened(text)).collect();
         (shown, texts.list.len())

@@ -7,10 +7,8 @@ use std::sync::Arc;
 
 use super::globs::Directories;
 use super::{patch, path};
-use crate::event::input::{EventInput, EventPayload, HostContext, RequestInput};
-use crate::json::{
-    JsonKind, JsonObject, JsonSlice, RawJson, RawObject, Standing, Visited, visit_all,
-};
+use crate::event::input::{EventInput, HostContext, RequestInput};
+use crate::json::{JsonKind, JsonSlice, RawJson, RawObject, Standing, Visited, visit_all};
 
 /// Fields that hold one path.
 const PATH_FIELDS: [&str; 7] =
@@ -39,6 +37,7 @@ pub struct MatchInput {
     subject: Option<String>,
     value: RawJson,
     cwd: Arc<str>,
+    event: Arc<EventInput>,
 }
 
 impl MatchInput {
@@ -46,16 +45,12 @@ impl MatchInput {
     /// ([`EventPayload::match_subject`](crate::EventPayload::match_subject)), its `tool_input` or,
     /// where its event has none, all of its fields, and its working directory or the host's.
     pub fn of(input: &RequestInput, host: &HostContext) -> Self {
-        let cwd = input.base.cwd.as_ref().unwrap_or(&host.cwd);
-        Self::looking_at(&input.payload, &input.extra, cwd)
+        Self::of_event(&input.clone().complete(host))
     }
 
     /// [`of`](Self::of) a request that is complete.
     pub(crate) fn of_event(input: &EventInput) -> Self {
-        Self::looking_at(&input.payload, &input.extra, &input.cwd)
-    }
-
-    fn looking_at(payload: &EventPayload, extra: &JsonObject, cwd: &Arc<str>) -> Self {
+        let (payload, extra) = (&input.payload, &input.extra);
         let value = match payload.tool_input() {
             Some(tool_input) => tool_input.as_raw().clone(),
             None => RawObject::of(|out| {
@@ -65,7 +60,7 @@ impl MatchInput {
             .into(),
         };
         let subject = payload.match_subject().map(str::to_owned);
-        Self { subject, value, cwd: Arc::clone(cwd) }
+        Self { subject, value, cwd: Arc::clone(&input.cwd), event: Arc::new(input.clone()) }
     }
 
     /// What the name of a tool, or the word of a trigger, is compared with.
@@ -109,6 +104,11 @@ impl<'i> Facts<'i> {
     pub(crate) fn of(input: &'i MatchInput, surroundings: &Surroundings) -> Self {
         let directories = surroundings.directories(&input.cwd);
         Self { input, directories, found: OnceCell::new() }
+    }
+
+    /// The event itself.
+    pub(super) fn event(&self) -> &EventInput {
+        &self.input.event
     }
 
     pub(super) fn paths(&self) -> &Texts {

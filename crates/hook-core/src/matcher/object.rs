@@ -224,7 +224,7 @@ mod tests {
                 let guards = fail_behavior == FailBehavior::Block;
                 assert_eq!(problem.message.contains("runs for everything"), guards);
                 let everything = matcher.matches(Some("anything")) == MatchOutcome::Yes;
-                assert_eq!(everything && matcher.filter().is_none(), guards, "{problem:?}");
+                assert_eq!(everything && !matcher.asks(), guards, "{problem:?}");
             }
         }
     }

@@ -312,7 +312,7 @@ fn not_matched(hook: &Hook, subject: Option<&str>, facts: &Facts<'_>) -> Option<
             },
         })
     };
-    by_subject().or_else(|| match matcher.filter()?.ask(facts) {
+    by_subject().or_else(|| match matcher.ask(facts) {
         FilterOutcome::No(part) => Some(filtered(matcher, part, facts)),
         FilterOutcome::Yes | FilterOutcome::GaveUp(_) => None,
     })

@@ -44,12 +44,18 @@ impl<'f> HookMaker<'f> {
         let (matcher, problems) = match (&trust, changed) {
             (_, Some(before)) => (matcher_of(before, entry.event), Vec::new()),
             (Trust::Missing { .. }, None) => (Matcher::unused(matcher), Vec::new()),
-            _ => Matcher::compile(matcher, entry.event.row().matching, entry.fail_behavior),
+            _ => match &entry.home {
+                Some(home) => (Matcher::of_home(matcher, Arc::clone(home)), Vec::new()),
+                None => Matcher::compile(matcher, entry.event.row().matching, entry.fail_behavior),
+            },
         };
         let suspended = changed.map(|_| Suspension::Changed);
         let of_matcher = problems.iter().map(|it| it.message.clone());
         let timeout = entry.timeout.unwrap_or(self.default_timeout);
-        let executor = self.commands.executor(&entry.command, &entry.env);
+        let executor = match &entry.home {
+            Some(home) => self.commands.home_executor(&entry.command, home),
+            None => self.commands.executor(&entry.command, &entry.env),
+        };
         let (event, name) = (entry.event, entry.name.as_deref());
         let spec = HookSpec {
             // What blocks in place of running is waited for.

@@ -26,10 +26,10 @@ impl PlannedHook {
 
     /// The hook, if its matcher matches the input, too.
     pub(super) fn asked(mut self, facts: &Facts<'_>) -> Option<Self> {
-        match self.hook.matcher.filter().map(|filter| filter.ask(facts)) {
-            None | Some(FilterOutcome::Yes) => {}
-            Some(FilterOutcome::GaveUp(why)) => drop(self.warning.get_or_insert(why)),
-            Some(FilterOutcome::No(_)) => return None,
+        match self.hook.matcher.ask(facts) {
+            FilterOutcome::Yes => {}
+            FilterOutcome::GaveUp(why) => drop(self.warning.get_or_insert(why)),
+            FilterOutcome::No(_) => return None,
         }
         Some(self)
     }

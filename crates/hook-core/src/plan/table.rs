@@ -144,7 +144,7 @@ impl Made {
 fn remember(event: HookEventName, hooks: &[Arc<Hook>], subject: Option<&str>) -> Remembered {
     let candidates = hooks.iter().filter_map(|hook| PlannedHook::of(hook, subject));
     let candidates: Vec<PlannedHook> = candidates.collect();
-    match candidates.iter().any(|it| it.hook.matcher.filter().is_some()) {
+    match candidates.iter().any(|it| it.hook.matcher.asks()) {
         true => Remembered::Candidates(candidates.into()),
         false => {
             let selection = Selection::of(candidates.into_iter().map(Some));

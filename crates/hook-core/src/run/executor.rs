@@ -127,6 +127,8 @@ pub(crate) struct CommandIdentity<'h> {
     pub(crate) env: BTreeMap<&'h str, &'h str>,
     /// The project that `HOOK_PROJECT_DIR` names.
     pub(crate) project: &'h Path,
+    /// What the event is called at home, of a hook of another agent.
+    pub(crate) home_event: Option<&'h str>,
 }
 
 /// What runs a hook.

@@ -14,6 +14,7 @@ use super::redaction::RedactionRules;
 use super::registration::RegistrationRules;
 use super::source::HookSource;
 use crate::event::{EventDefinition, HookEventName};
+use crate::language::HomeHook;
 
 /// The priority of hooks that set none.
 pub const DEFAULT_PRIORITY: i32 = 100;
@@ -162,6 +163,8 @@ pub struct HookEntry {
     /// Where the entry stands.
     pub place: Place,
     pub(crate) spans: HookSpans,
+    /// The hook as its home knows it, if it is one of another agent.
+    pub(crate) home: Option<Arc<HomeHook>>,
 }
 
 /// The variables of a hook by name. Of two with the same name the last counts, and their order means

@@ -489,6 +489,7 @@ impl<'t> Reader<'t> {
             config: Arc::clone(&self.config),
             place: self.document.place(node),
             spans: HookSpans { matcher: definition.matcher_at.clone(), ..HookSpans::default() },
+            home: None,
         };
         let (mut kind, mut is_async) = (None, None);
         for field in &fields {

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::definition::{FileSpans, SettingsFile};
 use super::diagnostic::{Diagnostic, Place};
 use super::file::{declared_events, parse_with_events};
+use super::home;
 use super::rule::Rule;
 use super::rule::Severity;
 use super::source::{HookSource, SettingsSource};
@@ -104,7 +105,11 @@ impl<'s> Text<'s> {
 
     /// Declares the events of this file; what is wrong with them is said when it is parsed.
     fn declare(&self, events: &mut Events) {
-        for definition in declared_events(&self.text()) {
+        let definitions = match self.source.language {
+            Some(language) => language.declared(),
+            None => declared_events(&self.text()),
+        };
+        for definition in definitions {
             let _ = declare(&self.source.source, definition, events);
         }
     }
@@ -117,7 +122,10 @@ impl<'s> Text<'s> {
             Err(error) => return (unreadable(source, error), String::new()),
         };
         let path = Some(source.path.clone());
-        let mut file = parse_with_events(&text, source.source.clone(), path, events);
+        let mut file = match source.language {
+            Some(language) => home::parse(&text, source, language, events),
+            None => parse_with_events(&text, source.source.clone(), path, events),
+        };
         if let Err(error) = std::str::from_utf8(bytes) {
             file.diagnostics.insert(0, not_text(&source.path, bytes, &error));
         }

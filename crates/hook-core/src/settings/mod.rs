@@ -19,6 +19,7 @@ mod events;
 mod fields;
 mod file;
 mod foreign;
+mod home;
 mod in_force;
 mod load;
 mod matcher_definition;

@@ -108,6 +108,12 @@ rules! {
     MissingType "missing-type" Error,
         "a hook has no `type`",
         "add `\"type\": \"command\"`";
+    ForeignSkipped "foreign-skipped" Error,
+        "a hook of another agent's is not run, though it would be there",
+        "write it as a command, or leave it to its own agent";
+    ForeignUnused "foreign-unused" Hint,
+        "something in another agent's settings does nothing there, and nothing here",
+        "use a name that the agent knows, or leave it";
     UnknownType "unknown-type" Error,
         "a hook has a `type` other than `command`",
         "write `\"type\": \"command\"`";

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use crate::language::Language;
+
 /// What a hook's origin is to the engine.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum HookSource {
@@ -84,16 +86,33 @@ pub struct SettingsSource {
     pub path: PathBuf,
     /// Whether its absence is a problem. A file that was named must be there.
     pub required: bool,
+    /// The agent whose settings these are, if they are not ours.
+    #[doc(hidden)]
+    pub language: Option<&'static dyn Language>,
+    /// The directory of the plugin that the file belongs to.
+    #[doc(hidden)]
+    pub plugin_root: Option<PathBuf>,
 }
 
 impl SettingsSource {
     /// A file that was named: it must exist and its hooks count as trusted.
     pub fn explicit(path: impl Into<PathBuf>) -> Self {
-        Self { source: HookSource::Explicit, path: path.into(), required: true }
+        Self { required: true, ..Self::optional(HookSource::Explicit, path) }
     }
 
     /// A file that may be absent.
     pub fn optional(source: HookSource, path: impl Into<PathBuf>) -> Self {
-        Self { source, path: path.into(), required: false }
+        Self { source, path: path.into(), required: false, language: None, plugin_root: None }
+    }
+
+    /// A file of another agent, perhaps of a plugin in that directory.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn in_language(
+        self,
+        language: &'static dyn Language,
+        plugin_root: Option<PathBuf>,
+    ) -> Self {
+        Self { language: Some(language), plugin_root, ..self }
     }
 }

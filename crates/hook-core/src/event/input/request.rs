@@ -9,6 +9,7 @@ use crate::event::table::EventPayload;
 use crate::json::field::{self, Field, Kind};
 use crate::json::shape::{FieldReader, ShapeError, repeated_field};
 use crate::json::{JsonObject, ObjectWriter, RawObject};
+use crate::language::AskedBy;
 use crate::model::OLDER_NAMES;
 
 /// Request values that reach the environment of a process may be this long, in bytes.
@@ -89,6 +90,9 @@ pub struct RequestInput {
     pub base: BaseOverrides,
     /// Unknown fields, which reach scripts unchanged.
     pub extra: JsonObject,
+    /// What the agent said itself, if it is one that speaks another language.
+    #[doc(hidden)]
+    pub asked: Option<Arc<AskedBy>>,
 }
 
 impl RequestInput {
@@ -117,7 +121,7 @@ impl RequestInput {
             Ok((base, EventPayload::read(event, fields)?))
         };
         let (base, payload) = read(&mut fields).map_err(|shape| PayloadError { event, shape })?;
-        Ok(Self { payload, base, extra: fields.rest() })
+        Ok(Self { payload, base, extra: fields.rest(), asked: None })
     }
 
     /// Checks what a payload's types alone do not say; reading has checked it already.
@@ -170,6 +174,7 @@ impl RequestInput {
             timestamp: base.timestamp.unwrap_or_else(timestamp),
             payload: self.payload,
             extra: self.extra,
+            asked: self.asked,
         }
     }
 
@@ -190,6 +195,7 @@ impl<P: Into<EventPayload>> From<P> for RequestInput {
             payload: payload.into(),
             base: BaseOverrides::default(),
             extra: JsonObject::default(),
+            asked: None,
         }
     }
 }
@@ -240,6 +246,9 @@ pub struct EventInput {
     pub payload: EventPayload,
     /// Unknown fields of the request.
     pub extra: JsonObject,
+    /// What the agent said itself, if it is one that speaks another language.
+    #[doc(hidden)]
+    pub asked: Option<Arc<AskedBy>>,
 }
 
 impl EventInput {

@@ -6,6 +6,9 @@ use super::decision::{Decision, PolicyDecision};
 use crate::event::HookEventName;
 use crate::json::{JsonObject, ObjectWriter, RawJson, RawObject};
 
+/// The field of `hookSpecificOutput` by which `tool_input` takes the place of all arguments.
+pub(crate) const REPLACES: &str = "toolInputReplaces";
+
 /// The reason of a decision that came without one.
 #[doc(hidden)]
 pub const NO_REASON: &str = "No reason provided";
@@ -185,6 +188,12 @@ impl HookOutput {
             return None;
         }
         Some(Decision::from_word(&self.specific_text("permissionDecision")?))
+    }
+
+    /// Whether its `tool_input` takes the place of all arguments, and is not laid over them.
+    pub(crate) fn replaces_tool_input(&self) -> bool {
+        self.specific(REPLACES).and_then(RawJson::to_bool) == Some(true)
+            && self.specific("tool_input").is_some()
     }
 
     /// `hookSpecificOutput.additionalContext`, if it is a string.

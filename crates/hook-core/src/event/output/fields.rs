@@ -39,7 +39,7 @@ pub static COMMON_FIELDS: [Field; 9] = [
 
 /// The fields of `hookSpecificOutput` that the engine or a caller acts on.
 #[doc(hidden)]
-pub static SPECIFIC_FIELDS: [Field; 21] = [
+pub static SPECIFIC_FIELDS: [Field; 22] = [
     Field::optional("hookEventName", Kind::Text, "The event, for scripts that say it."),
     Field::optional("additionalContext", Kind::Text, "Text for the model."),
     Field::optional(
@@ -52,6 +52,11 @@ pub static SPECIFIC_FIELDS: [Field; 21] = [
         "tool_input",
         Kind::AnyObject,
         "Fields that replace those of the tool's input.",
+    ),
+    Field::optional(
+        "toolInputReplaces",
+        Kind::Bool,
+        "`true`: `tool_input` takes the place of all arguments, and is not laid over them.",
     ),
     Field::optional(
         "llm_request",

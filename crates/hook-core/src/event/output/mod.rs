@@ -12,6 +12,7 @@ mod restricting;
 mod unapplied;
 mod views;
 
+pub(crate) use answer::REPLACES;
 pub use answer::{HookOutput, NO_REASON};
 pub use decision::{Decision, PolicyDecision};
 pub(crate) use fields::stands_for;

@@ -66,19 +66,31 @@ pub(crate) fn changes<'a>(
     outputs: impl Iterator<Item = &'a HookOutput>,
     name: &str,
 ) -> Option<JsonObject> {
-    let mut changes = outputs.filter_map(|output| output.specific_object(name));
-    let mut merged = changes.next()?.fields();
-    for later in changes {
-        merged.overlay(&later.fields());
+    let mut merged: Option<JsonObject> = None;
+    for output in outputs {
+        let Some(later) = output.specific_object(name).map(|later| later.fields()) else {
+            continue;
+        };
+        match &mut merged {
+            Some(merged) if name != "tool_input" || !output.replaces_tool_input() => {
+                merged.overlay(&later);
+            }
+            _ => merged = Some(later),
+        }
     }
-    Some(merged)
+    merged
 }
 
 impl BeforeToolOutput<'_> {
     /// The arguments the tool should run with: the original with every hook's `tool_input` laid
-    /// over it, shallow, in plan order. `None` when no hook changed them.
+    /// over it, shallow, in plan order; one with `toolInputReplaces` takes the place of all before it.
+    /// `None` when no hook changed them.
     pub fn modified_tool_input(&self, original: &RawObject) -> Option<RawObject> {
-        changes(self.outputs(), "tool_input").map(|changes| original.overlaid(&changes))
+        let changes = changes(self.outputs(), "tool_input")?;
+        Some(match self.outputs().any(HookOutput::replaces_tool_input) {
+            true => changes.to_raw(),
+            false => original.overlaid(&changes),
+        })
     }
 }
 

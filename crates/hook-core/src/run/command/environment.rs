@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use crate::event::input::EventInput;
 use crate::files::program::is_executable;
+use crate::language::Launch;
 use crate::run::nesting::MAX_DEPTH;
 use crate::run::session_env::SessionEnv;
 use crate::settings::EnvironmentRules;
@@ -72,6 +73,28 @@ impl HostEnvironment {
     ) -> impl Iterator<Item = (&'a OsStr, &'a OsStr)> {
         let host = self.variables.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()));
         host.chain(hook.iter().map(|(name, value)| (OsStr::new(name), OsStr::new(value))))
+    }
+
+    /// The host's variables.
+    pub(in crate::run) fn host(&self) -> &[(OsString, OsString)] {
+        &self.variables
+    }
+
+    /// All variables of a hook of another agent: the host's but for those by which it would take
+    /// another for its home, and its own.
+    pub(in crate::run) fn home_variables<'a>(
+        &'a self,
+        launch: &'a Launch,
+        run: &'a RunVariables<'a>,
+    ) -> impl Iterator<Item = (&'a OsStr, &'a OsStr)> {
+        let host = self.variables.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()));
+        let host = host.filter(|(name, _)| !launch.without.iter().any(|it| name == it));
+        let (env, rank) = run.session;
+        let session = env.of_rank(rank).map(|(name, value)| (OsStr::new(name), OsStr::new(value)));
+        let run = [(DEPTH, OsStr::new(run.depth)), (RUN_TOKEN, OsStr::new(run.token))];
+        let own =
+            launch.variables.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()));
+        host.chain(session).chain(run.map(|(name, value)| (OsStr::new(name), value))).chain(own)
     }
 
     /// All variables for one event, the hook's own last.

@@ -11,7 +11,9 @@ use super::direct::DirectCommand;
 use super::environment::{HostEnvironment, RunVariables, Shell};
 use super::process::{self, ProcessCall};
 use crate::failure::HookFailure;
-use crate::run::answer::{Ending, interpret};
+use crate::json::RawObject;
+use crate::language::{HomeHook, Launch, Place};
+use crate::run::answer::{Ending, interpret, interpret_home};
 use crate::run::executor::{
     CommandIdentity, Execution, HookCall, HookExecutor, HookKind, HookStart, Run,
 };
@@ -50,10 +52,19 @@ struct Program {
     /// How it is started where it needs no shell.
     direct: Option<DirectCommand>,
     env: Vec<(String, String)>,
+    /// The hook as its home knows it, if it is one of another agent.
+    home: Option<Arc<HomeHook>>,
     context: Arc<CommandContext>,
 }
 
 impl CommandExecutor {
+    /// A hook of another agent, which is started, told and understood as at home.
+    fn of_home(command: String, home: Arc<HomeHook>, context: Arc<CommandContext>) -> Self {
+        let (script, env) = (String::new(), home.variables.clone());
+        let home = Some(home);
+        Self { program: Arc::new(Program { command, script, direct: None, env, home, context }) }
+    }
+
     pub(in crate::run) fn new(
         command: String,
         env: Vec<(String, String)>,
@@ -66,7 +77,7 @@ impl CommandExecutor {
             ),
             false => (command.clone(), None),
         };
-        Self { program: Arc::new(Program { command, script, direct, env, context }) }
+        Self { program: Arc::new(Program { command, script, direct, env, home: None, context }) }
     }
 }
 
@@ -85,6 +96,15 @@ impl CommandMaker {
     ) -> Arc<dyn HookExecutor> {
         let context = Arc::clone(&self.context);
         Arc::new(CommandExecutor::new(command.to_owned(), env.to_vec(), context))
+    }
+
+    pub(crate) fn home_executor(
+        &self,
+        command: &str,
+        home: &Arc<HomeHook>,
+    ) -> Arc<dyn HookExecutor> {
+        let context = Arc::clone(&self.context);
+        Arc::new(CommandExecutor::of_home(command.to_owned(), Arc::clone(home), context))
     }
 }
 
@@ -105,11 +125,15 @@ impl HookExecutor for CommandExecutor {
     }
 
     fn identity(&self) -> Option<CommandIdentity<'_>> {
-        let Program { command, env, context, .. } = &*self.program;
+        let Program { command, env, context, home, .. } = &*self.program;
+        if home.as_ref().is_some_and(|home| !home.runs_once) {
+            return None;
+        }
         Some(CommandIdentity {
             command,
             env: variables(env),
             project: &context.environment.project,
+            home_event: home.as_ref().map(|home| &*home.event),
         })
     }
 
@@ -130,6 +154,8 @@ impl HookExecutor for CommandExecutor {
 struct Start<'s> {
     call: &'s HookCall,
     running: &'s RunningHook,
+    /// What a hook of another agent is told.
+    told: Option<&'s RawObject>,
 }
 
 impl Program {
@@ -137,14 +163,22 @@ impl Program {
         let mut warnings = Vec::new();
         let outer = self.context.environment.outer_token.as_deref();
         let mut running = self.context.running.enter(outer, call.depth);
-        let started = self.start(&Start { call: &call, running: &running }, &mut warnings);
+        let told = self.home.as_ref().map(|home| {
+            let told = home.language.told(home, &call.input);
+            told.unwrap_or_else(RawObject::empty)
+        });
+        let start = Start { call: &call, running: &running, told: told.as_ref() };
+        let started = self.start(&start, &mut warnings);
         let (ending, process) = match started {
             Ok(tree) => {
                 running.started(tree.group());
                 call.slots.running = Some(running);
                 let call = ProcessCall {
                     // After the start: the hook's own start takes longer than writing its input out.
-                    stdin: call.input.json(),
+                    stdin: match &told {
+                        Some(told) => told.as_str().as_bytes(),
+                        None => call.input.json(),
+                    },
                     timeout: call.timeout,
                     cancel: &call.cancel,
                     slots: call.slots,
@@ -156,7 +190,12 @@ impl Program {
             Err(failure) => (Ending::Failed(failure), ProcessReport::default()),
         };
         let event = call.input.event();
-        let mut answer = interpret(event, ending, &process.stdout, &process.stderr);
+        let mut answer = match (&self.home, &told) {
+            (Some(home), Some(told)) => {
+                interpret_home(home, told, ending, &process.stdout, &process.stderr)
+            }
+            _ => interpret(event, ending, &process.stdout, &process.stderr),
+        };
         warnings.append(&mut answer.warnings);
         for (stream, captured) in [("stdout", &process.stdout), ("stderr", &process.stderr)] {
             if captured.dropped > 0 {
@@ -205,11 +244,17 @@ impl Program {
 
     /// Starts the process, without a shell where that makes no difference.
     fn start_in(&self, directory: &Path, start: &Start<'_>) -> io::Result<ProcessTree> {
-        let Start { call, running } = start;
+        let Start { call, running, told } = start;
         let environment = &self.context.environment;
         let depth = environment.depth.saturating_add(call.depth).to_string();
         let (env, rank) = &call.session_env;
         let run = RunVariables { depth: &depth, token: running.token(), session: (env, *rank) };
+        if let (Some(home), Some(told)) = (&self.home, told) {
+            let place =
+                Place { project: &environment.project, directory, environment: environment.host() };
+            let launch = home.language.launch(home, told, &place);
+            return ProcessTree::spawn(self.home_process(&launch, &run));
+        }
         let variables = || environment.variables(&call.input, &run, &self.env);
         let direct = self.direct.as_ref().and_then(|direct| direct.process(directory, variables()));
         match direct.map(ProcessTree::spawn) {
@@ -223,6 +268,20 @@ impl Program {
         process.args(shell.arguments).arg(&self.script);
         process.current_dir(directory).env_clear().envs(variables());
         ProcessTree::spawn(process)
+    }
+
+    /// The process of a hook of another agent.
+    fn home_process(&self, launch: &Launch, run: &RunVariables<'_>) -> Command {
+        let shell = &self.context.shell.program;
+        // Looked up once, so that a changed PATH does not exchange it.
+        let program = match launch.program == "bash" {
+            true => shell.as_os_str(),
+            false => &launch.program,
+        };
+        let mut process = Command::new(program);
+        process.args(&launch.arguments).current_dir(&launch.directory).env_clear();
+        process.envs(self.context.environment.home_variables(launch, run));
+        process
     }
 
     fn not_started(&self, error: io::Error) -> HookFailure {

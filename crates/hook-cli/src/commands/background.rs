@@ -1,34 +1,32 @@
 //! Async hooks of an event that was fired: a process of their own runs them, which outlives the
 //! command.
 
+use std::ffi::OsStr;
 use std::io::{Seek, Write};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use hook_bus::{HookExecutionResponse, HookSystem};
 use hook_core::text::one_line;
-use hook_core::{Hook, HookEventName};
+use hook_core::{Hook, RequestInput};
 
-use crate::commands::input::Input;
 use crate::context::Context;
 use crate::output::Printer;
 
 /// The async hooks of the event that its plan left to the process: those that match, and that nothing
 /// ended before.
 pub(super) fn left(
-    input: &Input,
+    input: &RequestInput,
     response: &HookExecutionResponse,
-    event: HookEventName,
     system: &HookSystem,
     printer: &mut Printer,
 ) -> Vec<Arc<Hook>> {
+    let event = input.event();
     let hooks = system.hooks().unwrap_or_default();
     if !hooks.iter().any(|it| it.hook.event == event && it.hook.runs_in_background()) {
         return Vec::new();
     }
-    let Ok(explanation) = input.of(event).map(|input| system.explain(&input)) else {
-        return Vec::new();
-    };
+    let explanation = system.explain(input);
     let is_left = |hook: &Arc<Hook>| {
         let mut ended = response.not_started.iter();
         hook.runs_in_background() && !ended.any(|it| it.hook.is_same_hook(&hook.identity))
@@ -51,29 +49,31 @@ pub(super) fn left(
     left
 }
 
-/// Starts the process. Its hooks are told the input as it came.
+/// Starts the process: this command again, with these arguments, and what it is told on standard input.
+/// Its hooks are told the input as it came.
 pub(super) fn hand_over(
-    (event, input): (HookEventName, &Input),
+    arguments: &[&OsStr],
+    told: &str,
     response: &HookExecutionResponse,
     context: &Context,
     printer: &mut Printer,
 ) {
     let start = || {
-        let mut told = tempfile::tempfile()?;
-        told.write_all(input.json.as_str().as_bytes())?;
-        told.rewind()?;
+        let mut stdin = tempfile::tempfile()?;
+        stdin.write_all(told.as_bytes())?;
+        stdin.rewind()?;
         let mut command = Command::new(std::env::current_exe()?);
-        command.args(["fire", event.as_str(), "--input", "-", "--async-only", "--as-hook"]);
+        command.args(arguments).arg("--async-only");
         let ended = response.not_started.iter().map(|it| it.hook.display_name());
         command.args(ended.map(|name| format!("--not-started={name}")));
         command.args(context.arguments());
-        command.stdin(told).stdout(Stdio::null()).stderr(Stdio::null());
+        command.stdin(stdin).stdout(Stdio::null()).stderr(Stdio::null());
         // What ends the group of this command does not end the hooks.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         command.spawn()
     };
     if let Err(error) = start() {
-        printer.warning(&format!("the async hooks of {event} were not started: {error}"));
+        printer.warning(&format!("the async hooks of the event were not started: {error}"));
     }
 }

@@ -1,0 +1,207 @@
+//! `hook bridge`: be the hook of another agent.
+
+use std::ffi::OsStr;
+use std::path::PathBuf;
+
+use clap::Args;
+use hook_bus::{HookExecutionRequest, HookExecutionResponse, HookSystem};
+use hook_core::language::Language;
+use hook_core::text::nearest;
+use hook_core::{Background, HookEventName, PolicyDecision, RequestInput};
+use hook_translate::agents::{self, Agent, Asked, NotAsked, Said, Verdict};
+
+use super::background;
+use super::input::read_object;
+use super::with_hooks_of;
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::exit_code::{self, Stake, Status};
+use crate::guards;
+use crate::output::Printer;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The agent starts this command as its hook. It reads what the agent says on
+standard input, runs the hooks that are found, and answers as the agent
+understands it, with its exit code.
+
+With --settings, the files are the agent's own, such as .claude/settings.json:
+their hooks do here what they do there.
+
+Examples:
+  hook bridge claude < event.json
+  hook bridge claude --settings .claude/settings.json < event.json
+  hook bridge cursor stop --settings .cursor/hooks.json < event.json")]
+pub(crate) struct Arguments {
+    /// The agent: claude, gemini, codex, cursor, copilot or vscode
+    agent: String,
+    /// What the agent calls the event; by default what its input says
+    event: Option<String>,
+    /// The folder of the plugin that the settings belong to
+    #[arg(long, value_name = "DIR", requires = "settings")]
+    plugin_root: Option<PathBuf>,
+    /// Run the async hooks of the event alone, and wait for them: what `hook bridge` starts for them
+    #[arg(long, hide = true)]
+    async_only: bool,
+    /// With --async-only: leave out the hook of this name, since the plan ended before it
+    #[arg(long, hide = true, value_name = "NAME")]
+    not_started: Vec<String>,
+}
+
+pub(crate) async fn run(
+    arguments: &Arguments,
+    context: &Context,
+    stake: &Stake,
+    printer: &mut Printer,
+) -> Result<Status, CommandError> {
+    let agent = agent(&arguments.agent)?;
+    if std::io::IsTerminal::is_terminal(&std::io::stdin()) {
+        let text = format!(
+            "{0} starts `hook bridge {1}` and writes to its standard input; to try it, give it what {0} \
+             would say: `hook bridge {1} < event.json`",
+            agent.title(),
+            arguments.agent
+        );
+        return Err(CommandError::Usage(text));
+    }
+    let (text, said) = read_object().await?;
+    let asked = match agent.asked(arguments.event.as_deref(), &said) {
+        Ok(asked) => asked,
+        // What the agent does not have, it cannot ask about.
+        Err(error @ NotAsked::UnknownEvent(_)) => {
+            printer.remark(&format!("{error} in {}; nothing was run", arguments.agent));
+            return Ok(exit_code::PROCEED);
+        }
+        Err(error) => {
+            let text = format!("{error}; name it: `hook bridge {} EVENT`", arguments.agent);
+            return Err(CommandError::Usage(text));
+        }
+    };
+    let background = match arguments.async_only {
+        true => Background::Only,
+        false => Background::Leave,
+    };
+    let builder = context.builder_for(agent, arguments.plugin_root.as_deref())?;
+    let system = builder.background(background).build()?;
+    let bridged = with_hooks_of(&system, context, printer, async |system, _, printer| {
+        for name in &arguments.not_started {
+            // One that is gone since is not started, either.
+            let _ = system.set_hook_enabled(name, false);
+        }
+        bridge(arguments, agent, &asked, &text, context, system, printer).await
+    });
+    let bridged = bridged.await;
+    if bridged.is_err() {
+        let event = HookEventName::from_name(asked.event_name());
+        stake.is_known(event.is_none_or(|event| guards::may_exist(event, &system, context)));
+    }
+    bridged
+}
+
+fn agent(name: &str) -> Result<&'static Agent, CommandError> {
+    agents::agent(name).ok_or_else(|| {
+        let names: Vec<&str> = agents::AGENTS.iter().map(|agent| agent.word()).collect();
+        let meant = match nearest(name, names.iter().copied()) {
+            Some(nearest) => format!("; did you mean {nearest}?"),
+            None => String::new(),
+        };
+        let known = names.join(", ");
+        CommandError::Usage(format!("there is no agent {name:?}{meant} There are {known}"))
+    })
+}
+
+async fn bridge(
+    arguments: &Arguments,
+    agent: &'static Agent,
+    asked: &Asked,
+    text: &str,
+    context: &Context,
+    system: &HookSystem,
+    printer: &mut Printer,
+) -> Result<Status, CommandError> {
+    let event = system.events().from_name(asked.event_name());
+    let input = event.and_then(|event| asked.request(event).ok());
+    let request = match &input {
+        Some(input) => HookExecutionRequest::typed(input.clone()),
+        // What is wrong with it is said by the engine, which knows its guards.
+        None => HookExecutionRequest::new(asked.event_name(), asked.input().clone()),
+    };
+    let response = system.bus().request(request).await;
+    for warning in &response.processed.warnings {
+        printer.warning(warning);
+    }
+    if let (Some(input), false) = (&input, arguments.async_only) {
+        hand_over(arguments, input, text, &response, context, system, printer);
+    }
+    let said = answer(agent, asked, input.as_ref(), &response, |event| {
+        guards::unknown(event, system, context)
+    });
+    if !said.stderr.is_empty() {
+        printer.note(&said.stderr);
+    }
+    if !said.stdout.is_empty() {
+        printer.text(&format!("{}\n", said.stdout)).await?;
+    }
+    Ok(exit_code::of_agent(said.code))
+}
+
+fn hand_over(
+    arguments: &Arguments,
+    input: &RequestInput,
+    text: &str,
+    response: &HookExecutionResponse,
+    context: &Context,
+    system: &HookSystem,
+    printer: &mut Printer,
+) {
+    if background::left(input, response, system, printer).is_empty() {
+        return;
+    }
+    let mut again = vec![OsStr::new("bridge"), OsStr::new(&arguments.agent)];
+    again.extend(arguments.event.as_deref().map(OsStr::new));
+    if let Some(root) = &arguments.plugin_root {
+        again.extend([OsStr::new("--plugin-root"), root.as_os_str()]);
+    }
+    background::hand_over(&again, text, response, context, printer);
+}
+
+/// What the hooks' response is to the agent.
+fn answer(
+    agent: &Agent,
+    asked: &Asked,
+    input: Option<&RequestInput>,
+    response: &HookExecutionResponse,
+    unknown_guards: impl FnOnce(HookEventName) -> Option<String>,
+) -> Said {
+    let processed = &response.processed;
+    let merged = processed.as_answer();
+    let tool_input = input.and_then(|input| {
+        let original = input.payload.tool_input()?;
+        let changed = processed.changed_tool_input(original)?;
+        let tool = input.payload.match_subject()?;
+        (changed != *original).then(|| agent.arguments(asked.home_event(), tool, &changed))
+    });
+    // Of an event that only observes nothing is merged, and what is said is said all the same.
+    let outputs = &processed.aggregated.all_outputs;
+    let said = outputs.iter().filter_map(|output| output.system_message.as_deref());
+    let said: Vec<&str> = said.filter(|_| merged.is_none()).collect();
+    let said = said.join("\n");
+    let mut verdict = Verdict::proceed();
+    verdict.decision = processed.decision;
+    verdict.reason = processed.reason.as_deref();
+    verdict.allowed = response.hooks.iter().any(|hook| hook.grants);
+    verdict.system_message =
+        processed.system_message.as_deref().or(Some(&*said).filter(|said| !said.is_empty()));
+    verdict.additional_context = processed.additional_context.as_deref();
+    verdict.tool_input = tool_input.as_ref();
+    verdict.answer = merged.as_ref();
+    // No event proceeds that a missing guard might have blocked.
+    let unknown = response.event.and_then(unknown_guards);
+    if verdict.decision == PolicyDecision::Proceed
+        && let Some(why) = &unknown
+    {
+        verdict.decision = PolicyDecision::Block;
+        verdict.reason = Some(why);
+    }
+    agent.say(asked.home_event(), &verdict)
+}

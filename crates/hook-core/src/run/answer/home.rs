@@ -1,0 +1,31 @@
+//! What a finished command of another agent means, by the rules of its home.
+
+use super::interpret::{Answer, Ending};
+use crate::json::RawObject;
+use crate::language::{Ended, HomeHook};
+use crate::run::report::Captured;
+
+/// Interprets a hook of another agent that ended.
+pub(in crate::run) fn interpret_home(
+    home: &HomeHook,
+    told: &RawObject,
+    ending: Ending,
+    stdout: &Captured,
+    stderr: &Captured,
+) -> Answer {
+    let code = match ending {
+        Ending::Exited(code) => code,
+        Ending::Failed(failure) => return Answer::failed(failure),
+    };
+    let stdout = String::from_utf8_lossy(&stdout.bytes);
+    let stderr = String::from_utf8_lossy(&stderr.bytes);
+    let ended = Ended { code: Some(code), stdout: &stdout, stderr: &stderr };
+    let answer = home.language.answer(home, told, &ended);
+    Answer {
+        is_explicit: answer.output.is_some(),
+        output: answer.output,
+        failure: answer.failure,
+        warnings: answer.warnings,
+        ..Answer::default()
+    }
+}

@@ -1,0 +1,72 @@
+//! Settings of another agent, read by its language.
+
+use std::sync::Arc;
+
+use super::definition::{
+    DEFAULT_PRIORITY, FailBehavior, FileSpans, HookEntry, HookSpans, SettingsFile, TimeoutOrigin,
+};
+use super::diagnostic::Diagnostic;
+use super::document::Document;
+use super::rule::Rule;
+use super::source::{HookSource, SettingsSource};
+use crate::event::Events;
+use crate::language::{HomeEntry, HomeFile, HomeProblem, Language};
+
+/// Reads a settings text of an agent.
+pub(super) fn parse(
+    text: &str,
+    source: &SettingsSource,
+    language: &'static dyn Language,
+    events: &Events,
+) -> SettingsFile {
+    let document = Document::new(text, Some(source.path.clone()));
+    let home = HomeFile {
+        path: Some(&source.path),
+        plugin_root: source.plugin_root.as_deref(),
+        is_users: source.source == HookSource::User,
+        events,
+    };
+    let read = language.read(text, &home);
+    let diagnostic = |problem: HomeProblem| {
+        let rule = match (problem.costs_hooks, problem.path.is_empty()) {
+            (true, true) => Rule::NotJson,
+            (true, false) => Rule::ForeignSkipped,
+            (false, _) => Rule::ForeignUnused,
+        };
+        let place = document.place_at(problem.at, problem.path);
+        Diagnostic::new(rule, place, problem.message)
+    };
+    let config = Arc::default();
+    let entry = |entry: HomeEntry| HookEntry {
+        event: entry.event,
+        matcher: entry.hook.matcher.as_deref().map(|matcher| Arc::new(matcher.into())),
+        priority: DEFAULT_PRIORITY,
+        sequential: entry.sequential,
+        command: entry.command(),
+        name: entry.name,
+        description: None,
+        timeout: Some(entry.timeout),
+        timeout_origin: TimeoutOrigin::Hook,
+        fail_behavior: match entry.blocks_on_failure {
+            true => FailBehavior::Block,
+            false => FailBehavior::Continue,
+        },
+        is_async: entry.is_async && !entry.blocks_on_failure,
+        env: entry.hook.variables.clone(),
+        data: Vec::new(),
+        config: Arc::clone(&config),
+        place: document.place_at(entry.at, entry.path),
+        spans: HookSpans::default(),
+        home: Some(Arc::new(entry.hook)),
+    };
+    SettingsFile {
+        source: source.source.clone(),
+        path: Some(source.path.clone()),
+        hooks: read.hooks.into_iter().map(entry).collect(),
+        config,
+        declared: Vec::new(),
+        diagnostics: read.problems.into_iter().map(diagnostic).collect(),
+        was_read: read.was_read,
+        spans: FileSpans::default(),
+    }
+}

@@ -1,0 +1,134 @@
+//! What an agent says that asks us.
+
+use std::fmt;
+
+use hook_core::event::Matching;
+use hook_core::event::input::PayloadError;
+use hook_core::language::AskedBy;
+use hook_core::{HookEventName, JsonObject, RawJson, RawObject, RequestInput};
+
+use super::table::{Agent, AgentEvent, Base, Ours};
+use super::told;
+
+/// An agent asks about something that happens.
+#[derive(Debug, Clone)]
+pub struct Asked {
+    agent: &'static str,
+    event: &'static AgentEvent,
+    input: JsonObject,
+    said: RawObject,
+}
+
+impl Asked {
+    /// Our name of the event.
+    pub fn event_name(&self) -> &'static str {
+        match self.event.ours {
+            Ours::BuiltIn(ours) => ours.as_str(),
+            Ours::Declared => self.event.name,
+        }
+    }
+
+    /// What the agent calls it.
+    pub fn home_event(&self) -> &'static str {
+        self.event.name
+    }
+
+    /// The input of our event.
+    pub fn input(&self) -> &JsonObject {
+        &self.input
+    }
+
+    /// The request's input, with what the agent said itself. Words that no field of ours has are left to
+    /// hooks of the agent's own.
+    ///
+    /// # Errors
+    /// When what the agent said is not what the event requires.
+    pub fn request(&self, event: HookEventName) -> Result<RequestInput, PayloadError> {
+        let mut input = self.read(event)?;
+        let asked = AskedBy::new(self.agent, self.event.name, self.said.clone(), &input.payload);
+        input.asked = Some(asked.into());
+        Ok(input)
+    }
+
+    /// The input, in which a word that our event does not know is one that it does: hooks of the agent's
+    /// own are told the agent's.
+    fn read(&self, event: HookEventName) -> Result<RequestInput, PayloadError> {
+        let sample = event.sample_input().fields();
+        let mut fields = self.input.clone();
+        loop {
+            let error = match RequestInput::read(event, fields.clone()) {
+                Ok(input) => return Ok(input),
+                Err(error) => error,
+            };
+            let name = error.shape().path();
+            let other = RawJson::from_text("other");
+            let known = match event.row().matching {
+                Matching::Exact { field, words } if field == name && words.contains(&"other") => {
+                    Some(&other)
+                }
+                _ => sample.get(name),
+            };
+            // What is wrong in it still is wrong.
+            let Some(known) = known.filter(|known| fields.get(name) != Some(*known)) else {
+                return Err(error);
+            };
+            fields.insert(name, known.clone());
+        }
+    }
+}
+
+/// What an agent said cannot be understood.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NotAsked {
+    /// It does not say which event it is about.
+    NoEvent,
+    /// The agent has no event of that name.
+    UnknownEvent(String),
+}
+
+impl fmt::Display for NotAsked {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoEvent => formatter.write_str("the input does not name its event"),
+            Self::UnknownEvent(name) => {
+                write!(formatter, "there is no event `{}`", hook_core::text::shortened(name))
+            }
+        }
+    }
+}
+
+impl Agent {
+    /// What an agent has said: about the event that is named, or that it names itself.
+    ///
+    /// # Errors
+    /// When it cannot be known which event of the agent it is about.
+    pub fn asked(&'static self, event: Option<&str>, said: &RawObject) -> Result<Asked, NotAsked> {
+        let fields = said.fields();
+        let named = || {
+            let known = ["hook_event_name", "hookEventName"].iter();
+            known.filter_map(|name| fields.get(name)).find_map(RawJson::to_text)
+        };
+        let name = event.map(str::to_owned).or_else(named).ok_or(NotAsked::NoEvent)?;
+        let event = self.event(&name).ok_or(NotAsked::UnknownEvent(name))?;
+        let input = match event.ours {
+            Ours::BuiltIn(ours) => told::to_ours(self, event, ours, said),
+            Ours::Declared => {
+                let mut input = fields;
+                for (base, theirs) in event.base.unwrap_or(self.base) {
+                    let ours = match base {
+                        Base::Session => "session_id",
+                        Base::Cwd => "cwd",
+                        Base::Transcript | Base::TranscriptOrNull => "transcript_path",
+                        _ => continue,
+                    };
+                    if let Some(value) = input.remove(theirs).filter(|it| it.to_text().is_some()) {
+                        input.insert(ours, value);
+                    }
+                }
+                input
+            }
+        };
+        Ok(Asked { agent: self.name, event, input, said: said.clone() })
+    }
+}

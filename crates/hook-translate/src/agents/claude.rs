@@ -1,0 +1,477 @@
+//! Claude Code.
+
+use hook_core::HookEventName as Event;
+use hook_core::event::output::{Decision, HookOutput};
+use hook_core::failure::{HookFailure, InvalidAnswer};
+use hook_core::language::{Ended, HomeAnswer};
+use hook_core::{JsonObject, RawJson};
+
+use super::matching;
+use super::table::{
+    Agent, AgentEvent, Base, Directory, ExitTwo, Part, SettingsForm, Subject, Timeouts, Tool,
+    Variable, tool,
+};
+use super::verdict::{Said, Verdict, put};
+
+const TOOL_CALL: &[(&str, &str)] =
+    &[("tool_name", "tool_name"), ("tool_input", "tool_input"), ("tool_call_id", "tool_use_id")];
+const TOOL_RESULT: &[(&str, &str)] = &[
+    ("tool_name", "tool_name"),
+    ("tool_input", "tool_input"),
+    ("tool_response", "tool_response"),
+    ("tool_call_id", "tool_use_id"),
+    ("duration_ms", "duration_ms"),
+];
+const TOOL_FAILURE: &[(&str, &str)] = &[
+    ("tool_name", "tool_name"),
+    ("tool_input", "tool_input"),
+    ("tool_call_id", "tool_use_id"),
+    ("error", "error"),
+];
+
+/// What Claude Code and those who took over its form call an event that is about a tool.
+const fn about_tool(name: &'static str, ours: Event) -> AgentEvent {
+    AgentEvent {
+        subject: Subject::Tool,
+        fields: TOOL_CALL,
+        exit_two: ExitTwo::Denies,
+        blocks: true,
+        ..AgentEvent::of(name, ours)
+    }
+}
+
+const fn compared(name: &'static str, field: &'static str) -> AgentEvent {
+    AgentEvent { subject: Subject::Field(field), ..AgentEvent::own(name) }
+}
+
+const fn blocking(event: AgentEvent) -> AgentEvent {
+    AgentEvent { exit_two: ExitTwo::Denies, blocks: true, ..event }
+}
+
+const EVENTS: &[AgentEvent] = &[
+    about_tool("PreToolUse", Event::BeforeTool),
+    AgentEvent {
+        part: Part::Succeeded,
+        fields: TOOL_RESULT,
+        ..about_tool("PostToolUse", Event::AfterTool)
+    },
+    AgentEvent { fields: TOOL_FAILURE, ..about_tool("PostToolUseFailure", Event::ToolError) },
+    blocking(AgentEvent {
+        fields: &[("calls", "tool_calls")],
+        ..AgentEvent::of("PostToolBatch", Event::ToolBatch)
+    }),
+    AgentEvent {
+        fields: &[
+            ("tool_name", "tool_name"),
+            ("tool_input", "tool_input"),
+            ("suggestions", "permission_suggestions"),
+        ],
+        exit_two: ExitTwo::Nothing,
+        ..about_tool("PermissionRequest", Event::PermissionRequest)
+    },
+    AgentEvent {
+        fields: &[("tool_name", "tool_name"), ("tool_input", "tool_input"), ("reason", "reason")],
+        missing: &[("by", "\"auto\"")],
+        exit_two: ExitTwo::Nothing,
+        blocks: false,
+        ..about_tool("PermissionDenied", Event::PermissionDenied)
+    },
+    blocking(AgentEvent {
+        fields: &[("prompt", "prompt")],
+        plain_is_context: true,
+        timeout: Some(30_000),
+        ..AgentEvent::of("UserPromptSubmit", Event::BeforeAgent)
+    }),
+    blocking(AgentEvent {
+        subject: Subject::Field("command_name"),
+        fields: &[
+            ("command_name", "command_name"),
+            ("command_args", "command_args"),
+            ("prompt", "prompt"),
+        ],
+        plain_is_context: true,
+        ..AgentEvent::of("UserPromptExpansion", Event::PromptExpansion)
+    }),
+    blocking(AgentEvent {
+        fields: &[
+            ("prompt_response", "last_assistant_message"),
+            ("stop_hook_active", "stop_hook_active"),
+        ],
+        missing: &[("prompt", "\"\""), ("prompt_response", "\"\""), ("stop_hook_active", "false")],
+        ..AgentEvent::of("Stop", Event::AfterAgent)
+    }),
+    blocking(AgentEvent {
+        subject: Subject::Field("agent_type"),
+        fields: &[
+            ("agent_id", "agent_id"),
+            ("agent_type", "agent_type"),
+            ("prompt_response", "last_assistant_message"),
+            ("stop_hook_active", "stop_hook_active"),
+        ],
+        missing: &[("agent_id", "\"\""), ("agent_type", "\"\"")],
+        ..AgentEvent::of("SubagentStop", Event::SubagentStop)
+    }),
+    AgentEvent {
+        subject: Subject::Field("agent_type"),
+        fields: &[("agent_id", "agent_id"), ("agent_type", "agent_type")],
+        missing: &[("agent_id", "\"\""), ("agent_type", "\"\"")],
+        ..AgentEvent::of("SubagentStart", Event::SubagentStart)
+    },
+    AgentEvent {
+        subject: Subject::Field("error"),
+        fields: &[("error", "error"), ("error_details", "error_details")],
+        missing: &[("error", "\"\"")],
+        exit_two: ExitTwo::Nothing,
+        ..AgentEvent::of("StopFailure", Event::TurnFailed)
+    },
+    AgentEvent {
+        subject: Subject::Field("source"),
+        fields: &[("source", "source"), ("model", "model")],
+        plain_is_context: true,
+        ..AgentEvent::of("SessionStart", Event::SessionStart)
+    },
+    AgentEvent {
+        subject: Subject::Field("reason"),
+        fields: &[("reason", "reason")],
+        timeout: Some(1_500),
+        ..AgentEvent::of("SessionEnd", Event::SessionEnd)
+    },
+    blocking(AgentEvent {
+        subject: Subject::Field("trigger"),
+        fields: &[("trigger", "trigger"), ("custom_instructions", "custom_instructions")],
+        ..AgentEvent::of("PreCompact", Event::PreCompress)
+    }),
+    AgentEvent {
+        subject: Subject::Field("trigger"),
+        fields: &[("trigger", "trigger"), ("summary", "compact_summary")],
+        ..AgentEvent::of("PostCompact", Event::PostCompress)
+    },
+    AgentEvent {
+        subject: Subject::Field("notification_type"),
+        fields: &[("message", "message"), ("notification_type", "notification_type")],
+        exit_two: ExitTwo::Nothing,
+        ..AgentEvent::of("Notification", Event::Notification)
+    },
+    compared("Setup", "trigger"),
+    AgentEvent {
+        timeout: Some(10_000),
+        exit_two: ExitTwo::Nothing,
+        ..AgentEvent::own("MessageDisplay")
+    },
+    blocking(AgentEvent::own("TaskCreated")),
+    blocking(AgentEvent::own("TaskCompleted")),
+    blocking(AgentEvent::own("TeammateIdle")),
+    AgentEvent { exit_two: ExitTwo::Nothing, ..compared("InstructionsLoaded", "load_reason") },
+    blocking(compared("ConfigChange", "source")),
+    AgentEvent::own("CwdChanged"),
+    AgentEvent { exit_two: ExitTwo::Nothing, ..compared("DirectoryAdded", "source") },
+    AgentEvent { subject: Subject::FileName("file_path"), ..AgentEvent::own("FileChanged") },
+    blocking(AgentEvent::own("WorktreeCreate")),
+    blocking(AgentEvent::own("WorktreeRemove")),
+    blocking(compared("Elicitation", "mcp_server_name")),
+    blocking(compared("ElicitationResult", "mcp_server_name")),
+    AgentEvent { timeout: Some(30_000), ..blocking(compared("PreModelSwitch", "to_model")) },
+    AgentEvent {
+        timeout: Some(30_000),
+        plain_is_context: true,
+        ..compared("PostModelSwitch", "to_model")
+    },
+];
+
+/// Tools by the names that Claude Code has for them.
+pub(super) const TOOLS: &[Tool] = &[
+    tool("run_shell_command", "Bash"),
+    tool("write_file", "Write"),
+    tool("replace", "Edit"),
+    tool("read_file", "Read"),
+    tool("glob", "Glob"),
+    tool("grep_search", "Grep"),
+    Tool { ours: "list_directory", theirs: "LS", fields: &[("dir_path", "path")] },
+    tool("web_fetch", "WebFetch"),
+    tool("google_web_search", "WebSearch"),
+    tool("write_todos", "TodoWrite"),
+    tool("ask_user", "AskUserQuestion"),
+    tool("invoke_agent", "Agent"),
+];
+
+/// The fields that every input has.
+pub(super) const BASE: &[(Base, &str)] = &[
+    (Base::Session, "session_id"),
+    (Base::Transcript, "transcript_path"),
+    (Base::Cwd, "cwd"),
+    (Base::Event, "hook_event_name"),
+];
+
+pub(super) static AGENT: Agent = Agent {
+    name: "claude",
+    title: "Claude Code",
+    events: EVENTS,
+    tools: TOOLS,
+    mcp: ("mcp__", "__"),
+    base: BASE,
+    settings: SettingsForm::Groups,
+    timeout: Timeouts { keys: &["timeout"], unit: 1_000, default: 600_000 },
+    shell: &["/bin/sh", "-c"],
+    variables: &[
+        ("CLAUDE_PROJECT_DIR", Variable::Project),
+        ("CLAUDE_PLUGIN_ROOT", Variable::PluginRoot),
+    ],
+    expands: true,
+    matches: matching::claude,
+    answer,
+    say,
+    directory: Directory::OfEvent,
+    places: &[".claude/settings.json", ".claude/settings.local.json"],
+    runs_once: true,
+};
+
+/// Fields of `hookSpecificOutput` that only Claude Code knows.
+const OWN_FIELDS: &[&str] = &[
+    "sessionTitle",
+    "suppressOriginalPrompt",
+    "initialUserMessage",
+    "watchPaths",
+    "reloadSkills",
+    "updatedToolOutput",
+    "updatedMCPToolOutput",
+    "classifierContext",
+    "displayContent",
+    "retry",
+    "action",
+    "content",
+    "worktreePath",
+];
+
+/// What stands on standard output: an object, or text.
+pub(super) fn object_on(stdout: &str) -> Option<JsonObject> {
+    let text = stdout.trim();
+    let is_object = text.starts_with('{') && text.ends_with('}');
+    is_object.then(|| RawJson::parse(text).ok()?.to_object().ok()).flatten()
+}
+
+/// What a hook has answered, as Claude Code reads it: an object on any exit code, text where it is
+/// context, and a denial of exit 2.
+pub(super) fn answer(event: &AgentEvent, ended: &Ended<'_>) -> HomeAnswer {
+    let object = object_on(ended.stdout);
+    let mut read = match &object {
+        Some(fields) => match of_object(event, fields) {
+            Ok(output) => HomeAnswer { output: Some(output), ..HomeAnswer::default() },
+            Err(wrong) => HomeAnswer { failure: Some(wrong), ..HomeAnswer::default() },
+        },
+        None => HomeAnswer::default(),
+    };
+    match ended.code {
+        Some(0) if object.is_none() => {
+            let text = ended.stdout.trim();
+            if event.plain_is_context && !text.is_empty() {
+                read.output = Some(HookOutput::default().with_additional_context(text));
+            }
+        }
+        Some(0) => {}
+        Some(2) => {
+            read.failure = None;
+            read.output = exit_two(event, read.output, ended.stderr);
+        }
+        // A plan for a folder fails by any other code; what was said counts all the same elsewhere.
+        Some(_) if event.name.starts_with("Worktree") => {
+            read.output = Some(HookOutput::deny(reason(ended.stderr)));
+        }
+        Some(code) if read.output.is_none() => read.failure = Some(HookFailure::ExitCode { code }),
+        _ => {}
+    }
+    read
+}
+
+pub(super) fn reason(stderr: &str) -> String {
+    let text = stderr.trim();
+    if text.is_empty() { "the hook blocks, and does not say why".into() } else { text.to_owned() }
+}
+
+/// Exit 2: a denial whatever the object says, with its reason where that denies, too.
+pub(super) fn exit_two(
+    event: &AgentEvent,
+    said: Option<HookOutput>,
+    stderr: &str,
+) -> Option<HookOutput> {
+    match event.exit_two {
+        ExitTwo::Denies => {
+            let mut output = said.unwrap_or_default();
+            let denies = matches!(output.decision, Some(Decision::Deny | Decision::Block));
+            if !denies || output.reason.as_ref().is_none_or(String::is_empty) {
+                output.reason = Some(reason(stderr));
+            }
+            output.decision = Some(Decision::Deny);
+            Some(output)
+        }
+        ExitTwo::Tells => {
+            let text = stderr.trim();
+            let output = said.unwrap_or_default();
+            Some(if text.is_empty() { output } else { output.with_system_message(text) })
+        }
+        ExitTwo::Nothing => said,
+    }
+}
+
+/// An object, in our words.
+///
+/// # Errors
+/// When its event is another one, by which the home takes nothing of it.
+fn of_object(event: &AgentEvent, fields: &JsonObject) -> Result<HookOutput, HookFailure> {
+    let text = |name: &str| fields.get(name).and_then(RawJson::to_text);
+    let mut output = HookOutput {
+        should_continue: fields.get("continue").and_then(RawJson::to_bool).filter(|it| !it),
+        stop_reason: text("stopReason"),
+        system_message: text("systemMessage"),
+        suppress_output: fields.get("suppressOutput").and_then(RawJson::to_bool),
+        ..HookOutput::default()
+    };
+    match text("decision").as_deref() {
+        Some("block") if event.blocks => output.decision = Some(Decision::Deny),
+        Some("approve") if event.name == "PreToolUse" => output.decision = Some(Decision::Allow),
+        _ => {}
+    }
+    output.reason = text("reason");
+    if let Some(sequence) = fields.get("terminalSequence") {
+        output.extra.insert("terminalSequence", sequence.clone());
+    }
+    let Some(specific) = fields.get("hookSpecificOutput") else { return Ok(output) };
+    let specific = specific.to_object().map_err(|_| wrong("hookSpecificOutput is no object"))?;
+    if specific.get("hookEventName").and_then(RawJson::to_text).as_deref() != Some(event.name) {
+        return Err(wrong("hookSpecificOutput.hookEventName is not the event"));
+    }
+    take_specific(event, &specific, &mut output);
+    Ok(output)
+}
+
+fn wrong(reason: &str) -> HookFailure {
+    let hint = "its home takes nothing of such an answer";
+    HookFailure::InvalidAnswer(InvalidAnswer::new(reason.to_owned(), hint.to_owned()))
+}
+
+/// What an event-specific part says, in our words.
+pub(super) fn take_specific(event: &AgentEvent, specific: &JsonObject, output: &mut HookOutput) {
+    let text = |name: &str| specific.get(name).and_then(RawJson::to_text);
+    if let Some(word) = text("permissionDecision") {
+        let decision = match word.as_str() {
+            "deny" => Some(Decision::Deny),
+            // Put off until somebody can be asked.
+            "ask" | "defer" => Some(Decision::Ask),
+            "allow" => Some(Decision::Allow),
+            _ => None,
+        };
+        if decision.is_some() {
+            output.decision = decision;
+            output.reason = text("permissionDecisionReason").or(output.reason.take());
+        }
+    }
+    let mut set = |name: &str, value: RawJson| {
+        output.hook_specific_output.get_or_insert_default().insert(name, value);
+    };
+    if let Some(context) = specific.get("additionalContext").filter(|it| it.to_text().is_some()) {
+        set("additionalContext", context.clone());
+    }
+    if let Some(input) = specific.get("updatedInput").filter(|it| it.to_object().is_ok()) {
+        set("updatedInput", input.clone());
+    }
+    for name in OWN_FIELDS {
+        if let Some(value) = specific.get(name) {
+            set(name, value.clone());
+        }
+    }
+    if event.name != "PermissionRequest" {
+        return;
+    }
+    let Some(decided) = specific.get("decision").and_then(|it| it.to_object().ok()) else { return };
+    if let Some(input) = decided.get("updatedInput").filter(|it| it.to_object().is_ok()) {
+        set("updatedInput", input.clone());
+    }
+    for name in ["updatedPermissions", "interrupt"] {
+        if let Some(value) = decided.get(name) {
+            set(name, value.clone());
+        }
+    }
+    match decided.get("behavior").and_then(RawJson::to_text).as_deref() {
+        Some("deny") => {
+            output.decision = Some(Decision::Deny);
+            output.reason = decided.get("message").and_then(RawJson::to_text);
+        }
+        Some("allow") => output.decision = Some(Decision::Allow),
+        _ => {}
+    }
+}
+
+/// What is said to Claude Code.
+fn say(event: &AgentEvent, verdict: &Verdict<'_>) -> Said {
+    let mut answer = JsonObject::new();
+    let mut specific = JsonObject::new();
+    if verdict.stops() {
+        answer.insert("continue", RawJson::from_bool(false));
+        put(&mut answer, "stopReason", Some(verdict.why()));
+    }
+    put(&mut answer, "systemMessage", verdict.system_message);
+    match event.name {
+        "PreToolUse" => {
+            let word = match () {
+                () if verdict.forbids() => Some("deny"),
+                () if verdict.asks() => Some("ask"),
+                () if verdict.allowed => Some("allow"),
+                () => None,
+            };
+            put(&mut specific, "permissionDecision", word);
+            let reason = if verdict.forbids() { Some(verdict.why()) } else { verdict.reason };
+            put(&mut specific, "permissionDecisionReason", reason.filter(|_| word.is_some()));
+            if let Some(input) = verdict.tool_input {
+                specific.insert("updatedInput", input.clone());
+            }
+        }
+        "PermissionRequest" => {
+            let mut decision = JsonObject::new();
+            let word = match () {
+                () if verdict.forbids() => Some("deny"),
+                () if verdict.allowed && !verdict.asks() => Some("allow"),
+                () => None,
+            };
+            put(&mut decision, "behavior", word);
+            put(&mut decision, "message", verdict.reason.filter(|_| verdict.forbids()));
+            if let Some(input) = verdict.tool_input.filter(|_| word == Some("allow")) {
+                decision.insert("updatedInput", input.clone());
+            }
+            verdict.copy(&["updatedPermissions", "interrupt"], &mut decision);
+            if word.is_some() {
+                specific.insert("decision", decision.to_raw());
+            }
+        }
+        _ if event.name == "PreModelSwitch" && (verdict.forbids() || verdict.asks()) => {
+            let word = if verdict.forbids() { "deny" } else { "ask" };
+            put(&mut specific, "permissionDecision", Some(word));
+            put(&mut specific, "permissionDecisionReason", Some(verdict.why()));
+        }
+        // Where nobody is asked, what would have to be asked is refused.
+        _ if event.blocks && (verdict.forbids() && !verdict.stops() || verdict.asks()) => {
+            put(&mut answer, "decision", Some("block"));
+            put(&mut answer, "reason", Some(verdict.why()));
+        }
+        _ => {}
+    }
+    put(&mut specific, "additionalContext", verdict.additional_context);
+    verdict.copy(OWN_FIELDS, &mut specific);
+    if let Some(sequence) = verdict.extra("terminalSequence") {
+        answer.insert("terminalSequence", sequence.clone());
+    }
+    if !specific.is_empty() {
+        let mut whole = JsonObject::new();
+        put(&mut whole, "hookEventName", Some(event.name));
+        whole.overlay(&specific);
+        answer.insert("hookSpecificOutput", whole.to_raw());
+    }
+    // A path is the last line of what is printed.
+    if event.name == "WorktreeCreate"
+        && let Some(path) = verdict.specific("worktreePath").and_then(RawJson::to_text)
+    {
+        return Said { stdout: path, ..Said::default() };
+    }
+    if event.name.starts_with("Worktree") && verdict.forbids() {
+        return Said { code: 2, stderr: verdict.why().to_owned(), ..Said::default() };
+    }
+    Said::json(&answer)
+}

@@ -1,0 +1,353 @@
+//! Codex CLI.
+
+use hook_core::HookEventName as Event;
+use hook_core::event::output::{Decision, HookOutput};
+use hook_core::failure::{HookFailure, InvalidAnswer};
+use hook_core::language::{Ended, HomeAnswer};
+use hook_core::{JsonObject, RawJson};
+
+use super::claude::object_on;
+use super::matching;
+use super::table::{
+    Agent, AgentEvent, Base, Directory, ExitTwo, SettingsForm, Subject, Timeouts, Variable, tool,
+};
+use super::verdict::{Said, Verdict, put};
+
+const TOOL_CALL: &[(&str, &str)] =
+    &[("tool_name", "tool_name"), ("tool_input", "tool_input"), ("tool_call_id", "tool_use_id")];
+
+const fn denying(event: AgentEvent) -> AgentEvent {
+    AgentEvent { exit_two: ExitTwo::Denies, blocks: true, ..event }
+}
+
+const STOP: &[(&str, &str)] =
+    &[("prompt_response", "last_assistant_message"), ("stop_hook_active", "stop_hook_active")];
+
+const EVENTS: &[AgentEvent] = &[
+    denying(AgentEvent {
+        subject: Subject::Tool,
+        fields: TOOL_CALL,
+        ..AgentEvent::of("PreToolUse", Event::BeforeTool)
+    }),
+    denying(AgentEvent {
+        subject: Subject::Tool,
+        fields: &[
+            ("tool_name", "tool_name"),
+            ("tool_input", "tool_input"),
+            ("tool_response", "tool_response"),
+            ("tool_call_id", "tool_use_id"),
+        ],
+        ..AgentEvent::of("PostToolUse", Event::AfterTool)
+    }),
+    denying(AgentEvent {
+        subject: Subject::Tool,
+        fields: &[("tool_name", "tool_name"), ("tool_input", "tool_input")],
+        ..AgentEvent::of("PermissionRequest", Event::PermissionRequest)
+    }),
+    denying(AgentEvent {
+        fields: &[("prompt", "prompt")],
+        plain_is_context: true,
+        ..AgentEvent::of("UserPromptSubmit", Event::BeforeAgent)
+    }),
+    denying(AgentEvent {
+        fields: STOP,
+        missing: &[("prompt", "\"\""), ("prompt_response", "\"\""), ("stop_hook_active", "false")],
+        ..AgentEvent::of("Stop", Event::AfterAgent)
+    }),
+    denying(AgentEvent {
+        subject: Subject::Field("agent_type"),
+        fields: &[
+            ("agent_id", "agent_id"),
+            ("agent_type", "agent_type"),
+            ("prompt_response", "last_assistant_message"),
+            ("stop_hook_active", "stop_hook_active"),
+        ],
+        missing: &[("agent_id", "\"\""), ("agent_type", "\"\"")],
+        ..AgentEvent::of("SubagentStop", Event::SubagentStop)
+    }),
+    AgentEvent {
+        subject: Subject::Field("agent_type"),
+        fields: &[("agent_id", "agent_id"), ("agent_type", "agent_type")],
+        missing: &[("agent_id", "\"\""), ("agent_type", "\"\"")],
+        plain_is_context: true,
+        ..AgentEvent::of("SubagentStart", Event::SubagentStart)
+    },
+    AgentEvent {
+        subject: Subject::Field("source"),
+        fields: &[("source", "source"), ("model", "model")],
+        plain_is_context: true,
+        ..AgentEvent::of("SessionStart", Event::SessionStart)
+    },
+    AgentEvent {
+        subject: Subject::Field("reason"),
+        fields: &[("reason", "reason")],
+        timeout: Some(1_000),
+        ..AgentEvent::of("SessionEnd", Event::SessionEnd)
+    },
+    AgentEvent {
+        subject: Subject::Field("trigger"),
+        fields: &[("trigger", "trigger")],
+        ..AgentEvent::of("PreCompact", Event::PreCompress)
+    },
+    AgentEvent {
+        subject: Subject::Field("trigger"),
+        fields: &[("trigger", "trigger")],
+        ..AgentEvent::of("PostCompact", Event::PostCompress)
+    },
+    AgentEvent { timeout: Some(1_000), ..AgentEvent::of("Interrupt", Event::Interrupt) },
+];
+
+pub(super) static AGENT: Agent = Agent {
+    name: "codex",
+    title: "Codex CLI",
+    events: EVENTS,
+    tools: &[tool("run_shell_command", "Bash")],
+    mcp: ("mcp__", "__"),
+    base: &[
+        (Base::Session, "session_id"),
+        (Base::TranscriptOrNull, "transcript_path"),
+        (Base::Cwd, "cwd"),
+        (Base::Event, "hook_event_name"),
+    ],
+    settings: SettingsForm::Groups,
+    timeout: Timeouts { keys: &["timeout"], unit: 1_000, default: 600_000 },
+    shell: &["bash", "-c"],
+    variables: &[
+        ("PLUGIN_ROOT", Variable::PluginRoot),
+        ("CLAUDE_PLUGIN_ROOT", Variable::PluginRoot),
+    ],
+    expands: true,
+    matches: matching::codex,
+    answer,
+    say,
+    directory: Directory::OfEvent,
+    places: &[".codex/hooks.json"],
+    runs_once: false,
+};
+
+/// What an answer may have at its top. Anything else makes all of it void.
+const TOP: &[&str] = &[
+    "continue",
+    "stopReason",
+    "suppressOutput",
+    "systemMessage",
+    "decision",
+    "reason",
+    "hookSpecificOutput",
+];
+
+/// What `hookSpecificOutput` may have on each event.
+const SPECIFIC: &[(&str, &[&str])] = &[
+    (
+        "PreToolUse",
+        &[
+            "hookEventName",
+            "permissionDecision",
+            "permissionDecisionReason",
+            "updatedInput",
+            "additionalContext",
+        ],
+    ),
+    ("PermissionRequest", &["hookEventName", "decision"]),
+    ("PostToolUse", &["hookEventName", "additionalContext", "updatedMCPToolOutput"]),
+    ("UserPromptSubmit", &["hookEventName", "additionalContext"]),
+    ("SessionStart", &["hookEventName", "additionalContext"]),
+    ("SubagentStart", &["hookEventName", "additionalContext"]),
+];
+
+/// Events where plain text is a failed run, and not nothing.
+const JSON_ONLY: &[&str] = &["Stop", "SubagentStop", "Interrupt"];
+
+fn failed(reason: &str) -> HomeAnswer {
+    let hint = "Codex takes nothing of such an answer".to_owned();
+    let failure = HookFailure::InvalidAnswer(InvalidAnswer::new(reason.to_owned(), hint));
+    HomeAnswer { failure: Some(failure), ..HomeAnswer::default() }
+}
+
+/// What a hook has answered, as Codex reads it: an object on exit 0, in which everything is known; a
+/// denial of exit 2 that says why.
+fn answer(event: &AgentEvent, ended: &Ended<'_>) -> HomeAnswer {
+    match ended.code {
+        Some(0) => {}
+        Some(2) if event.exit_two == ExitTwo::Denies && !ended.stderr.trim().is_empty() => {
+            let output = HookOutput::deny(ended.stderr.trim());
+            return HomeAnswer { output: Some(output), ..HomeAnswer::default() };
+        }
+        code => {
+            let failure = Some(HookFailure::ExitCode { code: code.unwrap_or(1) });
+            return HomeAnswer { failure, ..HomeAnswer::default() };
+        }
+    }
+    let text = ended.stdout.trim();
+    if text.is_empty() {
+        return HomeAnswer::default();
+    }
+    let Some(fields) = object_on(text) else {
+        return match () {
+            () if text.starts_with(['{', '[']) || JSON_ONLY.contains(&event.name) => {
+                failed("standard output is no object")
+            }
+            () if event.plain_is_context => HomeAnswer {
+                output: Some(HookOutput::default().with_additional_context(text)),
+                ..HomeAnswer::default()
+            },
+            () => HomeAnswer::default(),
+        };
+    };
+    match of_object(event, &fields) {
+        Ok(output) => HomeAnswer { output: Some(output), ..HomeAnswer::default() },
+        Err(reason) => failed(&reason),
+    }
+}
+
+fn of_object(event: &AgentEvent, fields: &JsonObject) -> Result<HookOutput, String> {
+    let text = |name: &str| fields.get(name).and_then(RawJson::to_text);
+    if let Some((name, _)) = fields.iter().find(|(name, _)| !TOP.contains(name)) {
+        return Err(format!("`{name}` is not known"));
+    }
+    if event.name == "Interrupt" && fields.iter().any(|(name, _)| name != "systemMessage") {
+        return Err("only `systemMessage` is known".to_owned());
+    }
+    let stops = fields.get("continue").and_then(RawJson::to_bool) == Some(false);
+    let is_of_call = matches!(event.name, "PreToolUse" | "PermissionRequest");
+    let suppresses = fields.get("suppressOutput").and_then(RawJson::to_bool) == Some(true);
+    if is_of_call && (stops || text("stopReason").is_some())
+        || suppresses && (is_of_call || event.name == "PostToolUse")
+    {
+        return Err(format!("it cannot be stopped or suppressed on {}", event.name));
+    }
+    let mut output = HookOutput { system_message: text("systemMessage"), ..HookOutput::default() };
+    // A subagent is not kept from starting.
+    if stops && event.name != "SubagentStart" {
+        output.should_continue = Some(false);
+        output.stop_reason = text("stopReason");
+    }
+    match (text("decision").as_deref(), text("reason")) {
+        (None, None) => {}
+        (None, Some(_)) if event.name == "PostToolUse" => {
+            return Err("a reason without a decision".to_owned());
+        }
+        (None, Some(_)) => {}
+        (Some("block"), Some(reason)) if event.blocks && !reason.trim().is_empty() => {
+            output.decision = Some(Decision::Deny);
+            output.reason = Some(reason);
+        }
+        (Some(_), _) => return Err("a decision that is not known, or has no reason".to_owned()),
+    }
+    if let Some(specific) = fields.get("hookSpecificOutput").filter(|it| !it.is_null()) {
+        let specific = specific.to_object().map_err(|_| "hookSpecificOutput is no object")?;
+        take_specific(event, &specific, &mut output)?;
+    }
+    Ok(output)
+}
+
+fn take_specific(
+    event: &AgentEvent,
+    specific: &JsonObject,
+    output: &mut HookOutput,
+) -> Result<(), String> {
+    let known = SPECIFIC.iter().find(|(name, _)| *name == event.name).map(|(_, known)| *known);
+    let known = known.ok_or("hookSpecificOutput is not known there")?;
+    if let Some((name, _)) = specific.iter().find(|(name, _)| !known.contains(name)) {
+        return Err(format!("`hookSpecificOutput.{name}` is not known"));
+    }
+    let text = |name: &str| specific.get(name).and_then(RawJson::to_text);
+    if text("hookEventName").as_deref() != Some(event.name) {
+        return Err("hookSpecificOutput.hookEventName is not the event".to_owned());
+    }
+    let updated = specific.get("updatedInput").filter(|it| it.to_object().is_ok());
+    match text("permissionDecision").as_deref() {
+        None => {}
+        Some("deny") => {
+            let reason = text("permissionDecisionReason").filter(|it| !it.trim().is_empty());
+            output.reason = Some(reason.ok_or("a denial without a reason")?);
+            output.decision = Some(Decision::Deny);
+        }
+        Some("allow") if updated.is_some() => output.decision = Some(Decision::Allow),
+        Some(_) => return Err("a permissionDecision that is not obeyed".to_owned()),
+    }
+    let mut set = |name: &str, value: &RawJson| {
+        output.hook_specific_output.get_or_insert_default().insert(name, value.clone());
+    };
+    if let Some(updated) = updated.filter(|_| text("permissionDecision").is_some()) {
+        set("updatedInput", updated);
+    }
+    if let Some(context) = specific.get("additionalContext").filter(|it| it.to_text().is_some()) {
+        set("additionalContext", context);
+    }
+    let Some(decided) = specific.get("decision").and_then(|it| it.to_object().ok()) else {
+        return Ok(());
+    };
+    for name in ["updatedInput", "updatedPermissions", "interrupt"] {
+        if decided.get(name).is_some_and(|it| !it.is_null() && it.to_bool() != Some(false)) {
+            return Err(format!("`decision.{name}` is not obeyed"));
+        }
+    }
+    match decided.get("behavior").and_then(RawJson::to_text).as_deref() {
+        Some("deny") => {
+            output.decision = Some(Decision::Deny);
+            output.reason = decided.get("message").and_then(RawJson::to_text);
+        }
+        Some("allow") => output.decision = Some(Decision::Allow),
+        _ => return Err("a decision without a behavior".to_owned()),
+    }
+    Ok(())
+}
+
+/// What is said to Codex, which refuses what it does not know: an ask is a denial, since it would run the
+/// tool.
+fn say(event: &AgentEvent, verdict: &Verdict<'_>) -> Said {
+    let mut answer = JsonObject::new();
+    let mut specific = JsonObject::new();
+    let refuses = verdict.forbids() || verdict.asks();
+    put(&mut answer, "systemMessage", verdict.system_message);
+    let has_context = SPECIFIC
+        .iter()
+        .any(|(name, known)| *name == event.name && known.contains(&"additionalContext"));
+    match event.name {
+        "PreToolUse" => {
+            let updated = verdict.tool_input.filter(|_| !refuses);
+            let word = if refuses { Some("deny") } else { updated.map(|_| "allow") };
+            put(&mut specific, "permissionDecision", word);
+            put(&mut specific, "permissionDecisionReason", refuses.then(|| verdict.why()));
+            if let Some(input) = updated {
+                specific.insert("updatedInput", input.clone());
+            }
+        }
+        "PermissionRequest" => {
+            let word = if verdict.forbids() {
+                Some("deny")
+            } else {
+                (verdict.allowed && !verdict.asks()).then_some("allow")
+            };
+            let mut decision = JsonObject::new();
+            put(&mut decision, "behavior", word);
+            put(&mut decision, "message", verdict.forbids().then(|| verdict.why()));
+            if word.is_some() {
+                specific.insert("decision", decision.to_raw());
+            }
+        }
+        "Interrupt" => {}
+        _ if verdict.stops() && event.name != "SubagentStart" && event.name != "SessionEnd" => {
+            answer.insert("continue", RawJson::from_bool(false));
+            put(&mut answer, "stopReason", Some(verdict.why()));
+        }
+        "PreCompact" if refuses => {
+            answer.insert("continue", RawJson::from_bool(false));
+            put(&mut answer, "stopReason", Some(verdict.why()));
+        }
+        _ if event.blocks && refuses => {
+            put(&mut answer, "decision", Some("block"));
+            put(&mut answer, "reason", Some(verdict.why()));
+        }
+        _ => {}
+    }
+    put(&mut specific, "additionalContext", verdict.additional_context.filter(|_| has_context));
+    if !specific.is_empty() {
+        let mut whole = JsonObject::new();
+        put(&mut whole, "hookEventName", Some(event.name));
+        whole.overlay(&specific);
+        answer.insert("hookSpecificOutput", whole.to_raw());
+    }
+    Said::json(&answer)
+}

@@ -1,0 +1,401 @@
+//! GitHub Copilot CLI, whose events have two forms: its own, and Claude Code's under Claude's names.
+
+use hook_core::HookEventName as Event;
+use hook_core::event::output::{Decision, HookOutput};
+use hook_core::failure::HookFailure;
+use hook_core::language::{Ended, HomeAnswer};
+use hook_core::{JsonObject, RawJson};
+
+use super::claude::{self, object_on, reason};
+use super::matching;
+use super::table::{
+    Agent, AgentEvent, Base, Directory, ExitTwo, Part, SettingsForm, Subject, Timeouts, Tool,
+    Variable, tool,
+};
+use super::verdict::{Said, Verdict, put};
+
+const OWN_CALL: &[(&str, &str)] = &[("tool_name", "toolName"), ("tool_input", "toolArgs")];
+const CLAUDES_CALL: &[(&str, &str)] = &[("tool_name", "tool_name"), ("tool_input", "tool_input")];
+const OWN_BASE: &[(Base, &str)] = &[
+    (Base::Session, "sessionId"),
+    (Base::Milliseconds, "timestamp"),
+    (Base::Cwd, "cwd"),
+    (Base::Transcript, "transcriptPath"),
+];
+const CLAUDES_BASE: &[(Base, &str)] = &[
+    (Base::Event, "hook_event_name"),
+    (Base::Session, "session_id"),
+    (Base::Timestamp, "timestamp"),
+    (Base::Cwd, "cwd"),
+    (Base::Transcript, "transcript_path"),
+];
+const OWN_TOOLS: &[Tool] = &[
+    tool("run_shell_command", "bash"),
+    Tool { ours: "read_file", theirs: "view", fields: &[("file_path", "path")] },
+    Tool {
+        ours: "write_file",
+        theirs: "create",
+        fields: &[("file_path", "path"), ("content", "file_text")],
+    },
+    Tool {
+        ours: "replace",
+        theirs: "edit",
+        fields: &[("file_path", "path"), ("old_string", "old_str"), ("new_string", "new_str")],
+    },
+    tool("glob", "glob"),
+    tool("grep_search", "grep"),
+    tool("web_fetch", "web_fetch"),
+    tool("google_web_search", "web_search"),
+    tool("invoke_agent", "task"),
+    tool("ask_user", "ask_user"),
+];
+
+/// An event in Copilot's own form.
+const fn own(event: AgentEvent) -> AgentEvent {
+    AgentEvent { base: Some(OWN_BASE), tools: Some(OWN_TOOLS), ..event }
+}
+
+/// An event in Claude Code's form.
+const fn claudes(event: AgentEvent) -> AgentEvent {
+    AgentEvent { base: Some(CLAUDES_BASE), tools: Some(claude::TOOLS), ..event }
+}
+
+const fn denying(event: AgentEvent) -> AgentEvent {
+    AgentEvent { exit_two: ExitTwo::Denies, blocks: true, ..event }
+}
+
+const NO_TURN: &[(&str, &str)] =
+    &[("prompt", "\"\""), ("prompt_response", "\"\""), ("stop_hook_active", "false")];
+const NO_AGENT: &[(&str, &str)] = &[("agent_id", "\"\""), ("agent_type", "\"\"")];
+
+const EVENTS: &[AgentEvent] = &[
+    own(denying(AgentEvent {
+        subject: Subject::Tool,
+        fields: OWN_CALL,
+        ..AgentEvent::of("preToolUse", Event::BeforeTool)
+    })),
+    claudes(denying(AgentEvent {
+        subject: Subject::Tool,
+        fields: CLAUDES_CALL,
+        ..AgentEvent::of("PreToolUse", Event::BeforeTool)
+    })),
+    own(AgentEvent {
+        part: Part::Succeeded,
+        subject: Subject::Tool,
+        fields: &[
+            ("tool_name", "toolName"),
+            ("tool_input", "toolArgs"),
+            ("tool_response", "toolResult"),
+        ],
+        ..AgentEvent::of("postToolUse", Event::AfterTool)
+    }),
+    claudes(AgentEvent {
+        part: Part::Succeeded,
+        subject: Subject::Tool,
+        fields: &[
+            ("tool_name", "tool_name"),
+            ("tool_input", "tool_input"),
+            ("tool_response", "tool_result"),
+        ],
+        ..AgentEvent::of("PostToolUse", Event::AfterTool)
+    }),
+    own(AgentEvent {
+        subject: Subject::Tool,
+        fields: &[("tool_name", "toolName"), ("tool_input", "toolArgs"), ("error", "error")],
+        ..AgentEvent::of("postToolUseFailure", Event::ToolError)
+    }),
+    claudes(AgentEvent {
+        subject: Subject::Tool,
+        fields: &[("tool_name", "tool_name"), ("tool_input", "tool_input"), ("error", "error")],
+        ..AgentEvent::of("PostToolUseFailure", Event::ToolError)
+    }),
+    own(denying(AgentEvent {
+        subject: Subject::Tool,
+        fields: OWN_CALL,
+        ..AgentEvent::of("permissionRequest", Event::PermissionRequest)
+    })),
+    claudes(denying(AgentEvent {
+        subject: Subject::Tool,
+        fields: CLAUDES_CALL,
+        ..AgentEvent::of("PermissionRequest", Event::PermissionRequest)
+    })),
+    own(AgentEvent {
+        fields: &[("prompt", "prompt")],
+        ..AgentEvent::of("userPromptSubmitted", Event::BeforeAgent)
+    }),
+    claudes(AgentEvent {
+        fields: &[("prompt", "prompt")],
+        ..AgentEvent::of("UserPromptSubmit", Event::BeforeAgent)
+    }),
+    own(AgentEvent {
+        fields: &[("stop_hook_active", "stop_hook_active")],
+        missing: NO_TURN,
+        blocks: true,
+        ..AgentEvent::of("agentStop", Event::AfterAgent)
+    }),
+    claudes(AgentEvent {
+        fields: &[
+            ("stop_hook_active", "stop_hook_active"),
+            ("prompt_response", "last_assistant_message"),
+        ],
+        missing: NO_TURN,
+        blocks: true,
+        ..AgentEvent::of("Stop", Event::AfterAgent)
+    }),
+    own(AgentEvent {
+        subject: Subject::Field("agentName"),
+        fields: &[("agent_type", "agentName"), ("prompt_response", "response")],
+        missing: NO_AGENT,
+        blocks: true,
+        ..AgentEvent::of("subagentStop", Event::SubagentStop)
+    }),
+    claudes(AgentEvent {
+        subject: Subject::Field("agent_type"),
+        fields: &[("agent_id", "agent_id"), ("agent_type", "agent_type")],
+        missing: NO_AGENT,
+        blocks: true,
+        ..AgentEvent::of("SubagentStop", Event::SubagentStop)
+    }),
+    own(AgentEvent {
+        subject: Subject::Field("agentName"),
+        fields: &[("agent_type", "agentName")],
+        missing: NO_AGENT,
+        ..AgentEvent::of("subagentStart", Event::SubagentStart)
+    }),
+    claudes(AgentEvent {
+        subject: Subject::Field("agent_type"),
+        fields: &[("agent_id", "agent_id"), ("agent_type", "agent_type")],
+        missing: NO_AGENT,
+        ..AgentEvent::of("SubagentStart", Event::SubagentStart)
+    }),
+    own(AgentEvent {
+        fields: &[("source", "source")],
+        missing: &[("source", "\"startup\"")],
+        ..AgentEvent::of("sessionStart", Event::SessionStart)
+    }),
+    claudes(AgentEvent {
+        fields: &[("source", "source")],
+        missing: &[("source", "\"startup\"")],
+        ..AgentEvent::of("SessionStart", Event::SessionStart)
+    }),
+    own(AgentEvent {
+        fields: &[("reason", "reason")],
+        missing: &[("reason", "\"other\"")],
+        ..AgentEvent::of("sessionEnd", Event::SessionEnd)
+    }),
+    claudes(AgentEvent {
+        fields: &[("reason", "reason")],
+        missing: &[("reason", "\"other\"")],
+        ..AgentEvent::of("SessionEnd", Event::SessionEnd)
+    }),
+    own(AgentEvent {
+        fields: &[("error", "error")],
+        missing: &[("error", "\"\"")],
+        ..AgentEvent::of("errorOccurred", Event::TurnFailed)
+    }),
+    claudes(AgentEvent {
+        fields: &[("error", "error")],
+        missing: &[("error", "\"\"")],
+        ..AgentEvent::of("ErrorOccurred", Event::TurnFailed)
+    }),
+    own(AgentEvent {
+        subject: Subject::Field("trigger"),
+        fields: &[("trigger", "trigger"), ("custom_instructions", "customInstructions")],
+        ..AgentEvent::of("preCompact", Event::PreCompress)
+    }),
+    claudes(AgentEvent {
+        subject: Subject::Field("trigger"),
+        fields: &[("trigger", "trigger"), ("custom_instructions", "custom_instructions")],
+        ..AgentEvent::of("PreCompact", Event::PreCompress)
+    }),
+    own(AgentEvent {
+        subject: Subject::Field("notification_type"),
+        fields: &[("message", "message"), ("notification_type", "notification_type")],
+        ..AgentEvent::of("notification", Event::Notification)
+    }),
+    own(AgentEvent::own("userPromptTransformed")),
+];
+
+pub(super) static AGENT: Agent = Agent {
+    name: "copilot",
+    title: "Copilot CLI",
+    events: EVENTS,
+    tools: OWN_TOOLS,
+    mcp: ("mcp__", "__"),
+    base: OWN_BASE,
+    settings: SettingsForm::Both,
+    timeout: Timeouts { keys: &["timeoutSec", "timeout"], unit: 1_000, default: 30_000 },
+    shell: &["bash", "--norc", "--noprofile", "-c"],
+    variables: &[
+        ("COPILOT_CLI", Variable::Word("1")),
+        ("COPILOT_PROJECT_DIR", Variable::Project),
+        ("CLAUDE_PROJECT_DIR", Variable::Project),
+    ],
+    expands: true,
+    matches: matching::copilot,
+    answer,
+    say,
+    directory: Directory::Project,
+    places: &[
+        ".github/hooks/*.json",
+        ".github/copilot/settings.json",
+        ".github/copilot/settings.local.json",
+        ".copilot/hooks/*.json",
+    ],
+    runs_once: false,
+};
+
+fn is_call(event: &AgentEvent) -> bool {
+    event.name.eq_ignore_ascii_case("preToolUse")
+}
+
+/// Whether it is this event, in either form.
+fn is(event: &AgentEvent, name: &str) -> bool {
+    event.name.eq_ignore_ascii_case(name)
+}
+
+/// The one document on standard output, without the lines that say how far a hook is.
+fn document(stdout: &str) -> Option<JsonObject> {
+    let is_progress = |line: &&str| {
+        let object = object_on(line);
+        object.is_some_and(|it| {
+            it.get("type").and_then(RawJson::to_text).as_deref() == Some("progress")
+        })
+    };
+    let lines: Vec<&str> = stdout.lines().filter(|line| !is_progress(line)).collect();
+    object_on(&lines.join("\n"))
+}
+
+/// What a hook has answered, as Copilot reads it.
+fn answer(event: &AgentEvent, ended: &Ended<'_>) -> HomeAnswer {
+    let said = document(ended.stdout).map(|fields| of_object(event, &fields));
+    match ended.code {
+        Some(0) => HomeAnswer { output: said, ..HomeAnswer::default() },
+        Some(2) if event.exit_two == ExitTwo::Denies => {
+            let mut output = said.unwrap_or_default();
+            if output.decision != Some(Decision::Deny) || output.reason.is_none() {
+                output.reason = Some(reason(ended.stderr));
+            }
+            output.decision = Some(Decision::Deny);
+            HomeAnswer { output: Some(output), ..HomeAnswer::default() }
+        }
+        Some(2) if is(event, "postToolUseFailure") => {
+            let text = ended.stdout.trim();
+            let output =
+                (!text.is_empty()).then(|| HookOutput::default().with_additional_context(text));
+            HomeAnswer { output, ..HomeAnswer::default() }
+        }
+        // Before a tool, any failure denies; only one that took too long does not.
+        Some(code) if is_call(event) => {
+            let text = ended.stderr.trim();
+            let reason = match text {
+                "" => format!("the hook failed with exit code {code}"),
+                text => text.to_owned(),
+            };
+            let output = Some(HookOutput::deny(reason));
+            HomeAnswer { output, ..HomeAnswer::default() }
+        }
+        code => {
+            let failure = Some(HookFailure::ExitCode { code: code.unwrap_or(1) });
+            HomeAnswer { failure, ..HomeAnswer::default() }
+        }
+    }
+}
+
+fn of_object(event: &AgentEvent, fields: &JsonObject) -> HookOutput {
+    let text = |name: &str| fields.get(name).and_then(RawJson::to_text);
+    let mut output = HookOutput::default();
+    let mut set = |name: &str, value: &RawJson| {
+        output.hook_specific_output.get_or_insert_default().insert(name, value.clone());
+    };
+    let context = fields.get("additionalContext").filter(|it| it.to_text().is_some());
+    let takes_context = ["sessionStart", "subagentStart", "notification", "postToolUse"];
+    if let Some(context) = context.filter(|_| takes_context.iter().any(|name| is(event, name))) {
+        set("additionalContext", context);
+    }
+    if let Some(arguments) = fields.get("modifiedArgs").filter(|it| it.to_object().is_ok())
+        && is_call(event)
+    {
+        set("updatedInput", arguments);
+    }
+    for (name, of) in [
+        ("modifiedResult", "postToolUse"),
+        ("modifiedResponse", "subagentStop"),
+        ("interrupt", "permissionRequest"),
+    ] {
+        if let Some(value) = fields.get(name).filter(|_| is(event, of)) {
+            set(name, value);
+        }
+    }
+    if is_call(event) {
+        // Under Claude's name it may be written as there, too.
+        let is_claudes = event.name == "PreToolUse";
+        let specific = fields.get("hookSpecificOutput").filter(|_| is_claudes);
+        if let Some(specific) = specific.and_then(|it| it.to_object().ok()) {
+            claude::take_specific(event, &specific, &mut output);
+        }
+        let decision = match text("permissionDecision").as_deref() {
+            Some("deny") => Some(Decision::Deny),
+            Some("ask") => Some(Decision::Ask),
+            Some("allow") => Some(Decision::Allow),
+            _ => None,
+        };
+        if decision.is_some() {
+            output.decision = decision;
+            output.reason = text("permissionDecisionReason");
+        }
+    } else if is(event, "permissionRequest") {
+        match text("behavior").as_deref() {
+            Some("deny") => {
+                output.decision = Some(Decision::Deny);
+                output.reason = text("message");
+            }
+            Some("allow") => output.decision = Some(Decision::Allow),
+            _ => {}
+        }
+    } else if event.blocks && text("decision").as_deref() == Some("block") {
+        output.decision = Some(Decision::Deny);
+        output.reason = text("reason");
+    }
+    output
+}
+
+/// What is said to Copilot.
+fn say(event: &AgentEvent, verdict: &Verdict<'_>) -> Said {
+    let mut answer = JsonObject::new();
+    let refuses = verdict.forbids() || verdict.asks();
+    if is_call(event) {
+        let word = match () {
+            () if verdict.forbids() => Some("deny"),
+            () if verdict.asks() => Some("ask"),
+            () if verdict.allowed => Some("allow"),
+            () => None,
+        };
+        put(&mut answer, "permissionDecision", word);
+        let reason = if verdict.forbids() { Some(verdict.why()) } else { verdict.reason };
+        put(&mut answer, "permissionDecisionReason", reason.filter(|_| word.is_some()));
+        if let Some(input) = verdict.tool_input {
+            answer.insert("modifiedArgs", input.clone());
+        }
+    } else if is(event, "permissionRequest") {
+        let word = if verdict.forbids() {
+            Some("deny")
+        } else {
+            (verdict.allowed && !verdict.asks()).then_some("allow")
+        };
+        put(&mut answer, "behavior", word);
+        put(&mut answer, "message", verdict.forbids().then(|| verdict.why()));
+        verdict.copy(&["interrupt"], &mut answer);
+    } else if event.blocks && refuses && !verdict.stops() {
+        put(&mut answer, "decision", Some("block"));
+        put(&mut answer, "reason", Some(verdict.why()));
+    }
+    if ["sessionStart", "subagentStart", "notification", "postToolUse"]
+        .iter()
+        .any(|name| is(event, name))
+    {
+        put(&mut answer, "additionalContext", verdict.additional_context);
+    }
+    verdict.copy(&["modifiedResult", "modifiedResponse"], &mut answer);
+    Said::json(&answer)
+}

@@ -1,0 +1,343 @@
+//! Cursor.
+
+use hook_core::HookEventName as Event;
+use hook_core::event::output::{Decision, HookOutput};
+use hook_core::failure::{HookFailure, InvalidAnswer};
+use hook_core::language::{Ended, HomeAnswer};
+use hook_core::{JsonObject, RawJson};
+
+use super::claude::{object_on, reason};
+use super::matching;
+use super::table::{
+    Agent, AgentEvent, Base, Directory, ExitTwo, Part, SettingsForm, Subject, Timeouts, Tool,
+    Variable, tool,
+};
+use super::verdict::{Said, Verdict, put};
+
+const fn denying(event: AgentEvent) -> AgentEvent {
+    AgentEvent { exit_two: ExitTwo::Denies, blocks: true, ..event }
+}
+
+const SHELL: Part = Part::Tools(&["run_shell_command"]);
+
+const EVENTS: &[AgentEvent] = &[
+    denying(AgentEvent {
+        subject: Subject::Tool,
+        fields: &[
+            ("tool_name", "tool_name"),
+            ("tool_input", "tool_input"),
+            ("tool_call_id", "tool_use_id"),
+        ],
+        ..AgentEvent::of("preToolUse", Event::BeforeTool)
+    }),
+    denying(AgentEvent {
+        part: SHELL,
+        subject: Subject::Field("command"),
+        fields: &[("tool_input.command", "command")],
+        ..AgentEvent::of("beforeShellExecution", Event::BeforeTool)
+    }),
+    denying(AgentEvent {
+        part: Part::Mcp,
+        subject: Subject::Field("tool_name"),
+        fields: &[("tool_name", "tool_name"), ("tool_input", "tool_input")],
+        ..AgentEvent::of("beforeMCPExecution", Event::BeforeTool)
+    }),
+    denying(AgentEvent {
+        part: Part::Tools(&["read_file"]),
+        subject: Subject::Word("Read"),
+        fields: &[("tool_input.file_path", "file_path")],
+        ..AgentEvent::of("beforeReadFile", Event::BeforeTool)
+    }),
+    AgentEvent {
+        part: Part::Succeeded,
+        subject: Subject::Tool,
+        fields: &[
+            ("tool_name", "tool_name"),
+            ("tool_input", "tool_input"),
+            ("tool_response", "tool_output"),
+            ("duration_ms", "duration"),
+            ("tool_call_id", "tool_use_id"),
+        ],
+        ..AgentEvent::of("postToolUse", Event::AfterTool)
+    },
+    AgentEvent {
+        subject: Subject::Tool,
+        fields: &[
+            ("tool_name", "tool_name"),
+            ("tool_input", "tool_input"),
+            ("error", "error_message"),
+        ],
+        ..AgentEvent::of("postToolUseFailure", Event::ToolError)
+    },
+    AgentEvent {
+        part: SHELL,
+        subject: Subject::Field("command"),
+        fields: &[("tool_input.command", "command"), ("tool_response", "output")],
+        missing: &[("tool_response", "\"\"")],
+        ..AgentEvent::of("afterShellExecution", Event::AfterTool)
+    },
+    AgentEvent {
+        part: Part::Mcp,
+        subject: Subject::Field("tool_name"),
+        fields: &[
+            ("tool_name", "tool_name"),
+            ("tool_input", "tool_input"),
+            ("tool_response", "result_json"),
+        ],
+        missing: &[("tool_response", "\"\"")],
+        ..AgentEvent::of("afterMCPExecution", Event::AfterTool)
+    },
+    AgentEvent {
+        part: Part::Tools(&["replace", "write_file"]),
+        subject: Subject::Word("Write"),
+        fields: &[("tool_input.file_path", "file_path"), ("tool_input.edits", "edits")],
+        missing: &[("tool_response", "\"\"")],
+        ..AgentEvent::of("afterFileEdit", Event::AfterTool)
+    },
+    denying(AgentEvent {
+        subject: Subject::Word("UserPromptSubmit"),
+        fields: &[("prompt", "prompt")],
+        ..AgentEvent::of("beforeSubmitPrompt", Event::BeforeAgent)
+    }),
+    AgentEvent {
+        subject: Subject::Word("Stop"),
+        missing: &[("prompt", "\"\""), ("prompt_response", "\"\""), ("stop_hook_active", "false")],
+        blocks: true,
+        ..AgentEvent::of("stop", Event::AfterAgent)
+    },
+    denying(AgentEvent {
+        subject: Subject::Field("subagent_type"),
+        fields: &[("agent_id", "subagent_id"), ("agent_type", "subagent_type"), ("task", "task")],
+        missing: &[("agent_id", "\"\""), ("agent_type", "\"\"")],
+        ..AgentEvent::of("subagentStart", Event::SubagentStart)
+    }),
+    AgentEvent {
+        subject: Subject::Field("subagent_type"),
+        fields: &[("agent_type", "subagent_type"), ("prompt_response", "summary")],
+        missing: &[("agent_id", "\"\""), ("agent_type", "\"\"")],
+        blocks: true,
+        ..AgentEvent::of("subagentStop", Event::SubagentStop)
+    },
+    AgentEvent {
+        missing: &[("source", "\"startup\"")],
+        ..AgentEvent::of("sessionStart", Event::SessionStart)
+    },
+    AgentEvent {
+        fields: &[("duration_ms", "duration_ms")],
+        missing: &[("reason", "\"other\"")],
+        ..AgentEvent::of("sessionEnd", Event::SessionEnd)
+    },
+    AgentEvent {
+        fields: &[("trigger", "trigger")],
+        ..AgentEvent::of("preCompact", Event::PreCompress)
+    },
+    AgentEvent { subject: Subject::Word("AgentResponse"), ..AgentEvent::own("afterAgentResponse") },
+    AgentEvent { subject: Subject::Word("AgentThought"), ..AgentEvent::own("afterAgentThought") },
+    denying(AgentEvent {
+        subject: Subject::Word("TabRead"),
+        ..AgentEvent::own("beforeTabFileRead")
+    }),
+    AgentEvent { subject: Subject::Word("TabWrite"), ..AgentEvent::own("afterTabFileEdit") },
+    AgentEvent::own("workspaceOpen"),
+];
+
+pub(super) static AGENT: Agent = Agent {
+    name: "cursor",
+    title: "Cursor",
+    events: EVENTS,
+    tools: &[
+        tool("run_shell_command", "Shell"),
+        tool("read_file", "Read"),
+        Tool { ours: "write_file", theirs: "Write", fields: &[] },
+        Tool { ours: "replace", theirs: "Write", fields: &[] },
+        tool("grep_search", "Grep"),
+        tool("invoke_agent", "Task"),
+    ],
+    mcp: ("MCP:", ""),
+    base: &[
+        (Base::Session, "conversation_id"),
+        (Base::Event, "hook_event_name"),
+        (Base::Roots, "workspace_roots"),
+        (Base::TranscriptOrNull, "transcript_path"),
+        (Base::Cwd, "cwd"),
+    ],
+    settings: SettingsForm::Flat,
+    timeout: Timeouts { keys: &["timeout"], unit: 1_000, default: 60_000 },
+    shell: &["bash", "-c"],
+    variables: &[
+        ("CURSOR_PROJECT_DIR", Variable::Project),
+        ("CLAUDE_PROJECT_DIR", Variable::Project),
+        ("CURSOR_VERSION", Variable::Word("2.0.0")),
+        ("CURSOR_TRANSCRIPT_PATH", Variable::Transcript),
+        ("CURSOR_PLUGIN_ROOT", Variable::PluginRoot),
+    ],
+    expands: true,
+    matches: matching::cursor,
+    answer,
+    say,
+    directory: Directory::Project,
+    places: &[".cursor/hooks.json"],
+    runs_once: false,
+};
+
+/// Events whose answers say `permission`.
+fn has_permission(event: &AgentEvent) -> bool {
+    matches!(
+        event.name,
+        "preToolUse"
+            | "beforeShellExecution"
+            | "beforeMCPExecution"
+            | "beforeReadFile"
+            | "beforeTabFileRead"
+            | "subagentStart"
+    )
+}
+
+/// What a hook has answered, as Cursor reads it: an object on exit 0; a denial of exit 2; anything else
+/// is a failure.
+fn answer(event: &AgentEvent, ended: &Ended<'_>) -> HomeAnswer {
+    match ended.code {
+        Some(0) => {}
+        Some(2) if event.exit_two == ExitTwo::Denies => {
+            let said = object_on(ended.stdout).map(|fields| of_object(event, &fields));
+            let mut output = said.unwrap_or_default();
+            if output.decision != Some(Decision::Deny) || output.reason.is_none() {
+                output.reason = Some(reason(ended.stderr));
+            }
+            output.decision = Some(Decision::Deny);
+            return HomeAnswer { output: Some(output), ..HomeAnswer::default() };
+        }
+        Some(2) => return HomeAnswer::default(),
+        code => {
+            let failure = Some(HookFailure::ExitCode { code: code.unwrap_or(1) });
+            return HomeAnswer { failure, ..HomeAnswer::default() };
+        }
+    }
+    if ended.stdout.trim().is_empty() {
+        return HomeAnswer::default();
+    }
+    match object_on(ended.stdout) {
+        Some(fields) => {
+            HomeAnswer { output: Some(of_object(event, &fields)), ..HomeAnswer::default() }
+        }
+        None => {
+            let hint = "Cursor takes nothing of such an answer".to_owned();
+            let wrong = InvalidAnswer::new("standard output is no object".to_owned(), hint);
+            let failure = Some(HookFailure::InvalidAnswer(wrong));
+            HomeAnswer { failure, ..HomeAnswer::default() }
+        }
+    }
+}
+
+fn of_object(event: &AgentEvent, fields: &JsonObject) -> HookOutput {
+    let text = |names: &[&str]| {
+        let mut values = names.iter().filter_map(|name| fields.get(name));
+        values.find_map(RawJson::to_text)
+    };
+    let mut output = HookOutput::default();
+    let user = text(&["user_message", "userMessage"]);
+    let agent = text(&["agent_message", "agentMessage"]);
+    let specific = fields.get("hookSpecificOutput").and_then(|it| it.to_object().ok());
+    let claudes = specific.as_ref().and_then(|it| it.get("permissionDecision")?.to_text());
+    if has_permission(event) {
+        let word = text(&["permission"]).or(claudes);
+        output.decision = match word.as_deref() {
+            Some("deny") => Some(Decision::Deny),
+            // Nobody is asked about a subagent; it is refused.
+            Some("ask") if event.name == "subagentStart" => Some(Decision::Deny),
+            Some("ask") if event.name != "preToolUse" => Some(Decision::Ask),
+            Some("allow") => Some(Decision::Allow),
+            _ => None,
+        };
+        let theirs = specific.as_ref().and_then(|it| it.get("permissionDecisionReason")?.to_text());
+        output.reason = agent.clone().or_else(|| user.clone()).or(theirs);
+    } else if event.name == "beforeSubmitPrompt" {
+        if fields.get("continue").and_then(RawJson::to_bool) == Some(false) {
+            output.decision = Some(Decision::Deny);
+            output.reason.clone_from(&user);
+        }
+    } else if matches!(event.name, "stop" | "subagentStop") {
+        let blocks = text(&["decision"]).as_deref() == Some("block");
+        let message = text(&["followup_message", "followupMessage"]);
+        let message = message.or_else(|| text(&["reason"]).filter(|_| blocks));
+        if let Some(message) = message.filter(|message| !message.trim().is_empty()) {
+            output.decision = Some(Decision::Deny);
+            output.reason = Some(message);
+        }
+    }
+    let mut set = |name: &str, value: &RawJson| {
+        output.hook_specific_output.get_or_insert_default().insert(name, value.clone());
+    };
+    let claudes = specific.as_ref().and_then(|it| it.get("updatedInput"));
+    let updated = fields.get("updated_input").or(claudes).filter(|it| it.to_object().is_ok());
+    if let Some(updated) = updated.filter(|_| event.name == "preToolUse") {
+        set("updatedInput", updated);
+    }
+    let context = fields.get("additional_context").filter(|it| it.to_text().is_some());
+    if let Some(context) = context.filter(|_| matches!(event.name, "postToolUse" | "sessionStart"))
+    {
+        set("additionalContext", context);
+    }
+    if let Some(env) = fields.get("env").filter(|_| event.name == "sessionStart") {
+        set("env", env);
+    }
+    for (name, of) in [("updated_mcp_tool_output", "postToolUse"), ("pluginPaths", "workspaceOpen")]
+    {
+        if let Some(value) = fields.get(name).filter(|_| event.name == of) {
+            set(name, value);
+        }
+    }
+    for (name, value) in [("user_message", &user), ("agent_message", &agent)] {
+        if let Some(value) = value {
+            set(name, &RawJson::from_text(value));
+        }
+    }
+    output
+}
+
+/// What is said to Cursor.
+fn say(event: &AgentEvent, verdict: &Verdict<'_>) -> Said {
+    let mut answer = JsonObject::new();
+    let refuses = verdict.forbids() || verdict.asks();
+    if has_permission(event) {
+        // An ask is not obeyed before a tool, and of a file that is read.
+        let can_ask = matches!(event.name, "beforeShellExecution" | "beforeMCPExecution");
+        let word = match () {
+            () if verdict.forbids() || verdict.asks() && !can_ask => Some("deny"),
+            () if verdict.asks() => Some("ask"),
+            () if verdict.allowed => Some("allow"),
+            () => None,
+        };
+        put(&mut answer, "permission", word);
+        if let Some(input) = verdict.tool_input.filter(|_| event.name == "preToolUse" && !refuses) {
+            answer.insert("updated_input", input.clone());
+        }
+        if refuses {
+            for name in ["user_message", "agent_message"] {
+                match verdict.specific(name) {
+                    Some(own) => answer.insert(name, own.clone()),
+                    None => put(&mut answer, name, Some(verdict.why())),
+                }
+            }
+        }
+    } else if event.name == "beforeSubmitPrompt" {
+        if refuses {
+            answer.insert("continue", RawJson::from_bool(false));
+            put(&mut answer, "user_message", Some(verdict.why()));
+        }
+    } else if matches!(event.name, "stop" | "subagentStop") && refuses && !verdict.stops() {
+        put(&mut answer, "followup_message", Some(verdict.why()));
+    }
+    if matches!(event.name, "postToolUse" | "sessionStart") {
+        put(&mut answer, "additional_context", verdict.additional_context);
+    }
+    let own: &[&str] = match event.name {
+        "sessionStart" => &["env"],
+        "postToolUse" => &["updated_mcp_tool_output"],
+        "workspaceOpen" => &["pluginPaths"],
+        "preCompact" => &["user_message"],
+        _ => &[],
+    };
+    verdict.copy(own, &mut answer);
+    Said::json(&answer)
+}

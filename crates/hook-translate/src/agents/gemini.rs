@@ -1,0 +1,176 @@
+//! Gemini CLI.
+
+use hook_core::HookEventName as Event;
+use hook_core::event::output::HookOutput;
+use hook_core::failure::HookFailure;
+use hook_core::language::{Ended, HomeAnswer};
+use hook_core::{JsonObject, RawJson};
+
+use super::matching;
+use super::table::{
+    Agent, AgentEvent, Base, Directory, Part, SettingsForm, Subject, Timeouts, Variable,
+};
+use super::verdict::{Said, Verdict, put};
+
+const TOOL: &[(&str, &str)] = &[
+    ("tool_name", "tool_name"),
+    ("tool_input", "tool_input"),
+    ("mcp_context", "mcp_context"),
+    ("tool_response", "tool_response"),
+];
+
+const fn same(
+    name: &'static str,
+    ours: Event,
+    fields: &'static [(&'static str, &'static str)],
+) -> AgentEvent {
+    AgentEvent { fields, blocks: true, ..AgentEvent::of(name, ours) }
+}
+
+const EVENTS: &[AgentEvent] = &[
+    AgentEvent { subject: Subject::Tool, ..same("BeforeTool", Event::BeforeTool, TOOL) },
+    AgentEvent {
+        subject: Subject::Tool,
+        part: Part::All,
+        ..same("AfterTool", Event::AfterTool, TOOL)
+    },
+    same("BeforeAgent", Event::BeforeAgent, &[("prompt", "prompt")]),
+    same(
+        "AfterAgent",
+        Event::AfterAgent,
+        &[
+            ("prompt", "prompt"),
+            ("prompt_response", "prompt_response"),
+            ("stop_hook_active", "stop_hook_active"),
+        ],
+    ),
+    same("BeforeModel", Event::BeforeModel, &[("llm_request", "llm_request")]),
+    same(
+        "AfterModel",
+        Event::AfterModel,
+        &[("llm_request", "llm_request"), ("llm_response", "llm_response")],
+    ),
+    same("BeforeToolSelection", Event::BeforeToolSelection, &[("llm_request", "llm_request")]),
+    AgentEvent {
+        subject: Subject::Field("source"),
+        ..same("SessionStart", Event::SessionStart, &[("source", "source")])
+    },
+    AgentEvent {
+        subject: Subject::Field("reason"),
+        ..same("SessionEnd", Event::SessionEnd, &[("reason", "reason")])
+    },
+    AgentEvent {
+        subject: Subject::Field("trigger"),
+        ..same("PreCompress", Event::PreCompress, &[("trigger", "trigger")])
+    },
+    same(
+        "Notification",
+        Event::Notification,
+        &[
+            ("notification_type", "notification_type"),
+            ("message", "message"),
+            ("details", "details"),
+        ],
+    ),
+];
+
+pub(super) static AGENT: Agent = Agent {
+    name: "gemini",
+    title: "Gemini CLI",
+    events: EVENTS,
+    tools: &[],
+    mcp: ("mcp_", "_"),
+    base: &[
+        (Base::Session, "session_id"),
+        (Base::Transcript, "transcript_path"),
+        (Base::Cwd, "cwd"),
+        (Base::Event, "hook_event_name"),
+        (Base::Timestamp, "timestamp"),
+    ],
+    settings: SettingsForm::Groups,
+    timeout: Timeouts { keys: &["timeout"], unit: 1, default: 60_000 },
+    shell: &["bash", "-c"],
+    variables: &[
+        ("GEMINI_PROJECT_DIR", Variable::Cwd),
+        ("GEMINI_CWD", Variable::Cwd),
+        ("GEMINI_SESSION_ID", Variable::Session),
+        ("CLAUDE_PROJECT_DIR", Variable::Cwd),
+    ],
+    expands: false,
+    matches: matching::gemini,
+    answer,
+    say,
+    directory: Directory::OfEvent,
+    places: &[],
+    runs_once: true,
+};
+
+/// What a hook has answered, as Gemini CLI reads it: standard output, or standard error where that is
+/// empty; an object on any exit code; else text, whose meaning is the exit code's.
+fn answer(event: &AgentEvent, ended: &Ended<'_>) -> HomeAnswer {
+    let text = match ended.stdout.trim() {
+        "" => ended.stderr.trim(),
+        text => text,
+    };
+    let code = ended.code.unwrap_or_default();
+    let failure = (code != 0 && code != 2).then_some(HookFailure::ExitCode { code });
+    if text.is_empty() {
+        return HomeAnswer { failure, ..HomeAnswer::default() };
+    }
+    let parsed = RawJson::parse(text).ok();
+    let parsed = parsed.and_then(|value| match value.to_text() {
+        // Written twice.
+        Some(inner) => RawJson::parse(inner).ok(),
+        None => Some(value),
+    });
+    if let Some(fields) = parsed.and_then(|value| value.to_object().ok()) {
+        let mut warnings = Vec::new();
+        let output = Some(HookOutput::read(fields, &mut warnings));
+        let _ = event;
+        return HomeAnswer { output, failure, warnings };
+    }
+    let output = match code {
+        0 => HookOutput::allow().with_system_message(text),
+        1 => HookOutput::allow().with_system_message(format!("Warning: {text}")),
+        _ => return HomeAnswer { output: Some(HookOutput::deny(text)), ..HomeAnswer::default() },
+    };
+    HomeAnswer { output: Some(output), failure, ..HomeAnswer::default() }
+}
+
+/// What is said to Gemini CLI: always an object on standard output and exit 0, since it reads standard
+/// error where there is nothing else.
+fn say(event: &AgentEvent, verdict: &Verdict<'_>) -> Said {
+    let mut answer = JsonObject::new();
+    if verdict.stops() {
+        answer.insert("continue", RawJson::from_bool(false));
+        put(&mut answer, "stopReason", Some(verdict.why()));
+    }
+    let word = match () {
+        () if verdict.forbids() => Some("deny"),
+        () if verdict.asks() => Some("ask"),
+        () if verdict.allowed => Some("allow"),
+        () => None,
+    };
+    put(&mut answer, "decision", word);
+    let reason = if verdict.forbids() { Some(verdict.why()) } else { verdict.reason };
+    put(&mut answer, "reason", reason);
+    put(&mut answer, "systemMessage", verdict.system_message);
+    if verdict.answer.is_some_and(|answer| answer.suppress_output == Some(true)) {
+        answer.insert("suppressOutput", RawJson::from_bool(true));
+    }
+    let mut specific =
+        verdict.answer.and_then(|it| it.hook_specific_output.clone()).unwrap_or_default();
+    specific.remove("hookEventName");
+    specific.remove("additionalContext");
+    put(&mut specific, "additionalContext", verdict.additional_context);
+    if let Some(input) = verdict.tool_input {
+        specific.insert("tool_input", input.clone());
+    }
+    if !specific.is_empty() {
+        let mut whole = JsonObject::new();
+        put(&mut whole, "hookEventName", Some(event.name));
+        whole.overlay(&specific);
+        answer.insert("hookSpecificOutput", whole.to_raw());
+    }
+    Said { stdout: answer.to_raw().as_str().to_owned(), ..Said::default() }
+}

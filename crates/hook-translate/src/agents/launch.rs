@@ -1,0 +1,172 @@
+//! How a hook of an agent is started.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use hook_core::language::{HomeCommand, HomeHook, Launch, Place};
+use hook_core::{RawJson, RawObject};
+
+use super::table::{Agent, Base, Directory, Variable};
+
+/// Variables by which scripts tell the agent that runs them.
+const MARKS: &[&str] = &[
+    "CLAUDECODE",
+    "CLAUDE_PROJECT_DIR",
+    "CLAUDE_PLUGIN_ROOT",
+    "CLAUDE_PLUGIN_DATA",
+    "CLAUDE_ENV_FILE",
+    "CLAUDE_CODE_ENTRYPOINT",
+    "CLAUDE_CODE_SESSION_ID",
+    "GEMINI_PROJECT_DIR",
+    "GEMINI_CWD",
+    "GEMINI_SESSION_ID",
+    "GEMINI_PLANS_DIR",
+    "GEMINI_CLI",
+    "CURSOR_PROJECT_DIR",
+    "CURSOR_VERSION",
+    "CURSOR_USER_EMAIL",
+    "CURSOR_TRANSCRIPT_PATH",
+    "CURSOR_CODE_REMOTE",
+    "CURSOR_PLUGIN_ROOT",
+    "COPILOT_CLI",
+    "COPILOT_PROJECT_DIR",
+    "COPILOT_HOOK_DIR",
+    "COPILOT_AGENT_PROMPT",
+    "PLUGIN_ROOT",
+    "PLUGIN_DATA",
+    "LLXPRT_PROJECT_DIR",
+];
+
+/// The marks that an agent's own hooks have.
+const OWN_MARKS: &[(&str, &[&str])] = &[
+    ("claude", &["CLAUDE"]),
+    ("gemini", &["GEMINI"]),
+    ("cursor", &["CURSOR"]),
+    ("copilot", &["COPILOT"]),
+    ("codex", &["PLUGIN"]),
+    ("vscode", &[]),
+];
+
+pub(super) fn launch(
+    agent: &Agent,
+    hook: &HomeHook,
+    told: &RawObject,
+    place: &Place<'_>,
+) -> Launch {
+    let fields = told.fields();
+    let field = |base: Base| {
+        let event = agent.event(&hook.event);
+        let names = event.and_then(|event| event.base).unwrap_or(agent.base);
+        let name = names.iter().find(|(known, _)| *known == base)?.1;
+        fields.get(name).and_then(RawJson::to_text)
+    };
+    let value = |variable: Variable| -> Option<OsString> {
+        Some(match variable {
+            Variable::Project => place.project.into(),
+            Variable::Cwd => place.directory.into(),
+            Variable::Session => field(Base::Session)?.into(),
+            Variable::Transcript => {
+                field(Base::Transcript).or_else(|| field(Base::TranscriptOrNull))?.into()
+            }
+            Variable::PluginRoot => hook.plugin_root.as_deref()?.into(),
+            Variable::Word(word) => word.into(),
+        })
+    };
+    let mut variables: Vec<(OsString, OsString)> = Vec::new();
+    for (name, variable) in agent.variables {
+        // What the agent itself has set is better than what is made up here.
+        let is_set = matches!(variable, Variable::Word(_)) && place.variable(name).is_some();
+        if let Some(value) = value(*variable).filter(|_| !is_set) {
+            variables.push((name.into(), value));
+        }
+    }
+    let known = |name: &str| {
+        let own = variables.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
+        own.or_else(|| place.variable(name).map(OsStr::to_owned))
+    };
+    let own: Vec<(OsString, OsString)> = hook
+        .variables
+        .iter()
+        .map(|(name, value)| (name.into(), expanded(value, &known).into()))
+        .collect();
+    let text =
+        |text: &str| if agent.expands { replaced(text, &variables) } else { text.to_owned() };
+    let (program, arguments) = match &hook.command {
+        HomeCommand::Program { program, arguments } => (
+            OsString::from(text(program)),
+            arguments.iter().map(|it| OsString::from(text(it))).collect(),
+        ),
+        HomeCommand::Shell { text: command, shell } => {
+            let shell: Vec<&str> = match shell.as_deref() {
+                Some("bash") => vec!["bash", "-c"],
+                Some("powershell") => vec!["pwsh", "-NoProfile", "-Command"],
+                _ => agent.shell.to_vec(),
+            };
+            let mut words = shell.into_iter().map(OsString::from);
+            let program = words.next().unwrap_or_default();
+            (program, words.chain([OsString::from(text(command))]).collect())
+        }
+        _ => Default::default(),
+    };
+    let base = match agent.directory {
+        Directory::OfEvent => place.directory,
+        Directory::Project => place.project,
+    };
+    let directory = match &hook.directory {
+        Some(directory) => base.join(expanded(&directory.to_string_lossy(), &known)),
+        None => of_user(agent, hook, place).unwrap_or_else(|| base.to_path_buf()),
+    };
+    variables.extend(own);
+    let without = MARKS
+        .iter()
+        .filter(|mark| !is_own(agent, mark))
+        .filter(|mark| variables.iter().all(|(name, _)| name.as_os_str() != **mark))
+        .copied()
+        .collect();
+    Launch { program, arguments, directory, variables, without }
+}
+
+fn is_own(agent: &Agent, mark: &str) -> bool {
+    let own = OWN_MARKS.iter().find(|(name, _)| *name == agent.name);
+    own.is_some_and(|(_, beginnings)| beginnings.iter().any(|it| mark.starts_with(it)))
+}
+
+/// Where a hook of the user's runs, and not of a project, where that is another place.
+fn of_user(agent: &Agent, hook: &HomeHook, place: &Place<'_>) -> Option<PathBuf> {
+    let is_elsewhere = agent.name == "cursor" && hook.is_users;
+    is_elsewhere.then(|| Path::new(place.variable("HOME")?).join(".cursor").into()).flatten()
+}
+
+/// A command with the values of the agent's own variables in the place of `${NAME}`.
+fn replaced(text: &str, variables: &[(OsString, OsString)]) -> String {
+    let mut text = text.to_owned();
+    for (name, value) in variables {
+        let mark = format!("${{{}}}", name.to_string_lossy());
+        if text.contains(&mark) {
+            text = text.replace(&mark, &value.to_string_lossy());
+        }
+    }
+    text
+}
+
+/// A value with variables in it, `$NAME` or `${NAME}`.
+fn expanded(text: &str, known: &dyn Fn(&str) -> Option<OsString>) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('$') {
+        out.push_str(before);
+        let (name, left) = match after.strip_prefix('{').and_then(|inner| inner.split_once('}')) {
+            Some((name, left)) => (name, left),
+            None => {
+                let end = after.find(|it: char| !it.is_ascii_alphanumeric() && it != '_');
+                after.split_at(end.unwrap_or(after.len()))
+            }
+        };
+        match name {
+            "" => out.push('$'),
+            name => out.push_str(&known(name).unwrap_or_default().to_string_lossy()),
+        }
+        rest = left;
+    }
+    out + rest
+}

@@ -1,0 +1,132 @@
+//! Whether a hook is for what it would be told, by its home's rules.
+
+use hook_core::event::Matching;
+use hook_core::language::HomeHook;
+use hook_core::matcher::{MatchOutcome, Matcher};
+use hook_core::settings::FailBehavior;
+use hook_core::{JsonObject, RawJson};
+use std::sync::Arc;
+
+use super::table::{AgentEvent, Subject};
+
+/// What a matcher of the event is compared with; `None` where every matcher matches.
+pub(super) fn subject(event: &AgentEvent, told: &JsonObject) -> Option<String> {
+    let text = |name: &str| told.get(name).and_then(RawJson::to_text).unwrap_or_default();
+    match event.subject {
+        Subject::Nothing => None,
+        Subject::Word(word) => Some(word.to_owned()),
+        Subject::Field(name) => Some(text(name)),
+        Subject::Tool => Some(text(tool_field(event))),
+        Subject::FileName(name) => {
+            let path = text(name);
+            Some(path.rsplit(['/', '\\']).next().unwrap_or_default().to_owned())
+        }
+    }
+}
+
+fn tool_field(event: &AgentEvent) -> &'static str {
+    let field = event.fields.iter().find(|(ours, _)| *ours == "tool_name");
+    field.map_or("tool_name", |(_, theirs)| theirs)
+}
+
+/// The matcher's text; `None` for one that matches everything.
+fn pattern(hook: &HomeHook) -> Option<&str> {
+    let text = hook.matcher.as_deref()?.trim();
+    (!text.is_empty() && text != "*").then_some(text)
+}
+
+/// An expression somewhere in a text. One that is none is compared as it is.
+fn found(pattern: &str, subject: &str) -> bool {
+    let definition = Some(Arc::new(pattern.into()));
+    let (matcher, _) = Matcher::compile(definition, Matching::TOOL_NAME, FailBehavior::Continue);
+    matcher.matches(Some(subject)) != MatchOutcome::No
+}
+
+/// A pattern of names only: each of them, or none at all where it is an expression.
+fn names<'p>(pattern: &'p str, others: &str, separators: &[char]) -> Option<Vec<&'p str>> {
+    let plain = |it: char| it.is_ascii_alphanumeric() || it == '_' || others.contains(it);
+    pattern
+        .chars()
+        .all(|it| plain(it) || separators.contains(&it))
+        .then(|| pattern.split(separators).map(str::trim).collect())
+}
+
+/// Claude Code's: a list of names, exactly, or an expression.
+pub(super) fn claude(event: &AgentEvent, hook: &HomeHook, told: &JsonObject) -> bool {
+    let subject = subject(event, told);
+    let matched = match (pattern(hook), &subject) {
+        (None, _) | (_, None) => true,
+        (Some(pattern), Some(subject)) => {
+            // Names of files and of errors have hyphens and blanks of their own.
+            let (others, separators): (_, &[char]) = match event.subject {
+                Subject::FileName(_) | Subject::Field("error") => ("", &['|']),
+                _ => ("- ", &['|', ',']),
+            };
+            match names(pattern, others, separators) {
+                Some(names) => names.contains(&subject.as_str()),
+                None => found(pattern, subject),
+            }
+        }
+    };
+    matched && hook.condition.as_deref().is_none_or(|rule| super::rule::permits(event, rule, told))
+}
+
+/// Gemini CLI's: an expression for tools, a word for everything else.
+pub(super) fn gemini(event: &AgentEvent, hook: &HomeHook, told: &JsonObject) -> bool {
+    match (pattern(hook), subject(event, told)) {
+        (None, _) | (_, None) => true,
+        (Some(pattern), Some(subject)) if event.subject == Subject::Tool => {
+            found(pattern, &subject)
+        }
+        (Some(word), Some(subject)) => word == subject,
+    }
+}
+
+/// Codex's: a list of names, exactly, or an expression; some tools have several names.
+pub(super) fn codex(event: &AgentEvent, hook: &HomeHook, told: &JsonObject) -> bool {
+    let (Some(pattern), Some(subject)) = (pattern(hook), subject(event, told)) else { return true };
+    let mut subjects = vec![subject.as_str()];
+    match subject.as_str() {
+        "apply_patch" => subjects.extend(["Edit", "Write"]),
+        "spawn_agent" => subjects.push("Agent"),
+        _ => {}
+    }
+    match names(pattern, "", &['|']) {
+        Some(names) => subjects.iter().any(|subject| names.contains(subject)),
+        None => subjects.iter().any(|subject| found(pattern, subject)),
+    }
+}
+
+/// Cursor's: an expression, for whatever the event is about.
+pub(super) fn cursor(event: &AgentEvent, hook: &HomeHook, told: &JsonObject) -> bool {
+    match (pattern(hook), subject(event, told)) {
+        (None, _) | (_, None) => true,
+        (Some(pattern), Some(subject)) => found(pattern, &subject),
+    }
+}
+
+/// Copilot's: of its own events an expression for the whole text; of those that are called as Claude
+/// Code calls them, a list of names or such an expression.
+pub(super) fn copilot(event: &AgentEvent, hook: &HomeHook, told: &JsonObject) -> bool {
+    let (Some(pattern), Some(subject)) = (pattern(hook), subject(event, told)) else { return true };
+    if pattern == "**" {
+        return true;
+    }
+    let is_claudes = event.name.starts_with(|first: char| first.is_ascii_uppercase());
+    match names(pattern, "", &['|']).filter(|_| is_claudes) {
+        Some(names) => names.contains(&subject.as_str()),
+        None => {
+            let whole = format!("^(?:{pattern})$");
+            let definition = Some(Arc::new(whole.as_str().into()));
+            let guard = FailBehavior::Continue;
+            let (matcher, problems) = Matcher::compile(definition, Matching::TOOL_NAME, guard);
+            // One that is no expression is passed over.
+            problems.is_empty() && matcher.matches(Some(&subject)) == MatchOutcome::Yes
+        }
+    }
+}
+
+/// Every hook is for everything.
+pub(super) fn anything(_: &AgentEvent, _: &HomeHook, _: &JsonObject) -> bool {
+    true
+}

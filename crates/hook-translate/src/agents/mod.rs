@@ -1,0 +1,249 @@
+//! Other agents: their events, their tools, what their hooks are told and answer, and what they are
+//! answered themselves.
+//!
+//! Each agent is a table ([`Agent`]) in a file of its own, with functions only for what a table cannot
+//! say. It is used in two ways: as the [`Language`] in which hooks of that agent are run here, and to
+//! understand an agent that asks us ([`Agent::asked`]) and to answer it ([`Agent::say`]).
+//!
+//! ```
+//! use hook_core::RawObject;
+//! use hook_translate::agents::{self, Verdict};
+//!
+//! let claude = agents::agent("claude").unwrap();
+//! let said = RawObject::parse(
+//!     r#"{"session_id":"s","cwd":"/p","hook_event_name":"PreToolUse",
+//!         "tool_name":"Bash","tool_input":{"command":"ls"}}"#,
+//! )?;
+//! let asked = claude.asked(None, &said).unwrap();
+//! assert_eq!(asked.event_name(), "BeforeTool");
+//! assert_eq!(asked.input().get("tool_name").unwrap().as_str(), r#""run_shell_command""#);
+//!
+//! // Nothing to say is nothing on standard output.
+//! assert_eq!(claude.say(asked.home_event(), &Verdict::proceed()).stdout, "");
+//! # Ok::<(), hook_core::JsonError>(())
+//! ```
+
+mod asking;
+mod claude;
+mod codex;
+mod copilot;
+mod cursor;
+mod gemini;
+mod launch;
+mod matching;
+mod rule;
+mod settings;
+mod table;
+mod told;
+mod verdict;
+mod vscode;
+
+use std::path::Path;
+
+use hook_core::event::input::EventInput;
+use hook_core::event::output::HookOutput;
+use hook_core::language::{
+    Ended, HomeAnswer, HomeFile, HomeHook, HomeSettings, Language, Launch, Place,
+};
+use hook_core::{EventDefinition, Events, HookEventName, JsonObject, RawJson, RawObject};
+
+pub use asking::{Asked, NotAsked};
+pub use table::Agent;
+use table::{AgentEvent, Ours, Tool};
+pub use verdict::{Said, Verdict};
+
+/// Every agent there is a description of.
+pub static AGENTS: [&Agent; 6] = [
+    &claude::AGENT,
+    &gemini::AGENT,
+    &codex::AGENT,
+    &cursor::AGENT,
+    &copilot::AGENT,
+    &vscode::AGENT,
+];
+
+/// The agent whose settings a file is, by where it stands.
+pub fn agent_of(path: &Path) -> Option<&'static Agent> {
+    let parts: Vec<_> = path.components().map(|part| part.as_os_str().to_string_lossy()).collect();
+    let ends_like = |place: &&str| {
+        let place: Vec<&str> = place.split('/').collect();
+        let end = parts.len().checked_sub(place.len()).and_then(|at| parts.get(at..));
+        end.is_some_and(|end| {
+            let mut pairs = end.iter().zip(&place);
+            pairs.all(|(part, expected)| match expected.strip_prefix('*') {
+                Some(ending) => part.ends_with(ending),
+                None => part == expected,
+            })
+        })
+    };
+    AGENTS.into_iter().find(|agent| agent.places.iter().any(&ends_like))
+}
+
+/// The agent of that name.
+pub fn agent(name: &str) -> Option<&'static Agent> {
+    AGENTS.into_iter().find(|agent| agent.name == name)
+}
+
+impl Agent {
+    /// Its word in settings and on the command line.
+    pub fn word(&self) -> &'static str {
+        self.name
+    }
+
+    /// The event that the agent calls so.
+    fn event(&self, name: &str) -> Option<&'static AgentEvent> {
+        self.events.iter().find(|event| event.name == name)
+    }
+
+    /// Our event for one of the agent's.
+    fn our_event(&self, event: &AgentEvent, events: &Events) -> Option<HookEventName> {
+        match event.ours {
+            Ours::BuiltIn(ours) => Some(ours),
+            Ours::Declared => events.from_name(event.name),
+        }
+    }
+
+    /// What is said to the agent about one of its events. Of an event that it does not have nothing is.
+    pub fn say(&self, home_event: &str, verdict: &Verdict<'_>) -> Said {
+        self.event(home_event).map(|event| (self.say)(event, verdict)).unwrap_or_default()
+    }
+
+    fn tools_of(&self, event: Option<&AgentEvent>) -> &'static [Tool] {
+        event.and_then(|event| event.tools).unwrap_or(self.tools)
+    }
+
+    /// A tool and its arguments under the agent's names.
+    fn theirs(
+        &self,
+        event: Option<&AgentEvent>,
+        name: &str,
+        arguments: &RawObject,
+    ) -> (String, RawObject) {
+        if let Some(tool) = self.tools_of(event).iter().find(|tool| tool.ours == name) {
+            return (tool.theirs.to_owned(), renamed(arguments, tool.fields.iter().copied()));
+        }
+        let (before_server, before_tool) = self.mcp;
+        let of_server = name.strip_prefix("mcp_").and_then(|rest| rest.split_once('_'));
+        match of_server {
+            Some((server, tool)) if before_server != "mcp_" => {
+                let server = if before_tool.is_empty() { "" } else { server };
+                (format!("{before_server}{server}{before_tool}{tool}"), arguments.clone())
+            }
+            _ => (name.to_owned(), arguments.clone()),
+        }
+    }
+
+    /// A tool and its arguments under our names.
+    fn ours(
+        &self,
+        event: Option<&AgentEvent>,
+        name: &str,
+        arguments: &RawObject,
+    ) -> (String, RawObject) {
+        if let Some(tool) = self.tools_of(event).iter().find(|tool| tool.theirs == name) {
+            let fields = tool.fields.iter().map(|(ours, theirs)| (*theirs, *ours));
+            return (tool.ours.to_owned(), renamed(arguments, fields));
+        }
+        let (before_server, before_tool) = self.mcp;
+        let of_server = name.strip_prefix(before_server).filter(|_| before_server != "mcp_");
+        let name = match of_server {
+            Some(tool) if before_tool.is_empty() => format!("mcp_{tool}"),
+            Some(rest) => match rest.split_once(before_tool) {
+                Some((server, tool)) => format!("mcp_{server}_{tool}"),
+                None => name.to_owned(),
+            },
+            None => name.to_owned(),
+        };
+        (name, arguments.clone())
+    }
+
+    /// The arguments of a tool in the agent's form, for an answer about one of its events.
+    pub fn arguments(&self, home_event: &str, tool: &str, arguments: &RawObject) -> RawObject {
+        self.theirs(self.event(home_event), tool, arguments).1
+    }
+
+    /// The name of the tool that a hook is told of, in the agent's words.
+    fn tool_told(&self, event: &AgentEvent, told: &RawObject) -> Option<String> {
+        let field = event.fields.iter().find(|(ours, _)| *ours == "tool_name")?.1;
+        told.fields().get(field)?.to_text()
+    }
+
+    /// What a hook answered about the arguments of a tool, in our names.
+    fn with_our_arguments(
+        &self,
+        event: &AgentEvent,
+        told: &RawObject,
+        mut output: HookOutput,
+    ) -> HookOutput {
+        let Some(specific) = &mut output.hook_specific_output else { return output };
+        let updated = specific.remove("updatedInput").and_then(|it| RawObject::try_from(it).ok());
+        let Some(updated) = updated else { return output };
+        let tool = self.tool_told(event, told).unwrap_or_default();
+        let (_, arguments) = self.ours(Some(event), &tool, &updated);
+        specific.insert("tool_input", arguments);
+        specific.insert("toolInputReplaces", RawJson::from_bool(true));
+        output
+    }
+}
+
+fn renamed(
+    arguments: &RawObject,
+    names: impl Iterator<Item = (&'static str, &'static str)> + Clone,
+) -> RawObject {
+    if names.clone().next().is_none() {
+        return arguments.clone();
+    }
+    let fields = arguments.fields();
+    let name_of = |name: &str| {
+        let renamed = names.clone().find(|(from, _)| *from == name);
+        renamed.map_or_else(|| name.to_owned(), |(_, to)| to.to_owned())
+    };
+    let fields = fields.iter().map(|(name, value)| (name_of(name), value.clone()));
+    fields.collect::<JsonObject>().to_raw()
+}
+
+impl Language for Agent {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn title(&self) -> &'static str {
+        self.title
+    }
+
+    fn declared(&self) -> Vec<EventDefinition> {
+        let own = self.events.iter().filter(|event| matches!(event.ours, Ours::Declared));
+        own.map(|event| {
+            let definition = EventDefinition::new(event.name);
+            match event.blocks {
+                true => definition.block_means("it does not happen"),
+                false => definition,
+            }
+        })
+        .collect()
+    }
+
+    fn read(&'static self, text: &str, file: &HomeFile<'_>) -> HomeSettings {
+        settings::read(self, text, file)
+    }
+
+    fn told(&self, hook: &HomeHook, input: &EventInput) -> Option<RawObject> {
+        told::told(self, hook, input)
+    }
+
+    fn matches(&self, hook: &HomeHook, told: &RawObject) -> bool {
+        // What is not known to be for something else is.
+        self.event(&hook.event).is_none_or(|event| (self.matches)(event, hook, &told.fields()))
+    }
+
+    fn launch(&self, hook: &HomeHook, told: &RawObject, place: &Place<'_>) -> Launch {
+        launch::launch(self, hook, told, place)
+    }
+
+    fn answer(&self, hook: &HomeHook, told: &RawObject, ended: &Ended<'_>) -> HomeAnswer {
+        let Some(event) = self.event(&hook.event) else { return HomeAnswer::default() };
+        let answer = (self.answer)(event, ended);
+        let output = answer.output.map(|output| self.with_our_arguments(event, told, output));
+        HomeAnswer { output, ..answer }
+    }
+}

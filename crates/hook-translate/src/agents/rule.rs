@@ -1,0 +1,147 @@
+//! Claude Code's permission rules, as conditions (`if`) of hooks.
+
+use hook_core::event::Matching;
+use hook_core::matcher::{MatchOutcome, Matcher};
+use hook_core::settings::FailBehavior;
+use hook_core::{JsonObject, RawJson};
+use std::sync::Arc;
+
+use super::table::{AgentEvent, Subject};
+
+/// The arguments that hold a path.
+const PATHS: [&str; 3] = ["file_path", "notebook_path", "path"];
+
+/// Whether a call is one that a rule such as `Bash(git *)` or `Edit(src/**)` is about. On an event
+/// about no tool none is.
+pub(super) fn permits(event: &AgentEvent, rule: &str, told: &JsonObject) -> bool {
+    if event.subject != Subject::Tool {
+        return false;
+    }
+    let text = |name: &str| told.get(name).and_then(RawJson::to_text);
+    let Some(tool) = text("tool_name") else { return false };
+    let (name, inner) = match rule.trim().split_once('(') {
+        Some((name, rest)) => (name.trim(), rest.strip_suffix(')')),
+        None => (rule.trim(), None),
+    };
+    if name != tool && !(name == "Edit" && matches!(tool.as_str(), "Write" | "MultiEdit")) {
+        return false;
+    }
+    let Some(inner) = inner.map(str::trim).filter(|inner| !inner.is_empty() && *inner != "*")
+    else {
+        return true;
+    };
+    let arguments = told.get("tool_input").and_then(|it| it.to_object().ok()).unwrap_or_default();
+    let argument = |name: &str| arguments.get(name).and_then(RawJson::to_text);
+    if let Some(command) = argument("command") {
+        return parts(&command).iter().any(|part| is_like(inner, part, true));
+    }
+    if let Some(host) = inner.strip_prefix("domain:") {
+        return argument("url").is_some_and(|url| url.contains(host));
+    }
+    let cwd = text("cwd").unwrap_or_default();
+    let Some(path) = PATHS.iter().find_map(|name| argument(name)) else { return true };
+    let relative = path.strip_prefix(&cwd).map(|rest| rest.trim_start_matches('/'));
+    let inner = inner.strip_prefix("./").unwrap_or(inner);
+    let absolute = inner.strip_prefix("//").map(|rest| format!("/{rest}"));
+    let inner = absolute.as_deref().unwrap_or(inner);
+    let names_any = !inner.contains('/');
+    let last = path.rsplit('/').next().unwrap_or_default();
+    is_like(inner, &path, false)
+        || relative.is_some_and(|relative| is_like(inner.trim_start_matches('/'), relative, false))
+        || names_any && is_like(inner, last, false)
+}
+
+/// The commands of a shell text, each without variables set before it; also what is substituted.
+fn parts(command: &str) -> Vec<String> {
+    let separated = command.replace("&&", "\n").replace("||", "\n").replace("$(", "\n");
+    let separated = separated.split(['\n', ';', '|', '&', '`', '(', ')', '{', '}']);
+    let mut parts: Vec<String> = separated.map(|part| without_variables(part).to_owned()).collect();
+    parts.push(without_variables(command).to_owned());
+    parts.retain(|part| !part.is_empty());
+    parts
+}
+
+fn without_variables(part: &str) -> &str {
+    let mut rest = part.trim();
+    while let Some((word, after)) = rest.split_once(char::is_whitespace) {
+        let is_variable = word.split_once('=').is_some_and(|(name, _)| {
+            !name.is_empty() && name.chars().all(|it| it.is_ascii_alphanumeric() || it == '_')
+        });
+        if !is_variable {
+            break;
+        }
+        rest = after.trim_start();
+    }
+    rest
+}
+
+/// Whether a text is like a pattern with `*`, which stands for anything but a `/` in a path, and `**`
+/// for that as well. Of a command, `git:*` is `git` and whatever follows.
+fn is_like(pattern: &str, text: &str, is_command: bool) -> bool {
+    if is_command && let Some(prefix) = pattern.strip_suffix(":*") {
+        return text == prefix || text.strip_prefix(prefix).is_some_and(|it| it.starts_with(' '));
+    }
+    if is_command
+        && let Some(prefix) = pattern.strip_suffix(" *")
+        && text == prefix
+    {
+        return true;
+    }
+    let mut expression = String::from("^");
+    let mut rest = pattern.chars().peekable();
+    while let Some(character) = rest.next() {
+        match character {
+            '*' if rest.peek() == Some(&'*') => {
+                rest.next();
+                expression.push_str(r"[\s\S]*");
+            }
+            '*' if is_command => expression.push_str(r"[\s\S]*"),
+            '*' => expression.push_str("[^/]*"),
+            it if it.is_ascii_alphanumeric() || it == '_' || !it.is_ascii() => expression.push(it),
+            it => {
+                expression.push('\\');
+                expression.push(it);
+            }
+        }
+    }
+    expression.push('$');
+    let definition = Some(Arc::new(expression.as_str().into()));
+    let (matcher, _) = Matcher::compile(definition, Matching::TOOL_NAME, FailBehavior::Continue);
+    matcher.matches(Some(text)) != MatchOutcome::No
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agents::agent;
+
+    #[test]
+    fn a_rule_is_about_a_tool_and_what_it_is_called_with() {
+        let event = agent("claude").unwrap().event("PreToolUse").unwrap();
+        let told = |tool: &str, input: &str| {
+            let text = format!(r#"{{"tool_name":"{tool}","tool_input":{input},"cwd":"/p"}}"#);
+            RawJson::parse(text).unwrap().to_object().unwrap()
+        };
+        let shell = |command: &str| told("Bash", &format!(r#"{{"command":"{command}"}}"#));
+        let edit = |path: &str| told("Edit", &format!(r#"{{"file_path":"{path}"}}"#));
+        for (rule, told, expected) in [
+            ("Bash", shell("ls"), true),
+            ("Edit", shell("ls"), false),
+            ("Bash(git *)", shell("git push"), true),
+            ("Bash(git *)", shell("git"), true),
+            ("Bash(git *)", shell("gitk"), false),
+            ("Bash(git:*)", shell("cd x && A=1 git push"), true),
+            ("Bash(rm *)", shell("echo $(rm -r x)"), true),
+            ("Bash(rm *)", shell("echo rm"), false),
+            ("Edit(src/**)", edit("/p/src/a/b.rs"), true),
+            ("Edit(src/**)", edit("/p/lib/a.rs"), false),
+            ("Edit(*.env)", edit("/p/x/.env"), true),
+            ("Edit(*.ts)", edit("/p/a.ts"), true),
+            ("Edit(*.ts)", edit("/p/a.rs"), false),
+        ] {
+            assert_eq!(permits(event, rule, &told), expected, "{rule} {told:?}");
+        }
+        let stop = agent("claude").unwrap().event("Stop").unwrap();
+        assert!(!permits(stop, "Bash", &shell("ls")));
+    }
+}

@@ -1,0 +1,209 @@
+//! What is written down of an agent: tables, and functions only where a table cannot say it.
+
+use hook_core::HookEventName;
+use hook_core::language::{Ended, HomeAnswer, HomeHook};
+use hook_core::{JsonObject, RawObject};
+
+use super::verdict::{Said, Verdict};
+
+/// One agent, in tables.
+#[derive(Debug)]
+pub struct Agent {
+    pub(super) name: &'static str,
+    pub(super) title: &'static str,
+    pub(super) events: &'static [AgentEvent],
+    pub(super) tools: &'static [Tool],
+    /// What tools of MCP servers are called: what stands before the server, and before the tool.
+    pub(super) mcp: (&'static str, &'static str),
+    pub(super) base: &'static [(Base, &'static str)],
+    pub(super) settings: SettingsForm,
+    pub(super) timeout: Timeouts,
+    pub(super) shell: &'static [&'static str],
+    /// Variables that its hooks have.
+    pub(super) variables: &'static [(&'static str, Variable)],
+    /// Whether `${NAME}` of these variables is replaced in a command before the shell sees it.
+    pub(super) expands: bool,
+    pub(super) matches: fn(&AgentEvent, &HomeHook, &JsonObject) -> bool,
+    pub(super) answer: fn(&AgentEvent, &Ended<'_>) -> HomeAnswer,
+    pub(super) say: fn(&AgentEvent, &Verdict<'_>) -> Said,
+    /// Where a hook runs that names no directory.
+    pub(super) directory: Directory,
+    /// How paths of its settings end; `*` stands for the beginning of a name. Those of Gemini CLI are read as
+    /// ours are.
+    pub(super) places: &'static [&'static str],
+    /// Whether the same hook runs only once for one event.
+    pub(super) runs_once: bool,
+}
+
+/// One event of an agent.
+#[derive(Debug)]
+pub(super) struct AgentEvent {
+    /// What it is called.
+    pub(super) name: &'static str,
+    pub(super) ours: Ours,
+    /// Which part of ours it is.
+    pub(super) part: Part,
+    /// What matchers are compared with.
+    pub(super) subject: Subject,
+    /// What exit 2 means.
+    pub(super) exit_two: ExitTwo,
+    /// Whether plain text on standard output is context for the model.
+    pub(super) plain_is_context: bool,
+    /// Whether a block means something.
+    pub(super) blocks: bool,
+    /// The fields of its payload, ours and theirs.
+    pub(super) fields: &'static [(&'static str, &'static str)],
+    /// Fields of ours that must be there, and that the agent does not say; as JSON.
+    pub(super) missing: &'static [(&'static str, &'static str)],
+    /// The timeout of its hooks where it is another than the agent's, in milliseconds.
+    pub(super) timeout: Option<u64>,
+    /// The fields that every input has, and the names of tools, where they are others than the agent's.
+    pub(super) base: Option<&'static [(Base, &'static str)]>,
+    pub(super) tools: Option<&'static [Tool]>,
+}
+
+impl AgentEvent {
+    /// An event that is ours under another name, and nothing more.
+    pub(super) const fn of(name: &'static str, ours: HookEventName) -> Self {
+        Self {
+            name,
+            ours: Ours::BuiltIn(ours),
+            part: Part::All,
+            subject: Subject::Nothing,
+            exit_two: ExitTwo::Tells,
+            plain_is_context: false,
+            blocks: false,
+            fields: &[],
+            missing: &[],
+            timeout: None,
+            base: None,
+            tools: None,
+        }
+    }
+
+    /// An event that none of ours stands for.
+    pub(super) const fn own(name: &'static str) -> Self {
+        Self { ours: Ours::Declared, ..Self::of(name, HookEventName::Notification) }
+    }
+}
+
+/// Our event for one of theirs.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Ours {
+    BuiltIn(HookEventName),
+    /// It is declared, under the agent's name.
+    Declared,
+}
+
+/// Which part of our event one of theirs is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    All,
+    /// Calls of these tools of ours.
+    Tools(&'static [&'static str]),
+    /// Calls of tools of MCP servers.
+    Mcp,
+    /// Tools that ran and did not fail.
+    Succeeded,
+}
+
+/// What matchers are compared with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Subject {
+    /// The event has none: every matcher matches.
+    Nothing,
+    /// A field of what the hook is told.
+    Field(&'static str),
+    /// The name of the tool.
+    Tool,
+    /// The last part of a path.
+    FileName(&'static str),
+    /// Always this word.
+    Word(&'static str),
+}
+
+/// What exit code 2 means on an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ExitTwo {
+    /// It is a denial, with standard error as its reason.
+    Denies,
+    /// The user is told standard error.
+    Tells,
+    /// Nothing.
+    Nothing,
+}
+
+/// A tool under our name and theirs, with the arguments that have other names.
+#[derive(Debug)]
+pub(super) struct Tool {
+    pub(super) ours: &'static str,
+    pub(super) theirs: &'static str,
+    pub(super) fields: &'static [(&'static str, &'static str)],
+}
+
+pub(super) const fn tool(ours: &'static str, theirs: &'static str) -> Tool {
+    Tool { ours, theirs, fields: &[] }
+}
+
+/// What every input of ours has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Base {
+    Session,
+    Transcript,
+    /// The same, `null` where there is none.
+    TranscriptOrNull,
+    Cwd,
+    /// The same, in an array.
+    Roots,
+    Event,
+    Timestamp,
+    /// The same, in milliseconds since 1970.
+    Milliseconds,
+}
+
+/// How settings are laid out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SettingsForm {
+    /// Groups with a matcher, each with hooks.
+    Groups,
+    /// Hooks with a matcher each.
+    Flat,
+    /// Either.
+    Both,
+}
+
+/// How long hooks may run.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Timeouts {
+    /// The keys, of which the first that is there counts.
+    pub(super) keys: &'static [&'static str],
+    /// How many milliseconds the unit has.
+    pub(super) unit: u64,
+    /// In milliseconds.
+    pub(super) default: u64,
+}
+
+/// The value of a variable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Variable {
+    Project,
+    Cwd,
+    Session,
+    Transcript,
+    PluginRoot,
+    Word(&'static str),
+}
+
+/// Where a hook runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Directory {
+    OfEvent,
+    Project,
+}
+
+/// All fields of an object, in their order, one of them with another value.
+pub(super) fn with_field(object: &RawObject, name: &str, value: &RawObject) -> RawObject {
+    let mut fields = object.fields();
+    fields.insert(name, value.clone());
+    fields.to_raw()
+}

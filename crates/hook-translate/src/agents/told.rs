@@ -1,0 +1,221 @@
+//! What is told in one form, said in the other.
+
+use hook_core::event::input::{EventInput, EventPayload};
+use hook_core::language::HomeHook;
+use hook_core::{HookEventName, JsonObject, RawJson, RawObject};
+
+use super::table::{Agent, AgentEvent, Base, Ours, Part, with_field};
+
+/// What a hook is told of an event.
+pub(super) fn told(agent: &Agent, hook: &HomeHook, input: &EventInput) -> Option<RawObject> {
+    let event = agent.event(&hook.event)?;
+    if let Some(asked) = input.asked.as_deref().filter(|asked| asked.agent == agent.name) {
+        if asked.event != hook.event {
+            // Its other events are asked about by themselves; but some have a second name and form.
+            let is_other_form =
+                event.base.is_some() && event.base != agent.event(&asked.event)?.base;
+            return is_other_form.then(|| from_ours(agent, event, input)).flatten();
+        }
+        let Some(changed) = asked.changed_tool_input(&input.payload) else {
+            return Some(asked.said.clone());
+        };
+        let (_, theirs) = agent.theirs(Some(event), tool_of(&input.payload)?, changed);
+        return Some(laid_into(&asked.said, &theirs));
+    }
+    from_ours(agent, event, input)
+}
+
+/// The arguments of a tool put into what an agent said, where it says them.
+fn laid_into(said: &RawObject, tool_input: &RawObject) -> RawObject {
+    let fields = said.fields();
+    for name in ["tool_input", "toolArgs"] {
+        if fields.get(name).is_some() {
+            return with_field(said, name, tool_input);
+        }
+    }
+    // Where they are not in an object of their own, they are beside the others.
+    let mut changed = fields;
+    for (name, value) in tool_input.fields().iter() {
+        if changed.get(name).is_some() {
+            changed.insert(name, value.clone());
+        }
+    }
+    changed.to_raw()
+}
+
+fn tool_of(payload: &EventPayload) -> Option<&str> {
+    payload.tool_input()?;
+    payload.match_subject()
+}
+
+/// What a hook is told of an event that another agent, or a host of ours, asks about.
+fn from_ours(agent: &Agent, event: &AgentEvent, input: &EventInput) -> Option<RawObject> {
+    let is_ours = match event.ours {
+        Ours::BuiltIn(ours) => ours == input.event(),
+        Ours::Declared => event.name == input.event().as_str(),
+    };
+    let ours = input.to_raw().fields();
+    if !is_ours || !is_part(event.part, input, &ours) {
+        return None;
+    }
+    let mut told = JsonObject::new();
+    for (base, name) in event.base.unwrap_or(agent.base) {
+        told.insert(*name, base_value(*base, event, input));
+    }
+    let tool = tool_of(&input.payload).zip(input.payload.tool_input());
+    let tool = tool.map(|(name, arguments)| agent.theirs(Some(event), name, arguments));
+    for (our_name, their_name) in event.fields {
+        let value = match (*our_name, &tool) {
+            ("tool_name", Some((name, _))) => Some(RawJson::from_text(name)),
+            ("tool_input", Some((_, arguments))) => Some(arguments.clone().into()),
+            (name, Some((_, arguments))) if name.starts_with("tool_input.") => {
+                arguments.fields().get(&name["tool_input.".len()..]).cloned()
+            }
+            (name, _) => ours.get(name).cloned(),
+        };
+        if let Some(value) = value {
+            told.insert(*their_name, value);
+        }
+    }
+    // What the host says beside it belongs to its own words, and may be these.
+    for (name, value) in input.extra.iter().filter(|(name, _)| *name != "sdk") {
+        if told.get(name).is_none() {
+            told.insert(name, value.clone());
+        }
+    }
+    Some(told.to_raw())
+}
+
+fn is_part(part: Part, input: &EventInput, ours: &JsonObject) -> bool {
+    let tool = tool_of(&input.payload).unwrap_or_default();
+    match part {
+        Part::All => true,
+        Part::Tools(tools) => tools.contains(&tool),
+        Part::Mcp => tool.starts_with("mcp_"),
+        Part::Succeeded => {
+            let failed = ours.get("is_error").and_then(RawJson::to_bool) == Some(true);
+            let response = ours.get("tool_response").and_then(|it| it.to_object().ok());
+            let error = response.as_ref().and_then(|it| it.get("error"));
+            !failed && error.is_none_or(RawJson::is_null)
+        }
+    }
+}
+
+fn base_value(base: Base, event: &AgentEvent, input: &EventInput) -> RawJson {
+    match base {
+        Base::Session => RawJson::from_text(&input.session_id),
+        Base::TranscriptOrNull if input.transcript_path.is_empty() => RawJson::null(),
+        Base::Transcript | Base::TranscriptOrNull => RawJson::from_text(&input.transcript_path),
+        Base::Cwd => RawJson::from_text(&input.cwd),
+        Base::Roots => RawJson::from_items([&RawJson::from_text(&input.cwd)]),
+        Base::Event => RawJson::from_text(event.name),
+        Base::Timestamp => RawJson::from_text(&input.timestamp),
+        Base::Milliseconds => RawJson::from_integer(
+            std::time::SystemTime::now()
+                .duration_since(std::time::UNIX_EPOCH)
+                .map(|since| u64::try_from(since.as_millis()).unwrap_or_default())
+                .unwrap_or_default(),
+        ),
+    }
+}
+
+/// What an agent says of an event, as the fields of a request.
+pub(super) fn to_ours(
+    agent: &Agent,
+    event: &AgentEvent,
+    ours: HookEventName,
+    said: &RawObject,
+) -> JsonObject {
+    let fields = said.fields();
+    let mut request = JsonObject::new();
+    let mut known: Vec<&str> = Vec::new();
+    for (base, name) in event.base.unwrap_or(agent.base) {
+        known.push(name);
+        let Some(value) = fields.get(name).filter(|value| !value.is_null()) else { continue };
+        match base {
+            Base::Session => request.insert("session_id", value.clone()),
+            Base::Transcript | Base::TranscriptOrNull => {
+                request.insert("transcript_path", value.clone());
+            }
+            Base::Cwd => request.insert("cwd", value.clone()),
+            Base::Roots => {
+                let first = value.to_items().and_then(|roots| roots.into_iter().next());
+                if let (None, Some(first)) = (request.get("cwd"), first) {
+                    request.insert("cwd", first);
+                }
+            }
+            Base::Timestamp => request.insert("timestamp", value.clone()),
+            Base::Event | Base::Milliseconds => {}
+        }
+    }
+    let tool_name = |fields: &JsonObject| {
+        let name = event.fields.iter().find(|(ours, _)| *ours == "tool_name")?.1;
+        fields.get(name)?.to_text()
+    };
+    let arguments = event.fields.iter().find(|(ours, _)| *ours == "tool_input");
+    let arguments = arguments.and_then(|(_, theirs)| fields.get(theirs)).and_then(object_of);
+    let tool = match (tool_name(&fields), arguments) {
+        (Some(name), arguments) => {
+            Some(agent.ours(Some(event), &name, &arguments.unwrap_or_else(RawObject::empty)))
+        }
+        (None, _) => only_tool(event).map(|tool| {
+            let mut arguments = JsonObject::new();
+            for (our_name, their_name) in event.fields {
+                if let (Some(argument), Some(value)) =
+                    (our_name.strip_prefix("tool_input."), fields.get(their_name))
+                {
+                    arguments.insert(argument, value.clone());
+                }
+            }
+            (tool.to_owned(), arguments.to_raw())
+        }),
+    };
+    for (our_name, their_name) in event.fields {
+        known.push(their_name);
+        let value = match (*our_name, &tool) {
+            ("tool_name", Some((name, _))) => Some(RawJson::from_text(name)),
+            ("tool_input", Some((_, arguments))) => Some(arguments.clone().into()),
+            (name, _) if name.starts_with("tool_input.") => None,
+            (_, _) => fields.get(their_name).filter(|value| !value.is_null()).cloned(),
+        };
+        if let Some(value) = value {
+            request.insert(*our_name, value);
+        }
+    }
+    if let (Some((name, arguments)), None) = (&tool, request.get("tool_name")) {
+        request.insert("tool_name", RawJson::from_text(name));
+        request.insert("tool_input", arguments.clone());
+    }
+    for (name, value) in event.missing {
+        if request.get(name).is_none()
+            && let Ok(value) = RawJson::parse(*value)
+        {
+            request.insert(*name, value);
+        }
+    }
+    // The rest reaches hooks as it is, but for what would be taken for a field of ours.
+    let row = ours.row();
+    for (name, value) in fields.iter() {
+        let is_ours = row.fields.iter().any(|field| field.name == name);
+        if !known.contains(&name) && !is_ours && request.get(name).is_none() {
+            request.insert(name, value.clone());
+        }
+    }
+    request
+}
+
+/// The arguments of a tool, which some agents write as a text.
+fn object_of(value: &RawJson) -> Option<RawObject> {
+    match value.to_text() {
+        Some(text) => RawObject::parse(text).ok(),
+        None => RawObject::try_from(value.clone()).ok(),
+    }
+}
+
+/// The tool that an event is about which does not name one.
+fn only_tool(event: &AgentEvent) -> Option<&'static str> {
+    match event.part {
+        Part::Tools([tool, ..]) => Some(tool),
+        _ => None,
+    }
+}

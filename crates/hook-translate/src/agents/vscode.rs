@@ -1,0 +1,182 @@
+//! Hooks of VS Code's own agent (Local).
+
+use hook_core::HookEventName as Event;
+use hook_core::event::output::{Decision, HookOutput};
+use hook_core::failure::HookFailure;
+use hook_core::language::{Ended, HomeAnswer};
+use hook_core::{JsonObject, RawJson};
+
+use super::claude::{self, object_on};
+use super::matching;
+use super::table::{
+    Agent, AgentEvent, Base, Directory, ExitTwo, SettingsForm, Subject, Timeouts, tool,
+};
+use super::verdict::{Said, Verdict, put};
+
+const fn denying(event: AgentEvent) -> AgentEvent {
+    AgentEvent { exit_two: ExitTwo::Denies, blocks: true, ..event }
+}
+
+const EVENTS: &[AgentEvent] = &[
+    denying(AgentEvent {
+        subject: Subject::Tool,
+        fields: &[
+            ("tool_name", "tool_name"),
+            ("tool_input", "tool_input"),
+            ("tool_call_id", "tool_use_id"),
+        ],
+        ..AgentEvent::of("PreToolUse", Event::BeforeTool)
+    }),
+    denying(AgentEvent {
+        subject: Subject::Tool,
+        fields: &[
+            ("tool_name", "tool_name"),
+            ("tool_input", "tool_input"),
+            ("tool_response", "tool_response"),
+            ("tool_call_id", "tool_use_id"),
+        ],
+        ..AgentEvent::of("PostToolUse", Event::AfterTool)
+    }),
+    denying(AgentEvent {
+        fields: &[("prompt", "prompt")],
+        ..AgentEvent::of("UserPromptSubmit", Event::BeforeAgent)
+    }),
+    denying(AgentEvent {
+        fields: &[("stop_hook_active", "stop_hook_active")],
+        missing: &[("prompt", "\"\""), ("prompt_response", "\"\""), ("stop_hook_active", "false")],
+        ..AgentEvent::of("Stop", Event::AfterAgent)
+    }),
+    denying(AgentEvent {
+        fields: &[("agent_id", "agent_id"), ("agent_type", "agent_type")],
+        missing: &[("agent_id", "\"\""), ("agent_type", "\"\"")],
+        ..AgentEvent::of("SubagentStop", Event::SubagentStop)
+    }),
+    denying(AgentEvent {
+        fields: &[("agent_id", "agent_id"), ("agent_type", "agent_type")],
+        missing: &[("agent_id", "\"\""), ("agent_type", "\"\"")],
+        ..AgentEvent::of("SubagentStart", Event::SubagentStart)
+    }),
+    denying(AgentEvent {
+        missing: &[("source", "\"startup\"")],
+        ..AgentEvent::of("SessionStart", Event::SessionStart)
+    }),
+    denying(AgentEvent {
+        fields: &[("trigger", "trigger")],
+        missing: &[("trigger", "\"auto\"")],
+        ..AgentEvent::of("PreCompact", Event::PreCompress)
+    }),
+];
+
+pub(super) static AGENT: Agent = Agent {
+    name: "vscode",
+    title: "VS Code (Local)",
+    events: EVENTS,
+    tools: &[tool("run_shell_command", "run_in_terminal")],
+    mcp: ("mcp_", "_"),
+    base: &[
+        (Base::Timestamp, "timestamp"),
+        (Base::Cwd, "cwd"),
+        (Base::Session, "sessionId"),
+        (Base::Event, "hookEventName"),
+        (Base::Transcript, "transcript_path"),
+    ],
+    settings: SettingsForm::Both,
+    timeout: Timeouts { keys: &["timeout", "timeoutSec"], unit: 1_000, default: 30_000 },
+    shell: &["/bin/sh", "-c"],
+    variables: &[],
+    expands: true,
+    matches: matching::anything,
+    answer,
+    say,
+    directory: Directory::Project,
+    places: &[],
+    runs_once: false,
+};
+
+/// What a hook has answered, as VS Code reads it.
+fn answer(event: &AgentEvent, ended: &Ended<'_>) -> HomeAnswer {
+    match ended.code {
+        Some(0) => {}
+        Some(2) => {
+            let output = claude::exit_two(event, None, ended.stderr);
+            return HomeAnswer { output, ..HomeAnswer::default() };
+        }
+        code => {
+            let failure = Some(HookFailure::ExitCode { code: code.unwrap_or(1) });
+            return HomeAnswer { failure, ..HomeAnswer::default() };
+        }
+    }
+    let output = object_on(ended.stdout).map(|fields| of_object(event, &fields));
+    HomeAnswer { output, ..HomeAnswer::default() }
+}
+
+fn of_object(event: &AgentEvent, fields: &JsonObject) -> HookOutput {
+    let text = |name: &str| fields.get(name).and_then(RawJson::to_text);
+    let mut output = HookOutput {
+        should_continue: fields.get("continue").and_then(RawJson::to_bool).filter(|it| !it),
+        stop_reason: text("stopReason"),
+        system_message: text("systemMessage"),
+        ..HookOutput::default()
+    };
+    let specific = fields.get("hookSpecificOutput").and_then(|it| it.to_object().ok());
+    let specific = specific.unwrap_or_default();
+    claude::take_specific(event, &specific, &mut output);
+    // The end of a turn is decided within.
+    let within = specific.get("decision").and_then(RawJson::to_text);
+    let decided = text("decision").or_else(|| within.clone());
+    if decided.as_deref() == Some("block") && event.name != "PreToolUse" {
+        output.decision = Some(Decision::Deny);
+        let theirs = specific.get("reason").and_then(RawJson::to_text);
+        output.reason = theirs.or_else(|| text("reason"));
+    }
+    output
+}
+
+/// What is said to VS Code.
+fn say(event: &AgentEvent, verdict: &Verdict<'_>) -> Said {
+    let mut answer = JsonObject::new();
+    let mut specific = JsonObject::new();
+    let refuses = verdict.forbids() || verdict.asks();
+    put(&mut answer, "systemMessage", verdict.system_message);
+    if verdict.stops() {
+        answer.insert("continue", RawJson::from_bool(false));
+        put(&mut answer, "stopReason", Some(verdict.why()));
+    }
+    match event.name {
+        "PreToolUse" => {
+            let word = match () {
+                () if verdict.forbids() => Some("deny"),
+                () if verdict.asks() => Some("ask"),
+                () if verdict.allowed => Some("allow"),
+                () => None,
+            };
+            put(&mut specific, "permissionDecision", word);
+            let reason = if verdict.forbids() { Some(verdict.why()) } else { verdict.reason };
+            put(&mut specific, "permissionDecisionReason", reason.filter(|_| word.is_some()));
+            if let Some(input) = verdict.tool_input {
+                specific.insert("updatedInput", input.clone());
+            }
+        }
+        "Stop" | "SubagentStop" if refuses && !verdict.stops() => {
+            put(&mut specific, "decision", Some("block"));
+            put(&mut specific, "reason", Some(verdict.why()));
+        }
+        "PostToolUse" if refuses && !verdict.stops() => {
+            put(&mut answer, "decision", Some("block"));
+            put(&mut answer, "reason", Some(verdict.why()));
+        }
+        // Elsewhere exit 2 alone is a denial.
+        _ if refuses && !verdict.stops() => {
+            return Said { code: 2, stderr: verdict.why().to_owned(), ..Said::default() };
+        }
+        _ => {}
+    }
+    put(&mut specific, "additionalContext", verdict.additional_context);
+    if !specific.is_empty() {
+        let mut whole = JsonObject::new();
+        put(&mut whole, "hookEventName", Some(event.name));
+        whole.overlay(&specific);
+        answer.insert("hookSpecificOutput", whole.to_raw());
+    }
+    Said::json(&answer)
+}

@@ -1,0 +1,168 @@
+//! The command itself, and hooks of ours that an agent asks.
+
+use hook_tests::{Hook, Project};
+use serde_json::{Value, json};
+
+use super::answer;
+
+fn of_claude(project: &Project, command: &str) -> String {
+    json!({"session_id": "s", "transcript_path": "", "cwd": project.path(),
+        "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": command}})
+    .to_string()
+}
+
+/// A hook of the user's, in our own form.
+fn guarded(hook: &Value) -> Project {
+    let project = Project::new();
+    let settings =
+        json!({"hooks": {"BeforeTool": [{"matcher": "run_shell_command", "hooks": [hook]}]}});
+    let folder = project.home().join(".config/hooks");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("settings.json"), settings.to_string()).unwrap();
+    project
+}
+
+#[test]
+fn a_hook_of_ours_guards_every_agent() {
+    let script = r#"grep -q '"tool_name":"run_shell_command","tool_input":{"command":"rm' && { echo no >&2; exit 2; }; exit 0"#;
+    let project = guarded(&json!({"type": "command", "command": script}));
+    let cwd = project.path();
+    let input = json!({"command": "rm -r x"});
+    for (agent, event, said, denied) in [
+        (
+            "claude",
+            "PreToolUse",
+            json!({"session_id": "s", "cwd": cwd, "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": input}),
+            json!({"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": "no"}}),
+        ),
+        (
+            "codex",
+            "PreToolUse",
+            json!({"session_id": "s", "cwd": cwd, "hook_event_name": "PreToolUse", "transcript_path": null, "tool_name": "Bash", "tool_input": input}),
+            json!({"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": "no"}}),
+        ),
+        (
+            "gemini",
+            "BeforeTool",
+            json!({"session_id": "s", "cwd": cwd, "hook_event_name": "BeforeTool", "tool_name": "run_shell_command", "tool_input": input}),
+            json!({"decision": "deny", "reason": "no"}),
+        ),
+        (
+            "cursor",
+            "beforeShellExecution",
+            json!({"conversation_id": "c", "workspace_roots": [cwd], "hook_event_name": "beforeShellExecution", "command": "rm -r x"}),
+            json!({"permission": "deny", "user_message": "no", "agent_message": "no"}),
+        ),
+        (
+            "copilot",
+            "preToolUse",
+            json!({"sessionId": "s", "cwd": cwd, "timestamp": 1, "toolName": "bash", "toolArgs": input}),
+            json!({"permissionDecision": "deny", "permissionDecisionReason": "no"}),
+        ),
+        (
+            "vscode",
+            "PreToolUse",
+            json!({"sessionId": "s", "cwd": cwd, "hookEventName": "PreToolUse", "tool_name": "run_in_terminal", "tool_input": input}),
+            json!({"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": "no"}}),
+        ),
+    ] {
+        let finished = Hook::new(&project, &["bridge", agent, event]).stdin(said.to_string()).run();
+        assert_eq!(answer(&finished), denied, "{agent}: {finished:?}");
+        let harmless = said.to_string().replace("rm -r x", "ls");
+        let finished = Hook::new(&project, &["bridge", agent, event]).stdin(harmless).run();
+        let said = answer(&finished);
+        assert!(said.is_null() || said == json!({}), "{agent}: {finished:?}");
+    }
+}
+
+#[test]
+fn a_change_of_ours_is_laid_over_the_agents_arguments() {
+    let script = r#"echo '{"hookSpecificOutput":{"tool_input":{"command":"ls -l"}}}'"#;
+    let project = guarded(&json!({"type": "command", "command": script}));
+    let said = json!({"session_id": "s", "cwd": project.path(), "hook_event_name": "PreToolUse",
+        "tool_name": "Bash", "tool_input": {"command": "ls", "timeout": 5}});
+    let finished = Hook::new(&project, &["bridge", "claude"]).stdin(said.to_string()).run();
+    let specific = &answer(&finished)["hookSpecificOutput"];
+    assert_eq!(specific["updatedInput"], json!({"command": "ls -l", "timeout": 5}), "{finished:?}");
+    assert!(specific.get("permissionDecision").is_none(), "{specific}");
+}
+
+/// What an agent cannot be told becomes the next stricter thing that it can.
+#[test]
+fn an_ask_of_ours_is_refused_where_an_agent_would_run_the_tool() {
+    let hook =
+        json!({"type": "command", "command": r#"echo '{"decision":"ask","reason":"sure?"}'"#});
+    let project = guarded(&hook);
+    let said = json!({"session_id": "s", "cwd": project.path(), "hook_event_name": "PreToolUse",
+        "transcript_path": null, "tool_name": "Bash", "tool_input": {"command": "ls"}});
+    for (agent, decision) in [("codex", "deny"), ("claude", "ask")] {
+        let finished = Hook::new(&project, &["bridge", agent]).stdin(said.to_string()).run();
+        let specific = &answer(&finished)["hookSpecificOutput"];
+        assert_eq!(specific["permissionDecision"], decision, "{agent}: {finished:?}");
+    }
+}
+
+#[test]
+fn a_guard_that_cannot_be_asked_denies_in_the_agents_language() {
+    let guard = json!({"type": "command", "command": "/nowhere/guard", "failBehavior": "block"});
+    let project = guarded(&guard);
+    let finished =
+        Hook::new(&project, &["bridge", "claude"]).stdin(of_claude(&project, "ls")).run();
+    let specific = &answer(&finished)["hookSpecificOutput"];
+    assert_eq!(specific["permissionDecision"], "deny", "{finished:?}");
+    // Its settings cannot be read.
+    std::fs::write(project.home().join(".config/hooks/settings.json"), "{").unwrap();
+    let finished =
+        Hook::new(&project, &["bridge", "claude"]).stdin(of_claude(&project, "ls")).run();
+    let specific = &answer(&finished)["hookSpecificOutput"];
+    assert_eq!(specific["permissionDecision"], "deny", "{finished:?}");
+}
+
+/// Hooks of one agent's file and ours meet: the strictest decides.
+#[test]
+fn a_settings_file_that_is_broken_is_said_and_may_have_guards() {
+    let project = Project::new();
+    project.write("theirs.json", "{\"hooks\": ");
+    let arguments = ["bridge", "claude", "--settings", "theirs.json"];
+    let finished = Hook::new(&project, &arguments).stdin(of_claude(&project, "ls")).run();
+    assert!(finished.stderr.contains("not JSON"), "{finished:?}");
+    assert_eq!(answer(&finished)["hookSpecificOutput"]["permissionDecision"], "deny");
+}
+
+#[test]
+fn what_it_cannot_understand_is_said() {
+    let project = Project::new();
+    for (arguments, stdin, status, said) in [
+        (&["bridge", "claud"][..], "{}", 64, "did you mean claude?"),
+        (&["bridge", "claude"], "{}", 64, "does not name its event"),
+        (&["bridge", "claude"], "[]", 64, "and not an object"),
+        (&["bridge", "claude"], "nonsense", 64, "not JSON"),
+        (&["bridge", "claude", "PreToolUse", "--settings", "none.json"], "{}", 1, "none.json"),
+        (&["bridge", "claude", "Nonsense"], "{}", 0, "no event `Nonsense`"),
+    ] {
+        let finished = Hook::new(&project, arguments).stdin(stdin).run();
+        assert!(finished.stderr.contains(said), "{arguments:?}: {finished:?}");
+        assert!(finished.status == status || finished.status == 2, "{arguments:?}: {finished:?}");
+        assert_eq!(finished.stdout, "", "{arguments:?}");
+    }
+    // On a terminal it does not wait.
+    let (status, shown) = Hook::new(&project, &["bridge", "claude"]).on_terminal().finish();
+    assert_ne!(status, 0);
+    assert!(shown.contains("Claude Code starts `hook bridge claude`"), "{shown}");
+}
+
+#[test]
+fn an_async_hook_outlives_the_bridge_and_delays_nothing() {
+    let project = Project::new();
+    let theirs = json!({"hooks": {"PreToolUse": [{"hooks": [
+        {"type": "command", "command": "sleep 0.3; touch \"$CLAUDE_PROJECT_DIR/done\"", "async": true}]}]}});
+    project.write("theirs.json", &theirs.to_string());
+    let arguments = ["bridge", "claude", "--settings", "theirs.json"];
+    let finished = Hook::new(&project, &arguments).stdin(of_claude(&project, "ls")).run();
+    assert_eq!((finished.status, &*finished.stdout), (0, ""), "{finished:?}");
+    let begun = std::time::Instant::now();
+    while !project.path().join("done").exists() {
+        assert!(begun.elapsed() < std::time::Duration::from_secs(30));
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+}

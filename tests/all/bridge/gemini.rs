@@ -1,0 +1,137 @@
+//! Gemini CLI's.
+
+use hook_tests::Project;
+use serde_json::{Value, json};
+
+use super::{answer, assert_at_home, bridge, case, play, runs, settings, with};
+
+fn base() -> Value {
+    json!({"session_id": "s", "transcript_path": "", "cwd": "/PROJECT", "hook_event_name": "",
+        "timestamp": "2026-11-22T07:24:30.782Z"})
+}
+
+fn shell() -> Value {
+    json!({"tool_name": "run_shell_command", "tool_input": {"command": "ls"}})
+}
+
+#[test]
+fn exit_codes_and_output_mean_what_they_mean_at_home() {
+    let denied = |reason: &str| json!({"decision": "deny", "reason": reason});
+    play(
+        "gemini",
+        &base(),
+        true,
+        vec![
+            case("BeforeTool", shell(), "exit 0", json!({})),
+            case("BeforeTool", shell(), r#"echo '{"decision":"deny","reason":"r"}'"#, denied("r")),
+            // On any exit code, and on standard error where nothing else is printed.
+            case(
+                "BeforeTool",
+                shell(),
+                r#"echo '{"decision":"deny","reason":"r"}' >&2; exit 1"#,
+                denied("r"),
+            ),
+            case("BeforeTool", shell(), "echo no >&2; exit 2", denied("no")),
+            case("BeforeTool", shell(), "echo out; echo no >&2; exit 2", denied("out")),
+            case("BeforeTool", shell(), "echo no >&2; exit 3", denied("no")),
+            case("BeforeTool", shell(), "exit 2", json!({})),
+            case(
+                "BeforeTool",
+                shell(),
+                "echo careful",
+                json!({"decision": "allow", "systemMessage": "careful"}),
+            ),
+            case(
+                "BeforeTool",
+                shell(),
+                "echo careful; exit 1",
+                json!({"systemMessage": "Warning: careful"}),
+            ),
+            // Text before an object makes all of it text.
+            case(
+                "BeforeTool",
+                shell(),
+                r#"printf 'x {"decision":"deny"}'"#,
+                json!({"decision": "allow", "systemMessage": "x {\"decision\":\"deny\"}"}),
+            ),
+            case(
+                "BeforeTool",
+                shell(),
+                r#"echo '"{\"decision\":\"deny\",\"reason\":\"twice\"}"'"#,
+                denied("twice"),
+            ),
+            case(
+                "BeforeTool",
+                shell(),
+                r#"echo '{"hookSpecificOutput":{"tool_input":{"command":"pwd"}}}'"#,
+                json!({"hookSpecificOutput": {"hookEventName": "BeforeTool", "tool_input": {"command": "pwd"}}}),
+            ),
+            case(
+                "AfterAgent",
+                json!({"prompt": "p", "prompt_response": "r", "stop_hook_active": false}),
+                r#"echo '{"decision":"block","reason":"again"}'"#,
+                denied("again"),
+            ),
+            case(
+                "BeforeAgent",
+                json!({"prompt": "p"}),
+                r#"echo '{"hookSpecificOutput":{"additionalContext":"c"}}'"#,
+                json!({"hookSpecificOutput": {"hookEventName": "BeforeAgent", "additionalContext": "c"}}),
+            ),
+            case(
+                "AfterTool",
+                json!({"tool_name": "t", "tool_input": {}, "tool_response": {"llmContent": "x"}}),
+                r#"echo '{"continue":false,"stopReason":"enough"}'"#,
+                json!({"continue": false, "stopReason": "enough", "decision": "deny", "reason": "enough"}),
+            ),
+        ],
+    );
+}
+
+#[test]
+fn matchers_are_expressions_for_tools_and_words_elsewhere() {
+    for (event, said, matcher, expected) in [
+        ("BeforeTool", shell(), "shell", true),
+        ("BeforeTool", shell(), "write_file|run_.*", true),
+        ("BeforeTool", shell(), "Shell", false),
+        ("BeforeTool", shell(), "*", true),
+        ("SessionStart", json!({"source": "startup"}), "startup", true),
+        ("SessionStart", json!({"source": "startup"}), "startup|resume", false),
+        ("BeforeAgent", json!({"prompt": "p"}), "nothing", true),
+    ] {
+        assert_eq!(
+            runs("gemini", &base(), true, event, &said, matcher),
+            expected,
+            "{event} {matcher}"
+        );
+    }
+}
+
+#[test]
+fn a_hook_is_told_what_it_is_told_at_home() {
+    let events = [
+        ("BeforeTool", shell()),
+        (
+            "AfterTool",
+            json!({"tool_name": "t", "tool_input": {}, "tool_response": {"llmContent": "x"}}),
+        ),
+        ("SessionEnd", json!({"reason": "exit"})),
+        (
+            "BeforeModel",
+            json!({"llm_request": {"model": "m", "messages": [{"role": "user", "content": "c"}], "config": {}}}),
+        ),
+    ];
+    let own = ["GEMINI_PROJECT_DIR", "GEMINI_SESSION_ID", "CLAUDE_PROJECT_DIR"];
+    assert_at_home("gemini", &base(), true, &events, &own);
+}
+
+#[test]
+fn timeouts_are_milliseconds() {
+    let project = Project::new();
+    let said = with(&base(), "BeforeTool", &shell(), &project);
+    let hook = json!({"type": "command", "command": "sleep 60; echo no; exit 2", "timeout": 200});
+    let finished =
+        bridge(&project, "gemini", &settings("BeforeTool", hook, None, true), "BeforeTool", &said);
+    assert_eq!(answer(&finished), json!({}));
+    assert!(finished.stderr.contains("timed out after 200ms"), "{}", finished.stderr);
+}
