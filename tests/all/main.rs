@@ -12,6 +12,7 @@ mod background;
 mod bridge;
 mod cli;
 mod conformance;
+mod connect;
 mod decisions;
 mod events;
 mod example;

@@ -57,6 +57,11 @@ pub(crate) enum Command {
     Fire(Deferred<commands::fire::Arguments>),
     /// Be the hook of another agent: read what it says, run hooks, answer in its language
     Bridge(Deferred<commands::bridge::Arguments>),
+    /// Have an agent call `hook bridge`: write its settings
+    Connect(Deferred<commands::connect::Arguments>),
+    /// Take the entries of `hook connect` out again
+    #[command(after_help = commands::connect::DISCONNECT_HELP)]
+    Disconnect(Deferred<commands::connect::DisconnectArguments>),
     /// Say which hooks an event runs, and why each other one does not run
     Explain(Deferred<commands::explain::Arguments>),
     /// List every hook that is found

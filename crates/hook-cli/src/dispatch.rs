@@ -4,8 +4,8 @@ use clap::CommandFactory;
 
 use crate::args::{Cli, Command};
 use crate::commands::{
-    bridge, check, completions, doctor, explain, fire, help, init, list, man, replay, run, schema,
-    serve, switching, tail, test, trace, trust,
+    bridge, check, completions, connect, doctor, explain, fire, help, init, list, man, replay, run,
+    schema, serve, switching, tail, test, trace, trust,
 };
 use crate::context::Context;
 use crate::error::CommandError;
@@ -29,6 +29,10 @@ pub(crate) async fn dispatch(
     match &command {
         Command::Fire(arguments) => fire::run(arguments, &context()?, stake, printer).await,
         Command::Bridge(arguments) => bridge::run(arguments, &context()?, stake, printer).await,
+        Command::Connect(arguments) => connect::run(arguments, &context()?, printer).await,
+        Command::Disconnect(arguments) => {
+            connect::disconnect(arguments, &context()?, printer).await
+        }
         Command::Explain(arguments) => explain::run(arguments, &context()?, printer).await,
         Command::List(arguments) => list::run(arguments, &context()?, printer).await,
         Command::Check(arguments) => check::run(arguments, &context()?, printer).await,

@@ -98,7 +98,7 @@ pub(crate) async fn run(
     bridged
 }
 
-fn agent(name: &str) -> Result<&'static Agent, CommandError> {
+pub(super) fn agent(name: &str) -> Result<&'static Agent, CommandError> {
     agents::agent(name).ok_or_else(|| {
         let names: Vec<&str> = agents::AGENTS.iter().map(|agent| agent.word()).collect();
         let meant = match nearest(name, names.iter().copied()) {

@@ -5,6 +5,7 @@ mod background;
 pub(crate) mod bridge;
 pub(crate) mod check;
 pub(crate) mod completions;
+pub(crate) mod connect;
 pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod fire;

@@ -26,6 +26,7 @@ mod trace;
 mod trust;
 mod words;
 
+pub(crate) use diff::{painted, unified};
 pub(crate) use doctor::{diagnosis, section, section_json};
 pub(crate) use explain::{Explained, explained, explained_json, nothing_found};
 pub(crate) use findings::{Finding, Health, Section};

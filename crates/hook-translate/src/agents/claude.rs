@@ -8,8 +8,8 @@ use hook_core::{JsonObject, RawJson};
 
 use super::matching;
 use super::table::{
-    Agent, AgentEvent, Base, Directory, ExitTwo, Part, SettingsForm, Subject, Timeouts, Tool,
-    Variable, tool,
+    Agent, AgentEvent, Base, Directory, Entry, ExitTwo, Part, SettingsForm, Subject, Timeouts,
+    Tool, Variable, tool,
 };
 use super::verdict::{Said, Verdict, put};
 
@@ -221,6 +221,14 @@ pub(super) static AGENT: Agent = Agent {
     answer,
     say,
     directory: Directory::OfEvent,
+    entry: Some(Entry {
+        variable: Some("CLAUDE_CONFIG_DIR"),
+        folder: ".claude",
+        file: "settings.json",
+        in_project: ".claude/settings.local.json",
+        new_file: "{}\n",
+        remains: "Claude Code reads it by itself; in a folder that it does not know it asks once whether to trust it",
+    }),
     places: &[".claude/settings.json", ".claude/settings.local.json"],
     runs_once: true,
 };

@@ -9,7 +9,8 @@ use hook_core::{JsonObject, RawJson};
 use super::claude::object_on;
 use super::matching;
 use super::table::{
-    Agent, AgentEvent, Base, Directory, ExitTwo, SettingsForm, Subject, Timeouts, Variable, tool,
+    Agent, AgentEvent, Base, Directory, Entry, ExitTwo, SettingsForm, Subject, Timeouts, Variable,
+    tool,
 };
 use super::verdict::{Said, Verdict, put};
 
@@ -121,6 +122,14 @@ pub(super) static AGENT: Agent = Agent {
     answer,
     say,
     directory: Directory::OfEvent,
+    entry: Some(Entry {
+        variable: Some("CODEX_HOME"),
+        folder: ".codex",
+        file: "hooks.json",
+        in_project: ".codex/hooks.json",
+        new_file: "{}\n",
+        remains: "Codex skips hooks that were not reviewed, without a word: start it, enter /hooks and trust them; again after each change",
+    }),
     places: &[".codex/hooks.json"],
     runs_once: false,
 };

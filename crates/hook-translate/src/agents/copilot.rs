@@ -9,8 +9,8 @@ use hook_core::{JsonObject, RawJson};
 use super::claude::{self, object_on, reason};
 use super::matching;
 use super::table::{
-    Agent, AgentEvent, Base, Directory, ExitTwo, Part, SettingsForm, Subject, Timeouts, Tool,
-    Variable, tool,
+    Agent, AgentEvent, Base, Directory, Entry, ExitTwo, Part, SettingsForm, Subject, Timeouts,
+    Tool, Variable, tool,
 };
 use super::verdict::{Said, Verdict, put};
 
@@ -57,7 +57,12 @@ const fn own(event: AgentEvent) -> AgentEvent {
 
 /// An event in Claude Code's form.
 const fn claudes(event: AgentEvent) -> AgentEvent {
-    AgentEvent { base: Some(CLAUDES_BASE), tools: Some(claude::TOOLS), ..event }
+    AgentEvent {
+        base: Some(CLAUDES_BASE),
+        tools: Some(claude::TOOLS),
+        is_asked_elsewhere: true,
+        ..event
+    }
 }
 
 const fn denying(event: AgentEvent) -> AgentEvent {
@@ -236,6 +241,14 @@ pub(super) static AGENT: Agent = Agent {
     answer,
     say,
     directory: Directory::Project,
+    entry: Some(Entry {
+        variable: Some("COPILOT_HOME"),
+        folder: ".copilot",
+        file: "hooks/hook.json",
+        in_project: ".github/hooks/hook.json",
+        new_file: "{\"version\": 1}\n",
+        remains: "Copilot skips hooks in folders that it does not trust, without a word: start it in the project once and say yes",
+    }),
     places: &[
         ".github/hooks/*.json",
         ".github/copilot/settings.json",

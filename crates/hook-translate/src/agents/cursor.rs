@@ -9,8 +9,8 @@ use hook_core::{JsonObject, RawJson};
 use super::claude::{object_on, reason};
 use super::matching;
 use super::table::{
-    Agent, AgentEvent, Base, Directory, ExitTwo, Part, SettingsForm, Subject, Timeouts, Tool,
-    Variable, tool,
+    Agent, AgentEvent, Base, Directory, Entry, ExitTwo, Part, SettingsForm, Subject, Timeouts,
+    Tool, Variable, tool,
 };
 use super::verdict::{Said, Verdict, put};
 
@@ -34,18 +34,21 @@ const EVENTS: &[AgentEvent] = &[
         part: SHELL,
         subject: Subject::Field("command"),
         fields: &[("tool_input.command", "command")],
+        is_asked_elsewhere: true,
         ..AgentEvent::of("beforeShellExecution", Event::BeforeTool)
     }),
     denying(AgentEvent {
         part: Part::Mcp,
         subject: Subject::Field("tool_name"),
         fields: &[("tool_name", "tool_name"), ("tool_input", "tool_input")],
+        is_asked_elsewhere: true,
         ..AgentEvent::of("beforeMCPExecution", Event::BeforeTool)
     }),
     denying(AgentEvent {
         part: Part::Tools(&["read_file"]),
         subject: Subject::Word("Read"),
         fields: &[("tool_input.file_path", "file_path")],
+        is_asked_elsewhere: true,
         ..AgentEvent::of("beforeReadFile", Event::BeforeTool)
     }),
     AgentEvent {
@@ -74,6 +77,7 @@ const EVENTS: &[AgentEvent] = &[
         subject: Subject::Field("command"),
         fields: &[("tool_input.command", "command"), ("tool_response", "output")],
         missing: &[("tool_response", "\"\"")],
+        is_asked_elsewhere: true,
         ..AgentEvent::of("afterShellExecution", Event::AfterTool)
     },
     AgentEvent {
@@ -85,6 +89,7 @@ const EVENTS: &[AgentEvent] = &[
             ("tool_response", "result_json"),
         ],
         missing: &[("tool_response", "\"\"")],
+        is_asked_elsewhere: true,
         ..AgentEvent::of("afterMCPExecution", Event::AfterTool)
     },
     AgentEvent {
@@ -92,6 +97,7 @@ const EVENTS: &[AgentEvent] = &[
         subject: Subject::Word("Write"),
         fields: &[("tool_input.file_path", "file_path"), ("tool_input.edits", "edits")],
         missing: &[("tool_response", "\"\"")],
+        is_asked_elsewhere: true,
         ..AgentEvent::of("afterFileEdit", Event::AfterTool)
     },
     denying(AgentEvent {
@@ -176,6 +182,14 @@ pub(super) static AGENT: Agent = Agent {
     answer,
     say,
     directory: Directory::Project,
+    entry: Some(Entry {
+        variable: None,
+        folder: ".cursor",
+        file: "hooks.json",
+        in_project: ".cursor/hooks.json",
+        new_file: "{\"version\": 1}\n",
+        remains: "Cursor reads it by itself, in workspaces that it trusts",
+    }),
     places: &[".cursor/hooks.json"],
     runs_once: false,
 };

@@ -8,7 +8,7 @@ use hook_core::{JsonObject, RawJson};
 
 use super::matching;
 use super::table::{
-    Agent, AgentEvent, Base, Directory, Part, SettingsForm, Subject, Timeouts, Variable,
+    Agent, AgentEvent, Base, Directory, Entry, Part, SettingsForm, Subject, Timeouts, Variable,
 };
 use super::verdict::{Said, Verdict, put};
 
@@ -101,6 +101,14 @@ pub(super) static AGENT: Agent = Agent {
     answer,
     say,
     directory: Directory::OfEvent,
+    entry: Some(Entry {
+        variable: None,
+        folder: ".gemini",
+        file: "settings.json",
+        in_project: ".gemini/settings.json",
+        new_file: "{}\n",
+        remains: "Gemini CLI runs hooks only in folders that it trusts: start it in the project once and say yes, or it ends with code 55",
+    }),
     places: &[],
     runs_once: true,
 };

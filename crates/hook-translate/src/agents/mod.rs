@@ -28,6 +28,7 @@ mod claude;
 mod codex;
 mod copilot;
 mod cursor;
+mod entry;
 mod gemini;
 mod launch;
 mod matching;
@@ -48,7 +49,8 @@ use hook_core::language::{
 use hook_core::{EventDefinition, Events, HookEventName, JsonObject, RawJson, RawObject};
 
 pub use asking::{Asked, NotAsked};
-pub use table::Agent;
+pub use entry::NotEditable;
+pub use table::{Agent, Entry};
 use table::{AgentEvent, Ours, Tool};
 pub use verdict::{Said, Verdict};
 

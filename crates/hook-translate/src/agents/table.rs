@@ -28,11 +28,30 @@ pub struct Agent {
     pub(super) say: fn(&AgentEvent, &Verdict<'_>) -> Said,
     /// Where a hook runs that names no directory.
     pub(super) directory: Directory,
+    /// Where `hook connect` writes; `None` where it cannot.
+    pub(super) entry: Option<Entry>,
     /// How paths of its settings end; `*` stands for the beginning of a name. Those of Gemini CLI are read as
     /// ours are.
     pub(super) places: &'static [&'static str],
     /// Whether the same hook runs only once for one event.
     pub(super) runs_once: bool,
+}
+
+/// Where the entries are written by which an agent calls us.
+#[derive(Debug)]
+pub struct Entry {
+    /// A variable that names the folder of the user's settings, if there is one.
+    pub variable: Option<&'static str>,
+    /// That folder in a home.
+    pub folder: &'static str,
+    /// The file in that folder.
+    pub file: &'static str,
+    /// The file in a project; one that is not committed, where the agent has such.
+    pub in_project: &'static str,
+    /// A file without any hooks.
+    pub new_file: &'static str,
+    /// What the user still has to do.
+    pub remains: &'static str,
 }
 
 /// One event of an agent.
@@ -60,6 +79,8 @@ pub(super) struct AgentEvent {
     /// The fields that every input has, and the names of tools, where they are others than the agent's.
     pub(super) base: Option<&'static [(Base, &'static str)]>,
     pub(super) tools: Option<&'static [Tool]>,
+    /// Whether another event of the agent's asks about the same moment.
+    pub(super) is_asked_elsewhere: bool,
 }
 
 impl AgentEvent {
@@ -78,6 +99,7 @@ impl AgentEvent {
             timeout: None,
             base: None,
             tools: None,
+            is_asked_elsewhere: false,
         }
     }
 

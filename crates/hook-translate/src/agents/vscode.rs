@@ -89,6 +89,7 @@ pub(super) static AGENT: Agent = Agent {
     answer,
     say,
     directory: Directory::Project,
+    entry: None,
     places: &[],
     runs_once: false,
 };

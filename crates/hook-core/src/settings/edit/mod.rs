@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 pub use text::switched;
 
 use super::Place;
+use super::document::Document;
 use super::load::read_file;
 use crate::files::atomic::{Exclusive, Failed, NewFile, Replaced, absent_is_none};
 
@@ -71,6 +72,14 @@ impl fmt::Display for NotEditable {
     }
 }
 
+impl NotEditable {
+    /// That bytes of a text keep it from being edited.
+    pub fn at(text: &str, range: std::ops::Range<usize>, message: impl Into<String>) -> Box<Self> {
+        let place = Document::new(text, None).place_at(range, String::new());
+        Box::new(Self { place, message: message.into() })
+    }
+}
+
 impl std::error::Error for NotEditable {}
 
 /// A settings file before and after an edit.
@@ -90,6 +99,9 @@ impl FileChange {
         self.before != self.after
     }
 }
+
+/// An edit of a text; `None` stands for a file that is not there.
+pub type Edit<'e> = dyn Fn(Option<&str>) -> Result<String, Box<NotEditable>> + 'e;
 
 /// Whether an edit is made or only shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -125,17 +137,35 @@ pub fn switch_in_file(
     absent: AbsentFile,
     mode: EditMode,
 ) -> Result<FileChange, EditError> {
+    edit_in_file(path, absent, mode, &|text| match text {
+        Some(text) => switched(text, name, enabled),
+        None if enabled => Ok(String::new()),
+        None => Ok(switched("{}\n", name, enabled).unwrap_or_default()),
+    })
+}
+
+/// Makes an edit of a text in a file, as [`switch_in_file`] does; `None` stands for a file that is not
+/// there, of which an empty text makes none.
+///
+/// # Errors
+/// When the file cannot be read or written, or the edit cannot be made.
+pub fn edit_in_file(
+    path: &Path,
+    absent: AbsentFile,
+    mode: EditMode,
+    edit: &Edit<'_>,
+) -> Result<FileChange, EditError> {
     let io = |failed: Failed| EditError::Io {
         attempt: failed.attempt,
         path: path.to_path_buf(),
         source: failed.source,
     };
     if mode == EditMode::Preview {
-        return Ok(read_and_switch(path, path, name, enabled, absent)?.1);
+        return Ok(read_and_edit(path, path, absent, edit)?.1);
     }
     let file = Exclusive::wait(path).map_err(io)?;
     for _ in 0..ATTEMPTS {
-        let (before, change) = read_and_switch(path, file.path(), name, enabled, absent)?;
+        let (before, change) = read_and_edit(path, file.path(), absent, edit)?;
         if !change.is_change() {
             return Ok(change);
         }
@@ -149,12 +179,11 @@ pub fn switch_in_file(
 }
 
 /// The file as it is, and as it is to be.
-fn read_and_switch(
+fn read_and_edit(
     path: &Path,
     real: &Path,
-    name: &str,
-    enabled: bool,
     absent: AbsentFile,
+    edit: &Edit<'_>,
 ) -> Result<(Option<Vec<u8>>, FileChange), EditError> {
     let failed = |source| EditError::Io { attempt: "read", path: path.to_path_buf(), source };
     let bytes = match absent {
@@ -164,10 +193,12 @@ fn read_and_switch(
     let bytes = bytes.map_err(failed)?;
     let mut change =
         FileChange { path: path.to_path_buf(), before: String::new(), after: String::new() };
+    let failed = |mut problem: Box<NotEditable>| {
+        problem.place.file = Some(path.to_path_buf().into());
+        EditError::NotEditable(problem)
+    };
     let Some(bytes) = bytes else {
-        if !enabled {
-            change.after = switched("{}\n", name, enabled).unwrap_or_default();
-        }
+        change.after = edit(None).map_err(failed)?;
         return Ok((None, change));
     };
     change.before = match String::from_utf8(bytes.clone()) {
@@ -185,9 +216,6 @@ fn read_and_switch(
             return Err(EditError::NotEditable(Box::new(NotEditable { place, message })));
         }
     };
-    change.after = switched(&change.before, name, enabled).map_err(|mut problem| {
-        problem.place.file = Some(path.to_path_buf().into());
-        EditError::NotEditable(problem)
-    })?;
+    change.after = edit(Some(&change.before)).map_err(failed)?;
     Ok((Some(bytes), change))
 }

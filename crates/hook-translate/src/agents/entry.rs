@@ -1,0 +1,370 @@
+//! The entries by which an agent calls `hook bridge`, put into its settings and taken out again. Every
+//! other byte stays.
+
+use std::ops::Range;
+
+use hook_core::{JsonKind, JsonObject, RawJson};
+
+use super::table::{Agent, AgentEvent, Entry, Ours, SettingsForm};
+
+/// How a file begins that had nothing in it, and how one that was not there.
+const OF_OTHERS: &str = "{ \"hooks\"";
+const OF_OURS: &str = "{\"hooks\"";
+
+/// How long an agent waits for `hook bridge`, in seconds.
+const PATIENCE: u64 = 120;
+
+/// An agent's settings cannot be edited: where, in bytes, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotEditable {
+    /// Where in the text.
+    pub at: Range<usize>,
+    /// What is wrong.
+    pub message: String,
+}
+
+fn wrong(value: &RawJson, name: &str, expected: &str) -> NotEditable {
+    let message = format!("`{name}` is {}, and not {expected}", value.kind());
+    NotEditable { at: value.range(), message }
+}
+
+impl Agent {
+    /// The agent's events about which it asks `hook bridge`, each with ours.
+    pub fn asks(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        self.events.iter().filter_map(|event| match event.ours {
+            Ours::BuiltIn(ours) if !event.is_asked_elsewhere => Some((event.name, ours.as_str())),
+            _ => None,
+        })
+    }
+
+    /// Where its settings are: a variable that names the folder, the folder in a home, and the file in it;
+    /// and the file in a project. `None` where there is no file of its own to be written.
+    pub fn entry_places(&self) -> Option<&Entry> {
+        self.entry.as_ref()
+    }
+
+    /// The agent's settings with an entry for each of these events, whose command is made for it; the
+    /// same text where all are there. Entries of another command are replaced. Without a text, new ones.
+    ///
+    /// # Errors
+    /// When it is no JSON, or something else stands where the entries belong.
+    pub fn connected(
+        &self,
+        was_there: Option<&str>,
+        events: &[&str],
+        command: &dyn Fn(&str) -> String,
+    ) -> Result<String, NotEditable> {
+        let new = || self.entry.as_ref().map_or("{}\n", |entry| entry.new_file).to_owned();
+        let mut text = match was_there {
+            Some(text) => text.to_owned(),
+            None => new(),
+        };
+        // What calls another binary, or for other events, goes first.
+        let are_same = |text: &str| -> Result<bool, NotEditable> {
+            let found = self.connections(text)?;
+            let wanted = events.iter().map(|event| ((*event).to_owned(), command(event)));
+            Ok(found.len() == events.len() && wanted.clone().all(|it| found.contains(&it)))
+        };
+        if are_same(&text)? {
+            return Ok(text);
+        }
+        let is_new = was_there.is_none_or(|text| self.is_made_here(text));
+        text = self.disconnected(&text)?;
+        for event in events {
+            let Some(event) = self.event(event) else { continue };
+            text = self.with_entry(&text, event, &command(event.name))?;
+        }
+        Ok(if is_new { text.replacen(OF_OTHERS, OF_OURS, 1) } else { text })
+    }
+
+    /// Whether a text was made by [`connected`](Self::connected) where there was none, and has nothing but
+    /// its entries.
+    pub fn is_made_here(&self, text: &str) -> bool {
+        let empty = self.entry.as_ref().map_or("", |entry| entry.new_file);
+        let is_dense = text.starts_with(OF_OURS) || empty != "{}\n";
+        is_dense && self.disconnected(text).is_ok_and(|rest| rest == empty)
+    }
+
+    /// The agent's settings without such entries; what has become empty by that goes, too.
+    ///
+    /// # Errors
+    /// When it is no JSON, or something else stands where the entries belong.
+    pub fn disconnected(&self, text: &str) -> Result<String, NotEditable> {
+        let mut text = text.to_owned();
+        // One at a time: each removal moves what is behind it.
+        while let Some(cut) = self.first_cut(&text)? {
+            text.replace_range(cut, "");
+        }
+        Ok(text)
+    }
+
+    /// The entries that are there: each event with its command.
+    ///
+    /// # Errors
+    /// When the text is no JSON, or something else stands where the entries belong.
+    pub fn connections(&self, text: &str) -> Result<Vec<(String, String)>, NotEditable> {
+        let Some(hooks) = hooks_of(&root_of(text)?)? else { return Ok(Vec::new()) };
+        let mut found = Vec::new();
+        for (event, list) in object(&hooks, "hooks")?.iter() {
+            for element in list.to_items().unwrap_or_default() {
+                found.extend(self.commands(&element, event).map(|it| (event.to_owned(), it)));
+            }
+        }
+        Ok(found)
+    }
+
+    /// The commands of an element that call `hook bridge` for this event.
+    fn commands(&self, element: &RawJson, event: &str) -> impl Iterator<Item = String> {
+        let ending = format!(" bridge {} {event}", self.name);
+        let fields = element.to_object().unwrap_or_default();
+        let inner = fields.get("hooks").and_then(RawJson::to_items).unwrap_or_default();
+        let hooks = inner.into_iter().filter_map(|hook| hook.to_object().ok()).chain([fields]);
+        let commands = hooks.filter_map(|hook| {
+            let keys = ["command", "bash"].iter();
+            keys.filter_map(|key| hook.get(key)).find_map(RawJson::to_text)
+        });
+        commands.filter(move |command| command.ends_with(&ending))
+    }
+
+    /// What is cut out next.
+    fn first_cut(&self, text: &str) -> Result<Option<Range<usize>>, NotEditable> {
+        let root = root_of(text)?;
+        let Some(hooks) = hooks_of(&root)? else { return Ok(None) };
+        for (event, list) in object(&hooks, "hooks")?.iter() {
+            let items = list.to_items().unwrap_or_default();
+            let is_ours = |item: &RawJson| self.commands(item, event).next().is_some();
+            let Some(at) = items.iter().position(is_ours) else { continue };
+            if items.len() > 1 {
+                return Ok(Some(cut(text, list, &items, at)));
+            }
+            // The only one of its event: the event goes, too; and `hooks`, if that is all it has. What
+            // was there before and empty stays.
+            if was_empty(text, list) {
+                return Ok(items.first().map(|own| list.range().start + 1..own.range().end));
+            }
+            let events = object(&hooks, "hooks")?;
+            if events.len() > 1 || was_empty(text, &hooks) {
+                return Ok(Some(cut_member(text, &hooks, &events, event)));
+            }
+            return Ok(Some(cut_member(text, &root, &object(&root, "settings")?, "hooks")));
+        }
+        Ok(None)
+    }
+
+    fn with_entry(
+        &self,
+        text: &str,
+        event: &AgentEvent,
+        command: &str,
+    ) -> Result<String, NotEditable> {
+        let element = self.element(event, command);
+        let root = root_of(text)?;
+        let list = format!("[{element}]");
+        let Some(hooks) = hooks_of(&root)? else {
+            let hooks = format!("{{{}:{list}}}", quoted(event.name));
+            return Ok(with_member(text, &root, "hooks", &hooks));
+        };
+        let events = object(&hooks, "hooks")?;
+        let Some(known) = events.get(event.name) else {
+            return Ok(with_member(text, &hooks, event.name, &list));
+        };
+        let items = known.to_items().ok_or_else(|| wrong(known, event.name, "an array"))?;
+        let mut text = text.to_owned();
+        match items.last() {
+            Some(last) => {
+                let before = blanks_before(&text, last.range().start).to_owned();
+                text.insert_str(last.range().end, &format!(",{before}{element}"));
+            }
+            None => text.insert_str(known.range().start + 1, &format!("{WAS_EMPTY}{element}")),
+        }
+        Ok(text)
+    }
+
+    fn element(&self, event: &AgentEvent, command: &str) -> String {
+        let mut hook = JsonObject::new();
+        hook.insert("type", RawJson::from_text("command"));
+        let key = if self.name == "copilot" { "bash" } else { "command" };
+        hook.insert(key, RawJson::from_text(command));
+        let timeout = self.timeout.keys.first().copied().unwrap_or("timeout");
+        // An event whose hooks are short has its own limit.
+        let seconds = if event.timeout.is_some() { 30 } else { PATIENCE };
+        let units = seconds * 1_000 / self.timeout.unit.max(1);
+        hook.insert(timeout, RawJson::from_integer(units));
+        if self.settings != SettingsForm::Groups {
+            return hook.to_raw().as_str().to_owned();
+        }
+        let mut group = JsonObject::new();
+        group.insert("hooks", RawJson::from_items([&hook.to_raw().into()]));
+        group.to_raw().as_str().to_owned()
+    }
+}
+
+fn quoted(text: &str) -> String {
+    RawJson::from_text(text).as_str().to_owned()
+}
+
+fn root_of(text: &str) -> Result<RawJson, NotEditable> {
+    let root = RawJson::parse_in_place(text).map_err(|error| NotEditable {
+        at: 0..0,
+        message: format!("it is not JSON, and is left as it is: {error}"),
+    })?;
+    match root.kind() {
+        JsonKind::Object => Ok(root),
+        _ => Err(wrong(&root, "settings", "an object")),
+    }
+}
+
+fn hooks_of(root: &RawJson) -> Result<Option<RawJson>, NotEditable> {
+    let hooks = object(root, "settings")?.get("hooks").cloned();
+    match hooks {
+        Some(hooks) if hooks.kind() != JsonKind::Object => Err(wrong(&hooks, "hooks", "an object")),
+        hooks => Ok(hooks),
+    }
+}
+
+fn object(value: &RawJson, name: &str) -> Result<JsonObject, NotEditable> {
+    let object = value.to_object().map_err(|_| wrong(value, name, "an object"))?;
+    match object.repeated() {
+        Some(repeated) => {
+            let message = format!("`{repeated}` stands twice in `{name}`; remove one of them");
+            Err(NotEditable { at: value.range(), message })
+        }
+        None => Ok(object),
+    }
+}
+
+fn is_blank(character: char) -> bool {
+    matches!(character, ' ' | '\t' | '\r' | '\n')
+}
+
+fn blanks_before(text: &str, at: usize) -> &str {
+    let before = text.get(..at).unwrap_or_default();
+    before.get(before.trim_end_matches(is_blank).len()..).unwrap_or_default()
+}
+
+/// What stands before the first thing that is put into an object or a list that was there and empty. Nobody
+/// else writes them so.
+const WAS_EMPTY: &str = " ";
+
+fn was_empty(text: &str, value: &RawJson) -> bool {
+    let inside = text.get(value.range().start + 1..).unwrap_or_default();
+    let rest = inside.strip_prefix(WAS_EMPTY);
+    rest.is_some_and(|rest| rest.starts_with(['{', '"']))
+}
+
+/// A text with one more member at the end of an object, laid out like the others.
+fn with_member(text: &str, object: &RawJson, name: &str, value: &str) -> String {
+    let mut text = text.to_owned();
+    let fields = object.to_object().unwrap_or_default();
+    let last = fields.iter().map(|(_, value)| value.range()).max_by_key(|range| range.end);
+    let name = quoted(name);
+    match last {
+        Some(last) => {
+            let first = text.get(object.range().start + 1..).unwrap_or_default();
+            let gap = first.len() - first.trim_start_matches(is_blank).len();
+            let gap = first.get(..gap).unwrap_or_default().to_owned();
+            text.insert_str(last.end, &format!(",{gap}{name}: {value}"));
+        }
+        None => {
+            // What is between the braces stays behind it.
+            text.insert_str(object.range().start + 1, &format!("{WAS_EMPTY}{name}: {value}"));
+        }
+    }
+    text
+}
+
+/// From the end of what is before an element to its end; of the first, to the beginning of the next.
+fn cut(text: &str, list: &RawJson, items: &[RawJson], at: usize) -> Range<usize> {
+    let own = items.get(at).map(RawJson::range).unwrap_or_default();
+    match at.checked_sub(1).and_then(|before| items.get(before)) {
+        Some(before) => before.range().end..own.end,
+        None => {
+            let end = items.get(at + 1).map_or(list.range().end - 1, |next| next.range().start);
+            let _ = text;
+            own.start..end
+        }
+    }
+}
+
+/// From the end of the member before one to its end; of the first, to the next one's name.
+fn cut_member(text: &str, object: &RawJson, fields: &JsonObject, name: &str) -> Range<usize> {
+    let mut ranges: Vec<(&str, Range<usize>)> =
+        fields.iter().map(|(name, value)| (name, value.range())).collect();
+    ranges.sort_by_key(|(_, range)| range.start);
+    let at = ranges.iter().position(|(known, _)| *known == name).unwrap_or_default();
+    let end = ranges.get(at).map_or(0, |(_, range)| range.end);
+    let before = at.checked_sub(1).and_then(|before| ranges.get(before));
+    match before {
+        Some((_, before)) => before.end..end,
+        None => {
+            let start = object.range().start + 1;
+            let rest = text.get(end..).unwrap_or_default();
+            let comma = rest.find(',').filter(|_| ranges.len() > 1);
+            // What is between the brace and the first name stays for the next one.
+            let blanks = text.get(start..).unwrap_or_default();
+            let gap = blanks.len() - blanks.trim_start_matches(is_blank).len();
+            match comma {
+                Some(comma) => {
+                    let after = rest.get(comma + 1..).unwrap_or_default();
+                    let next = after.len() - after.trim_start_matches(is_blank).len();
+                    start + gap..end + comma + 1 + next
+                }
+                None => start..end,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::agents::{AGENTS, agent};
+
+    #[test]
+    fn what_is_put_in_is_taken_out_again_to_the_byte() {
+        for agent in AGENTS.into_iter().filter(|agent| agent.entry_places().is_some()) {
+            let events: Vec<&str> = agent.asks().map(|(event, _)| event).collect();
+            let first = events[0];
+            for text in [
+                "{}".to_owned(),
+                "{ }\n".to_owned(),
+                "{\"a\": [1, 2]}\n".to_owned(),
+                "{\r\n\t\"a\": 1,\r\n\t\"hooks\": {\"x\": []}\r\n}\r\n".to_owned(),
+                "{\n  \"hooks\": {\n    \"Other\": [\n      {\"hooks\": []}\n    ]\n  },\n  \"z\": 0\n}\n".to_owned(),
+                format!("{{\"hooks\":{{\"{first}\":[{{\"command\":\"mine\",\"hooks\":[]}}]}}}}"),
+                format!("{{\n  \"hooks\": {{\n    \"{first}\": [\n      {{\"command\": \"a\"}},\n      {{\"command\": \"b\"}}\n    ]\n  }}\n}}"),
+            ] {
+                let command = |event: &str| format!("/bin/hook bridge {} {event}", agent.word());
+                let connected = agent.connected(Some(&text), &events, &command).unwrap();
+                assert_eq!(agent.connections(&connected).unwrap().len(), events.len(), "{connected}");
+                assert_eq!(
+                    agent.connected(Some(&connected), &events, &command).unwrap(),
+                    connected,
+                    "twice is once"
+                );
+                assert_eq!(agent.disconnected(&connected).unwrap(), text, "{}\n{connected}", agent.word());
+                // Another binary takes the place of the first.
+                let other = |event: &str| format!("/opt/hook bridge {} {event}", agent.word());
+                let moved = agent.connected(Some(&connected), &events, &other).unwrap();
+                assert!(!moved.contains("/bin/hook"), "{moved}");
+                assert_eq!(agent.disconnected(&moved).unwrap(), text);
+            }
+            let made = agent.connected(None, &events, &|event| {
+                format!("/bin/hook bridge {} {event}", agent.word())
+            });
+            let empty = agent.entry_places().unwrap().new_file;
+            assert_eq!(agent.disconnected(&made.unwrap()).unwrap(), empty);
+        }
+    }
+
+    #[test]
+    fn what_is_no_settings_text_is_left_alone() {
+        let claude = agent("claude").unwrap();
+        for text in ["", "[]", "{\"hooks\": []}", "// comment\n{}", "{\"hooks\":{},\"hooks\":{}}"] {
+            let command = |event: &str| format!("hook bridge claude {event}");
+            assert!(claude.connected(Some(text), &["PreToolUse"], &command).is_err(), "{text}");
+        }
+        let text = r#"{"hooks":{"PreToolUse":{}}}"#;
+        let command = |event: &str| format!("hook bridge claude {event}");
+        assert!(claude.connected(Some(text), &["PreToolUse"], &command).is_err());
+    }
+}
