@@ -6,12 +6,46 @@ use std::io::{Seek, Write};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
+use clap::Args;
 use hook_bus::{HookExecutionResponse, HookSystem};
 use hook_core::text::one_line;
-use hook_core::{Hook, RequestInput};
+use hook_core::{Background, Hook, RequestInput};
 
 use crate::context::Context;
 use crate::output::Printer;
+
+/// What the process is called with that runs them.
+#[derive(Debug, Args)]
+pub(crate) struct LeftArguments {
+    /// Run the async hooks of the event alone, and wait for them: what the command starts for them
+    #[arg(long, hide = true)]
+    async_only: bool,
+    /// With --async-only: leave out the hook of this name, since the plan ended before it
+    #[arg(long, hide = true, value_name = "NAME")]
+    not_started: Vec<String>,
+}
+
+impl LeftArguments {
+    /// Whether this is the process that runs what was left.
+    pub(super) fn is_rest(&self) -> bool {
+        self.async_only
+    }
+
+    pub(super) fn background(&self) -> Background {
+        match self.async_only {
+            true => Background::Only,
+            false => Background::Leave,
+        }
+    }
+
+    /// Keeps hooks from running that the plan ended before.
+    pub(super) fn leave_out(&self, system: &HookSystem) {
+        for name in &self.not_started {
+            // One that is gone since is not started, either.
+            let _ = system.set_hook_enabled(name, false);
+        }
+    }
+}
 
 /// The async hooks of the event that its plan left to the process: those that match, and that nothing
 /// ended before.

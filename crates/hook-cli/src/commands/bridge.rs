@@ -7,10 +7,10 @@ use clap::Args;
 use hook_bus::{HookExecutionRequest, HookExecutionResponse, HookSystem};
 use hook_core::language::Language;
 use hook_core::text::nearest;
-use hook_core::{Background, HookEventName, PolicyDecision, RequestInput};
+use hook_core::{HookEventName, PolicyDecision, RequestInput};
 use hook_translate::agents::{self, Agent, Asked, NotAsked, Said, Verdict};
 
-use super::background;
+use super::background::{self, LeftArguments};
 use super::input::read_object;
 use super::with_hooks_of;
 use crate::context::Context;
@@ -40,12 +40,8 @@ pub(crate) struct Arguments {
     /// The folder of the plugin that the settings belong to
     #[arg(long, value_name = "DIR", requires = "settings")]
     plugin_root: Option<PathBuf>,
-    /// Run the async hooks of the event alone, and wait for them: what `hook bridge` starts for them
-    #[arg(long, hide = true)]
-    async_only: bool,
-    /// With --async-only: leave out the hook of this name, since the plan ended before it
-    #[arg(long, hide = true, value_name = "NAME")]
-    not_started: Vec<String>,
+    #[command(flatten)]
+    rest: LeftArguments,
 }
 
 pub(crate) async fn run(
@@ -77,17 +73,10 @@ pub(crate) async fn run(
             return Err(CommandError::Usage(text));
         }
     };
-    let background = match arguments.async_only {
-        true => Background::Only,
-        false => Background::Leave,
-    };
     let builder = context.builder_for(agent, arguments.plugin_root.as_deref())?;
-    let system = builder.background(background).build()?;
+    let system = builder.background(arguments.rest.background()).build()?;
     let bridged = with_hooks_of(&system, context, printer, async |system, _, printer| {
-        for name in &arguments.not_started {
-            // One that is gone since is not started, either.
-            let _ = system.set_hook_enabled(name, false);
-        }
+        arguments.rest.leave_out(system);
         bridge(arguments, agent, &asked, &text, context, system, printer).await
     });
     let bridged = bridged.await;
@@ -130,7 +119,7 @@ async fn bridge(
     for warning in &response.processed.warnings {
         printer.warning(warning);
     }
-    if let (Some(input), false) = (&input, arguments.async_only) {
+    if let (Some(input), false) = (&input, arguments.rest.is_rest()) {
         hand_over(arguments, input, text, &response, context, system, printer);
     }
     let said = answer(agent, asked, input.as_ref(), &response, |event| {

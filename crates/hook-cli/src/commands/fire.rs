@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 use hook_bus::{HookExecutionRequest, HookExecutionResponse, HookSystem};
-use hook_core::{Background, Hook, HookEventName, ObjectWriter, PolicyDecision, RawObject};
+use hook_core::{Hook, HookEventName, ObjectWriter, PolicyDecision, RawObject};
 use tokio_util::sync::CancellationToken;
 
-use super::background;
+use super::background::{self, LeftArguments};
 use super::input::{Input, InputArguments, Otherwise};
 use super::with_hooks_of;
 use crate::complete;
@@ -51,12 +51,8 @@ pub(crate) struct Arguments {
     /// and, on stderr, the reason. Uses no sample
     #[arg(long, conflicts_with_all = ["json", "show_input", "full"])]
     as_hook: bool,
-    /// Run the async hooks of the event alone, and wait for them: what `hook fire` starts for them
-    #[arg(long, hide = true)]
-    async_only: bool,
-    /// With --async-only: leave out the hook of this name, since the plan ended before it
-    #[arg(long, hide = true, value_name = "NAME")]
-    not_started: Vec<String>,
+    #[command(flatten)]
+    rest: LeftArguments,
 }
 
 pub(crate) async fn run(
@@ -69,16 +65,9 @@ pub(crate) async fn run(
         Ok(event) => event,
         Err(no_event) => return Err(refuse(arguments, no_event, context, stake, printer).await),
     };
-    let background = match arguments.async_only {
-        true => Background::Only,
-        false => Background::Leave,
-    };
-    let system = context.builder()?.background(background).build()?;
+    let system = context.builder()?.background(arguments.rest.background()).build()?;
     let fired = with_hooks_of(&system, context, printer, async |system, stop, printer| {
-        for name in &arguments.not_started {
-            // One that is gone since is not started, either.
-            let _ = system.set_hook_enabled(name, false);
-        }
+        arguments.rest.leave_out(system);
         fire(arguments, event, context, system, stop, printer).await
     });
     let fired = fired.await;
@@ -141,7 +130,7 @@ async fn fire(
     let begun = Instant::now();
     let response = system.bus().request(request(arguments, context, &input)).await;
     let fired = Fired { took: begun.elapsed(), interrupted: stop.is_cancelled(), event, input };
-    let left = match arguments.async_only {
+    let left = match arguments.rest.is_rest() {
         true => Vec::new(),
         false => match fired.input.of(event) {
             Ok(input) => background::left(&input, &response, system, printer),

@@ -11,7 +11,7 @@ use super::table::{
     Agent, AgentEvent, Base, Directory, Entry, ExitTwo, Part, SettingsForm, Subject, Timeouts,
     Tool, Variable, tool,
 };
-use super::verdict::{Said, Verdict, put};
+use super::verdict::{Said, Verdict, put, put_specific};
 
 const TOOL_CALL: &[(&str, &str)] =
     &[("tool_name", "tool_name"), ("tool_input", "tool_input"), ("tool_call_id", "tool_use_id")];
@@ -418,20 +418,7 @@ fn say(event: &AgentEvent, verdict: &Verdict<'_>) -> Said {
     }
     put(&mut answer, "systemMessage", verdict.system_message);
     match event.name {
-        "PreToolUse" => {
-            let word = match () {
-                () if verdict.forbids() => Some("deny"),
-                () if verdict.asks() => Some("ask"),
-                () if verdict.allowed => Some("allow"),
-                () => None,
-            };
-            put(&mut specific, "permissionDecision", word);
-            let reason = if verdict.forbids() { Some(verdict.why()) } else { verdict.reason };
-            put(&mut specific, "permissionDecisionReason", reason.filter(|_| word.is_some()));
-            if let Some(input) = verdict.tool_input {
-                specific.insert("updatedInput", input.clone());
-            }
-        }
+        "PreToolUse" => specific = verdict.permission(),
         "PermissionRequest" => {
             let mut decision = JsonObject::new();
             let word = match () {
@@ -466,12 +453,7 @@ fn say(event: &AgentEvent, verdict: &Verdict<'_>) -> Said {
     if let Some(sequence) = verdict.extra("terminalSequence") {
         answer.insert("terminalSequence", sequence.clone());
     }
-    if !specific.is_empty() {
-        let mut whole = JsonObject::new();
-        put(&mut whole, "hookEventName", Some(event.name));
-        whole.overlay(&specific);
-        answer.insert("hookSpecificOutput", whole.to_raw());
-    }
+    put_specific(&mut answer, event.name, &specific);
     // A path is the last line of what is printed.
     if event.name == "WorktreeCreate"
         && let Some(path) = verdict.specific("worktreePath").and_then(RawJson::to_text)

@@ -12,7 +12,7 @@ use super::table::{
     Agent, AgentEvent, Base, Directory, Entry, ExitTwo, SettingsForm, Subject, Timeouts, Variable,
     tool,
 };
-use super::verdict::{Said, Verdict, put};
+use super::verdict::{Said, Verdict, put, put_specific};
 
 const TOOL_CALL: &[(&str, &str)] =
     &[("tool_name", "tool_name"), ("tool_input", "tool_input"), ("tool_call_id", "tool_use_id")];
@@ -352,11 +352,6 @@ fn say(event: &AgentEvent, verdict: &Verdict<'_>) -> Said {
         _ => {}
     }
     put(&mut specific, "additionalContext", verdict.additional_context.filter(|_| has_context));
-    if !specific.is_empty() {
-        let mut whole = JsonObject::new();
-        put(&mut whole, "hookEventName", Some(event.name));
-        whole.overlay(&specific);
-        answer.insert("hookSpecificOutput", whole.to_raw());
-    }
+    put_specific(&mut answer, event.name, &specific);
     Said::json(&answer)
 }

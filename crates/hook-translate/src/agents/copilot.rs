@@ -378,15 +378,8 @@ fn say(event: &AgentEvent, verdict: &Verdict<'_>) -> Said {
     let mut answer = JsonObject::new();
     let refuses = verdict.forbids() || verdict.asks();
     if is_call(event) {
-        let word = match () {
-            () if verdict.forbids() => Some("deny"),
-            () if verdict.asks() => Some("ask"),
-            () if verdict.allowed => Some("allow"),
-            () => None,
-        };
-        put(&mut answer, "permissionDecision", word);
-        let reason = if verdict.forbids() { Some(verdict.why()) } else { verdict.reason };
-        put(&mut answer, "permissionDecisionReason", reason.filter(|_| word.is_some()));
+        put(&mut answer, "permissionDecision", verdict.word());
+        put(&mut answer, "permissionDecisionReason", verdict.word_reason());
         if let Some(input) = verdict.tool_input {
             answer.insert("modifiedArgs", input.clone());
         }

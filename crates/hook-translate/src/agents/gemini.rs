@@ -10,7 +10,7 @@ use super::matching;
 use super::table::{
     Agent, AgentEvent, Base, Directory, Entry, Part, SettingsForm, Subject, Timeouts, Variable,
 };
-use super::verdict::{Said, Verdict, put};
+use super::verdict::{Said, Verdict, put, put_specific};
 
 const TOOL: &[(&str, &str)] = &[
     ("tool_name", "tool_name"),
@@ -153,15 +153,8 @@ fn say(event: &AgentEvent, verdict: &Verdict<'_>) -> Said {
         answer.insert("continue", RawJson::from_bool(false));
         put(&mut answer, "stopReason", Some(verdict.why()));
     }
-    let word = match () {
-        () if verdict.forbids() => Some("deny"),
-        () if verdict.asks() => Some("ask"),
-        () if verdict.allowed => Some("allow"),
-        () => None,
-    };
-    put(&mut answer, "decision", word);
-    let reason = if verdict.forbids() { Some(verdict.why()) } else { verdict.reason };
-    put(&mut answer, "reason", reason);
+    put(&mut answer, "decision", verdict.word());
+    put(&mut answer, "reason", verdict.word_reason());
     put(&mut answer, "systemMessage", verdict.system_message);
     if verdict.answer.is_some_and(|answer| answer.suppress_output == Some(true)) {
         answer.insert("suppressOutput", RawJson::from_bool(true));
@@ -174,11 +167,6 @@ fn say(event: &AgentEvent, verdict: &Verdict<'_>) -> Said {
     if let Some(input) = verdict.tool_input {
         specific.insert("tool_input", input.clone());
     }
-    if !specific.is_empty() {
-        let mut whole = JsonObject::new();
-        put(&mut whole, "hookEventName", Some(event.name));
-        whole.overlay(&specific);
-        answer.insert("hookSpecificOutput", whole.to_raw());
-    }
+    put_specific(&mut answer, event.name, &specific);
     Said { stdout: answer.to_raw().as_str().to_owned(), ..Said::default() }
 }

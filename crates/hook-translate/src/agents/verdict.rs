@@ -49,6 +49,35 @@ impl Verdict<'_> {
         self.decision == PolicyDecision::Ask
     }
 
+    /// The decision as most agents say it; nothing where hooks have no opinion.
+    pub(super) fn word(&self) -> Option<&'static str> {
+        match () {
+            () if self.forbids() => Some("deny"),
+            () if self.asks() => Some("ask"),
+            () if self.allowed => Some("allow"),
+            () => None,
+        }
+    }
+
+    /// The reason beside that word.
+    pub(super) fn word_reason(&self) -> Option<&str> {
+        match self.word()? {
+            "deny" => Some(self.why()),
+            _ => self.reason,
+        }
+    }
+
+    /// What is asked before a tool runs, as Claude Code and those who took over its form are told it.
+    pub(super) fn permission(&self) -> JsonObject {
+        let mut specific = JsonObject::new();
+        put(&mut specific, "permissionDecision", self.word());
+        put(&mut specific, "permissionDecisionReason", self.word_reason());
+        if let Some(input) = self.tool_input {
+            specific.insert("updatedInput", input.clone());
+        }
+        specific
+    }
+
     /// The reason of a denial, which no agent takes without one.
     pub(super) fn why(&self) -> &str {
         let said = |reason: &&str| !reason.trim().is_empty() && *reason != NO_REASON;
@@ -93,6 +122,17 @@ impl Said {
             if answer.is_empty() { String::new() } else { answer.to_raw().as_str().to_owned() };
         Self { stdout, ..Self::default() }
     }
+}
+
+/// `hookSpecificOutput` with the event's name, where there is something in it.
+pub(super) fn put_specific(answer: &mut JsonObject, event: &str, specific: &JsonObject) {
+    if specific.is_empty() {
+        return;
+    }
+    let mut whole = JsonObject::new();
+    put(&mut whole, "hookEventName", Some(event));
+    whole.overlay(specific);
+    answer.insert("hookSpecificOutput", whole.to_raw());
 }
 
 /// A text as a field, where there is one.

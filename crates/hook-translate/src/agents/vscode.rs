@@ -11,7 +11,7 @@ use super::matching;
 use super::table::{
     Agent, AgentEvent, Base, Directory, ExitTwo, SettingsForm, Subject, Timeouts, tool,
 };
-use super::verdict::{Said, Verdict, put};
+use super::verdict::{Said, Verdict, put, put_specific};
 
 const fn denying(event: AgentEvent) -> AgentEvent {
     AgentEvent { exit_two: ExitTwo::Denies, blocks: true, ..event }
@@ -144,20 +144,7 @@ fn say(event: &AgentEvent, verdict: &Verdict<'_>) -> Said {
         put(&mut answer, "stopReason", Some(verdict.why()));
     }
     match event.name {
-        "PreToolUse" => {
-            let word = match () {
-                () if verdict.forbids() => Some("deny"),
-                () if verdict.asks() => Some("ask"),
-                () if verdict.allowed => Some("allow"),
-                () => None,
-            };
-            put(&mut specific, "permissionDecision", word);
-            let reason = if verdict.forbids() { Some(verdict.why()) } else { verdict.reason };
-            put(&mut specific, "permissionDecisionReason", reason.filter(|_| word.is_some()));
-            if let Some(input) = verdict.tool_input {
-                specific.insert("updatedInput", input.clone());
-            }
-        }
+        "PreToolUse" => specific = verdict.permission(),
         "Stop" | "SubagentStop" if refuses && !verdict.stops() => {
             put(&mut specific, "decision", Some("block"));
             put(&mut specific, "reason", Some(verdict.why()));
@@ -173,11 +160,6 @@ fn say(event: &AgentEvent, verdict: &Verdict<'_>) -> Said {
         _ => {}
     }
     put(&mut specific, "additionalContext", verdict.additional_context);
-    if !specific.is_empty() {
-        let mut whole = JsonObject::new();
-        put(&mut whole, "hookEventName", Some(event.name));
-        whole.overlay(&specific);
-        answer.insert("hookSpecificOutput", whole.to_raw());
-    }
+    put_specific(&mut answer, event.name, &specific);
     Said::json(&answer)
 }

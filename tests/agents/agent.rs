@@ -1,0 +1,190 @@
+//! An agent that is installed, and one run of it.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use hook_tests::{Hook, Project, path_with_hook, workspace};
+use serde_json::Value;
+
+use super::model::Model;
+
+/// How long one run may take.
+const PATIENCE: Duration = Duration::from_secs(90);
+
+/// An agent that may be installed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Agent {
+    Gemini,
+    Codex,
+}
+
+/// An agent that is.
+pub(super) struct Installed {
+    agent: Agent,
+    program: PathBuf,
+}
+
+/// What came of one run.
+pub(super) struct Run {
+    pub(super) agent: &'static str,
+    pub(super) success: bool,
+    /// What it printed, for a test that fails.
+    pub(super) output: String,
+    /// What it asked the model.
+    pub(super) requests: Vec<Value>,
+}
+
+impl Run {
+    pub(super) fn model_was_told(&self, text: &str) -> bool {
+        self.requests.iter().any(|request| request.to_string().contains(text))
+    }
+}
+
+impl Agent {
+    pub(super) fn all() -> [Self; 2] {
+        [Self::Gemini, Self::Codex]
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Gemini => "gemini",
+            Self::Codex => "codex",
+        }
+    }
+
+    /// The agent, unless it is not installed, which is said.
+    #[expect(clippy::print_stderr, reason = "what is passed over is not to be overlooked")]
+    pub(super) fn installed(self) -> Option<Installed> {
+        let folder = std::env::var_os("HOOK_AGENTS").map(PathBuf::from);
+        let folder = folder.unwrap_or_else(|| workspace().join("target/agents"));
+        let program = match self {
+            Self::Gemini => Some(folder.join("node_modules/@google/gemini-cli/bundle/gemini.js")),
+            Self::Codex => codex_in(&folder.join("node_modules/@openai")),
+        };
+        let program = program.filter(|program| program.is_file());
+        if program.is_none() {
+            eprintln!(
+                "SKIPPED: {} is not installed in {}; `.ci/agents` installs it",
+                self.word(),
+                folder.display()
+            );
+        }
+        program.map(|program| Installed { agent: self, program })
+    }
+}
+
+/// The binary of Codex, which is in a package for each system.
+fn codex_in(folder: &Path) -> Option<PathBuf> {
+    let packages = std::fs::read_dir(folder).ok()?.flatten();
+    let vendors =
+        packages.filter_map(|package| std::fs::read_dir(package.path().join("vendor")).ok());
+    let systems = vendors.flat_map(|vendor| vendor.flatten());
+    systems.map(|system| system.path().join("bin/codex")).find(|program| program.is_file())
+}
+
+impl Installed {
+    /// Runs the agent in the project, connected to `hook`, with a model that calls the shell once.
+    pub(super) fn run(&self, project: &Project, shell: &str) -> Run {
+        let model = Model::start(shell);
+        self.configure(project, &model.url);
+        let word = self.agent.word();
+        let connected = Hook::new(project, &["connect", word]).env("CODEX_HOME", "").run();
+        assert_eq!(connected.status, 0, "{connected:?}");
+        let mut command = self.command(project, &model.url);
+        command.current_dir(project.path()).env_clear();
+        command.env("PATH", path_with_hook()).env("HOME", project.home());
+        command.env("XDG_CONFIG_HOME", project.home().join(".config"));
+        for (name, value) in [
+            ("LANG", "C.UTF-8"),
+            ("TERM", "dumb"),
+            ("SHELL", "/bin/bash"),
+            ("NO_PROXY", "127.0.0.1,localhost"),
+            ("NO_COLOR", "1"),
+            ("GEMINI_API_KEY", "none"),
+            ("GEMINI_CLI_NO_RELAUNCH", "true"),
+            ("GEMINI_TELEMETRY_ENABLED", "false"),
+            ("GEMINI_CLI_TRUST_WORKSPACE", "true"),
+            ("MODEL_KEY", "none"),
+        ] {
+            command.env(name, value);
+        }
+        command.env("GOOGLE_GEMINI_BASE_URL", &model.url);
+        let log = project.home().join("agent.log");
+        let output = std::fs::File::create(&log).unwrap();
+        command.stdin(Stdio::null()).stdout(output.try_clone().unwrap()).stderr(output);
+        let mut child = command.spawn().unwrap();
+        let begun = Instant::now();
+        let status = loop {
+            if let Some(status) = child.try_wait().unwrap() {
+                break status;
+            }
+            if begun.elapsed() > PATIENCE {
+                let _ = child.kill();
+                break child.wait().unwrap();
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        };
+        let output = String::from_utf8_lossy(&std::fs::read(&log).unwrap()).into_owned();
+        Run { agent: word, success: status.success(), output, requests: model.requests() }
+    }
+
+    fn configure(&self, project: &Project, url: &str) {
+        let home = project.home();
+        let write = |path: &str, text: &str| {
+            let path = home.join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        match self.agent {
+            Agent::Gemini => write(
+                ".gemini/settings.json",
+                "{\n  \"security\": {\"auth\": {\"selectedType\": \"gemini-api-key\"}},\n  \
+                 \"privacy\": {\"usageStatisticsEnabled\": false},\n  \
+                 \"general\": {\"enableAutoUpdate\": false, \"disableAutoUpdate\": true},\n  \
+                 \"telemetry\": {\"enabled\": false}\n}\n",
+            ),
+            Agent::Codex => write(
+                ".codex/config.toml",
+                &format!(
+                    "model = \"gpt-5.2\"\nmodel_provider = \"scripted\"\n\
+                     check_for_update_on_startup = false\napproval_policy = \"never\"\n\
+                     sandbox_mode = \"danger-full-access\"\n\
+                     [analytics]\nenabled = false\n\
+                     [features]\nshell_snapshot = false\nplugins = false\napps = false\n\
+                     [otel]\nexporter = \"none\"\n\
+                     [model_providers.scripted]\nname = \"scripted\"\nbase_url = \"{url}/v1\"\n\
+                     wire_api = \"responses\"\nenv_key = \"MODEL_KEY\"\nrequest_max_retries = 0\n\
+                     stream_max_retries = 0\n\
+                     [projects.\"{}\"]\ntrust_level = \"trusted\"\n",
+                    project.path().display()
+                ),
+            ),
+        }
+    }
+
+    fn command(&self, project: &Project, _url: &str) -> Command {
+        const PROMPT: &str = "Please do what there is to do.";
+        match self.agent {
+            Agent::Gemini => {
+                let mut command = Command::new("node");
+                command.arg(&self.program).args([
+                    "-m",
+                    "gemini-2.5-flash",
+                    "--approval-mode",
+                    "yolo",
+                ]);
+                command.args(["--output-format", "stream-json", "-p", PROMPT]);
+                command
+            }
+            Agent::Codex => {
+                let mut command = Command::new(&self.program);
+                command.args(["exec", "--skip-git-repo-check", "--json"]);
+                // What a person does with /hooks.
+                command.arg("--dangerously-bypass-hook-trust").arg("-C").arg(project.path());
+                command.arg(PROMPT);
+                command
+            }
+        }
+    }
+}
