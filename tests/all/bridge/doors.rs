@@ -151,6 +151,33 @@ fn what_it_cannot_understand_is_said() {
     assert!(shown.contains("Claude Code starts `hook bridge claude`"), "{shown}");
 }
 
+/// A file that stands where an agent keeps its own is read as that agent's by every command.
+#[test]
+fn another_agents_file_is_tried_listed_and_explained() {
+    let project = Project::new();
+    let theirs = json!({"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [
+        {"type": "command", "command": "cat > told.json; echo no >&2; exit 2"}]}],
+        "PostToolUseFailure": [{"hooks": [{"type": "command", "command": "true"}]}]}});
+    let path = project.write(".claude/settings.json", &theirs.to_string());
+    let settings = format!("--settings={}", path.display());
+    let run = |arguments: &[&str]| {
+        let arguments: Vec<&str> = arguments.iter().copied().chain([&*settings]).collect();
+        Hook::new(&project, &arguments).run()
+    };
+    let input = r#"{"tool_input":{"command":"ls"}}"#;
+    let fired = run(&["fire", "BeforeTool", "--tool", "run_shell_command", "--input", input]);
+    assert_eq!(fired.status, 2, "{fired:?}");
+    let told: Value = serde_json::from_str(&project.read("told.json")).unwrap();
+    let of_call = (&told["hook_event_name"], &told["tool_name"], &told["tool_input"]["command"]);
+    assert_eq!(of_call, (&json!("PreToolUse"), &json!("Bash"), &json!("ls")));
+    assert!(run(&["list"]).stdout.contains("Bash"));
+    let explained = run(&["explain", "BeforeTool", "--tool", "write_file"]);
+    let why = "its matcher `Bash` does not match the tool_name `write_file`";
+    assert!(explained.stdout.contains(why), "{}", explained.stdout);
+    let checked = Hook::new(&project, &["check", &path.display().to_string()]).run();
+    assert_eq!(checked.status, 0, "{checked:?}");
+}
+
 #[test]
 fn an_async_hook_outlives_the_bridge_and_delays_nothing() {
     let project = Project::new();

@@ -81,6 +81,11 @@ impl Matcher {
         Self { rule: Rule::Everything, home: Some(home), ..Self::unused(definition) }
     }
 
+    /// What the event is called at the home of a hook of another agent.
+    pub(crate) fn home_event(&self) -> Option<&str> {
+        self.home.as_ref().map(|home| &*home.event)
+    }
+
     /// Whether it asks about more of the input than the event's subject.
     pub(crate) fn asks(&self) -> bool {
         self.filter.is_some() || self.home.is_some()

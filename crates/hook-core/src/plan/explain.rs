@@ -313,9 +313,22 @@ fn not_matched(hook: &Hook, subject: Option<&str>, facts: &Facts<'_>) -> Option<
         })
     };
     by_subject().or_else(|| match matcher.ask(facts) {
+        FilterOutcome::No(Unmatched::Home) => Some(not_matched_at_home(hook, subject)),
         FilterOutcome::No(part) => Some(filtered(matcher, part, facts)),
         FilterOutcome::Yes | FilterOutcome::GaveUp(_) => None,
     })
+}
+
+/// What a hook of another agent does not match: the input, or the part of the event that its own event is.
+fn not_matched_at_home(hook: &Hook, subject: Option<&str>) -> NotRun {
+    let (matcher, field, subject) = match (hook.matcher.text(), subject) {
+        (Some(text), Some(subject)) => {
+            (text, hook.event.row().matching.field().unwrap_or("event"), subject)
+        }
+        _ => (hook.matcher.home_event().unwrap_or_default(), "event", hook.event.as_str()),
+    };
+    let (matcher, subject) = (matcher.to_owned(), subject.to_owned());
+    NotRun::NotMatched { matcher, field, subject, exactly: false }
 }
 
 fn filtered(matcher: &Matcher, part: Unmatched, facts: &Facts<'_>) -> NotRun {
