@@ -97,6 +97,43 @@ fn what_cannot_be_edited_is_left_alone() {
     }
 }
 
+/// A link could lead to a file of somebody else.
+#[test]
+fn no_link_is_followed_out_of_the_project() {
+    let project = Project::new();
+    let outside = project.home().join("outside.json");
+    fs::write(&outside, "{}\n").unwrap();
+    fs::create_dir(project.path().join(".claude")).unwrap();
+    let link = project.path().join(".claude/settings.local.json");
+    std::os::unix::fs::symlink(&outside, &link).unwrap();
+    let refused = run(&project, &["connect", "claude", "--scope", "project"]);
+    assert!(refused.status == 64 && refused.stderr.contains("is a link"), "{refused:?}");
+    assert_eq!(fs::read_to_string(&outside).unwrap(), "{}\n");
+}
+
+#[test]
+fn a_hook_of_the_users_stays_whatever_it_is_called() {
+    let project = Project::new();
+    let path = project.home().join(".claude/settings.json");
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let hook = |command: &str| json!({"type": "command", "command": command});
+    for group in [
+        json!({"hooks": [hook("mine"), hook("/bin/hook bridge claude PreToolUse")]}),
+        json!({"hooks": [hook("/bin/mytool bridge claude PreToolUse")]}),
+        json!({"hooks": [hook("cd x && ./wrapper.sh bridge claude PreToolUse")]}),
+    ] {
+        let before = json!({"hooks": {"PreToolUse": [group]}}).to_string();
+        fs::write(&path, &before).unwrap();
+        run(&project, &["disconnect", "claude"]);
+        assert_eq!(fs::read_to_string(&path).unwrap(), before);
+    }
+    // One file that cannot be edited keeps no other.
+    fs::write(&path, "{bad").unwrap();
+    run(&project, &["connect", "gemini"]);
+    let all = run(&project, &["disconnect", "--all"]);
+    assert!(all.status == 1 && all.stdout.contains("disconnected Gemini CLI"), "{all:?}");
+}
+
 #[test]
 fn an_entry_of_another_binary_is_noticed_and_replaced() {
     let project = Project::new();

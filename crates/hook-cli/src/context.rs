@@ -48,6 +48,9 @@ impl From<NoEvent> for CommandError {
     }
 }
 
+/// How long before its agent goes on `hook bridge` answers.
+const MARGIN: Duration = Duration::from_secs(5);
+
 /// How many guards that block are named; the others are counted.
 const SHOWN_GUARDS: usize = 3;
 
@@ -76,6 +79,16 @@ impl Context {
             None => nearest_project(&cwd),
         };
         Ok(Self { common, cwd, project, config_home: config_home() })
+    }
+
+    /// This context in the project that an agent works in, unless one was named.
+    pub(crate) fn at(mut self, places: &[PathBuf]) -> Self {
+        if self.common.project.is_none()
+            && let Some(place) = places.first()
+        {
+            self.project = nearest_project(place);
+        }
+        self
     }
 
     /// The common options that say which hooks there are, for another command with the same.
@@ -201,11 +214,14 @@ impl Context {
         &self,
         agent: &'static Agent,
         plugin_root: Option<&Path>,
+        patience: Duration,
     ) -> Result<HookSystemBuilder, CommandError> {
         let mut builder =
             HookSystem::builder(&self.project).session_id(self.common.session_id.as_str());
-        if let Some(timeout) = self.common.timeout {
-            builder = builder.deadline(Duration::from_millis(timeout));
+        // An agent that waits no longer goes on without an answer. Hooks of its own have their own time.
+        let own = self.common.settings.is_empty().then(|| patience.saturating_sub(MARGIN));
+        if let Some(deadline) = self.common.timeout.map(Duration::from_millis).or(own) {
+            builder = builder.deadline(deadline);
         }
         self.named_settings_exist()?;
         if self.common.settings.is_empty() {

@@ -28,7 +28,7 @@ pub(crate) async fn dispatch(
     let context = || Context::new(common);
     match &command {
         Command::Fire(arguments) => fire::run(arguments, &context()?, stake, printer).await,
-        Command::Bridge(arguments) => bridge::run(arguments, &context()?, stake, printer).await,
+        Command::Bridge(arguments) => bridge::run(arguments, context()?, stake, printer).await,
         Command::Connect(arguments) => connect::run(arguments, &context()?, printer).await,
         Command::Disconnect(arguments) => {
             connect::disconnect(arguments, &context()?, printer).await

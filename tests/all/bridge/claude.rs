@@ -144,6 +144,21 @@ fn exit_codes_and_output_mean_what_they_mean_at_home() {
             ),
             case("Stop", json!({"stop_hook_active": false}), "echo plain", json!(null)),
             case(
+                "PermissionRequest",
+                shell(),
+                r#"echo '{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow","updatedInput":{"command":"q"}}}}'"#,
+                specific(
+                    "PermissionRequest",
+                    json!({"decision": {"behavior": "allow", "updatedInput": {"command": "q"}}}),
+                ),
+            ),
+            case(
+                "WorktreeCreate",
+                json!({"name": "w"}),
+                "echo log; echo /tmp/wt",
+                json!("/tmp/wt"),
+            ),
+            case(
                 "SubagentStop",
                 json!({"agent_id": "a", "agent_type": "Explore", "stop_hook_active": false}),
                 "echo more >&2; exit 2",

@@ -125,6 +125,7 @@ fn matchers_are_lists_of_names_or_expressions() {
         ("PreToolUse", shell(), "Edit|Bash", true),
         ("PreToolUse", shell(), "Bas", false),
         ("PreToolUse", shell(), "^Ba", true),
+        ("PreToolUse", shell(), "(?i)bash", true),
         ("PreToolUse", patch.clone(), "Edit|Write", true),
         ("PreToolUse", patch, "Bash", false),
         ("SessionStart", json!({"source": "resume"}), "startup|resume", true),

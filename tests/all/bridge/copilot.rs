@@ -87,7 +87,13 @@ fn exit_codes_and_output_mean_what_they_mean_at_home() {
                 "postToolUseFailure",
                 json!({"toolName": "bash", "toolArgs": {}, "error": "e"}),
                 "echo try again; exit 2",
-                json!(null),
+                json!({"additionalContext": "try again"}),
+            ),
+            case(
+                "userPromptSubmitted",
+                json!({"prompt": "p"}),
+                r#"echo '{"additionalContext":"c"}'"#,
+                json!({"additionalContext": "c"}),
             ),
         ],
     );
@@ -114,6 +120,7 @@ fn matchers_are_for_the_whole_name() {
         (own(), "preToolUse", call(), "view|bash", true),
         (own(), "preToolUse", call(), "(", false),
         (claudes(), "PreToolUse", bash.clone(), "Edit|Bash", true),
+        (claudes(), "PreToolUse", bash.clone(), "view|bash", true),
         (claudes(), "PreToolUse", bash.clone(), "Ba", false),
         (claudes(), "PreToolUse", bash, "**", true),
     ] {

@@ -129,6 +129,107 @@ fn a_settings_file_that_is_broken_is_said_and_may_have_guards() {
     assert_eq!(answer(&finished)["hookSpecificOutput"]["permissionDecision"], "deny");
 }
 
+/// A guard is not asked about something else than what was said.
+#[test]
+fn what_is_said_otherwise_than_it_must_be_is_denied_where_there_is_a_guard() {
+    let guard = json!({"type": "command", "failBehavior": "block",
+        "command": "grep -q 'rm -r' && { echo no >&2; exit 2; }; exit 0"});
+    let project = Project::new();
+    let settings = json!({"hooks": {"BeforeTool": [{"hooks": [guard]}],
+        "PermissionRequest": [{"hooks": [guard]}], "BeforeAgent": [{"hooks": [guard]}]}});
+    let folder = project.home().join(".config/hooks");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("settings.json"), settings.to_string()).unwrap();
+    let input = json!({"command": "rm -r x"});
+    for (agent, event, said) in [
+        ("claude", "PreToolUse", json!({"tool_input": input})),
+        ("claude", "PreToolUse", json!({"tool_name": ["Bash"], "tool_input": input})),
+        ("claude", "PreToolUse", json!({"tool_name": "Bash", "tool_input": "rm -r x"})),
+        ("claude", "PreToolUse", json!({"tool_name": "Bash", "tool_input": ["rm -r x"]})),
+        ("claude", "UserPromptSubmit", json!({"prompt": [{"text": "rm -r x"}]})),
+        ("claude", "PermissionRequest", json!({"tool_name": "Bash", "tool_input": input})),
+        ("copilot", "permissionRequest", json!({"toolName": "bash", "toolInput": input})),
+        ("copilot", "preToolUse", json!({"tool_name": "Bash", "tool_input": input})),
+    ] {
+        let finished = Hook::new(&project, &["bridge", agent, event]).stdin(said.to_string()).run();
+        let said_no = ["deny", "block"].iter().any(|word| finished.stdout.contains(word));
+        assert!(said_no, "{agent} {said}: {finished:?}");
+    }
+}
+
+/// The project is where the agent works, wherever its hooks are started.
+#[test]
+fn hooks_are_those_of_the_project_that_the_agent_says() {
+    let project = Project::new();
+    let settings = json!({"hooks": {"BeforeTool": [{"hooks": [
+        {"type": "command", "command": "echo no >&2; exit 2"}]}]}});
+    project.write(".hooks/settings.json", &settings.to_string());
+    assert_eq!(Hook::new(&project, &["trust", "--yes"]).run().status, 0);
+    let sub = project.path().join("sub");
+    std::fs::create_dir(&sub).unwrap();
+    let elsewhere = Project::new();
+    let said = json!({"session_id": "s", "cwd": sub, "hook_event_name": "PreToolUse",
+        "tool_name": "Bash", "tool_input": {"command": "ls"}});
+    let cursor = json!({"conversation_id": "c", "workspace_roots": [project.path()],
+        "hook_event_name": "preToolUse", "tool_name": "Shell", "tool_input": {"command": "ls"}});
+    for (agent, said, variable) in [
+        ("claude", &said, None),
+        ("cursor", &cursor, None),
+        (
+            "claude",
+            &json!({"session_id": "s",
+            "cwd": elsewhere.path(), "hook_event_name": "PreToolUse", "tool_name": "Bash",
+            "tool_input": {}}),
+            Some("CLAUDE_PROJECT_DIR"),
+        ),
+    ] {
+        let home = project.home().display().to_string();
+        let config = project.home().join(".config").display().to_string();
+        let mut hook = Hook::new(&elsewhere, &["bridge", agent])
+            .env("HOME", &home)
+            .env("XDG_CONFIG_HOME", &config);
+        if let Some(variable) = variable {
+            hook = hook.env(variable, &project.path().display().to_string());
+        }
+        let finished = hook.stdin(said.to_string()).run();
+        assert!(finished.stdout.contains("deny"), "{agent} {said}: {finished:?}");
+    }
+}
+
+/// To block the end of a turn is to go on: not because settings are broken.
+#[test]
+fn broken_settings_make_no_agent_go_on_for_ever() {
+    let project = guarded(&json!({"type": "command", "command": "true"}));
+    std::fs::write(project.home().join(".config/hooks/settings.json"), "{").unwrap();
+    let said = json!({"session_id": "s", "cwd": project.path(), "hook_event_name": "Stop",
+        "transcript_path": null, "stop_hook_active": false});
+    for agent in ["claude", "codex"] {
+        let finished = Hook::new(&project, &["bridge", agent]).stdin(said.to_string()).run();
+        assert_eq!(finished.stdout, "", "{agent}: {finished:?}");
+        assert!(finished.stderr.contains("not JSON"), "{finished:?}");
+    }
+}
+
+/// What an agent has no word for is replaced, or said where the user looks.
+#[test]
+fn a_denial_that_an_agent_cannot_be_told_is_not_lost_without_a_word() {
+    let project = Project::new();
+    let deny = json!([{"hooks": [{"type": "command", "command": "echo no >&2; exit 2"}]}]);
+    let settings = json!({"hooks": {"AfterTool": deny, "BeforeAgent": deny}});
+    let folder = project.home().join(".config/hooks");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("settings.json"), settings.to_string()).unwrap();
+    let said = json!({"sessionId": "s", "cwd": project.path(), "timestamp": 1, "toolName": "bash",
+        "toolArgs": {}, "toolResult": {"resultType": "success", "textResultForLlm": "x"}, "prompt": "p"});
+    let run = |event: &str| {
+        Hook::new(&project, &["bridge", "copilot", event]).stdin(said.to_string()).run()
+    };
+    let replaced = json!({"resultType": "failure", "textResultForLlm": "no"});
+    assert_eq!(answer(&run("postToolUse"))["modifiedResult"], replaced);
+    let prompt = run("userPromptSubmitted");
+    assert!(prompt.stderr.contains("which Copilot CLI cannot be told there: no"), "{prompt:?}");
+}
+
 #[test]
 fn what_it_cannot_understand_is_said() {
     let project = Project::new();

@@ -126,6 +126,38 @@ fn a_hook_is_told_what_it_is_told_at_home() {
 }
 
 #[test]
+fn what_is_switched_off_at_home_does_not_run() {
+    let project = Project::new();
+    let said = with(&base(), "BeforeTool", &shell(), &project);
+    let hook = json!({"type": "command", "name": "x", "command": "echo no; exit 2"});
+    for (config, runs) in [
+        (json!({"enabled": false}), false),
+        (json!({"disabled": ["x"]}), false),
+        (json!({"disabled": ["echo no; exit 2"]}), false),
+        (json!({"disabled": ["y"]}), true),
+    ] {
+        let mut theirs = settings("BeforeTool", hook.clone(), None, true);
+        theirs["hooksConfig"] = config.clone();
+        let finished = bridge(&project, "gemini", &theirs, "BeforeTool", &said);
+        assert_eq!(answer(&finished)["decision"] == "deny", runs, "{config}: {finished:?}");
+    }
+}
+
+#[test]
+fn the_projects_directory_is_quoted() {
+    let project = Project::new();
+    let folder = project.path().join("with blank");
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::write(folder.join("g.sh"), "echo no >&2; exit 2").unwrap();
+    let mut said = with(&base(), "BeforeTool", &shell(), &project);
+    said["cwd"] = json!(folder);
+    let hook = json!({"type": "command", "command": "sh $GEMINI_PROJECT_DIR/g.sh"});
+    let theirs = settings("BeforeTool", hook, None, true);
+    let finished = bridge(&project, "gemini", &theirs, "BeforeTool", &said);
+    assert_eq!(answer(&finished), json!({"decision": "deny", "reason": "no"}), "{finished:?}");
+}
+
+#[test]
 fn timeouts_are_milliseconds() {
     let project = Project::new();
     let said = with(&base(), "BeforeTool", &shell(), &project);

@@ -57,6 +57,17 @@ fn exit_codes_and_output_mean_what_they_mean_at_home() {
 }
 
 #[test]
+fn a_name_in_another_case_is_the_same_event() {
+    let project = hook_tests::Project::new();
+    let said = super::with(&base(), "PreToolUse", &call(), &project);
+    let theirs =
+        json!({"hooks": {"preToolUse": [{"type": "command", "command": "echo no >&2; exit 2"}]}});
+    let finished = super::bridge(&project, "vscode", &theirs, "PreToolUse", &said);
+    let specific = &super::answer(&finished)["hookSpecificOutput"];
+    assert_eq!(specific["permissionDecision"], "deny", "{finished:?}");
+}
+
+#[test]
 fn matchers_are_passed_over() {
     assert!(runs("vscode", &base(), false, "PreToolUse", &call(), "nothing of the kind"));
     assert!(runs("vscode", &base(), true, "PreToolUse", &call(), "Bash"));

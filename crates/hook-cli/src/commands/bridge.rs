@@ -46,7 +46,7 @@ pub(crate) struct Arguments {
 
 pub(crate) async fn run(
     arguments: &Arguments,
-    context: &Context,
+    context: Context,
     stake: &Stake,
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
@@ -73,7 +73,8 @@ pub(crate) async fn run(
             return Err(CommandError::Usage(text));
         }
     };
-    let builder = context.builder_for(agent, arguments.plugin_root.as_deref())?;
+    let context = &context.at(&asked.places());
+    let builder = context.builder_for(agent, arguments.plugin_root.as_deref(), asked.patience())?;
     let system = builder.background(arguments.rest.background()).build()?;
     let bridged = with_hooks_of(&system, context, printer, async |system, _, printer| {
         arguments.rest.leave_out(system);
@@ -127,6 +128,16 @@ async fn bridge(
     });
     if !said.stderr.is_empty() {
         printer.note(&said.stderr);
+    }
+    let decision = response.processed.decision;
+    if said.stdout.is_empty() && said.code == 0 && decision > PolicyDecision::Proceed {
+        printer.warning(&format!(
+            "hooks said {} on {}, which {} cannot be told there: {}",
+            decision.as_str(),
+            asked.home_event(),
+            agent.title(),
+            response.processed.reason.as_deref().unwrap_or_default()
+        ));
     }
     if !said.stdout.is_empty() {
         printer.text(&format!("{}\n", said.stdout)).await?;
@@ -186,6 +197,13 @@ fn answer(
     verdict.answer = merged.as_ref();
     // No event proceeds that a missing guard might have blocked.
     let unknown = response.event.and_then(unknown_guards);
+    // To block the end of a turn is to go on working, which helps nobody where hooks could not be asked.
+    let ends = [HookEventName::AfterAgent, HookEventName::SubagentStop];
+    let goes_on = response.event.is_some_and(|event| ends.contains(&event));
+    if goes_on && (response.error().is_some() || unknown.is_some()) {
+        verdict.decision = PolicyDecision::Proceed;
+        return agent.say(asked.home_event(), &verdict);
+    }
     if verdict.decision == PolicyDecision::Proceed
         && let Some(why) = &unknown
     {

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use hook_bus::wire::MAX_LINE;
+use hook_core::files::regular_file;
 use hook_core::language::Language;
 use hook_core::settings::edit::{AbsentFile, EditMode, FileChange, NotEditable, edit_in_file};
 use hook_translate::agents::{self, Agent};
@@ -96,13 +98,26 @@ fn file_of(agent: &Agent, scope: Scope, context: &Context) -> Result<PathBuf, Co
         return Err(CommandError::Usage(text));
     };
     if scope == Scope::Project {
-        return Ok(context.project().join(entry.in_project));
+        return within(context.project(), entry.in_project);
     }
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     let folder = entry.variable.and_then(set).map(PathBuf::from);
     let home = || Some(PathBuf::from(set("HOME").or_else(|| set("USERPROFILE"))?));
     let folder = folder.or_else(|| Some(home()?.join(entry.folder)));
     Ok(folder.ok_or(CommandError::NoHome)?.join(entry.file))
+}
+
+/// A file of a project. A link could lead out of it, to a file of somebody else.
+fn within(project: &Path, path: &str) -> Result<PathBuf, CommandError> {
+    let path = project.join(path);
+    let inside = path.ancestors().take_while(|part| *part != project);
+    match inside.filter(|part| part.is_symlink()).last() {
+        Some(link) => Err(CommandError::Usage(format!(
+            "{} is a link, and might lead out of the project; nothing was written",
+            link.display()
+        ))),
+        None => Ok(path),
+    }
 }
 
 pub(crate) async fn run(
@@ -152,30 +167,49 @@ pub(crate) async fn disconnect(
             all.flat_map(|agent| Scope::ALL.map(|scope| (agent, scope))).collect()
         }
     };
+    let mut status = exit_code::PROCEED;
     for (agent, scope) in wanted {
-        let path = file_of(agent, scope, context)?;
-        let edit = |text: Option<&str>| match text {
-            Some(text) => agent.disconnected(text).map_err(|error| not_editable(Some(text), error)),
-            None => Ok(String::new()),
-        };
-        if arguments.all && !path.exists() {
-            continue;
+        match taken_out(agent, scope, arguments, context, printer).await {
+            Ok(()) => {}
+            // One that cannot be edited keeps no other.
+            Err(error) if arguments.all => {
+                printer.problem(&error.to_string());
+                status = exit_code::FAILURE;
+            }
+            Err(error) => return Err(error),
         }
-        let change = edited(&path, arguments.dry_run, AbsentFile::Made, &edit)?;
-        if arguments.all && !change.is_change() {
-            continue;
-        }
-        if agent.is_made_here(&change.before) && !arguments.dry_run {
-            let what = "the settings file";
-            std::fs::remove_file(&path).map_err(|source| CommandError::Write {
-                what,
-                path: path.clone(),
-                source,
-            })?;
-        }
-        show(agent, &change, "disconnected", arguments.dry_run, context, printer).await?;
     }
-    Ok(exit_code::PROCEED)
+    Ok(status)
+}
+
+async fn taken_out(
+    agent: &'static Agent,
+    scope: Scope,
+    arguments: &DisconnectArguments,
+    context: &Context,
+    printer: &mut Printer,
+) -> Result<(), CommandError> {
+    let path = file_of(agent, scope, context)?;
+    let edit = |text: Option<&str>| match text {
+        Some(text) => agent.disconnected(text).map_err(|error| not_editable(Some(text), error)),
+        None => Ok(String::new()),
+    };
+    if arguments.all && !path.exists() {
+        return Ok(());
+    }
+    let change = edited(&path, arguments.dry_run, AbsentFile::Made, &edit)?;
+    if arguments.all && !change.is_change() {
+        return Ok(());
+    }
+    if change.is_change() && agent.is_made_here(&change.before) && !arguments.dry_run {
+        let what = "the settings file";
+        std::fs::remove_file(&path).map_err(|source| CommandError::Write {
+            what,
+            path: path.clone(),
+            source,
+        })?;
+    }
+    show(agent, &change, "disconnected", arguments.dry_run, context, printer).await
 }
 
 fn edited(
@@ -253,7 +287,8 @@ async fn show(
 /// The file of an agent, and the entries that are in it.
 fn connections(agent: &Agent, scope: Scope, context: &Context) -> (PathBuf, Vec<(String, String)>) {
     let Ok(path) = file_of(agent, scope, context) else { return Default::default() };
-    let text = std::fs::read_to_string(&path).unwrap_or_default();
+    let bytes = regular_file::read(&path, MAX_LINE as u64).unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
     let found = agent.connections(&text).unwrap_or_default();
     (path, found)
 }

@@ -1,13 +1,15 @@
 //! What an agent says that asks us.
 
 use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
 
 use hook_core::event::Matching;
 use hook_core::event::input::PayloadError;
 use hook_core::language::AskedBy;
 use hook_core::{HookEventName, JsonObject, RawJson, RawObject, RequestInput};
 
-use super::table::{Agent, AgentEvent, Base, Ours};
+use super::table::{Agent, AgentEvent, Base, Ours, Variable};
 use super::told;
 
 /// An agent asks about something that happens.
@@ -31,6 +33,28 @@ impl Asked {
     /// What the agent calls it.
     pub fn home_event(&self) -> &'static str {
         self.event.name
+    }
+
+    /// Where the agent works, as far as it says: its own variable of its project, its first workspace, its
+    /// working directory.
+    pub fn places(&self) -> Vec<PathBuf> {
+        let agent = super::agent(self.agent);
+        let variables = agent.map(|agent| agent.variables).unwrap_or_default();
+        let of_project =
+            |variable: &Variable| matches!(variable, Variable::Project | Variable::Cwd);
+        let named = variables.iter().filter(|(_, variable)| of_project(variable));
+        let set = named.filter_map(|(name, _)| std::env::var_os(name)).map(PathBuf::from);
+        let fields = self.said.fields();
+        let roots = fields.get("workspace_roots").and_then(RawJson::to_items).unwrap_or_default();
+        let root = roots.first().and_then(RawJson::to_text);
+        let cwd = fields.get("cwd").and_then(RawJson::to_text);
+        let said = root.into_iter().chain(cwd).map(PathBuf::from);
+        set.chain(said).filter(|place| place.is_absolute() && place.is_dir()).collect()
+    }
+
+    /// How long the agent waits for an answer, where `hook connect` wrote the entry.
+    pub fn patience(&self) -> Duration {
+        Duration::from_secs(super::entry::patience(self.event))
     }
 
     /// The input of our event.
@@ -62,11 +86,13 @@ impl Asked {
             };
             let name = error.shape().path();
             let other = RawJson::from_text("other");
+            // Only a word that says why; anything else is wrong, and guards are to know.
+            let is_text = fields.get(name).is_some_and(|value| value.to_text().is_some());
             let known = match event.row().matching {
-                Matching::Exact { field, words } if field == name && words.contains(&"other") => {
-                    Some(&other)
+                Matching::Exact { field, words } if field == name && is_text => {
+                    if words.contains(&"other") { Some(&other) } else { sample.get(name) }
                 }
-                _ => sample.get(name),
+                _ => None,
             };
             // What is wrong in it still is wrong.
             let Some(known) = known.filter(|known| fields.get(name) != Some(*known)) else {

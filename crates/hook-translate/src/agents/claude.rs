@@ -192,6 +192,10 @@ pub(super) const TOOLS: &[Tool] = &[
     tool("write_todos", "TodoWrite"),
     tool("ask_user", "AskUserQuestion"),
     tool("invoke_agent", "Agent"),
+    tool("invoke_agent", "Task"),
+    tool("run_shell_command", "PowerShell"),
+    tool("replace", "MultiEdit"),
+    tool("replace", "NotebookEdit"),
 ];
 
 /// The fields that every input has.
@@ -221,6 +225,7 @@ pub(super) static AGENT: Agent = Agent {
     answer,
     say,
     directory: Directory::OfEvent,
+    takes_any_case: false,
     entry: Some(Entry {
         variable: Some("CLAUDE_CONFIG_DIR"),
         folder: ".claude",
@@ -271,6 +276,10 @@ pub(super) fn answer(event: &AgentEvent, ended: &Ended<'_>) -> HomeAnswer {
     match ended.code {
         Some(0) if object.is_none() => {
             let text = ended.stdout.trim();
+            if let Some(path) = text.lines().last().filter(|_| event.name == "WorktreeCreate") {
+                let path = RawJson::from_text(path.trim());
+                read.output = Some(HookOutput::default().with_specific("worktreePath", path));
+            }
             if event.plain_is_context && !text.is_empty() {
                 read.output = Some(HookOutput::default().with_additional_context(text));
             }
@@ -428,10 +437,7 @@ fn say(event: &AgentEvent, verdict: &Verdict<'_>) -> Said {
             };
             put(&mut decision, "behavior", word);
             put(&mut decision, "message", verdict.reason.filter(|_| verdict.forbids()));
-            if let Some(input) = verdict.tool_input.filter(|_| word == Some("allow")) {
-                decision.insert("updatedInput", input.clone());
-            }
-            verdict.copy(&["updatedPermissions", "interrupt"], &mut decision);
+            verdict.copy(&["updatedInput", "updatedPermissions", "interrupt"], &mut decision);
             if word.is_some() {
                 specific.insert("decision", decision.to_raw());
             }
@@ -454,6 +460,12 @@ fn say(event: &AgentEvent, verdict: &Verdict<'_>) -> Said {
         answer.insert("terminalSequence", sequence.clone());
     }
     put_specific(&mut answer, event.name, &specific);
+    // These know no word for it but the exit code.
+    if matches!(event.name, "TeammateIdle" | "Elicitation" | "ElicitationResult")
+        && verdict.forbids()
+    {
+        return Said { code: 2, stderr: verdict.why().to_owned(), ..Said::default() };
+    }
     // A path is the last line of what is printed.
     if event.name == "WorktreeCreate"
         && let Some(path) = verdict.specific("worktreePath").and_then(RawJson::to_text)

@@ -102,7 +102,11 @@ pub(super) static AGENT: Agent = Agent {
     name: "codex",
     title: "Codex CLI",
     events: EVENTS,
-    tools: &[tool("run_shell_command", "Bash")],
+    tools: &[
+        tool("run_shell_command", "Bash"),
+        tool("replace", "apply_patch"),
+        tool("invoke_agent", "spawn_agent"),
+    ],
     mcp: ("mcp__", "__"),
     base: &[
         (Base::Session, "session_id"),
@@ -122,6 +126,7 @@ pub(super) static AGENT: Agent = Agent {
     answer,
     say,
     directory: Directory::OfEvent,
+    takes_any_case: false,
     entry: Some(Entry {
         variable: Some("CODEX_HOME"),
         folder: ".codex",

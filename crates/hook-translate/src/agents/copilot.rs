@@ -48,6 +48,8 @@ const OWN_TOOLS: &[Tool] = &[
     tool("google_web_search", "web_search"),
     tool("invoke_agent", "task"),
     tool("ask_user", "ask_user"),
+    tool("run_shell_command", "powershell"),
+    tool("replace", "apply_patch"),
 ];
 
 /// An event in Copilot's own form.
@@ -116,7 +118,7 @@ const EVENTS: &[AgentEvent] = &[
     }),
     own(denying(AgentEvent {
         subject: Subject::Tool,
-        fields: OWN_CALL,
+        fields: &[("tool_name", "toolName"), ("tool_input", "toolInput")],
         ..AgentEvent::of("permissionRequest", Event::PermissionRequest)
     })),
     claudes(denying(AgentEvent {
@@ -241,6 +243,7 @@ pub(super) static AGENT: Agent = Agent {
     answer,
     say,
     directory: Directory::Project,
+    takes_any_case: false,
     entry: Some(Entry {
         variable: Some("COPILOT_HOME"),
         folder: ".copilot",
@@ -258,8 +261,28 @@ pub(super) static AGENT: Agent = Agent {
     runs_once: false,
 };
 
+/// What Copilot calls a tool that Claude Code calls so.
+pub(super) fn own_name(claudes: &str) -> Option<&'static str> {
+    let ours = claude::TOOLS.iter().find(|tool| tool.theirs == claudes)?.ours;
+    OWN_TOOLS.iter().find(|tool| tool.ours == ours).map(|tool| tool.theirs)
+}
+
 fn is_call(event: &AgentEvent) -> bool {
     event.name.eq_ignore_ascii_case("preToolUse")
+}
+
+/// Whether the model is told what a hook adds.
+fn takes_context(event: &AgentEvent) -> bool {
+    const EVENTS: [&str; 7] = [
+        "sessionStart",
+        "subagentStart",
+        "notification",
+        "postToolUse",
+        "postToolUseFailure",
+        "userPromptSubmitted",
+        "UserPromptSubmit",
+    ];
+    EVENTS.iter().any(|name| is(event, name))
 }
 
 /// Whether it is this event, in either form.
@@ -322,8 +345,7 @@ fn of_object(event: &AgentEvent, fields: &JsonObject) -> HookOutput {
         output.hook_specific_output.get_or_insert_default().insert(name, value.clone());
     };
     let context = fields.get("additionalContext").filter(|it| it.to_text().is_some());
-    let takes_context = ["sessionStart", "subagentStart", "notification", "postToolUse"];
-    if let Some(context) = context.filter(|_| takes_context.iter().any(|name| is(event, name))) {
+    if let Some(context) = context.filter(|_| takes_context(event)) {
         set("additionalContext", context);
     }
     if let Some(arguments) = fields.get("modifiedArgs").filter(|it| it.to_object().is_ok())
@@ -396,11 +418,16 @@ fn say(event: &AgentEvent, verdict: &Verdict<'_>) -> Said {
         put(&mut answer, "decision", Some("block"));
         put(&mut answer, "reason", Some(verdict.why()));
     }
-    if ["sessionStart", "subagentStart", "notification", "postToolUse"]
-        .iter()
-        .any(|name| is(event, name))
-    {
+    if takes_context(event) {
         put(&mut answer, "additionalContext", verdict.additional_context);
+    }
+    // A result cannot be refused, but replaced.
+    if is(event, "postToolUse") && refuses {
+        let mut result = JsonObject::new();
+        put(&mut result, "resultType", Some("failure"));
+        put(&mut result, "textResultForLlm", Some(verdict.why()));
+        answer.insert("modifiedResult", result.to_raw());
+        return Said::json(&answer);
     }
     verdict.copy(&["modifiedResult", "modifiedResponse"], &mut answer);
     Said::json(&answer)

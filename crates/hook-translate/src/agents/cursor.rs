@@ -182,6 +182,7 @@ pub(super) static AGENT: Agent = Agent {
     answer,
     say,
     directory: Directory::Project,
+    takes_any_case: false,
     entry: Some(Entry {
         variable: None,
         folder: ".cursor",
@@ -318,6 +319,8 @@ fn say(event: &AgentEvent, verdict: &Verdict<'_>) -> Said {
         let can_ask = matches!(event.name, "beforeShellExecution" | "beforeMCPExecution");
         let word = match () {
             () if verdict.forbids() || verdict.asks() && !can_ask => Some("deny"),
+            // What is to run changed cannot run as it was.
+            () if verdict.tool_input.is_some() && event.name != "preToolUse" => Some("deny"),
             () if verdict.asks() => Some("ask"),
             () if verdict.allowed => Some("allow"),
             () => None,
@@ -344,6 +347,10 @@ fn say(event: &AgentEvent, verdict: &Verdict<'_>) -> Said {
     }
     if matches!(event.name, "postToolUse" | "sessionStart") {
         put(&mut answer, "additional_context", verdict.additional_context);
+        // A result cannot be refused; the model is told why it should have been.
+        if refuses && verdict.additional_context.is_none() {
+            put(&mut answer, "additional_context", Some(verdict.why()));
+        }
     }
     let own: &[&str] = match event.name {
         "sessionStart" => &["env"],

@@ -118,12 +118,19 @@ impl Agent {
         let ending = format!(" bridge {} {event}", self.name);
         let fields = element.to_object().unwrap_or_default();
         let inner = fields.get("hooks").and_then(RawJson::to_items).unwrap_or_default();
+        // A group that has a hook of the user's, too, is the user's.
+        let inner = if inner.len() > 1 { Vec::new() } else { inner };
         let hooks = inner.into_iter().filter_map(|hook| hook.to_object().ok()).chain([fields]);
         let commands = hooks.filter_map(|hook| {
             let keys = ["command", "bash"].iter();
             keys.filter_map(|key| hook.get(key)).find_map(RawJson::to_text)
         });
-        commands.filter(move |command| command.ends_with(&ending))
+        let is_ours = move |command: &String| {
+            let binary = command.strip_suffix(&ending).map(|it| it.trim_end_matches(['\'', '"']));
+            binary
+                .is_some_and(|it| it.ends_with("/hook") || it.ends_with("hook.exe") || it == "hook")
+        };
+        commands.filter(is_ours)
     }
 
     /// What is cut out next.
@@ -186,8 +193,7 @@ impl Agent {
         let key = if self.name == "copilot" { "bash" } else { "command" };
         hook.insert(key, RawJson::from_text(command));
         let timeout = self.timeout.keys.first().copied().unwrap_or("timeout");
-        // An event whose hooks are short has its own limit.
-        let seconds = if event.timeout.is_some() { 30 } else { PATIENCE };
+        let seconds = patience(event);
         let units = seconds * 1_000 / self.timeout.unit.max(1);
         hook.insert(timeout, RawJson::from_integer(units));
         if self.settings != SettingsForm::Groups {
@@ -197,6 +203,11 @@ impl Agent {
         group.insert("hooks", RawJson::from_items([&hook.to_raw().into()]));
         group.to_raw().as_str().to_owned()
     }
+}
+
+/// How long an agent waits, in seconds. An event whose hooks are short has its own limit.
+pub(super) fn patience(event: &AgentEvent) -> u64 {
+    if event.timeout.is_some() { 30 } else { PATIENCE }
 }
 
 fn quoted(text: &str) -> String {

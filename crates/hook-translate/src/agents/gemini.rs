@@ -101,6 +101,7 @@ pub(super) static AGENT: Agent = Agent {
     answer,
     say,
     directory: Directory::OfEvent,
+    takes_any_case: false,
     entry: Some(Entry {
         variable: None,
         folder: ".gemini",
@@ -153,7 +154,12 @@ fn say(event: &AgentEvent, verdict: &Verdict<'_>) -> Said {
         answer.insert("continue", RawJson::from_bool(false));
         put(&mut answer, "stopReason", Some(verdict.why()));
     }
-    put(&mut answer, "decision", verdict.word());
+    // It asks only before a tool.
+    let word = match verdict.word() {
+        Some("ask") if event.name != "BeforeTool" => Some("deny"),
+        word => word,
+    };
+    put(&mut answer, "decision", word);
     put(&mut answer, "reason", verdict.word_reason());
     put(&mut answer, "systemMessage", verdict.system_message);
     if verdict.answer.is_some_and(|answer| answer.suppress_output == Some(true)) {

@@ -75,7 +75,8 @@ pub(super) fn launch(
     let mut variables: Vec<(OsString, OsString)> = Vec::new();
     for (name, variable) in agent.variables {
         // What the agent itself has set is better than what is made up here.
-        let is_set = matches!(variable, Variable::Word(_)) && place.variable(name).is_some();
+        let is_set = place.variable(name).is_some_and(|value| !value.is_empty());
+        let is_set = is_set && !matches!(variable, Variable::PluginRoot | Variable::Session);
         if let Some(value) = value(*variable).filter(|_| !is_set) {
             variables.push((name.into(), value));
         }
@@ -89,8 +90,10 @@ pub(super) fn launch(
         .iter()
         .map(|(name, value)| (name.into(), expanded(value, &known).into()))
         .collect();
-    let text =
-        |text: &str| if agent.expands { replaced(text, &variables) } else { text.to_owned() };
+    let text = |text: &str| match agent.expands {
+        true => replaced(text, &variables),
+        false => quoted(text, &variables),
+    };
     let (program, arguments) = match &hook.command {
         HomeCommand::Program { program, arguments } => (
             OsString::from(text(program)),
@@ -147,6 +150,35 @@ fn replaced(text: &str, variables: &[(OsString, OsString)]) -> String {
         }
     }
     text
+}
+
+/// A command with the quoted values of the agent's own variables in the place of `$NAME`; `${NAME}` is left
+/// to the shell.
+fn quoted(text: &str, variables: &[(OsString, OsString)]) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('$') {
+        out.push_str(before);
+        let end = after.find(|it: char| !it.is_ascii_alphanumeric() && it != '_');
+        let (name, left) = after.split_at(end.unwrap_or(after.len()));
+        let known = variables.iter().find(|(known, _)| known == name);
+        match known.filter(|_| !name.is_empty()) {
+            Some((_, value)) => {
+                let value = value.to_string_lossy().replace('\'', "'\\''");
+                let is_plain = |it: char| it.is_ascii_alphanumeric() || "/._-".contains(it);
+                match value.chars().all(is_plain) {
+                    true => out.push_str(&value),
+                    false => out.push_str(&format!("'{value}'")),
+                }
+                rest = left;
+            }
+            None => {
+                out.push('$');
+                rest = after;
+            }
+        }
+    }
+    out + rest
 }
 
 /// A value with variables in it, `$NAME` or `${NAME}`.

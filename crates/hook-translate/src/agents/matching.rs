@@ -37,6 +37,10 @@ fn pattern(hook: &HomeHook) -> Option<&str> {
 
 /// An expression somewhere in a text. One that is none is compared as it is.
 fn found(pattern: &str, subject: &str) -> bool {
+    // As other dialects of expressions say that case does not matter.
+    if let Some(pattern) = pattern.strip_prefix("(?i)") {
+        return found(&pattern.to_lowercase(), &subject.to_lowercase());
+    }
     let definition = Some(Arc::new(pattern.into()));
     let (matcher, _) = Matcher::compile(definition, Matching::TOOL_NAME, FailBehavior::Continue);
     matcher.matches(Some(subject)) != MatchOutcome::No
@@ -114,7 +118,10 @@ pub(super) fn copilot(event: &AgentEvent, hook: &HomeHook, told: &JsonObject) ->
     }
     let is_claudes = event.name.starts_with(|first: char| first.is_ascii_uppercase());
     match names(pattern, "", &['|']).filter(|_| is_claudes) {
-        Some(names) => names.contains(&subject.as_str()),
+        Some(names) => {
+            let own = super::copilot::own_name(&subject);
+            names.contains(&subject.as_str()) || own.is_some_and(|own| names.contains(&own))
+        }
         None => {
             let whole = format!("^(?:{pattern})$");
             let definition = Some(Arc::new(whole.as_str().into()));

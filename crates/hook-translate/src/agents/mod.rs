@@ -94,7 +94,12 @@ impl Agent {
 
     /// The event that the agent calls so.
     fn event(&self, name: &str) -> Option<&'static AgentEvent> {
-        self.events.iter().find(|event| event.name == name)
+        let known = |name: &str| self.events.iter().find(|event| event.name == name);
+        known(name).or_else(|| {
+            // Some write the names of others, in another case.
+            let (first, rest) = name.split_at_checked(1).filter(|_| self.takes_any_case)?;
+            known(&format!("{}{rest}", first.to_ascii_uppercase()))
+        })
     }
 
     /// Our event for one of the agent's.
@@ -177,6 +182,10 @@ impl Agent {
         told: &RawObject,
         mut output: HookOutput,
     ) -> HookOutput {
+        // Only before a tool runs can its arguments be changed by ours.
+        if !event.is(HookEventName::BeforeTool) {
+            return output;
+        }
         let Some(specific) = &mut output.hook_specific_output else { return output };
         let updated = specific.remove("updatedInput").and_then(|it| RawObject::try_from(it).ok());
         let Some(updated) = updated else { return output };

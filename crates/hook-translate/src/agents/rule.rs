@@ -23,7 +23,13 @@ pub(super) fn permits(event: &AgentEvent, rule: &str, told: &JsonObject) -> bool
         Some((name, rest)) => (name.trim(), rest.strip_suffix(')')),
         None => (rule.trim(), None),
     };
-    if name != tool && !(name == "Edit" && matches!(tool.as_str(), "Write" | "MultiEdit")) {
+    let edits = ["Write", "MultiEdit", "NotebookEdit"];
+    let of_server = name.starts_with("mcp__") && tool.starts_with(&format!("{name}__"));
+    let is_named = name == tool
+        || name == "Edit" && edits.contains(&tool.as_str())
+        || of_server
+        || name.contains('*') && is_like(name, &tool, true);
+    if !is_named {
         return false;
     }
     let Some(inner) = inner.map(str::trim).filter(|inner| !inner.is_empty() && *inner != "*")
@@ -33,10 +39,23 @@ pub(super) fn permits(event: &AgentEvent, rule: &str, told: &JsonObject) -> bool
     let arguments = told.get("tool_input").and_then(|it| it.to_object().ok()).unwrap_or_default();
     let argument = |name: &str| arguments.get(name).and_then(RawJson::to_text);
     if let Some(command) = argument("command") {
+        // What cannot be taken apart may be anything.
+        if has_open_quote(&command) {
+            return true;
+        }
         return parts(&command).iter().any(|part| is_like(inner, part, true));
     }
     if let Some(host) = inner.strip_prefix("domain:") {
-        return argument("url").is_some_and(|url| url.contains(host));
+        let of_url = |url: String| {
+            let rest = url.split_once("://").map_or(&*url, |(_, rest)| rest);
+            let end = rest.find(['/', '?', '#', ':']).unwrap_or(rest.len());
+            let found = rest.get(..end).unwrap_or_default();
+            found == host || found.ends_with(&format!(".{host}"))
+        };
+        return argument("url").is_some_and(of_url);
+    }
+    if let Some(agent) = argument("subagent_type") {
+        return is_like(inner, &agent, true);
     }
     let cwd = text("cwd").unwrap_or_default();
     let Some(path) = PATHS.iter().find_map(|name| argument(name)) else { return true };
@@ -44,6 +63,13 @@ pub(super) fn permits(event: &AgentEvent, rule: &str, told: &JsonObject) -> bool
     let inner = inner.strip_prefix("./").unwrap_or(inner);
     let absolute = inner.strip_prefix("//").map(|rest| format!("/{rest}"));
     let inner = absolute.as_deref().unwrap_or(inner);
+    if let Some(in_home) = inner.strip_prefix("~/") {
+        return is_like(&format!("**/{in_home}"), &path, false);
+    }
+    let below = format!("{}/**", inner.trim_start_matches('/'));
+    if relative.is_some_and(|relative| is_like(&below, relative, false)) {
+        return true;
+    }
     let names_any = !inner.contains('/');
     let last = path.rsplit('/').next().unwrap_or_default();
     is_like(inner, &path, false)
@@ -55,24 +81,57 @@ pub(super) fn permits(event: &AgentEvent, rule: &str, told: &JsonObject) -> bool
 fn parts(command: &str) -> Vec<String> {
     let separated = command.replace("&&", "\n").replace("||", "\n").replace("$(", "\n");
     let separated = separated.split(['\n', ';', '|', '&', '`', '(', ')', '{', '}']);
-    let mut parts: Vec<String> = separated.map(|part| without_variables(part).to_owned()).collect();
-    parts.push(without_variables(command).to_owned());
+    let plain = |part: &str| {
+        let words = without_variables(part).split_whitespace();
+        words.collect::<Vec<_>>().join(" ")
+    };
+    let mut parts: Vec<String> = separated.map(plain).collect();
+    parts.push(plain(command));
     parts.retain(|part| !part.is_empty());
     parts
 }
 
+/// Whether a quotation is not closed.
+fn has_open_quote(command: &str) -> bool {
+    let mut open = None;
+    let mut characters = command.chars();
+    while let Some(character) = characters.next() {
+        match (open, character) {
+            (None | Some('"'), '\\') => drop(characters.next()),
+            (None, '\'' | '"') => open = Some(character),
+            (Some(quote), it) if quote == it => open = None,
+            _ => {}
+        }
+    }
+    open.is_some()
+}
+
+/// Words that begin a part of a command and are none.
+const KEYWORDS: [&str; 9] = ["do", "then", "else", "elif", "if", "while", "until", "!", "time"];
+
 fn without_variables(part: &str) -> &str {
     let mut rest = part.trim();
-    while let Some((word, after)) = rest.split_once(char::is_whitespace) {
-        let is_variable = word.split_once('=').is_some_and(|(name, _)| {
-            !name.is_empty() && name.chars().all(|it| it.is_ascii_alphanumeric() || it == '_')
-        });
-        if !is_variable {
-            break;
+    loop {
+        let word = rest.split_whitespace().next().unwrap_or_default();
+        if KEYWORDS.contains(&word) {
+            rest = rest.get(word.len()..).unwrap_or_default().trim_start();
+            continue;
         }
+        let is_name = |name: &str| {
+            !name.is_empty() && name.chars().all(|it| it.is_ascii_alphanumeric() || it == '_')
+        };
+        let Some((_, value)) = rest.split_once('=').filter(|(name, _)| is_name(name)) else {
+            return rest;
+        };
+        // A value may have blanks in quotes.
+        let quote = value.chars().next().filter(|it| matches!(it, '\'' | '"'));
+        let end = match quote {
+            Some(quote) => value.get(1..).and_then(|it| it.find(quote)).map(|at| at + 2),
+            None => value.find(char::is_whitespace),
+        };
+        let Some(after) = end.and_then(|end| value.get(end..)) else { return rest };
         rest = after.trim_start();
     }
-    rest
 }
 
 /// Whether a text is like a pattern with `*`, which stands for anything but a `/` in a path, and `**`
@@ -133,6 +192,24 @@ mod tests {
             ("Bash(git:*)", shell("cd x && A=1 git push"), true),
             ("Bash(rm *)", shell("echo $(rm -r x)"), true),
             ("Bash(rm *)", shell("echo rm"), false),
+            ("Bash(rm *)", shell("for i in a; do rm -rf $i; done"), true),
+            ("Bash(rm *)", shell("if true; then rm -rf x; fi"), true),
+            ("Bash(rm *)", shell("! rm x"), true),
+            ("Bash(rm *)", shell("FOO='a b' rm x"), true),
+            ("Bash(rm *)", shell("rm\\t-rf x"), true),
+            ("Bash(rm *)", shell("echo 'unterminated"), true),
+            ("mcp__git", told("mcp__git__push", "{}"), true),
+            ("mcp__git", told("mcp__gitlab__push", "{}"), false),
+            ("mcp__git__*", told("mcp__git__push", "{}"), true),
+            ("WebFetch(domain:a.org)", told("WebFetch", r#"{"url":"https://a.org/x"}"#), true),
+            (
+                "WebFetch(domain:a.org)",
+                told("WebFetch", r#"{"url":"https://b.org/?a.org"}"#),
+                false,
+            ),
+            ("Agent(Explore)", told("Agent", r#"{"subagent_type":"Plan"}"#), false),
+            ("Read(~/.ssh/**)", told("Read", r#"{"file_path":"/home/u/.ssh/id"}"#), true),
+            ("Edit(src)", edit("/p/src/a.rs"), true),
             ("Edit(src/**)", edit("/p/src/a/b.rs"), true),
             ("Edit(src/**)", edit("/p/lib/a.rs"), false),
             ("Edit(*.env)", edit("/p/x/.env"), true),

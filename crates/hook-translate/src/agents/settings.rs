@@ -15,7 +15,8 @@ const LONGEST: u64 = 86_400_000;
 
 /// Reads a file of an agent.
 pub(super) fn read(agent: &'static Agent, text: &str, file: &HomeFile<'_>) -> HomeSettings {
-    let mut reader = Reader { agent, file, settings: HomeSettings::default() };
+    let mut reader =
+        Reader { agent, file, settings: HomeSettings::default(), disabled: Vec::new() };
     match RawJson::parse_in_place(text) {
         Ok(root) => reader.root(&root),
         Err(error) => {
@@ -30,6 +31,8 @@ struct Reader<'f> {
     agent: &'static Agent,
     file: &'f HomeFile<'f>,
     settings: HomeSettings,
+    /// The names, or commands, of hooks that are switched off.
+    disabled: Vec<String>,
 }
 
 /// What hooks of one group have in common.
@@ -54,6 +57,13 @@ impl Reader<'_> {
         if fields.get("disableAllHooks").and_then(RawJson::to_bool) == Some(true) {
             return;
         }
+        let config =
+            fields.get("hooksConfig").and_then(|it| it.to_object().ok()).unwrap_or_default();
+        if config.get("enabled").and_then(RawJson::to_bool) == Some(false) {
+            return;
+        }
+        let disabled = config.get("disabled").and_then(RawJson::to_items).unwrap_or_default();
+        self.disabled = disabled.iter().filter_map(RawJson::to_text).collect();
         let Some(hooks) = fields.get("hooks") else { return };
         let Ok(events) = hooks.to_object() else {
             let message = "expected an object; none of its hooks run".to_owned();
@@ -155,6 +165,14 @@ impl Reader<'_> {
             self.problem(at, path, message, true);
             return;
         };
+        let shown = match &command {
+            HomeCommand::Shell { text, .. } => Some(text),
+            _ => None,
+        };
+        if self.disabled.iter().any(|off| Some(off) == text("name").as_ref() || Some(off) == shown)
+        {
+            return;
+        }
         let timeouts = self.agent.timeout;
         let timeout = timeouts.keys.iter().find_map(|key| seconds(fields.get(key)?, timeouts.unit));
         let timeout = timeout.or(event.timeout).unwrap_or(timeouts.default);

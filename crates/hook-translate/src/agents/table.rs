@@ -28,6 +28,8 @@ pub struct Agent {
     pub(super) say: fn(&AgentEvent, &Verdict<'_>) -> Said,
     /// Where a hook runs that names no directory.
     pub(super) directory: Directory,
+    /// Whether the first letter of an event's name may be a small one.
+    pub(super) takes_any_case: bool,
     /// Where `hook connect` writes; `None` where it cannot.
     pub(super) entry: Option<Entry>,
     /// How paths of its settings end; `*` stands for the beginning of a name. Those of Gemini CLI are read as
@@ -101,6 +103,11 @@ impl AgentEvent {
             tools: None,
             is_asked_elsewhere: false,
         }
+    }
+
+    /// Whether it is this one of ours.
+    pub(super) fn is(&self, ours: HookEventName) -> bool {
+        matches!(self.ours, Ours::BuiltIn(own) if own == ours)
     }
 
     /// An event that none of ours stands for.

@@ -153,7 +153,10 @@ pub(super) fn to_ours(
         fields.get(name)?.to_text()
     };
     let arguments = event.fields.iter().find(|(ours, _)| *ours == "tool_input");
-    let arguments = arguments.and_then(|(_, theirs)| fields.get(theirs)).and_then(object_of);
+    let written = arguments.and_then(|(_, theirs)| fields.get(theirs));
+    let arguments = written.and_then(object_of);
+    // Arguments that are none are passed on as they are, to be refused where there is a guard.
+    let unreadable = written.filter(|_| arguments.is_none()).cloned();
     let tool = match (tool_name(&fields), arguments) {
         (Some(name), arguments) => {
             Some(agent.ours(Some(event), &name, &arguments.unwrap_or_else(RawObject::empty)))
@@ -176,11 +179,15 @@ pub(super) fn to_ours(
             ("tool_name", Some((name, _))) => Some(RawJson::from_text(name)),
             ("tool_input", Some((_, arguments))) => Some(arguments.clone().into()),
             (name, _) if name.starts_with("tool_input.") => None,
+            ("error", _) => fields.get(their_name).map(error_of),
             (_, _) => fields.get(their_name).filter(|value| !value.is_null()).cloned(),
         };
         if let Some(value) = value {
             request.insert(*our_name, value);
         }
+    }
+    if let Some(unreadable) = unreadable {
+        request.insert("tool_input", unreadable);
     }
     if let (Some((name, arguments)), None) = (&tool, request.get("tool_name")) {
         request.insert("tool_name", RawJson::from_text(name));
@@ -202,6 +209,15 @@ pub(super) fn to_ours(
         }
     }
     request
+}
+
+/// What went wrong, as a text: some agents write an object, with a message in it.
+fn error_of(value: &RawJson) -> RawJson {
+    let message = || value.to_object().ok()?.get("message")?.to_text();
+    match value.to_text() {
+        Some(_) => value.clone(),
+        None => RawJson::from_text(&message().unwrap_or_else(|| value.as_str().to_owned())),
+    }
 }
 
 /// The arguments of a tool, which some agents write as a text.

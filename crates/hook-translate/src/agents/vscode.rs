@@ -71,7 +71,11 @@ pub(super) static AGENT: Agent = Agent {
     name: "vscode",
     title: "VS Code (Local)",
     events: EVENTS,
-    tools: &[tool("run_shell_command", "run_in_terminal")],
+    tools: &[
+        tool("run_shell_command", "run_in_terminal"),
+        tool("run_shell_command", "runTerminalCommand"),
+        tool("replace", "editFiles"),
+    ],
     mcp: ("mcp_", "_"),
     base: &[
         (Base::Timestamp, "timestamp"),
@@ -89,6 +93,7 @@ pub(super) static AGENT: Agent = Agent {
     answer,
     say,
     directory: Directory::Project,
+    takes_any_case: true,
     entry: None,
     places: &[],
     runs_once: false,
