@@ -15,7 +15,7 @@ use super::told;
 /// An agent asks about something that happens.
 #[derive(Debug, Clone)]
 pub struct Asked {
-    agent: &'static str,
+    agent: &'static Agent,
     event: &'static AgentEvent,
     input: JsonObject,
     said: RawObject,
@@ -38,11 +38,9 @@ impl Asked {
     /// Where the agent works, as far as it says: its own variable of its project, its first workspace, its
     /// working directory.
     pub fn places(&self) -> Vec<PathBuf> {
-        let agent = super::agent(self.agent);
-        let variables = agent.map(|agent| agent.variables).unwrap_or_default();
         let of_project =
             |variable: &Variable| matches!(variable, Variable::Project | Variable::Cwd);
-        let named = variables.iter().filter(|(_, variable)| of_project(variable));
+        let named = self.agent.variables.iter().filter(|(_, variable)| of_project(variable));
         let set = named.filter_map(|(name, _)| std::env::var_os(name)).map(PathBuf::from);
         let fields = self.said.fields();
         let roots = fields.get("workspace_roots").and_then(RawJson::to_items).unwrap_or_default();
@@ -69,7 +67,8 @@ impl Asked {
     /// When what the agent said is not what the event requires.
     pub fn request(&self, event: HookEventName) -> Result<RequestInput, PayloadError> {
         let mut input = self.read(event)?;
-        let asked = AskedBy::new(self.agent, self.event.name, self.said.clone(), &input.payload);
+        let asked =
+            AskedBy::new(self.agent.name, self.event.name, self.said.clone(), &input.payload);
         input.asked = Some(asked.into());
         Ok(input)
     }
@@ -155,6 +154,6 @@ impl Agent {
                 input
             }
         };
-        Ok(Asked { agent: self.name, event, input, said: said.clone() })
+        Ok(Asked { agent: self, event, input, said: said.clone() })
     }
 }

@@ -3,7 +3,7 @@
 use hook_core::HookEventName as Event;
 use hook_core::event::output::{Decision, HookOutput};
 use hook_core::failure::HookFailure;
-use hook_core::language::{Ended, HomeAnswer};
+use hook_core::language::{Ended, HomeAnswer, HomeHook};
 use hook_core::{JsonObject, RawJson};
 
 use super::claude::{self, object_on, reason};
@@ -239,7 +239,7 @@ pub(super) static AGENT: Agent = Agent {
         ("CLAUDE_PROJECT_DIR", Variable::Project),
     ],
     expands: true,
-    matches: matching::copilot,
+    matches,
     answer,
     say,
     directory: Directory::Project,
@@ -261,8 +261,28 @@ pub(super) static AGENT: Agent = Agent {
     runs_once: false,
 };
 
+/// Of its own events a matcher is an expression for the whole text; of those that are called as Claude
+/// Code calls them, a list of names or such an expression.
+fn matches(event: &AgentEvent, hook: &HomeHook, told: &JsonObject) -> bool {
+    let (Some(pattern), Some(subject)) = (matching::pattern(hook), matching::subject(event, told))
+    else {
+        return true;
+    };
+    if pattern == "**" {
+        return true;
+    }
+    let is_claudes = event.name.starts_with(|first: char| first.is_ascii_uppercase());
+    match matching::names(pattern, "", &['|']).filter(|_| is_claudes) {
+        Some(names) => {
+            let own = own_name(&subject);
+            names.contains(&subject.as_str()) || own.is_some_and(|own| names.contains(&own))
+        }
+        None => matching::is_whole(pattern, &subject),
+    }
+}
+
 /// What Copilot calls a tool that Claude Code calls so.
-pub(super) fn own_name(claudes: &str) -> Option<&'static str> {
+fn own_name(claudes: &str) -> Option<&'static str> {
     let ours = claude::TOOLS.iter().find(|tool| tool.theirs == claudes)?.ours;
     OWN_TOOLS.iter().find(|tool| tool.ours == ours).map(|tool| tool.theirs)
 }

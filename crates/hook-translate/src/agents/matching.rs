@@ -30,13 +30,13 @@ fn tool_field(event: &AgentEvent) -> &'static str {
 }
 
 /// The matcher's text; `None` for one that matches everything.
-fn pattern(hook: &HomeHook) -> Option<&str> {
+pub(super) fn pattern(hook: &HomeHook) -> Option<&str> {
     let text = hook.matcher.as_deref()?.trim();
     (!text.is_empty() && text != "*").then_some(text)
 }
 
 /// An expression somewhere in a text. One that is none is compared as it is.
-fn found(pattern: &str, subject: &str) -> bool {
+pub(super) fn found(pattern: &str, subject: &str) -> bool {
     // As other dialects of expressions say that case does not matter.
     if let Some(pattern) = pattern.strip_prefix("(?i)") {
         return found(&pattern.to_lowercase(), &subject.to_lowercase());
@@ -47,7 +47,11 @@ fn found(pattern: &str, subject: &str) -> bool {
 }
 
 /// A pattern of names only: each of them, or none at all where it is an expression.
-fn names<'p>(pattern: &'p str, others: &str, separators: &[char]) -> Option<Vec<&'p str>> {
+pub(super) fn names<'p>(
+    pattern: &'p str,
+    others: &str,
+    separators: &[char],
+) -> Option<Vec<&'p str>> {
     let plain = |it: char| it.is_ascii_alphanumeric() || it == '_' || others.contains(it);
     pattern
         .chars()
@@ -109,28 +113,13 @@ pub(super) fn cursor(event: &AgentEvent, hook: &HomeHook, told: &JsonObject) -> 
     }
 }
 
-/// Copilot's: of its own events an expression for the whole text; of those that are called as Claude
-/// Code calls them, a list of names or such an expression.
-pub(super) fn copilot(event: &AgentEvent, hook: &HomeHook, told: &JsonObject) -> bool {
-    let (Some(pattern), Some(subject)) = (pattern(hook), subject(event, told)) else { return true };
-    if pattern == "**" {
-        return true;
-    }
-    let is_claudes = event.name.starts_with(|first: char| first.is_ascii_uppercase());
-    match names(pattern, "", &['|']).filter(|_| is_claudes) {
-        Some(names) => {
-            let own = super::copilot::own_name(&subject);
-            names.contains(&subject.as_str()) || own.is_some_and(|own| names.contains(&own))
-        }
-        None => {
-            let whole = format!("^(?:{pattern})$");
-            let definition = Some(Arc::new(whole.as_str().into()));
-            let guard = FailBehavior::Continue;
-            let (matcher, problems) = Matcher::compile(definition, Matching::TOOL_NAME, guard);
-            // One that is no expression is passed over.
-            problems.is_empty() && matcher.matches(Some(&subject)) == MatchOutcome::Yes
-        }
-    }
+/// Whether an expression is for all of a text. One that is no expression is passed over.
+pub(super) fn is_whole(pattern: &str, subject: &str) -> bool {
+    let whole = format!("^(?:{pattern})$");
+    let definition = Some(Arc::new(whole.as_str().into()));
+    let (matcher, problems) =
+        Matcher::compile(definition, Matching::TOOL_NAME, FailBehavior::Continue);
+    problems.is_empty() && matcher.matches(Some(subject)) == MatchOutcome::Yes
 }
 
 /// Every hook is for everything.

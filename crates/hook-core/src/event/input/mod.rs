@@ -6,6 +6,7 @@
 //! [`EventInput`] that hooks see. Reading is the check: code that holds a payload type holds a
 //! valid payload.
 
+mod asked;
 pub(crate) mod payload;
 mod request;
 mod shared;
@@ -14,6 +15,8 @@ mod value;
 mod words;
 
 pub use super::table::EventPayload;
+#[doc(hidden)]
+pub use asked::AskedBy;
 pub(crate) use payload::Payload;
 pub use payload::*;
 pub use request::*;

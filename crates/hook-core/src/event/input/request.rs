@@ -4,12 +4,12 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::asked::AskedBy;
 use crate::event::row::{HookEventName, ModelPayload};
 use crate::event::table::EventPayload;
 use crate::json::field::{self, Field, Kind};
 use crate::json::shape::{FieldReader, ShapeError, repeated_field};
 use crate::json::{JsonObject, ObjectWriter, RawObject};
-use crate::language::AskedBy;
 use crate::model::OLDER_NAMES;
 
 /// Request values that reach the environment of a process may be this long, in bytes.

@@ -1,6 +1,6 @@
 //! What an agent that asks has said itself.
 
-use crate::event::input::EventPayload;
+use crate::event::table::EventPayload;
 use crate::json::{JsonObject, RawObject};
 
 /// What an agent that asks has said itself, before it became a request of ours.
