@@ -93,7 +93,7 @@ pub(super) fn agent(name: &str) -> Result<&'static Agent, CommandError> {
         let names: Vec<&str> = agents::AGENTS.iter().map(|agent| agent.word()).collect();
         let meant = match nearest(name, names.iter().copied()) {
             Some(nearest) => format!("; did you mean {nearest}?"),
-            None => String::new(),
+            None => ".".to_owned(),
         };
         let known = names.join(", ");
         CommandError::Usage(format!("there is no agent {name:?}{meant} There are {known}"))

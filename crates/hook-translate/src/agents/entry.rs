@@ -142,7 +142,7 @@ impl Agent {
             let is_ours = |item: &RawJson| self.commands(item, event).next().is_some();
             let Some(at) = items.iter().position(is_ours) else { continue };
             if items.len() > 1 {
-                return Ok(Some(cut(text, list, &items, at)));
+                return Ok(Some(cut(list, &items, at)));
             }
             // The only one of its event: the event goes, too; and `hooks`, if that is all it has. What
             // was there before and empty stays.
@@ -285,13 +285,12 @@ fn with_member(text: &str, object: &RawJson, name: &str, value: &str) -> String 
 }
 
 /// From the end of what is before an element to its end; of the first, to the beginning of the next.
-fn cut(text: &str, list: &RawJson, items: &[RawJson], at: usize) -> Range<usize> {
+fn cut(list: &RawJson, items: &[RawJson], at: usize) -> Range<usize> {
     let own = items.get(at).map(RawJson::range).unwrap_or_default();
     match at.checked_sub(1).and_then(|before| items.get(before)) {
         Some(before) => before.range().end..own.end,
         None => {
             let end = items.get(at + 1).map_or(list.range().end - 1, |next| next.range().start);
-            let _ = text;
             own.start..end
         }
     }

@@ -116,7 +116,7 @@ pub(super) static AGENT: Agent = Agent {
 
 /// What a hook has answered, as Gemini CLI reads it: standard output, or standard error where that is
 /// empty; an object on any exit code; else text, whose meaning is the exit code's.
-fn answer(event: &AgentEvent, ended: &Ended<'_>) -> HomeAnswer {
+fn answer(_event: &AgentEvent, ended: &Ended<'_>) -> HomeAnswer {
     let text = match ended.stdout.trim() {
         "" => ended.stderr.trim(),
         text => text,
@@ -135,7 +135,6 @@ fn answer(event: &AgentEvent, ended: &Ended<'_>) -> HomeAnswer {
     if let Some(fields) = parsed.and_then(|value| value.to_object().ok()) {
         let mut warnings = Vec::new();
         let output = Some(HookOutput::read(fields, &mut warnings));
-        let _ = event;
         return HomeAnswer { output, failure, warnings };
     }
     let output = match code {
