@@ -35,11 +35,11 @@ fn what_is_connected_is_disconnected_to_the_byte() {
         assert!(again.stdout.contains("already"), "{again:?}");
         assert_eq!(fs::read_to_string(&path).unwrap(), text);
         let listed = run(&project, &["connect", "--list"]);
-        assert!(listed.stdout.starts_with(agent), "{listed:?}");
+        assert!(listed.stdout.contains(&format!("{agent:<8} user ")), "{listed:?}");
         assert_eq!(run(&project, &["disconnect", agent]).status, 0);
         assert_eq!(fs::read_to_string(&path).unwrap(), before, "{agent}");
         let listed = run(&project, &["connect", "--list"]);
-        assert!(listed.stdout.starts_with("no agent is connected"), "{listed:?}");
+        assert!(listed.stdout.ends_with("`hook connect AGENT` does it\n"), "{listed:?}");
     }
 }
 
@@ -142,6 +142,12 @@ fn an_entry_of_another_binary_is_noticed_and_replaced() {
     let text = fs::read_to_string(&path).unwrap();
     let binary = hook_tests::hook_binary().display().to_string();
     fs::write(&path, text.replace(&binary, "/old/place/hook")).unwrap();
+    let listed = run(&project, &["connect", "--list"]);
+    assert!(listed.stdout.contains("/old/place/hook, which is not there"), "{listed:?}");
+    let doctor = run(&project, &["doctor"]);
+    assert!(doctor.status == 1 && doctor.stdout.contains("hook connect gemini"), "{doctor:?}");
+    fs::write(&path, text.replace(&binary, &project.write("hook", "").display().to_string()))
+        .unwrap();
     let listed = run(&project, &["connect", "--list"]);
     assert!(listed.stdout.contains("calls another binary"), "{listed:?}");
     assert_eq!(run(&project, &["connect", "gemini"]).status, 0);

@@ -7,13 +7,15 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hook_core::event::DeclareError;
+use hook_core::language::Language;
 use hook_core::run::RunnerLimits;
-use hook_core::settings::{AuditLevel, Diagnostic};
+use hook_core::settings::{Agents, AuditLevel, Diagnostic};
 use hook_core::{
     Background, EndSignal, EventDefinition, Events, Explanation, HandlerHook, HookEventName,
     HookListing, HookRegistry, HostContext, MatchInput, ProcessedHookResult, RequestInput,
     RunnerHost, SettingsSource, TrustPolicy,
 };
+use hook_translate::agents;
 
 use crate::audit::Audit;
 use crate::bus::ServeBy;
@@ -60,10 +62,22 @@ impl HookSystemBuilder {
     }
 
     /// Adds the native files: project, user, system (protocol.md §1), looked for whenever settings
-    /// are read. `config_home` is `$XDG_CONFIG_HOME` or its default.
+    /// are read. `config_home` is `$XDG_CONFIG_HOME` or its default; `None` leaves the user's out.
+    ///
+    /// The files of other agents that they name under `hooksConfig.agents` are read as well.
     pub fn native_settings(mut self, config_home: Option<&Path>) -> Self {
+        self.options.agents.with_users &= config_home.is_some();
         let config_home = config_home.map(Path::to_path_buf);
         self.options.sources.push(Sources::Native { config_home });
+        self
+    }
+
+    /// Reads the files in which these agents keep their own hooks, whether settings name them or not, and
+    /// the user's among them only if `with_users`.
+    #[doc(hidden)]
+    pub fn agents(mut self, agents: &[&'static dyn Language], with_users: bool) -> Self {
+        self.options.agents.named.extend(agents);
+        self.options.agents.with_users &= with_users;
         self
     }
 
@@ -269,6 +283,7 @@ impl HookSystem {
         };
         let options = EngineOptions {
             sources: Vec::new(),
+            agents: Agents::known(agents::languages()),
             handlers: Vec::new(),
             host,
             trust: TrustPolicy::Nothing,

@@ -126,6 +126,7 @@ impl Cli {
             (common.session_id != SESSION && !fires, "--session-id", FIRING),
             (common.project.is_some() && !has_project, "--project", IN_PROJECT),
             (!common.settings.is_empty() && !has_project, "--settings", IN_PROJECT),
+            (!common.agents.is_empty() && !has_project, "--agent", IN_PROJECT),
             (common.no_user && !has_user, "--no-user", WITH_USER),
             (common.strict && !starts, "--strict", STARTING),
             (common.json && matches!(command, Completions(_)), "--json", "all other commands"),

@@ -10,8 +10,10 @@ use std::sync::OnceLock;
 
 use clap::Command;
 use clap_complete::engine::CompletionCandidate;
+use hook_core::language::Language;
 use hook_core::settings::{self, discover};
 use hook_core::{Events, SettingsSource};
+use hook_translate::agents;
 
 use crate::context;
 use crate::render::TOPICS;
@@ -69,7 +71,14 @@ fn sources(words: &[OsString], cwd: &Path) -> Vec<SettingsSource> {
     }
     let project = values_of("--project", words).pop().map(|project| cwd.join(project));
     let project = project.unwrap_or_else(|| settings::nearest_project(cwd));
-    discover(&project, settings::config_home().as_deref())
+    let native = discover(&project, settings::config_home().as_deref());
+    let named = values_of("--agent", words).into_iter();
+    let named = named.filter_map(|name| agents::agent(name.to_str()?));
+    let agents = settings::Agents {
+        named: named.map(|agent| agent as &'static dyn Language).collect(),
+        ..settings::Agents::known(agents::languages())
+    };
+    agents.with_files(native, &project)
 }
 
 /// The names of the hooks in settings files, with what to say of each.

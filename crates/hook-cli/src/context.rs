@@ -5,11 +5,13 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use hook_bus::wire::MAX_LINE;
 use hook_bus::{HookSystem, HookSystemBuilder};
 use hook_core::check::Surroundings;
+use hook_core::files::regular_file;
 use hook_core::language::Language;
 use hook_core::settings::{
-    SettingsFile, config_home, declare_events, discover, load, nearest_project,
+    Agents, IN_PROJECT, SettingsFile, config_home, declare_events, discover, load, nearest_project,
 };
 use hook_core::{
     Events, HookEventName, HookListing, HookSource, SettingsSource, TrustPolicy, TrustStore,
@@ -18,7 +20,7 @@ use hook_core::{
 use hook_translate::agents::{self, Agent};
 
 use crate::error::CommandError;
-use crate::options::Common;
+use crate::options::{Common, Named};
 use crate::output::Printer;
 use hook_core::text::one_line;
 
@@ -105,6 +107,9 @@ impl Context {
         for settings in &common.settings {
             option("settings", settings.as_os_str());
         }
+        for Named(agent) in &common.agents {
+            option("agent", OsStr::new(agent.word()));
+        }
         option("session-id", OsStr::new(&common.session_id));
         if let Some(timeout) = common.timeout {
             option("timeout", OsStr::new(&timeout.to_string()));
@@ -168,10 +173,33 @@ impl Context {
 
     /// The settings files that count, in run order.
     pub(crate) fn sources(&self) -> Vec<SettingsSource> {
-        if self.common.settings.is_empty() {
-            return discover(&self.project, self.user_files());
-        }
-        self.common.settings.iter().map(|path| named(path)).collect()
+        let sources = match self.common.settings.is_empty() {
+            true => discover(&self.project, self.user_files()),
+            false => self.named_files().collect(),
+        };
+        let agents = Agents {
+            named: self.agents_to_find(),
+            with_users: !self.common.no_user,
+            ..Agents::known(agents::languages())
+        };
+        agents.with_files(sources, &self.project)
+    }
+
+    /// The settings files that were named.
+    fn named_files(&self) -> impl Iterator<Item = SettingsSource> {
+        let settings = self.common.settings.iter();
+        settings.map(|path| match self.common.agents.as_slice() {
+            [Named(agent)] => SettingsSource::explicit(path).in_language(*agent, None),
+            _ => named(path),
+        })
+    }
+
+    /// The agents that were named whose own files are to be found. Beside a file that was named, one agent
+    /// says whose that is.
+    fn agents_to_find(&self) -> Vec<&'static dyn Language> {
+        let is_of_files = !self.common.settings.is_empty() && self.common.agents.len() == 1;
+        let named = self.common.agents.iter().filter(|_| !is_of_files);
+        named.map(|Named(agent)| *agent as &'static dyn Language).collect()
     }
 
     /// Where the user's decisions are kept, if there is a home.
@@ -199,9 +227,10 @@ impl Context {
         if self.common.settings.is_empty() {
             builder = builder.native_settings(self.user_files());
         }
-        for path in &self.common.settings {
-            builder = builder.settings(named(path));
+        for source in self.named_files() {
+            builder = builder.settings(source);
         }
+        builder = builder.agents(&self.agents_to_find(), !self.common.no_user);
         if self.common.strict {
             builder = builder.strict();
         }
@@ -231,6 +260,9 @@ impl Context {
             let source = SettingsSource::explicit(path);
             builder = builder.settings(source.in_language(agent, plugin_root.map(Into::into)));
         }
+        // Named files are those of the agent that asks; the agents that are named are others.
+        let named = self.common.agents.iter().map(|Named(agent)| *agent as &'static dyn Language);
+        builder = builder.agents(&named.collect::<Vec<_>>(), !self.common.no_user);
         for definition in agent.declared() {
             builder =
                 builder.event(definition).map_err(|it| CommandError::Usage(it.to_string()))?;
@@ -348,11 +380,17 @@ pub(crate) fn show_settings_problems(system: &HookSystem, printer: &mut Printer)
     }
 }
 
-/// A settings file that was named; of another agent, if it stands where that keeps its own.
+/// A settings file that was named; of another agent, if it stands where that keeps its own, or is written
+/// as only another one writes.
 pub(crate) fn named(path: &Path) -> SettingsSource {
     let source = SettingsSource::explicit(path);
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
-    match agents::agent_of(&absolute) {
+    let by_shape = || {
+        let text = regular_file::read(path, MAX_LINE as u64).ok()?;
+        let is_ours = absolute.ends_with(IN_PROJECT);
+        agents::agent_by_shape(&String::from_utf8_lossy(&text)).filter(|_| !is_ours)
+    };
+    match agents::agent_of(&absolute).or_else(by_shape) {
         Some(agent) => source.in_language(agent, None),
         None => source,
     }

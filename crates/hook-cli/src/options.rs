@@ -4,6 +4,8 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use hook_core::text::nearest;
+use hook_translate::agents::{self, Agent};
 
 /// The session of events where none is named.
 pub(crate) const SESSION: &str = "cli";
@@ -17,6 +19,9 @@ pub(crate) struct Common {
     /// Use this settings file instead of those that are found; naming it trusts it; may be given several times
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) settings: Vec<PathBuf>,
+    /// Run the hooks that this agent has, too, as it would; with --settings, read that file as the agent's; may be given several times
+    #[arg(long = "agent", global = true, value_name = "AGENT", value_parser = Named::parse)]
+    pub(crate) agents: Vec<Named>,
     /// Leave the user's own settings out
     #[arg(long, global = true)]
     pub(crate) no_user: bool,
@@ -38,6 +43,23 @@ pub(crate) struct Common {
     /// Log what happens to stderr; -vv says more; HOOK_LOG filters, as in HOOK_LOG=hook::run=debug
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
+}
+
+/// An agent that was named.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Named(pub(crate) &'static Agent);
+
+impl Named {
+    pub(crate) fn parse(name: &str) -> Result<Self, String> {
+        agents::agent(name).map(Self).ok_or_else(|| {
+            let names: Vec<&str> = agents::AGENTS.iter().map(|agent| agent.word()).collect();
+            let meant = match nearest(name, names.iter().copied()) {
+                Some(nearest) => format!("; did you mean {nearest}?"),
+                None => ".".to_owned(),
+            };
+            format!("there is no agent {name:?}{meant} There are {}", names.join(", "))
+        })
+    }
 }
 
 fn milliseconds(text: &str) -> Result<u64, &'static str> {

@@ -6,6 +6,7 @@
 //! itself, where it was one that asked, is [`AskedBy`]: hooks of its own get that, and no translation
 //! of a translation.
 
+use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::ops::Range;
@@ -30,6 +31,17 @@ pub trait Language: fmt::Debug + Send + Sync {
     /// The agent's events that no built-in event stands for, to be declared under its names.
     fn declared(&self) -> Vec<EventDefinition>;
 
+    /// The files in which it may keep hooks, in the order of its own precedence: of these projects, from
+    /// the innermost to the outermost, and of the user with that home, if the user's count. Whether they
+    /// are there is looked at by the caller.
+    fn places(&self, projects: &[PathBuf], home: Option<&Path>) -> Vec<HomePlace>;
+
+    /// Which of the agent's directories a variable holds in the environment of a hook.
+    fn variable(&self, name: &str) -> Option<HomeDirectory>;
+
+    /// Where a hook runs whose event is about that directory, in that project.
+    fn directory(&self, hook: &HomeHook, place: &Place<'_>) -> PathBuf;
+
     /// Reads a settings file of the agent. What its home would not run is no hook here, either.
     fn read(&'static self, text: &str, file: &HomeFile<'_>) -> HomeSettings;
 
@@ -53,6 +65,42 @@ impl PartialEq for dyn Language {
 }
 
 impl Eq for dyn Language {}
+
+/// The words of all agents that are described, as settings and the command line have them.
+pub const NAMES: [&str; 6] = ["claude", "gemini", "codex", "cursor", "copilot", "vscode"];
+
+/// A file in which an agent may keep hooks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HomePlace {
+    /// The file.
+    pub path: PathBuf,
+    /// Whose it is.
+    pub owner: HomeOwner,
+    /// The directory of the plugin that it belongs to, if it belongs to one.
+    pub plugin_root: Option<PathBuf>,
+}
+
+/// Whose a settings file is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HomeOwner {
+    /// The project's in that directory.
+    Project(PathBuf),
+    /// The user's.
+    User,
+    /// The machine's.
+    System,
+}
+
+/// A directory that a hook finds by a variable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HomeDirectory {
+    /// The project's.
+    Project,
+    /// The one that the event names.
+    OfEvent,
+    /// That of the hook's plugin.
+    Plugin,
+}
 
 /// Where a hook is started.
 #[derive(Debug, Clone, Copy)]
@@ -154,6 +202,34 @@ pub struct HomeHook {
     pub is_users: bool,
     /// Whether its home runs the same hook of one event only once.
     pub runs_once: bool,
+    /// Whether it stands where its agent keeps its hooks, and was not named: then that agent runs it by
+    /// itself.
+    pub is_found: bool,
+}
+
+impl HomeHook {
+    /// How it is run at home beyond what every hook has, by the key in settings: what a decision to trust
+    /// it is bound to as well.
+    pub(crate) fn terms(&self) -> Vec<(String, String)> {
+        let list = |words: &[String]| serde_json::Value::from(words).to_string();
+        let (shell, program) = match &self.command {
+            HomeCommand::Shell { shell, .. } => (shell.clone(), None),
+            HomeCommand::Program { program, arguments } => {
+                let words: Vec<String> = [program].into_iter().chain(arguments).cloned().collect();
+                (None, Some(list(&words)))
+            }
+        };
+        let text = |path: &PathBuf| path.to_string_lossy().into_owned();
+        let terms = [
+            ("language", Some(self.language.name().to_owned())),
+            ("language.event", Some(self.event.clone())),
+            ("if", self.condition.clone()),
+            ("shell", shell),
+            ("args", program),
+            ("cwd", self.directory.as_ref().map(text)),
+        ];
+        terms.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))).collect()
+    }
 }
 
 /// A hook as it stands in a file.
@@ -186,9 +262,18 @@ impl HomeEntry {
             HomeCommand::Shell { text, .. } => text.clone(),
             HomeCommand::Program { program, arguments } => {
                 let words = std::iter::once(program).chain(arguments);
-                words.map(String::as_str).collect::<Vec<_>>().join(" ")
+                words.map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
             }
         }
+    }
+}
+
+/// A word as a shell would have to be given it. Variables stay what they are: the home replaces them.
+fn quoted(word: &str) -> Cow<'_, str> {
+    let is_plain = |it: char| it.is_ascii_alphanumeric() || "_-./:=@%+,${}~".contains(it);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => Cow::Borrowed(word),
+        false => Cow::Owned(format!("\"{}\"", word.replace('\\', "\\\\").replace('"', "\\\""))),
     }
 }
 
@@ -214,6 +299,8 @@ pub struct HomeFile<'f> {
     pub plugin_root: Option<&'f Path>,
     /// Whether it is the user's, and not a project's.
     pub is_users: bool,
+    /// Whether it was found where the agent keeps its settings, and not named.
+    pub is_found: bool,
     /// The events there are.
     pub events: &'f Events,
 }

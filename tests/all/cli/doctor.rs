@@ -54,8 +54,11 @@ fn a_healthy_home_is_said_to_be_one() {
     Duplicates
       no hook is defined twice
 
-    Settings of other agents
+    Hooks of other agents
       none found
+
+    Agents that ask
+      none is connected; `hook connect` does it
 
     there are no hooks; `hook init` writes a first one
     ----- stderr -----
@@ -74,7 +77,7 @@ fn what_is_not_as_it_should_be_is_said_with_its_cure() {
     project.write(".gemini/settings.json", &settings("true"));
     project.write(".claude/settings.json", &settings("true"));
     let finished = doctor(&project, &[]);
-    insta::assert_snapshot!(finished.shown(&project), @"
+    insta::assert_snapshot!(finished.shown(&project), @r#"
     status: 1
     ----- stdout -----
     Shells and interpreters
@@ -100,15 +103,17 @@ fn what_is_not_as_it_should_be_is_said_with_its_cure() {
       ! [HOME]/.config/hooks/settings.json:1:78: the hook `guard` is defined already at [PROJECT]/.hooks/settings.json:1:35, for the same event and matcher; it runs once
         → remove one of them
 
-    Settings of other agents
-      ! Gemini CLI [PROJECT]/.gemini/settings.json: 1 hook can be used, and nothing reads them
-        → name the file: --settings [PROJECT]/.gemini/settings.json
-      ! Claude Code [PROJECT]/.claude/settings.json: its hooks do not run here: they are written in a way that is not read yet
-        → write those that guard something into the settings of `hook`, too
+    Hooks of other agents
+      - Claude Code [PROJECT]/.claude/settings.json: no hooks of its own
+      ! Gemini CLI [PROJECT]/.gemini/settings.json: 1 hook that no other agent runs
+        → write "agents": ["gemini"] into hooksConfig, or give --agent gemini
 
-    3 problems, 4 warnings
+    Agents that ask
+      none is connected; `hook connect` does it
+
+    3 problems, 3 warnings
     ----- stderr -----
-    ");
+    "#);
     let lines = doctor(&project, &["--json"]).lines();
     assert_eq!(lines[0]["section"], "Shells and interpreters");
     let bad: Vec<_> = lines.iter().filter(|line| line["health"] == "bad").collect();
@@ -177,8 +182,11 @@ fn settings_that_are_not_json_are_bad() {
     Duplicates
       no hook is defined twice
 
-    Settings of other agents
+    Hooks of other agents
       none found
+
+    Agents that ask
+      none is connected; `hook connect` does it
 
     1 problem
     ----- stderr -----

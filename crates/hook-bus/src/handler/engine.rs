@@ -11,8 +11,8 @@ use hook_core::event::DeclareError;
 use hook_core::redact::Redaction;
 use hook_core::run::RunnerError;
 use hook_core::settings::{
-    AuditLevel, Diagnostic, RegistrationLimits, SettingsFile, Severity, audit_level, discover,
-    read_again, redaction, registration_limits,
+    Agents, AuditLevel, Diagnostic, RegistrationLimits, SettingsFile, Severity, audit_level,
+    discover, read_again, redaction, registration_limits,
 };
 use hook_core::text::OneLine;
 use hook_core::{
@@ -96,6 +96,8 @@ pub(crate) enum Sources {
 #[derive(Debug, Clone)]
 pub(crate) struct EngineOptions {
     pub(crate) sources: Vec<Sources>,
+    /// Other agents whose hooks may run, too.
+    pub(crate) agents: Agents,
     pub(crate) handlers: Vec<HandlerHook>,
     pub(crate) host: RunnerHost,
     pub(crate) trust: TrustPolicy,
@@ -113,7 +115,8 @@ impl EngineOptions {
             Sources::File(source) => vec![source.clone()],
             Sources::Native { config_home } => discover(&self.host.project, config_home.as_deref()),
         };
-        self.sources.iter().flat_map(files).collect()
+        let sources = self.sources.iter().flat_map(files).collect();
+        self.agents.with_files(sources, &self.host.project)
     }
 }
 

@@ -6,9 +6,8 @@ use std::path::PathBuf;
 use clap::Args;
 use hook_bus::{HookExecutionRequest, HookExecutionResponse, HookSystem};
 use hook_core::language::Language;
-use hook_core::text::nearest;
 use hook_core::{HookEventName, PolicyDecision, RequestInput};
-use hook_translate::agents::{self, Agent, Asked, NotAsked, Said, Verdict};
+use hook_translate::agents::{Agent, Asked, NotAsked, Said, Verdict};
 
 use super::background::{self, LeftArguments};
 use super::input::read_object;
@@ -17,6 +16,7 @@ use crate::context::Context;
 use crate::error::CommandError;
 use crate::exit_code::{self, Stake, Status};
 use crate::guards;
+use crate::options::Named;
 use crate::output::Printer;
 
 #[derive(Debug, Args)]
@@ -89,15 +89,7 @@ pub(crate) async fn run(
 }
 
 pub(super) fn agent(name: &str) -> Result<&'static Agent, CommandError> {
-    agents::agent(name).ok_or_else(|| {
-        let names: Vec<&str> = agents::AGENTS.iter().map(|agent| agent.word()).collect();
-        let meant = match nearest(name, names.iter().copied()) {
-            Some(nearest) => format!("; did you mean {nearest}?"),
-            None => ".".to_owned(),
-        };
-        let known = names.join(", ");
-        CommandError::Usage(format!("there is no agent {name:?}{meant} There are {known}"))
-    })
+    Named::parse(name).map(|Named(agent)| agent).map_err(CommandError::Usage)
 }
 
 async fn bridge(

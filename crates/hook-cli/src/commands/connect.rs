@@ -1,15 +1,16 @@
 //! `hook connect` and `hook disconnect`: the entries by which an agent calls `hook bridge`.
 
-use std::path::{Path, PathBuf};
+pub(super) mod entries;
 
-use clap::{Args, ValueEnum};
-use hook_bus::wire::MAX_LINE;
-use hook_core::files::regular_file;
+use std::path::Path;
+
+use clap::Args;
 use hook_core::language::Language;
 use hook_core::settings::edit::{AbsentFile, EditMode, FileChange, NotEditable, edit_in_file};
 use hook_translate::agents::{self, Agent};
 use serde_json::json;
 
+use self::entries::{Entries, Scope, command, file_of};
 use super::bridge::agent;
 use crate::context::Context;
 use crate::error::CommandError;
@@ -69,57 +70,6 @@ pub(crate) struct DisconnectArguments {
     dry_run: bool,
 }
 
-/// Whose settings are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Scope {
-    User,
-    Project,
-}
-
-impl Scope {
-    const ALL: [Self; 2] = [Self::User, Self::Project];
-
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::Project => "project",
-        }
-    }
-}
-
-/// The agent's settings file of that scope.
-fn file_of(agent: &Agent, scope: Scope, context: &Context) -> Result<PathBuf, CommandError> {
-    let Some(entry) = agent.entry_places() else {
-        let text = format!(
-            "{} has no settings file of its own to be written; add `hook bridge {} EVENT` as a hook",
-            agent.title(),
-            agent.word()
-        );
-        return Err(CommandError::Usage(text));
-    };
-    if scope == Scope::Project {
-        return within(context.project(), entry.in_project);
-    }
-    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-    let folder = entry.variable.and_then(set).map(PathBuf::from);
-    let home = || Some(PathBuf::from(set("HOME").or_else(|| set("USERPROFILE"))?));
-    let folder = folder.or_else(|| Some(home()?.join(entry.folder)));
-    Ok(folder.ok_or(CommandError::NoHome)?.join(entry.file))
-}
-
-/// A file of a project. A link could lead out of it, to a file of somebody else.
-fn within(project: &Path, path: &str) -> Result<PathBuf, CommandError> {
-    let path = project.join(path);
-    let inside = path.ancestors().take_while(|part| *part != project);
-    match inside.filter(|part| part.is_symlink()).last() {
-        Some(link) => Err(CommandError::Usage(format!(
-            "{} is a link, and might lead out of the project; nothing was written",
-            link.display()
-        ))),
-        None => Ok(path),
-    }
-}
-
 pub(crate) async fn run(
     arguments: &Arguments,
     context: &Context,
@@ -139,7 +89,7 @@ pub(crate) async fn run(
     show(agent, &change, "connected", arguments.dry_run, context, printer).await?;
     if let Some(entry) = agent.entry_places().filter(|_| !arguments.dry_run) {
         printer.remark(entry.remains);
-        if agent.word() == "copilot" && is_connected(agents::agent("claude"), context) {
+        if agent.word() == "copilot" && entries::is_connected(agents::agent("claude"), context) {
             printer.warning(
                 "Copilot runs the hooks of Claude Code's settings, too, which are connected: each hook \
                  would run twice; `hook disconnect` one of them",
@@ -147,12 +97,6 @@ pub(crate) async fn run(
         }
     }
     Ok(exit_code::PROCEED)
-}
-
-fn is_connected(agent: Option<&Agent>, context: &Context) -> bool {
-    agent.is_some_and(|agent| {
-        Scope::ALL.iter().any(|scope| !connections(agent, *scope, context).1.is_empty())
-    })
 }
 
 pub(crate) async fn disconnect(
@@ -243,19 +187,6 @@ fn events_of(agent: &Agent, named: &[String]) -> Result<Vec<&'static str>, Comma
     named.iter().map(known).collect()
 }
 
-/// What the agent runs. A project's settings are those of others, too, who may not have the binary.
-fn command(binary: &Path, agent: &Agent, event: &str, scope: Scope) -> String {
-    let binary = render::shell_word(&binary.to_string_lossy());
-    let bridge = format!("{binary} bridge {} {event}", agent.word());
-    match scope {
-        Scope::User => bridge,
-        Scope::Project => format!(
-            "[ -x {binary} ] || {{ echo 'hook is not installed here; its hooks do not run' >&2; exit 0; }}; \
-             exec {bridge}"
-        ),
-    }
-}
-
 async fn show(
     agent: &Agent,
     change: &FileChange,
@@ -284,49 +215,30 @@ async fn show(
     printer.text(&text).await
 }
 
-/// The file of an agent, and the entries that are in it.
-fn connections(agent: &Agent, scope: Scope, context: &Context) -> (PathBuf, Vec<(String, String)>) {
-    let Ok(path) = file_of(agent, scope, context) else { return Default::default() };
-    let bytes = regular_file::read(&path, MAX_LINE as u64).unwrap_or_default();
-    let text = String::from_utf8_lossy(&bytes);
-    let found = agent.connections(&text).unwrap_or_default();
-    (path, found)
-}
-
 async fn list(context: &Context, printer: &mut Printer) -> Result<Status, CommandError> {
-    let binary = std::env::current_exe().map_err(CommandError::WorkingDirectory)?;
-    for agent in agents::AGENTS {
-        for scope in Scope::ALL {
-            let (path, found) = connections(agent, scope, context);
-            let calls_this =
-                found.iter().all(|(event, known)| *known == command(&binary, agent, event, scope));
-            if context.json() {
-                let object = json!({
-                    "agent": agent.word(), "scope": scope.as_str(), "file": path,
-                    "events": found.len(), "callsThisBinary": calls_this,
-                });
-                printer.object(&object).await?;
-                continue;
+    let mut any = false;
+    for agent in agents::AGENTS.into_iter().filter(|agent| agent.entry_places().is_some()) {
+        let is_here = entries::is_here(agent);
+        let found = Scope::ALL.map(|scope| entries::of(agent, scope, context));
+        if context.json() {
+            for entries in &found {
+                printer.object(&entries.to_json(is_here)).await?;
             }
-            if found.is_empty() {
-                continue;
-            }
-            let stale = match calls_this {
-                true => "",
-                false => "; it calls another binary than this one: connect it again",
-            };
-            let text = format!(
-                "{:<8} {:<8} {} of {} events, {}{stale}\n",
-                agent.word(),
-                scope.as_str(),
-                found.len(),
-                agent.asks().count(),
-                path.display(),
-            );
+            continue;
+        }
+        let connected: Vec<&Entries> = found.iter().filter(|it| !it.commands.is_empty()).collect();
+        any |= !connected.is_empty();
+        let word = agent.word();
+        for entries in &connected {
+            let text = format!("{word:<8} {:<8} {}\n", entries.scope.as_str(), entries.line());
             printer.text(&text).await?;
         }
+        if connected.is_empty() {
+            let standing = if is_here { "here, and not connected" } else { "not here" };
+            printer.text(&format!("{word:<8} {standing}\n")).await?;
+        }
     }
-    if !context.json() && !agents::AGENTS.iter().any(|agent| is_connected(Some(agent), context)) {
+    if !context.json() && !any {
         printer.text("no agent is connected; `hook connect AGENT` does it\n").await?;
     }
     Ok(exit_code::PROCEED)

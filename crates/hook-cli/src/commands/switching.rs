@@ -67,7 +67,7 @@ pub(crate) async fn run(
 ) -> Result<Status, CommandError> {
     let user = target.user.then(|| context.user_settings()).transpose()?;
     let mut files = context.settings_files()?;
-    let chosen = chosen(target, enabled, user, &files).inspect_err(|_| {
+    let chosen = chosen(target, enabled, user, &files, context).inspect_err(|_| {
         // The hook may stand in a file that cannot be read.
         let errors = files.iter().flat_map(|file| &file.diagnostics);
         for problem in errors.filter(|it| it.severity == Severity::Error) {
@@ -138,6 +138,7 @@ fn chosen(
     enabled: bool,
     user: Option<SettingsSource>,
     files: &[SettingsFile],
+    context: &Context,
 ) -> Result<Vec<SettingsSource>, CommandError> {
     let name = &target.name;
     let switches = Switches::of(name, files);
@@ -161,8 +162,14 @@ fn chosen(
             ..SettingsSource::optional(file.source.clone(), path)
         })
     };
+    let (of_agents, own): (Vec<&SettingsFile>, Vec<&SettingsFile>) =
+        files.into_iter().partition(|file| file.language.is_some());
     let mut chosen: Vec<SettingsSource> = Vec::new();
-    for source in files.into_iter().filter_map(source) {
+    if !of_agents.is_empty() && !target.shared {
+        // Agents have no such list: the user's own has one for them.
+        chosen.push(context.user_settings()?);
+    }
+    for source in own.into_iter().filter_map(source) {
         // A file may have been named twice.
         if !chosen.contains(&source) {
             chosen.push(source);

@@ -96,8 +96,9 @@ fn is_guard(before: &Grant, entry: &HookEntry) -> bool {
 
 /// The matcher that a guard was trusted with; everything, if the decision does not say.
 fn matcher_of(before: &Grant, event: HookEventName) -> Matcher {
-    // What it is compared with now may be another field.
-    let is_same = before.event_matches_alike(event);
+    // What it is compared with now may be another field, and that of another agent's hook was compared by
+    // its home's rules.
+    let is_same = before.event_matches_alike(event) && !before.is_of_home();
     let definition = before.matcher().flatten().filter(|_| is_same).map(Arc::new);
     Matcher::compile(definition, event.row().matching, FailBehavior::Block).0
 }

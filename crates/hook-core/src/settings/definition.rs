@@ -14,7 +14,7 @@ use super::redaction::RedactionRules;
 use super::registration::RegistrationRules;
 use super::source::HookSource;
 use crate::event::{EventDefinition, HookEventName};
-use crate::language::HomeHook;
+use crate::language::{HomeHook, Language};
 
 /// The priority of hooks that set none.
 pub const DEFAULT_PRIORITY: i32 = 100;
@@ -96,6 +96,8 @@ pub struct HooksConfig {
     pub registration: RegistrationRules,
     /// What is left out of what is written down; of no effect where the file may not say so.
     pub redact: RedactionRules,
+    /// The agents whose own hooks run as well.
+    pub agents: Vec<String>,
 }
 
 impl Default for HooksConfig {
@@ -110,6 +112,7 @@ impl Default for HooksConfig {
             audit_level: None,
             registration: RegistrationRules::default(),
             redact: RedactionRules::default(),
+            agents: Vec::new(),
         }
     }
 }
@@ -212,6 +215,11 @@ pub struct SettingsFile {
     pub source: HookSource,
     /// The file.
     pub path: Option<PathBuf>,
+    /// The project whose file it is, where its path does not say so.
+    pub(crate) project: Option<PathBuf>,
+    /// The agent whose file it is, if it is not ours.
+    #[doc(hidden)]
+    pub language: Option<&'static dyn Language>,
     /// `hooksConfig`.
     pub config: Arc<HooksConfig>,
     /// The hooks, in the order of the file.
@@ -249,7 +257,8 @@ impl SettingsFile {
     /// file stands; that of the host for all others.
     #[doc(hidden)]
     pub fn project<'p>(&'p self, host: &'p Path) -> &'p Path {
-        let own = self.path.as_deref().filter(|_| self.source == HookSource::Project);
-        own.and_then(project_of).unwrap_or(host)
+        let by_path = || self.path.as_deref().and_then(project_of);
+        let own = self.project.as_deref().or_else(by_path);
+        own.filter(|_| self.source == HookSource::Project).unwrap_or(host)
     }
 }

@@ -122,7 +122,7 @@ pub fn config_home() -> Option<PathBuf> {
     absolute("XDG_CONFIG_HOME").or_else(|| Some(home_directory()?.join(".config")))
 }
 
-fn home_directory() -> Option<PathBuf> {
+pub(super) fn home_directory() -> Option<PathBuf> {
     absolute("HOME")
 }
 
@@ -136,7 +136,7 @@ fn has_settings(directory: &Path) -> bool {
     exists(&directory.join(IN_PROJECT))
 }
 
-fn exists(path: &Path) -> bool {
+pub(super) fn exists(path: &Path) -> bool {
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotADirectory => false,
         _ => !absence::is_absent(path),

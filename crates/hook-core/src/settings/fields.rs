@@ -5,6 +5,7 @@ use super::definition::FailBehavior;
 use super::matcher_definition::{COMMAND_PATTERN, PATH_PATTERN, TOOL, TOOL_PATTERN};
 use crate::event::{self, EVENT_NAME_PATTERN};
 use crate::json::field::{Field, Kind};
+use crate::language;
 
 /// The longest timeout, in milliseconds: a day.
 pub(super) const MAX_TIMEOUT_MILLISECONDS: u64 = 86_400_000;
@@ -28,7 +29,7 @@ pub(crate) static TOP_LEVEL: [Field; 3] = [
 ];
 
 /// Fields of `hooksConfig`.
-pub static CONFIG_FIELDS: [Field; 10] = [
+pub static CONFIG_FIELDS: [Field; 11] = [
     Field::with_default(
         "enabled",
         Kind::Bool,
@@ -68,6 +69,12 @@ pub static CONFIG_FIELDS: [Field; 10] = [
         "events",
         Kind::Map(EVENT_NAME_PATTERN, &event::DEFINITION_FIELDS),
         "Events beside the built-in ones, by name, with what their hooks' answers mean.",
+    ),
+    Field::with_default(
+        "agents",
+        Kind::ListOf(&Kind::Words(&language::NAMES)),
+        "[]",
+        "Agents whose own hooks run as well, as those agents would run them.",
     ),
     Field::optional(
         "registration",

@@ -23,6 +23,7 @@ use super::rule::Rule;
 use super::source::HookSource;
 use crate::event::{EventDefinition, Events, HookEventName};
 use crate::json::field;
+use crate::language;
 use crate::text::nearest;
 use crate::text::shortened;
 
@@ -51,6 +52,8 @@ pub fn parse_with_events(
     SettingsFile {
         source,
         path,
+        project: None,
+        language: None,
         config: reader.config,
         hooks: reader.hooks,
         declared: reader.declared,
@@ -184,6 +187,7 @@ impl<'t> Reader<'t> {
                     config.max_concurrent = self.count(&field.value).unwrap_or_default();
                 }
                 "events" => self.read_declared_events(&field.value),
+                "agents" => config.agents = self.agents(&field.value),
                 "environment" => config.environment = self.environment_rules(&field.value),
                 "auditLevel" | "redact" | "registration" if !self.source.may_rule_records() => {
                     let name = &field.name;
@@ -234,6 +238,28 @@ impl<'t> Reader<'t> {
             }
         }
         rules
+    }
+
+    fn agents(&mut self, node: &Node) -> Vec<String> {
+        let Some(items) = self.document.items(node) else {
+            self.document.wrong_kind(node, "an array of agents", "it was ignored");
+            return Vec::new();
+        };
+        let mut agents = Vec::new();
+        for item in &items {
+            let Some(name) = self.text(item, "it was ignored") else { continue };
+            if language::NAMES.contains(&name.as_str()) {
+                agents.push(name);
+                continue;
+            }
+            let message = format!("unknown agent `{}`; none of its hooks run", shortened(&name));
+            let remedy = match nearest(&name, language::NAMES) {
+                Some(nearest) => format!("write `{nearest}`"),
+                None => format!("write one of {}", language::NAMES.join(", ")),
+            };
+            self.document.report_with_remedy(Rule::UnknownAgent, item, message, remedy);
+        }
+        agents
     }
 
     fn audit_level(&mut self, node: &Node) -> Option<AuditLevel> {

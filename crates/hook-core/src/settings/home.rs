@@ -24,6 +24,7 @@ pub(super) fn parse(
         path: Some(&source.path),
         plugin_root: source.plugin_root.as_deref(),
         is_users: source.source == HookSource::User,
+        is_found: source.is_found,
         events,
     };
     let read = language.read(text, &home);
@@ -62,6 +63,8 @@ pub(super) fn parse(
     SettingsFile {
         source: source.source.clone(),
         path: Some(source.path.clone()),
+        project: source.project.clone(),
+        language: source.language,
         hooks: read.hooks.into_iter().map(entry).collect(),
         config,
         declared: Vec::new(),

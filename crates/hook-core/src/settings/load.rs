@@ -164,6 +164,8 @@ fn unreadable(source: &SettingsSource, error: &io::Error) -> SettingsFile {
     SettingsFile {
         source: source.source.clone(),
         path: Some(source.path.clone()),
+        project: source.project.clone(),
+        language: source.language,
         config: Arc::default(),
         hooks: Vec::new(),
         declared: Vec::new(),

@@ -7,6 +7,7 @@
 //! [`starter`] is what a first settings file looks like. [`crate::check`] looks at the world around
 //! them as well.
 
+mod agents;
 mod all_files;
 mod audit_level;
 mod definition;
@@ -18,7 +19,6 @@ pub mod edit;
 mod events;
 mod fields;
 mod file;
-mod foreign;
 mod home;
 mod in_force;
 mod load;
@@ -32,6 +32,7 @@ mod source;
 pub mod starter;
 mod switch;
 
+pub use agents::Agents;
 pub use all_files::{audit_level, redaction, registration_limits};
 pub use audit_level::AuditLevel;
 pub use definition::{
@@ -47,7 +48,6 @@ pub(crate) use fields::TOP_LEVEL;
 #[doc(hidden)]
 pub use fields::{CONFIG_FIELDS, DEFINITION_FIELDS, HOOK_FIELDS, MATCHER_FIELDS};
 pub use file::{parse, parse_with_events};
-pub use foreign::{ForeignFile, find_foreign};
 pub use in_force::read_again;
 pub(crate) use load::load_all;
 pub use load::{declare_events, load};

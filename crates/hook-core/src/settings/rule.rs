@@ -108,6 +108,9 @@ rules! {
     MissingType "missing-type" Error,
         "a hook has no `type`",
         "add `\"type\": \"command\"`";
+    UnknownAgent "unknown-agent" Error,
+        "`agents` names an agent that is not known",
+        "write the word of an agent, such as \"claude\"";
     ForeignSkipped "foreign-skipped" Error,
         "a hook of another agent's is not run, though it would be there",
         "write it as a command, or leave it to its own agent";

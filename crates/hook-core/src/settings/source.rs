@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use crate::language::Language;
+use crate::language::{HomeOwner, HomePlace, Language};
 
 /// What a hook's origin is to the engine.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -42,6 +42,11 @@ impl HookSource {
             Self::User | Self::System | Self::Explicit => self.trust_rank() > other.trust_rank(),
             _ => false,
         }
+    }
+
+    /// Whether this source may switch off hooks of an agent's file of `other`.
+    pub(crate) fn may_disable_of_agents(&self, other: &Self) -> bool {
+        self.may_rule_records() && self.trust_rank() >= other.trust_rank()
     }
 
     /// Whether this source's own `maxConcurrent` may be more than the engine's limit.
@@ -92,6 +97,12 @@ pub struct SettingsSource {
     /// The directory of the plugin that the file belongs to.
     #[doc(hidden)]
     pub plugin_root: Option<PathBuf>,
+    /// The project whose file it is, where its path does not say so.
+    #[doc(hidden)]
+    pub project: Option<PathBuf>,
+    /// Whether it was found where its agent keeps its settings, and not named.
+    #[doc(hidden)]
+    pub is_found: bool,
 }
 
 impl SettingsSource {
@@ -102,7 +113,26 @@ impl SettingsSource {
 
     /// A file that may be absent.
     pub fn optional(source: HookSource, path: impl Into<PathBuf>) -> Self {
-        Self { source, path: path.into(), required: false, language: None, plugin_root: None }
+        Self {
+            source,
+            path: path.into(),
+            required: false,
+            language: None,
+            plugin_root: None,
+            project: None,
+            is_found: false,
+        }
+    }
+
+    /// A file that an agent keeps hooks in.
+    pub(crate) fn found(language: &'static dyn Language, place: HomePlace) -> Self {
+        let (source, project) = match place.owner {
+            HomeOwner::Project(project) => (HookSource::Project, Some(project)),
+            HomeOwner::User => (HookSource::User, None),
+            HomeOwner::System => (HookSource::System, None),
+        };
+        let source = Self { project, is_found: true, ..Self::optional(source, place.path) };
+        source.in_language(language, place.plugin_root)
     }
 
     /// A file of another agent, perhaps of a plugin in that directory.

@@ -45,7 +45,11 @@ impl SettingsFile {
     /// Whether this file's `disabled` counts for hooks of the other file.
     #[doc(hidden)]
     pub fn governs(&self, other: &Self) -> bool {
-        std::ptr::eq(self, other) || self.source.may_disable(&other.source)
+        // An agent's file has no such list; what is the user's is switched off by the user's own.
+        let is_agents = other.language.is_some() && self.language.is_none();
+        std::ptr::eq(self, other)
+            || self.source.may_disable(&other.source)
+            || is_agents && self.source.may_disable_of_agents(&other.source)
     }
 }
 

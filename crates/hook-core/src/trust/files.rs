@@ -3,12 +3,14 @@
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
 use super::lookup::{Found, Lookup};
-use super::paths::{PROJECT, home, is_inside, key, path_of, same_path, without_dots};
+use super::paths::{self, PROJECT, home, is_inside, key, path_of, same_path, without_dots};
 use crate::files::regular_file;
+use crate::language::{HomeDirectory, HomeHook, Place};
 use crate::settings::HookEntry;
 use crate::shell::{
     HERE, Names, PROJECT_DIRECTORY, Unknown, Use, expanded_words, names, path_fits, starts_others,
@@ -28,6 +30,8 @@ pub(super) struct Mentioned {
     /// The command's first word, where it is known.
     program: Option<String>,
     data: Vec<String>,
+    /// The hook, if it is another agent's: its home says where it runs.
+    home: Option<Arc<HomeHook>>,
 }
 
 /// The files of the project that a hook names when it is run in some directory.
@@ -85,6 +89,7 @@ pub(super) enum Keep {
 impl Mentioned {
     pub(super) fn by(entry: &HookEntry) -> Self {
         let variable = |name: &str| match name {
+            _ if entry.home.is_some() => home_directory(entry, name),
             _ if PROJECT_DIRECTORY.contains(&name) => Some(PROJECT.to_string()),
             "PWD" | "GEMINI_CWD" => Some(HERE.to_string()),
             "HOOK_EVENT_NAME" => Some(entry.event.as_str().to_owned()),
@@ -95,11 +100,15 @@ impl Mentioned {
             names: names(&entry.command, &entry.env, &variable),
             program: first_word(entry),
             data: entry.data.clone(),
+            home: entry.home.clone(),
         }
     }
 
     /// Reads the files that are named for a process in that directory.
     pub(super) fn read(&self, project: &Path, directory: &Path, keep: Keep) -> Covered {
+        let place = Place { project, directory, environment: &[] };
+        let own = self.home.as_ref().map(|home| home.language.directory(home, &place));
+        let directory = own.as_deref().unwrap_or(directory);
         let mut lookup = Lookup::new(project, directory);
         lookup.add(&self.names);
         let mut covered = Covered {
@@ -260,5 +269,21 @@ fn first_word(entry: &HookEntry) -> Option<String> {
 fn project_variable(entry: &HookEntry, name: &str) -> Option<String> {
     let own = entry.env.iter().rev().find(|(known, _)| known == name);
     let value = || own.map_or_else(|| PROJECT.to_string(), |(_, value)| value.clone());
-    PROJECT_DIRECTORY.contains(&name).then(value)
+    match entry.home {
+        Some(_) => own.map(|(_, value)| value.clone()).or_else(|| home_directory(entry, name)),
+        None => PROJECT_DIRECTORY.contains(&name).then(value),
+    }
+}
+
+/// The directory that a variable holds for a hook of another agent.
+fn home_directory(entry: &HookEntry, name: &str) -> Option<String> {
+    let home = entry.home.as_ref()?;
+    match home.language.variable(name) {
+        Some(HomeDirectory::Project) => Some(PROJECT.to_string()),
+        Some(HomeDirectory::OfEvent) => Some(HERE.to_string()),
+        Some(HomeDirectory::Plugin) => home.plugin_root.as_ref()?.to_str().map(str::to_owned),
+        None if name == "HOME" => paths::home().and_then(|home| home.into_string().ok()),
+        None if name == "PWD" => Some(HERE.to_string()),
+        None => None,
+    }
 }

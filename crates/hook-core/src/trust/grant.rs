@@ -136,6 +136,11 @@ impl Grant {
         self.term("event.matching").flatten() == now.as_deref()
     }
 
+    /// Whether it was one of another agent's hooks.
+    pub(crate) fn is_of_home(&self) -> bool {
+        self.term("language").flatten().is_some()
+    }
+
     /// Whether the hook was switched on by its own file when it was trusted; true where the
     /// decision does not say.
     pub(crate) fn was_enabled(&self) -> bool {
@@ -224,7 +229,8 @@ pub(super) fn terms(entry: &HookEntry) -> BTreeMap<String, String> {
     let event = row.is_declared().then(|| EventDefinition::said_of(row)).into_iter().flatten();
     let event = event.filter_map(|(key, value)| Some((format!("event.{key}"), value?)));
     let matcher = entry.matcher.iter().flat_map(|matcher| matcher.terms());
-    given.chain(event).chain(matcher).collect()
+    let home = entry.home.iter().flat_map(|home| home.terms());
+    given.chain(event).chain(matcher).chain(home).collect()
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {

@@ -7,6 +7,7 @@ use hook_core::language::{Ended, HomeAnswer};
 use hook_core::{JsonObject, RawJson};
 
 use super::matching;
+use super::places::{Places, Plugins};
 use super::table::{
     Agent, AgentEvent, Base, Directory, Entry, ExitTwo, Part, SettingsForm, Subject, Timeouts,
     Tool, Variable, tool,
@@ -227,14 +228,30 @@ pub(super) static AGENT: Agent = Agent {
     directory: Directory::OfEvent,
     takes_any_case: false,
     entry: Some(Entry {
-        variable: Some("CLAUDE_CONFIG_DIR"),
-        folder: ".claude",
         file: "settings.json",
         in_project: ".claude/settings.local.json",
         new_file: "{}\n",
         remains: "Claude Code reads it by itself; in a folder that it does not know it asks once whether to trust it",
     }),
-    places: &[".claude/settings.json", ".claude/settings.local.json"],
+    places: Places {
+        variable: Some("CLAUDE_CONFIG_DIR"),
+        folder: ".claude",
+        project: &[".claude/settings.local.json", ".claude/settings.json"],
+        user: &["settings.json"],
+        system: &[
+            "etc/claude-code/managed-settings.json",
+            "etc/claude-code/managed-settings.d/*.json",
+        ],
+        plugins: Some(Plugins {
+            folders: "plugins/*",
+            files: &["hooks/hooks.json"],
+            manifest: ".claude-plugin/plugin.json",
+            installed: Some("plugins/installed_plugins.json"),
+            enabled: Some("enabledPlugins"),
+        }),
+    },
+    is_told_by_place: true,
+    runs_too: &[],
     runs_once: true,
 };
 

@@ -8,6 +8,7 @@ use hook_core::{JsonObject, RawJson};
 
 use super::claude::object_on;
 use super::matching;
+use super::places::{Places, Plugins};
 use super::table::{
     Agent, AgentEvent, Base, Directory, Entry, ExitTwo, SettingsForm, Subject, Timeouts, Variable,
     tool,
@@ -128,14 +129,27 @@ pub(super) static AGENT: Agent = Agent {
     directory: Directory::OfEvent,
     takes_any_case: false,
     entry: Some(Entry {
-        variable: Some("CODEX_HOME"),
-        folder: ".codex",
         file: "hooks.json",
         in_project: ".codex/hooks.json",
         new_file: "{}\n",
         remains: "Codex skips hooks that were not reviewed, without a word: start it, enter /hooks and trust them; again after each change",
     }),
-    places: &[".codex/hooks.json"],
+    places: Places {
+        variable: Some("CODEX_HOME"),
+        folder: ".codex",
+        project: &[".codex/hooks.json"],
+        user: &["hooks.json"],
+        system: &["etc/codex/hooks.json"],
+        plugins: Some(Plugins {
+            folders: "plugins/*",
+            files: &["hooks/hooks.json"],
+            manifest: ".codex-plugin/plugin.json",
+            installed: None,
+            enabled: None,
+        }),
+    },
+    is_told_by_place: true,
+    runs_too: &[],
     runs_once: false,
 };
 

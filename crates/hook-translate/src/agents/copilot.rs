@@ -8,9 +8,10 @@ use hook_core::{JsonObject, RawJson};
 
 use super::claude::{self, object_on, reason};
 use super::matching;
+use super::places::{Places, Plugins};
 use super::table::{
-    Agent, AgentEvent, Base, Directory, Entry, ExitTwo, Part, SettingsForm, Subject, Timeouts,
-    Tool, Variable, tool,
+    Agent, AgentEvent, Base, Directory, Entry, ExitTwo, Part, Reach, SettingsForm, Subject,
+    Timeouts, Tool, Variable, tool,
 };
 use super::verdict::{Said, Verdict, put};
 
@@ -245,19 +246,31 @@ pub(super) static AGENT: Agent = Agent {
     directory: Directory::Project,
     takes_any_case: false,
     entry: Some(Entry {
-        variable: Some("COPILOT_HOME"),
-        folder: ".copilot",
         file: "hooks/hook.json",
         in_project: ".github/hooks/hook.json",
         new_file: "{\"version\": 1}\n",
         remains: "Copilot skips hooks in folders that it does not trust, without a word: start it in the project once and say yes",
     }),
-    places: &[
-        ".github/hooks/*.json",
-        ".github/copilot/settings.json",
-        ".github/copilot/settings.local.json",
-        ".copilot/hooks/*.json",
-    ],
+    places: Places {
+        variable: Some("COPILOT_HOME"),
+        folder: ".copilot",
+        project: &[
+            ".github/hooks/*.json",
+            ".github/copilot/settings.local.json",
+            ".github/copilot/settings.json",
+        ],
+        user: &["hooks/*.json", "settings.json"],
+        system: &["etc/github-copilot/policy.d/*.json"],
+        plugins: Some(Plugins {
+            folders: "installed-plugins/*/*",
+            files: &["hooks.json", "hooks/hooks.json"],
+            manifest: "plugin.json",
+            installed: None,
+            enabled: None,
+        }),
+    },
+    is_told_by_place: true,
+    runs_too: &[("claude", Reach::Projects)],
     runs_once: false,
 };
 

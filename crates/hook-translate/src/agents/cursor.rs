@@ -8,9 +8,10 @@ use hook_core::{JsonObject, RawJson};
 
 use super::claude::{object_on, reason};
 use super::matching;
+use super::places::{Places, Plugins};
 use super::table::{
-    Agent, AgentEvent, Base, Directory, Entry, ExitTwo, Part, SettingsForm, Subject, Timeouts,
-    Tool, Variable, tool,
+    Agent, AgentEvent, Base, Directory, Entry, ExitTwo, Part, Reach, SettingsForm, Subject,
+    Timeouts, Tool, Variable, tool,
 };
 use super::verdict::{Said, Verdict, put};
 
@@ -184,14 +185,27 @@ pub(super) static AGENT: Agent = Agent {
     directory: Directory::Project,
     takes_any_case: false,
     entry: Some(Entry {
-        variable: None,
-        folder: ".cursor",
         file: "hooks.json",
         in_project: ".cursor/hooks.json",
         new_file: "{\"version\": 1}\n",
         remains: "Cursor reads it by itself, in workspaces that it trusts",
     }),
-    places: &[".cursor/hooks.json"],
+    places: Places {
+        variable: None,
+        folder: ".cursor",
+        project: &[".cursor/hooks.json"],
+        user: &["hooks.json"],
+        system: &["etc/cursor/hooks.json"],
+        plugins: Some(Plugins {
+            folders: "plugins/*",
+            files: &["hooks/hooks.json"],
+            manifest: ".cursor-plugin/plugin.json",
+            installed: None,
+            enabled: None,
+        }),
+    },
+    is_told_by_place: true,
+    runs_too: &[("claude", Reach::All)],
     runs_once: false,
 };
 

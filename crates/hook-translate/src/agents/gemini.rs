@@ -7,6 +7,7 @@ use hook_core::language::{Ended, HomeAnswer};
 use hook_core::{JsonObject, RawJson};
 
 use super::matching;
+use super::places::{Places, Plugins};
 use super::table::{
     Agent, AgentEvent, Base, Directory, Entry, Part, SettingsForm, Subject, Timeouts, Variable,
 };
@@ -103,14 +104,27 @@ pub(super) static AGENT: Agent = Agent {
     directory: Directory::OfEvent,
     takes_any_case: false,
     entry: Some(Entry {
-        variable: None,
-        folder: ".gemini",
         file: "settings.json",
         in_project: ".gemini/settings.json",
         new_file: "{}\n",
         remains: "Gemini CLI runs hooks only in folders that it trusts: start it in the project once and say yes, or it ends with code 55",
     }),
-    places: &[],
+    places: Places {
+        variable: None,
+        folder: ".gemini",
+        project: &[".gemini/settings.json"],
+        user: &["settings.json"],
+        system: &["etc/gemini-cli/settings.json"],
+        plugins: Some(Plugins {
+            folders: "extensions/*",
+            files: &["hooks/hooks.json"],
+            manifest: "gemini-extension.json",
+            installed: None,
+            enabled: None,
+        }),
+    },
+    is_told_by_place: false,
+    runs_too: &[],
     runs_once: true,
 };
 

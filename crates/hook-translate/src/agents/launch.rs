@@ -111,14 +111,7 @@ pub(super) fn launch(
         }
         _ => Default::default(),
     };
-    let base = match agent.directory {
-        Directory::OfEvent => place.directory,
-        Directory::Project => place.project,
-    };
-    let directory = match &hook.directory {
-        Some(directory) => base.join(expanded(&directory.to_string_lossy(), &known)),
-        None => of_user(agent, hook, place).unwrap_or_else(|| base.to_path_buf()),
-    };
+    let directory = directory_with(agent, hook, place, &known);
     variables.extend(own);
     let without = MARKS
         .iter()
@@ -127,6 +120,37 @@ pub(super) fn launch(
         .copied()
         .collect();
     Launch { program, arguments, directory, variables, without }
+}
+
+/// Where a hook runs.
+pub(super) fn directory(agent: &Agent, hook: &HomeHook, place: &Place<'_>) -> PathBuf {
+    let known = |name: &str| -> Option<OsString> {
+        let own = hook.variables.iter().find(|(known, _)| known == name);
+        let variable = agent.variables.iter().find(|(known, _)| *known == name);
+        own.map(|(_, value)| value.into()).or_else(|| match variable?.1 {
+            Variable::Project => Some(place.project.into()),
+            Variable::Cwd => Some(place.directory.into()),
+            Variable::PluginRoot => Some(hook.plugin_root.as_deref()?.into()),
+            _ => None,
+        })
+    };
+    directory_with(agent, hook, place, &known)
+}
+
+fn directory_with(
+    agent: &Agent,
+    hook: &HomeHook,
+    place: &Place<'_>,
+    known: &dyn Fn(&str) -> Option<OsString>,
+) -> PathBuf {
+    let base = match agent.directory {
+        Directory::OfEvent => place.directory,
+        Directory::Project => place.project,
+    };
+    match &hook.directory {
+        Some(directory) => base.join(expanded(&directory.to_string_lossy(), known)),
+        None => of_user(agent, hook, place).unwrap_or_else(|| base.to_path_buf()),
+    }
 }
 
 fn is_own(agent: &Agent, mark: &str) -> bool {

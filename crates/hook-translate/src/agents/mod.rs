@@ -32,26 +32,30 @@ mod entry;
 mod gemini;
 mod launch;
 mod matching;
+mod places;
 mod rule;
 mod settings;
+mod shape;
 mod table;
 mod told;
 mod verdict;
 mod vscode;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use hook_core::event::input::EventInput;
 use hook_core::event::output::HookOutput;
 use hook_core::language::{
-    Ended, HomeAnswer, HomeFile, HomeHook, HomeSettings, Language, Launch, Place,
+    Ended, HomeAnswer, HomeDirectory, HomeFile, HomeHook, HomePlace, HomeSettings, Language,
+    Launch, Place,
 };
 use hook_core::{EventDefinition, Events, HookEventName, JsonObject, RawJson, RawObject};
 
 pub use asking::{Asked, NotAsked};
 pub use entry::NotEditable;
+pub use shape::agent_by_shape;
 pub use table::{Agent, Entry};
-use table::{AgentEvent, Ours, Tool};
+use table::{AgentEvent, Ours, Reach, Tool, Variable};
 pub use verdict::{Said, Verdict};
 
 /// Every agent there is a description of.
@@ -66,19 +70,17 @@ pub static AGENTS: [&Agent; 6] = [
 
 /// The agent whose settings a file is, by where it stands.
 pub fn agent_of(path: &Path) -> Option<&'static Agent> {
-    let parts: Vec<_> = path.components().map(|part| part.as_os_str().to_string_lossy()).collect();
-    let ends_like = |place: &&str| {
-        let place: Vec<&str> = place.split('/').collect();
-        let end = parts.len().checked_sub(place.len()).and_then(|at| parts.get(at..));
-        end.is_some_and(|end| {
-            let mut pairs = end.iter().zip(&place);
-            pairs.all(|(part, expected)| match expected.strip_prefix('*') {
-                Some(ending) => part.ends_with(ending),
-                None => part == expected,
-            })
-        })
-    };
-    AGENTS.into_iter().find(|agent| agent.places.iter().any(&ends_like))
+    AGENTS.into_iter().filter(|agent| agent.is_told_by_place).find(|agent| {
+        let places = &agent.places;
+        let of_user = places.user.iter().map(|file| format!("{}/{file}", places.folder));
+        let all = places.project.iter().chain(places.system).map(|place| (*place).to_owned());
+        all.chain(of_user).any(|place| places::ends_like(path, &place))
+    })
+}
+
+/// Every agent, as a language of hooks.
+pub fn languages() -> impl Iterator<Item = &'static dyn Language> {
+    AGENTS.into_iter().map(|agent| agent as &'static dyn Language)
 }
 
 /// The agent of that name.
@@ -90,6 +92,21 @@ impl Agent {
     /// Its word in settings and on the command line.
     pub fn word(&self) -> &'static str {
         self.name
+    }
+
+    /// The folder of its user's settings, in that home or where its own variable says.
+    pub fn user_folder(&self, home: &Path) -> PathBuf {
+        self.places.of_user(home)
+    }
+
+    /// Whether it runs a hook by itself, since it stands in a file that it reads.
+    fn runs_itself(&self, hook: &HomeHook) -> bool {
+        let reads = |(name, reach): &(&str, Reach)| {
+            *name == hook.language.name()
+                && hook.plugin_root.is_none()
+                && (*reach == Reach::All || !hook.is_users)
+        };
+        hook.is_found && (self.name == hook.language.name() || self.runs_too.iter().any(reads))
     }
 
     /// The event that the agent calls so.
@@ -232,6 +249,24 @@ impl Language for Agent {
             }
         })
         .collect()
+    }
+
+    fn places(&self, projects: &[PathBuf], home: Option<&Path>) -> Vec<HomePlace> {
+        self.places.files(projects, home)
+    }
+
+    fn variable(&self, name: &str) -> Option<HomeDirectory> {
+        let (_, variable) = self.variables.iter().find(|(known, _)| *known == name)?;
+        match variable {
+            Variable::Project => Some(HomeDirectory::Project),
+            Variable::Cwd => Some(HomeDirectory::OfEvent),
+            Variable::PluginRoot => Some(HomeDirectory::Plugin),
+            Variable::Session | Variable::Transcript | Variable::Word(_) => None,
+        }
+    }
+
+    fn directory(&self, hook: &HomeHook, place: &Place<'_>) -> PathBuf {
+        launch::directory(self, hook, place)
     }
 
     fn read(&'static self, text: &str, file: &HomeFile<'_>) -> HomeSettings {

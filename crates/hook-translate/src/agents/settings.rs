@@ -189,6 +189,7 @@ impl Reader<'_> {
                 variables: variables(fields.get("env")),
                 plugin_root: self.file.plugin_root.map(Into::into),
                 is_users: self.file.is_users,
+                is_found: self.file.is_found,
             },
             event: ours,
             name: text("name"),

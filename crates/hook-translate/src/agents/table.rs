@@ -4,6 +4,7 @@ use hook_core::HookEventName;
 use hook_core::language::{Ended, HomeAnswer, HomeHook};
 use hook_core::{JsonObject, RawObject};
 
+use super::places::Places;
 use super::verdict::{Said, Verdict};
 
 /// One agent, in tables.
@@ -32,9 +33,13 @@ pub struct Agent {
     pub(super) takes_any_case: bool,
     /// Where `hook connect` writes; `None` where it cannot.
     pub(super) entry: Option<Entry>,
-    /// How paths of its settings end; `*` stands for the beginning of a name. Those of Gemini CLI are read as
+    /// Where it keeps its hooks.
+    pub(super) places: Places,
+    /// Whether a file that is named is known as its own by where it stands. One of Gemini CLI's is read as
     /// ours are.
-    pub(super) places: &'static [&'static str],
+    pub(super) is_told_by_place: bool,
+    /// Other agents whose files it reads by itself, beside plugins: of projects alone, or of the user, too.
+    pub(super) runs_too: &'static [(&'static str, Reach)],
     /// Whether the same hook runs only once for one event.
     pub(super) runs_once: bool,
 }
@@ -42,11 +47,7 @@ pub struct Agent {
 /// Where the entries are written by which an agent calls us.
 #[derive(Debug)]
 pub struct Entry {
-    /// A variable that names the folder of the user's settings, if there is one.
-    pub variable: Option<&'static str>,
-    /// That folder in a home.
-    pub folder: &'static str,
-    /// The file in that folder.
+    /// The file in the user's folder.
     pub file: &'static str,
     /// The file in a project; one that is not committed, where the agent has such.
     pub in_project: &'static str,
@@ -188,6 +189,15 @@ pub(super) enum Base {
     Timestamp,
     /// The same, in milliseconds since 1970.
     Milliseconds,
+}
+
+/// Which files of another agent one reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// Those of projects.
+    Projects,
+    /// Those of the user, too.
+    All,
 }
 
 /// How settings are laid out.

@@ -8,8 +8,9 @@ use hook_core::{JsonObject, RawJson};
 
 use super::claude::{self, object_on};
 use super::matching;
+use super::places::Places;
 use super::table::{
-    Agent, AgentEvent, Base, Directory, ExitTwo, SettingsForm, Subject, Timeouts, tool,
+    Agent, AgentEvent, Base, Directory, ExitTwo, Reach, SettingsForm, Subject, Timeouts, tool,
 };
 use super::verdict::{Said, Verdict, put, put_specific};
 
@@ -95,7 +96,16 @@ pub(super) static AGENT: Agent = Agent {
     directory: Directory::Project,
     takes_any_case: true,
     entry: None,
-    places: &[],
+    places: Places {
+        variable: None,
+        folder: ".copilot",
+        project: &[".github/hooks/*.json"],
+        user: &["hooks/*.json"],
+        system: &[],
+        plugins: None,
+    },
+    is_told_by_place: false,
+    runs_too: &[("claude", Reach::All), ("copilot", Reach::All)],
     runs_once: false,
 };
 

@@ -1,43 +1,75 @@
-//! Files of other agents.
+//! Other agents: the files in which they keep their own hooks, and whether they call `hook`.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use hook_core::settings::find_foreign;
+use hook_core::language::Language;
+use hook_core::settings::{Agents, load};
+use hook_translate::agents;
 
+use crate::commands::connect::entries::{self, Scope};
 use crate::context::Context;
 use crate::render::counted;
 use crate::render::{Finding, Health, Section};
 
-pub(super) fn section(context: &Context) -> Section {
-    let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
+/// Their files.
+pub(super) fn files(context: &Context) -> Section {
     let sources = context.sources();
     let is_read = |path: &Path| {
         let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
         sources.iter().any(|source| real(&source.path) == real(path))
     };
-    let findings = find_foreign(context.project(), home.as_deref()).into_iter().map(|file| {
-        let path = file.path.display();
-        let subject = format!("{} {path}", file.agent);
-        match file.usable_hooks {
-            Some(0) => Finding::new(Health::Absent, subject, "no hooks that can be used"),
-            Some(hooks) if is_read(&file.path) => {
-                let detail = format!("{}, read as they are", counted(hooks, "hook"));
+    let known = Agents::known(agents::languages());
+    let all = Agents { named: known.known.clone(), ..known };
+    let found = all.with_files(Vec::new(), context.project());
+    let findings = found.iter().filter_map(|source| {
+        let language = source.language?;
+        let file = load(source)?;
+        let (name, path) = (language.name(), source.path.display());
+        let subject = format!("{} {path}", language.title());
+        let is_ours = |entry: &&hook_core::settings::HookEntry| is_entry_of_ours(&entry.command);
+        let hooks = file.hooks.len() - file.hooks.iter().filter(is_ours).count();
+        Some(match hooks {
+            0 => Finding::new(Health::Absent, subject, "no hooks of its own"),
+            hooks if is_read(&source.path) => {
+                let detail = format!("{}, run here as there", counted(hooks, "hook"));
                 Finding::new(Health::Good, subject, detail)
             }
-            Some(hooks) => {
-                let detail =
-                    format!("{} can be used, and nothing reads them", counted(hooks, "hook"));
-                Finding::new(Health::Odd, subject, detail)
-                    .fix(format!("name the file: --settings {path}"))
+            hooks => {
+                let detail = format!("{} that no other agent runs", counted(hooks, "hook"));
+                Finding::new(Health::Odd, subject, detail).fix(format!(
+                    "write \"agents\": [\"{name}\"] into hooksConfig, or give --agent {name}"
+                ))
             }
-            None if file.has_hooks => Finding::new(
-                Health::Odd,
-                subject,
-                "its hooks do not run here: they are written in a way that is not read yet",
-            )
-            .fix("write those that guard something into the settings of `hook`, too"),
-            None => Finding::new(Health::Absent, subject, "no hooks in it"),
+        })
+    });
+    Section { title: "Hooks of other agents", empty: "none found", findings: findings.collect() }
+}
+
+/// Whether a command is one that `hook connect` writes.
+fn is_entry_of_ours(command: &str) -> bool {
+    agents::AGENTS.iter().any(|agent| command.contains(&format!(" bridge {} ", agent.word())))
+}
+
+/// The agents that call `hook`.
+pub(super) fn connections(context: &Context) -> Section {
+    let agents = agents::AGENTS.into_iter().filter(|agent| agent.entry_places().is_some());
+    let all = agents.flat_map(|agent| Scope::ALL.map(|scope| entries::of(agent, scope, context)));
+    let findings = all.filter(|entries| !entries.commands.is_empty()).map(|entries| {
+        let subject = format!("{} ({})", entries.agent.title(), entries.scope.as_str());
+        let again =
+            format!("hook connect {} --scope {}", entries.agent.word(), entries.scope.as_str());
+        match entries.stale() {
+            None => Finding::new(Health::Good, subject, entries.line()),
+            Some(_) => {
+                let health = if entries.is_broken() { Health::Bad } else { Health::Odd };
+                Finding::new(health, subject, entries.line()).fix(again)
+            }
         }
     });
-    Section { title: "Settings of other agents", empty: "none found", findings: findings.collect() }
+    let findings = findings.collect();
+    Section {
+        title: "Agents that ask",
+        empty: "none is connected; `hook connect` does it",
+        findings,
+    }
 }

@@ -44,7 +44,8 @@ pub(crate) async fn run(
         settings::section(context, &checked),
         trust::section(context, &system),
         settings::duplicates(&checked),
-        foreign::section(context),
+        foreign::files(context),
+        foreign::connections(context),
     ];
     if let Some(path) = &arguments.recording {
         sections.push(recording::section(path, printer).await?);

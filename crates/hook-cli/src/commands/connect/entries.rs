@@ -1,0 +1,186 @@
+//! The entries that are in agents' settings, and whether they still work.
+
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+use hook_bus::wire::MAX_LINE;
+use hook_core::files::regular_file;
+use hook_core::language::Language;
+use hook_translate::agents::Agent;
+use serde_json::{Value, json};
+
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::render;
+
+/// Whose settings are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Scope {
+    User,
+    Project,
+}
+
+impl Scope {
+    pub(crate) const ALL: [Self; 2] = [Self::User, Self::Project];
+
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Project => "project",
+        }
+    }
+}
+
+/// What one file of an agent has of our entries.
+#[derive(Debug)]
+pub(crate) struct Entries {
+    pub(crate) agent: &'static Agent,
+    pub(crate) scope: Scope,
+    pub(crate) file: PathBuf,
+    /// The agent's events, each with the command that is called.
+    pub(crate) commands: Vec<(String, String)>,
+    standing: Standing,
+}
+
+/// Whether entries work.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Standing {
+    /// They call this binary.
+    Current,
+    /// They call another one, or in another way.
+    Other,
+    /// What they call is not there.
+    Gone(PathBuf),
+}
+
+impl Entries {
+    /// Why they should be written again, if they should.
+    pub(crate) fn stale(&self) -> Option<String> {
+        match &self.standing {
+            Standing::Current => None,
+            Standing::Other => {
+                Some("it calls another binary than this one: connect it again".to_owned())
+            }
+            Standing::Gone(binary) => {
+                let binary = binary.display();
+                Some(format!("it calls {binary}, which is not there: connect it again"))
+            }
+        }
+    }
+
+    /// Whether what they call is not there, so that no hook runs.
+    pub(crate) fn is_broken(&self) -> bool {
+        matches!(self.standing, Standing::Gone(_))
+    }
+
+    /// What there is, in a line.
+    pub(crate) fn line(&self) -> String {
+        let (found, all) = (self.commands.len(), self.agent.asks().count());
+        let stale = match self.stale() {
+            Some(stale) => format!("; {stale}"),
+            None => format!(", hook {}", env!("CARGO_PKG_VERSION")),
+        };
+        format!("{found} of {all} events, {}{stale}", self.file.display())
+    }
+
+    pub(crate) fn to_json(&self, is_here: bool) -> Value {
+        json!({
+            "agent": self.agent.word(), "here": is_here, "scope": self.scope.as_str(),
+            "file": self.file, "events": self.commands.len(),
+            "callsThisBinary": self.standing == Standing::Current, "works": !self.is_broken(),
+        })
+    }
+}
+
+/// The entries of an agent.
+pub(crate) fn of(agent: &'static Agent, scope: Scope, context: &Context) -> Entries {
+    let file = file_of(agent, scope, context).unwrap_or_default();
+    let bytes = regular_file::read(&file, MAX_LINE as u64).unwrap_or_default();
+    let commands = agent.connections(&String::from_utf8_lossy(&bytes)).unwrap_or_default();
+    let binary = std::env::current_exe().unwrap_or_default();
+    let is_current =
+        |(event, known): &(String, String)| *known == command(&binary, agent, event, scope);
+    let gone = commands.iter().filter_map(|(_, command)| binary_of(command));
+    let standing = match gone.into_iter().find(|binary| !binary.exists()) {
+        Some(gone) => Standing::Gone(gone),
+        None if commands.iter().all(is_current) => Standing::Current,
+        None => Standing::Other,
+    };
+    Entries { agent, scope, file, commands, standing }
+}
+
+/// Whether an agent has an entry of ours, for the user or in this project.
+pub(crate) fn is_connected(agent: Option<&'static Agent>, context: &Context) -> bool {
+    agent.is_some_and(|agent| {
+        Scope::ALL.iter().any(|scope| !of(agent, *scope, context).commands.is_empty())
+    })
+}
+
+/// Whether an agent seems to be used here: it has a folder of its user.
+pub(crate) fn is_here(agent: &Agent) -> bool {
+    home().is_some_and(|home| agent.user_folder(&home).is_dir())
+}
+
+fn home() -> Option<PathBuf> {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    set("HOME").or_else(|| set("USERPROFILE")).map(PathBuf::from)
+}
+
+/// The agent's settings file of that scope.
+pub(crate) fn file_of(
+    agent: &Agent,
+    scope: Scope,
+    context: &Context,
+) -> Result<PathBuf, CommandError> {
+    let Some(entry) = agent.entry_places() else {
+        let text = format!(
+            "{} has no settings file of its own to be written; add `hook bridge {} EVENT` as a hook",
+            agent.title(),
+            agent.word()
+        );
+        return Err(CommandError::Usage(text));
+    };
+    match scope {
+        Scope::Project => within(context.project(), entry.in_project),
+        Scope::User => {
+            let home = home().ok_or(CommandError::NoHome)?;
+            Ok(agent.user_folder(&home).join(entry.file))
+        }
+    }
+}
+
+/// A file of a project. A link could lead out of it, to a file of somebody else.
+fn within(project: &Path, path: &str) -> Result<PathBuf, CommandError> {
+    let path = project.join(path);
+    let inside = path.ancestors().take_while(|part| *part != project);
+    match inside.filter(|part| part.is_symlink()).last() {
+        Some(link) => Err(CommandError::Usage(format!(
+            "{} is a link, and might lead out of the project; nothing was written",
+            link.display()
+        ))),
+        None => Ok(path),
+    }
+}
+
+/// What the agent runs. A project's settings are those of others, too, who may not have the binary.
+pub(crate) fn command(binary: &Path, agent: &Agent, event: &str, scope: Scope) -> String {
+    let binary = render::shell_word(&binary.to_string_lossy());
+    let bridge = format!("{binary} bridge {} {event}", agent.word());
+    match scope {
+        Scope::User => bridge,
+        Scope::Project => format!(
+            "[ -x {binary} ] || {{ echo 'hook is not installed here; its hooks do not run' >&2; exit 0; }}; \
+             exec {bridge}"
+        ),
+    }
+}
+
+/// The binary that such a command calls.
+fn binary_of(command: &str) -> Option<PathBuf> {
+    let (before, _) = command.rsplit_once(" bridge ")?;
+    let word = match before.strip_suffix('\'') {
+        Some(quoted) => quoted.rsplit_once('\'').map_or(quoted, |(_, word)| word),
+        None => before.rsplit_once(' ').map_or(before, |(_, word)| word),
+    };
+    Some(PathBuf::from(word)).filter(|path| path.is_absolute())
+}

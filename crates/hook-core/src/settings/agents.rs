@@ -1,0 +1,86 @@
+//! The files of other agents, where settings or the host name those.
+
+use std::path::Path;
+
+use super::discovery::{self, Search};
+use super::load::read_file;
+use super::source::{HookSource, SettingsSource};
+use crate::json::RawJson;
+use crate::language::Language;
+
+/// The agents whose own files are read, too.
+#[doc(hidden)]
+#[derive(Debug, Clone)]
+pub struct Agents {
+    /// Those that settings may name under `hooksConfig.agents`.
+    pub known: Vec<&'static dyn Language>,
+    /// Those that the host names.
+    pub named: Vec<&'static dyn Language>,
+    /// Whether the user's files count.
+    pub with_users: bool,
+}
+
+impl Agents {
+    /// With agents that settings may name, and none that the host does.
+    pub fn known(known: impl IntoIterator<Item = &'static dyn Language>) -> Self {
+        Self { known: known.into_iter().collect(), named: Vec::new(), with_users: true }
+    }
+
+    /// The sources, and behind those of the project, the user and the machine the files that agents have
+    /// there: agents that the sources name, and those that the host does. Only files that are there, each
+    /// once.
+    pub fn with_files(&self, sources: Vec<SettingsSource>, project: &Path) -> Vec<SettingsSource> {
+        let own = sources.iter().filter(|source| source.language.is_none());
+        let said: Vec<String> = own.flat_map(|source| agents_of(&source.path)).collect();
+        let is_named = |agent: &&'static dyn Language| {
+            self.named.contains(agent) || said.iter().any(|name| name == agent.name())
+        };
+        let mut agents: Vec<_> = self.known.iter().copied().filter(is_named).collect();
+        agents.extend(self.named.iter().filter(|agent| !self.known.contains(agent)));
+        if agents.is_empty() {
+            return sources;
+        }
+        let home = discovery::home_directory().filter(|_| self.with_users);
+        let projects = Search::from(project).within;
+        let mut found: Vec<SettingsSource> = Vec::new();
+        for agent in agents {
+            for place in agent.places(&projects, home.as_deref()) {
+                let source = SettingsSource::found(agent, place);
+                // Of a project that is the user's home the files are the user's.
+                let is_users = |known: &SettingsSource| known.source == HookSource::User;
+                match found
+                    .iter_mut()
+                    .find(|it| it.path == source.path && it.language == source.language)
+                {
+                    Some(known) if is_users(&source) && !is_users(known) => *known = source,
+                    Some(_) => {}
+                    None if discovery::exists(&source.path) => found.push(source),
+                    None => {}
+                }
+            }
+        }
+        let mut all = sources;
+        all.extend(found);
+        all.sort_by_key(|source| match source.source {
+            HookSource::User => 1,
+            HookSource::System => 2,
+            _ => 0,
+        });
+        all
+    }
+}
+
+/// The agents that a settings file of ours names. What is wrong with it is said when it is read.
+fn agents_of(path: &Path) -> Vec<String> {
+    let Ok(bytes) = read_file(path) else { return Vec::new() };
+    let text = String::from_utf8_lossy(&bytes);
+    // Few files name any.
+    if !text.contains("\"agents\"") {
+        return Vec::new();
+    }
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    let config = RawJson::parse(text).ok().and_then(|root| root.to_object().ok());
+    let config = config.and_then(|root| root.get("hooksConfig")?.to_object().ok());
+    let named = config.and_then(|config| config.get("agents")?.to_items());
+    named.unwrap_or_default().iter().filter_map(RawJson::to_text).collect()
+}

@@ -1,0 +1,197 @@
+//! Files in which agents keep their own hooks, run because settings or the command line name the agents.
+
+use hook_tests::{Finished, Hook, Project};
+use serde_json::{Value, json};
+
+/// A project whose user has these settings of ours.
+fn with_user_settings(settings: &Value) -> Project {
+    let project = Project::new();
+    of_user(&project, ".config/hooks/settings.json", &settings.to_string());
+    project
+}
+
+/// Writes a file below the user's home.
+fn of_user(project: &Project, path: &str, text: &str) {
+    let path = project.home().join(path);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, text).unwrap();
+}
+
+fn run(project: &Project, arguments: &[&str]) -> Finished {
+    Hook::new(project, arguments).env("CLAUDE_CONFIG_DIR", "").env("CODEX_HOME", "").run()
+}
+
+/// Settings of Claude Code or Codex with one hook.
+fn in_groups(event: &str, matcher: &str, command: &str) -> String {
+    let hook = json!({"type": "command", "command": command});
+    json!({"hooks": {event: [{"matcher": matcher, "hooks": [hook]}]}}).to_string()
+}
+
+/// What Gemini CLI says before a command runs.
+fn gemini_asks(project: &Project, command: &str) -> Finished {
+    let said = json!({"session_id": "s", "transcript_path": "", "cwd": project.path(),
+        "hook_event_name": "BeforeTool", "timestamp": "2026-11-23T00:00:00.000Z",
+        "tool_name": "run_shell_command", "tool_input": {"command": command}});
+    Hook::new(project, &["bridge", "gemini"]).stdin(said.to_string()).run()
+}
+
+#[test]
+fn a_cursor_file_and_a_claude_plugin_guard_another_agent() {
+    let project = with_user_settings(&json!({"hooksConfig": {"agents": ["cursor", "claude"]}}));
+    let cursor = json!({"version": 1, "hooks": {"beforeShellExecution": [{"command":
+        r#"grep -q 'rm -rf' && echo '{"permission":"deny","agentMessage":"not by cursor"}'; true"#}]}});
+    of_user(&project, ".cursor/hooks.json", &cursor.to_string());
+    let plugin = ".claude/plugins/cache/market/guard/1.0.0";
+    of_user(
+        &project,
+        &format!("{plugin}/scripts/guard.sh"),
+        "grep -q secret && { echo \"not by $(basename \"$CLAUDE_PLUGIN_ROOT\")\" >&2; exit 2; }; exit 0",
+    );
+    of_user(
+        &project,
+        &format!("{plugin}/hooks/hooks.json"),
+        &in_groups("PreToolUse", "Bash", "sh \"${CLAUDE_PLUGIN_ROOT}/scripts/guard.sh\""),
+    );
+    let installed = json!({"version": 2, "plugins": {"guard@market": [
+        {"scope": "user", "installPath": project.home().join(plugin), "version": "1.0.0"}]}});
+    of_user(&project, ".claude/plugins/installed_plugins.json", &installed.to_string());
+    of_user(&project, ".claude/settings.json", r#"{"enabledPlugins": {"guard@market": true}}"#);
+
+    let denied = |command: &str| -> Value {
+        let finished = gemini_asks(&project, command);
+        assert_eq!(finished.status, 0, "{finished:?}");
+        serde_json::from_str(&finished.stdout).unwrap_or_default()
+    };
+    assert_eq!(denied("rm -rf /")["reason"], "not by cursor");
+    assert_eq!(denied("cat secret")["reason"], "not by 1.0.0");
+    assert_eq!(denied("ls")["decision"], Value::Null);
+
+    // A plugin that is off does nothing there, and nothing here.
+    of_user(&project, ".claude/settings.json", r#"{"enabledPlugins": {"guard@market": false}}"#);
+    assert_eq!(denied("cat secret")["decision"], Value::Null);
+}
+
+#[test]
+fn what_the_asking_agent_runs_by_itself_is_left_out() {
+    let project = with_user_settings(&json!({"hooksConfig": {"agents": ["claude", "cursor"]}}));
+    of_user(
+        &project,
+        ".claude/settings.json",
+        &in_groups("PreToolUse", "Bash", "echo ran >> \"$HOME/claude\""),
+    );
+    let cursor = json!({"version": 1, "hooks": {"preToolUse": [{"command": "echo ran >> \"$HOME/cursor\""}]}});
+    of_user(&project, ".cursor/hooks.json", &cursor.to_string());
+    let ran = |agent: &str| std::fs::read_to_string(project.home().join(agent)).unwrap_or_default();
+    let claude = json!({"session_id": "s", "transcript_path": "", "cwd": project.path(),
+        "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"}});
+    let asked = Hook::new(&project, &["bridge", "claude"]).stdin(claude.to_string()).run();
+    assert_eq!((asked.status, &*ran("claude"), &*ran("cursor")), (0, "", "ran\n"), "{asked:?}");
+    // Cursor reads the files of Claude Code, too.
+    let cursor = json!({"conversation_id": "c", "generation_id": "g", "hook_event_name": "preToolUse",
+        "workspace_roots": [project.path()], "tool_name": "Shell", "tool_input": {"command": "ls"}});
+    let asked = Hook::new(&project, &["bridge", "cursor"]).stdin(cursor.to_string()).run();
+    assert_eq!((asked.status, &*ran("claude"), &*ran("cursor")), (0, "", "ran\n"), "{asked:?}");
+    gemini_asks(&project, "ls");
+    assert_eq!((&*ran("claude"), &*ran("cursor")), ("ran\n", "ran\nran\n"));
+}
+
+#[test]
+fn hooks_of_a_project_run_once_they_are_trusted_and_until_they_change() {
+    let project = with_user_settings(&json!({"hooksConfig": {"agents": ["claude"]}}));
+    project.write("guard.sh", "echo 'the guard says no' >&2; exit 2");
+    project.write(
+        ".claude/settings.json",
+        &in_groups("PreToolUse", "Bash", "sh \"$CLAUDE_PROJECT_DIR\"/guard.sh"),
+    );
+    let fire = || run(&project, &["fire", "BeforeTool", "--tool", "run_shell_command"]);
+    let untrusted = fire();
+    assert_eq!(untrusted.status, 0, "{untrusted:?}");
+    assert!(untrusted.stderr.contains("1 hook is not trusted"), "{untrusted:?}");
+    let trusted = run(&project, &["trust", "--yes"]);
+    assert_eq!(trusted.status, 0, "{trusted:?}");
+    assert!(
+        trusted.stdout.contains("guard.sh") && trusted.stdout.contains("claude"),
+        "{trusted:?}"
+    );
+    let blocked = fire();
+    assert_eq!(blocked.status, 2, "{blocked:?}");
+    assert!(blocked.stdout.contains("the guard says no"), "{blocked:?}");
+    // What it starts has changed.
+    project.write("guard.sh", "exit 0");
+    assert!(fire().stderr.contains("not trusted"), "{:?}", fire());
+}
+
+#[test]
+fn a_trusted_guard_that_changes_blocks_whatever_its_matcher_was() {
+    let project = with_user_settings(&json!({"hooksConfig": {"agents": ["cursor"]}}));
+    let settings = |command: &str| {
+        json!({"version": 1, "hooks": {"preToolUse": [
+        {"command": command, "matcher": "Shell", "failClosed": true}]}})
+        .to_string()
+    };
+    project.write(".cursor/hooks.json", &settings("cat >/dev/null; echo '{}'"));
+    assert_eq!(run(&project, &["trust", "--yes"]).status, 0);
+    let fire = || run(&project, &["fire", "BeforeTool", "--tool", "run_shell_command"]);
+    assert_eq!(fire().status, 0, "{:?}", fire());
+    // The same command of another kind is not what was trusted.
+    let changed =
+        settings("cat >/dev/null; echo '{}'").replace("preToolUse", "beforeShellExecution");
+    project.write(".cursor/hooks.json", &changed);
+    assert_eq!(fire().status, 2, "{:?}", fire());
+}
+
+#[test]
+fn agents_are_named_on_the_command_line_and_every_command_knows_them() {
+    let project = Project::new();
+    of_user(&project, ".claude/settings.json", &in_groups("PreToolUse", "Bash", "exit 2"));
+    assert_eq!(run(&project, &["fire", "BeforeTool", "--tool", "run_shell_command"]).status, 0);
+    let named =
+        run(&project, &["fire", "BeforeTool", "--tool", "run_shell_command", "--agent", "claude"]);
+    assert_eq!(named.status, 2, "{named:?}");
+    for command in [&["list"][..], &["explain", "BeforeTool"], &["doctor"]] {
+        let shown = run(&project, &[command, &["--agent", "claude"]].concat());
+        assert!(shown.stdout.contains(".claude/settings.json"), "{command:?}: {shown:?}");
+        let without = run(&project, &[command, &["--agent", "claude", "--no-user"]].concat());
+        assert!(
+            command == ["doctor"] || !without.stdout.contains("exit 2"),
+            "{command:?}: {without:?}"
+        );
+    }
+    let unknown = run(&project, &["list", "--agent", "cluade"]);
+    assert_eq!(unknown.status, 64, "{unknown:?}");
+    assert!(unknown.stderr.contains("did you mean claude?"), "{unknown:?}");
+}
+
+#[test]
+fn a_file_that_is_named_beside_an_agent_is_read_as_that_agents() {
+    let project = Project::new();
+    project.write("theirs.json", &in_groups("PreToolUse", "Bash", "exit 2"));
+    let arguments =
+        ["fire", "BeforeTool", "--tool", "run_shell_command", "--settings", "theirs.json"];
+    let named = run(&project, &[&arguments[..], &["--agent", "claude"]].concat());
+    assert_eq!(named.status, 2, "{named:?}");
+}
+
+#[test]
+fn a_misspelt_agent_is_said() {
+    let project = with_user_settings(&json!({"hooksConfig": {"agents": ["cluade"]}}));
+    let checked = run(&project, &["check"]);
+    assert_eq!(checked.status, 1, "{checked:?}");
+    assert!(checked.stdout.contains("write `claude`"), "{checked:?}");
+}
+
+#[test]
+fn an_agents_hook_is_switched_off_in_the_users_own_settings() {
+    let project = with_user_settings(&json!({"hooksConfig": {"agents": ["claude"]}}));
+    let theirs = in_groups("PreToolUse", "Bash", "exit 2");
+    of_user(&project, ".claude/settings.json", &theirs);
+    let fire = || run(&project, &["fire", "BeforeTool", "--tool", "run_shell_command"]);
+    assert_eq!(fire().status, 2);
+    let disabled = run(&project, &["disable", "exit 2"]);
+    assert_eq!(disabled.status, 0, "{disabled:?}");
+    assert_eq!(fire().status, 0, "{:?}", fire());
+    let text = std::fs::read_to_string(project.home().join(".claude/settings.json")).unwrap();
+    assert_eq!(text, theirs);
+    assert_eq!(run(&project, &["enable", "exit 2"]).status, 0);
+    assert_eq!(fire().status, 2);
+}
