@@ -56,6 +56,7 @@
 //! | [`triggers`], `host` | what an agent does with the answers, and what it says of itself |
 //! | [`schema`] | JSON Schema of the messages |
 //! | [`wire`] | JSON lines: reading, serving a client or, over a socket, many, and following what happens |
+//! | [`bridge`] | an agent that asks in its own language |
 //! | [`audit`] | what happened to hooks, as a stream and as a file |
 //! | `redaction`, `registrations` | what is left out of both, and which hooks came and went |
 //! | [`recording`] | everything that happens on a bus: written down, read again, and replayed |
@@ -67,6 +68,7 @@
 //! queue and a wake-up would cost more than all the stages before (docs/performance.md).
 
 pub mod audit;
+pub mod bridge;
 mod bus;
 mod fire;
 mod handler;

@@ -81,6 +81,14 @@ impl HookSystemBuilder {
         self
     }
 
+    /// Has a server say which settings it serves, so that a client can tell whether they are those that it
+    /// would read itself.
+    #[doc(hidden)]
+    pub fn proves_settings(mut self) -> Self {
+        self.options.proves_settings = true;
+        self
+    }
+
     /// Starts only with settings that have no error, missing files that were named included: else
     /// [`initialize`](HookSystem::initialize) fails with all of them, and every event is answered
     /// `planning_failed` and blocks, since a guard may be configured. A reload that finds a file with
@@ -288,6 +296,7 @@ impl HookSystem {
             host,
             trust: TrustPolicy::Nothing,
             strict: false,
+            proves_settings: false,
             events: Events::built_in(),
             declared: DeclaredEvents::default(),
         };
@@ -425,6 +434,21 @@ impl HookSystem {
     /// Before [`initialize`](Self::initialize), or when that failed.
     pub fn diagnostics(&self) -> Result<Vec<Diagnostic>, NotInitialized> {
         Ok(self.registry()?.diagnostics().to_vec())
+    }
+
+    /// What the settings in force were, and what was trusted of them, as a hash; `None` before they are
+    /// read, and where they changed while they were.
+    #[doc(hidden)]
+    pub fn settings_hash(&self) -> Option<String> {
+        self.ready().ok()?.settings_hash.clone()
+    }
+
+    /// Why guards of an event may be missing among the hooks: there are settings that cannot be read.
+    #[doc(hidden)]
+    pub fn unread_guards(&self, event: HookEventName) -> Option<String> {
+        let registry = self.registry().ok()?;
+        let unread = registry.unread_guards(event)?;
+        Some(format!("{unread}; a hook with `failBehavior: block` may be missing"))
     }
 
     /// The events there are: the built-in ones, and those that the host, settings and clients declared.

@@ -51,7 +51,7 @@ impl From<NoEvent> for CommandError {
 }
 
 /// How long before its agent goes on `hook bridge` answers.
-const MARGIN: Duration = Duration::from_secs(5);
+pub(crate) const MARGIN: Duration = Duration::from_secs(5);
 
 /// How many guards that block are named; the others are counted.
 const SHOWN_GUARDS: usize = 3;
@@ -117,6 +117,15 @@ impl Context {
         let flags = [("--no-user", common.no_user), ("--strict", common.strict)];
         arguments.extend(flags.iter().filter(|(_, given)| *given).map(|(name, _)| name.into()));
         arguments
+    }
+
+    /// Whether nothing was said of which hooks there are, but for the project.
+    pub(crate) fn has_only_defaults(&self) -> bool {
+        let common = &self.common;
+        common.settings.is_empty()
+            && common.agents.is_empty()
+            && !(common.no_user || common.strict)
+            && common.timeout.is_none()
     }
 
     /// Whether JSON was asked for.

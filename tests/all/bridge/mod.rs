@@ -7,6 +7,7 @@ mod copilot;
 mod cursor;
 mod doors;
 mod gemini;
+mod server;
 mod vscode;
 
 use hook_tests::{Finished, Hook, Project};

@@ -15,6 +15,7 @@ use hook_core::settings::{
     discover, read_again, redaction, registration_limits,
 };
 use hook_core::text::OneLine;
+use hook_core::trust::settings_hash;
 use hook_core::{
     EventDefinition, Events, Guard, HandlerHook, HookEventName, HookRegistry, Pipeline, Runner,
     RunnerHost, SettingsSource, TrustPolicy,
@@ -103,6 +104,8 @@ pub(crate) struct EngineOptions {
     pub(crate) trust: TrustPolicy,
     /// Whether errors in settings keep the system from starting.
     pub(crate) strict: bool,
+    /// Whether it is to be known which settings are in force.
+    pub(crate) proves_settings: bool,
     /// The events that the host declared, beside the built-in ones.
     pub(crate) events: Events,
     /// Those that were declared while the system runs.
@@ -136,6 +139,8 @@ pub(crate) struct Engine {
     pub(crate) redaction: Arc<Redaction>,
     /// How much an audit tells that does not say it itself.
     pub(crate) audit_level: AuditLevel,
+    /// What its settings were, where they did not change meanwhile.
+    pub(crate) settings_hash: Option<String>,
     /// Which engine of its system it is; the later, the greater.
     pub(crate) generation: u64,
 }
@@ -243,7 +248,10 @@ impl Engine {
         let mut events = options.events.clone();
         // Hooks in settings can listen to these, too, for as long as they are declared.
         let at_run_time = |events: &mut Events| options.declared.add_to(events);
-        let files = read_again(&options.files(), known, options.strict, &mut events, at_run_time);
+        let sources = options.files();
+        let hash_of = || options.proves_settings.then(|| settings_hash(&sources, &options.trust));
+        let before_reading = hash_of();
+        let files = read_again(&sources, known, options.strict, &mut events, at_run_time);
         let registry = Arc::new(HookRegistry::new(
             &files,
             &options.handlers,
@@ -268,6 +276,8 @@ impl Engine {
             redaction: Arc::new(redaction(&files)),
             audit_level: audit_level(&files),
             files,
+            // What changed while it was read may have been read half.
+            settings_hash: hash_of().filter(|after| Some(after) == before_reading.as_ref()),
             generation: before.map_or(0, |before| before.generation + 1),
         }
     }

@@ -1,6 +1,7 @@
 //! The fields of each message, for their schema.
 
 use hook_core::event::DEFINITION_FIELDS;
+use hook_core::language::NAMES;
 use hook_core::schema::{Field, Kind};
 use hook_core::settings::AuditLevel;
 
@@ -56,7 +57,7 @@ pub(crate) static REQUEST: [Field; 7] = [
 ];
 
 /// What else a client sends, by name.
-pub(crate) static CONTROL: [(&str, &[Field]); 6] = [
+pub(crate) static CONTROL: [(&str, &[Field]); 7] = [
     ("subscribe", &[type_of("hook-subscribe")]),
     ("tail", &[type_of("hook-tail")]),
     (
@@ -85,6 +86,25 @@ pub(crate) static CONTROL: [(&str, &[Field]); 6] = [
         ],
     ),
     ("reload", &[type_of("hook-reload")]),
+    (
+        "bridge",
+        &[
+            type_of("hook-bridge"),
+            Field::optional("correlationId", CORRELATION_ID, "The id of the reply."),
+            Field::required("agent", Kind::Words(&NAMES), "The agent that asks."),
+            Field::optional(
+                "event",
+                Kind::Text,
+                "What the agent calls the event; without it, what it says itself.",
+            ),
+            Field::required("said", Kind::Text, "What the agent wrote, as JSON in a string."),
+            Field::optional(
+                "deadlineMs",
+                Kind::Number,
+                "How long after its acceptance it must be answered.",
+            ),
+        ],
+    ),
 ];
 
 /// A response.
@@ -265,7 +285,7 @@ static RECORDED_GROUP: [Field; 2] = [
 
 /// What else an engine sends, by name: the last three are what `hook-tail` asks for, and the lines
 /// of a recording.
-pub(crate) static NEWS: [(&str, &[Field]); 11] = [
+pub(crate) static NEWS: [(&str, &[Field]); 12] = [
     (
         "event-defined",
         &[
@@ -281,6 +301,23 @@ pub(crate) static NEWS: [(&str, &[Field]); 11] = [
             Field::required("engine", Kind::Text, "Who speaks."),
             Field::required("version", Kind::Text, "The engine's version."),
             Field::required("protocol", Kind::Whole(1, None), "The version of these messages."),
+            Field::required("project", Kind::Text, "The project's directory."),
+            Field::optional(
+                "settingsHash",
+                Kind::Text,
+                "What the settings are, and what is trusted of them, where that is known.",
+            ),
+        ],
+    ),
+    (
+        "bridged",
+        &[
+            type_of("hook-bridged"),
+            ECHOED_ID,
+            Field::required("stdout", Kind::Text, "What the agent reads on standard output."),
+            Field::required("stderr", Kind::Text, "What it reads on standard error."),
+            Field::required("exitCode", Kind::Whole(0, Some(255)), "The exit code that it sees."),
+            WARNINGS,
         ],
     ),
     (

@@ -23,11 +23,13 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::LineReader;
+use super::bridge::{BridgeMessage, bridged_line};
 use super::message::{
     ClientMessage, answered_as, audit_line, event_defined, hello, lagged, reload,
 };
 use super::queues::{Inbox, Outbox};
 use crate::audit::{Audit, AuditEntry};
+use crate::bridge::Bridge;
 use crate::bus::Origin;
 use crate::bus::PublishError;
 use crate::bus::{Lagged, Subscription};
@@ -117,11 +119,12 @@ where
         declared: Vec::new(),
         running: FuturesUnordered::new(),
         requests: HashMap::new(),
+        bridges: HashMap::new(),
         answered: Answered::default(),
         cancels: HashMap::new(),
         reloads: Reloads::default(),
     };
-    client.outbox.push(hello());
+    client.outbox.push(hello(system));
     let (mut reading, mut failed) = (true, Ok(ClientEnd::Finished));
     let (mut stopped, mut stuck) = (false, pin!(tokio::time::sleep(UNREAD_AT_END)));
     let mut stopping = pin!(stop.cancelled());
@@ -206,6 +209,8 @@ struct Client<'s, W> {
     running: FuturesUnordered<BoxFuture<'s, Finished>>,
     /// This client's requests that are not answered yet.
     requests: HashMap<RequestKey, CorrelationId>,
+    /// Those of them that an agent asked in its own language.
+    bridges: HashMap<RequestKey, Bridge>,
     /// Those that were answered, whose async hooks may go on.
     answered: Answered,
     /// What ends them. Ids are per client, and not even there unique.
@@ -304,11 +309,28 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
                 cancels.values().for_each(CancellationToken::cancel);
             }
             ClientMessage::DefineEvent(definition, id) => self.define_event(*definition, id),
+            ClientMessage::Bridge(message) => self.bridge(*message),
             ClientMessage::Reload => {
                 self.reloads.waiting += 1;
                 self.reload();
             }
         }
+    }
+
+    /// Asks for an agent. What is no question of that agent is answered like a request that is none.
+    fn bridge(&mut self, message: BridgeMessage) {
+        let key = RequestKey::next();
+        let request = match message.request(&self.system.events()) {
+            Ok((bridge, request)) => {
+                self.bridges.insert(key, bridge);
+                request
+            }
+            Err((why, id)) => {
+                answered_as(id, HookExecutionRequest::invalid(FailureCode::InvalidRequest, why))
+            }
+        };
+        let origin = self.system.bus().origin_of(&request, self.group);
+        self.enter(key, request, origin);
     }
 
     /// Declares an event. What a client declares twice is declared once.
@@ -372,8 +394,12 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
 
     /// Hands a request to the bus at once where it has room and no other waits for it.
     fn request(&mut self, request: HookExecutionRequest, origin: Origin) {
+        self.enter(RequestKey::next(), request, origin);
+    }
+
+    fn enter(&mut self, key: RequestKey, request: HookExecutionRequest, origin: Origin) {
         let (most, index) = (self.most_in_flight(), origin.depth as usize);
-        let (key, lane) = (RequestKey::next(), self.lane);
+        let lane = self.lane;
         if self.depths.len() <= index {
             self.depths.resize_with(index + 1, Depth::default);
         }
@@ -439,7 +465,14 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
         if self.progress.is_some() {
             self.answered.add(key);
         }
-        self.outbox.push(response.to_json());
+        match self.bridges.remove(&key) {
+            Some(bridge) => {
+                let unread = |event| self.system.unread_guards(event);
+                let bridged = bridge.answer(response, unread);
+                self.outbox.push(bridged_line(&response.correlation_id, &bridged));
+            }
+            None => self.outbox.push(response.to_json()),
+        }
     }
 
     fn finished(&mut self, finished: Finished) {
@@ -451,7 +484,10 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
                 match response {
                     Some(response) => self.respond(key, &response),
                     // The runtime has ended; subscribers were told `cancelled`.
-                    None => self.forget(key),
+                    None => {
+                        self.bridges.remove(&key);
+                        self.forget(key);
+                    }
                 }
             }
             Finished::Reloaded(message) => {

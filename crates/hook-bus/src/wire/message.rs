@@ -1,10 +1,13 @@
 //! What a client may say beside requests, and what the server says beside responses.
 
+use std::path::Path;
+
 use hook_core::json::shape::{FieldReader, FoundFields, find_fields};
 use hook_core::settings::AuditLevel;
 use hook_core::text::shortened;
 use hook_core::{EventDefinition, HookEventName, JsonSlice, ObjectWriter, RawObject};
 
+use super::bridge::{BRIDGE, BridgeMessage};
 use super::{Line, parse, refusal, request_from};
 use crate::audit::AuditEntry;
 use crate::bus::Lagged;
@@ -34,6 +37,8 @@ pub enum ClientMessage {
     Cancel(CorrelationId),
     /// To declare an event for as long as the client stays; the reply has the id.
     DefineEvent(Box<EventDefinition>, Option<CorrelationId>),
+    /// What an agent says in its own language; the reply has the id.
+    Bridge(Box<BridgeMessage>),
     /// To read the settings again.
     Reload,
 }
@@ -64,6 +69,10 @@ impl ClientMessage {
                 (Ok(definition), Ok(id)) => Self::DefineEvent(Box::new(definition), id),
                 (Err(message), _) | (_, Err(message)) => refused(message),
             },
+            Some(BRIDGE) => match BridgeMessage::read(&object, fields.id()) {
+                Ok(message) => Self::Bridge(Box::new(message)),
+                Err(message) => refused(message),
+            },
             Some("hook-reload") => Self::Reload,
             Some("hook-cancel") => match fields.id() {
                 Ok(Some(id)) => Self::Cancel(id),
@@ -76,7 +85,8 @@ impl ClientMessage {
             Some(other) if other != kind::REQUEST => {
                 let message = format!(
                     "field `type`: there is no message {:?}; a client sends {}, hook-subscribe, \
-                     hook-tail, hook-audit, hook-cancel, hook-define-event or hook-reload",
+                     hook-tail, hook-audit, hook-cancel, hook-define-event, hook-bridge or \
+                     hook-reload",
                     shortened(other),
                     kind::REQUEST
                 );
@@ -146,13 +156,21 @@ pub(super) fn audit_line(entry: &AuditEntry) -> Vec<u8> {
 }
 
 /// What the server says first.
-pub(super) fn hello() -> Vec<u8> {
+pub(super) fn hello(system: &HookSystem) -> Vec<u8> {
     ObjectWriter::line(|object| {
         object.text("type", HELLO);
         object.text("engine", "hook");
         object.text("version", env!("CARGO_PKG_VERSION"));
         object.integer("protocol", PROTOCOL_VERSION.into());
+        object.text("project", &real(system.project()));
+        object.optional_text("settingsHash", system.settings_hash().as_deref());
     })
+}
+
+/// A project by its real path.
+fn real(project: &Path) -> String {
+    let real = std::fs::canonicalize(project).unwrap_or_else(|_| project.to_path_buf());
+    real.to_string_lossy().into_owned()
 }
 
 /// What the server says instead, to whom it does not serve.

@@ -2,7 +2,10 @@
 
 #[cfg_attr(not(unix), expect(dead_code, reason = "only a socket has several clients"))]
 mod allowance;
+mod ask;
+mod bridge;
 mod client;
+mod greeting;
 mod lines;
 mod message;
 mod queues;
@@ -11,11 +14,13 @@ mod socket;
 mod stdio;
 mod tail;
 
+pub use ask::{AskError, Expected, ask};
+pub use bridge::BridgeMessage;
 pub use client::{ClientEnd, serve_client};
 pub use lines::{Line, LineReader, MAX_LINE};
 pub use message::ClientMessage;
 #[cfg(unix)]
-pub use socket::{MAX_CLIENTS, SocketError, SocketServer, connect};
+pub use socket::{MAX_CLIENTS, SocketError, SocketServer, connect, socket_of};
 pub use stdio::serve_stdio;
 pub use tail::{Tail, TailError};
 

@@ -2,10 +2,10 @@
 
 use std::io;
 
-use hook_core::RawJson;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 
-use super::message::{HELLO, PROTOCOL_VERSION, REFUSED, TAIL};
+use super::greeting::{Greeting, error_of, fields_of};
+use super::message::{HELLO, PROTOCOL_VERSION, TAIL};
 use super::{Line, LineReader};
 
 /// How a response begins.
@@ -59,16 +59,13 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Tail<R, W> {
     /// When there is no server on the other end, or it refuses.
     pub async fn begin(reader: R, mut writer: W) -> Result<Self, TailError> {
         let mut lines = LineReader::new(reader);
-        let greeting = lines.next().await.map_err(TailError::Read)?;
-        let Some(Line::Text { text, .. }) = greeting else { return Err(TailError::NotAServer) };
-        let greeting = Message::read(text);
-        match greeting.kind.as_deref() {
-            Some(HELLO) => {}
-            Some(REFUSED) => return Err(TailError::Refused(greeting.said)),
-            _ => return Err(TailError::NotAServer),
-        }
-        if greeting.protocol != PROTOCOL_VERSION.to_string() {
-            return Err(TailError::OtherVersion { version: greeting.protocol });
+        match Greeting::read(&mut lines).await.map_err(TailError::Read)? {
+            Greeting::Hello { protocol, .. } if protocol == PROTOCOL_VERSION.to_string() => {}
+            Greeting::Hello { protocol, .. } => {
+                return Err(TailError::OtherVersion { version: protocol });
+            }
+            Greeting::Refused(why) => return Err(TailError::Refused(why)),
+            Greeting::Other => return Err(TailError::NotAServer),
         }
         let ask = format!("{{\"type\":\"{TAIL}\"}}\n");
         writer.write_all(ask.as_bytes()).await.map_err(TailError::Write)?;
@@ -76,7 +73,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Tail<R, W> {
         let first = match lines.next().await.map_err(TailError::Read)? {
             // An older one that does not know what was asked for; or it is ending.
             Some(Line::Text { text, .. }) if text.starts_with(RESPONSE) => {
-                return Err(TailError::Refused(Message::read(text).said));
+                return Err(TailError::Refused(error_of(&fields_of(text)).unwrap_or_default()));
             }
             first => first,
         };
@@ -94,30 +91,6 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Tail<R, W> {
         match self.first.take() {
             Some(first) => Ok(Some(first)),
             None => self.lines.next().await.map_err(TailError::Read),
-        }
-    }
-}
-
-/// What there is to know of a message that is not a line of the recording.
-struct Message {
-    kind: Option<String>,
-    protocol: String,
-    said: String,
-}
-
-impl Message {
-    fn read(text: String) -> Self {
-        let fields = RawJson::parse(text).and_then(|value| value.to_object()).unwrap_or_default();
-        let text = |name: &str| fields.get(name).and_then(RawJson::to_text);
-        let error = fields.get("error").and_then(|error| error.to_object().ok());
-        let said = match error {
-            Some(error) => error.get("message").and_then(RawJson::to_text),
-            None => text("message"),
-        };
-        Self {
-            kind: text("type"),
-            protocol: fields.get("protocol").map(ToString::to_string).unwrap_or_default(),
-            said: said.unwrap_or_default(),
         }
     }
 }

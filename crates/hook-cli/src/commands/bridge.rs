@@ -1,13 +1,17 @@
 //! `hook bridge`: be the hook of another agent.
 
+mod server;
+
 use std::ffi::OsStr;
 use std::path::PathBuf;
+use std::time::Instant;
 
 use clap::Args;
-use hook_bus::{HookExecutionRequest, HookExecutionResponse, HookSystem};
+use hook_bus::bridge::{Bridge, Bridged};
+use hook_bus::{HookExecutionResponse, HookSystem};
 use hook_core::language::Language;
-use hook_core::{HookEventName, PolicyDecision, RequestInput};
-use hook_translate::agents::{Agent, Asked, NotAsked, Said, Verdict};
+use hook_core::{HookEventName, RequestInput};
+use hook_translate::agents::{Agent, Asked, NotAsked};
 
 use super::background::{self, LeftArguments};
 use super::input::read_object;
@@ -74,7 +78,21 @@ pub(crate) async fn run(
         }
     };
     let context = &context.at(&asked.places());
-    let builder = context.builder_for(agent, arguments.plugin_root.as_deref(), asked.patience())?;
+    let begun = Instant::now();
+    if context.has_only_defaults() && !arguments.rest.is_rest() {
+        match server::ask(agent, &asked, &said, context).await {
+            Ok(Some(bridged)) => {
+                tracing::info!(target: "hook::bridge", "the project's server was asked");
+                return say(&bridged, printer).await;
+            }
+            Ok(None) => {}
+            Err(why) => {
+                tracing::info!(target: "hook::bridge", "the server is not asked: {why}; the engine runs here");
+            }
+        }
+    }
+    let patience = asked.patience().saturating_sub(begun.elapsed());
+    let builder = context.builder_for(agent, arguments.plugin_root.as_deref(), patience)?;
     let system = builder.background(arguments.rest.background()).build()?;
     let bridged = with_hooks_of(&system, context, printer, async |system, _, printer| {
         arguments.rest.leave_out(system);
@@ -101,35 +119,23 @@ async fn bridge(
     system: &HookSystem,
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
-    let event = system.events().from_name(asked.event_name());
-    let input = event.and_then(|event| asked.request(event).ok());
-    let request = match &input {
-        Some(input) => HookExecutionRequest::typed(input.clone()),
-        // What is wrong with it is said by the engine, which knows its guards.
-        None => HookExecutionRequest::new(asked.event_name(), asked.input().clone()),
-    };
-    let response = system.bus().request(request).await;
-    for warning in &response.processed.warnings {
-        printer.warning(warning);
-    }
-    if let (Some(input), false) = (&input, arguments.rest.is_rest()) {
+    let bridge = Bridge::of(agent, asked.clone(), &system.events());
+    let response = system.bus().request(bridge.request()).await;
+    if let (Some(input), false) = (bridge.input(), arguments.rest.is_rest()) {
         hand_over(arguments, input, text, &response, context, system, printer);
     }
-    let said = answer(agent, asked, input.as_ref(), &response, |event| {
-        guards::unknown(event, system, context)
-    });
+    let bridged = bridge.answer(&response, |event| guards::unknown(event, system, context));
+    say(&bridged, printer).await
+}
+
+/// Says to the agent what it is answered, and to its user what there is to know.
+async fn say(bridged: &Bridged, printer: &mut Printer) -> Result<Status, CommandError> {
+    let Bridged { said, warnings, .. } = bridged;
+    for warning in warnings {
+        printer.warning(warning);
+    }
     if !said.stderr.is_empty() {
         printer.note(&said.stderr);
-    }
-    let decision = response.processed.decision;
-    if said.stdout.is_empty() && said.code == 0 && decision > PolicyDecision::Proceed {
-        printer.warning(&format!(
-            "hooks said {} on {}, which {} cannot be told there: {}",
-            decision.as_str(),
-            asked.home_event(),
-            agent.title(),
-            response.processed.reason.as_deref().unwrap_or_default()
-        ));
     }
     if !said.stdout.is_empty() {
         printer.text(&format!("{}\n", said.stdout)).await?;
@@ -155,52 +161,4 @@ fn hand_over(
         again.extend([OsStr::new("--plugin-root"), root.as_os_str()]);
     }
     background::hand_over(&again, text, response, context, printer);
-}
-
-/// What the hooks' response is to the agent.
-fn answer(
-    agent: &Agent,
-    asked: &Asked,
-    input: Option<&RequestInput>,
-    response: &HookExecutionResponse,
-    unknown_guards: impl FnOnce(HookEventName) -> Option<String>,
-) -> Said {
-    let processed = &response.processed;
-    let merged = processed.as_answer();
-    let tool_input = input.and_then(|input| {
-        let original = input.payload.tool_input()?;
-        let changed = processed.changed_tool_input(original)?;
-        let tool = input.payload.match_subject()?;
-        (changed != *original).then(|| agent.arguments(asked.home_event(), tool, &changed))
-    });
-    // Of an event that only observes nothing is merged, and what is said is said all the same.
-    let outputs = &processed.aggregated.all_outputs;
-    let said = outputs.iter().filter_map(|output| output.system_message.as_deref());
-    let said: Vec<&str> = said.filter(|_| merged.is_none()).collect();
-    let said = said.join("\n");
-    let mut verdict = Verdict::proceed();
-    verdict.decision = processed.decision;
-    verdict.reason = processed.reason.as_deref();
-    verdict.allowed = response.hooks.iter().any(|hook| hook.grants);
-    verdict.system_message =
-        processed.system_message.as_deref().or(Some(&*said).filter(|said| !said.is_empty()));
-    verdict.additional_context = processed.additional_context.as_deref();
-    verdict.tool_input = tool_input.as_ref();
-    verdict.answer = merged.as_ref();
-    // No event proceeds that a missing guard might have blocked.
-    let unknown = response.event.and_then(unknown_guards);
-    // To block the end of a turn is to go on working, which helps nobody where hooks could not be asked.
-    let ends = [HookEventName::AfterAgent, HookEventName::SubagentStop];
-    let goes_on = response.event.is_some_and(|event| ends.contains(&event));
-    if goes_on && (response.error().is_some() || unknown.is_some()) {
-        verdict.decision = PolicyDecision::Proceed;
-        return agent.say(asked.home_event(), &verdict);
-    }
-    if verdict.decision == PolicyDecision::Proceed
-        && let Some(why) = &unknown
-    {
-        verdict.decision = PolicyDecision::Block;
-        verdict.reason = Some(why);
-    }
-    agent.say(asked.home_event(), &verdict)
 }

@@ -1,6 +1,6 @@
 //! `hook serve`: a long-lived engine for agents in any language.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -40,9 +40,9 @@ pub(crate) struct Arguments {
     /// Talk over standard input and output
     #[arg(long, group = "way")]
     stdio: bool,
-    /// Serve many clients at once over a Unix socket, which is made there for this user alone
-    #[arg(long, value_name = "PATH", group = "way")]
-    socket: Option<PathBuf>,
+    /// Serve many clients at once over a Unix socket, which is made there for this user alone; without a path at the project's own place, where `hook bridge` and `hook tail` look for it
+    #[arg(long, value_name = "PATH", group = "way", num_args = 0..=1)]
+    socket: Option<Option<PathBuf>>,
     /// Write everything that happens into this file, which must not be there yet
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
@@ -71,7 +71,8 @@ pub(crate) async fn run(
     context: &Context,
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
-    let system = &Arc::new(context.hook_system(printer).await?);
+    let system = &Arc::new(context.builder()?.proves_settings().build()?);
+    context.initialize(system, printer).await?;
     if context.has_no_settings() {
         printer.warning(&format!(
             "there are no hooks: no settings were found from {} on; is that the project? `--project` \
@@ -79,7 +80,12 @@ pub(crate) async fn run(
             context.project().display()
         ));
     }
-    let socket = match &arguments.socket {
+    let path = match &arguments.socket {
+        Some(Some(path)) => Some(path.clone()),
+        Some(None) => Some(own_socket(context.project())?),
+        None => None,
+    };
+    let socket = match &path {
         Some(path) => Some(Socket::bind(path).await?),
         None => None,
     };
@@ -91,7 +97,7 @@ pub(crate) async fn run(
         Some(path) => Some(Auditing::begin(path, system, arguments.audit_level)?),
         None => None,
     };
-    if let Some(path) = &arguments.socket {
+    if let Some(path) = &path {
         printer.note(&format!("listening on {}", path.display()));
     }
     let stop = &CancellationToken::new();
@@ -112,6 +118,17 @@ pub(crate) async fn run(
         auditing.end(printer).await;
     }
     ended
+}
+
+/// The socket at the project's own place.
+#[cfg(unix)]
+pub(crate) fn own_socket(project: &Path) -> Result<PathBuf, CommandError> {
+    hook_bus::wire::socket_of(project).ok_or(CommandError::NoHome)
+}
+
+#[cfg(not(unix))]
+pub(crate) fn own_socket(_: &Path) -> Result<PathBuf, CommandError> {
+    Err(CommandError::no_sockets())
 }
 
 /// Serves over standard input and output, over a socket, or both.

@@ -6,6 +6,7 @@ use clap::Args;
 use hook_bus::wire::{Line, Tail};
 use hook_core::{ObjectWriter, RawJson};
 
+use super::serve::own_socket;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::exit_code::{self, Status};
@@ -21,7 +22,7 @@ Examples:
 
 Exit code: 1 if there is no server to follow; 0 when it has ended.")]
 pub(crate) struct Arguments {
-    /// The socket of the server; $XDG_RUNTIME_DIR/hook.sock by default
+    /// The socket of the server; by default that of the project's own, else $XDG_RUNTIME_DIR/hook.sock
     #[arg(long, value_name = "PATH")]
     socket: Option<PathBuf>,
 }
@@ -33,7 +34,7 @@ pub(crate) async fn run(
 ) -> Result<Status, CommandError> {
     let socket = match &arguments.socket {
         Some(socket) => socket.clone(),
-        None => default_socket()?,
+        None => default_socket(context.project())?,
     };
     let (reader, writer) = connect(&socket).await?;
     let mut tail = Tail::begin(reader, writer).await?;
@@ -60,7 +61,13 @@ pub(crate) async fn run(
     Ok(exit_code::PROCEED)
 }
 
-fn default_socket() -> Result<PathBuf, CommandError> {
+/// The project's own server, if there is one, else the user's.
+fn default_socket(project: &Path) -> Result<PathBuf, CommandError> {
+    if let Ok(own) = own_socket(project)
+        && own.exists()
+    {
+        return Ok(own);
+    }
     let directory = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
     match directory.filter(|directory| directory.is_absolute()) {
         Some(directory) => Ok(directory.join("hook.sock")),

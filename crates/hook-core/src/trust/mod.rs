@@ -7,6 +7,7 @@
 //! it was trusted, and [`TrustStore::grant_reviewed`] trusts exactly what was shown.
 
 mod changes;
+mod digest;
 mod earlier;
 mod files;
 mod fingerprint;
@@ -22,6 +23,7 @@ mod store;
 mod user;
 
 pub use changes::Change;
+pub use digest::{settings_hash, sha256};
 pub use fingerprint::fingerprint;
 pub use grant::{Grant, Seen, SeenFile};
 pub use lock::{LockCheck, TrustLock, TrustLockError};

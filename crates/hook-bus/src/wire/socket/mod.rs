@@ -6,6 +6,7 @@
 //! | `peer` | who is on the other end, and whether it still is |
 
 mod error;
+mod own;
 mod peer;
 mod place;
 
@@ -26,6 +27,7 @@ use super::client::{ClientEnd, serve_until_gone};
 use super::message::refused;
 use crate::system::HookSystem;
 pub use error::SocketError;
+pub use own::socket_of;
 pub use peer::connect;
 use peer::{group_of, hung_up, is_permitted};
 use place::SocketPlace;

@@ -1,0 +1,105 @@
+//! Asking a server on an agent's behalf.
+
+use std::io;
+
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
+
+use super::bridge::{BRIDGED, BridgeMessage, read_bridged};
+use super::greeting::{Greeting, error_of, fields_of};
+use super::message::PROTOCOL_VERSION;
+use super::{Line, LineReader};
+use crate::bridge::Bridged;
+
+/// What a server must prove to be asked: that it answers as an engine of one's own would.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Expected {
+    /// The project that it serves.
+    pub project: String,
+    /// What its settings are, and what is trusted of them: `HookSystem::settings_hash`.
+    pub settings_hash: String,
+}
+
+/// A server was not asked, or did not answer.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AskError {
+    /// What is there is no hook server.
+    #[error("what answers is no hook server")]
+    NotAServer,
+    /// The server is another version.
+    #[error("it is version {version}, and this is {}", env!("CARGO_PKG_VERSION"))]
+    OtherVersion {
+        /// Its version.
+        version: String,
+    },
+    /// It serves something else.
+    #[error("it serves another project, {project}")]
+    OtherProject {
+        /// That project.
+        project: String,
+    },
+    /// It has other settings than there are now.
+    #[error("its settings, or what is trusted of them, are not those that there are now")]
+    OtherSettings,
+    /// The server will not have it, in its own words.
+    #[error("it refused: {0}")]
+    Refused(String),
+    /// The connection broke.
+    #[error("the connection broke: {0}")]
+    Connection(#[from] io::Error),
+}
+
+/// Asks a server, if it is the one that is expected.
+///
+/// # Errors
+/// When it is not, refuses, or goes away before it has answered: then its hooks may have run.
+///
+/// # Cancellation
+/// Dropping the future ends the connection, and with it the hooks.
+pub async fn ask<R, W>(
+    reader: R,
+    mut writer: W,
+    expected: &Expected,
+    message: &BridgeMessage,
+) -> Result<Bridged, AskError>
+where
+    R: AsyncRead + Unpin,
+    W: AsyncWrite + Unpin,
+{
+    let mut lines = LineReader::new(reader);
+    match Greeting::read(&mut lines).await? {
+        Greeting::Hello { protocol, version, .. }
+            if protocol != PROTOCOL_VERSION.to_string() || version != env!("CARGO_PKG_VERSION") =>
+        {
+            return Err(AskError::OtherVersion { version });
+        }
+        Greeting::Hello { project, .. } if project != expected.project => {
+            return Err(AskError::OtherProject { project });
+        }
+        Greeting::Hello { settings_hash, .. }
+            if settings_hash.as_ref() != Some(&expected.settings_hash) =>
+        {
+            return Err(AskError::OtherSettings);
+        }
+        Greeting::Hello { .. } => {}
+        Greeting::Refused(why) => return Err(AskError::Refused(why)),
+        Greeting::Other => return Err(AskError::NotAServer),
+    }
+    let mut line = message.line();
+    line.push(b'\n');
+    writer.write_all(&line).await?;
+    writer.flush().await?;
+    let Some(Line::Text { text, .. }) = lines.next().await? else {
+        return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
+    };
+    let fields = fields_of(text);
+    let is_answer =
+        fields.get("type").and_then(|kind| kind.to_text()).is_some_and(|kind| kind == BRIDGED);
+    match read_bridged(&fields).filter(|_| is_answer) {
+        Some(bridged) => Ok(bridged),
+        None => {
+            let why = error_of(&fields).unwrap_or_else(|| "it gave no answer".to_owned());
+            Err(AskError::Refused(why))
+        }
+    }
+}

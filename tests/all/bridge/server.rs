@@ -1,0 +1,151 @@
+//! Agents that ask a running server of the project.
+#![cfg(unix)]
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Stdio};
+
+use hook_tests::{Finished, Hook, Project, hook_binary};
+use serde_json::{Value, json};
+
+/// A running `hook serve --socket` at the project's own place; ended by being dropped.
+struct Server(Child);
+
+impl Server {
+    fn start(project: &Project) -> Self {
+        let mut command = project.command(hook_binary());
+        command.args(["serve", "--socket"]).stdin(Stdio::null()).stderr(Stdio::piped());
+        let mut process = command.env("BY_SERVER", "yes").spawn().unwrap();
+        let mut lines = BufReader::new(process.stderr.take().unwrap()).lines();
+        let listening = lines.find(|line| line.as_ref().unwrap().starts_with("listening on"));
+        assert!(listening.is_some());
+        // Read on, so that it is never held up.
+        std::thread::spawn(move || lines.for_each(drop));
+        Self(process)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A project with a guard of the user's that says where it ran.
+fn guarded(hook: &Value) -> Project {
+    let project = Project::new();
+    write(&project, hook);
+    project
+}
+
+fn write(project: &Project, hook: &Value) {
+    let folder = project.home().join(".config/hooks");
+    std::fs::create_dir_all(&folder).unwrap();
+    let settings = json!({"hooks": {"BeforeTool": [{"hooks": [hook]}]}});
+    std::fs::write(folder.join("settings.json"), settings.to_string()).unwrap();
+}
+
+fn denying(why: &str) -> Value {
+    let command = format!("echo \"{why} by ${{BY_SERVER:-itself}}\" >&2; exit 2");
+    json!({"type": "command", "command": command})
+}
+
+fn asked(project: &Project, arguments: &[&str]) -> Finished {
+    let said = json!({"session_id": "s", "transcript_path": "", "cwd": project.path(),
+        "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"}});
+    // An agent may write over several lines.
+    let said = serde_json::to_string_pretty(&said).unwrap();
+    Hook::new(project, &[&["bridge", "claude"], arguments].concat()).stdin(said).run()
+}
+
+fn reason(finished: &Finished) -> String {
+    let answer: Value = serde_json::from_str(&finished.stdout).unwrap_or_default();
+    let reason = &answer["hookSpecificOutput"]["permissionDecisionReason"];
+    reason.as_str().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn a_running_server_is_asked_and_otherwise_the_engine_runs_here() {
+    let project = guarded(&denying("no"));
+    assert_eq!(reason(&asked(&project, &[])), "no by itself");
+    let server = Server::start(&project);
+    assert_eq!(reason(&asked(&project, &[])), "no by yes");
+    // Options that change which hooks there are mean an engine of one's own.
+    assert_eq!(reason(&asked(&project, &["--strict"])), "no by itself");
+    assert_eq!(asked(&project, &["--no-user"]).stdout, "");
+    drop(server);
+    assert_eq!(reason(&asked(&project, &[])), "no by itself");
+}
+
+#[test]
+fn a_server_with_other_settings_than_there_are_now_is_not_asked() {
+    let project = guarded(&json!({"type": "command", "command": "exit 0"}));
+    let _server = Server::start(&project);
+    assert_eq!(reason(&asked(&project, &[])), "");
+    write(&project, &denying("a new guard"));
+    let answered = asked(&project, &["-v"]);
+    assert_eq!(reason(&answered), "a new guard by itself");
+    assert!(answered.stderr.contains("not those that there are now"), "{answered:?}");
+}
+
+#[test]
+fn a_server_whose_trust_is_older_is_not_asked() {
+    let project = Project::new();
+    let settings = json!({"hooks": {"BeforeTool": [{"hooks": [denying("trusted now")]}]}});
+    project.write(".hooks/settings.json", &settings.to_string());
+    let _server = Server::start(&project);
+    assert_eq!(asked(&project, &[]).stdout, "");
+    assert_eq!(Hook::new(&project, &["trust", "--yes", "--opaque"]).run().status, 0);
+    assert_eq!(reason(&asked(&project, &[])), "trusted now by itself");
+}
+
+#[test]
+fn a_server_that_hangs_or_lies_does_not_get_a_guard_out_of_the_way() {
+    use std::os::unix::net::UnixListener;
+    for answer in [
+        "",
+        "nonsense\n",
+        "{\"type\":\"hook-hello\",\"engine\":\"hook\",\"version\":\"99\",\"protocol\":1}\n",
+    ] {
+        let project = guarded(&denying("no"));
+        let server = Server::start(&project);
+        let socket = std::fs::read_dir(project.home().join(".local/state/hook/run")).unwrap();
+        let socket =
+            socket.map(|entry| entry.unwrap().path()).find(|path| path.extension().is_some());
+        let socket = socket.unwrap();
+        drop(server);
+        let _ = std::fs::remove_file(&socket);
+        let listener = UnixListener::bind(&socket).unwrap();
+        let liar = std::thread::spawn(move || {
+            use std::io::Write;
+            let (mut stream, _) = listener.accept().unwrap();
+            stream.write_all(answer.as_bytes()).unwrap();
+            // What says nothing goes away.
+        });
+        assert_eq!(reason(&asked(&project, &[])), "no by itself", "{answer}");
+        liar.join().unwrap();
+    }
+}
+
+#[test]
+fn a_hook_of_another_agent_is_told_the_same_by_a_server() {
+    let project = Project::new();
+    let folder = project.home().join(".config/hooks");
+    std::fs::create_dir_all(&folder).unwrap();
+    let settings = json!({"hooksConfig": {"agents": ["codex", "claude"]}});
+    std::fs::write(folder.join("settings.json"), settings.to_string()).unwrap();
+    for (path, name) in [(".codex/hooks.json", "codex"), (".claude/settings.json", "claude")] {
+        let hook = json!({"type": "command", "command": format!("cat > \"$HOME/{name}\"")});
+        let path = project.home().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let theirs = json!({"hooks": {"PreToolUse": [{"hooks": [hook]}]}});
+        std::fs::write(path, theirs.to_string()).unwrap();
+    }
+    let _server = Server::start(&project);
+    assert_eq!(asked(&project, &[]).status, 0);
+    let told = |name: &str| std::fs::read_to_string(project.home().join(name)).unwrap_or_default();
+    let codex: Value = serde_json::from_str(&told("codex")).unwrap();
+    assert_eq!(codex["tool_input"], json!({"command": "ls"}), "{codex}");
+    // The asking agent's own runs there by itself.
+    assert_eq!(told("claude"), "");
+}
