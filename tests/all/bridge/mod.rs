@@ -7,6 +7,9 @@ mod copilot;
 mod cursor;
 mod doors;
 mod gemini;
+mod http;
+mod kinds;
+mod server;
 mod vscode;
 
 use hook_tests::{Finished, Hook, Project};
