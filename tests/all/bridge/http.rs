@@ -305,6 +305,43 @@ fn the_same_request_is_made_once() {
     assert!(!server.has_more());
 }
 
+#[test]
+fn a_projects_hook_asks_once_it_is_trusted_and_until_any_of_it_changes() {
+    let server = Server::new((0..8).map(|_| say("200 OK", DENIAL)).collect());
+    let project = Project::new();
+    let folder = project.home().join(".config/hooks");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("settings.json"), r#"{"hooksConfig":{"agents":["claude"]}}"#)
+        .unwrap();
+    let run =
+        |arguments: &[&str]| Hook::new(&project, arguments).env("CLAUDE_CONFIG_DIR", "").run();
+    let fired = |hook: &Value| {
+        let settings = settings("PreToolUse", hook.clone(), None, true);
+        project.write(".claude/settings.json", &settings.to_string());
+        run(&["fire", "BeforeTool", "--tool", "run_shell_command"]).status
+    };
+    let hook = json!({"type": "http", "url": server.url("/a?b"), "headers": {"X": "y"}});
+    assert_eq!(fired(&hook), 0);
+    let trusted = run(&["trust", "--yes"]);
+    assert_eq!(trusted.status, 0, "{trusted:?}");
+    // All of what is agreed to is shown.
+    assert!(trusted.stdout.contains("/a?b"), "{trusted:?}");
+    assert!(!server.has_more());
+    assert_eq!(fired(&hook), 2);
+    assert!(matches!(server.next(), Seen::Asked(..)));
+    for (key, value) in [
+        ("url", json!(server.url("/a?c"))),
+        ("headers", json!({"X": "z"})),
+        ("allowedEnvVars", json!(["HOME"])),
+    ] {
+        let mut changed = hook.clone();
+        changed[key] = value;
+        assert_eq!(fired(&changed), 0, "{changed}");
+        assert!(!server.has_more(), "{changed}");
+    }
+    assert_eq!(fired(&hook), 2, "it is again what it was");
+}
+
 fn of_copilot(event: &str) -> (String, Value) {
     let said = json!({"sessionId": "s", "timestamp": 1_795_332_885_098_u64, "cwd": "/PROJECT",
         "toolName": "bash", "toolArgs": {"command": "ls"}, "toolResult": {"resultType": "success", "textResultForLlm": "x"}});

@@ -81,10 +81,12 @@ fn refused(
 fn is_here(rest: &str) -> bool {
     let host = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
     let host = host.rsplit_once('@').map_or(host, |(_, host)| host).to_ascii_lowercase();
-    let host = match host.strip_prefix('[') {
-        Some(_) => host.split_inclusive(']').next().unwrap_or_default(),
-        None => host.split(':').next().unwrap_or_default(),
-    };
+    // What follows is a port, or the name goes on.
+    let end = host.find(']').map_or_else(|| host.find(':'), |end| Some(end + 1));
+    let (host, port) = host.split_at(end.unwrap_or(host.len()));
+    if !port.is_empty() && !port.starts_with(':') {
+        return false;
+    }
     match HERE.iter().find(|known| host.starts_with(**known)) {
         Some(&"127.") => host.parse::<std::net::Ipv4Addr>().is_ok_and(|it| it.is_loopback()),
         Some(known) => host == *known,
