@@ -63,6 +63,22 @@ pub enum HookFailure {
         /// What the system said.
         source: Arc<io::Error>,
     },
+    /// The server of a hook of another agent was not asked, or has not answered as it must.
+    #[error("the request to {server} failed: {reason}")]
+    Request {
+        /// The server, without what may be secret in its URL.
+        server: String,
+        /// What went wrong.
+        reason: String,
+    },
+    /// The hook needs something of its host that this host does not have.
+    #[error("it is of type `{kind}`, which needs {service}; this host has none")]
+    NoService {
+        /// The hook's type.
+        kind: &'static str,
+        /// What is missing.
+        service: &'static str,
+    },
     /// A handler in process returned an error.
     #[error("handler failed: {source}")]
     Handler {

@@ -6,7 +6,8 @@
 //! itself, where it was one that asked, is [`AskedBy`]: hooks of its own get that, and no translation
 //! of a translation.
 
-use std::borrow::Cow;
+mod runs;
+
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::ops::Range;
@@ -19,6 +20,7 @@ use crate::event::output::HookOutput;
 use crate::event::{EventDefinition, Events, HookEventName};
 use crate::failure::HookFailure;
 use crate::json::RawObject;
+pub use runs::{HomeCommand, HomeRequest};
 
 /// How one agent's hooks are written, told and understood.
 pub trait Language: fmt::Debug + Send + Sync {
@@ -56,6 +58,20 @@ pub trait Language: fmt::Debug + Send + Sync {
 
     /// What a hook that was told something has answered when it ended.
     fn answer(&self, hook: &HomeHook, told: &RawObject, ended: &Ended<'_>) -> HomeAnswer;
+
+    /// What a hook of type `http` sends beside what it is told, and where to.
+    ///
+    /// # Errors
+    /// When its home would not send it, with the reason.
+    fn post(&self, hook: &HomeHook, place: &Place<'_>) -> Result<Post, String>;
+
+    /// What the server of a hook of type `http` has answered, or what it means that it has not.
+    fn replied(
+        &self,
+        hook: &HomeHook,
+        told: &RawObject,
+        reply: Result<&str, HookFailure>,
+    ) -> HomeAnswer;
 }
 
 impl PartialEq for dyn Language {
@@ -137,6 +153,23 @@ pub struct Launch {
     pub without: Vec<&'static str>,
 }
 
+/// What is posted beside what the hook is told.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Post {
+    /// Where to.
+    pub url: String,
+    /// Headers, with the values of variables in them.
+    pub headers: Vec<(String, String)>,
+}
+
+impl fmt::Debug for Post {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Their values are secrets.
+        let names: Vec<&str> = self.headers.iter().map(|(name, _)| name.as_str()).collect();
+        formatter.debug_struct("Post").field("headers", &names).finish_non_exhaustive()
+    }
+}
+
 /// How a hook's process ended.
 #[derive(Debug, Clone, Copy)]
 pub struct Ended<'e> {
@@ -157,26 +190,6 @@ pub struct HomeAnswer {
     pub failure: Option<HookFailure>,
     /// What its author should know.
     pub warnings: Vec<String>,
-}
-
-/// What a hook of another agent runs.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum HomeCommand {
-    /// A text for the home's shell, or another one that it names.
-    Shell {
-        /// The text.
-        text: String,
-        /// The shell that it names.
-        shell: Option<String>,
-    },
-    /// A program and its arguments, without a shell.
-    Program {
-        /// The program.
-        program: String,
-        /// Its arguments.
-        arguments: Vec<String>,
-    },
 }
 
 /// One hook of another agent, as its home knows it.
@@ -211,21 +224,12 @@ impl HomeHook {
     /// How it is run at home beyond what every hook has, by the key in settings: what a decision to trust
     /// it is bound to as well.
     pub(crate) fn terms(&self) -> Vec<(String, String)> {
-        let list = |words: &[String]| serde_json::Value::from(words).to_string();
-        let (shell, program) = match &self.command {
-            HomeCommand::Shell { shell, .. } => (shell.clone(), None),
-            HomeCommand::Program { program, arguments } => {
-                let words: Vec<String> = [program].into_iter().chain(arguments).cloned().collect();
-                (None, Some(list(&words)))
-            }
-        };
         let text = |path: &PathBuf| path.to_string_lossy().into_owned();
         let terms = [
             ("language", Some(self.language.name().to_owned())),
             ("language.event", Some(self.event.clone())),
             ("if", self.condition.clone()),
-            ("shell", shell),
-            ("args", program),
+            ("runs", Some(self.command.terms())),
             ("cwd", self.directory.as_ref().map(text)),
         ];
         terms.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))).collect()
@@ -255,28 +259,6 @@ pub struct HomeEntry {
     pub path: String,
 }
 
-impl HomeEntry {
-    /// What is shown of what it runs.
-    pub fn command(&self) -> String {
-        match &self.hook.command {
-            HomeCommand::Shell { text, .. } => text.clone(),
-            HomeCommand::Program { program, arguments } => {
-                let words = std::iter::once(program).chain(arguments);
-                words.map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
-            }
-        }
-    }
-}
-
-/// A word as a shell would have to be given it. Variables stay what they are: the home replaces them.
-fn quoted(word: &str) -> Cow<'_, str> {
-    let is_plain = |it: char| it.is_ascii_alphanumeric() || "_-./:=@%+,${}~".contains(it);
-    match !word.is_empty() && word.chars().all(is_plain) {
-        true => Cow::Borrowed(word),
-        false => Cow::Owned(format!("\"{}\"", word.replace('\\', "\\\\").replace('"', "\\\""))),
-    }
-}
-
 /// What is wrong with a file, or lost of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HomeProblem {
@@ -286,8 +268,19 @@ pub struct HomeProblem {
     pub path: String,
     /// What.
     pub message: String,
-    /// Whether hooks are missing that the home would run.
-    pub costs_hooks: bool,
+    /// What that costs.
+    pub loss: HomeLoss,
+}
+
+/// What is lost by a problem of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HomeLoss {
+    /// Hooks are missing that the home would run.
+    Hooks,
+    /// A hook does less than at home.
+    Part,
+    /// Nothing: it does nothing at home, either.
+    Nothing,
 }
 
 /// A settings file of another agent.

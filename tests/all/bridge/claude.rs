@@ -362,5 +362,5 @@ fn what_does_nothing_at_home_does_nothing_here() {
         {"type": "prompt", "prompt": "is it good?"}, {"command": "exit 0"}, 7, hook]}]}});
     let finished = bridge(&project, "claude", &theirs, "PreToolUse", &said);
     assert_eq!(answer(&finished)["hookSpecificOutput"]["permissionDecision"], "deny");
-    assert!(finished.stderr.contains("`prompt` are not run here"), "{}", finished.stderr);
+    assert!(finished.stderr.contains("needs a model"), "{}", finished.stderr);
 }

@@ -7,6 +7,9 @@ mod copilot;
 mod cursor;
 mod doors;
 mod gemini;
+mod http;
+mod kinds;
+mod loopback;
 mod server;
 mod vscode;
 

@@ -730,7 +730,7 @@ fn each_rule_finds_its_problem_and_marks_it() {
     seen.insert(Rule::UnknownAgent);
     // What is wrong with another agent's file is said with its place, too.
     let project = Project::new();
-    let text = r#"{"hooks":{"preToolUse":[],"Stop":[{"hooks":[{"type":"prompt"}]}]}}"#;
+    let text = r#"{"hooks":{"preToolUse":[],"Stop":[{"hooks":[{"type":"prompt"},{"type":"agent","prompt":"p"}]}]}}"#;
     let path = project.write(".claude/settings.json", text);
     let source = SettingsSource::explicit(path);
     let source = source.in_language(hook_translate::agents::agent("claude").unwrap(), None);
@@ -738,6 +738,7 @@ fn each_rule_finds_its_problem_and_marks_it() {
         let marked = &text[problem.place.column - 1..problem.place.end_column - 1];
         let expected = match problem.rule {
             Rule::ForeignUnused => "[]",
+            Rule::ForeignLost => r#"{"type":"agent","prompt":"p"}"#,
             _ => r#"{"type":"prompt"}"#,
         };
         assert_eq!(marked, expected, "{problem:?}");

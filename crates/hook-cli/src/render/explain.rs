@@ -252,6 +252,8 @@ fn how_it_runs(hook: &Hook) -> String {
             let name = program.file_stem().unwrap_or(program.as_os_str());
             format!("started by {}", name.to_string_lossy())
         }
+        HookStart::Posted => "posted to a server".to_owned(),
+        HookStart::Missing(service) => format!("not run: this host lacks {service}"),
         _ => "in process".to_owned(),
     };
     let failure = match hook.fail_behavior {

@@ -97,6 +97,8 @@ struct Identity<'f> {
     matcher: Option<&'f MatcherDefinition>,
     name: Option<&'f str>,
     command: &'f str,
+    /// What the event is called at home, and all that is run, of a hook of another agent.
+    home: Option<(&'f str, String)>,
     env: BTreeMap<&'f str, &'f str>,
     project: &'f Path,
 }
@@ -113,6 +115,7 @@ impl<'f> Identity<'f> {
             matcher,
             name: entry.name.as_deref(),
             command: &entry.command,
+            home: entry.home.as_ref().map(|home| (&*home.event, home.command.terms())),
             env: variables(&entry.env),
             project,
         }
@@ -129,6 +132,10 @@ fn look_for_duplicates(
     let mut first: HashMap<Identity<'_>, &HookEntry> = HashMap::new();
     for (position, checked) in files.iter().enumerate().take(index + 1) {
         for entry in &checked.file.hooks {
+            // What its home runs as often as it stands there is no mistake.
+            if entry.home.as_ref().is_some_and(|home| !home.runs_once) {
+                continue;
+            }
             let earlier =
                 *first.entry(Identity::of(entry, checked.file.project(project))).or_insert(entry);
             if std::ptr::eq(earlier, entry) || position < index {

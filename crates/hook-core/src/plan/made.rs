@@ -9,7 +9,7 @@ use super::hook::{Hook, Suspension, check_of};
 use super::switches::{Disabled, switched_off};
 use crate::event::HookEventName;
 use crate::matcher::{Matcher, MatcherProblem};
-use crate::run::{CommandMaker, HandlerHook, HookSpec, Runner, background};
+use crate::run::{ExecutorMaker, HandlerHook, HookSpec, Runner, background};
 use crate::settings::{
     DEFAULT_PRIORITY, FailBehavior, HookEntry, HookSource, HooksConfig, Place, SettingsFile,
     TimeoutOrigin,
@@ -19,7 +19,7 @@ use crate::trust::{Grant, Trust};
 /// What the hooks of one file have in common.
 pub(super) struct HookMaker<'f> {
     file: &'f SettingsFile,
-    commands: CommandMaker,
+    executors: ExecutorMaker,
     default_timeout: Duration,
     disabled: &'f [Disabled<'f>],
 }
@@ -32,8 +32,8 @@ impl<'f> HookMaker<'f> {
         project: &Path,
         disabled: &'f [Disabled<'f>],
     ) -> Self {
-        let commands = runner.commands(&file.config, file.project(project));
-        Self { file, commands, default_timeout: runner.limits().timeout, disabled }
+        let executors = runner.executors(&file.config, file.project(project));
+        Self { file, executors, default_timeout: runner.limits().timeout, disabled }
     }
 
     /// The hook of an entry, and what is wrong with its matcher.
@@ -53,8 +53,8 @@ impl<'f> HookMaker<'f> {
         let of_matcher = problems.iter().map(|it| it.message.clone());
         let timeout = entry.timeout.unwrap_or(self.default_timeout);
         let executor = match &entry.home {
-            Some(home) => self.commands.home_executor(&entry.command, home),
-            None => self.commands.executor(&entry.command, &entry.env),
+            Some(home) => self.executors.home_executor(&entry.command, home),
+            None => self.executors.executor(&entry.command, &entry.env),
         };
         let (event, name) = (entry.event, entry.name.as_deref());
         let spec = HookSpec {
@@ -65,7 +65,7 @@ impl<'f> HookMaker<'f> {
                 None => entry.fail_behavior,
             },
             warnings: of_matcher.chain(trust.warning()).collect(),
-            slots: self.commands.slots.clone(),
+            slots: self.executors.slots.clone(),
             check: check_of(&trust, suspended.as_ref()),
             ..HookSpec::new(event, name, &file.source, timeout, executor)
         };
@@ -108,7 +108,7 @@ pub(super) fn of_missing(guard: &MissingGuard, runner: &Runner) -> Option<Hook> 
     let file = guard.broken().cloned()?;
     let grant = &guard.grant;
     let env = grant.seen.as_ref().map_or(&[][..], |seen| &seen.env);
-    let commands = runner.commands(&HooksConfig::default(), guard.project());
+    let commands = runner.executors(&HooksConfig::default(), guard.project());
     let executor = commands.executor(&grant.command, env);
     let trust = Trust::Missing { before: Some(Arc::clone(grant)) };
     let suspended = Suspension::BrokenSettings(file.clone());

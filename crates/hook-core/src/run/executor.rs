@@ -23,6 +23,14 @@ use crate::failure::HookFailure;
 pub enum HookKind {
     /// A shell command in its own process.
     Command,
+    /// A server that is asked, by a hook of another agent.
+    Http,
+    /// A model's verdict, for a hook of another agent.
+    Prompt,
+    /// The verdict of a model that has tools, for a hook of another agent.
+    Agent,
+    /// A tool of an MCP server, for a hook of another agent.
+    McpTool,
     /// A function of the host, called where the event is served.
     Inline,
     /// A future of the host, on a task of its own.
@@ -37,6 +45,10 @@ impl HookKind {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Command => "command",
+            Self::Http => "http",
+            Self::Prompt => "prompt",
+            Self::Agent => "agent",
+            Self::McpTool => "mcp_tool",
             Self::Inline => "inline",
             Self::Async => "async",
             Self::Blocking => "blocking",
@@ -56,6 +68,10 @@ pub enum HookStart<'h> {
     Direct,
     /// By this shell.
     Shell(&'h Path),
+    /// As a request to a server.
+    Posted,
+    /// Not at all, since its host lacks this.
+    Missing(&'h str),
 }
 
 impl HookStart<'_> {
@@ -65,6 +81,8 @@ impl HookStart<'_> {
             Self::InProcess => "in-process",
             Self::Direct => "direct",
             Self::Shell(_) => "shell",
+            Self::Posted => "http",
+            Self::Missing(_) => "missing",
         }
     }
 }
@@ -119,9 +137,10 @@ pub(crate) enum Execution {
     Running(BoxFuture<'static, Run>),
 }
 
-/// What a command hook runs: the same for two hooks of which one would be superfluous.
+/// What a hook of settings runs: the same for two hooks of which one would be superfluous.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct CommandIdentity<'h> {
+    /// Its command; all that decides what it runs where it is a hook of another agent.
     pub(crate) command: &'h str,
     /// Its own variables; their order means nothing.
     pub(crate) env: BTreeMap<&'h str, &'h str>,

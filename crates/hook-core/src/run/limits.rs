@@ -9,7 +9,7 @@ use std::time::Duration;
 pub struct RunnerLimits {
     /// How long a hook may run that says nothing else, 60 seconds by default.
     pub timeout: Duration,
-    /// How many hook processes may run at once; 0, the default, means four for each core, and at
+    /// How many hook processes and requests of `http` hooks may run at once; 0, the default, means four for each core, and at
     /// least eight.
     pub max_concurrent: usize,
     /// How many blocking handlers may run at once, 64 by default; at least one. Each has a thread.
@@ -17,8 +17,8 @@ pub struct RunnerLimits {
     /// How many threads of blocking handlers may have outlived their timeout, 256 by default. At
     /// that number blocking handlers fail at once, until some of the threads return.
     pub max_abandoned: usize,
-    /// How many bytes of standard output are kept, 4 MiB by default. A hook that writes more has
-    /// failed.
+    /// How many bytes of standard output, or of the answer of a hook's server, are kept, 4 MiB by
+    /// default. A hook that writes more has failed.
     pub max_stdout: usize,
     /// How many bytes of standard error are kept, 256 KiB by default; the rest is dropped and
     /// counted.

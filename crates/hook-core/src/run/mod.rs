@@ -7,6 +7,9 @@
 //! | `executor` | what can run a hook: the trait |
 //! | `command` | commands: which program, where, with what around it, and what it wrote |
 //! | `handler` | functions of the host; those that may block |
+//! | `http` | servers that are asked, as hooks of other agents may be |
+//! | `unserved` | hooks that need what this host does not have |
+//! | `maker` | which of these runs a hook of settings |
 //! | `answer` | what a finished hook means |
 //! | `limits`, `slots`, `nesting` | what hooks may cost: time, places to run, depth |
 //! | `running` | which commands run now, and what is asked for from inside of them |
@@ -23,8 +26,11 @@ mod consent;
 mod executor;
 mod finish;
 mod handler;
+#[cfg(feature = "http")]
+mod http;
 mod identity;
 mod limits;
+mod maker;
 mod nesting;
 mod report;
 mod result;
@@ -39,15 +45,16 @@ mod supervise;
 mod termination;
 mod threads;
 mod tree;
+mod unserved;
 
 pub use answer::Answer;
-pub(crate) use command::CommandMaker;
 pub use command::RunnerError;
 pub(crate) use executor::CommandIdentity;
 pub use executor::{HookKind, HookStart};
 pub use handler::{HandlerError, HandlerHook, HandlerResult, TypedResult};
 pub use identity::HookIdentity;
 pub use limits::{RunnerHost, RunnerLimits};
+pub(crate) use maker::ExecutorMaker;
 pub use nesting::Nesting;
 pub use report::{Captured, ProcessReport};
 pub use result::HookExecutionResult;

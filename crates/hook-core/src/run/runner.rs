@@ -11,13 +11,12 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::answer::Answer;
-use super::command::{
-    CommandContext, CommandMaker, HostEnvironment, RunnerError, Shell, ignores_child_signal,
-};
+use super::command::{CommandContext, HostEnvironment, RunnerError, Shell, ignores_child_signal};
 use super::executor::{Execution, HookCall, HookExecutor, HookKind, Slots};
 use super::finish::{Timing, Told, finish};
 use super::handler::{BlockingHandlers, HandlerExecutor, HandlerHook};
 use super::limits::{RunnerHost, RunnerLimits};
+use super::maker::ExecutorMaker;
 use super::result::HookExecutionResult;
 use super::running::RunningHooks;
 use super::scope::RunScope;
@@ -43,6 +42,8 @@ pub struct Runner {
     tasks: EngineTasks,
     blocking: Arc<BlockingHandlers>,
     threads: Arc<Threads>,
+    #[cfg(feature = "http")]
+    client: Arc<super::http::Client>,
     /// Cancelled when hooks are to end that nothing waits for.
     background: CancellationToken,
     /// How many of these run now, each a handle.
@@ -85,6 +86,8 @@ impl Runner {
             running,
             tasks,
             blocking,
+            #[cfg(feature = "http")]
+            client: Arc::new(super::http::Client::new(Arc::clone(&threads))),
             threads,
             background,
             in_background: Arc::default(),
@@ -92,8 +95,8 @@ impl Runner {
         }
     }
 
-    /// Makes executors for the command hooks of one settings file, which belong to that project.
-    pub(crate) fn commands(&self, config: &HooksConfig, project: &Path) -> CommandMaker {
+    /// Makes executors for the hooks of one settings file, which belong to that project.
+    pub(crate) fn executors(&self, config: &HooksConfig, project: &Path) -> ExecutorMaker {
         let environment = HostEnvironment::new(
             self.host.environment.iter().cloned(),
             &config.environment,
@@ -103,7 +106,9 @@ impl Runner {
             0 => None,
             limit => Some(SlotQueue::new(limit)),
         };
-        CommandMaker {
+        ExecutorMaker {
+            #[cfg(feature = "http")]
+            client: Arc::clone(&self.client),
             context: Arc::new(CommandContext {
                 shell: self.shell.clone(),
                 environment,

@@ -31,11 +31,16 @@ pub(super) async fn supervise(
 ) -> HookExecutionResult {
     let permits = async {
         match hook.kind() {
-            HookKind::Command => {}
+            // A request holds a place as a process does: of both there must not be any number.
+            HookKind::Command | HookKind::Http => {}
             HookKind::Blocking => {
                 return blocking.acquire(scope.lane, scope.nesting, scope.depth).await;
             }
-            HookKind::Inline | HookKind::Async => return Ok(Slots::default()),
+            HookKind::Inline
+            | HookKind::Async
+            | HookKind::Prompt
+            | HookKind::Agent
+            | HookKind::McpTool => return Ok(Slots::default()),
         }
         hook.executor.check_depth(scope.depth)?;
         // The narrower queue first, so that a source at its limit does not fill the engine's.

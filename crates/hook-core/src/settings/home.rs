@@ -10,7 +10,7 @@ use super::document::Document;
 use super::rule::Rule;
 use super::source::{HookSource, SettingsSource};
 use crate::event::Events;
-use crate::language::{HomeEntry, HomeFile, HomeProblem, Language};
+use crate::language::{HomeEntry, HomeFile, HomeLoss, HomeProblem, Language};
 
 /// Reads a settings text of an agent.
 pub(super) fn parse(
@@ -29,10 +29,11 @@ pub(super) fn parse(
     };
     let read = language.read(text, &home);
     let diagnostic = |problem: HomeProblem| {
-        let rule = match (problem.costs_hooks, problem.path.is_empty()) {
-            (true, true) => Rule::NotJson,
-            (true, false) => Rule::ForeignSkipped,
-            (false, _) => Rule::ForeignUnused,
+        let rule = match (problem.loss, problem.path.is_empty()) {
+            (HomeLoss::Hooks, true) => Rule::NotJson,
+            (HomeLoss::Hooks, false) => Rule::ForeignSkipped,
+            (HomeLoss::Part, _) => Rule::ForeignLost,
+            (HomeLoss::Nothing, _) => Rule::ForeignUnused,
         };
         let place = document.place_at(problem.at, problem.path);
         Diagnostic::new(rule, place, problem.message)
@@ -43,7 +44,7 @@ pub(super) fn parse(
         matcher: entry.hook.matcher.as_deref().map(|matcher| Arc::new(matcher.into())),
         priority: DEFAULT_PRIORITY,
         sequential: entry.sequential,
-        command: entry.command(),
+        command: entry.hook.command.shown(),
         name: entry.name,
         description: None,
         timeout: Some(entry.timeout),

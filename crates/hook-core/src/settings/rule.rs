@@ -114,6 +114,9 @@ rules! {
     ForeignSkipped "foreign-skipped" Error,
         "a hook of another agent's is not run, though it would be there",
         "write it as a command, or leave it to its own agent";
+    ForeignLost "foreign-lost" Warning,
+        "a hook of another agent's does less here than there, or fails",
+        "write it as a command, or leave it to its own agent";
     ForeignUnused "foreign-unused" Hint,
         "something in another agent's settings does nothing there, and nothing here",
         "use a name that the agent knows, or leave it";

@@ -97,7 +97,7 @@ impl Mentioned {
             _ => None,
         };
         Self {
-            names: names(&entry.command, &entry.env, &variable),
+            names: names(script_of(entry), &entry.env, &variable),
             program: first_word(entry),
             data: entry.data.clone(),
             home: entry.home.clone(),
@@ -257,12 +257,19 @@ pub(super) fn program(entry: &HookEntry, project: &Path, directory: &Path) -> Op
         .then(|| CoveredFile::read(&named, project, Keep::Nothing, &mut MAX_BYTES.clone()))
 }
 
+/// The command, where it starts a process here: a URL or a question to a model names no files.
+fn script_of(entry: &HookEntry) -> &str {
+    let is_process = entry.home.as_ref().is_none_or(|home| home.command.is_process());
+    if is_process { &entry.command } else { "" }
+}
+
 /// The first word of a command, where it can be told, with [`PROJECT`] for the project's directory.
 fn first_word(entry: &HookEntry) -> Option<String> {
-    if entry.command.contains(PROJECT) {
+    let script = script_of(entry);
+    if script.contains(PROJECT) {
         return None;
     }
-    expanded_words(&entry.command, |name| project_variable(entry, name)).into_iter().next()?
+    expanded_words(script, |name| project_variable(entry, name)).into_iter().next()?
 }
 
 /// The value of a variable that holds the project's directory, unless the hook has its own.

@@ -6,6 +6,7 @@ use hook_core::failure::{HookFailure, InvalidAnswer};
 use hook_core::language::{Ended, HomeAnswer};
 use hook_core::{JsonObject, RawJson};
 
+use super::kind::{At, HttpRules, Kind, Plain};
 use super::matching;
 use super::places::{Places, Plugins};
 use super::table::{
@@ -207,6 +208,37 @@ pub(super) const BASE: &[(Base, &str)] = &[
     (Base::Event, "hook_event_name"),
 ];
 
+/// Where a model is not asked: before a session has one, and where nothing waits for an answer.
+const NO_MODEL: &[&str] = &[
+    "SessionStart",
+    "Setup",
+    "Notification",
+    "MessageDisplay",
+    "SubagentStart",
+    "StopFailure",
+    "InstructionsLoaded",
+    "ConfigChange",
+];
+const NO_AGENT: &[&str] = &[
+    "SessionStart",
+    "Setup",
+    "Notification",
+    "MessageDisplay",
+    "SubagentStart",
+    "StopFailure",
+    "InstructionsLoaded",
+    "ConfigChange",
+    "PermissionRequest",
+];
+
+const KINDS: &[Kind] = &[
+    Kind::new("command", At::All),
+    Kind::new("http", At::AllBut(&["SessionStart", "Setup"])),
+    Kind::new("mcp_tool", At::AllBut(&["Setup"])),
+    Kind { timeout: Some(30_000), ..Kind::new("prompt", At::AllBut(NO_MODEL)) },
+    Kind { timeout: Some(60_000), ..Kind::new("agent", At::AllBut(NO_AGENT)) },
+];
+
 pub(super) static AGENT: Agent = Agent {
     name: "claude",
     title: "Claude Code",
@@ -215,6 +247,8 @@ pub(super) static AGENT: Agent = Agent {
     mcp: ("mcp__", "__"),
     base: BASE,
     settings: SettingsForm::Groups,
+    kinds: KINDS,
+    http: Some(HttpRules { plain: Plain::Everywhere, text_is_nothing_at: &["WorktreeCreate"] }),
     timeout: Timeouts { keys: &["timeout"], unit: 1_000, default: 600_000 },
     shell: &["/bin/sh", "-c"],
     variables: &[

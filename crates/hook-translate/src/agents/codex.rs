@@ -7,6 +7,7 @@ use hook_core::language::{Ended, HomeAnswer};
 use hook_core::{JsonObject, RawJson};
 
 use super::claude::object_on;
+use super::kind::{At, Kind};
 use super::matching;
 use super::places::{Places, Plugins};
 use super::table::{
@@ -99,6 +100,13 @@ const EVENTS: &[AgentEvent] = &[
     AgentEvent { timeout: Some(1_000), ..AgentEvent::of("Interrupt", Event::Interrupt) },
 ];
 
+const KINDS: &[Kind] = &[
+    Kind::new("command", At::All),
+    Kind::new("mcp_tool", At::AllBut(&["SessionEnd"])),
+    Kind::new("prompt", At::None),
+    Kind::new("agent", At::None),
+];
+
 pub(super) static AGENT: Agent = Agent {
     name: "codex",
     title: "Codex CLI",
@@ -116,6 +124,8 @@ pub(super) static AGENT: Agent = Agent {
         (Base::Event, "hook_event_name"),
     ],
     settings: SettingsForm::Groups,
+    kinds: KINDS,
+    http: None,
     timeout: Timeouts { keys: &["timeout"], unit: 1_000, default: 600_000 },
     shell: &["bash", "-c"],
     variables: &[

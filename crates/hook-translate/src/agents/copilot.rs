@@ -7,6 +7,7 @@ use hook_core::language::{Ended, HomeAnswer, HomeHook};
 use hook_core::{JsonObject, RawJson};
 
 use super::claude::{self, object_on, reason};
+use super::kind::{At, HttpRules, Kind, Plain};
 use super::matching;
 use super::places::{Places, Plugins};
 use super::table::{
@@ -224,6 +225,18 @@ const EVENTS: &[AgentEvent] = &[
     own(AgentEvent::own("userPromptTransformed")),
 ];
 
+const KINDS: &[Kind] = &[
+    Kind::new("command", At::All),
+    Kind::new("http", At::All),
+    Kind {
+        impossible: Some("it submits a text in the user's place"),
+        ..Kind::new("prompt", At::Only(&["sessionStart", "SessionStart"]))
+    },
+];
+
+/// Events whose answers can let a tool run, so that they have to come from who they should.
+const GRANTING: &[&str] = &["preToolUse", "PreToolUse", "permissionRequest", "PermissionRequest"];
+
 pub(super) static AGENT: Agent = Agent {
     name: "copilot",
     title: "Copilot CLI",
@@ -232,6 +245,11 @@ pub(super) static AGENT: Agent = Agent {
     mcp: ("mcp__", "__"),
     base: OWN_BASE,
     settings: SettingsForm::Both,
+    kinds: KINDS,
+    http: Some(HttpRules {
+        plain: Plain::Here { variable: "COPILOT_HOOK_ALLOW_LOCALHOST", not_at: GRANTING },
+        text_is_nothing_at: &[],
+    }),
     timeout: Timeouts { keys: &["timeoutSec", "timeout"], unit: 1_000, default: 30_000 },
     shell: &["bash", "--norc", "--noprofile", "-c"],
     variables: &[

@@ -7,6 +7,7 @@ use hook_core::language::{Ended, HomeAnswer};
 use hook_core::{JsonObject, RawJson};
 
 use super::claude::{object_on, reason};
+use super::kind::{At, Kind};
 use super::matching;
 use super::places::{Places, Plugins};
 use super::table::{
@@ -148,6 +149,8 @@ const EVENTS: &[AgentEvent] = &[
     AgentEvent::own("workspaceOpen"),
 ];
 
+const KINDS: &[Kind] = &[Kind::new("command", At::All), Kind::new("prompt", At::All)];
+
 pub(super) static AGENT: Agent = Agent {
     name: "cursor",
     title: "Cursor",
@@ -169,6 +172,8 @@ pub(super) static AGENT: Agent = Agent {
         (Base::Cwd, "cwd"),
     ],
     settings: SettingsForm::Flat,
+    kinds: KINDS,
+    http: None,
     timeout: Timeouts { keys: &["timeout"], unit: 1_000, default: 60_000 },
     shell: &["bash", "-c"],
     variables: &[

@@ -6,6 +6,7 @@ use hook_core::failure::HookFailure;
 use hook_core::language::{Ended, HomeAnswer};
 use hook_core::{JsonObject, RawJson};
 
+use super::kind::COMMANDS;
 use super::matching;
 use super::places::{Places, Plugins};
 use super::table::{
@@ -89,6 +90,8 @@ pub(super) static AGENT: Agent = Agent {
         (Base::Timestamp, "timestamp"),
     ],
     settings: SettingsForm::Groups,
+    kinds: COMMANDS,
+    http: None,
     timeout: Timeouts { keys: &["timeout"], unit: 1, default: 60_000 },
     shell: &["bash", "-c"],
     variables: &[

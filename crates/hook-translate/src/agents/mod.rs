@@ -30,6 +30,8 @@ mod copilot;
 mod cursor;
 mod entry;
 mod gemini;
+mod http;
+mod kind;
 mod launch;
 mod matching;
 mod places;
@@ -45,9 +47,10 @@ use std::path::{Path, PathBuf};
 
 use hook_core::event::input::EventInput;
 use hook_core::event::output::HookOutput;
+use hook_core::failure::HookFailure;
 use hook_core::language::{
     Ended, HomeAnswer, HomeDirectory, HomeFile, HomeHook, HomePlace, HomeSettings, Language,
-    Launch, Place,
+    Launch, Place, Post,
 };
 use hook_core::{EventDefinition, Events, HookEventName, JsonObject, RawJson, RawObject};
 
@@ -192,6 +195,12 @@ impl Agent {
         told.fields().get(field)?.to_text()
     }
 
+    /// What a hook answered, with the arguments of a tool in our names.
+    fn in_our_names(&self, event: &AgentEvent, told: &RawObject, answer: HomeAnswer) -> HomeAnswer {
+        let output = answer.output.map(|output| self.with_our_arguments(event, told, output));
+        HomeAnswer { output, ..answer }
+    }
+
     /// What a hook answered about the arguments of a tool, in our names.
     fn with_our_arguments(
         &self,
@@ -288,8 +297,22 @@ impl Language for Agent {
 
     fn answer(&self, hook: &HomeHook, told: &RawObject, ended: &Ended<'_>) -> HomeAnswer {
         let Some(event) = self.event(&hook.event) else { return HomeAnswer::default() };
-        let answer = (self.answer)(event, ended);
-        let output = answer.output.map(|output| self.with_our_arguments(event, told, output));
-        HomeAnswer { output, ..answer }
+        self.in_our_names(event, told, (self.answer)(event, ended))
+    }
+
+    fn post(&self, hook: &HomeHook, place: &Place<'_>) -> Result<Post, String> {
+        http::post(self, hook, place)
+    }
+
+    fn replied(
+        &self,
+        hook: &HomeHook,
+        told: &RawObject,
+        reply: Result<&str, HookFailure>,
+    ) -> HomeAnswer {
+        let Some(event) = self.event(&hook.event) else {
+            return HomeAnswer { failure: reply.err(), ..HomeAnswer::default() };
+        };
+        self.in_our_names(event, told, http::replied(self, event, reply))
     }
 }

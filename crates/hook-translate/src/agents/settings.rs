@@ -4,10 +4,13 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use hook_core::language::{HomeCommand, HomeEntry, HomeFile, HomeHook, HomeProblem, HomeSettings};
+use hook_core::language::{
+    HomeCommand, HomeEntry, HomeFile, HomeHook, HomeLoss, HomeProblem, HomeSettings,
+};
 use hook_core::text::shortened;
 use hook_core::{JsonKind, JsonObject, RawJson};
 
+use super::kind::{self, HttpSettings, Kind};
 use super::table::{Agent, AgentEvent, SettingsForm};
 
 /// How long any hook may run, in milliseconds: a day.
@@ -15,13 +18,18 @@ const LONGEST: u64 = 86_400_000;
 
 /// Reads a file of an agent.
 pub(super) fn read(agent: &'static Agent, text: &str, file: &HomeFile<'_>) -> HomeSettings {
-    let mut reader =
-        Reader { agent, file, settings: HomeSettings::default(), disabled: Vec::new() };
+    let mut reader = Reader {
+        agent,
+        file,
+        settings: HomeSettings::default(),
+        disabled: Vec::new(),
+        http: HttpSettings::default(),
+    };
     match RawJson::parse_in_place(text) {
         Ok(root) => reader.root(&root),
         Err(error) => {
             let message = format!("not JSON: {error}; none of its hooks run");
-            reader.problem(0..0, "", message, true);
+            reader.problem(0..0, "", message, HomeLoss::Hooks);
         }
     }
     reader.settings
@@ -33,6 +41,8 @@ struct Reader<'f> {
     settings: HomeSettings,
     /// The names, or commands, of hooks that are switched off.
     disabled: Vec<String>,
+    /// What holds for all hooks that are posted.
+    http: HttpSettings,
 }
 
 /// What hooks of one group have in common.
@@ -43,14 +53,19 @@ struct Group {
 }
 
 impl Reader<'_> {
-    fn problem(&mut self, at: Range<usize>, path: &str, message: String, costs_hooks: bool) {
+    fn problem(&mut self, at: Range<usize>, path: &str, message: String, loss: HomeLoss) {
         let path = path.to_owned();
-        self.settings.problems.push(HomeProblem { at, path, message, costs_hooks });
+        self.settings.problems.push(HomeProblem { at, path, message, loss });
     }
 
     fn root(&mut self, root: &RawJson) {
         let Ok(fields) = root.to_object() else {
-            self.problem(root.range(), "", "not an object; none of its hooks run".into(), true);
+            self.problem(
+                root.range(),
+                "",
+                "not an object; none of its hooks run".into(),
+                HomeLoss::Hooks,
+            );
             return;
         };
         self.settings.was_read = true;
@@ -63,11 +78,12 @@ impl Reader<'_> {
             return;
         }
         let disabled = config.get("disabled").and_then(RawJson::to_items).unwrap_or_default();
+        self.http = HttpSettings::of(&fields);
         self.disabled = disabled.iter().filter_map(RawJson::to_text).collect();
         let Some(hooks) = fields.get("hooks") else { return };
         let Ok(events) = hooks.to_object() else {
             let message = "expected an object; none of its hooks run".to_owned();
-            self.problem(hooks.range(), "hooks", message, true);
+            self.problem(hooks.range(), "hooks", message, HomeLoss::Hooks);
             return;
         };
         for (name, definitions) in events.iter() {
@@ -78,12 +94,12 @@ impl Reader<'_> {
                     self.agent.title,
                     shortened(name)
                 );
-                self.problem(definitions.range(), &path, message, false);
+                self.problem(definitions.range(), &path, message, HomeLoss::Nothing);
                 continue;
             };
             let Some(definitions) = definitions.to_items() else {
                 let message = "expected an array; nothing there runs".to_owned();
-                self.problem(definitions.range(), &path, message, true);
+                self.problem(definitions.range(), &path, message, HomeLoss::Hooks);
                 continue;
             };
             for (index, definition) in definitions.iter().enumerate() {
@@ -98,7 +114,7 @@ impl Reader<'_> {
                 definition.range(),
                 path,
                 "expected an object; it was skipped".into(),
-                true,
+                HomeLoss::Hooks,
             );
             return;
         };
@@ -122,7 +138,7 @@ impl Reader<'_> {
                 Ok(fields) => self.hook(event, &fields, hook.range(), &path, &group),
                 Err(_) => {
                     let message = "expected an object; it was skipped".to_owned();
-                    self.problem(hook.range(), &path, message, true);
+                    self.problem(hook.range(), &path, message, HomeLoss::Hooks);
                 }
             }
         }
@@ -138,31 +154,32 @@ impl Reader<'_> {
     ) {
         let text = |name: &str| fields.get(name).and_then(RawJson::to_text);
         let flag = |name: &str| fields.get(name).and_then(RawJson::to_bool) == Some(true);
-        let kind = text("type");
         let needs_type = matches!(self.agent.settings, SettingsForm::Groups);
-        match kind.as_deref() {
-            Some("command") => {}
-            None if !needs_type => {}
+        let word = match text("type") {
+            Some(word) => word,
+            None if !needs_type => "command".to_owned(),
             None => {
-                self.problem(at, path, "a hook without a `type`; it was skipped".into(), true);
+                let message = "a hook without a `type`; it was skipped".to_owned();
+                self.problem(at, path, message, HomeLoss::Hooks);
                 return;
             }
-            Some(kind) => {
-                let message = format!(
-                    "hooks of type `{}` are not run here yet; it was skipped",
-                    shortened(kind)
-                );
-                self.problem(at, path, message, true);
+        };
+        let Some(kind) = self.kind(event, &word, &at, path) else { return };
+        let command = match kind.word {
+            "command" => command(fields).ok_or("has no command"),
+            other => kind::other(other, fields, &self.http),
+        };
+        let command = match command {
+            Ok(command) => command,
+            Err(reason) => {
+                let message = format!("a hook that {reason}; it was skipped");
+                self.problem(at, path, message, HomeLoss::Hooks);
                 return;
             }
-        }
-        let Some(command) = command(fields) else {
-            self.problem(at, path, "a hook without a command; it was skipped".into(), true);
-            return;
         };
         let Some(ours) = self.agent.our_event(event, self.file.events) else {
             let message = format!("the event `{}` is not declared; it was skipped", event.name);
-            self.problem(at, path, message, true);
+            self.problem(at, path, message, HomeLoss::Hooks);
             return;
         };
         let shown = match &command {
@@ -175,7 +192,11 @@ impl Reader<'_> {
         }
         let timeouts = self.agent.timeout;
         let timeout = timeouts.keys.iter().find_map(|key| seconds(fields.get(key)?, timeouts.unit));
-        let timeout = timeout.or(event.timeout).unwrap_or(timeouts.default);
+        let timeout = timeout.or(kind.timeout).or(event.timeout).unwrap_or(timeouts.default);
+        let blocks_on_failure = flag("failClosed") || text("onFailure").as_deref() == Some("block");
+        // Only commands go on by themselves.
+        let is_async = command.is_process() && (flag("async") || flag("asyncRewake"));
+        self.losses(fields, &command, blocks_on_failure, &at, path);
         let own_matcher = || text("matcher");
         self.settings.hooks.push(HomeEntry {
             hook: HomeHook {
@@ -194,12 +215,79 @@ impl Reader<'_> {
             event: ours,
             name: text("name"),
             timeout: Duration::from_millis(timeout.clamp(1, LONGEST)),
-            blocks_on_failure: flag("failClosed") || text("onFailure").as_deref() == Some("block"),
-            is_async: flag("async") || flag("asyncRewake"),
+            blocks_on_failure,
+            is_async,
             sequential: group.sequential,
             at,
             path: path.to_owned(),
         });
+    }
+}
+
+impl Reader<'_> {
+    /// The kind of a hook; `None` where it is not run, which is said.
+    fn kind(
+        &mut self,
+        event: &AgentEvent,
+        word: &str,
+        at: &Range<usize>,
+        path: &str,
+    ) -> Option<&'static Kind> {
+        let title = self.agent.title;
+        let Some(kind) = self.agent.kinds.iter().find(|kind| kind.word == word) else {
+            let word = shortened(word);
+            let message = format!("{title} has no hooks of type `{word}`; it was skipped");
+            self.problem(at.clone(), path, message, HomeLoss::Hooks);
+            return None;
+        };
+        if !kind.runs_at(event) {
+            let message = format!(
+                "{title} runs no hooks of type `{word}` at {}, so it does nothing",
+                event.name
+            );
+            self.problem(at.clone(), path, message, HomeLoss::Nothing);
+            return None;
+        }
+        if let Some(reason) = kind.impossible {
+            let message = format!(
+                "a hook of type `{word}` does nothing here: {reason}, which only {title} can"
+            );
+            self.problem(at.clone(), path, message, HomeLoss::Part);
+            return None;
+        }
+        Some(kind)
+    }
+
+    /// Says what a hook does at home and cannot do here.
+    fn losses(
+        &mut self,
+        fields: &JsonObject,
+        command: &HomeCommand,
+        blocks_on_failure: bool,
+        at: &Range<usize>,
+        path: &str,
+    ) {
+        let title = self.agent.title;
+        if let Some(service) = command.service() {
+            let meaning = match blocks_on_failure {
+                true => "which blocks what it is asked about",
+                false => "and things go on as if it had said nothing",
+            };
+            let message = format!(
+                "a hook of type `{}` needs {service}, which this host does not have: it fails each \
+                 time, {meaning}",
+                command.kind()
+            );
+            self.problem(at.clone(), path, message, HomeLoss::Part);
+        }
+        let wakes = fields.get("asyncRewake").and_then(RawJson::to_bool) == Some(true);
+        if wakes && command.is_process() {
+            let message = format!(
+                "`asyncRewake`: it runs in the background as `async` does, but with exit code 2 it \
+                 does not wake {title}, which only {title} can do"
+            );
+            self.problem(at.clone(), path, message, HomeLoss::Part);
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use hook_core::HookEventName;
 use hook_core::language::{Ended, HomeAnswer, HomeHook};
 use hook_core::{JsonObject, RawObject};
 
+use super::kind::{HttpRules, Kind};
 use super::places::Places;
 use super::verdict::{Said, Verdict};
 
@@ -18,6 +19,10 @@ pub struct Agent {
     pub(super) mcp: (&'static str, &'static str),
     pub(super) base: &'static [(Base, &'static str)],
     pub(super) settings: SettingsForm,
+    /// The kinds of its hooks; one that does not say its kind is of the first.
+    pub(super) kinds: &'static [Kind],
+    /// The rules of those that are posted, where it has such.
+    pub(super) http: Option<HttpRules>,
     pub(super) timeout: Timeouts,
     pub(super) shell: &'static [&'static str],
     /// Variables that its hooks have.

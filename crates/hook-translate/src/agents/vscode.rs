@@ -7,6 +7,7 @@ use hook_core::language::{Ended, HomeAnswer};
 use hook_core::{JsonObject, RawJson};
 
 use super::claude::{self, object_on};
+use super::kind::COMMANDS;
 use super::matching;
 use super::places::Places;
 use super::table::{
@@ -86,6 +87,8 @@ pub(super) static AGENT: Agent = Agent {
         (Base::Transcript, "transcript_path"),
     ],
     settings: SettingsForm::Both,
+    kinds: COMMANDS,
+    http: None,
     timeout: Timeouts { keys: &["timeout", "timeoutSec"], unit: 1_000, default: 30_000 },
     shell: &["/bin/sh", "-c"],
     variables: &[],

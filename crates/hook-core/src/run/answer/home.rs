@@ -2,7 +2,7 @@
 
 use super::interpret::{Answer, Ending};
 use crate::json::RawObject;
-use crate::language::{Ended, HomeHook};
+use crate::language::{Ended, HomeAnswer, HomeHook};
 use crate::run::report::Captured;
 
 /// Interprets a hook of another agent that ended.
@@ -20,7 +20,11 @@ pub(in crate::run) fn interpret_home(
     let stdout = String::from_utf8_lossy(&stdout.bytes);
     let stderr = String::from_utf8_lossy(&stderr.bytes);
     let ended = Ended { code: Some(code), stdout: &stdout, stderr: &stderr };
-    let answer = home.language.answer(home, told, &ended);
+    home_answer(home.language.answer(home, told, &ended))
+}
+
+/// What a hook of another agent has answered, as an answer here.
+pub(in crate::run) fn home_answer(answer: HomeAnswer) -> Answer {
     Answer {
         is_explicit: answer.output.is_some(),
         output: answer.output,

@@ -6,6 +6,8 @@ mod noise;
 mod printed;
 mod signs;
 
+#[cfg(feature = "http")]
+pub(super) use home::home_answer;
 pub(super) use home::interpret_home;
 pub use interpret::Answer;
 pub(super) use interpret::{Ending, interpret};

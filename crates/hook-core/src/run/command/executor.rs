@@ -21,7 +21,6 @@ use crate::run::limits::RunnerLimits;
 use crate::run::nesting::MAX_DEPTH;
 use crate::run::report::ProcessReport;
 use crate::run::running::{RunningHook, RunningHooks};
-use crate::run::slots::SlotQueue;
 use crate::run::termination::EngineTasks;
 use crate::run::tree::ProcessTree;
 use crate::settings::variables;
@@ -37,6 +36,19 @@ pub(in crate::run) struct CommandContext {
     pub(in crate::run) running: Arc<RunningHooks>,
 }
 
+impl CommandContext {
+    /// Whether a hook may run for an event that so many command hooks of this engine wait for.
+    ///
+    /// # Errors
+    /// When hooks are nested too deep.
+    pub(in crate::run) fn check_depth(&self, depth: u32) -> Result<(), HookFailure> {
+        match self.environment.depth.saturating_add(depth) {
+            ..=MAX_DEPTH => Ok(()),
+            depth => Err(HookFailure::TooDeep { depth }),
+        }
+    }
+}
+
 /// A hook that is a command.
 #[derive(Debug)]
 pub(in crate::run) struct CommandExecutor {
@@ -47,7 +59,8 @@ pub(in crate::run) struct CommandExecutor {
 #[derive(Debug)]
 struct Program {
     command: String,
-    /// What the shell is given: the command with its project directory quoted.
+    /// What the shell is given: the command with its project directory quoted. Of a hook of another agent
+    /// all that decides what it runs.
     script: String,
     /// How it is started where it needs no shell.
     direct: Option<DirectCommand>,
@@ -59,8 +72,12 @@ struct Program {
 
 impl CommandExecutor {
     /// A hook of another agent, which is started, told and understood as at home.
-    fn of_home(command: String, home: Arc<HomeHook>, context: Arc<CommandContext>) -> Self {
-        let (script, env) = (String::new(), home.variables.clone());
+    pub(in crate::run) fn of_home(
+        command: String,
+        home: Arc<HomeHook>,
+        context: Arc<CommandContext>,
+    ) -> Self {
+        let (script, env) = (home.command.terms(), home.variables.clone());
         let home = Some(home);
         Self { program: Arc::new(Program { command, script, direct: None, env, home, context }) }
     }
@@ -81,33 +98,6 @@ impl CommandExecutor {
     }
 }
 
-/// Makes executors for the command hooks of one source.
-#[derive(Debug)]
-pub(crate) struct CommandMaker {
-    pub(in crate::run) context: Arc<CommandContext>,
-    pub(crate) slots: Option<Arc<SlotQueue>>,
-}
-
-impl CommandMaker {
-    pub(crate) fn executor(
-        &self,
-        command: &str,
-        env: &[(String, String)],
-    ) -> Arc<dyn HookExecutor> {
-        let context = Arc::clone(&self.context);
-        Arc::new(CommandExecutor::new(command.to_owned(), env.to_vec(), context))
-    }
-
-    pub(crate) fn home_executor(
-        &self,
-        command: &str,
-        home: &Arc<HomeHook>,
-    ) -> Arc<dyn HookExecutor> {
-        let context = Arc::clone(&self.context);
-        Arc::new(CommandExecutor::of_home(command.to_owned(), Arc::clone(home), context))
-    }
-}
-
 impl HookExecutor for CommandExecutor {
     fn kind(&self) -> HookKind {
         HookKind::Command
@@ -125,12 +115,12 @@ impl HookExecutor for CommandExecutor {
     }
 
     fn identity(&self) -> Option<CommandIdentity<'_>> {
-        let Program { command, env, context, home, .. } = &*self.program;
+        let Program { command, script, env, context, home, .. } = &*self.program;
         if home.as_ref().is_some_and(|home| !home.runs_once) {
             return None;
         }
         Some(CommandIdentity {
-            command,
+            command: if home.is_some() { script } else { command },
             env: variables(env),
             project: &context.environment.project,
             home_event: home.as_ref().map(|home| &*home.event),
@@ -138,10 +128,7 @@ impl HookExecutor for CommandExecutor {
     }
 
     fn check_depth(&self, depth: u32) -> Result<(), HookFailure> {
-        match self.program.context.environment.depth.saturating_add(depth) {
-            ..=MAX_DEPTH => Ok(()),
-            depth => Err(HookFailure::TooDeep { depth }),
-        }
+        self.program.context.check_depth(depth)
     }
 
     fn execute(&self, call: HookCall) -> Execution {

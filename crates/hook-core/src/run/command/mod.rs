@@ -9,5 +9,4 @@ mod process;
 
 pub use environment::RunnerError;
 pub(super) use environment::{HostEnvironment, Shell, ignores_child_signal};
-pub(super) use executor::CommandContext;
-pub(crate) use executor::CommandMaker;
+pub(super) use executor::{CommandContext, CommandExecutor};

@@ -1,0 +1,281 @@
+//! What a hook of another agent runs.
+
+use std::borrow::Cow;
+
+use crate::json::{JsonObject, RawJson, RawObject};
+
+/// What a hook of another agent runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum HomeCommand {
+    /// A text for the home's shell, or another one that it names.
+    Shell {
+        /// The text.
+        text: String,
+        /// The shell that it names.
+        shell: Option<String>,
+    },
+    /// A program and its arguments, without a shell.
+    Program {
+        /// The program.
+        program: String,
+        /// Its arguments.
+        arguments: Vec<String>,
+    },
+    /// A server that is asked with a POST of what the hook is told (`http`).
+    Http(HomeRequest),
+    /// A model's verdict (`prompt`).
+    Prompt {
+        /// The question; `$ARGUMENTS` stands for what the hook is told.
+        prompt: String,
+        /// The model, if it is not the home's own choice.
+        model: Option<String>,
+        /// Whether the turn goes on after a verdict against it.
+        continues: bool,
+    },
+    /// The verdict of a model that has tools (`agent`).
+    Agent {
+        /// The question; `$ARGUMENTS` stands for what the hook is told.
+        prompt: String,
+        /// The model, if it is not the home's own choice.
+        model: Option<String>,
+    },
+    /// A tool of an MCP server (`mcp_tool`).
+    McpTool {
+        /// The server.
+        server: String,
+        /// The tool.
+        tool: String,
+        /// Its arguments; `${path}` in their texts stands for a part of what the hook is told.
+        input: RawObject,
+    },
+}
+
+/// Where a hook of type `http` posts what it is told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HomeRequest {
+    /// The URL, as it is written.
+    pub url: String,
+    /// Headers of its own, in which variables may stand.
+    pub headers: Vec<(String, String)>,
+    /// The variables that headers may have; others are empty there.
+    pub variables: Vec<String>,
+    /// What URLs of the file's hooks may be, if that is restricted; `*` stands for any text.
+    pub allowed_urls: Option<Vec<String>>,
+}
+
+impl HomeCommand {
+    /// The word for its kind, as `type` has it.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Shell { .. } | Self::Program { .. } => "command",
+            Self::Http(_) => "http",
+            Self::Prompt { .. } => "prompt",
+            Self::Agent { .. } => "agent",
+            Self::McpTool { .. } => "mcp_tool",
+        }
+    }
+
+    /// Whether it starts a process here, by which files of the project may be run.
+    pub fn is_process(&self) -> bool {
+        matches!(self, Self::Shell { .. } | Self::Program { .. })
+    }
+
+    /// What of the host it needs, if it needs anything that no host has yet.
+    pub fn service(&self) -> Option<&'static str> {
+        match self {
+            Self::Prompt { .. } | Self::Agent { .. } => Some("a model (`model.ask`)"),
+            Self::McpTool { .. } => Some("an MCP client (`mcp.call`)"),
+            Self::Shell { .. } | Self::Program { .. } | Self::Http(_) => None,
+        }
+    }
+
+    /// What is shown of it, also to a model that it keeps from something.
+    pub fn shown(&self) -> String {
+        match self {
+            Self::Shell { text, .. } => text.clone(),
+            Self::Program { program, arguments } => {
+                let words = std::iter::once(program).chain(arguments);
+                words.map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+            }
+            Self::Http(request) => without_secrets(&request.url),
+            Self::Prompt { prompt, .. } | Self::Agent { prompt, .. } => prompt.clone(),
+            Self::McpTool { server, tool, input } if input.fields().is_empty() => {
+                format!("{server} {tool}")
+            }
+            Self::McpTool { server, tool, input } => format!("{server} {tool} {}", input.as_str()),
+        }
+    }
+
+    /// All that decides what is run, as one text: two that are the same run the same, and a change of any
+    /// of it changes the text.
+    pub fn terms(&self) -> String {
+        let mut terms = JsonObject::new();
+        let mut put = |name: &str, value: RawJson| {
+            terms.insert(name, value);
+        };
+        let text = |text: &str| RawJson::from_text(text);
+        put("type", text(self.kind()));
+        match self {
+            Self::Shell { text: command, shell } => {
+                put("command", text(command));
+                if let Some(shell) = shell {
+                    put("shell", text(shell));
+                }
+            }
+            Self::Program { program, arguments } => {
+                put("program", text(program));
+                put("arguments", texts(arguments));
+            }
+            Self::Http(request) => {
+                put("url", text(&request.url));
+                let pairs = request.headers.iter();
+                let pairs: Vec<_> =
+                    pairs.map(|(name, value)| texts(&[name.clone(), value.clone()])).collect();
+                put("headers", RawJson::from_items(&pairs));
+                put("allowedEnvVars", texts(&request.variables));
+                if let Some(allowed) = &request.allowed_urls {
+                    put("allowedHttpHookUrls", texts(allowed));
+                }
+            }
+            Self::Prompt { prompt, model, continues } => {
+                put("prompt", text(prompt));
+                if let Some(model) = model {
+                    put("model", text(model));
+                }
+                put("continueOnBlock", RawJson::from_bool(*continues));
+            }
+            Self::Agent { prompt, model } => {
+                put("prompt", text(prompt));
+                if let Some(model) = model {
+                    put("model", text(model));
+                }
+            }
+            Self::McpTool { server, tool, input } => {
+                put("server", text(server));
+                put("tool", text(tool));
+                put("input", input.as_raw().clone());
+            }
+        }
+        terms.to_raw().as_str().to_owned()
+    }
+}
+
+/// A word as a shell would have to be given it. Variables stay what they are: the home replaces them.
+fn quoted(word: &str) -> Cow<'_, str> {
+    let is_plain = |it: char| it.is_ascii_alphanumeric() || "_-./:=@%+,${}~".contains(it);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => Cow::Borrowed(word),
+        false => Cow::Owned(format!("\"{}\"", word.replace('\\', "\\\\").replace('"', "\\\""))),
+    }
+}
+
+/// A URL without a name and a password in it, and without what is asked of the path.
+fn without_secrets(url: &str) -> String {
+    let path_at = url.find(['?', '#']).unwrap_or(url.len());
+    let (place, asked) = url.split_at(path_at);
+    let rest = if asked.starts_with('?') { "?…" } else { "" };
+    let (scheme, server) = match place.split_once("://") {
+        Some((scheme, server)) => (format!("{scheme}://"), server),
+        None => (String::new(), place),
+    };
+    let (host, path) = server.split_at(server.find(['/', '\\']).unwrap_or(server.len()));
+    match host.rsplit_once('@') {
+        Some((_, host)) => format!("{scheme}…@{host}{path}{rest}"),
+        None => format!("{scheme}{host}{path}{rest}"),
+    }
+}
+
+fn texts(all: &[String]) -> RawJson {
+    let all: Vec<RawJson> = all.iter().map(|it| RawJson::from_text(it)).collect();
+    RawJson::from_items(&all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_of_a_url_are_not_shown() {
+        for (url, shown) in [
+            ("https://a.b/c/@d", "https://a.b/c/@d"),
+            ("https://a.b/c?key=k#x", "https://a.b/c?…"),
+            ("https://a.b#x", "https://a.b"),
+            ("https://u:p@a.b:1/c", "https://…@a.b:1/c"),
+            ("u:p@a.b", "…@a.b"),
+            ("", ""),
+        ] {
+            assert_eq!(without_secrets(url), shown);
+        }
+    }
+
+    #[test]
+    fn every_part_of_what_is_run_is_in_its_terms() {
+        let own = |text: &str| text.to_owned();
+        let request = HomeRequest {
+            url: own("u"),
+            headers: vec![(own("a"), own("b"))],
+            variables: vec![own("V")],
+            allowed_urls: None,
+        };
+        let http = |change: &dyn Fn(&mut HomeRequest)| {
+            let mut request = request.clone();
+            change(&mut request);
+            HomeCommand::Http(request)
+        };
+        let prompt = |prompt: &str, model: Option<&str>, continues| HomeCommand::Prompt {
+            prompt: own(prompt),
+            model: model.map(own),
+            continues,
+        };
+        let agent = |prompt: &str, model: Option<&str>| HomeCommand::Agent {
+            prompt: own(prompt),
+            model: model.map(own),
+        };
+        let tool = |server: &str, tool: &str, input: &str| HomeCommand::McpTool {
+            server: own(server),
+            tool: own(tool),
+            input: RawObject::parse(input).unwrap(),
+        };
+        let shell = |text: &str, shell: Option<&str>| HomeCommand::Shell {
+            text: own(text),
+            shell: shell.map(own),
+        };
+        let program = |words: &[&str]| HomeCommand::Program {
+            program: own(words[0]),
+            arguments: words[1..].iter().map(|it| own(it)).collect(),
+        };
+        let all = [
+            http(&|_| {}),
+            http(&|it| it.url = own("v")),
+            http(&|it| it.headers = vec![(own("a"), own("c"))]),
+            http(&|it| it.headers = vec![(own("a"), own("b")), (own("c"), own("d"))]),
+            http(&|it| it.headers.clear()),
+            http(&|it| it.variables.clear()),
+            http(&|it| it.allowed_urls = Some(Vec::new())),
+            http(&|it| it.allowed_urls = Some(vec![own("*")])),
+            prompt("p", None, false),
+            prompt("q", None, false),
+            prompt("p", Some("m"), false),
+            prompt("p", None, true),
+            agent("p", None),
+            agent("q", None),
+            agent("p", Some("m")),
+            tool("s", "t", "{}"),
+            tool("s", "u", "{}"),
+            tool("r", "t", "{}"),
+            tool("s", "t", r#"{"a":1}"#),
+            shell("a b", None),
+            shell("a b", Some("bash")),
+            shell("a c", None),
+            program(&["a", "b"]),
+            program(&["a b"]),
+            program(&["a", "b", "c"]),
+        ];
+        let mut terms: Vec<String> = all.iter().map(HomeCommand::terms).collect();
+        assert_eq!(terms, all.iter().map(HomeCommand::terms).collect::<Vec<_>>());
+        terms.sort();
+        terms.dedup();
+        assert_eq!(terms.len(), all.len(), "{terms:#?}");
+    }
+}

@@ -1,0 +1,127 @@
+//! Runs hooks that are a server's answer.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use futures::FutureExt;
+
+use super::address::Address;
+use super::client::Client;
+use crate::failure::HookFailure;
+use crate::json::RawObject;
+use crate::language::{HomeHook, Place};
+use crate::run::answer::home_answer;
+use crate::run::command::CommandContext;
+use crate::run::executor::{
+    CommandIdentity, Execution, HookCall, HookExecutor, HookKind, HookStart, Run,
+};
+use crate::run::report::{Captured, ProcessReport};
+use crate::text::shortened;
+
+/// A hook of another agent that is posted what it is told.
+#[derive(Debug)]
+pub(in crate::run) struct HttpExecutor {
+    hook: Arc<HttpHook>,
+}
+
+#[derive(Debug)]
+struct HttpHook {
+    label: String,
+    /// All that decides what is asked.
+    terms: String,
+    home: Arc<HomeHook>,
+    context: Arc<CommandContext>,
+    client: Arc<Client>,
+}
+
+impl HttpExecutor {
+    pub(in crate::run) fn new(
+        label: String,
+        home: Arc<HomeHook>,
+        context: Arc<CommandContext>,
+        client: Arc<Client>,
+    ) -> Self {
+        let terms = home.command.terms();
+        Self { hook: Arc::new(HttpHook { label, terms, home, context, client }) }
+    }
+}
+
+impl HookExecutor for HttpExecutor {
+    fn kind(&self) -> HookKind {
+        HookKind::Http
+    }
+
+    fn label(&self) -> &str {
+        &self.hook.label
+    }
+
+    fn start(&self) -> HookStart<'_> {
+        HookStart::Posted
+    }
+
+    fn identity(&self) -> Option<CommandIdentity<'_>> {
+        let HttpHook { terms, home, context, .. } = &*self.hook;
+        home.runs_once.then(|| CommandIdentity {
+            command: terms,
+            env: Default::default(),
+            project: &context.environment.project,
+            home_event: Some(&home.event),
+        })
+    }
+
+    fn check_depth(&self, depth: u32) -> Result<(), HookFailure> {
+        self.hook.context.check_depth(depth)
+    }
+
+    fn execute(&self, call: HookCall) -> Execution {
+        let hook = Arc::clone(&self.hook);
+        Execution::Running(async move { hook.run(call).await }.boxed())
+    }
+}
+
+impl HttpHook {
+    async fn run(&self, call: HookCall) -> Run {
+        let HookCall { input, timeout, cancel, slots, .. } = call;
+        let told = self.home.language.told(&self.home, &input).unwrap_or_else(RawObject::empty);
+        let asked = self.ask(Path::new(&*input.cwd), &told, slots);
+        let answered = tokio::select! {
+            biased;
+            () = cancel.cancelled() => Err(HookFailure::Cancelled),
+            () = tokio::time::sleep(timeout) => Err(HookFailure::TimedOut { after: timeout }),
+            answered = asked => answered,
+        };
+        let bytes = answered.as_ref().map_or(&[][..], Vec::as_slice);
+        let text = String::from_utf8_lossy(bytes);
+        let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+        let reply = match &answered {
+            Ok(_) => Ok(text),
+            Err(failure) => Err(failure.clone()),
+        };
+        let answer = home_answer(self.home.language.replied(&self.home, &told, reply));
+        let stdout = Captured { bytes: bytes.to_vec(), dropped: 0 };
+        Run { answer, process: ProcessReport { stdout, ..ProcessReport::default() } }
+    }
+
+    async fn ask(
+        &self,
+        directory: &Path,
+        told: &RawObject,
+        slots: crate::run::executor::Slots,
+    ) -> Result<Vec<u8>, HookFailure> {
+        let environment = &self.context.environment;
+        let place =
+            Place { project: &environment.project, directory, environment: environment.host() };
+        let failed = |server: &str, reason: String| HookFailure::Request {
+            server: shortened(server),
+            reason,
+        };
+        let post = self.home.language.post(&self.home, &place);
+        let post = post.map_err(|reason| failed(&self.label, reason))?;
+        let address = Address::of(&post.url);
+        let address = address.map_err(|reason| failed(&self.label, reason.to_owned()))?;
+        let client = Arc::clone(&self.client);
+        let limit = self.context.limits.max_stdout;
+        let answered = client.post(&address, post, told.as_str().to_owned(), limit, slots).await;
+        answered.map_err(|reason| failed(&address.shown(), reason))
+    }
+}

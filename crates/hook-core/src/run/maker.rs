@@ -1,0 +1,48 @@
+//! What runs the hooks of one settings file.
+
+use std::sync::Arc;
+
+use super::command::{CommandContext, CommandExecutor};
+use super::executor::HookExecutor;
+#[cfg(feature = "http")]
+use super::http::HttpExecutor;
+use super::slots::SlotQueue;
+use super::unserved::Unserved;
+use crate::language::{HomeCommand, HomeHook};
+
+/// Makes executors for the hooks of one source.
+#[derive(Debug)]
+pub(crate) struct ExecutorMaker {
+    pub(super) context: Arc<CommandContext>,
+    #[cfg(feature = "http")]
+    pub(super) client: Arc<super::http::Client>,
+    pub(crate) slots: Option<Arc<SlotQueue>>,
+}
+
+impl ExecutorMaker {
+    /// What runs a command of ours.
+    pub(crate) fn executor(
+        &self,
+        command: &str,
+        env: &[(String, String)],
+    ) -> Arc<dyn HookExecutor> {
+        let context = Arc::clone(&self.context);
+        Arc::new(CommandExecutor::new(command.to_owned(), env.to_vec(), context))
+    }
+
+    /// What runs a hook of another agent, which is shown as `label`.
+    pub(crate) fn home_executor(&self, label: &str, home: &Arc<HomeHook>) -> Arc<dyn HookExecutor> {
+        let (label, context) = (label.to_owned(), Arc::clone(&self.context));
+        match &home.command {
+            HomeCommand::Shell { .. } | HomeCommand::Program { .. } => {
+                Arc::new(CommandExecutor::of_home(label, Arc::clone(home), context))
+            }
+            #[cfg(feature = "http")]
+            HomeCommand::Http(_) => {
+                let client = Arc::clone(&self.client);
+                Arc::new(HttpExecutor::new(label, Arc::clone(home), context, client))
+            }
+            other => Arc::new(Unserved::new(label, other)),
+        }
+    }
+}
