@@ -7,6 +7,8 @@ mod copilot;
 mod cursor;
 mod doors;
 mod gemini;
+mod llxprt;
+mod qwen;
 mod vscode;
 
 use hook_tests::{Finished, Hook, Project};

@@ -33,7 +33,7 @@ Examples:
   hook bridge claude --settings .claude/settings.json < event.json
   hook bridge cursor stop --settings .cursor/hooks.json < event.json")]
 pub(crate) struct Arguments {
-    /// The agent: claude, gemini, codex, cursor, copilot or vscode
+    /// The agent: claude, gemini, llxprt, qwen, codex, cursor, copilot or vscode
     agent: String,
     /// What the agent calls the event; by default what its input says
     event: Option<String>,
@@ -120,6 +120,9 @@ async fn bridge(
     });
     if !said.stderr.is_empty() {
         printer.note(&said.stderr);
+    }
+    for lost in &said.lost {
+        printer.warning(&format!("{} ignores {lost}", agent.title()));
     }
     let decision = response.processed.decision;
     if said.stdout.is_empty() && said.code == 0 && decision > PolicyDecision::Proceed {

@@ -10,8 +10,8 @@ use super::claude::object_on;
 use super::matching;
 use super::places::{Places, Plugins};
 use super::table::{
-    Agent, AgentEvent, Base, Directory, Entry, ExitTwo, SettingsForm, Subject, Timeouts, Variable,
-    tool,
+    Agent, AgentEvent, Base, Directory, Entry, ExitTwo, Expands, SettingsForm, Subject, Timeouts,
+    Variable, tool,
 };
 use super::verdict::{Said, Verdict, put, put_specific};
 
@@ -116,13 +116,13 @@ pub(super) static AGENT: Agent = Agent {
         (Base::Event, "hook_event_name"),
     ],
     settings: SettingsForm::Groups,
-    timeout: Timeouts { keys: &["timeout"], unit: 1_000, default: 600_000 },
+    timeout: Timeouts::of(&["timeout"], 1_000, 600_000),
     shell: &["bash", "-c"],
     variables: &[
         ("PLUGIN_ROOT", Variable::PluginRoot),
         ("CLAUDE_PLUGIN_ROOT", Variable::PluginRoot),
     ],
-    expands: true,
+    expands: Expands::Braces,
     matches: matching::codex,
     answer,
     say,

@@ -207,7 +207,7 @@ impl Agent {
 
 /// How long an agent waits, in seconds. An event whose hooks are short has its own limit.
 pub(super) fn patience(event: &AgentEvent) -> u64 {
-    if event.timeout.is_some() { 30 } else { PATIENCE }
+    event.longest.unwrap_or(if event.timeout.is_some() { 30 } else { PATIENCE })
 }
 
 fn quoted(text: &str) -> String {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use hook_core::language::{HomeCommand, HomeHook, Launch, Place};
 use hook_core::{RawJson, RawObject};
 
-use super::table::{Agent, Base, Directory, Variable};
+use super::table::{Agent, Base, Directory, Expands, Variable};
 
 /// Variables by which scripts tell the agent that runs them.
 const MARKS: &[&str] = &[
@@ -35,12 +35,20 @@ const MARKS: &[&str] = &[
     "PLUGIN_ROOT",
     "PLUGIN_DATA",
     "LLXPRT_PROJECT_DIR",
+    "QWEN_PROJECT_DIR",
+    "QWEN_CODE_PROJECT_DIR",
+    "QWEN_CODE_SESSION_ID",
+    "QWEN_CODE_PROMPT_ID",
+    "QWEN_CODE_AGENT_ID",
+    "PI_CODING_AGENT",
 ];
 
 /// The marks that an agent's own hooks have.
 const OWN_MARKS: &[(&str, &[&str])] = &[
     ("claude", &["CLAUDE"]),
     ("gemini", &["GEMINI"]),
+    ("llxprt", &["LLXPRT"]),
+    ("qwen", &["QWEN"]),
     ("cursor", &["CURSOR"]),
     ("copilot", &["COPILOT"]),
     ("codex", &["PLUGIN"]),
@@ -73,11 +81,14 @@ pub(super) fn launch(
         })
     };
     let mut variables: Vec<(OsString, OsString)> = Vec::new();
+    let mut kept = Vec::new();
     for (name, variable) in agent.variables {
         // What the agent itself has set is better than what is made up here.
         let is_set = place.variable(name).is_some_and(|value| !value.is_empty());
         let is_set = is_set && !matches!(variable, Variable::PluginRoot | Variable::Session);
-        if let Some(value) = value(*variable).filter(|_| !is_set) {
+        if is_set {
+            kept.push(*name);
+        } else if let Some(value) = value(*variable) {
             variables.push((name.into(), value));
         }
     }
@@ -91,8 +102,9 @@ pub(super) fn launch(
         .map(|(name, value)| (name.into(), expanded(value, &known).into()))
         .collect();
     let text = |text: &str| match agent.expands {
-        true => replaced(text, &variables),
-        false => quoted(text, &variables),
+        Expands::Braces => replaced(text, &variables),
+        Expands::Quoted => quoted(text, &variables),
+        Expands::Never => text.to_owned(),
     };
     let (program, arguments) = match &hook.command {
         HomeCommand::Program { program, arguments } => (
@@ -115,7 +127,7 @@ pub(super) fn launch(
     variables.extend(own);
     let without = MARKS
         .iter()
-        .filter(|mark| !is_own(agent, mark))
+        .filter(|mark| !is_own(agent, mark) && !kept.contains(mark))
         .filter(|mark| variables.iter().all(|(name, _)| name.as_os_str() != **mark))
         .copied()
         .collect();

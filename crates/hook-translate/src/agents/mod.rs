@@ -31,8 +31,10 @@ mod cursor;
 mod entry;
 mod gemini;
 mod launch;
+mod llxprt;
 mod matching;
 mod places;
+mod qwen;
 mod rule;
 mod settings;
 mod shape;
@@ -59,9 +61,11 @@ use table::{AgentEvent, Ours, Reach, Tool, Variable};
 pub use verdict::{Said, Verdict};
 
 /// Every agent there is a description of.
-pub static AGENTS: [&Agent; 6] = [
+pub static AGENTS: [&Agent; 8] = [
     &claude::AGENT,
     &gemini::AGENT,
+    &llxprt::AGENT,
+    &qwen::AGENT,
     &codex::AGENT,
     &cursor::AGENT,
     &copilot::AGENT,
