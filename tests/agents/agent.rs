@@ -18,6 +18,7 @@ pub(super) enum Agent {
     Gemini,
     Codex,
     Qwen,
+    Pi,
 }
 
 /// An agent that is.
@@ -44,8 +45,8 @@ impl Run {
 }
 
 impl Agent {
-    pub(super) fn all() -> [Self; 3] {
-        [Self::Gemini, Self::Codex, Self::Qwen]
+    pub(super) fn all() -> [Self; 4] {
+        [Self::Gemini, Self::Codex, Self::Qwen, Self::Pi]
     }
 
     fn word(self) -> &'static str {
@@ -53,6 +54,7 @@ impl Agent {
             Self::Gemini => "gemini",
             Self::Codex => "codex",
             Self::Qwen => "qwen",
+            Self::Pi => "pi",
         }
     }
 
@@ -64,6 +66,7 @@ impl Agent {
         let program = match self {
             Self::Gemini => Some(folder.join("node_modules/@google/gemini-cli/bundle/gemini.js")),
             Self::Codex => codex_in(&folder.join("node_modules/@openai")),
+            Self::Pi => Some(folder.join("node_modules/@mariozechner/pi-coding-agent/dist/cli.js")),
             Self::Qwen => Some(folder.join("node_modules/@qwen-code/qwen-code/cli.js")),
         };
         let program = program.filter(|program| program.is_file());
@@ -96,8 +99,11 @@ impl Installed {
         let model = Model::start(shell);
         self.configure(project, &model.url);
         let word = self.agent.word();
-        let connected =
-            Hook::new(project, &["connect", word]).env("CODEX_HOME", "").env("QWEN_HOME", "").run();
+        let connected = Hook::new(project, &["connect", word])
+            .env("CODEX_HOME", "")
+            .env("QWEN_HOME", "")
+            .env("PI_CODING_AGENT_DIR", "")
+            .run();
         assert_eq!(connected.status, 0, "{connected:?}");
         let mut command = self.command(project, &model.url);
         command.current_dir(project.path()).env_clear();
@@ -117,6 +123,9 @@ impl Installed {
             ("OPENAI_API_KEY", "none"),
             ("OPENAI_MODEL", "scripted"),
             ("QWEN_CODE_NO_RELAUNCH", "true"),
+            ("PI_OFFLINE", "1"),
+            ("PI_SKIP_VERSION_CHECK", "1"),
+            ("PI_TELEMETRY", "0"),
         ] {
             command.env(name, value);
         }
@@ -156,6 +165,15 @@ impl Installed {
                  \"general\": {\"enableAutoUpdate\": false, \"disableAutoUpdate\": true},\n  \
                  \"telemetry\": {\"enabled\": false}\n}\n",
             ),
+            Agent::Pi => write(
+                ".pi/agent/models.json",
+                &serde_json::json!({"providers": {"scripted": {"baseUrl": format!("{url}/v1"),
+                    "api": "openai-completions", "apiKey": "none", "models": [{"id": "scripted",
+                    "name": "scripted", "reasoning": false, "input": ["text"],
+                    "cost": {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0},
+                    "contextWindow": 100_000, "maxTokens": 4_096}]}}})
+                .to_string(),
+            ),
             Agent::Qwen => write(
                 ".qwen/settings.json",
                 "{\n  \"security\": {\"auth\": {\"selectedType\": \"openai\"}},\n  \
@@ -185,6 +203,12 @@ impl Installed {
     fn command(&self, project: &Project, _url: &str) -> Command {
         const PROMPT: &str = "Please do what there is to do.";
         match self.agent {
+            Agent::Pi => {
+                let mut command = Command::new("node");
+                command.arg(&self.program).args(["--provider", "scripted", "--model", "scripted"]);
+                command.args(["--mode", "json", "-p", PROMPT]);
+                command
+            }
             Agent::Qwen => {
                 let mut command = Command::new(&self.node);
                 command.arg(&self.program).args(["--auth-type", "openai"]);

@@ -1,5 +1,5 @@
-//! Real agents with hooks of ours: Gemini CLI, Codex CLI and Qwen Code, offline, against a scripted model on
-//! loopback.
+//! Real agents with hooks of ours: Gemini CLI, Codex CLI, Qwen Code and pi, offline, against a scripted model
+//! on loopback.
 //!
 //! They are installed by `.ci/agents`, into the folder that `HOOK_AGENTS` names or `target/agents`; where
 //! they are not there, these tests say so and are passed over.

@@ -8,6 +8,7 @@ mod cursor;
 mod doors;
 mod gemini;
 mod llxprt;
+mod pi;
 mod qwen;
 mod vscode;
 

@@ -53,6 +53,8 @@ const OWN_MARKS: &[(&str, &[&str])] = &[
     ("copilot", &["COPILOT"]),
     ("codex", &["PLUGIN"]),
     ("vscode", &[]),
+    ("pi", &["PI_"]),
+    ("omp", &["PI_"]),
 ];
 
 pub(super) fn launch(

@@ -34,6 +34,7 @@ mod launch;
 mod llxprt;
 mod matching;
 mod places;
+mod pi;
 mod qwen;
 mod rule;
 mod settings;
@@ -61,7 +62,7 @@ use table::{AgentEvent, Ours, Reach, Tool, Variable};
 pub use verdict::{Said, Verdict};
 
 /// Every agent there is a description of.
-pub static AGENTS: [&Agent; 8] = [
+pub static AGENTS: [&Agent; 10] = [
     &claude::AGENT,
     &gemini::AGENT,
     &llxprt::AGENT,
@@ -70,6 +71,8 @@ pub static AGENTS: [&Agent; 8] = [
     &cursor::AGENT,
     &copilot::AGENT,
     &vscode::AGENT,
+    &pi::PI,
+    &pi::OMP,
 ];
 
 /// The agent whose settings a file is, by where it stands.

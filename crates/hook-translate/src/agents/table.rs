@@ -51,7 +51,7 @@ pub struct Entry {
     pub file: &'static str,
     /// The file in a project; one that is not committed, where the agent has such.
     pub in_project: &'static str,
-    /// A file without any hooks.
+    /// A file without any hooks; or an extension, with a place for the commands that it asks.
     pub new_file: &'static str,
     /// What the user still has to do.
     pub remains: &'static str,

@@ -76,6 +76,10 @@ fn from_ours(agent: &Agent, event: &AgentEvent, input: &EventInput) -> Option<Ra
             (name, Some((_, arguments))) if name.starts_with("tool_input.") => {
                 arguments.fields().get(&name["tool_input.".len()..]).cloned()
             }
+            // The response's parts, as modules know them.
+            ("tool_response", _) if *their_name == "content" => {
+                ours.get("tool_response").map(super::pi::content_of)
+            }
             (name, _) => ours.get(name).cloned(),
         };
         if let Some(value) = value {
