@@ -10,8 +10,8 @@ use super::claude::{self, object_on, reason};
 use super::matching;
 use super::places::{Places, Plugins};
 use super::table::{
-    Agent, AgentEvent, Base, Directory, Entry, ExitTwo, Expands, Part, Reach, SettingsForm, Subject,
-    Timeouts, Tool, Variable, tool,
+    Agent, AgentEvent, Base, Directory, Entry, ExitTwo, Expands, Part, Reach, SettingsForm,
+    Subject, Timeouts, Tool, Variable, tool,
 };
 use super::verdict::{Said, Verdict, put};
 

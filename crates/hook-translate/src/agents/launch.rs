@@ -53,8 +53,16 @@ const OWN_MARKS: &[(&str, &[&str])] = &[
     ("copilot", &["COPILOT"]),
     ("codex", &["PLUGIN"]),
     ("vscode", &[]),
+    ("a3s", &[]),
     ("pi", &["PI_"]),
     ("omp", &["PI_"]),
+];
+
+/// What an extension's hooks have in their text, where variables are not replaced in braces anyway.
+pub(super) const OF_EXTENSION: &[(&str, Variable)] = &[
+    ("extensionPath", Variable::PluginRoot),
+    ("workspacePath", Variable::Cwd),
+    ("/", Variable::Word(std::path::MAIN_SEPARATOR_STR)),
 ];
 
 pub(super) fn launch(
@@ -103,10 +111,15 @@ pub(super) fn launch(
         .iter()
         .map(|(name, value)| (name.into(), expanded(value, &known).into()))
         .collect();
+    let of_extension: Vec<(OsString, OsString)> = OF_EXTENSION
+        .iter()
+        .filter(|_| hook.plugin_root.is_some())
+        .filter_map(|(name, variable)| Some(((*name).into(), value(*variable)?)))
+        .collect();
     let text = |text: &str| match agent.expands {
         Expands::Braces => replaced(text, &variables),
-        Expands::Quoted => quoted(text, &variables),
-        Expands::Never => text.to_owned(),
+        Expands::Quoted => quoted(&replaced(text, &of_extension), &variables),
+        Expands::Never => replaced(text, &of_extension),
     };
     let (program, arguments) = match &hook.command {
         HomeCommand::Program { program, arguments } => (

@@ -7,6 +7,7 @@ use hook_core::{JsonObject, RawJson};
 
 use super::claude::object_on;
 use super::gemini::{self, GEMINI};
+use super::places::{Places, Plugins};
 use super::table::{Agent, AgentEvent, Entry, Tool, Variable, tool};
 use super::verdict::{Said, Verdict};
 
@@ -34,18 +35,30 @@ pub(super) static AGENT: Agent = Agent {
     answer,
     say,
     entry: Some(Entry {
-        variable: Some("LLXPRT_CONFIG_HOME"),
-        folder: if cfg!(target_os = "macos") {
-            "Library/Preferences/llxprt-code"
-        } else {
-            ".config/llxprt-code"
-        },
         file: "settings.json",
         in_project: ".llxprt/settings.json",
         new_file: "{}\n",
         remains: "llxprt runs hooks only where its settings say so: add \"hooksConfig\": {\"enabled\": true}; and hooks \
                   of a project for an event take the place of the user's for it: connect such a project, too",
     }),
+    places: Places {
+        variable: Some("LLXPRT_CONFIG_HOME"),
+        folder: if cfg!(target_os = "macos") {
+            "Library/Preferences/llxprt-code"
+        } else {
+            ".config/llxprt-code"
+        },
+        project: &[".llxprt/settings.json"],
+        user: &["settings.json"],
+        system: &[],
+        plugins: Some(Plugins {
+            folders: "extensions/*",
+            files: &["gemini-extension.json"],
+            manifest: "llxprt-extension.json",
+            installed: None,
+            enabled: None,
+        }),
+    },
     ..GEMINI
 };
 

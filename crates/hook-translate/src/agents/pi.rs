@@ -8,6 +8,7 @@ use hook_core::{JsonObject, RawJson};
 
 use super::claude::{object_on, reason};
 use super::matching;
+use super::places::Places;
 use super::table::{
     Agent, AgentEvent, Base, Directory, Entry, Expands, SettingsForm, Subject, Timeouts, Tool, tool,
 };
@@ -146,15 +147,20 @@ pub(super) static OMP: Agent = Agent {
     title: "oh-my-pi",
     events: OMP_EVENTS,
     entry: Some(Entry {
-        variable: Some("PI_CODING_AGENT_DIR"),
-        folder: ".omp/agent",
         file: "extensions/hook.ts",
         in_project: ".omp/extensions/hook.ts",
         new_file: EXTENSION,
         remains: REMAINS,
     }),
+    places: no_files(".omp/agent"),
     ..FAMILY
 };
+
+/// The user's folder of one that keeps no hooks in files.
+const fn no_files(folder: &'static str) -> Places {
+    let variable = Some("PI_CODING_AGENT_DIR");
+    Places { variable, folder, project: &[], user: &[], system: &[], plugins: None }
+}
 
 const FAMILY: Agent = Agent {
     name: "pi",
@@ -179,14 +185,14 @@ const FAMILY: Agent = Agent {
     directory: Directory::OfEvent,
     takes_any_case: false,
     entry: Some(Entry {
-        variable: Some("PI_CODING_AGENT_DIR"),
-        folder: ".pi/agent",
         file: "extensions/hook.ts",
         in_project: ".pi/extensions/hook.ts",
         new_file: EXTENSION,
         remains: REMAINS,
     }),
-    places: &[],
+    places: no_files(".pi/agent"),
+    is_told_by_place: false,
+    runs_too: &[],
     runs_once: false,
 };
 

@@ -10,6 +10,7 @@ use super::claude::{TOOL_FAILURE, TOOL_RESULT, about_tool, blocking, compared};
 use super::claude::{take_specific, take_top};
 use super::gemini::GEMINI;
 use super::matching;
+use super::places::{Places, Plugins};
 use super::table::{
     Agent, AgentEvent, Entry, Expands, Part, Subject, Timeouts, Tool, Variable, tool,
 };
@@ -183,14 +184,26 @@ pub(super) static AGENT: Agent = Agent {
     answer,
     say,
     entry: Some(Entry {
-        variable: Some("QWEN_HOME"),
-        folder: ".qwen",
         file: "settings.json",
         in_project: ".qwen/settings.json",
         new_file: "{}\n",
         remains: "Qwen Code reads it by itself when it starts; a project's file only in a folder that it trusts",
     }),
-    places: &[".qwen/settings.json"],
+    places: Places {
+        variable: Some("QWEN_HOME"),
+        folder: ".qwen",
+        project: &[".qwen/settings.json"],
+        user: &["settings.json"],
+        system: &["etc/qwen-code/settings.json"],
+        plugins: Some(Plugins {
+            folders: "extensions/*",
+            files: &["hooks/hooks.json"],
+            manifest: "qwen-extension.json",
+            installed: None,
+            enabled: None,
+        }),
+    },
+    is_told_by_place: true,
     ..GEMINI
 };
 

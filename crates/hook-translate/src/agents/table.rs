@@ -192,6 +192,8 @@ pub(super) enum Base {
     Timestamp,
     /// The same, in milliseconds since 1970.
     Milliseconds,
+    /// An empty object.
+    Empty,
 }
 
 /// Which files of another agent one reads.

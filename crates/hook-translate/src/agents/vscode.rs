@@ -10,7 +10,8 @@ use super::claude::{self, object_on};
 use super::matching;
 use super::places::Places;
 use super::table::{
-    Agent, AgentEvent, Base, Directory, ExitTwo, Expands, Reach, SettingsForm, Subject, Timeouts, tool,
+    Agent, AgentEvent, Base, Directory, ExitTwo, Expands, Reach, SettingsForm, Subject, Timeouts,
+    tool,
 };
 use super::verdict::{Said, Verdict, put, put_specific};
 
