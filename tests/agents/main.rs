@@ -1,5 +1,5 @@
-//! Real agents with hooks of ours: Gemini CLI and Codex CLI, offline, against a scripted model on
-//! loopback.
+//! Real agents with hooks of ours: Gemini CLI, Codex CLI, Qwen Code and pi, offline, against a scripted model
+//! on loopback.
 //!
 //! They are installed by `.ci/agents`, into the folder that `HOOK_AGENTS` names or `target/agents`; where
 //! they are not there, these tests say so and are passed over.
@@ -12,6 +12,9 @@ mod model;
 use agent::{Agent, Run};
 use hook_tests::Project;
 use serde_json::{Value, json};
+
+/// Agents that run a tool with the arguments of the model, whatever hooks say.
+const HEAR_NO_CHANGE: &[&str] = &["qwen"];
 
 /// Hooks of the user's, in our own form, which every agent is to obey.
 fn hooks(hooks: &Value) -> Project {
@@ -52,9 +55,26 @@ fn a_tool_runs_with_what_a_hook_made_of_its_input() {
     let matched = json!([{"matcher": "run_shell_command", "hooks": [
         {"type": "command", "command": change}]}]);
     each(&json!({"BeforeTool": matched}), "touch as-it-was", |run, project| {
+        if HEAR_NO_CHANGE.contains(&run.agent) {
+            // Lost, as the bridge says; an agent that hears it one day is found here.
+            assert!(project.path().join("as-it-was").exists(), "{}: {}", run.agent, run.output);
+            return;
+        }
         assert!(project.path().join("changed").exists(), "{}: {}", run.agent, run.output);
         assert!(!project.path().join("as-it-was").exists(), "{}", run.agent);
     });
+}
+
+#[test]
+fn a_refused_prompt_reaches_no_model() {
+    let refuse = "echo 'not that' >&2; exit 2";
+    for agent in Agent::all() {
+        let Some(agent) = agent.installed() else { continue };
+        let project = hooks(&json!({"BeforeAgent": command(refuse)}));
+        let run = agent.run(&project, "touch touched");
+        assert_eq!(run.requests.len(), 0, "{}: {}", run.agent, run.output);
+        assert!(!project.path().join("touched").exists(), "{}", run.agent);
+    }
 }
 
 #[test]

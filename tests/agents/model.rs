@@ -1,4 +1,5 @@
-//! A model on loopback that calls the shell once and then answers: GenAI's streams and OpenAI's responses.
+//! A model on loopback that calls the shell once and then answers: GenAI's streams, OpenAI's responses and
+//! chat completions.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -113,6 +114,9 @@ fn answer(path: &str, body: &Value, shell: &str, has_tools: bool) -> (&'static s
     if path.ends_with("/responses") {
         return (STREAM, responses(body, shell, has_tools));
     }
+    if path.ends_with("/chat/completions") {
+        return chat(body, shell, has_tools);
+    }
     (JSON, json!({"object": "list", "data": [], "models": []}).to_string())
 }
 
@@ -154,4 +158,39 @@ fn responses(body: &Value, shell: &str, has_tools: bool) -> String {
         text.push_str(&format!("event: {kind}\ndata: {event}\n\n"));
     }
     text
+}
+
+fn chat(body: &Value, shell: &str, has_tools: bool) -> (&'static str, String) {
+    let answered = body["messages"].to_string().contains("\"role\":\"tool\"");
+    let is_called =
+        |name: &str| body["tools"].to_string().contains(&format!("\"name\":\"{name}\""));
+    let (delta, finished) = match has_tools && !answered {
+        true => {
+            let (name, arguments) = match is_called("run_shell_command") {
+                true => ("run_shell_command", json!({"command": shell, "description": "scripted"})),
+                false => ("bash", json!({"command": shell})),
+            };
+            let call = json!({"index": 0, "id": "call_1", "type": "function",
+                "function": {"name": name, "arguments": arguments.to_string()}});
+            (json!({"role": "assistant", "content": null, "tool_calls": [call]}), "tool_calls")
+        }
+        false => (json!({"role": "assistant", "content": "done"}), "stop"),
+    };
+    let usage = json!({"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2});
+    let whole = |kind: &str, choices: Value, usage: Value| {
+        json!({"id": "chatcmpl-1", "object": kind, "created": 1, "model": body["model"],
+            "choices": choices, "usage": usage})
+    };
+    if body["stream"] != true {
+        let choices = json!([{"index": 0, "message": delta, "finish_reason": finished}]);
+        return (JSON, whole("chat.completion", choices, usage).to_string());
+    }
+    let chunks = [
+        (json!([{"index": 0, "delta": delta, "finish_reason": null}]), Value::Null),
+        (json!([{"index": 0, "delta": {}, "finish_reason": finished}]), Value::Null),
+        (json!([]), usage),
+    ];
+    let chunks = chunks.map(|(choices, usage)| whole("chat.completion.chunk", choices, usage));
+    let lines: String = chunks.iter().map(|chunk| format!("data: {chunk}\n\n")).collect();
+    (STREAM, lines + "data: [DONE]\n\n")
 }

@@ -7,13 +7,23 @@ use serde_json::{Value, json};
 
 fn run(project: &Project, arguments: &[&str]) -> Finished {
     let hook = Hook::new(project, arguments);
-    let unset = ["CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME"];
+    let unset =
+        ["CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "LLXPRT_CONFIG_HOME", "QWEN_HOME"];
     unset.iter().fold(hook, |hook, name| hook.env(name, "")).run()
 }
 
-const AGENTS: [(&str, &str, &str); 5] = [
+/// Where it has the user's settings on this system.
+const LLXPRT: &str = if cfg!(target_os = "macos") {
+    "Library/Preferences/llxprt-code/settings.json"
+} else {
+    ".config/llxprt-code/settings.json"
+};
+
+const AGENTS: [(&str, &str, &str); 7] = [
     ("claude", ".claude/settings.json", ".claude/settings.local.json"),
     ("gemini", ".gemini/settings.json", ".gemini/settings.json"),
+    ("llxprt", LLXPRT, ".llxprt/settings.json"),
+    ("qwen", ".qwen/settings.json", ".qwen/settings.json"),
     ("codex", ".codex/hooks.json", ".codex/hooks.json"),
     ("cursor", ".cursor/hooks.json", ".cursor/hooks.json"),
     ("copilot", ".copilot/hooks/hook.json", ".github/hooks/hook.json"),

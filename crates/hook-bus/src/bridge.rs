@@ -76,8 +76,10 @@ impl Bridge {
         response: &HookExecutionResponse,
         unknown_guards: impl FnOnce(HookEventName) -> Option<String>,
     ) -> Bridged {
-        let said = self.said(response, unknown_guards);
+        let mut said = self.said(response, unknown_guards);
         let mut warnings: Vec<String> = response.processed.warnings.clone();
+        let title = self.agent.title();
+        warnings.extend(said.lost.drain(..).map(|lost| format!("{title} ignores {lost}")));
         let decision = response.processed.decision;
         if said.stdout.is_empty() && said.code == 0 && decision > PolicyDecision::Proceed {
             warnings.push(format!(

@@ -83,7 +83,10 @@ impl PartialEq for dyn Language {
 impl Eq for dyn Language {}
 
 /// The words of all agents that are described, as settings and the command line have them.
-pub const NAMES: [&str; 6] = ["claude", "gemini", "codex", "cursor", "copilot", "vscode"];
+pub const NAMES: [&str; 11] = [
+    "claude", "gemini", "llxprt", "qwen", "codex", "cursor", "copilot", "vscode", "pi", "omp",
+    "a3s",
+];
 
 /// A file in which an agent may keep hooks.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Gemini CLI's.
 
-use hook_tests::Project;
+use hook_tests::{Hook, Project};
 use serde_json::{Value, json};
 
 use super::{answer, assert_at_home, bridge, case, play, runs, settings, with};
@@ -166,4 +166,39 @@ fn timeouts_are_milliseconds() {
         bridge(&project, "gemini", &settings("BeforeTool", hook, None, true), "BeforeTool", &said);
     assert_eq!(answer(&finished), json!({}));
     assert!(finished.stderr.contains("timed out after 200ms"), "{}", finished.stderr);
+}
+
+#[test]
+fn an_extensions_hooks_find_its_folder() {
+    let project = Project::new();
+    project.write("ext with blank/g.sh", "echo no >&2; exit 2");
+    let said = with(&base(), "BeforeTool", &shell(), &project);
+    let command = "sh \"${extensionPath}${/}g.sh\" \"${workspacePath}\"";
+    let theirs = settings("BeforeTool", json!({"type": "command", "command": command}), None, true);
+    let hooks = project.write("ext with blank/hooks/hooks.json", &theirs.to_string());
+    let root = project.path().join("ext with blank").display().to_string();
+    let hooks = hooks.display().to_string();
+    let arguments = ["bridge", "gemini", "--settings", &hooks, "--plugin-root", &root];
+    let finished = Hook::new(&project, &arguments).stdin(said.to_string()).run();
+    assert_eq!(answer(&finished), json!({"decision": "deny", "reason": "no"}), "{finished:?}");
+}
+
+/// Found by the name of the agent, its file is read by its rules, and not as ours.
+#[test]
+fn files_that_are_found_are_read_by_its_rules() {
+    let project = Project::new();
+    let hooks = |source: &str, command: &str| json!([{"matcher": source, "hooks": [{"type": "command", "command": command}]}]);
+    let theirs = json!({"hooks": {"BeforeTool": hooks("shell", "echo no >&2; exit 3"),
+        "SessionStart": hooks("startup|resume", "touch ran")}});
+    let folder = project.home().join(".gemini");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("settings.json"), theirs.to_string()).unwrap();
+    let fire = |arguments: &[&str]| {
+        Hook::new(&project, &[&["fire", "--agent", "gemini"], arguments].concat()).run()
+    };
+    let tool = ["BeforeTool", "--tool", "run_shell_command", "--input", r#"{"tool_input":{}}"#];
+    let denied = fire(&tool);
+    assert_eq!(denied.status, 2, "any code but 0 and 1 denies: {denied:?}");
+    fire(&["SessionStart", "--input", r#"{"source":"startup"}"#]);
+    assert!(!project.path().join("ran").exists(), "a word, and no expression");
 }

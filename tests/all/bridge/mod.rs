@@ -1,6 +1,7 @@
 //! Hooks of other agents, run by `hook bridge` as at home: one file for each agent, with a case for each
 //! rule of its own.
 
+mod a3s;
 mod claude;
 mod codex;
 mod copilot;
@@ -9,7 +10,10 @@ mod doors;
 mod gemini;
 mod http;
 mod kinds;
+mod llxprt;
 mod loopback;
+mod pi;
+mod qwen;
 mod server;
 mod vscode;
 

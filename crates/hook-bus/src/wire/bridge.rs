@@ -112,6 +112,7 @@ pub(super) fn read_bridged(fields: &JsonObject) -> Option<Bridged> {
             stdout: text("stdout")?,
             stderr: text("stderr")?,
             code: u8::try_from(code).ok()?,
+            lost: Vec::new(),
         },
         warnings: warnings.iter().map(RawJson::to_text).collect::<Option<_>>()?,
     })

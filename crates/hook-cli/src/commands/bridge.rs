@@ -37,7 +37,7 @@ Examples:
   hook bridge claude --settings .claude/settings.json < event.json
   hook bridge cursor stop --settings .cursor/hooks.json < event.json")]
 pub(crate) struct Arguments {
-    /// The agent: claude, gemini, codex, cursor, copilot or vscode
+    /// The agent: claude, gemini, llxprt, qwen, codex, cursor, copilot, vscode, pi, omp or a3s
     agent: String,
     /// What the agent calls the event; by default what its input says
     event: Option<String>,

@@ -37,7 +37,7 @@ Examples:
   hook connect gemini --scope project
   hook connect codex --events PreToolUse,Stop")]
 pub(crate) struct Arguments {
-    /// The agent: claude, gemini, codex, cursor or copilot
+    /// The agent: claude, gemini, llxprt, qwen, codex, cursor, copilot, pi or omp
     #[arg(required_unless_present = "list")]
     agent: Option<String>,
     /// Whose settings are written: the user's, or this project's
@@ -56,7 +56,7 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct DisconnectArguments {
-    /// The agent: claude, gemini, codex, cursor or copilot
+    /// The agent: claude, gemini, llxprt, qwen, codex, cursor, copilot, pi or omp
     #[arg(required_unless_present = "all", conflicts_with = "all")]
     agent: Option<String>,
     /// Every agent, for the user and in this project

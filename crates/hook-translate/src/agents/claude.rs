@@ -10,21 +10,21 @@ use super::kind::{At, HttpRules, Kind, Plain};
 use super::matching;
 use super::places::{Places, Plugins};
 use super::table::{
-    Agent, AgentEvent, Base, Directory, Entry, ExitTwo, Part, SettingsForm, Subject, Timeouts,
-    Tool, Variable, tool,
+    Agent, AgentEvent, Base, Directory, Entry, ExitTwo, Expands, Part, SettingsForm, Subject,
+    Timeouts, Tool, Variable, tool,
 };
 use super::verdict::{Said, Verdict, put, put_specific};
 
 const TOOL_CALL: &[(&str, &str)] =
     &[("tool_name", "tool_name"), ("tool_input", "tool_input"), ("tool_call_id", "tool_use_id")];
-const TOOL_RESULT: &[(&str, &str)] = &[
+pub(super) const TOOL_RESULT: &[(&str, &str)] = &[
     ("tool_name", "tool_name"),
     ("tool_input", "tool_input"),
     ("tool_response", "tool_response"),
     ("tool_call_id", "tool_use_id"),
     ("duration_ms", "duration_ms"),
 ];
-const TOOL_FAILURE: &[(&str, &str)] = &[
+pub(super) const TOOL_FAILURE: &[(&str, &str)] = &[
     ("tool_name", "tool_name"),
     ("tool_input", "tool_input"),
     ("tool_call_id", "tool_use_id"),
@@ -32,7 +32,7 @@ const TOOL_FAILURE: &[(&str, &str)] = &[
 ];
 
 /// What Claude Code and those who took over its form call an event that is about a tool.
-const fn about_tool(name: &'static str, ours: Event) -> AgentEvent {
+pub(super) const fn about_tool(name: &'static str, ours: Event) -> AgentEvent {
     AgentEvent {
         subject: Subject::Tool,
         fields: TOOL_CALL,
@@ -42,11 +42,11 @@ const fn about_tool(name: &'static str, ours: Event) -> AgentEvent {
     }
 }
 
-const fn compared(name: &'static str, field: &'static str) -> AgentEvent {
+pub(super) const fn compared(name: &'static str, field: &'static str) -> AgentEvent {
     AgentEvent { subject: Subject::Field(field), ..AgentEvent::own(name) }
 }
 
-const fn blocking(event: AgentEvent) -> AgentEvent {
+pub(super) const fn blocking(event: AgentEvent) -> AgentEvent {
     AgentEvent { exit_two: ExitTwo::Denies, blocks: true, ..event }
 }
 
@@ -249,13 +249,13 @@ pub(super) static AGENT: Agent = Agent {
     settings: SettingsForm::Groups,
     kinds: KINDS,
     http: Some(HttpRules { plain: Plain::Everywhere, text_is_nothing_at: &["WorktreeCreate"] }),
-    timeout: Timeouts { keys: &["timeout"], unit: 1_000, default: 600_000 },
+    timeout: Timeouts::of(&["timeout"], 1_000, 600_000),
     shell: &["/bin/sh", "-c"],
     variables: &[
         ("CLAUDE_PROJECT_DIR", Variable::Project),
         ("CLAUDE_PLUGIN_ROOT", Variable::PluginRoot),
     ],
-    expands: true,
+    expands: Expands::Braces,
     matches: matching::claude,
     answer,
     say,
@@ -386,13 +386,7 @@ pub(super) fn exit_two(
 /// When its event is another one, by which the home takes nothing of it.
 fn of_object(event: &AgentEvent, fields: &JsonObject) -> Result<HookOutput, HookFailure> {
     let text = |name: &str| fields.get(name).and_then(RawJson::to_text);
-    let mut output = HookOutput {
-        should_continue: fields.get("continue").and_then(RawJson::to_bool).filter(|it| !it),
-        stop_reason: text("stopReason"),
-        system_message: text("systemMessage"),
-        suppress_output: fields.get("suppressOutput").and_then(RawJson::to_bool),
-        ..HookOutput::default()
-    };
+    let mut output = take_top(fields);
     match text("decision").as_deref() {
         Some("block") if event.blocks => output.decision = Some(Decision::Deny),
         Some("approve") if event.name == "PreToolUse" => output.decision = Some(Decision::Allow),
@@ -409,6 +403,18 @@ fn of_object(event: &AgentEvent, fields: &JsonObject) -> Result<HookOutput, Hook
     }
     take_specific(event, &specific, &mut output);
     Ok(output)
+}
+
+/// What an answer says of anything that happens.
+pub(super) fn take_top(fields: &JsonObject) -> HookOutput {
+    let text = |name: &str| fields.get(name).and_then(RawJson::to_text);
+    HookOutput {
+        should_continue: fields.get("continue").and_then(RawJson::to_bool).filter(|it| !it),
+        stop_reason: text("stopReason"),
+        system_message: text("systemMessage"),
+        suppress_output: fields.get("suppressOutput").and_then(RawJson::to_bool),
+        ..HookOutput::default()
+    }
 }
 
 fn wrong(reason: &str) -> HookFailure {

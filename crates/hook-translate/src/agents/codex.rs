@@ -11,8 +11,8 @@ use super::kind::{At, Kind};
 use super::matching;
 use super::places::{Places, Plugins};
 use super::table::{
-    Agent, AgentEvent, Base, Directory, Entry, ExitTwo, SettingsForm, Subject, Timeouts, Variable,
-    tool,
+    Agent, AgentEvent, Base, Directory, Entry, ExitTwo, Expands, SettingsForm, Subject, Timeouts,
+    Variable, tool,
 };
 use super::verdict::{Said, Verdict, put, put_specific};
 
@@ -126,13 +126,13 @@ pub(super) static AGENT: Agent = Agent {
     settings: SettingsForm::Groups,
     kinds: KINDS,
     http: None,
-    timeout: Timeouts { keys: &["timeout"], unit: 1_000, default: 600_000 },
+    timeout: Timeouts::of(&["timeout"], 1_000, 600_000),
     shell: &["bash", "-c"],
     variables: &[
         ("PLUGIN_ROOT", Variable::PluginRoot),
         ("CLAUDE_PLUGIN_ROOT", Variable::PluginRoot),
     ],
-    expands: true,
+    expands: Expands::Braces,
     matches: matching::codex,
     answer,
     say,

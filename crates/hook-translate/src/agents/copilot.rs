@@ -11,8 +11,8 @@ use super::kind::{At, HttpRules, Kind, Plain};
 use super::matching;
 use super::places::{Places, Plugins};
 use super::table::{
-    Agent, AgentEvent, Base, Directory, Entry, ExitTwo, Part, Reach, SettingsForm, Subject,
-    Timeouts, Tool, Variable, tool,
+    Agent, AgentEvent, Base, Directory, Entry, ExitTwo, Expands, Part, Reach, SettingsForm,
+    Subject, Timeouts, Tool, Variable, tool,
 };
 use super::verdict::{Said, Verdict, put};
 
@@ -250,14 +250,14 @@ pub(super) static AGENT: Agent = Agent {
         plain: Plain::Here { variable: "COPILOT_HOOK_ALLOW_LOCALHOST", not_at: GRANTING },
         text_is_nothing_at: &[],
     }),
-    timeout: Timeouts { keys: &["timeoutSec", "timeout"], unit: 1_000, default: 30_000 },
+    timeout: Timeouts::of(&["timeoutSec", "timeout"], 1_000, 30_000),
     shell: &["bash", "--norc", "--noprofile", "-c"],
     variables: &[
         ("COPILOT_CLI", Variable::Word("1")),
         ("COPILOT_PROJECT_DIR", Variable::Project),
         ("CLAUDE_PROJECT_DIR", Variable::Project),
     ],
-    expands: true,
+    expands: Expands::Braces,
     matches,
     answer,
     say,

@@ -11,8 +11,8 @@ use super::kind::{At, Kind};
 use super::matching;
 use super::places::{Places, Plugins};
 use super::table::{
-    Agent, AgentEvent, Base, Directory, Entry, ExitTwo, Part, Reach, SettingsForm, Subject,
-    Timeouts, Tool, Variable, tool,
+    Agent, AgentEvent, Base, Directory, Entry, ExitTwo, Expands, Part, Reach, SettingsForm,
+    Subject, Timeouts, Tool, Variable, tool,
 };
 use super::verdict::{Said, Verdict, put};
 
@@ -174,7 +174,7 @@ pub(super) static AGENT: Agent = Agent {
     settings: SettingsForm::Flat,
     kinds: KINDS,
     http: None,
-    timeout: Timeouts { keys: &["timeout"], unit: 1_000, default: 60_000 },
+    timeout: Timeouts::of(&["timeout"], 1_000, 60_000),
     shell: &["bash", "-c"],
     variables: &[
         ("CURSOR_PROJECT_DIR", Variable::Project),
@@ -183,7 +183,7 @@ pub(super) static AGENT: Agent = Agent {
         ("CURSOR_TRANSCRIPT_PATH", Variable::Transcript),
         ("CURSOR_PLUGIN_ROOT", Variable::PluginRoot),
     ],
-    expands: true,
+    expands: Expands::Braces,
     matches: matching::cursor,
     answer,
     say,

@@ -54,6 +54,9 @@ impl Agent {
         events: &[&str],
         command: &dyn Fn(&str) -> String,
     ) -> Result<String, NotEditable> {
+        if let Some(parts) = self.extension() {
+            return with_commands(parts, was_there, events, command);
+        }
         let new = || self.entry.as_ref().map_or("{}\n", |entry| entry.new_file).to_owned();
         let mut text = match was_there {
             Some(text) => text.to_owned(),
@@ -80,6 +83,9 @@ impl Agent {
     /// Whether a text was made by [`connected`](Self::connected) where there was none, and has nothing but
     /// its entries.
     pub fn is_made_here(&self, text: &str) -> bool {
+        if let Some(parts) = self.extension() {
+            return commands_in(parts, text).is_some();
+        }
         let empty = self.entry.as_ref().map_or("", |entry| entry.new_file);
         let is_dense = text.starts_with(OF_OURS) || empty != "{}\n";
         is_dense && self.disconnected(text).is_ok_and(|rest| rest == empty)
@@ -90,6 +96,12 @@ impl Agent {
     /// # Errors
     /// When it is no JSON, or something else stands where the entries belong.
     pub fn disconnected(&self, text: &str) -> Result<String, NotEditable> {
+        if let Some(parts) = self.extension() {
+            return match text.trim().is_empty() || commands_in(parts, text).is_some() {
+                true => Ok(String::new()),
+                false => Err(not_ours("remove it by hand, or connect again")),
+            };
+        }
         let mut text = text.to_owned();
         // One at a time: each removal moves what is behind it.
         while let Some(cut) = self.first_cut(&text)? {
@@ -103,6 +115,9 @@ impl Agent {
     /// # Errors
     /// When the text is no JSON, or something else stands where the entries belong.
     pub fn connections(&self, text: &str) -> Result<Vec<(String, String)>, NotEditable> {
+        if let Some(parts) = self.extension() {
+            return Ok(commands_in(parts, text).unwrap_or_default());
+        }
         let Some(hooks) = hooks_of(&root_of(text)?)? else { return Ok(Vec::new()) };
         let mut found = Vec::new();
         for (event, list) in object(&hooks, "hooks")?.iter() {
@@ -111,6 +126,11 @@ impl Agent {
             }
         }
         Ok(found)
+    }
+
+    /// An extension before and after its commands, where that is how the agent asks.
+    fn extension(&self) -> Option<(&'static str, &'static str)> {
+        self.entry.as_ref()?.new_file.split_once("@@COMMANDS@@")
     }
 
     /// The commands of an element that call `hook bridge` for this event.
@@ -207,7 +227,37 @@ impl Agent {
 
 /// How long an agent waits, in seconds. An event whose hooks are short has its own limit.
 pub(super) fn patience(event: &AgentEvent) -> u64 {
-    if event.timeout.is_some() { 30 } else { PATIENCE }
+    event.longest.unwrap_or(if event.timeout.is_some() { 30 } else { PATIENCE })
+}
+
+/// An extension with the commands of these events, in the place of one that was written before.
+fn with_commands(
+    (before, after): (&str, &str),
+    was_there: Option<&str>,
+    events: &[&str],
+    command: &dyn Fn(&str) -> String,
+) -> Result<String, NotEditable> {
+    let own = before.lines().next().unwrap_or_default();
+    if was_there.is_some_and(|text| !text.trim().is_empty() && !text.starts_with(own)) {
+        return Err(not_ours("nothing was written"));
+    }
+    let mut commands = JsonObject::new();
+    for event in events {
+        commands.insert(*event, RawJson::from_text(&command(event)));
+    }
+    Ok(format!("{before}{}{after}", commands.to_raw().as_str()))
+}
+
+/// The commands of an extension that is ours to the byte: each event with its own.
+fn commands_in((before, after): (&str, &str), text: &str) -> Option<Vec<(String, String)>> {
+    let commands = text.strip_prefix(before)?.strip_suffix(after)?;
+    let commands = RawJson::parse(commands).ok()?.to_object().ok()?;
+    commands.iter().map(|(event, command)| Some((event.to_owned(), command.to_text()?))).collect()
+}
+
+fn not_ours(what: &str) -> NotEditable {
+    let message = format!("it is not as `hook connect` writes it; {what}");
+    NotEditable { at: 0..0, message }
 }
 
 fn quoted(text: &str) -> String {
@@ -331,7 +381,10 @@ mod tests {
 
     #[test]
     fn what_is_put_in_is_taken_out_again_to_the_byte() {
-        for agent in AGENTS.into_iter().filter(|agent| agent.entry_places().is_some()) {
+        let with_settings = |agent: &&crate::agents::Agent| {
+            agent.entry_places().is_some() && agent.extension().is_none()
+        };
+        for agent in AGENTS.into_iter().filter(with_settings) {
             let events: Vec<&str> = agent.asks().map(|(event, _)| event).collect();
             let first = events[0];
             for text in [
@@ -363,6 +416,26 @@ mod tests {
             });
             let empty = agent.entry_places().unwrap().new_file;
             assert_eq!(agent.disconnected(&made.unwrap()).unwrap(), empty);
+        }
+    }
+
+    #[test]
+    fn an_extension_is_ours_to_the_byte_or_left_alone() {
+        for agent in [agent("pi").unwrap(), agent("omp").unwrap()] {
+            let events: Vec<&str> = agent.asks().map(|(event, _)| event).collect();
+            let command = |event: &str| format!("'/a b/hook' bridge {} {event}", agent.word());
+            let made = agent.connected(None, &events, &command).unwrap();
+            assert_eq!(agent.connections(&made).unwrap().len(), events.len());
+            assert_eq!(agent.connected(Some(&made), &events, &command).unwrap(), made);
+            assert!(agent.is_made_here(&made));
+            assert_eq!(agent.disconnected(&made).unwrap(), "");
+            let changed = made.replace("refused", "ignored");
+            assert!(agent.disconnected(&changed).is_err());
+            // One of another version is written anew.
+            assert_eq!(agent.connected(Some(&changed), &events, &command).unwrap(), made);
+            let other = "export default function () {}";
+            assert!(agent.connected(Some(other), &events, &command).is_err());
+            assert!(agent.disconnected(other).is_err());
         }
     }
 

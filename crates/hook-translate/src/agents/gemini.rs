@@ -10,10 +10,12 @@ use super::kind::COMMANDS;
 use super::matching;
 use super::places::{Places, Plugins};
 use super::table::{
-    Agent, AgentEvent, Base, Directory, Entry, Part, SettingsForm, Subject, Timeouts, Variable,
+    Agent, AgentEvent, Base, Directory, Entry, Expands, Part, SettingsForm, Subject, Timeouts,
+    Variable,
 };
 use super::verdict::{Said, Verdict, put, put_specific};
 
+/// The fields of an event about a tool.
 const TOOL: &[(&str, &str)] = &[
     ("tool_name", "tool_name"),
     ("tool_input", "tool_input"),
@@ -76,7 +78,10 @@ const EVENTS: &[AgentEvent] = &[
     ),
 ];
 
-pub(super) static AGENT: Agent = Agent {
+pub(super) static AGENT: Agent = GEMINI;
+
+/// Gemini CLI, from which others differ in little.
+pub(super) const GEMINI: Agent = Agent {
     name: "gemini",
     title: "Gemini CLI",
     events: EVENTS,
@@ -92,7 +97,7 @@ pub(super) static AGENT: Agent = Agent {
     settings: SettingsForm::Groups,
     kinds: COMMANDS,
     http: None,
-    timeout: Timeouts { keys: &["timeout"], unit: 1, default: 60_000 },
+    timeout: Timeouts::of(&["timeout"], 1, 60_000),
     shell: &["bash", "-c"],
     variables: &[
         ("GEMINI_PROJECT_DIR", Variable::Cwd),
@@ -100,7 +105,7 @@ pub(super) static AGENT: Agent = Agent {
         ("GEMINI_SESSION_ID", Variable::Session),
         ("CLAUDE_PROJECT_DIR", Variable::Cwd),
     ],
-    expands: false,
+    expands: Expands::Quoted,
     matches: matching::gemini,
     answer,
     say,
@@ -165,18 +170,24 @@ fn answer(_event: &AgentEvent, ended: &Ended<'_>) -> HomeAnswer {
 /// What is said to Gemini CLI: always an object on standard output and exit 0, since it reads standard
 /// error where there is nothing else.
 fn say(event: &AgentEvent, verdict: &Verdict<'_>) -> Said {
+    // It asks only before a tool.
+    said(event, verdict, event.name == "BeforeTool")
+}
+
+/// The same for one that asks its user, or not.
+pub(super) fn said(event: &AgentEvent, verdict: &Verdict<'_>, can_ask: bool) -> Said {
     let mut answer = JsonObject::new();
     if verdict.stops() {
         answer.insert("continue", RawJson::from_bool(false));
         put(&mut answer, "stopReason", Some(verdict.why()));
     }
-    // It asks only before a tool.
     let word = match verdict.word() {
-        Some("ask") if event.name != "BeforeTool" => Some("deny"),
+        Some("ask") if !can_ask => Some("deny"),
         word => word,
     };
     put(&mut answer, "decision", word);
-    put(&mut answer, "reason", verdict.word_reason());
+    let reason = if word == Some("deny") { Some(verdict.why()) } else { verdict.word_reason() };
+    put(&mut answer, "reason", reason);
     put(&mut answer, "systemMessage", verdict.system_message);
     if verdict.answer.is_some_and(|answer| answer.suppress_output == Some(true)) {
         answer.insert("suppressOutput", RawJson::from_bool(true));

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use hook_core::language::{HomeCommand, HomeHook, Launch, Place};
 use hook_core::{RawJson, RawObject};
 
-use super::table::{Agent, Base, Directory, Variable};
+use super::table::{Agent, Base, Directory, Expands, Variable};
 
 /// Variables by which scripts tell the agent that runs them.
 const MARKS: &[&str] = &[
@@ -35,16 +35,34 @@ const MARKS: &[&str] = &[
     "PLUGIN_ROOT",
     "PLUGIN_DATA",
     "LLXPRT_PROJECT_DIR",
+    "QWEN_PROJECT_DIR",
+    "QWEN_CODE_PROJECT_DIR",
+    "QWEN_CODE_SESSION_ID",
+    "QWEN_CODE_PROMPT_ID",
+    "QWEN_CODE_AGENT_ID",
+    "PI_CODING_AGENT",
 ];
 
 /// The marks that an agent's own hooks have.
 const OWN_MARKS: &[(&str, &[&str])] = &[
     ("claude", &["CLAUDE"]),
     ("gemini", &["GEMINI"]),
+    ("llxprt", &["LLXPRT"]),
+    ("qwen", &["QWEN"]),
     ("cursor", &["CURSOR"]),
     ("copilot", &["COPILOT"]),
     ("codex", &["PLUGIN"]),
     ("vscode", &[]),
+    ("a3s", &[]),
+    ("pi", &["PI_"]),
+    ("omp", &["PI_"]),
+];
+
+/// What an extension's hooks have in their text, where variables are not replaced in braces anyway.
+pub(super) const OF_EXTENSION: &[(&str, Variable)] = &[
+    ("extensionPath", Variable::PluginRoot),
+    ("workspacePath", Variable::Cwd),
+    ("/", Variable::Word(std::path::MAIN_SEPARATOR_STR)),
 ];
 
 pub(super) fn launch(
@@ -73,11 +91,14 @@ pub(super) fn launch(
         })
     };
     let mut variables: Vec<(OsString, OsString)> = Vec::new();
+    let mut kept = Vec::new();
     for (name, variable) in agent.variables {
         // What the agent itself has set is better than what is made up here.
         let is_set = place.variable(name).is_some_and(|value| !value.is_empty());
         let is_set = is_set && !matches!(variable, Variable::PluginRoot | Variable::Session);
-        if let Some(value) = value(*variable).filter(|_| !is_set) {
+        if is_set {
+            kept.push(*name);
+        } else if let Some(value) = value(*variable) {
             variables.push((name.into(), value));
         }
     }
@@ -90,9 +111,15 @@ pub(super) fn launch(
         .iter()
         .map(|(name, value)| (name.into(), expanded(value, &known).into()))
         .collect();
+    let of_extension: Vec<(OsString, OsString)> = OF_EXTENSION
+        .iter()
+        .filter(|_| hook.plugin_root.is_some())
+        .filter_map(|(name, variable)| Some(((*name).into(), value(*variable)?)))
+        .collect();
     let text = |text: &str| match agent.expands {
-        true => replaced(text, &variables),
-        false => quoted(text, &variables),
+        Expands::Braces => replaced(text, &variables),
+        Expands::Quoted => quoted(&replaced(text, &of_extension), &variables),
+        Expands::Never => replaced(text, &of_extension),
     };
     let (program, arguments) = match &hook.command {
         HomeCommand::Program { program, arguments } => (
@@ -115,7 +142,7 @@ pub(super) fn launch(
     variables.extend(own);
     let without = MARKS
         .iter()
-        .filter(|mark| !is_own(agent, mark))
+        .filter(|mark| !is_own(agent, mark) && !kept.contains(mark))
         .filter(|mark| variables.iter().all(|(name, _)| name.as_os_str() != **mark))
         .copied()
         .collect();

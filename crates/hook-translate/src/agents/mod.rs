@@ -23,6 +23,7 @@
 //! # Ok::<(), hook_core::JsonError>(())
 //! ```
 
+mod a3s;
 mod asking;
 mod claude;
 mod codex;
@@ -33,8 +34,11 @@ mod gemini;
 mod http;
 mod kind;
 mod launch;
+mod llxprt;
 mod matching;
+mod pi;
 mod places;
+mod qwen;
 mod rule;
 mod settings;
 mod shape;
@@ -62,13 +66,18 @@ use table::{AgentEvent, Ours, Reach, Tool, Variable};
 pub use verdict::{Said, Verdict};
 
 /// Every agent there is a description of.
-pub static AGENTS: [&Agent; 6] = [
+pub static AGENTS: [&Agent; 11] = [
     &claude::AGENT,
     &gemini::AGENT,
+    &llxprt::AGENT,
+    &qwen::AGENT,
     &codex::AGENT,
     &cursor::AGENT,
     &copilot::AGENT,
     &vscode::AGENT,
+    &pi::PI,
+    &pi::OMP,
+    &a3s::AGENT,
 ];
 
 /// The agent whose settings a file is, by where it stands.
@@ -265,8 +274,10 @@ impl Language for Agent {
     }
 
     fn variable(&self, name: &str) -> Option<HomeDirectory> {
-        let (_, variable) = self.variables.iter().find(|(known, _)| *known == name)?;
-        match variable {
+        let of_plugin =
+            launch::OF_EXTENSION.iter().filter(|_| self.expands != table::Expands::Braces);
+        let known = self.variables.iter().chain(of_plugin).find(|(known, _)| *known == name);
+        match known?.1 {
             Variable::Project => Some(HomeDirectory::Project),
             Variable::Cwd => Some(HomeDirectory::OfEvent),
             Variable::PluginRoot => Some(HomeDirectory::Plugin),

@@ -11,10 +11,13 @@ use hook_core::text::shortened;
 use hook_core::{JsonKind, JsonObject, RawJson};
 
 use super::kind::{self, HttpSettings, Kind};
-use super::table::{Agent, AgentEvent, SettingsForm};
+use super::table::{Agent, AgentEvent, SettingsForm, Timeouts};
 
 /// How long any hook may run, in milliseconds: a day.
 const LONGEST: u64 = 86_400_000;
+
+/// What stood beside the events once, and is passed over by those who have known it.
+const SWITCHES: &[&str] = &["enabled", "disabled", "notifications"];
 
 /// Reads a file of an agent.
 pub(super) fn read(agent: &'static Agent, text: &str, file: &HomeFile<'_>) -> HomeSettings {
@@ -77,6 +80,11 @@ impl Reader<'_> {
         if config.get("enabled").and_then(RawJson::to_bool) == Some(false) {
             return;
         }
+        let tools = fields.get("tools").and_then(|it| it.to_object().ok()).unwrap_or_default();
+        let is_off = tools.get("enableHooks").and_then(RawJson::to_bool) == Some(false);
+        if is_off && self.agent.name == "llxprt" {
+            return;
+        }
         let disabled = config.get("disabled").and_then(RawJson::to_items).unwrap_or_default();
         self.http = HttpSettings::of(&fields);
         self.disabled = disabled.iter().filter_map(RawJson::to_text).collect();
@@ -86,7 +94,7 @@ impl Reader<'_> {
             self.problem(hooks.range(), "hooks", message, HomeLoss::Hooks);
             return;
         };
-        for (name, definitions) in events.iter() {
+        for (name, definitions) in events.iter().filter(|(name, _)| !SWITCHES.contains(name)) {
             let path = format!("hooks.{name}");
             let Some(event) = self.agent.event(name) else {
                 let message = format!(
@@ -191,7 +199,7 @@ impl Reader<'_> {
             return;
         }
         let timeouts = self.agent.timeout;
-        let timeout = timeouts.keys.iter().find_map(|key| seconds(fields.get(key)?, timeouts.unit));
+        let timeout = timeouts.keys.iter().find_map(|key| milliseconds(fields.get(key)?, timeouts));
         let timeout = timeout.or(kind.timeout).or(event.timeout).unwrap_or(timeouts.default);
         let blocks_on_failure = flag("failClosed") || text("onFailure").as_deref() == Some("block");
         // Only commands go on by themselves.
@@ -328,8 +336,11 @@ fn command(fields: &JsonObject) -> Option<HomeCommand> {
 }
 
 /// A timeout in milliseconds; a fraction of a second is one.
-fn seconds(value: &RawJson, unit: u64) -> Option<u64> {
+fn milliseconds(value: &RawJson, timeouts: Timeouts) -> Option<u64> {
     let number: f64 = (value.kind() == JsonKind::Number).then(|| value.as_str().parse().ok())??;
+    let is_milliseconds = |from: u64| number >= Duration::from_millis(from).as_secs_f64() * 1000.0;
+    let unit =
+        if timeouts.milliseconds_from.is_some_and(is_milliseconds) { 1 } else { timeouts.unit };
     let milliseconds = number * Duration::from_millis(unit).as_secs_f64() * 1000.0;
     let longest = Duration::from_millis(LONGEST).as_secs_f64() * 1000.0;
     if !milliseconds.is_finite() || milliseconds <= 0.0 {

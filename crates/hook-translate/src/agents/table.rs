@@ -27,8 +27,8 @@ pub struct Agent {
     pub(super) shell: &'static [&'static str],
     /// Variables that its hooks have.
     pub(super) variables: &'static [(&'static str, Variable)],
-    /// Whether `${NAME}` of these variables is replaced in a command before the shell sees it.
-    pub(super) expands: bool,
+    /// What of these variables is replaced in a command before the shell sees it.
+    pub(super) expands: Expands,
     pub(super) matches: fn(&AgentEvent, &HomeHook, &JsonObject) -> bool,
     pub(super) answer: fn(&AgentEvent, &Ended<'_>) -> HomeAnswer,
     pub(super) say: fn(&AgentEvent, &Verdict<'_>) -> Said,
@@ -56,7 +56,7 @@ pub struct Entry {
     pub file: &'static str,
     /// The file in a project; one that is not committed, where the agent has such.
     pub in_project: &'static str,
-    /// A file without any hooks.
+    /// A file without any hooks; or an extension, with a place for the commands that it asks.
     pub new_file: &'static str,
     /// What the user still has to do.
     pub remains: &'static str,
@@ -84,6 +84,8 @@ pub(super) struct AgentEvent {
     pub(super) missing: &'static [(&'static str, &'static str)],
     /// The timeout of its hooks where it is another than the agent's, in milliseconds.
     pub(super) timeout: Option<u64>,
+    /// How long the agent waits for all hooks of it, whatever their timeouts, in seconds.
+    pub(super) longest: Option<u64>,
     /// The fields that every input has, and the names of tools, where they are others than the agent's.
     pub(super) base: Option<&'static [(Base, &'static str)]>,
     pub(super) tools: Option<&'static [Tool]>,
@@ -105,6 +107,7 @@ impl AgentEvent {
             fields: &[],
             missing: &[],
             timeout: None,
+            longest: None,
             base: None,
             tools: None,
             is_asked_elsewhere: false,
@@ -194,6 +197,8 @@ pub(super) enum Base {
     Timestamp,
     /// The same, in milliseconds since 1970.
     Milliseconds,
+    /// An empty object.
+    Empty,
 }
 
 /// Which files of another agent one reads.
@@ -225,6 +230,15 @@ pub(super) struct Timeouts {
     pub(super) unit: u64,
     /// In milliseconds.
     pub(super) default: u64,
+    /// The number from which on it is read as milliseconds, whatever the unit.
+    pub(super) milliseconds_from: Option<u64>,
+}
+
+impl Timeouts {
+    /// A unit of so many milliseconds, and the default in milliseconds.
+    pub(super) const fn of(keys: &'static [&'static str], unit: u64, default: u64) -> Self {
+        Self { keys, unit, default, milliseconds_from: None }
+    }
 }
 
 /// The value of a variable.
@@ -236,6 +250,17 @@ pub(super) enum Variable {
     Transcript,
     PluginRoot,
     Word(&'static str),
+}
+
+/// What is replaced in a command before the shell sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Expands {
+    /// `${NAME}`, by the value as it is.
+    Braces,
+    /// `$NAME`, by the value in quotes.
+    Quoted,
+    /// Nothing: the shell does it.
+    Never,
 }
 
 /// Where a hook runs.

@@ -76,10 +76,19 @@ fn from_ours(agent: &Agent, event: &AgentEvent, input: &EventInput) -> Option<Ra
             (name, Some((_, arguments))) if name.starts_with("tool_input.") => {
                 arguments.fields().get(&name["tool_input.".len()..]).cloned()
             }
-            (name, _) => ours.get(name).cloned(),
+            // The response's parts, as modules know them.
+            ("tool_response", _) if *their_name == "content" => {
+                ours.get("tool_response").map(super::pi::content_of)
+            }
+            (name, _) => our_value(&ours, name),
+        };
+        // That it succeeded is not said, but that it failed.
+        let value = match *their_name {
+            "result.success" => value.or_else(|| Some(RawJson::from_bool(false))),
+            _ => value,
         };
         if let Some(value) = value {
-            told.insert(*their_name, value);
+            put_at(&mut told, their_name, super::a3s::value_of(their_name, value));
         }
     }
     // What the host says beside it belongs to its own words, and may be these.
@@ -89,6 +98,23 @@ fn from_ours(agent: &Agent, event: &AgentEvent, input: &EventInput) -> Option<Ra
         }
     }
     Some(told.to_raw())
+}
+
+/// A field of ours; behind a dot, one of its fields.
+fn our_value(ours: &JsonObject, name: &str) -> Option<RawJson> {
+    match name.split_once('.') {
+        Some((outer, inner)) => ours.get(outer)?.to_object().ok()?.get(inner).cloned(),
+        None => ours.get(name).cloned(),
+    }
+}
+
+/// Puts a value into a field, or, behind a dot, into a field of it.
+fn put_at(told: &mut JsonObject, name: &str, value: RawJson) {
+    let Some((outer, inner)) = name.split_once('.') else { return told.insert(name, value) };
+    let fields = told.get(outer).and_then(|it| it.to_object().ok());
+    let mut fields = fields.unwrap_or_default();
+    fields.insert(inner, value);
+    told.insert(outer, fields.to_raw());
 }
 
 fn is_part(part: Part, input: &EventInput, ours: &JsonObject) -> bool {
@@ -115,6 +141,7 @@ fn base_value(base: Base, event: &AgentEvent, input: &EventInput) -> RawJson {
         Base::Roots => RawJson::from_items([&RawJson::from_text(&input.cwd)]),
         Base::Event => RawJson::from_text(event.name),
         Base::Timestamp => RawJson::from_text(&input.timestamp),
+        Base::Empty => RawObject::empty().into(),
         Base::Milliseconds => RawJson::from_integer(
             std::time::SystemTime::now()
                 .duration_since(std::time::UNIX_EPOCH)
@@ -150,7 +177,7 @@ pub(super) fn to_ours(
                 }
             }
             Base::Timestamp => request.insert("timestamp", value.clone()),
-            Base::Event | Base::Milliseconds => {}
+            Base::Event | Base::Milliseconds | Base::Empty => {}
         }
     }
     let tool_name = |fields: &JsonObject| {
@@ -183,9 +210,11 @@ pub(super) fn to_ours(
         let value = match (*our_name, &tool) {
             ("tool_name", Some((name, _))) => Some(RawJson::from_text(name)),
             ("tool_input", Some((_, arguments))) => Some(arguments.clone().into()),
-            (name, _) if name.starts_with("tool_input.") => None,
+            (name, _) if name.contains('.') => None,
             ("error", _) => fields.get(their_name).map(error_of),
-            (_, _) => fields.get(their_name).filter(|value| !value.is_null()).cloned(),
+            ("is_error", _) if *their_name == "result.success" => our_value(&fields, their_name)
+                .map(|it| RawJson::from_bool(it.to_bool() != Some(true))),
+            (_, _) => our_value(&fields, their_name).filter(|value| !value.is_null()),
         };
         if let Some(value) = value {
             request.insert(*our_name, value);

@@ -113,6 +113,8 @@ pub struct Said {
     pub stderr: String,
     /// The exit code.
     pub code: u8,
+    /// What hooks said that the agent has no ear for.
+    pub lost: Vec<&'static str>,
 }
 
 impl Said {

@@ -11,7 +11,8 @@ use super::kind::COMMANDS;
 use super::matching;
 use super::places::Places;
 use super::table::{
-    Agent, AgentEvent, Base, Directory, ExitTwo, Reach, SettingsForm, Subject, Timeouts, tool,
+    Agent, AgentEvent, Base, Directory, ExitTwo, Expands, Reach, SettingsForm, Subject, Timeouts,
+    tool,
 };
 use super::verdict::{Said, Verdict, put, put_specific};
 
@@ -89,10 +90,10 @@ pub(super) static AGENT: Agent = Agent {
     settings: SettingsForm::Both,
     kinds: COMMANDS,
     http: None,
-    timeout: Timeouts { keys: &["timeout", "timeoutSec"], unit: 1_000, default: 30_000 },
+    timeout: Timeouts::of(&["timeout", "timeoutSec"], 1_000, 30_000),
     shell: &["/bin/sh", "-c"],
     variables: &[],
-    expands: true,
+    expands: Expands::Braces,
     matches: matching::anything,
     answer,
     say,

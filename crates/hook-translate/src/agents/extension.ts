@@ -1,0 +1,193 @@
+// Written by `hook connect`, which writes it anew; `hook disconnect` takes it away again.
+// It asks hooks about what happens here, and does what they answer.
+import { spawn, spawnSync } from "node:child_process";
+
+const COMMANDS = @@COMMANDS@@;
+const PATIENCE = 120_000; // milliseconds
+const LONGEST = 8_388_608; // characters of an answer
+const TURNS = 8; // how often hooks may have the agent go on, one time after the other
+
+/** Runs the command of an event: its exit code, or why there is none, and what it printed. */
+function run(command, said) {
+  return new Promise((resolve) => {
+    const ownGroup = process.platform !== "win32";
+    const child = spawn(command, { shell: true, detached: ownGroup, windowsHide: true });
+    let [out, err] = ["", ""];
+    const end = (result) => {
+      clearTimeout(timer);
+      resolve({ out, err: err.trim(), ...result });
+    };
+    const timer = setTimeout(() => {
+      try {
+        ownGroup ? process.kill(-child.pid, "SIGKILL") : child.kill();
+      } catch {
+        // It has ended by itself.
+      }
+      end({ lost: "hooks did not answer in time" });
+    }, PATIENCE);
+    child.stdout.setEncoding("utf8").on("data", (text) => (out = (out + text).slice(0, LONGEST)));
+    child.stderr.setEncoding("utf8").on("data", (text) => (err = (err + text).slice(0, LONGEST)));
+    child.stdin.on("error", () => {}); // It need not read.
+    child.on("error", (error) => end({ code: 127, err: String(error) }));
+    child.on("close", (code) => end(code === null ? { lost: "hooks were ended" } : { code }));
+    child.stdin.end(JSON.stringify(said));
+  });
+}
+
+/** The same without a pause, for what is not waited for here. */
+function runAtOnce(command, said) {
+  const limits = { timeout: PATIENCE, maxBuffer: LONGEST, killSignal: "SIGKILL" };
+  const input = JSON.stringify(said);
+  const { status, error, stdout, stderr } = spawnSync(command, { shell: true, input, encoding: "utf8", ...limits });
+  const ended = status === null ? { lost: error ? String(error) : "hooks were ended" } : { code: status };
+  return { out: stdout ?? "", err: (stderr ?? "").trim(), ...ended };
+}
+
+/** What hooks answer; `{refused}` where they refuse, or where it cannot be known that they do not. */
+async function ask(event, fields, ctx) {
+  if (!(event in COMMANDS)) return {};
+  return obeyed(await run(COMMANDS[event], saying(event, fields, ctx)), ctx);
+}
+
+function saying(event, fields, ctx) {
+  return {
+    type: event,
+    session_id: ctx.sessionManager?.getSessionId?.() ?? "",
+    transcript_path: ctx.sessionManager?.getSessionFile?.() ?? "",
+    cwd: ctx.cwd,
+    ...fields,
+  };
+}
+
+function obeyed({ code, lost, out, err }, ctx) {
+  if (lost) return { refused: lost };
+  if (code === 2) return { refused: err || "a hook refuses it, and does not say why" };
+  // One that is not there, or could not ask, refuses nothing; but it is said.
+  if (err) tell(ctx, err);
+  if (code !== 0) return {};
+  try {
+    const answer = out.trim() ? JSON.parse(out) : {};
+    if (answer.notify) tell(ctx, answer.notify);
+    if (answer.abort) ctx.abort?.();
+    return answer;
+  } catch {
+    return { refused: "what hooks answered is no JSON" };
+  }
+}
+
+function tell(ctx, text) {
+  if (ctx.hasUI) ctx.ui.notify(text, "warning");
+  else console.error(`hook: ${text}`);
+}
+
+const text = (text) => ({ type: "text", text });
+const textOf = (content) =>
+  typeof content === "string"
+    ? content
+    : (content ?? []).filter((part) => part.type === "text").map((part) => part.text).join("\n");
+
+export default function (pi) {
+  let context = []; // For the model, with the next prompt.
+  let prompt = "";
+  let refused; // Why the prompt is refused, where the agent asks too late to refuse it.
+  let turns = 0;
+
+  pi.on("session_start", async (event, ctx) => {
+    const answer = await ask("session_start", { reason: event.reason ?? "startup" }, ctx);
+    if (answer.context) context.push(answer.context);
+  });
+
+  if ("input" in COMMANDS) {
+    pi.on("input", async (event, ctx) => {
+      if (event.source === "extension") return;
+      [prompt, turns] = [event.text, 0];
+      const answer = await ask("input", { text: event.text, source: event.source }, ctx);
+      const why = answer.refused ?? (answer.action === "handled" ? answer.reason : undefined);
+      if (why !== undefined) {
+        tell(ctx, why);
+        return { action: "handled" };
+      }
+      if (answer.context) context.push(answer.context);
+    });
+  }
+
+  pi.on("before_agent_start", async (event, ctx) => {
+    refused = undefined;
+    if ("before_agent_start" in COMMANDS) {
+      if (turns === 0) prompt = event.prompt;
+      const answer = await ask("before_agent_start", { prompt: event.prompt }, ctx);
+      refused = answer.refused ?? (answer.block ? answer.reason : undefined);
+      if (answer.context) context.push(answer.context);
+    }
+    if (context.length === 0) return;
+    const content = context.join("\n");
+    context = [];
+    return { message: { customType: "hook", content, display: true } };
+  });
+
+  const stop = (event, ctx) => {
+    if (refused === undefined) return;
+    tell(ctx, refused);
+    ctx.abort?.();
+  };
+  pi.on("agent_start", stop);
+  pi.on("turn_start", stop);
+
+  pi.on("tool_call", async (event, ctx) => {
+    if (refused !== undefined) return { block: true, reason: refused };
+    const { toolName, toolCallId, input } = event;
+    const answer = await ask("tool_call", { toolName, toolCallId, input }, ctx);
+    if (answer.refused) return { block: true, reason: answer.refused };
+    if (answer.ask && ctx.hasUI && (await ctx.ui.confirm("A hook asks", answer.reason))) answer.block = false;
+    if (answer.block) return { block: true, reason: answer.reason };
+    if (!answer.input) return;
+    for (const name of Object.keys(input)) delete input[name];
+    Object.assign(input, answer.input);
+  });
+
+  pi.on("tool_result", async (event, ctx) => {
+    const { toolName, toolCallId, input, content, details, isError } = event;
+    const said = { toolName, toolCallId, input, content, details, isError };
+    const answer = await ask("tool_result", said, ctx);
+    if (answer.refused) return { content: [text(answer.refused)], details, isError: true };
+    const after = answer.context ? [text(answer.context)] : [];
+    if (answer.content || after.length > 0) {
+      return { content: [...(answer.content ?? content), ...after], details, isError: answer.isError ?? isError };
+    }
+  });
+
+  pi.on("session_before_compact", async (event, ctx) => {
+    const answer = await ask("session_before_compact", {}, ctx);
+    if (answer.refused || answer.cancel) return { cancel: true };
+  });
+
+  // To refuse the end is to go on: only hooks that say so have the agent do that.
+  if ("session_stop" in COMMANDS) {
+    pi.on("session_stop", async (event, ctx) => {
+      const { last_assistant_message, stop_hook_active } = event;
+      const last = textOf(event.messages?.at?.(-1)?.content) || String(last_assistant_message ?? "");
+      const said = { prompt, last_assistant_message: last, stop_hook_active: stop_hook_active === true };
+      const answer = await ask("session_stop", said, ctx);
+      if (answer.decision !== "block" || turns >= TURNS) return void (turns = 0);
+      turns += 1;
+      return { decision: "block", reason: answer.reason };
+    });
+  } else {
+    // It ends without waiting for anybody.
+    pi.on("turn_end", (event, ctx) => {
+      const { message } = event;
+      if (!("agent_end" in COMMANDS) || message?.stopReason !== "stop" || turns >= TURNS) return;
+      const last_assistant_message = textOf(message.content);
+      const said = { prompt, last_assistant_message, stop_hook_active: turns > 0 };
+      const ended = runAtOnce(COMMANDS.agent_end, saying("agent_end", said, ctx));
+      const answer = obeyed(ended, ctx);
+      if (answer.decision !== "block") return void (turns = 0);
+      turns += 1;
+      pi.sendUserMessage(answer.reason, { deliverAs: "followUp" });
+    });
+  }
+
+  pi.on("session_shutdown", async (event, ctx) => {
+    await ask("session_shutdown", { reason: event.reason ?? "other" }, ctx);
+  });
+}

@@ -1,0 +1,118 @@
+//! llxprt: Gemini CLI's hooks, with fewer ways to answer.
+
+use hook_core::event::output::{Decision, HookOutput};
+use hook_core::failure::HookFailure;
+use hook_core::language::{Ended, HomeAnswer};
+use hook_core::{JsonObject, RawJson};
+
+use super::claude::object_on;
+use super::gemini::{self, GEMINI};
+use super::places::{Places, Plugins};
+use super::table::{Agent, AgentEvent, Entry, Tool, Variable, tool};
+use super::verdict::{Said, Verdict};
+
+const TOOLS: &[Tool] = &[
+    // Under its own name it goes there; the others are read as it.
+    tool("read_file", "read_file"),
+    tool("replace", "replace"),
+    tool("grep_search", "search_file_content"),
+    tool("grep_search", "ripgrep"),
+    tool("read_file", "read_line_range"),
+    tool("replace", "insert_at_line"),
+    tool("replace", "delete_line_range"),
+    tool("web_fetch", "direct_web_fetch"),
+    tool("google_web_search", "exa_web_search"),
+    tool("invoke_agent", "task"),
+    tool("write_todos", "todo_write"),
+];
+
+pub(super) static AGENT: Agent = Agent {
+    name: "llxprt",
+    title: "llxprt",
+    tools: TOOLS,
+    mcp: ("mcp__", "__"),
+    variables: &[("LLXPRT_PROJECT_DIR", Variable::Cwd)],
+    answer,
+    say,
+    entry: Some(Entry {
+        file: "settings.json",
+        in_project: ".llxprt/settings.json",
+        new_file: "{}\n",
+        remains: "llxprt runs hooks only where its settings say so: add \"hooksConfig\": {\"enabled\": true}; and hooks \
+                  of a project for an event take the place of the user's for it: connect such a project, too",
+    }),
+    places: Places {
+        variable: Some("LLXPRT_CONFIG_HOME"),
+        folder: if cfg!(target_os = "macos") {
+            "Library/Preferences/llxprt-code"
+        } else {
+            ".config/llxprt-code"
+        },
+        project: &[".llxprt/settings.json"],
+        user: &["settings.json"],
+        system: &[],
+        plugins: Some(Plugins {
+            folders: "extensions/*",
+            files: &["gemini-extension.json"],
+            manifest: "llxprt-extension.json",
+            installed: None,
+            enabled: None,
+        }),
+    },
+    ..GEMINI
+};
+
+/// What a hook has answered, as llxprt reads it: an object on exit 0, a denial of exit 2, and a warning of
+/// anything else.
+fn answer(_event: &AgentEvent, ended: &Ended<'_>) -> HomeAnswer {
+    let (stdout, stderr) = (ended.stdout.trim(), ended.stderr.trim());
+    match ended.code.unwrap_or(1) {
+        0 if stdout.is_empty() => HomeAnswer::default(),
+        0 => {
+            let mut warnings = Vec::new();
+            let output = match object_on(stdout) {
+                Some(fields) => of_object(fields, &mut warnings),
+                None => HookOutput::allow().with_system_message(stdout),
+            };
+            HomeAnswer { output: Some(output), warnings, ..HomeAnswer::default() }
+        }
+        2 => {
+            let reason = match stderr {
+                "" => "Hook exited with code 2 without an error message",
+                text => text,
+            };
+            HomeAnswer { output: Some(HookOutput::deny(reason)), ..HomeAnswer::default() }
+        }
+        code => {
+            let warning = || HookOutput::allow().with_system_message(format!("Warning: {stderr}"));
+            let output = (!stderr.is_empty()).then(warning);
+            let failure = Some(HookFailure::ExitCode { code });
+            HomeAnswer { output, failure, ..HomeAnswer::default() }
+        }
+    }
+}
+
+/// Gemini CLI's words, and a denial as Claude Code writes it. To ask means to allow.
+fn of_object(fields: JsonObject, warnings: &mut Vec<String>) -> HookOutput {
+    let specific = fields.get("hookSpecificOutput").and_then(|it| it.to_object().ok());
+    let word = |name: &str| specific.as_ref()?.get(name).and_then(RawJson::to_text);
+    let (decided, reason) = (word("permissionDecision"), word("permissionDecisionReason"));
+    let mut output = HookOutput::read(fields, warnings);
+    if let Some(specific) = &mut output.hook_specific_output {
+        specific.remove("permissionDecision");
+        specific.remove("permissionDecisionReason");
+    }
+    if output.decision == Some(Decision::Ask) {
+        output.decision = Some(Decision::Allow);
+    }
+    if matches!(decided.as_deref(), Some("deny" | "block")) {
+        output.decision = Some(Decision::Deny);
+        output.reason = reason.or(output.reason);
+    }
+    output
+}
+
+/// What is said to llxprt: as to Gemini CLI, but that to ask is to deny, since it would let things happen.
+fn say(event: &AgentEvent, verdict: &Verdict<'_>) -> Said {
+    gemini::said(event, verdict, false)
+}

@@ -1,0 +1,365 @@
+//! Qwen Code: the events of Claude Code, about the tools of Gemini CLI.
+
+use hook_core::HookEventName as Event;
+use hook_core::event::output::{Decision, HookOutput};
+use hook_core::failure::{HookFailure, InvalidAnswer};
+use hook_core::language::{Ended, HomeAnswer};
+use hook_core::{JsonObject, RawJson};
+
+use super::claude::{TOOL_FAILURE, TOOL_RESULT, about_tool, blocking, compared};
+use super::claude::{take_specific, take_top};
+use super::gemini::GEMINI;
+use super::matching;
+use super::places::{Places, Plugins};
+use super::table::{
+    Agent, AgentEvent, Entry, Expands, Part, Subject, Timeouts, Tool, Variable, tool,
+};
+use super::verdict::{Said, Verdict, put, put_specific};
+
+const AGENT_FIELDS: &[(&str, &str)] = &[
+    ("agent_id", "agent_id"),
+    ("agent_type", "agent_type"),
+    ("prompt_response", "last_assistant_message"),
+    ("stop_hook_active", "stop_hook_active"),
+];
+const AGENT_MISSING: &[(&str, &str)] = &[("agent_id", "\"\""), ("agent_type", "\"\"")];
+
+const EVENTS: &[AgentEvent] = &[
+    about_tool("PreToolUse", Event::BeforeTool),
+    AgentEvent {
+        part: Part::Succeeded,
+        fields: TOOL_RESULT,
+        ..about_tool("PostToolUse", Event::AfterTool)
+    },
+    AgentEvent {
+        fields: TOOL_FAILURE,
+        blocks: false,
+        ..about_tool("PostToolUseFailure", Event::ToolError)
+    },
+    blocking(AgentEvent {
+        fields: &[("calls", "tool_calls")],
+        longest: Some(15),
+        ..AgentEvent::of("PostToolBatch", Event::ToolBatch)
+    }),
+    AgentEvent {
+        fields: &[
+            ("tool_name", "tool_name"),
+            ("tool_input", "tool_input"),
+            ("suggestions", "permission_suggestions"),
+        ],
+        ..about_tool("PermissionRequest", Event::PermissionRequest)
+    },
+    AgentEvent {
+        fields: &[("tool_name", "tool_name"), ("tool_input", "tool_input"), ("reason", "reason")],
+        missing: &[("by", "\"auto\"")],
+        blocks: false,
+        ..about_tool("PermissionDenied", Event::PermissionDenied)
+    },
+    blocking(AgentEvent {
+        fields: &[("prompt", "prompt")],
+        plain_is_context: true,
+        ..AgentEvent::of("UserPromptSubmit", Event::BeforeAgent)
+    }),
+    blocking(AgentEvent {
+        subject: Subject::Field("command_name"),
+        fields: &[
+            ("command_name", "command_name"),
+            ("command_args", "command_args"),
+            ("prompt", "prompt"),
+        ],
+        plain_is_context: true,
+        ..AgentEvent::of("UserPromptExpansion", Event::PromptExpansion)
+    }),
+    blocking(AgentEvent {
+        fields: &[
+            ("prompt_response", "last_assistant_message"),
+            ("stop_hook_active", "stop_hook_active"),
+        ],
+        missing: &[("prompt", "\"\""), ("prompt_response", "\"\""), ("stop_hook_active", "false")],
+        ..AgentEvent::of("Stop", Event::AfterAgent)
+    }),
+    blocking(AgentEvent {
+        subject: Subject::Field("agent_type"),
+        fields: AGENT_FIELDS,
+        missing: AGENT_MISSING,
+        ..AgentEvent::of("SubagentStop", Event::SubagentStop)
+    }),
+    AgentEvent {
+        subject: Subject::Field("agent_type"),
+        fields: &[("agent_id", "agent_id"), ("agent_type", "agent_type")],
+        missing: AGENT_MISSING,
+        ..AgentEvent::of("SubagentStart", Event::SubagentStart)
+    },
+    AgentEvent {
+        subject: Subject::Field("error"),
+        fields: &[("error", "error"), ("error_details", "error_details")],
+        missing: &[("error", "\"\"")],
+        ..AgentEvent::of("StopFailure", Event::TurnFailed)
+    },
+    AgentEvent {
+        subject: Subject::Field("source"),
+        fields: &[("source", "source"), ("model", "model")],
+        plain_is_context: true,
+        ..AgentEvent::of("SessionStart", Event::SessionStart)
+    },
+    AgentEvent {
+        subject: Subject::Field("reason"),
+        fields: &[("reason", "reason")],
+        ..AgentEvent::of("SessionEnd", Event::SessionEnd)
+    },
+    AgentEvent {
+        subject: Subject::Field("trigger"),
+        fields: &[("trigger", "trigger"), ("custom_instructions", "custom_instructions")],
+        ..AgentEvent::of("PreCompact", Event::PreCompress)
+    },
+    AgentEvent {
+        subject: Subject::Field("trigger"),
+        fields: &[("trigger", "trigger"), ("summary", "compact_summary")],
+        ..AgentEvent::of("PostCompact", Event::PostCompress)
+    },
+    AgentEvent {
+        subject: Subject::Field("notification_type"),
+        fields: &[("message", "message"), ("notification_type", "notification_type")],
+        ..AgentEvent::of("Notification", Event::Notification)
+    },
+    AgentEvent::own("MessageDisplay"),
+    AgentEvent::own("SessionDelete"),
+    blocking(AgentEvent::own("TodoCreated")),
+    blocking(AgentEvent::own("TodoCompleted")),
+    compared("InstructionsLoaded", "file_path"),
+];
+
+const TOOLS: &[Tool] = &[
+    tool("replace", "edit"),
+    Tool { ours: "list_directory", theirs: "list_directory", fields: &[("dir_path", "path")] },
+    tool("google_web_search", "web_search"),
+    tool("write_todos", "todo_write"),
+    tool("ask_user", "ask_user_question"),
+    tool("invoke_agent", "agent"),
+];
+
+/// The names by which matchers may call a tool, too.
+const OTHER_NAMES: &[(&str, &[&str])] = &[
+    ("run_shell_command", &["Shell", "ShellTool", "Bash"]),
+    ("edit", &["Edit", "EditTool", "replace"]),
+    ("write_file", &["WriteFile", "WriteFileTool", "Write"]),
+    ("read_file", &["ReadFile", "ReadFileTool", "Read"]),
+    ("grep_search", &["Grep", "GrepTool", "search_file_content", "SearchFiles"]),
+    ("glob", &["Glob", "GlobTool", "FindFiles"]),
+    ("list_directory", &["ListFiles", "ListFilesTool", "ReadFolder"]),
+    ("web_fetch", &["WebFetch", "WebFetchTool"]),
+    ("web_search", &["WebSearch", "WebSearchTool"]),
+    ("todo_write", &["TodoList", "TodoListTool", "TodoWrite", "TodoWriteTool"]),
+    ("agent", &["Agent", "AgentTool", "task", "Task", "TaskTool"]),
+    ("ask_user_question", &["AskUserQuestion", "AskUserQuestionTool"]),
+    ("notebook_edit", &["NotebookEdit", "NotebookEditTool"]),
+    ("exit_plan_mode", &["ExitPlanMode", "ExitPlanModeTool"]),
+    ("skill", &["Skill", "SkillTool"]),
+    ("save_memory", &["SaveMemory", "SaveMemoryTool"]),
+];
+
+/// What matchers may call a tool beside its name.
+pub(super) fn other_names(tool: &str) -> &'static [&'static str] {
+    OTHER_NAMES.iter().find(|(name, _)| *name == tool).map_or(&[], |(_, others)| others)
+}
+
+pub(super) static AGENT: Agent = Agent {
+    name: "qwen",
+    title: "Qwen Code",
+    events: EVENTS,
+    tools: TOOLS,
+    mcp: ("mcp__", "__"),
+    timeout: Timeouts {
+        milliseconds_from: Some(1_000),
+        ..Timeouts::of(&["timeout"], 1_000, 60_000)
+    },
+    variables: &[
+        ("QWEN_PROJECT_DIR", Variable::Cwd),
+        ("GEMINI_PROJECT_DIR", Variable::Cwd),
+        ("CLAUDE_PROJECT_DIR", Variable::Cwd),
+        ("QWEN_CODE_SESSION_ID", Variable::Session),
+    ],
+    expands: Expands::Never,
+    matches: matching::qwen,
+    answer,
+    say,
+    entry: Some(Entry {
+        file: "settings.json",
+        in_project: ".qwen/settings.json",
+        new_file: "{}\n",
+        remains: "Qwen Code reads it by itself when it starts; a project's file only in a folder that it trusts",
+    }),
+    places: Places {
+        variable: Some("QWEN_HOME"),
+        folder: ".qwen",
+        project: &[".qwen/settings.json"],
+        user: &["settings.json"],
+        system: &["etc/qwen-code/settings.json"],
+        plugins: Some(Plugins {
+            folders: "extensions/*",
+            files: &["hooks/hooks.json"],
+            manifest: "qwen-extension.json",
+            installed: None,
+            enabled: None,
+        }),
+    },
+    is_told_by_place: true,
+    ..GEMINI
+};
+
+/// Whether it is about a call that may be refused, allowed or asked about.
+fn is_about_call(event: &AgentEvent) -> bool {
+    event.is(Event::BeforeTool)
+}
+
+/// What a hook has answered, as Qwen Code reads it: standard output, or standard error where that is empty
+/// or the exit code is 2; an object on any exit code; else text, whose meaning is the exit code's.
+fn answer(event: &AgentEvent, ended: &Ended<'_>) -> HomeAnswer {
+    let (stdout, stderr) = (ended.stdout.trim(), ended.stderr.trim());
+    let code = ended.code.unwrap_or(1);
+    let is_stdout = code != 2 && !stdout.is_empty();
+    let text = if is_stdout { stdout } else { stderr };
+    let failure = (code != 0 && code != 2).then_some(HookFailure::ExitCode { code });
+    if text.is_empty() {
+        return HomeAnswer { failure, ..HomeAnswer::default() };
+    }
+    let parsed = RawJson::parse(text).ok().and_then(|value| match value.to_text() {
+        // Written twice.
+        Some(inner) => RawJson::parse(inner).ok(),
+        None => Some(value),
+    });
+    if let Some(fields) = parsed.as_ref().and_then(|value| value.to_object().ok()) {
+        let output = Some(of_object(event, &fields));
+        return HomeAnswer { output, failure, ..HomeAnswer::default() };
+    }
+    if code == 2 {
+        let mut denial = JsonObject::new();
+        put(&mut denial, "decision", Some("deny"));
+        put(&mut denial, "reason", Some(text));
+        let output = Some(of_object(event, &denial));
+        return HomeAnswer { output, ..HomeAnswer::default() };
+    }
+    if parsed.is_none() && text.starts_with('{') {
+        let reason = "it begins like an object and is no JSON".to_owned();
+        let wrong = InvalidAnswer::new(reason, "Qwen Code takes nothing of it".to_owned());
+        let failure = Some(HookFailure::InvalidAnswer(wrong));
+        return HomeAnswer { failure, ..HomeAnswer::default() };
+    }
+    let output = match code {
+        0 if is_stdout && event.plain_is_context => {
+            HookOutput::allow().with_additional_context(text)
+        }
+        0 => HookOutput::allow().with_system_message(text),
+        _ => HookOutput::allow().with_system_message(format!("Warning: {text}")),
+    };
+    HomeAnswer { output: Some(output), failure, ..HomeAnswer::default() }
+}
+
+fn of_object(event: &AgentEvent, fields: &JsonObject) -> HookOutput {
+    let text = |name: &str| fields.get(name).and_then(RawJson::to_text);
+    let mut output = take_top(fields);
+    let decision = match text("decision").as_deref() {
+        Some("block" | "deny") if event.blocks => Some(Decision::Deny),
+        Some("ask") if is_about_call(event) => Some(Decision::Ask),
+        Some("allow" | "approve") if is_about_call(event) => Some(Decision::Allow),
+        _ => None,
+    };
+    output.decision = decision.clone();
+    output.reason = text("reason");
+    if let Some(specific) = fields.get("hookSpecificOutput").and_then(|it| it.to_object().ok()) {
+        take_specific(event, &specific, &mut output);
+        // It has no way to put a call off.
+        let word = specific.get("permissionDecision").and_then(RawJson::to_text);
+        if word.as_deref() == Some("defer") {
+            output.decision = decision;
+        }
+    }
+    let stops = output.should_continue == Some(false);
+    match event.name {
+        // A tool that has run is not refused but by a stop, and its change of arguments is not heard.
+        "PostToolUse" => {
+            output.decision = stops.then_some(Decision::Deny);
+            output.reason = output.stop_reason.take().or(output.reason);
+            output.should_continue = None;
+        }
+        "PreToolUse" => {
+            if let Some(specific) = &mut output.hook_specific_output {
+                specific.remove("updatedInput");
+                specific.remove("additionalContext");
+            }
+            if stops && !matches!(output.decision, Some(Decision::Deny | Decision::Ask)) {
+                output.decision = Some(Decision::Deny);
+                output.reason = output.stop_reason.take().or(output.reason);
+            }
+            output.should_continue = None;
+        }
+        // To stop here is to go on, too.
+        "Stop" | "SubagentStop" if stops => {
+            output.decision = Some(Decision::Deny);
+            output.reason = output.stop_reason.take().or(output.reason);
+            output.should_continue = None;
+        }
+        "UserPromptSubmit" | "UserPromptExpansion" | "PostToolBatch" => {}
+        // Elsewhere it stops nothing.
+        _ => output.should_continue = None,
+    }
+    output
+}
+
+/// What is said to Qwen Code: always an object on standard output and exit 0, since it reads standard error
+/// where there is nothing else.
+fn say(event: &AgentEvent, verdict: &Verdict<'_>) -> Said {
+    let mut answer = JsonObject::new();
+    let mut specific = JsonObject::new();
+    let mut lost = Vec::new();
+    let refuses = verdict.forbids() || verdict.asks();
+    put(&mut answer, "systemMessage", verdict.system_message);
+    let stop = |answer: &mut JsonObject| {
+        answer.insert("continue", RawJson::from_bool(false));
+        put(answer, "stopReason", Some(verdict.why()));
+    };
+    match event.name {
+        "PreToolUse" => {
+            specific = verdict.permission();
+            if verdict.stops() {
+                lost.push("a stop before a tool: the tool does not run, and the turn goes on");
+            }
+            if verdict.tool_input.is_some() && !refuses {
+                lost.push("changed arguments: the tool runs with those of the model");
+            }
+            if verdict.additional_context.is_some() {
+                lost.push("context before a tool");
+            }
+        }
+        "PermissionRequest" => {
+            let mut decision = JsonObject::new();
+            let word = match () {
+                () if verdict.forbids() => Some("deny"),
+                () if verdict.allowed && !verdict.asks() => Some("allow"),
+                () => None,
+            };
+            put(&mut decision, "behavior", word);
+            put(&mut decision, "message", verdict.reason.filter(|_| verdict.forbids()));
+            verdict.copy(&["updatedInput", "updatedPermissions", "interrupt"], &mut decision);
+            if word.is_some() {
+                specific.insert("decision", decision.to_raw());
+            }
+        }
+        // A block is not heard after a tool; a stop takes the place of the result, and the turn goes on.
+        "PostToolUse" if refuses => stop(&mut answer),
+        // To stop would be to go on.
+        "Stop" | "SubagentStop" if verdict.stops() => {}
+        _ if event.blocks && refuses => {
+            if verdict.stops() {
+                stop(&mut answer);
+            }
+            put(&mut answer, "decision", Some("block"));
+            put(&mut answer, "reason", Some(verdict.why()));
+        }
+        _ if refuses => lost.push("a refusal there"),
+        _ => {}
+    }
+    put(&mut specific, "additionalContext", verdict.additional_context);
+    put_specific(&mut answer, event.name, &specific);
+    Said { stdout: answer.to_raw().as_str().to_owned(), lost, ..Said::default() }
+}
