@@ -115,3 +115,42 @@ fn a_guard_that_crashes_denies_and_a_hook_that_crashes_does_not() {
         });
     }
 }
+
+/// A hook file of Cursor and a plugin of Claude Code, which no one has put into the agent's own settings.
+#[test]
+fn every_agent_obeys_a_cursor_file_and_a_claude_plugin_through_one_connection() {
+    for (shell, reason) in [
+        ("touch by-cursor", "Cursor does not want it"),
+        ("touch by-plugin", "the plugin does not want it"),
+    ] {
+        for agent in Agent::all() {
+            let Some(agent) = agent.installed() else { continue };
+            let project = Project::new();
+            let write = |path: &str, text: &str| {
+                let path = project.home().join(path);
+                std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+                std::fs::write(path, text).unwrap();
+            };
+            let config = json!({"hooksConfig": {"agents": ["cursor", "claude"]}});
+            write(".config/hooks/settings.json", &config.to_string());
+            let by_cursor = r#"grep -q by-cursor && echo '{"permission":"deny","agent_message":"Cursor does not want it"}'; exit 0"#;
+            let cursor =
+                json!({"version": 1, "hooks": {"beforeShellExecution": [{"command": by_cursor}]}});
+            write(".cursor/hooks.json", &cursor.to_string());
+            let plugin = ".claude/plugins/guard";
+            write(
+                &format!("{plugin}/guard.sh"),
+                "grep -q by-plugin && { echo 'the plugin does not want it' >&2; exit 2; }; exit 0",
+            );
+            let hook =
+                json!({"type": "command", "command": "sh \"${CLAUDE_PLUGIN_ROOT}/guard.sh\""});
+            let hooks = json!({"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [hook]}]}});
+            write(&format!("{plugin}/hooks/hooks.json"), &hooks.to_string());
+            let run = agent.run(&project, shell);
+            assert!(run.success, "{}: {}", run.agent, run.output);
+            let touched = project.path().join(shell.trim_start_matches("touch "));
+            assert!(!touched.exists(), "{}: {}", run.agent, run.output);
+            assert!(run.model_was_told(reason), "{}: {:?}", run.agent, run.requests);
+        }
+    }
+}

@@ -18,6 +18,7 @@ use hook_core::{
 use hook_translate::agents;
 
 use crate::audit::Audit;
+use crate::bridge::BridgeState;
 use crate::bus::ServeBy;
 use crate::bus::{AlreadyServed, MessageBus, RequestHandler};
 use crate::handler::HookEventHandler;
@@ -51,6 +52,7 @@ pub struct HookSystemBuilder {
     context: HostContext,
     deadline: Option<Duration>,
     background: Background,
+    state: Option<BridgeState>,
     bus: Option<MessageBus>,
 }
 
@@ -78,6 +80,13 @@ impl HookSystemBuilder {
     pub fn agents(mut self, agents: &[&'static dyn Language], with_users: bool) -> Self {
         self.options.agents.named.extend(agents);
         self.options.agents.with_users &= with_users;
+        self
+    }
+
+    /// Keeps what hooks set for their sessions for later processes, and writes down what
+    /// [agents ask](crate::bridge).
+    pub fn bridge_state(mut self, state: Option<BridgeState>) -> Self {
+        self.state = state;
         self
     }
 
@@ -226,11 +235,12 @@ impl HookSystemBuilder {
             self.context,
             self.deadline,
             self.background,
+            self.state.clone(),
         );
         let handler = Arc::new(handler);
         let served = Arc::clone(&handler) as Arc<dyn RequestHandler>;
         let attached = bus.core().attach(Arc::clone(&served));
-        (HookSystem { bus, engine, handler, served }, attached)
+        (HookSystem { bus, engine, handler, served, state: self.state }, attached)
     }
 }
 
@@ -260,6 +270,7 @@ pub struct HookSystem {
     handler: Arc<HookEventHandler>,
     /// The same, as the bus knows it.
     served: Arc<dyn RequestHandler>,
+    state: Option<BridgeState>,
 }
 
 impl fmt::Debug for HookSystem {
@@ -305,6 +316,7 @@ impl HookSystem {
             context,
             deadline: None,
             background: Background::default(),
+            state: None,
             bus: None,
         }
     }
@@ -436,11 +448,22 @@ impl HookSystem {
         Ok(self.registry()?.diagnostics().to_vec())
     }
 
+    /// Where it keeps what calls of agents leave for later ones.
+    pub(crate) fn bridge_state(&self) -> Option<&BridgeState> {
+        self.state.as_ref()
+    }
+
     /// What the settings in force were, and what was trusted of them, as a hash; `None` before they are
     /// read, and where they changed while they were.
     #[doc(hidden)]
     pub fn settings_hash(&self) -> Option<String> {
         self.ready().ok()?.settings_hash.clone()
+    }
+
+    /// Whether the settings want a server where none runs.
+    #[doc(hidden)]
+    pub fn wants_server(&self) -> bool {
+        self.ready().is_ok_and(|engine| engine.starts_server)
     }
 
     /// Why guards of an event may be missing among the hooks: there are settings that cannot be read.

@@ -74,6 +74,8 @@ pub(crate) enum Command {
     Run(Deferred<commands::run::Arguments>),
     /// Serve hooks to agents: requests in, responses out, one JSON object a line
     Serve(Deferred<commands::serve::Arguments>),
+    /// Show what agents asked, and what they were answered
+    Log(Deferred<commands::log::Arguments>),
     /// Follow what happens in a running `hook serve`
     Tail(Deferred<commands::tail::Arguments>),
     /// Fire a recording's requests again and show what changed
@@ -106,8 +108,8 @@ impl Cli {
     /// A common option that was given and means nothing to the command, with what it is for.
     pub(crate) fn meaningless_option(&self) -> Option<(&'static str, &'static str)> {
         use Command::{
-            Bridge, Completions, Doctor, Explain, Fire, Help, Init, List, Man, Replay, Run, Serve,
-            Tail, Test, Trace, Trust,
+            Bridge, Completions, Doctor, Explain, Fire, Help, Init, List, Log, Man, Replay, Run,
+            Serve, Tail, Test, Trace, Trust,
         };
 
         let (common, command) = (&self.common, &self.command);
@@ -115,7 +117,7 @@ impl Cli {
             matches!(command, Fire(_) | Bridge(_) | Run(_) | Test(_) | Serve(_) | Replay(_));
         let starts = fires || matches!(command, Doctor(_) | Explain(_) | List(_));
         let has_project =
-            !matches!(command, Completions(_) | Help(_) | Man(_) | Tail(_) | Trace(_));
+            !matches!(command, Completions(_) | Help(_) | Log(_) | Man(_) | Tail(_) | Trace(_));
         let has_user = has_project && !matches!(command, Init(_) | Trust(_));
         const FIRING: &str = "commands that fire events: fire, bridge, run, test, serve, replay";
         const WITH_USER: &str = "commands that read the user's settings too";

@@ -51,7 +51,12 @@ impl From<NoEvent> for CommandError {
 }
 
 /// How long before its agent goes on `hook bridge` answers.
-pub(crate) const MARGIN: Duration = Duration::from_secs(5);
+const MARGIN: Duration = Duration::from_secs(5);
+
+/// How long hooks have to answer an agent that waits so long.
+pub(crate) fn time_to_answer(patience: Duration) -> Duration {
+    patience.saturating_sub(MARGIN.min(patience / 3))
+}
 
 /// How many guards that block are named; the others are counted.
 const SHOWN_GUARDS: usize = 3;
@@ -257,7 +262,7 @@ impl Context {
         let mut builder =
             HookSystem::builder(&self.project).session_id(self.common.session_id.as_str());
         // An agent that waits no longer goes on without an answer. Hooks of its own have their own time.
-        let own = self.common.settings.is_empty().then(|| patience.saturating_sub(MARGIN));
+        let own = self.common.settings.is_empty().then(|| time_to_answer(patience));
         if let Some(deadline) = self.common.timeout.map(Duration::from_millis).or(own) {
             builder = builder.deadline(deadline);
         }

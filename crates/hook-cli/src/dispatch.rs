@@ -4,8 +4,8 @@ use clap::CommandFactory;
 
 use crate::args::{Cli, Command};
 use crate::commands::{
-    bridge, check, completions, connect, doctor, explain, fire, help, init, list, man, replay, run,
-    schema, serve, switching, tail, test, trace, trust,
+    bridge, check, completions, connect, doctor, explain, fire, help, init, list, log, man, replay,
+    run, schema, serve, switching, tail, test, trace, trust,
 };
 use crate::context::Context;
 use crate::error::CommandError;
@@ -39,6 +39,7 @@ pub(crate) async fn dispatch(
         Command::Test(arguments) => test::run(arguments, &context()?, printer).await,
         Command::Run(arguments) => run::run(arguments, &context()?, printer).await,
         Command::Serve(arguments) => serve::run(arguments, &context()?, printer).await,
+        Command::Log(arguments) => log::run(arguments, &context()?, printer).await,
         Command::Tail(arguments) => tail::run(arguments, &context()?, printer).await,
         Command::Replay(arguments) => replay::run(arguments, &context()?, printer).await,
         Command::Trace(arguments) => trace::run(arguments, &context()?, printer).await,

@@ -218,6 +218,9 @@ pub struct HomeHook {
     pub is_users: bool,
     /// Whether its home runs the same hook of one event only once.
     pub runs_once: bool,
+    /// How often in a row it may have the agent go on at the end of a turn, where its home counts that for
+    /// each hook.
+    pub loop_limit: Option<u64>,
     /// Whether it stands where its agent keeps its hooks, and was not named: then that agent runs it by
     /// itself.
     pub is_found: bool,

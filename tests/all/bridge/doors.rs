@@ -294,3 +294,18 @@ fn an_async_hook_outlives_the_bridge_and_delays_nothing() {
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
 }
+
+/// A script that reads lines reads nothing of a line without an end.
+#[test]
+fn what_stands_behind_the_agents_words_reaches_its_own_hooks() {
+    let project = Project::new();
+    let hook = json!({"type": "command", "command": "cat > told"});
+    let settings = json!({"hooks": {"PreToolUse": [{"hooks": [hook]}]}});
+    project.write("theirs.json", &settings.to_string());
+    for ending in ["\n", "", "\r\n"] {
+        let said = of_claude(&project, "ls") + ending;
+        let arguments = ["bridge", "claude", "PreToolUse", "--settings", "theirs.json"];
+        assert_eq!(Hook::new(&project, &arguments).stdin(said.clone()).run().status, 0);
+        assert_eq!(project.read("told"), said);
+    }
+}

@@ -15,6 +15,7 @@ mod loopback;
 mod pi;
 mod qwen;
 mod server;
+mod state;
 mod vscode;
 
 use hook_tests::{Finished, Hook, Project};

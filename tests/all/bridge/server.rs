@@ -149,3 +149,39 @@ fn a_hook_of_another_agent_is_told_the_same_by_a_server() {
     // The asking agent's own runs there by itself.
     assert_eq!(told("claude"), "");
 }
+
+#[test]
+fn a_server_is_started_where_the_user_wants_one_and_ends_when_its_socket_is_gone() {
+    let project = guarded(&json!(null));
+    let folder = project.home().join(".config/hooks");
+    let settings = json!({"hooksConfig": {"server": "auto"}, "hooks": {"BeforeTool": [{"hooks": [
+        {"type": "command", "command": "echo $PPID > \"$HOME/by\"; exit 0"}]}]}});
+    std::fs::write(folder.join("settings.json"), settings.to_string()).unwrap();
+    let by = || std::fs::read_to_string(project.home().join("by")).unwrap_or_default();
+    assert_eq!(asked(&project, &[]).status, 0);
+    let run = project.home().join(".local/state/hook/run");
+    let socket = until(|| {
+        let mut entries = std::fs::read_dir(&run).ok()?.map(|entry| entry.unwrap().path());
+        entries.find(|path| path.extension().is_some_and(|it| it == "sock"))
+    });
+    // Two calls have the same parent: the server.
+    assert_eq!(asked(&project, &[]).status, 0);
+    let server = by();
+    assert_eq!(asked(&project, &[]).status, 0);
+    assert_eq!(by(), server);
+    std::fs::remove_file(&socket).unwrap();
+    let process = format!("/proc/{}", server.trim());
+    until(|| (!std::path::Path::new(&process).exists()).then_some(()));
+}
+
+/// Waits until something is there.
+fn until<T>(look: impl Fn() -> Option<T>) -> T {
+    let begun = std::time::Instant::now();
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(begun.elapsed() < std::time::Duration::from_secs(60), "it did not come");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+}

@@ -16,6 +16,7 @@ use hook_core::{
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
+use crate::bridge::BridgeState;
 use crate::bus::{MessageBus, RequestControl, RequestHandler, Served};
 use crate::handler::engine::{BuiltEngine, Engine, EngineSlot, InitializeError};
 use crate::handler::in_flight::InFlight;
@@ -60,6 +61,7 @@ impl HookEventHandler {
         host: HostContext,
         deadline: Option<Duration>,
         background: Background,
+        kept: Option<BridgeState>,
     ) -> Self {
         Self {
             bus,
@@ -69,7 +71,7 @@ impl HookEventHandler {
             background,
             ended: CancellationToken::new(),
             in_flight: InFlight::default(),
-            sessions: Arc::default(),
+            sessions: Arc::new(Sessions::kept_in(kept)),
         }
     }
 

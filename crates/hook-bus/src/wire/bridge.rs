@@ -20,8 +20,8 @@ pub struct BridgeMessage {
     pub agent: &'static Agent,
     /// What it calls the event, where that is known beside what it says.
     pub event: Option<String>,
-    /// What it wrote.
-    pub said: RawObject,
+    /// What it wrote: a JSON object.
+    pub said: String,
     /// How long after its acceptance it must be answered.
     pub deadline: Option<Duration>,
     pub(super) id: Option<CorrelationId>,
@@ -29,7 +29,7 @@ pub struct BridgeMessage {
 
 impl BridgeMessage {
     /// What the agent wrote about the event that is named, or that it names itself.
-    pub fn new(agent: &'static Agent, event: Option<String>, said: RawObject) -> Self {
+    pub fn new(agent: &'static Agent, event: Option<String>, said: String) -> Self {
         Self { agent, event, said, deadline: None, id: None }
     }
 
@@ -46,7 +46,7 @@ impl BridgeMessage {
             format!("field `agent`: expected an agent, found {:?}", shortened(&name))
         })?;
         let said = text(&mut fields, "said")?;
-        let said = said.and_then(|said| RawObject::parse(said).ok());
+        let said = said.filter(|said| RawObject::parse(said.as_str()).is_ok());
         let said = said.ok_or("field `said`: expected a JSON object in a string")?;
         let event = text(&mut fields, "event")?;
         let deadline = object.fields().get("deadlineMs").and_then(RawJson::to_whole_number);
@@ -59,7 +59,7 @@ impl BridgeMessage {
             out.text("type", BRIDGE);
             out.text("agent", hook_core::language::Language::name(self.agent));
             out.optional_text("event", self.event.as_deref());
-            out.text("said", self.said.as_str());
+            out.text("said", &self.said);
             if let Some(deadline) = self.deadline {
                 let milliseconds = u64::try_from(deadline.as_millis()).unwrap_or(u64::MAX);
                 out.integer("deadlineMs", milliseconds.into());
@@ -75,8 +75,12 @@ impl BridgeMessage {
         self,
         events: &Events,
     ) -> Result<(Bridge, HookExecutionRequest), (String, Option<CorrelationId>)> {
-        let bridge = match Bridge::new(self.agent, self.event.as_deref(), &self.said, events) {
-            Ok(bridge) => bridge,
+        let said = match RawObject::parse(self.said.as_str()) {
+            Ok(said) => said,
+            Err(error) => return Err((error.to_string(), self.id)),
+        };
+        let bridge = match self.agent.asked(self.event.as_deref(), &said) {
+            Ok(asked) => Bridge::new(self.agent, asked.written_in(&self.said), events),
             Err(error) => return Err((error.to_string(), self.id)),
         };
         let mut request = bridge.request();

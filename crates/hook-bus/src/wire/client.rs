@@ -468,7 +468,7 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
         match self.bridges.remove(&key) {
             Some(bridge) => {
                 let unread = |event| self.system.unread_guards(event);
-                let bridged = bridge.answer(response, unread);
+                let bridged = bridge.answered_by(self.system, response, unread);
                 self.outbox.push(bridged_line(&response.correlation_id, &bridged));
             }
             None => self.outbox.push(response.to_json()),

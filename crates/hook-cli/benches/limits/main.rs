@@ -8,6 +8,7 @@
     reason = "a benchmark that cannot go on should end, and its output is the point"
 )]
 
+mod bridge;
 mod by_hand;
 mod commands;
 mod inline;
@@ -33,4 +34,5 @@ fn main() {
     start::measure(&request);
     memory::measure(&request);
     wire::measure(&request);
+    bridge::measure(&request);
 }

@@ -39,7 +39,7 @@ impl Project {
         self.path().join("settings.json")
     }
 
-    fn home(&self) -> PathBuf {
+    pub(crate) fn home(&self) -> PathBuf {
         self.folder.path().join("home")
     }
 

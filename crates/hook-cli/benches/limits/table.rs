@@ -23,7 +23,7 @@ enum Measure {
 /// P21 with both processes on one processor.
 pub(crate) const P21_TOGETHER: &str = "P21, one processor";
 
-const ROWS: [Row; 15] = [
+const ROWS: [Row; 18] = [
     row("P1", "fire with no matching hook among 8", "the pipeline alone", "≤ 3 ×, < 2 µs"),
     row("P2", "fire with one inline handler", "the pipeline alone", "≤ 1.5 ×, < 5 µs"),
     row("P3", "one command hook", "the same by hand", "≤ 1.03 ×"),
@@ -60,6 +60,9 @@ const ROWS: [Row; 15] = [
         "≤ 1.08 ×",
     ),
     row("P23", "1,000 requests of P21 in flight, each", "P21, ours", "≤ 0.2 ×"),
+    row("P18", "`hook bridge claude`, no hooks, no server", "`hook fire`, no hooks", "≤ 1.2 ×"),
+    row("P19", "the same with a server running", "P18, ours", "≤ 1.0 ×"),
+    row("P20", "one command hook through bridge and server", "P19 and the hook by hand", "≤ 1.1 ×"),
 ];
 
 /// A row of timings.

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Args;
-use hook_bus::bridge::{Bridge, Bridged};
+use hook_bus::bridge::{Bridge, BridgeState, Bridged};
 use hook_bus::{HookExecutionResponse, HookSystem};
 use hook_core::language::Language;
 use hook_core::{HookEventName, RequestInput};
@@ -66,7 +66,7 @@ pub(crate) async fn run(
     }
     let (text, said) = read_object().await?;
     let asked = match agent.asked(arguments.event.as_deref(), &said) {
-        Ok(asked) => asked,
+        Ok(asked) => asked.written_in(&text),
         // What the agent does not have, it cannot ask about.
         Err(error @ NotAsked::UnknownEvent(_)) => {
             printer.remark(&format!("{error} in {}; nothing was run", arguments.agent));
@@ -79,13 +79,14 @@ pub(crate) async fn run(
     };
     let context = &context.at(&asked.places());
     let begun = Instant::now();
+    let mut is_served = true;
     if context.has_only_defaults() && !arguments.rest.is_rest() {
-        match server::ask(agent, &asked, &said, context).await {
+        match server::ask(agent, &asked, &text, context).await {
             Ok(Some(bridged)) => {
                 tracing::info!(target: "hook::bridge", "the project's server was asked");
                 return say(&bridged, printer).await;
             }
-            Ok(None) => {}
+            Ok(None) => is_served = false,
             Err(why) => {
                 tracing::info!(target: "hook::bridge", "the server is not asked: {why}; the engine runs here");
             }
@@ -93,9 +94,13 @@ pub(crate) async fn run(
     }
     let patience = asked.patience().saturating_sub(begun.elapsed());
     let builder = context.builder_for(agent, arguments.plugin_root.as_deref(), patience)?;
+    let builder = builder.bridge_state(BridgeState::of_user());
     let system = builder.background(arguments.rest.background()).build()?;
     let bridged = with_hooks_of(&system, context, printer, async |system, _, printer| {
         arguments.rest.leave_out(system);
+        if !is_served && system.wants_server() {
+            server::start(context);
+        }
         bridge(arguments, agent, &asked, &text, context, system, printer).await
     });
     let bridged = bridged.await;
@@ -119,12 +124,13 @@ async fn bridge(
     system: &HookSystem,
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
-    let bridge = Bridge::of(agent, asked.clone(), &system.events());
+    let bridge = Bridge::new(agent, asked.clone(), &system.events());
     let response = system.bus().request(bridge.request()).await;
     if let (Some(input), false) = (bridge.input(), arguments.rest.is_rest()) {
         hand_over(arguments, input, text, &response, context, system, printer);
     }
-    let bridged = bridge.answer(&response, |event| guards::unknown(event, system, context));
+    let bridged =
+        bridge.answered_by(system, &response, |event| guards::unknown(event, system, context));
     say(&bridged, printer).await
 }
 

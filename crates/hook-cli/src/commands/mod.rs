@@ -13,6 +13,7 @@ pub(crate) mod help;
 pub(crate) mod init;
 mod input;
 pub(crate) mod list;
+pub(crate) mod log;
 pub(crate) mod man;
 pub(crate) mod replay;
 pub(crate) mod run;

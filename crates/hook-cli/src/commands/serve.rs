@@ -1,11 +1,14 @@
 //! `hook serve`: a long-lived engine for agents in any language.
 
+mod idle;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgGroup, Args};
 use hook_bus::HookSystem;
+use hook_bus::bridge::BridgeState;
 use hook_bus::wire::{ClientEnd, serve_stdio};
 use hook_core::settings::AuditLevel;
 use tokio_util::sync::CancellationToken;
@@ -43,6 +46,9 @@ pub(crate) struct Arguments {
     /// Serve many clients at once over a Unix socket, which is made there for this user alone; without a path at the project's own place, where `hook bridge` and `hook tail` look for it
     #[arg(long, value_name = "PATH", group = "way", num_args = 0..=1)]
     socket: Option<Option<PathBuf>>,
+    /// End after so many seconds without a client, and when the binary is replaced or the socket taken away
+    #[arg(long, value_name = "SECONDS", requires = "socket")]
+    idle_exit: Option<u64>,
     /// Write everything that happens into this file, which must not be there yet
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
@@ -71,7 +77,8 @@ pub(crate) async fn run(
     context: &Context,
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
-    let system = &Arc::new(context.builder()?.proves_settings().build()?);
+    let state = BridgeState::of_user().map(BridgeState::of_server);
+    let system = &Arc::new(context.builder()?.proves_settings().bridge_state(state).build()?);
     context.initialize(system, printer).await?;
     if context.has_no_settings() {
         printer.warning(&format!(
@@ -101,11 +108,13 @@ pub(crate) async fn run(
         printer.note(&format!("listening on {}", path.display()));
     }
     let stop = &CancellationToken::new();
+    let idle = idle::end_unused(arguments.idle_exit, socket.as_ref(), stop);
     let work = async {
         let served = serve(arguments.stdio, socket, system, stop);
         tokio::select! {
             ended = served => ended,
             error = look_after(system, &mut recording, &mut auditing, printer) => Err(error),
+            never = idle => match never {},
         }
     };
     let ended = until_signalled(system, Hangup::IsHeardElsewhere, stop, work).await;

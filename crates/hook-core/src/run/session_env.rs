@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::json::{JsonObject, RawJson};
 use crate::shell::is_loader;
 
 /// How many variables one hook may set.
@@ -32,6 +33,39 @@ impl SessionEnv {
     /// Whether no hook set any.
     pub fn is_empty(&self) -> bool {
         self.set.is_empty()
+    }
+
+    /// As JSON, for a later process of the session.
+    pub fn to_json(&self) -> RawJson {
+        let set = self.set.iter().map(|set| {
+            let variables = set.variables.iter();
+            let variables: JsonObject =
+                variables.map(|(name, value)| (name.clone(), RawJson::from_text(value))).collect();
+            let mut object = JsonObject::new();
+            object.insert("rank", RawJson::from_integer(set.rank.into()));
+            object.insert("variables", variables.to_raw());
+            RawJson::from(object.to_raw())
+        });
+        RawJson::from_items(&set.collect::<Vec<_>>())
+    }
+
+    /// What [`to_json`](Self::to_json) gave. What is none of that is left out.
+    pub fn from_json(json: &RawJson) -> Self {
+        let mut env = Self::default();
+        for set in json.to_items().unwrap_or_default() {
+            let fields = set.to_object().unwrap_or_default();
+            let rank = fields.get("rank").and_then(RawJson::to_whole_number);
+            let variables = fields.get("variables").and_then(|it| it.to_object().ok());
+            if let (Some(rank), Some(variables)) =
+                (rank.and_then(|it| u8::try_from(it).ok()), variables)
+            {
+                let given =
+                    variables.iter().map(|(name, value)| (name.to_owned(), value.to_text()));
+                // What hooks may not set is not read, either.
+                let _ = env.add(rank, given);
+            }
+        }
+        env
     }
 
     /// Adds what a hook of that [rank](crate::HookSource::trust_rank) sets. Gives what is wrong with

@@ -31,6 +31,12 @@ pub fn registration_limits(files: &[SettingsFile]) -> RegistrationLimits {
     }
 }
 
+/// Whether a file that may say so has `hook bridge` start a server.
+#[doc(hidden)]
+pub fn starts_server(files: &[SettingsFile]) -> bool {
+    files.iter().any(|file| file.source.may_rule_records() && file.config.starts_server)
+}
+
 /// What all files together want to be left out.
 ///
 /// Where it cannot be known (a pattern that does not compile, a file that cannot be read), it

@@ -98,6 +98,8 @@ pub struct HooksConfig {
     pub redact: RedactionRules,
     /// The agents whose own hooks run as well.
     pub agents: Vec<String>,
+    /// Whether `hook bridge` starts a server for its project; never of a project's file.
+    pub starts_server: bool,
 }
 
 impl Default for HooksConfig {
@@ -113,6 +115,7 @@ impl Default for HooksConfig {
             registration: RegistrationRules::default(),
             redact: RedactionRules::default(),
             agents: Vec::new(),
+            starts_server: false,
         }
     }
 }

@@ -29,7 +29,7 @@ pub(crate) static TOP_LEVEL: [Field; 3] = [
 ];
 
 /// Fields of `hooksConfig`.
-pub static CONFIG_FIELDS: [Field; 11] = [
+pub static CONFIG_FIELDS: [Field; 12] = [
     Field::with_default(
         "enabled",
         Kind::Bool,
@@ -80,6 +80,13 @@ pub static CONFIG_FIELDS: [Field; 11] = [
         "registration",
         Kind::Closed(&REGISTRATION_FIELDS),
         "How many hooks clients may register at run time. Of no effect in a project's file.",
+    ),
+    Field::with_default(
+        "server",
+        Kind::Words(&["off", "auto"]),
+        "\"off\"",
+        "`auto`: `hook bridge` starts a server for its project where none runs. Of no effect in a \
+         project's file.",
     ),
     Field::with_default(
         "auditLevel",

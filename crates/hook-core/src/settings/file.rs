@@ -189,11 +189,14 @@ impl<'t> Reader<'t> {
                 "events" => self.read_declared_events(&field.value),
                 "agents" => config.agents = self.agents(&field.value),
                 "environment" => config.environment = self.environment_rules(&field.value),
-                "auditLevel" | "redact" | "registration" if !self.source.may_rule_records() => {
+                "auditLevel" | "redact" | "registration" | "server"
+                    if !self.source.may_rule_records() =>
+                {
                     let name = &field.name;
                     let message = format!("`{name}` has no effect in this file; it was ignored");
                     self.document.report(Rule::NotForProjects, &field.value, message);
                 }
+                "server" => config.starts_server = self.starts_server(&field.value),
                 "registration" => config.registration = self.registration(&field.value),
                 "auditLevel" => config.audit_level = self.audit_level(&field.value),
                 "redact" => {
@@ -238,6 +241,20 @@ impl<'t> Reader<'t> {
             }
         }
         rules
+    }
+
+    fn starts_server(&mut self, node: &Node) -> bool {
+        match self.text(node, "it was ignored").as_deref() {
+            Some("auto") => true,
+            Some("off") | None => false,
+            Some(other) => {
+                let found = shortened(other);
+                let message =
+                    format!("expected \"off\" or \"auto\", found `{found}`; none is started");
+                self.document.report(Rule::WrongType, node, message);
+                false
+            }
+        }
     }
 
     fn agents(&mut self, node: &Node) -> Vec<String> {

@@ -33,7 +33,7 @@ pub mod starter;
 mod switch;
 
 pub use agents::Agents;
-pub use all_files::{audit_level, redaction, registration_limits};
+pub use all_files::{audit_level, redaction, registration_limits, starts_server};
 pub use audit_level::AuditLevel;
 pub use definition::{
     DEFAULT_PRIORITY, EnvironmentRules, FailBehavior, HookEntry, HooksConfig, SettingsFile,

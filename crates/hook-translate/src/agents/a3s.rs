@@ -155,6 +155,7 @@ pub(super) static AGENT: Agent = Agent {
     directory: Directory::OfEvent,
     takes_any_case: false,
     entry: None,
+    caps_continuations: true,
     places: Places {
         variable: None,
         folder: ".a3s",

@@ -19,9 +19,17 @@ pub struct Asked {
     event: &'static AgentEvent,
     input: JsonObject,
     said: RawObject,
+    ending: Box<str>,
 }
 
 impl Asked {
+    /// The same as it was written in that text: what stands behind it reaches hooks of the agent's own.
+    #[must_use]
+    pub fn written_in(self, text: &str) -> Self {
+        let ending = text.get(text.trim_end().len()..).unwrap_or_default();
+        Self { ending: ending.into(), ..self }
+    }
+
     /// Our name of the event.
     pub fn event_name(&self) -> &'static str {
         match self.event.ours {
@@ -67,8 +75,9 @@ impl Asked {
     /// When what the agent said is not what the event requires.
     pub fn request(&self, event: HookEventName) -> Result<RequestInput, PayloadError> {
         let mut input = self.read(event)?;
-        let asked =
+        let mut asked =
             AskedBy::new(self.agent.name, self.event.name, self.said.clone(), &input.payload);
+        asked.ending.clone_from(&self.ending);
         input.asked = Some(asked.into());
         Ok(input)
     }
@@ -154,6 +163,6 @@ impl Agent {
                 input
             }
         };
-        Ok(Asked { agent: self, event, input, said: said.clone() })
+        Ok(Asked { agent: self, event, input, said: said.clone(), ending: "".into() })
     }
 }

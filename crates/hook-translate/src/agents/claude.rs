@@ -136,6 +136,7 @@ const EVENTS: &[AgentEvent] = &[
         subject: Subject::Field("reason"),
         fields: &[("reason", "reason")],
         timeout: Some(1_500),
+        timeout_cap: Some(60_000),
         ..AgentEvent::of("SessionEnd", Event::SessionEnd)
     },
     blocking(AgentEvent {
@@ -267,6 +268,7 @@ pub(super) static AGENT: Agent = Agent {
         new_file: "{}\n",
         remains: "Claude Code reads it by itself; in a folder that it does not know it asks once whether to trust it",
     }),
+    caps_continuations: true,
     places: Places {
         variable: Some("CLAUDE_CONFIG_DIR"),
         folder: ".claude",

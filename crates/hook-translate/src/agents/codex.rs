@@ -85,6 +85,7 @@ const EVENTS: &[AgentEvent] = &[
         subject: Subject::Field("reason"),
         fields: &[("reason", "reason")],
         timeout: Some(1_000),
+        timeout_cap: Some(3_000),
         ..AgentEvent::of("SessionEnd", Event::SessionEnd)
     },
     AgentEvent {
@@ -97,7 +98,11 @@ const EVENTS: &[AgentEvent] = &[
         fields: &[("trigger", "trigger")],
         ..AgentEvent::of("PostCompact", Event::PostCompress)
     },
-    AgentEvent { timeout: Some(1_000), ..AgentEvent::of("Interrupt", Event::Interrupt) },
+    AgentEvent {
+        timeout: Some(1_000),
+        timeout_cap: Some(3_000),
+        ..AgentEvent::of("Interrupt", Event::Interrupt)
+    },
 ];
 
 const KINDS: &[Kind] = &[
@@ -144,6 +149,7 @@ pub(super) static AGENT: Agent = Agent {
         new_file: "{}\n",
         remains: "Codex skips hooks that were not reviewed, without a word: start it, enter /hooks and trust them; again after each change",
     }),
+    caps_continuations: false,
     places: Places {
         variable: Some("CODEX_HOME"),
         folder: ".codex",

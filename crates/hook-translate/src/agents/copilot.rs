@@ -269,6 +269,7 @@ pub(super) static AGENT: Agent = Agent {
         new_file: "{\"version\": 1}\n",
         remains: "Copilot skips hooks in folders that it does not trust, without a word: start it in the project once and say yes",
     }),
+    caps_continuations: true,
     places: Places {
         variable: Some("COPILOT_HOME"),
         folder: ".copilot",

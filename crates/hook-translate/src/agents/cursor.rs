@@ -111,6 +111,7 @@ const EVENTS: &[AgentEvent] = &[
         subject: Subject::Word("Stop"),
         missing: &[("prompt", "\"\""), ("prompt_response", "\"\""), ("stop_hook_active", "false")],
         blocks: true,
+        loop_limit: Some(5),
         ..AgentEvent::of("stop", Event::AfterAgent)
     },
     denying(AgentEvent {
@@ -124,6 +125,7 @@ const EVENTS: &[AgentEvent] = &[
         fields: &[("agent_type", "subagent_type"), ("prompt_response", "summary")],
         missing: &[("agent_id", "\"\""), ("agent_type", "\"\"")],
         blocks: true,
+        loop_limit: Some(5),
         ..AgentEvent::of("subagentStop", Event::SubagentStop)
     },
     AgentEvent {
@@ -195,6 +197,7 @@ pub(super) static AGENT: Agent = Agent {
         new_file: "{\"version\": 1}\n",
         remains: "Cursor reads it by itself, in workspaces that it trusts",
     }),
+    caps_continuations: true,
     places: Places {
         variable: None,
         folder: ".cursor",

@@ -227,7 +227,9 @@ impl Agent {
 
 /// How long an agent waits, in seconds. An event whose hooks are short has its own limit.
 pub(super) fn patience(event: &AgentEvent) -> u64 {
-    event.longest.unwrap_or(if event.timeout.is_some() { 30 } else { PATIENCE })
+    let usual = if event.timeout.is_some() { 30 } else { PATIENCE };
+    let cap = event.timeout_cap.map_or(usual, |cap| usual.min(cap / 1_000));
+    event.longest.unwrap_or(cap)
 }
 
 /// An extension with the commands of these events, in the place of one that was written before.

@@ -117,6 +117,7 @@ pub(super) const GEMINI: Agent = Agent {
         new_file: "{}\n",
         remains: "Gemini CLI runs hooks only in folders that it trusts: start it in the project once and say yes, or it ends with code 55",
     }),
+    caps_continuations: false,
     places: Places {
         variable: None,
         folder: ".gemini",

@@ -121,6 +121,11 @@ impl Agent {
         hook.is_found && (self.name == hook.language.name() || self.runs_too.iter().any(reads))
     }
 
+    /// Whether it ends a turn by itself that hooks have had it go on with too often.
+    pub fn counts_continuations(&self) -> bool {
+        self.caps_continuations
+    }
+
     /// The event that the agent calls so.
     fn event(&self, name: &str) -> Option<&'static AgentEvent> {
         let known = |name: &str| self.events.iter().find(|event| event.name == name);
@@ -308,7 +313,18 @@ impl Language for Agent {
 
     fn answer(&self, hook: &HomeHook, told: &RawObject, ended: &Ended<'_>) -> HomeAnswer {
         let Some(event) = self.event(&hook.event) else { return HomeAnswer::default() };
-        self.in_our_names(event, told, (self.answer)(event, ended))
+        let mut answer = self.in_our_names(event, told, (self.answer)(event, ended));
+        let looped = told.fields().get("loop_count").and_then(RawJson::to_whole_number);
+        if let (Some(output), Some(limit), Some(looped)) =
+            (&mut answer.output, hook.loop_limit, looped)
+            && output.decision.is_some()
+            && looped >= limit
+        {
+            output.decision = None;
+            let warning = format!("it had the agent go on {limit} times in a row; it ends now");
+            answer.warnings.push(warning);
+        }
+        answer
     }
 
     fn post(&self, hook: &HomeHook, place: &Place<'_>) -> Result<Post, String> {

@@ -193,6 +193,7 @@ const FAMILY: Agent = Agent {
         new_file: EXTENSION,
         remains: REMAINS,
     }),
+    caps_continuations: true,
     places: no_files(".pi/agent"),
     is_told_by_place: false,
     runs_too: &[],

@@ -38,6 +38,8 @@ pub struct Agent {
     pub(super) takes_any_case: bool,
     /// Where `hook connect` writes; `None` where it cannot.
     pub(super) entry: Option<Entry>,
+    /// Whether it ends a turn by itself that hooks have had it go on with too often.
+    pub(super) caps_continuations: bool,
     /// Where it keeps its hooks.
     pub(super) places: Places,
     /// Whether a file that is named is known as its own by where it stands. One of Gemini CLI's is read as
@@ -86,6 +88,10 @@ pub(super) struct AgentEvent {
     pub(super) timeout: Option<u64>,
     /// How long the agent waits for all hooks of it, whatever their timeouts, in seconds.
     pub(super) longest: Option<u64>,
+    /// How long one of its hooks may run at most, in milliseconds.
+    pub(super) timeout_cap: Option<u64>,
+    /// How often in a row one of its hooks may have the agent go on that says nothing of it.
+    pub(super) loop_limit: Option<u64>,
     /// The fields that every input has, and the names of tools, where they are others than the agent's.
     pub(super) base: Option<&'static [(Base, &'static str)]>,
     pub(super) tools: Option<&'static [Tool]>,
@@ -107,6 +113,8 @@ impl AgentEvent {
             fields: &[],
             missing: &[],
             timeout: None,
+            timeout_cap: None,
+            loop_limit: None,
             longest: None,
             base: None,
             tools: None,

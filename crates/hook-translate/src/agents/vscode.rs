@@ -100,6 +100,7 @@ pub(super) static AGENT: Agent = Agent {
     directory: Directory::Project,
     takes_any_case: true,
     entry: None,
+    caps_continuations: false,
     places: Places {
         variable: None,
         folder: ".copilot",

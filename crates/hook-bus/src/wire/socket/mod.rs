@@ -17,6 +17,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::watch;
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -72,6 +73,7 @@ pub struct SocketServer {
     listener: UnixListener,
     place: SocketPlace,
     max_clients: usize,
+    connected: watch::Sender<usize>,
 }
 
 impl SocketServer {
@@ -83,7 +85,8 @@ impl SocketServer {
     /// When the socket cannot be there, or cannot safely.
     pub async fn bind(path: impl AsRef<Path>) -> Result<Self, SocketError> {
         let (place, listener) = SocketPlace::take(path.as_ref()).await?;
-        Ok(Self { listener, place, max_clients: MAX_CLIENTS })
+        let connected = watch::Sender::new(0);
+        Ok(Self { listener, place, max_clients: MAX_CLIENTS, connected })
     }
 
     /// Serves so many clients at most; one more is told so and sent away.
@@ -91,6 +94,11 @@ impl SocketServer {
     pub fn max_clients(mut self, clients: usize) -> Self {
         self.max_clients = clients;
         self
+    }
+
+    /// How many clients there are, and each change of that.
+    pub fn connected(&self) -> watch::Receiver<usize> {
+        self.connected.subscribe()
     }
 
     /// Where the socket is.
@@ -107,7 +115,7 @@ impl SocketServer {
     /// # Cancellation
     /// Dropping the future ends every client's connection and its requests.
     pub async fn serve(self, system: &Arc<HookSystem>, stop: &CancellationToken) {
-        let Self { listener, place, max_clients } = self;
+        let Self { listener, place, max_clients, connected } = self;
         let mut clients =
             Clients { tasks: JoinSet::new(), most: max_clients, allowance: LineAllowance::new() };
         let mut pause = Pause::default();
@@ -124,6 +132,7 @@ impl SocketServer {
                 () = pause.over() => pause.until = None,
                 Some(ended) = clients.tasks.join_next() => log_end(ended),
             }
+            connected.send_replace(clients.tasks.len());
         }
         // A program that starts now finds no server, and may become one.
         drop(place);

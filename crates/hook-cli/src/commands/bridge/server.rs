@@ -2,7 +2,6 @@
 //! in the server answers, too.
 
 use hook_bus::bridge::Bridged;
-use hook_core::RawObject;
 use hook_translate::agents::{Agent, Asked};
 
 use crate::context::Context;
@@ -15,19 +14,20 @@ use crate::context::Context;
 pub(super) async fn ask(
     agent: &'static Agent,
     asked: &Asked,
-    said: &RawObject,
+    said: &str,
     context: &Context,
 ) -> Result<Option<Bridged>, String> {
     use hook_bus::wire::{self, BridgeMessage, Expected};
     use hook_core::trust::settings_hash;
 
-    use crate::context::MARGIN;
+    use crate::context::time_to_answer;
 
     let Some(path) = wire::socket_of(context.project()).filter(|path| path.exists()) else {
         return Ok(None);
     };
-    let deadline = asked.patience().saturating_sub(MARGIN);
-    let mut message = BridgeMessage::new(agent, Some(asked.home_event().to_owned()), said.clone());
+    let deadline = time_to_answer(asked.patience());
+    let mut message =
+        BridgeMessage::new(agent, Some(asked.home_event().to_owned()), said.to_owned());
     message.deadline = Some(deadline);
     let project = context.project();
     let project = std::fs::canonicalize(project).unwrap_or_else(|_| project.to_path_buf());
@@ -51,8 +51,57 @@ pub(super) async fn ask(
 pub(super) async fn ask(
     _: &'static Agent,
     _: &Asked,
-    _: &RawObject,
+    _: &str,
     _: &Context,
 ) -> Result<Option<Bridged>, String> {
     Ok(None)
 }
+
+/// Closes what the agent left open, so that nothing waits for the server's end, and becomes the server.
+#[cfg(unix)]
+const DETACHED: &str = r#"for it in /dev/fd/*; do n=${it##*/}; case $n in 0|1|2) ;; *) eval "exec $n>&-" ;; esac; done 2>/dev/null; exec "$0" "$@""#;
+
+/// How long a server that is started is waited for before another one is.
+#[cfg(unix)]
+const STARTING: std::time::Duration = std::time::Duration::from_secs(10);
+
+/// Starts a server for the project, which later calls ask. It ends by itself when nobody asks any more.
+#[cfg(unix)]
+pub(super) fn start(context: &Context) {
+    use std::os::unix::process::CommandExt;
+    use std::process::{Command, Stdio};
+
+    let Some(socket) = hook_bus::wire::socket_of(context.project()) else { return };
+    if !is_first(&socket.with_extension("starting")) {
+        return;
+    }
+    let Ok(binary) = std::env::current_exe() else { return };
+    let mut command = Command::new("bash");
+    command.args(["--norc", "--noprofile", "-c", DETACHED]).arg(binary);
+    command.args(["serve", "--socket", "--idle-exit", "600", "--project"]).arg(context.project());
+    command.current_dir(context.project()).process_group(0);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    match command.spawn() {
+        Ok(_) => {
+            tracing::info!(target: "hook::bridge", "a server is started at {}", socket.display())
+        }
+        Err(error) => tracing::warn!(target: "hook::bridge", "no server could be started: {error}"),
+    }
+}
+
+/// Whether no other call starts a server just now. It does not matter much: of two servers, the second
+/// finds the socket taken, and ends.
+#[cfg(unix)]
+fn is_first(lock: &std::path::Path) -> bool {
+    let modified = std::fs::metadata(lock).and_then(|it| it.modified());
+    if modified.is_ok_and(|then| then.elapsed().is_ok_and(|age| age < STARTING)) {
+        return false;
+    }
+    let _ = std::fs::remove_file(lock);
+    let folder = lock.parent().map(std::fs::create_dir_all);
+    folder.is_some_and(|made| made.is_ok())
+        && std::fs::OpenOptions::new().write(true).create_new(true).open(lock).is_ok()
+}
+
+#[cfg(not(unix))]
+pub(super) fn start(_: &Context) {}

@@ -12,6 +12,8 @@ pub struct AskedBy {
     pub event: String,
     /// What it wrote.
     pub said: RawObject,
+    /// What stood behind it, such as the end of the line: scripts that read lines want that.
+    pub ending: Box<str>,
     /// The arguments of the tool as they were before hooks changed them, in our form.
     tool_input: Option<RawObject>,
 }
@@ -25,7 +27,7 @@ impl AskedBy {
         payload: &EventPayload,
     ) -> Self {
         let tool_input = payload.tool_input().cloned();
-        Self { agent, event: event.into(), said, tool_input }
+        Self { agent, event: event.into(), said, ending: "".into(), tool_input }
     }
 
     /// The fields that the agent wrote.

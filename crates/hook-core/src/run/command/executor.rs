@@ -10,6 +10,7 @@ use futures::FutureExt;
 use super::direct::DirectCommand;
 use super::environment::{HostEnvironment, RunVariables, Shell};
 use super::process::{self, ProcessCall};
+use crate::event::input::EventInput;
 use crate::failure::HookFailure;
 use crate::json::RawObject;
 use crate::language::{HomeHook, Launch, Place};
@@ -154,6 +155,7 @@ impl Program {
             let told = home.language.told(home, &call.input);
             told.unwrap_or_else(RawObject::empty)
         });
+        let ended = told.as_ref().and_then(|told| self.with_ending(told, &call.input));
         let start = Start { call: &call, running: &running, told: told.as_ref() };
         let started = self.start(&start, &mut warnings);
         let (ending, process) = match started {
@@ -162,9 +164,10 @@ impl Program {
                 call.slots.running = Some(running);
                 let call = ProcessCall {
                     // After the start: the hook's own start takes longer than writing its input out.
-                    stdin: match &told {
-                        Some(told) => told.as_str().as_bytes(),
-                        None => call.input.json(),
+                    stdin: match (&ended, &told) {
+                        (Some(ended), _) => ended.as_bytes(),
+                        (None, Some(told)) => told.as_str().as_bytes(),
+                        (None, None) => call.input.json(),
                     },
                     timeout: call.timeout,
                     cancel: &call.cancel,
@@ -197,6 +200,13 @@ impl Program {
         }
         answer.warnings = warnings;
         Run { answer, process }
+    }
+
+    /// What a hook of the asking agent's own is told, with what that wrote behind it.
+    fn with_ending(&self, told: &RawObject, input: &EventInput) -> Option<String> {
+        let asked = input.asked.as_deref().filter(|asked| !asked.ending.is_empty())?;
+        let is_own = self.home.as_ref().is_some_and(|home| home.language.name() == asked.agent);
+        is_own.then(|| format!("{}{}", told.as_str(), asked.ending))
     }
 
     /// Starts the process in the event's directory, or in the project's: a guard must not vanish

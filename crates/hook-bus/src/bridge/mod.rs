@@ -4,12 +4,26 @@
 //! `hook bridge` does it for agents that start a command as their hook, with an engine of its own or over
 //! the [wire](crate::wire) with a running one.
 
+mod log;
+mod state;
+
+use std::path::Path;
+use std::time::Instant;
+
 use hook_core::event::output::PolicyDecision;
 use hook_core::language::Language;
-use hook_core::{Events, HookEventName, RawObject, RequestInput};
-use hook_translate::agents::{Agent, Asked, NotAsked, Said, Verdict};
+use hook_core::redact::Redaction;
+use hook_core::{Events, HookEventName, RawJson, RawObject, RequestInput};
+use hook_translate::agents::{Agent, Asked, Said, Verdict};
 
+use self::log::Call;
+pub use self::state::BridgeState;
+pub(crate) use self::state::SessionState;
 use crate::message::{HookExecutionRequest, HookExecutionResponse};
+use crate::system::HookSystem;
+
+/// How often in a row hooks may have an agent go on at the end of its turn that does not count itself.
+const MAX_CONTINUATIONS: u32 = 8;
 
 /// What an agent asks.
 #[derive(Debug, Clone)]
@@ -18,6 +32,7 @@ pub struct Bridge {
     asked: Asked,
     /// What the hooks are told, where it is what the event requires.
     input: Option<RequestInput>,
+    begun: Instant,
 }
 
 /// What an agent is answered.
@@ -31,26 +46,11 @@ pub struct Bridged {
 }
 
 impl Bridge {
-    /// What the agent says of the event that is named, or that it names itself. Hooks can listen to these
-    /// events.
-    ///
-    /// # Errors
-    /// When it cannot be known which event of the agent it is about.
-    pub fn new(
-        agent: &'static Agent,
-        event: Option<&str>,
-        said: &RawObject,
-        events: &Events,
-    ) -> Result<Self, NotAsked> {
-        let asked = agent.asked(event, said)?;
-        Ok(Self::of(agent, asked, events))
-    }
-
-    /// The same of what was understood before.
-    pub fn of(agent: &'static Agent, asked: Asked, events: &Events) -> Self {
+    /// What the agent asks. Hooks can listen to these events.
+    pub fn new(agent: &'static Agent, asked: Asked, events: &Events) -> Self {
         let event = events.from_name(asked.event_name());
         let input = event.and_then(|event| asked.request(event).ok());
-        Self { agent, asked, input }
+        Self { agent, asked, input, begun: Instant::now() }
     }
 
     /// What the hooks are told; `None` where what the agent said is not what the event requires.
@@ -67,6 +67,30 @@ impl Bridge {
                 HookExecutionRequest::new(name, input.clone())
             }
         }
+    }
+
+    /// What the agent is answered by a system: with what is remembered of its session, and written down where
+    /// the system keeps that. `unknown_guards` says why guards of the event may be missing, if they may.
+    pub fn answered_by(
+        &self,
+        system: &HookSystem,
+        response: &HookExecutionResponse,
+        unknown_guards: impl FnOnce(HookEventName) -> Option<String>,
+    ) -> Bridged {
+        let Some(state) = system.bridge_state() else {
+            return self.answer(response, unknown_guards);
+        };
+        let mut bridged = self.answer(response, unknown_guards);
+        if self.goes_on_too_often(response, state) {
+            bridged.said = self.agent.say(self.asked.home_event(), &Verdict::proceed());
+            bridged.warnings.push(format!(
+                "hooks had {} go on {MAX_CONTINUATIONS} times in a row at the end of its turn; it ends now",
+                self.agent.title()
+            ));
+        }
+        let redaction = system.current_redaction().now();
+        self.write_down(&bridged, response, system.project(), state, &redaction);
+        bridged
     }
 
     /// What the agent is answered. `unknown_guards` says why guards of the event may be missing among those
@@ -91,6 +115,67 @@ impl Bridge {
             ));
         }
         Bridged { said, warnings }
+    }
+
+    /// Whether the agent goes on at the end of its turn once more, since hooks want it to, although they had
+    /// it do that too often in a row. Remembers how often they did.
+    fn goes_on_too_often(&self, response: &HookExecutionResponse, state: &BridgeState) -> bool {
+        let Some(input) = self.input.as_ref() else { return false };
+        if input.event() != HookEventName::AfterAgent || self.agent.counts_continuations() {
+            return false;
+        }
+        let session = self.session();
+        let goes_on_already =
+            self.asked.input().get("stop_hook_active").and_then(RawJson::to_bool) == Some(true);
+        let wants = response.processed.decision == PolicyDecision::Block;
+        let mut kept = state.session(session);
+        let before = if goes_on_already { kept.continuations } else { 0 };
+        let is_too_often = wants && before >= MAX_CONTINUATIONS;
+        let now = if wants && !is_too_often { before + 1 } else { 0 };
+        if now != kept.continuations {
+            kept.continuations = now;
+            state.keep(session, &kept);
+        }
+        is_too_often
+    }
+
+    fn session(&self) -> &str {
+        let session = self.input.as_ref().and_then(|input| input.base.session_id.as_deref());
+        session.unwrap_or_default()
+    }
+
+    /// Writes the call down.
+    fn write_down(
+        &self,
+        bridged: &Bridged,
+        response: &HookExecutionResponse,
+        project: &Path,
+        state: &BridgeState,
+        redaction: &Redaction,
+    ) {
+        let payload = self.input.as_ref().map(|input| &input.payload);
+        let arguments = payload.and_then(|payload| payload.tool_input());
+        let fields = arguments.map(RawObject::fields).unwrap_or_default();
+        let about = ["command", "file_path", "url", "pattern"];
+        let about = about.iter().find_map(|name| fields.get(name)?.to_text());
+        let prompt = || self.asked.input().get("prompt")?.to_text();
+        let call = Call {
+            agent: self.agent.name(),
+            event: self.asked.home_event(),
+            session: self.session(),
+            project,
+            by: if state.is_server() { "server" } else { "bridge" },
+            tool: arguments.and_then(|_| payload?.match_subject()),
+            about: about.or_else(prompt),
+            decision: response.processed.decision.as_str(),
+            reason: response.processed.reason.as_deref(),
+            code: bridged.said.code,
+            milliseconds: u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX),
+            warnings: bridged.warnings.len(),
+        };
+        if let Err(error) = call.append(&state.log(), redaction) {
+            tracing::warn!(target: "hook::bridge", "failed to write down a call: {error}");
+        }
     }
 
     fn said(

@@ -1,0 +1,151 @@
+//! Where calls of agents leave what later ones need: each is a process of its own, and a session has many.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use hook_core::files::regular_file;
+use hook_core::run::SessionEnv;
+use hook_core::trust::sha256;
+use hook_core::{RawJson, RawObject};
+
+/// How long a session is remembered that nothing more is heard of: a week.
+const KEPT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
+/// How long the file of a session may be, in bytes.
+const LONGEST: u64 = 1 << 20;
+
+/// How many files of ended sessions are looked at, each time that one begins.
+const LOOKED_AT: usize = 4_096;
+
+/// The folder of what is kept between calls: `hook` in the user's state directory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BridgeState {
+    folder: PathBuf,
+    is_server: bool,
+}
+
+impl BridgeState {
+    /// The user's: in `$XDG_STATE_HOME`, else `.local/state` of the home. `None` without either.
+    pub fn of_user() -> Option<Self> {
+        let set = |name: &str| {
+            let value = std::env::var_os(name).map(PathBuf::from);
+            value.filter(|path| path.is_absolute())
+        };
+        let state = set("XDG_STATE_HOME").or_else(|| Some(set("HOME")?.join(".local/state")))?;
+        Some(Self { folder: state.join("hook"), is_server: false })
+    }
+
+    /// The same for a server, which says so where it writes down that it was asked.
+    #[must_use]
+    pub fn of_server(self) -> Self {
+        Self { is_server: true, ..self }
+    }
+
+    pub(super) fn is_server(&self) -> bool {
+        self.is_server
+    }
+
+    /// The file that calls are written down in.
+    pub fn log(&self) -> PathBuf {
+        self.folder.join("bridge.jsonl")
+    }
+
+    /// What is remembered of a session.
+    pub(crate) fn session(&self, session: &str) -> SessionState {
+        let read = regular_file::read_to_string(&self.file_of(session), LONGEST);
+        let fields = read.ok().and_then(|text| RawObject::parse(text).ok()).map(|it| it.fields());
+        let fields = fields.unwrap_or_default();
+        let number = fields.get("continuations").and_then(RawJson::to_whole_number);
+        SessionState {
+            env: fields.get("env").map(SessionEnv::from_json).unwrap_or_default(),
+            continuations: number.and_then(|it| u32::try_from(it).ok()).unwrap_or_default(),
+        }
+    }
+
+    /// Remembers a session, or forgets one of which there is nothing to know. What cannot be written is
+    /// logged: the session goes on without it.
+    pub(crate) fn keep(&self, session: &str, state: &SessionState) {
+        let path = self.file_of(session);
+        let kept = match state.is_nothing() {
+            true => match fs::remove_file(&path) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+                _ => Ok(()),
+            },
+            false => write_private(&path, &state.to_json()),
+        };
+        if let Err(error) = kept {
+            let path = path.display();
+            tracing::warn!(target: "hook::bridge", "failed to remember the session in {path}: {error}");
+        }
+    }
+
+    /// Forgets the sessions that nothing was heard of for a week.
+    pub(crate) fn sweep(&self) {
+        let now = SystemTime::now();
+        let entries = fs::read_dir(self.sessions()).into_iter().flatten().flatten();
+        for entry in entries.take(LOOKED_AT) {
+            let modified = entry.metadata().and_then(|it| it.modified());
+            let age = modified.ok().and_then(|then| now.duration_since(then).ok());
+            if age.is_some_and(|age| age > KEPT) {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+    }
+
+    fn sessions(&self) -> PathBuf {
+        self.folder.join("sessions")
+    }
+
+    /// A session's file. Its name says nothing of the session.
+    fn file_of(&self, session: &str) -> PathBuf {
+        let name = sha256(session.as_bytes());
+        self.sessions().join(format!("{}.json", name.get(..32).unwrap_or(&name)))
+    }
+}
+
+/// What is remembered of a session.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct SessionState {
+    /// What its first hooks set for later ones.
+    pub(crate) env: SessionEnv,
+    /// How often in a row hooks had the agent go on at the end of its turn.
+    pub(crate) continuations: u32,
+}
+
+impl SessionState {
+    fn is_nothing(&self) -> bool {
+        self.env.is_empty() && self.continuations == 0
+    }
+
+    fn to_json(&self) -> Vec<u8> {
+        hook_core::ObjectWriter::line(|out| {
+            out.integer("continuations", self.continuations.into());
+            out.raw("env", &self.env.to_json());
+        })
+    }
+}
+
+/// Writes a file that only its owner can read, as a whole.
+fn write_private(path: &Path, text: &[u8]) -> std::io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    private_folder(folder)?;
+    // Two calls of one session may write at once; each has a name of its own.
+    let staged = path.with_extension(format!("{}.new", uuid::Uuid::new_v4().simple()));
+    let written = regular_file::append(&staged).and_then(|mut file| file.write_all(text));
+    let renamed = written.and_then(|()| fs::rename(&staged, path));
+    if renamed.is_err() {
+        let _ = fs::remove_file(&staged);
+    }
+    renamed
+}
+
+/// A folder that only its owner can enter, if it has to be made.
+pub(super) fn private_folder(folder: &Path) -> std::io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}

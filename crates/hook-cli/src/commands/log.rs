@@ -1,0 +1,118 @@
+//! `hook log`: what agents asked `hook bridge`, and what they were answered.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+
+use clap::Args;
+use hook_bus::bridge::BridgeState;
+use hook_core::files::regular_file;
+use hook_core::text::one_line;
+use hook_core::{JsonObject, ObjectWriter, RawJson};
+
+use super::bridge::agent;
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::exit_code::{self, Status};
+use crate::options::count;
+use crate::output::{Printer, Tone};
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Each call of `hook bridge` is a line: what the agent asked about, what the hooks
+decided, and why. The last 8 MiB are kept, in the user's state directory; what
+`redact` of the settings names is left out.
+
+Examples:
+  hook log
+  hook log -n 100 claude
+  hook log --blocked --json")]
+pub(crate) struct Arguments {
+    /// Only calls of this agent
+    agent: Option<String>,
+    /// How many of the last calls are shown
+    #[arg(short = 'n', long, value_name = "COUNT", default_value = "20", value_parser = count)]
+    lines: std::num::NonZeroUsize,
+    /// Only calls that hooks did not let proceed
+    #[arg(long)]
+    blocked: bool,
+}
+
+pub(crate) async fn run(
+    arguments: &Arguments,
+    context: &Context,
+    printer: &mut Printer,
+) -> Result<Status, CommandError> {
+    let name = arguments.agent.as_deref().map(agent).transpose()?.map(|agent| agent.word());
+    let log = BridgeState::of_user().ok_or(CommandError::NoHome)?.log();
+    let mut last: VecDeque<JsonObject> = VecDeque::new();
+    for path in [log.with_extension("jsonl.1"), log] {
+        let Some(lines) = lines_of(&path)? else { continue };
+        for call in lines {
+            let text = |name: &str| call.get(name).and_then(RawJson::to_text);
+            let is_wanted = name.is_none_or(|name| text("agent").as_deref() == Some(name))
+                && !(arguments.blocked && text("decision").as_deref() == Some("proceed"));
+            if !is_wanted {
+                continue;
+            }
+            if last.len() == arguments.lines.get() {
+                last.pop_front();
+            }
+            last.push_back(call);
+        }
+    }
+    for call in &last {
+        if context.json() {
+            printer.message(&ObjectWriter::line(|out| out.fields(call))).await?;
+        } else {
+            printer.text(&line(call, printer)).await?;
+        }
+    }
+    if last.is_empty() && !context.json() {
+        printer.note("no agent has asked yet; `hook connect AGENT` has it call `hook bridge`");
+    }
+    Ok(exit_code::PROCEED)
+}
+
+/// The calls in a file; `None` where it is not there. A line that is none is passed over.
+fn lines_of(path: &Path) -> Result<Option<impl Iterator<Item = JsonObject>>, CommandError> {
+    let file: File = match regular_file::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(source) => {
+            let what = "the log of calls";
+            return Err(CommandError::Read { what, path: path.to_path_buf(), source });
+        }
+    };
+    let lines = BufReader::new(file).split(b'\n').map_while(Result::ok);
+    let object =
+        |line: Vec<u8>| RawJson::parse(String::from_utf8(line).ok()?).ok()?.to_object().ok();
+    Ok(Some(lines.filter_map(object)))
+}
+
+/// A call, for people.
+fn line(call: &JsonObject, printer: &Printer) -> String {
+    let text = |name: &str| {
+        one_line(&call.get(name).and_then(RawJson::to_text).unwrap_or_default()).into_owned()
+    };
+    let decision = text("decision");
+    let tone = if decision == "proceed" { Tone::Good } else { Tone::Bad };
+    let about = [text("tool"), text("about")].into_iter().filter(|it| !it.is_empty());
+    let about = about.collect::<Vec<_>>().join(" ");
+    let reason = text("reason");
+    let milliseconds = call.get("milliseconds").map(|it| it.as_str().to_owned());
+    format!(
+        "{} {} {} {}{}{} {}\n",
+        printer.paint(Tone::Quiet, &text("at")),
+        text("agent"),
+        text("event"),
+        printer.paint(tone, &decision),
+        if about.is_empty() { String::new() } else { format!("  {about}") },
+        if reason.is_empty() { String::new() } else { format!(": {reason}") },
+        printer.paint(
+            Tone::Quiet,
+            &format!("({} ms, {})", milliseconds.unwrap_or_default(), text("by"))
+        ),
+    )
+}
