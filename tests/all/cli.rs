@@ -9,6 +9,7 @@ mod explain;
 mod fire;
 mod groups;
 mod help;
+mod import;
 mod init;
 mod list;
 mod man;

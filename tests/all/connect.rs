@@ -208,3 +208,26 @@ fn what_is_written_works() {
         }
     }
 }
+
+#[test]
+fn what_hooks_of_ours_lose_in_the_agent_is_said() {
+    let project = Project::new();
+    let hooks = |count: usize| {
+        let hook = json!({"type": "command", "command": "true"});
+        json!([{"hooks": vec![hook; count]}])
+    };
+    let settings = json!({"hooks": {"PermissionRequest": hooks(1), "BeforeTool": hooks(2),
+        "AfterTool": hooks(1)}});
+    project.write(".hooks/settings.json", &settings.to_string());
+    let said = run(&project, &["connect", "gemini", "--dry-run", "--events", "BeforeTool"]).stderr;
+    assert!(
+        said.contains("PermissionRequest: Gemini CLI never asks; 1 hook will not run there"),
+        "{said}"
+    );
+    assert!(said.contains("AfterTool: not connected; 1 hook will not run there"), "{said}");
+    assert!(
+        said.contains("BeforeTool: Gemini CLI does not obey at its BeforeTool: context"),
+        "{said}"
+    );
+    assert_eq!(run(&Project::new(), &["connect", "gemini", "--dry-run"]).stderr, "");
+}

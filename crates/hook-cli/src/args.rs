@@ -62,6 +62,8 @@ pub(crate) enum Command {
     /// Take the entries of `hook connect` out again
     #[command(after_help = commands::connect::DISCONNECT_HELP)]
     Disconnect(Deferred<commands::connect::DisconnectArguments>),
+    /// Write an agent's own hooks into settings of ours, in its language
+    Import(Deferred<commands::import::Arguments>),
     /// Say which hooks an event runs, and why each other one does not run
     Explain(Deferred<commands::explain::Arguments>),
     /// List every hook that is found

@@ -199,6 +199,24 @@ impl Context {
         agents.with_files(sources, &self.project)
     }
 
+    /// The paths of settings files that were named.
+    pub(crate) fn named_paths(&self) -> &[PathBuf] {
+        &self.common.settings
+    }
+
+    /// Whether the user's own settings do not count.
+    pub(crate) fn leaves_user_out(&self) -> bool {
+        self.common.no_user
+    }
+
+    /// Where the user's own settings file is, whether it counts or not.
+    pub(crate) fn user_file(&self) -> Result<PathBuf, CommandError> {
+        let home = self.config_home().ok_or(CommandError::NoHome)?;
+        let sources = discover(&self.project, Some(home));
+        let user = sources.into_iter().find(|source| source.source == HookSource::User);
+        user.map(|source| source.path).ok_or(CommandError::NoHome)
+    }
+
     /// The settings files that were named.
     fn named_files(&self) -> impl Iterator<Item = SettingsSource> {
         let settings = self.common.settings.iter();
@@ -406,7 +424,7 @@ pub(crate) fn named(path: &Path) -> SettingsSource {
     };
     match agents::agent_of(&absolute).or_else(by_shape) {
         Some(agent) => source.in_language(agent, None),
-        None => source,
+        None => source.knowing(&agents::languages().collect()),
     }
 }
 

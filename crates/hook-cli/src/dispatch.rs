@@ -4,8 +4,8 @@ use clap::CommandFactory;
 
 use crate::args::{Cli, Command};
 use crate::commands::{
-    bridge, check, completions, connect, doctor, explain, fire, help, init, list, log, man, replay,
-    run, schema, serve, switching, tail, test, trace, trust,
+    bridge, check, completions, connect, doctor, explain, fire, help, import, init, list, log, man,
+    replay, run, schema, serve, switching, tail, test, trace, trust,
 };
 use crate::context::Context;
 use crate::error::CommandError;
@@ -33,6 +33,7 @@ pub(crate) async fn dispatch(
         Command::Disconnect(arguments) => {
             connect::disconnect(arguments, &context()?, printer).await
         }
+        Command::Import(arguments) => import::run(arguments, &context()?, printer).await,
         Command::Explain(arguments) => explain::run(arguments, &context()?, printer).await,
         Command::List(arguments) => list::run(arguments, &context()?, printer).await,
         Command::Check(arguments) => check::run(arguments, &context()?, printer).await,

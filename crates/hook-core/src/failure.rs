@@ -79,6 +79,12 @@ pub enum HookFailure {
         /// What is missing.
         service: &'static str,
     },
+    /// What settings say of a guard cannot be read.
+    #[error("its settings cannot be read: {reason}")]
+    Unreadable {
+        /// Why not.
+        reason: String,
+    },
     /// A handler in process returned an error.
     #[error("handler failed: {source}")]
     Handler {

@@ -8,10 +8,12 @@
 
 mod runs;
 
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 pub use crate::event::input::AskedBy;
@@ -19,7 +21,7 @@ use crate::event::input::EventInput;
 use crate::event::output::HookOutput;
 use crate::event::{EventDefinition, Events, HookEventName};
 use crate::failure::HookFailure;
-use crate::json::RawObject;
+use crate::json::{RawJson, RawObject};
 pub use runs::{HomeCommand, HomeRequest};
 
 /// How one agent's hooks are written, told and understood.
@@ -46,6 +48,14 @@ pub trait Language: fmt::Debug + Send + Sync {
 
     /// Reads a settings file of the agent. What its home would not run is no hook here, either.
     fn read(&'static self, text: &str, file: &HomeFile<'_>) -> HomeSettings;
+
+    /// Reads one definition of hooks that stands in settings of ours and says that it is in the agent's
+    /// language.
+    fn read_definition(
+        &'static self,
+        definition: &HomeDefinition<'_>,
+        file: &HomeFile<'_>,
+    ) -> HomeSettings;
 
     /// What a hook is told on standard input; `None` where this is not what its event means at home.
     fn told(&self, hook: &HomeHook, input: &EventInput) -> Option<RawObject>;
@@ -87,6 +97,33 @@ pub const NAMES: [&str; 11] = [
     "claude", "gemini", "llxprt", "qwen", "codex", "cursor", "copilot", "vscode", "pi", "omp",
     "a3s",
 ];
+
+/// The languages that a reader of settings knows, by their names.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Languages(Arc<[&'static dyn Language]>);
+
+impl Languages {
+    /// The one of that name.
+    pub fn named(&self, name: &str) -> Option<&'static dyn Language> {
+        self.all().find(|language| language.name() == name)
+    }
+
+    /// All of them.
+    pub fn all(&self) -> impl Iterator<Item = &'static dyn Language> {
+        self.0.iter().copied()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl FromIterator<&'static dyn Language> for Languages {
+    fn from_iter<I: IntoIterator<Item = &'static dyn Language>>(all: I) -> Self {
+        Self(all.into_iter().collect())
+    }
+}
 
 /// A file in which an agent may keep hooks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -237,6 +274,7 @@ impl HomeHook {
             ("if", self.condition.clone()),
             ("runs", Some(self.command.terms())),
             ("cwd", self.directory.as_ref().map(text)),
+            ("pluginRoot", self.plugin_root.as_ref().map(text)),
         ];
         terms.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))).collect()
     }
@@ -302,6 +340,19 @@ pub struct HomeFile<'f> {
     pub is_found: bool,
     /// The events there are.
     pub events: &'f Events,
+}
+
+/// A definition of hooks in an agent's language, in settings of ours.
+#[derive(Debug, Clone, Copy)]
+pub struct HomeDefinition<'d> {
+    /// The event under which it stands, as the agent calls it.
+    pub event: &'d str,
+    /// The definition; a part of the text that it stands in.
+    pub value: &'d RawJson,
+    /// Its JSON path.
+    pub path: &'d str,
+    /// Which of its `hooks` are in that language, where not all are.
+    pub only: Option<&'d BTreeSet<usize>>,
 }
 
 /// What was read of a file.

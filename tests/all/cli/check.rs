@@ -728,6 +728,10 @@ fn each_rule_finds_its_problem_and_marks_it() {
     assert_eq!(unknown.len(), 1, "{unknown:?}");
     assert_eq!((unknown[0].rule, unknown[0].place.column), (Rule::UnknownAgent, 36));
     seen.insert(Rule::UnknownAgent);
+    let unknown = look(r#"{"hooks":{"PreToolUse":[{"language":"cluade","hooks":[{}]}]}}"#);
+    assert_eq!(unknown.len(), 1, "{unknown:?}");
+    assert_eq!((unknown[0].rule, unknown[0].place.column), (Rule::UnknownLanguage, 37));
+    seen.insert(Rule::UnknownLanguage);
     // What is wrong with another agent's file is said with its place, too.
     let project = Project::new();
     let text = r#"{"hooks":{"preToolUse":[],"Stop":[{"hooks":[{"type":"prompt"},{"type":"agent","prompt":"p"}]}]}}"#;

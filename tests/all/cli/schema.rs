@@ -221,6 +221,29 @@ fn variants(value: &Value) -> Vec<Value> {
 }
 
 #[test]
+fn the_schema_of_settings_knows_hooks_in_languages_of_agents() {
+    let schema = validator(&schema("settings"));
+    let hook = json!({"type": "command", "command": "x", "shell": "bash"});
+    let mut own = hook.clone();
+    own["language"] = json!("claude");
+    let settings = |event: &str, definition: Value| json!({"hooks": {event: [definition]}});
+    for (event, definition, is_valid) in [
+        ("PreToolUse", json!({"language": "claude", "matcher": "Bash", "hooks": [hook]}), true),
+        ("SessionStart", json!({"language": "claude", "hooks": [hook]}), true),
+        ("SessionStart", json!({"hooks": [own, {"type": "command", "command": "y"}]}), true),
+        ("Stop", json!({"hooks": [own]}), true),
+        ("stop", json!({"language": "cursor", "command": "x", "failBehavior": "block"}), true),
+        ("PreToolUse", json!({"language": "cluade", "hooks": [hook]}), false),
+        ("PreToolUse", json!({"language": "claude", "failBehavior": "blok", "hooks": []}), false),
+        ("PreToolUse", json!({"hooks": [hook]}), false),
+        ("SessionStart", json!({"hooks": [hook]}), false),
+    ] {
+        let settings = settings(event, definition);
+        assert_eq!(schema.is_valid(&settings), is_valid, "{settings}");
+    }
+}
+
+#[test]
 fn the_schema_of_settings_accepts_what_the_reader_accepts() {
     let schema = validator(&schema("settings"));
     let hook = json!({"type": "command", "command": "true", "name": "n", "description": "d", "timeout": 5000,

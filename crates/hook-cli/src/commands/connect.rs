@@ -1,6 +1,7 @@
 //! `hook connect` and `hook disconnect`: the entries by which an agent calls `hook bridge`.
 
 pub(super) mod entries;
+mod losses;
 
 use std::path::Path;
 
@@ -87,6 +88,9 @@ pub(crate) async fn run(
     };
     let change = edited(&path, arguments.dry_run, AbsentFile::Made, &edit)?;
     show(agent, &change, "connected", arguments.dry_run, context, printer).await?;
+    for lost in losses::of(agent, &events, context) {
+        printer.remark(&lost);
+    }
     if let Some(entry) = agent.entry_places().filter(|_| !arguments.dry_run) {
         printer.remark(entry.remains);
         if agent.word() == "copilot" && entries::is_connected(agents::agent("claude"), context) {

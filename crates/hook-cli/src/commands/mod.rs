@@ -10,6 +10,7 @@ pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod fire;
 pub(crate) mod help;
+pub(crate) mod import;
 pub(crate) mod init;
 mod input;
 pub(crate) mod list;

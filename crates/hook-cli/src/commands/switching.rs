@@ -4,9 +4,10 @@
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 use hook_core::settings::edit::{AbsentFile, EditMode, FileChange, switch_in_file};
-use hook_core::settings::{HookEntry, SettingsFile, Severity, Switches, parse_with_events};
+use hook_core::settings::{HookEntry, SettingsFile, Severity, Switches, parse_source};
 use hook_core::text::shortened;
 use hook_core::{HookSource, SettingsSource};
+use hook_translate::agents;
 
 use super::RELOAD;
 use crate::complete;
@@ -80,12 +81,9 @@ pub(crate) async fn run(
         let absent = if source.required { AbsentFile::Refused } else { AbsentFile::Made };
         let result = switch_in_file(&source.path, &target.name, enabled, absent, mode);
         if let Ok(change) = &result {
-            let now = parse_with_events(
-                change.after.trim_start_matches('\u{feff}'),
-                source.source.clone(),
-                Some(source.path.clone()),
-                &context.events().0,
-            );
+            let known = source.clone().knowing(&agents::languages().collect());
+            let text = change.after.trim_start_matches('\u{feff}');
+            let now = parse_source(text, &known, &context.events().0);
             let mut is_new = true;
             for file in files.iter_mut().filter(|it| it.path.as_ref() == Some(&source.path)) {
                 *file = now.clone();

@@ -44,7 +44,7 @@ fn check_file(files: &[CheckedFile], index: usize, surroundings: &Surroundings) 
     }
     // How hooks of other agents are written is their homes' matter.
     let ours = SettingsFile {
-        hooks: file.hooks.iter().filter(|entry| entry.home.is_none()).cloned().collect(),
+        hooks: file.hooks.iter().filter(|entry| entry.is_ours()).cloned().collect(),
         ..file.clone()
     };
     for file in [&ours, &unplaced(file)] {

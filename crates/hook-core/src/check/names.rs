@@ -132,19 +132,27 @@ fn look_for_duplicates(
     let mut first: HashMap<Identity<'_>, &HookEntry> = HashMap::new();
     for (position, checked) in files.iter().enumerate().take(index + 1) {
         for entry in &checked.file.hooks {
-            // What its home runs as often as it stands there is no mistake.
-            if entry.home.as_ref().is_some_and(|home| !home.runs_once) {
-                continue;
-            }
             let earlier =
                 *first.entry(Identity::of(entry, checked.file.project(project))).or_insert(entry);
             if std::ptr::eq(earlier, entry) || position < index {
                 continue;
             }
             let name = shortened(name_of(entry));
+            // What its home runs as often as it stands there is no mistake; but what was imported and is
+            // found there, too, is.
+            let is_found = |entry: &HookEntry| entry.home.as_ref().map(|home| home.is_found);
+            let often = match &entry.home {
+                Some(home) if !home.runs_once => {
+                    if is_found(earlier) == is_found(entry) {
+                        continue;
+                    }
+                    "twice"
+                }
+                _ => "once",
+            };
             let message = format!(
                 "the hook `{name}` is defined already at {}, for the same event and matcher; it runs \
-                 once",
+                 {often}",
                 earlier.place
             );
             let range = entry.spans.command.clone().unwrap_or_default();

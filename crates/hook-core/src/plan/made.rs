@@ -52,9 +52,10 @@ impl<'f> HookMaker<'f> {
         let suspended = changed.map(|_| Suspension::Changed);
         let of_matcher = problems.iter().map(|it| it.message.clone());
         let timeout = entry.timeout.unwrap_or(self.default_timeout);
-        let executor = match &entry.home {
-            Some(home) => self.executors.home_executor(&entry.command, home),
-            None => self.executors.executor(&entry.command, &entry.env),
+        let executor = match (&entry.unreadable, &entry.home) {
+            (Some(why), _) => self.executors.unreadable(&entry.command, why),
+            (None, Some(home)) => self.executors.home_executor(&entry.command, home),
+            (None, None) => self.executors.executor(&entry.command, &entry.env),
         };
         let (event, name) = (entry.event, entry.name.as_deref());
         let spec = HookSpec {

@@ -7,7 +7,7 @@ use super::executor::HookExecutor;
 #[cfg(feature = "http")]
 use super::http::HttpExecutor;
 use super::slots::SlotQueue;
-use super::unserved::Unserved;
+use super::unserved::{Unreadable, Unserved};
 use crate::language::{HomeCommand, HomeHook};
 
 /// Makes executors for the hooks of one source.
@@ -44,5 +44,10 @@ impl ExecutorMaker {
             }
             other => Arc::new(Unserved::new(label, other)),
         }
+    }
+
+    /// What stands for a guard that cannot be read, and why not.
+    pub(crate) fn unreadable(&self, label: &str, why: &Arc<str>) -> Arc<dyn HookExecutor> {
+        Arc::new(Unreadable { label: label.to_owned(), why: Arc::clone(why) })
     }
 }

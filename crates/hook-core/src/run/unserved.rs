@@ -1,5 +1,7 @@
 //! Hooks of other agents that need something of their host that it does not have: each run is a failure
-//! that says what is missing.
+//! that says what is missing. And guards of theirs that cannot be read: each run is a failure, too.
+
+use std::sync::Arc;
 
 use super::answer::Answer;
 use super::executor::{Execution, HookCall, HookExecutor, HookKind, HookStart};
@@ -27,6 +29,32 @@ impl Unserved {
             HomeCommand::Shell { .. } | HomeCommand::Program { .. } => HookKind::Command,
         };
         Self { label, kind, service: command.service().unwrap_or(NO_CLIENT) }
+    }
+}
+
+/// A guard that cannot be read.
+#[derive(Debug)]
+pub(super) struct Unreadable {
+    pub(super) label: String,
+    pub(super) why: Arc<str>,
+}
+
+impl HookExecutor for Unreadable {
+    fn kind(&self) -> HookKind {
+        HookKind::Command
+    }
+
+    fn label(&self) -> &str {
+        &self.label
+    }
+
+    fn start(&self) -> HookStart<'_> {
+        HookStart::Missing("what it takes to read this hook")
+    }
+
+    fn execute(&self, _call: HookCall) -> Execution {
+        let failure = HookFailure::Unreadable { reason: self.why.to_string() };
+        Execution::Done(Answer::failed(failure).into())
     }
 }
 

@@ -25,7 +25,7 @@ pub fn settings() -> Value {
         let list = json!({
             "description": about(event),
             "type": ["array", "null"],
-            "items": {"$ref": reference(&name)},
+            "items": either(&name, IN_LANGUAGE),
         });
         for alias in row.aliases {
             let mut list = list.clone();
@@ -38,11 +38,65 @@ pub fn settings() -> Value {
     events.sort_keys();
     definitions.insert(
         "events".to_owned(),
-        json!({"type": "object", "properties": events, "additionalProperties": false}),
+        json!({"type": "object", "properties": events, "additionalProperties": {
+            "description": "Hooks in the language of the agent that calls an event so.",
+            "type": ["array", "null"],
+            "minItems": 1,
+            "items": {"$ref": reference(IN_LANGUAGE)},
+        }}),
     );
-    definitions.insert("hook".to_owned(), View::Read.object(&HOOK_FIELDS, false));
+    definitions.insert(IN_LANGUAGE.to_owned(), in_language());
+    definitions.insert("hook".to_owned(), hook());
     schema["$defs"] = Value::Object(definitions);
     schema
+}
+
+/// A definition in an agent's language.
+const IN_LANGUAGE: &str = "definitionInLanguage";
+
+/// What one definition or the other allows. Which one it is, `language` says.
+fn either(ours: &str, in_language: &str) -> Value {
+    json!({
+        "if": {"type": "object", "properties": {"language": {"type": "string"}},
+            "required": ["language"]},
+        "then": {"$ref": reference(in_language)},
+        "else": {"$ref": reference(ours)},
+    })
+}
+
+/// What an agent's own settings would have, and what can be said of it in our words.
+fn in_language() -> Value {
+    let text = |about: &str| json!({"description": about, "type": ["string", "null"]});
+    let ours = View::Read.object(&HOOK_FIELDS, false);
+    let said = |name: &str| ours["properties"][name].clone();
+    let fields = json!({
+        "language": said("language"),
+        "failBehavior": said("failBehavior"),
+        "priority": said("priority"),
+        "description": said("description"),
+        "pluginRoot": text(
+            "The directory of the plugin that the hooks come with; a relative path begins at the project."
+        ),
+    });
+    let mut schema = json!({"type": "object", "properties": fields});
+    schema["description"] = json!("Hooks of another agent, as they are in its own settings.");
+    // Each hook may say its language itself.
+    schema["anyOf"] = json!([
+        {"required": ["language"]},
+        {"required": ["hooks"], "properties": {"hooks": {"items": {"required": ["language"]}}}},
+    ]);
+    schema
+}
+
+fn hook() -> Value {
+    let mut ours = View::Read.object(&HOOK_FIELDS, false);
+    ours["properties"]["language"] = json!({"type": "null"});
+    json!({
+        "if": {"type": "object", "properties": {"language": {"type": "string"}},
+            "required": ["language"]},
+        "then": in_language(),
+        "else": ours,
+    })
 }
 
 fn about(event: HookEventName) -> String {
@@ -54,6 +108,7 @@ fn about(event: HookEventName) -> String {
 
 fn definition(matching: Matching) -> Value {
     let mut schema = View::Read.object(&DEFINITION_FIELDS, false);
+    schema["properties"]["language"] = json!({"type": "null"});
     let matcher = &mut schema["properties"]["matcher"];
     match matching {
         Matching::Pattern { .. } => {}

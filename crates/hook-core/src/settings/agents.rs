@@ -6,14 +6,14 @@ use super::discovery::{self, Search};
 use super::load::read_file;
 use super::source::{HookSource, SettingsSource};
 use crate::json::RawJson;
-use crate::language::Language;
+use crate::language::{Language, Languages};
 
 /// The agents whose own files are read, too.
 #[doc(hidden)]
 #[derive(Debug, Clone)]
 pub struct Agents {
-    /// Those that settings may name under `hooksConfig.agents`.
-    pub known: Vec<&'static dyn Language>,
+    /// Those that settings may name: under `hooksConfig.agents`, or as the `language` of hooks.
+    pub known: Languages,
     /// Those that the host names.
     pub named: Vec<&'static dyn Language>,
     /// Whether the user's files count.
@@ -28,15 +28,17 @@ impl Agents {
 
     /// The sources, and behind those of the project, the user and the machine the files that agents have
     /// there: agents that the sources name, and those that the host does. Only files that are there, each
-    /// once.
+    /// once. In the sources themselves there may be hooks in the languages that are known.
     pub fn with_files(&self, sources: Vec<SettingsSource>, project: &Path) -> Vec<SettingsSource> {
+        let sources: Vec<_> = sources.into_iter().map(|it| it.knowing(&self.known)).collect();
         let own = sources.iter().filter(|source| source.language.is_none());
         let said: Vec<String> = own.flat_map(|source| agents_of(&source.path)).collect();
         let is_named = |agent: &&'static dyn Language| {
             self.named.contains(agent) || said.iter().any(|name| name == agent.name())
         };
-        let mut agents: Vec<_> = self.known.iter().copied().filter(is_named).collect();
-        agents.extend(self.named.iter().filter(|agent| !self.known.contains(agent)));
+        let mut agents: Vec<_> = self.known.all().filter(is_named).collect();
+        let is_unknown = |agent: &&&'static dyn Language| self.known.named(agent.name()).is_none();
+        agents.extend(self.named.iter().filter(is_unknown));
         if agents.is_empty() {
             return sources;
         }

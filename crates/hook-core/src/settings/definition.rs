@@ -171,6 +171,8 @@ pub struct HookEntry {
     pub(crate) spans: HookSpans,
     /// The hook as its home knows it, if it is one of another agent.
     pub(crate) home: Option<Arc<HomeHook>>,
+    /// Why it cannot be read, of a guard that cannot: it fails whenever it is to run.
+    pub(crate) unreadable: Option<Arc<str>>,
 }
 
 /// The variables of a hook by name. Of two with the same name the last counts, and their order means
@@ -205,6 +207,11 @@ pub(crate) struct FileSpans {
 }
 
 impl HookEntry {
+    /// Whether it is a command of ours, and no hook of another agent, nor one that cannot be read.
+    pub(crate) fn is_ours(&self) -> bool {
+        self.home.is_none() && self.unreadable.is_none()
+    }
+
     /// What the hook is shown as, and what it is switched off by: its name, else its command.
     pub fn display_name(&self) -> &str {
         self.name.as_deref().unwrap_or(&self.command)

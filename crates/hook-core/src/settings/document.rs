@@ -122,6 +122,18 @@ impl<'t> Document<'t> {
         Some(fields)
     }
 
+    /// The field of that name, the last if there are several, unless it is `null`; nothing is reported.
+    pub(super) fn field(&self, node: &Node, name: &str) -> Option<Field> {
+        let entries = locate_entries(node.value.as_str()).ok()?;
+        let entry = entries.into_iter().rfind(|entry| entry.key == name)?;
+        let value = node.value.slice(entry.value);
+        let path = format!("{}.{name}", node.path);
+        let name_at = value.range();
+        let field =
+            Field { name: entry.key, value: Node { value, path }, name_at, is_repeated: false };
+        Some(field).filter(|field| !field.value.value.is_null())
+    }
+
     /// The elements of an array; `None` for anything else.
     pub(super) fn items(&self, node: &Node) -> Option<Vec<Node>> {
         let item = |(index, value)| Node { value, path: format!("{}[{index}]", node.path) };

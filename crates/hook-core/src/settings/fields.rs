@@ -156,7 +156,7 @@ pub(crate) static ENVIRONMENT_FIELDS: [Field; 2] = [
 ];
 
 /// Fields of a definition.
-pub static DEFINITION_FIELDS: [Field; 4] = [
+pub static DEFINITION_FIELDS: [Field; 5] = [
     Field::optional(
         "matcher",
         Kind::TextOr(&MATCHER_FIELDS),
@@ -175,6 +175,12 @@ pub static DEFINITION_FIELDS: [Field; 4] = [
         "false",
         "Whether hooks of the same priority run one after the other, each with what the one before \
          changed.",
+    ),
+    Field::optional(
+        "language",
+        Kind::Words(&language::NAMES),
+        "The agent in whose words the definition is written, as it is in that agent's own settings, under \
+         that agent's name for the event. Its hooks do here what they do there.",
     ),
     Field::required("hooks", Kind::ListOf(&Kind::Defined("hook")), "The hooks."),
 ];
@@ -202,7 +208,7 @@ pub static MATCHER_FIELDS: [Field; 4] = [
 ];
 
 /// Fields of a hook.
-pub static HOOK_FIELDS: [Field; 10] = [
+pub static HOOK_FIELDS: [Field; 11] = [
     Field::required("type", Kind::Word("command"), "What the hook is: a command."),
     Field::required(
         "command",
@@ -250,5 +256,10 @@ pub static HOOK_FIELDS: [Field; 10] = [
         "[]",
         "Files of the project that the command only reads as data, as patterns such as `docs/**`: \
          a change to them needs no new trust.",
+    ),
+    Field::optional(
+        "language",
+        Kind::Words(&language::NAMES),
+        "The agent in whose words the hook is written, where that is not said of the definition.",
     ),
 ];

@@ -15,15 +15,16 @@ use super::fields::{
     CONFIG_FIELDS, DEFINITION_FIELDS, ENVIRONMENT_FIELDS, HOOK_FIELDS, MATCHER_FIELDS,
     MAX_PRIORITY, MAX_TIMEOUT_MILLISECONDS, REGISTRATION_FIELDS, TOP_LEVEL,
 };
+use super::in_language::{is_in_language, language_of};
 use super::matcher_definition::{COMMAND_PATTERN, PATH_PATTERN, TOOL, TOOL_PATTERN};
 use super::matcher_definition::{MatcherDefinition, MatcherFields};
 use super::redact_reader;
 use super::registration::RegistrationRules;
 use super::rule::Rule;
-use super::source::HookSource;
+use super::source::{HookSource, SettingsSource};
 use crate::event::{EventDefinition, Events, HookEventName};
 use crate::json::field;
-use crate::language;
+use crate::language::{self, Languages};
 use crate::text::nearest;
 use crate::text::shortened;
 
@@ -46,12 +47,28 @@ pub fn parse_with_events(
     path: Option<PathBuf>,
     events: &Events,
 ) -> SettingsFile {
-    let mut reader = Reader::new(text, source.clone(), path.clone(), events);
+    let source = match path {
+        Some(path) => SettingsSource::optional(source, path),
+        None => return Reader::new(text, source, None, events).into_file(),
+    };
+    parse_source(text, &source, events)
+}
+
+/// Reads the text of a source of ours, in which hooks may stand in the languages that it knows.
+#[doc(hidden)]
+pub fn parse_source(text: &str, source: &SettingsSource, events: &Events) -> SettingsFile {
+    let mut reader = Reader::new(text, source.source.clone(), Some(source.path.clone()), events);
+    reader.languages = source.languages.clone();
+    reader.into_file()
+}
+
+/// What is read of it.
+fn file_of(mut reader: Reader<'_>) -> SettingsFile {
     let was_read = reader.read();
     reader.spans.unreported = reader.document.unreported();
     SettingsFile {
-        source,
-        path,
+        source: reader.source,
+        path: reader.path,
         project: None,
         language: None,
         config: reader.config,
@@ -79,6 +96,11 @@ pub(super) fn declared_events(text: &str) -> Vec<EventDefinition> {
 
 pub(super) struct Reader<'t> {
     pub(super) source: HookSource,
+    pub(super) path: Option<PathBuf>,
+    /// The languages of other agents in which hooks may stand in it.
+    pub(super) languages: Languages,
+    /// Whether there may be hooks in the language of an agent.
+    has_languages: bool,
     pub(super) document: Document<'t>,
     /// Those that hooks can listen to.
     pub(super) events: Events,
@@ -86,9 +108,9 @@ pub(super) struct Reader<'t> {
     pub(super) declared: Vec<EventDefinition>,
     /// The names that this text declares and should not, or not so.
     pub(super) undeclared: Vec<String>,
-    config: Arc<HooksConfig>,
-    hooks: Vec<HookEntry>,
-    spans: FileSpans,
+    pub(super) config: Arc<HooksConfig>,
+    pub(super) hooks: Vec<HookEntry>,
+    pub(super) spans: FileSpans,
 }
 
 /// What becomes of the hooks behind a matcher that cannot be read.
@@ -114,6 +136,9 @@ impl<'t> Reader<'t> {
     fn new(text: &'t str, source: HookSource, path: Option<PathBuf>, events: &Events) -> Self {
         Self {
             source,
+            path: path.clone(),
+            languages: Languages::default(),
+            has_languages: text.contains("\"language\""),
             document: Document::new(text, path),
             events: events.clone(),
             declared: Vec::new(),
@@ -122,6 +147,11 @@ impl<'t> Reader<'t> {
             hooks: Vec::new(),
             spans: FileSpans::default(),
         }
+    }
+
+    /// What is read of the text.
+    fn into_file(self) -> SettingsFile {
+        file_of(self)
     }
 
     /// Whether it is an object with settings in it, whatever is wrong with them.
@@ -308,13 +338,25 @@ impl<'t> Reader<'t> {
             return;
         };
         for field in &fields {
-            let Some(event) = self.events.from_name(&field.name) else {
-                if let Some(meant) = self.unknown_event(field) {
-                    self.read_unplaced(meant, &field.value);
+            let definitions = self.document.items(&field.value);
+            let (of_agents, own): (Vec<Node>, Vec<Node>) = definitions
+                .iter()
+                .flatten()
+                .cloned()
+                .partition(|definition| self.is_in_language(definition));
+            // Those of agents stand under the names that agents have for events.
+            let only_of_agents = own.is_empty() && !of_agents.is_empty();
+            let event = self.events.from_name(&field.name);
+            if event.is_none()
+                && !only_of_agents
+                && let Some(meant) = self.unknown_event(field)
+            {
+                self.read_unplaced((meant, &field.name), &own);
+            }
+            let Some(definitions) = definitions else {
+                if event.is_none() {
+                    continue;
                 }
-                continue;
-            };
-            let Some(definitions) = self.document.items(&field.value) else {
                 self.document.wrong_kind(
                     &field.value,
                     "an array of hook definitions",
@@ -323,19 +365,31 @@ impl<'t> Reader<'t> {
                 continue;
             };
             for definition in &definitions {
-                self.read_definition(event, definition);
+                match (self.is_in_language(definition), event) {
+                    (true, _) => self.read_definition_in_language(&field.name, definition),
+                    (false, Some(event)) => self.read_definition(event, &field.name, definition),
+                    (false, None) => {}
+                }
             }
         }
     }
 
+    fn is_in_language(&self, definition: &Node) -> bool {
+        self.has_languages && is_in_language(&definition.value)
+    }
+
     /// Looks into what stands under a name that is no event: its hooks do not run, and what is wrong
     /// with them is said all the same.
-    fn read_unplaced(&mut self, meant: HookEventName, node: &Node) {
+    fn read_unplaced(&mut self, (meant, name): (HookEventName, &str), definitions: &[Node]) {
         let read_before = self.hooks.len();
-        for definition in self.document.items(node).unwrap_or_default() {
-            self.read_definition(meant, &definition);
+        for definition in definitions {
+            self.read_definition(meant, name, definition);
         }
-        self.spans.unplaced.extend(self.hooks.drain(read_before..));
+        // What stands among them in an agent's language is under that agent's name for an event.
+        let (ours, of_agents): (Vec<HookEntry>, Vec<HookEntry>) =
+            self.hooks.drain(read_before..).partition(HookEntry::is_ours);
+        self.spans.unplaced.extend(ours);
+        self.hooks.extend(of_agents);
     }
 
     /// Says what is wrong with a name that is no event. Gives the event that is probably meant, if
@@ -376,7 +430,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn read_definition(&mut self, event: HookEventName, node: &Node) {
+    fn read_definition(&mut self, event: HookEventName, name: &str, node: &Node) {
         let Some(fields) = self.document.fields(node) else {
             let done = "the definition was skipped";
             self.document.wrong_kind(node, "an object", done);
@@ -433,15 +487,25 @@ impl<'t> Reader<'t> {
         if items.is_empty() {
             self.spans.empty.push((hooks.value.range(), hooks.path().to_owned()));
         }
-        for item in &items {
+        let mut in_language = Vec::new();
+        for (index, item) in items.iter().enumerate() {
+            if self.has_languages && language_of(&item.value).is_some() {
+                in_language.push((index, item.clone()));
+                continue;
+            }
             if let Some(hook) = self.read_hook(&definition, item) {
                 self.hooks.push(hook);
             }
         }
+        if !in_language.is_empty() {
+            self.read_hooks_in_language(name, node, in_language);
+        }
         if unreadable {
             // Its author meant to restrict it, so it runs nowhere; a guard is not switched off.
             let read = self.hooks.split_off(read_before);
-            let guards = read.into_iter().filter(|it| it.fail_behavior == FailBehavior::Block);
+            // A matcher in an agent's language is read by that.
+            let stays = |it: &HookEntry| it.fail_behavior == FailBehavior::Block || !it.is_ours();
+            let guards = read.into_iter().filter(stays);
             self.hooks.extend(guards);
         }
     }
@@ -533,6 +597,7 @@ impl<'t> Reader<'t> {
             place: self.document.place(node),
             spans: HookSpans { matcher: definition.matcher_at.clone(), ..HookSpans::default() },
             home: None,
+            unreadable: None,
         };
         let (mut kind, mut is_async) = (None, None);
         for field in &fields {
@@ -669,7 +734,7 @@ impl<'t> Reader<'t> {
         items.iter().filter_map(located).collect()
     }
 
-    fn fail_behavior(&mut self, field: &Field) -> FailBehavior {
+    pub(super) fn fail_behavior(&mut self, field: &Field) -> FailBehavior {
         let found = &field.value.value;
         let behavior = found.to_text().as_deref().and_then(FailBehavior::from_word);
         let found = match field.is_repeated {
@@ -689,7 +754,11 @@ impl<'t> Reader<'t> {
 
     /// Whether a key that is not known is a misspelt `failBehavior` that says anything but
     /// `continue`.
-    fn may_be_fail_behavior(&mut self, field: &Field, known: &'static [field::Field]) -> bool {
+    pub(super) fn may_be_fail_behavior(
+        &mut self,
+        field: &Field,
+        known: &'static [field::Field],
+    ) -> bool {
         let is_known = field::has(known, &field.name);
         if is_known || nearest(&field.name, known.iter().map(|it| it.name)) != Some("failBehavior")
         {
@@ -708,7 +777,7 @@ impl<'t> Reader<'t> {
         true
     }
 
-    fn priority(&mut self, node: &Node, default: i32) -> i32 {
+    pub(super) fn priority(&mut self, node: &Node, default: i32) -> i32 {
         let value = &node.value;
         let priority = value.to_integer().and_then(|number| i32::try_from(number).ok());
         match priority.filter(|priority| (-MAX_PRIORITY..=MAX_PRIORITY).contains(priority)) {

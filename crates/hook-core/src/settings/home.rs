@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::definition::{
-    DEFAULT_PRIORITY, FailBehavior, FileSpans, HookEntry, HookSpans, SettingsFile, TimeoutOrigin,
+    DEFAULT_PRIORITY, FailBehavior, FileSpans, HookEntry, HookSpans, HooksConfig, SettingsFile,
+    TimeoutOrigin,
 };
 use super::diagnostic::Diagnostic;
 use super::document::Document;
@@ -28,18 +29,40 @@ pub(super) fn parse(
         events,
     };
     let read = language.read(text, &home);
-    let diagnostic = |problem: HomeProblem| {
-        let rule = match (problem.loss, problem.path.is_empty()) {
-            (HomeLoss::Hooks, true) => Rule::NotJson,
-            (HomeLoss::Hooks, false) => Rule::ForeignSkipped,
-            (HomeLoss::Part, _) => Rule::ForeignLost,
-            (HomeLoss::Nothing, _) => Rule::ForeignUnused,
-        };
-        let place = document.place_at(problem.at, problem.path);
-        Diagnostic::new(rule, place, problem.message)
-    };
     let config = Arc::default();
-    let entry = |entry: HomeEntry| HookEntry {
+    SettingsFile {
+        source: source.source.clone(),
+        path: Some(source.path.clone()),
+        project: source.project.clone(),
+        language: source.language,
+        hooks: read.hooks.into_iter().map(|it| entry(it, &document, &config)).collect(),
+        config,
+        declared: Vec::new(),
+        diagnostics: read.problems.into_iter().map(|it| diagnostic(it, &document)).collect(),
+        was_read: read.was_read,
+        spans: FileSpans::default(),
+    }
+}
+
+/// What is wrong with hooks of an agent.
+pub(super) fn diagnostic(problem: HomeProblem, document: &Document<'_>) -> Diagnostic {
+    let rule = match (problem.loss, problem.path.is_empty()) {
+        (HomeLoss::Hooks, true) => Rule::NotJson,
+        (HomeLoss::Hooks, false) => Rule::ForeignSkipped,
+        (HomeLoss::Part, _) => Rule::ForeignLost,
+        (HomeLoss::Nothing, _) => Rule::ForeignUnused,
+    };
+    let place = document.place_at(problem.at, problem.path);
+    Diagnostic::new(rule, place, problem.message)
+}
+
+/// A hook of an agent, in a file for which that holds.
+pub(super) fn entry(
+    entry: HomeEntry,
+    document: &Document<'_>,
+    config: &Arc<HooksConfig>,
+) -> HookEntry {
+    HookEntry {
         event: entry.event,
         matcher: entry.hook.matcher.as_deref().map(|matcher| Arc::new(matcher.into())),
         priority: DEFAULT_PRIORITY,
@@ -56,21 +79,10 @@ pub(super) fn parse(
         is_async: entry.is_async && !entry.blocks_on_failure,
         env: entry.hook.variables.clone(),
         data: Vec::new(),
-        config: Arc::clone(&config),
+        config: Arc::clone(config),
         place: document.place_at(entry.at, entry.path),
         spans: HookSpans::default(),
         home: Some(Arc::new(entry.hook)),
-    };
-    SettingsFile {
-        source: source.source.clone(),
-        path: Some(source.path.clone()),
-        project: source.project.clone(),
-        language: source.language,
-        hooks: read.hooks.into_iter().map(entry).collect(),
-        config,
-        declared: Vec::new(),
-        diagnostics: read.problems.into_iter().map(diagnostic).collect(),
-        was_read: read.was_read,
-        spans: FileSpans::default(),
+        unreadable: None,
     }
 }

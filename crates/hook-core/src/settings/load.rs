@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 use super::definition::{FileSpans, SettingsFile};
 use super::diagnostic::{Diagnostic, Place};
-use super::file::{declared_events, parse_with_events};
-use super::home;
+use super::file::{declared_events, parse_source};
 use super::rule::Rule;
 use super::rule::Severity;
 use super::source::{HookSource, SettingsSource};
+use super::{home, in_language};
 use crate::event::{DeclareError, EventDefinition, Events, HookEventName};
 use crate::files::{absence, regular_file};
 
@@ -107,7 +107,12 @@ impl<'s> Text<'s> {
     fn declare(&self, events: &mut Events) {
         let definitions = match self.source.language {
             Some(language) => language.declared(),
-            None => declared_events(&self.text()),
+            None => {
+                let text = self.text();
+                let mut all = declared_events(&text);
+                all.extend(in_language::declared_events(&text, &self.source.languages));
+                all
+            }
         };
         for definition in definitions {
             let _ = declare(&self.source.source, definition, events);
@@ -121,10 +126,9 @@ impl<'s> Text<'s> {
             Ok(bytes) => bytes,
             Err(error) => return (unreadable(source, error), String::new()),
         };
-        let path = Some(source.path.clone());
         let mut file = match source.language {
             Some(language) => home::parse(&text, source, language, events),
-            None => parse_with_events(&text, source.source.clone(), path, events),
+            None => parse_source(&text, source, events),
         };
         if let Err(error) = std::str::from_utf8(bytes) {
             file.diagnostics.insert(0, not_text(&source.path, bytes, &error));

@@ -21,6 +21,7 @@ mod fields;
 mod file;
 mod home;
 mod in_force;
+mod in_language;
 mod load;
 mod matcher_definition;
 mod redact_reader;
@@ -47,7 +48,7 @@ pub(crate) use document::Document;
 pub(crate) use fields::TOP_LEVEL;
 #[doc(hidden)]
 pub use fields::{CONFIG_FIELDS, DEFINITION_FIELDS, HOOK_FIELDS, MATCHER_FIELDS};
-pub use file::{parse, parse_with_events};
+pub use file::{parse, parse_source, parse_with_events};
 pub use in_force::read_again;
 pub(crate) use load::load_all;
 pub use load::{declare_events, load};

@@ -120,6 +120,9 @@ rules! {
     ForeignUnused "foreign-unused" Hint,
         "something in another agent's settings does nothing there, and nothing here",
         "use a name that the agent knows, or leave it";
+    UnknownLanguage "unknown-language" Error,
+        "hooks are in a language that is not known here, and are not run",
+        "write the name of the agent whose hooks they are";
     UnknownType "unknown-type" Error,
         "a hook has a `type` other than `command`",
         "write `\"type\": \"command\"`";

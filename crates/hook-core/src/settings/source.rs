@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use crate::language::{HomeOwner, HomePlace, Language};
+use crate::language::{HomeOwner, HomePlace, Language, Languages};
 
 /// What a hook's origin is to the engine.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -103,6 +103,9 @@ pub struct SettingsSource {
     /// Whether it was found where its agent keeps its settings, and not named.
     #[doc(hidden)]
     pub is_found: bool,
+    /// The languages of other agents in which hooks may stand in it.
+    #[doc(hidden)]
+    pub languages: Languages,
 }
 
 impl SettingsSource {
@@ -121,6 +124,7 @@ impl SettingsSource {
             plugin_root: None,
             project: None,
             is_found: false,
+            languages: Languages::default(),
         }
     }
 
@@ -133,6 +137,13 @@ impl SettingsSource {
         };
         let source = Self { project, is_found: true, ..Self::optional(source, place.path) };
         source.in_language(language, place.plugin_root)
+    }
+
+    /// The file, in which hooks may stand in these languages.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn knowing(self, languages: &Languages) -> Self {
+        Self { languages: languages.clone(), ..self }
     }
 
     /// A file of another agent, perhaps of a plugin in that directory.

@@ -230,7 +230,9 @@ pub(super) fn terms(entry: &HookEntry) -> BTreeMap<String, String> {
     let event = event.filter_map(|(key, value)| Some((format!("event.{key}"), value?)));
     let matcher = entry.matcher.iter().flat_map(|matcher| matcher.terms());
     let home = entry.home.iter().flat_map(|home| home.terms());
-    given.chain(event).chain(matcher).chain(home).collect()
+    let unreadable =
+        entry.unreadable.as_ref().map(|why| ("unreadable".to_owned(), why.to_string()));
+    given.chain(event).chain(matcher).chain(home).chain(unreadable).collect()
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {

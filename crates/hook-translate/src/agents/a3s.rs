@@ -154,6 +154,7 @@ pub(super) static AGENT: Agent = Agent {
     say,
     directory: Directory::OfEvent,
     takes_any_case: false,
+    ignores: &[],
     entry: None,
     caps_continuations: true,
     places: Places {

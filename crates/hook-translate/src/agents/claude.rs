@@ -262,6 +262,7 @@ pub(super) static AGENT: Agent = Agent {
     say,
     directory: Directory::OfEvent,
     takes_any_case: false,
+    ignores: &[("PermissionRequest", &["an ask"])],
     entry: Some(Entry {
         file: "settings.json",
         in_project: ".claude/settings.local.json",

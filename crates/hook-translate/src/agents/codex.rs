@@ -143,6 +143,7 @@ pub(super) static AGENT: Agent = Agent {
     say,
     directory: Directory::OfEvent,
     takes_any_case: false,
+    ignores: &[("PreToolUse", &["an ask: it is a denial"]), ("PermissionRequest", &["an ask"])],
     entry: Some(Entry {
         file: "hooks.json",
         in_project: ".codex/hooks.json",

@@ -263,6 +263,7 @@ pub(super) static AGENT: Agent = Agent {
     say,
     directory: Directory::Project,
     takes_any_case: false,
+    ignores: &[("permissionRequest", &["an ask"])],
     entry: Some(Entry {
         file: "hooks/hook.json",
         in_project: ".github/hooks/hook.json",

@@ -191,6 +191,10 @@ pub(super) static AGENT: Agent = Agent {
     say,
     directory: Directory::Project,
     takes_any_case: false,
+    ignores: &[
+        ("preToolUse", &["an ask: it is a denial", "context"]),
+        ("beforeReadFile", &["an ask: it is a denial"]),
+    ],
     entry: Some(Entry {
         file: "hooks.json",
         in_project: ".cursor/hooks.json",

@@ -134,7 +134,7 @@ impl Agent {
     }
 
     /// The commands of an element that call `hook bridge` for this event.
-    fn commands(&self, element: &RawJson, event: &str) -> impl Iterator<Item = String> {
+    pub(super) fn commands(&self, element: &RawJson, event: &str) -> impl Iterator<Item = String> {
         let ending = format!(" bridge {} {event}", self.name);
         let fields = element.to_object().unwrap_or_default();
         let inner = fields.get("hooks").and_then(RawJson::to_items).unwrap_or_default();

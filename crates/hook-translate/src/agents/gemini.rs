@@ -111,6 +111,7 @@ pub(super) const GEMINI: Agent = Agent {
     say,
     directory: Directory::OfEvent,
     takes_any_case: false,
+    ignores: &[("BeforeTool", &["context"])],
     entry: Some(Entry {
         file: "settings.json",
         in_project: ".gemini/settings.json",

@@ -34,6 +34,7 @@ pub(super) static AGENT: Agent = Agent {
     variables: &[("LLXPRT_PROJECT_DIR", Variable::Cwd)],
     answer,
     say,
+    ignores: &[("BeforeTool", &["an ask: it is a denial"])],
     entry: Some(Entry {
         file: "settings.json",
         in_project: ".llxprt/settings.json",

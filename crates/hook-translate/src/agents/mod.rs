@@ -32,6 +32,7 @@ mod cursor;
 mod entry;
 mod gemini;
 mod http;
+mod import;
 mod kind;
 mod launch;
 mod llxprt;
@@ -53,13 +54,14 @@ use hook_core::event::input::EventInput;
 use hook_core::event::output::HookOutput;
 use hook_core::failure::HookFailure;
 use hook_core::language::{
-    Ended, HomeAnswer, HomeDirectory, HomeFile, HomeHook, HomePlace, HomeSettings, Language,
-    Launch, Place, Post,
+    Ended, HomeAnswer, HomeDefinition, HomeDirectory, HomeFile, HomeHook, HomePlace, HomeSettings,
+    Language, Launch, Place, Post,
 };
 use hook_core::{EventDefinition, Events, HookEventName, JsonObject, RawJson, RawObject};
 
 pub use asking::{Asked, NotAsked};
 pub use entry::NotEditable;
+pub use import::{Import, Loss};
 pub use shape::agent_by_shape;
 pub use table::{Agent, Entry};
 use table::{AgentEvent, Ours, Reach, Tool, Variable};
@@ -147,6 +149,16 @@ impl Agent {
     /// What is said to the agent about one of its events. Of an event that it does not have nothing is.
     pub fn say(&self, home_event: &str, verdict: &Verdict<'_>) -> Said {
         self.event(home_event).map(|event| (self.say)(event, verdict)).unwrap_or_default()
+    }
+
+    /// What the agent does not do that hooks of ours say about one of its events, in a few words each.
+    pub fn ignores(&self, home_event: &str) -> Vec<&'static str> {
+        let Some(event) = self.event(home_event) else { return Vec::new() };
+        let can_block = |ours: HookEventName| ours.row().block_means.is_some();
+        let is_deaf = matches!(event.ours, Ours::BuiltIn(ours) if can_block(ours) && !event.blocks);
+        let of_event = self.ignores.iter().filter(|(name, _)| *name == event.name);
+        let words = of_event.flat_map(|(_, words)| words.iter().copied());
+        is_deaf.then_some("a denial").into_iter().chain(words).collect()
     }
 
     fn tools_of(&self, event: Option<&AgentEvent>) -> &'static [Tool] {
@@ -296,6 +308,14 @@ impl Language for Agent {
 
     fn read(&'static self, text: &str, file: &HomeFile<'_>) -> HomeSettings {
         settings::read(self, text, file)
+    }
+
+    fn read_definition(
+        &'static self,
+        definition: &HomeDefinition<'_>,
+        file: &HomeFile<'_>,
+    ) -> HomeSettings {
+        settings::read_definition(self, definition, file)
     }
 
     fn told(&self, hook: &HomeHook, input: &EventInput) -> Option<RawObject> {

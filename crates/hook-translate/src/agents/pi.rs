@@ -147,6 +147,7 @@ pub(super) static OMP: Agent = Agent {
     name: "omp",
     title: "oh-my-pi",
     events: OMP_EVENTS,
+    ignores: &[("tool_call", &["context"])],
     entry: Some(Entry {
         file: "extensions/hook.ts",
         in_project: ".omp/extensions/hook.ts",
@@ -187,6 +188,7 @@ const FAMILY: Agent = Agent {
     say,
     directory: Directory::OfEvent,
     takes_any_case: false,
+    ignores: &[("tool_call", &["context"])],
     entry: Some(Entry {
         file: "extensions/hook.ts",
         in_project: ".pi/extensions/hook.ts",

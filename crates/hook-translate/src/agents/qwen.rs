@@ -183,6 +183,10 @@ pub(super) static AGENT: Agent = Agent {
     matches: matching::qwen,
     answer,
     say,
+    ignores: &[(
+        "PreToolUse",
+        &["a stop: the tool does not run, and the turn goes on", "changed arguments", "context"],
+    )],
     entry: Some(Entry {
         file: "settings.json",
         in_project: ".qwen/settings.json",

@@ -1,13 +1,14 @@
 //! Reading an agent's settings files.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use hook_core::language::{
-    HomeCommand, HomeEntry, HomeFile, HomeHook, HomeLoss, HomeProblem, HomeSettings,
+    HomeCommand, HomeDefinition, HomeEntry, HomeFile, HomeHook, HomeLoss, HomeProblem, HomeSettings,
 };
-use hook_core::text::shortened;
+use hook_core::text::{nearest, shortened};
 use hook_core::{JsonKind, JsonObject, RawJson};
 
 use super::kind::{self, HttpSettings, Kind};
@@ -21,18 +22,50 @@ const SWITCHES: &[&str] = &["enabled", "disabled", "notifications"];
 
 /// Reads a file of an agent.
 pub(super) fn read(agent: &'static Agent, text: &str, file: &HomeFile<'_>) -> HomeSettings {
-    let mut reader = Reader {
-        agent,
-        file,
-        settings: HomeSettings::default(),
-        disabled: Vec::new(),
-        http: HttpSettings::default(),
-    };
+    let mut reader = Reader::new(agent, file);
     match RawJson::parse_in_place(text) {
         Ok(root) => reader.root(&root),
         Err(error) => {
             let message = format!("not JSON: {error}; none of its hooks run");
             reader.problem(0..0, "", message, HomeLoss::Hooks);
+        }
+    }
+    reader.settings
+}
+
+/// Reads a definition in settings of ours. As there, hooks may stand in a list whatever the agent's own
+/// form is, and what at home holds for all of a file's hooks that are posted stands in the definition.
+pub(super) fn read_definition(
+    agent: &'static Agent,
+    definition: &HomeDefinition<'_>,
+    file: &HomeFile<'_>,
+) -> HomeSettings {
+    let mut reader = Reader::new(agent, file);
+    reader.settings.was_read = true;
+    let (value, path) = (definition.value, definition.path);
+    let Some(event) = agent.event(definition.event) else {
+        let names = agent.events.iter().map(|event| event.name);
+        let meant = match nearest(definition.event, names) {
+            Some(meant) => format!("; did you mean `{meant}`?"),
+            None => String::new(),
+        };
+        let name = shortened(definition.event);
+        let message =
+            format!("{} has no event `{name}`, so nothing there runs{meant}", agent.title);
+        reader.problem(value.range(), path, message, HomeLoss::Hooks);
+        return reader.settings;
+    };
+    match value.to_object() {
+        Ok(fields) => {
+            reader.http = HttpSettings::of(&fields);
+            match fields.get("hooks") {
+                Some(_) => reader.group(event, &fields, path, definition.only),
+                None => reader.hook(event, &fields, value.range(), path, &Group::default()),
+            }
+        }
+        Err(_) => {
+            let message = "expected an object; it was skipped".to_owned();
+            reader.problem(value.range(), path, message, HomeLoss::Hooks);
         }
     }
     reader.settings
@@ -53,6 +86,18 @@ struct Reader<'f> {
 struct Group {
     matcher: Option<String>,
     sequential: bool,
+}
+
+impl<'f> Reader<'f> {
+    fn new(agent: &'static Agent, file: &'f HomeFile<'f>) -> Self {
+        Self {
+            agent,
+            file,
+            settings: HomeSettings::default(),
+            disabled: Vec::new(),
+            http: HttpSettings::default(),
+        }
+    }
 }
 
 impl Reader<'_> {
@@ -136,11 +181,25 @@ impl Reader<'_> {
             self.hook(event, &fields, definition.range(), path, &own);
             return;
         }
+        self.group(event, &fields, path, None);
+    }
+
+    /// Reads the hooks of a group, or the one of that number.
+    fn group(
+        &mut self,
+        event: &'static AgentEvent,
+        fields: &JsonObject,
+        path: &str,
+        only: Option<&BTreeSet<usize>>,
+    ) {
         let group = Group {
             matcher: fields.get("matcher").and_then(RawJson::to_text),
             sequential: fields.get("sequential").and_then(RawJson::to_bool) == Some(true),
         };
-        for (index, hook) in hooks_of(&fields).iter().enumerate() {
+        let hooks = hooks_of(fields);
+        let wanted =
+            hooks.iter().enumerate().filter(|(at, _)| only.is_none_or(|only| only.contains(at)));
+        for (index, hook) in wanted {
             let path = format!("{path}.hooks[{index}]");
             match hook.to_object() {
                 Ok(fields) => self.hook(event, &fields, hook.range(), &path, &group),

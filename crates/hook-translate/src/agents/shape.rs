@@ -15,6 +15,10 @@ pub fn agent_by_shape(text: &str) -> Option<&'static Agent> {
     if names.is_empty() || names.iter().all(|name| HookEventName::from_name(name).is_some()) {
         return None;
     }
+    // No agent has that; ours have it of hooks in an agent's language.
+    if events.iter().any(|(_, hooks)| has_key(hooks, &["language"])) {
+        return None;
+    }
     let is_flat = events.iter().any(|(_, hooks)| is_flat(hooks));
     let has = |words: &[&str]| events.iter().any(|(_, hooks)| has_key(hooks, words));
     let fits = |agent: &&'static Agent| {
@@ -68,6 +72,7 @@ mod tests {
             (r#""agentStop": [{"command": "x"}]"#, Some("copilot")),
             (r#""beforeShellExecution": [{"command": "x"}]"#, Some("cursor")),
             (r#""BeforeTool": [{"hooks": []}]"#, None),
+            (r#""PreToolUse": [{"language": "claude", "hooks": []}]"#, None),
             (r#""SessionStart": [{"hooks": []}]"#, None),
             (r#""PreToolUse": [{"hooks": []}], "BeforeTool": [{"hooks": []}]"#, None),
             (r#""Nonsense": [{"hooks": []}]"#, None),

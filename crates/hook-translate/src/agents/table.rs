@@ -36,6 +36,9 @@ pub struct Agent {
     pub(super) directory: Directory,
     /// Whether the first letter of an event's name may be a small one.
     pub(super) takes_any_case: bool,
+    /// What it does not do of what it is answered, by its event; that a denial means nothing there is said
+    /// of the event.
+    pub(super) ignores: &'static [(&'static str, &'static [&'static str])],
     /// Where `hook connect` writes; `None` where it cannot.
     pub(super) entry: Option<Entry>,
     /// Whether it ends a turn by itself that hooks have had it go on with too often.

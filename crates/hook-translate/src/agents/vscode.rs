@@ -99,6 +99,7 @@ pub(super) static AGENT: Agent = Agent {
     say,
     directory: Directory::Project,
     takes_any_case: true,
+    ignores: &[],
     entry: None,
     caps_continuations: false,
     places: Places {

@@ -150,7 +150,7 @@ pub(crate) fn file_of(
 }
 
 /// A file of a project. A link could lead out of it, to a file of somebody else.
-fn within(project: &Path, path: &str) -> Result<PathBuf, CommandError> {
+pub(crate) fn within(project: &Path, path: &str) -> Result<PathBuf, CommandError> {
     let path = project.join(path);
     let inside = path.ancestors().take_while(|part| *part != project);
     match inside.filter(|part| part.is_symlink()).last() {

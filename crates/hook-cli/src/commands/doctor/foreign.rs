@@ -19,7 +19,7 @@ pub(super) fn files(context: &Context) -> Section {
         sources.iter().any(|source| real(&source.path) == real(path))
     };
     let known = Agents::known(agents::languages());
-    let all = Agents { named: known.known.clone(), ..known };
+    let all = Agents { named: known.known.all().collect(), ..known };
     let found = all.with_files(Vec::new(), context.project());
     let findings = found.iter().filter_map(|source| {
         let language = source.language?;

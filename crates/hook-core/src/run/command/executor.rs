@@ -78,7 +78,10 @@ impl CommandExecutor {
         home: Arc<HomeHook>,
         context: Arc<CommandContext>,
     ) -> Self {
-        let (script, env) = (home.command.terms(), home.variables.clone());
+        // The same words mean other files in another plugin.
+        let root = home.plugin_root.as_ref().map(|root| root.to_string_lossy());
+        let script = format!("{}{}", home.command.terms(), root.unwrap_or_default());
+        let env = home.variables.clone();
         let home = Some(home);
         Self { program: Arc::new(Program { command, script, direct: None, env, home, context }) }
     }

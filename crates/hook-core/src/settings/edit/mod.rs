@@ -3,14 +3,17 @@
 //!
 //! The text is read by the engine's own reader, which knows where every value stands, and only
 //! `hooksConfig.disabled` is cut or added to. What the engine does not read as JSON (comments, say)
-//! is not edited either. [`switched`] is the change of a text, [`switch_in_file`] that of a file.
+//! is not edited either. [`switched`] is the change of a text, [`switch_in_file`] that of a file;
+//! [`with_definitions`] adds hooks.
 
+mod add;
 mod text;
 
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+pub use add::{NewDefinition, missing_definitions, with_definitions};
 pub use text::switched;
 
 use super::Place;

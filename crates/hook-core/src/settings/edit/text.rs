@@ -32,10 +32,10 @@ pub fn switched(text: &str, name: &str, enabled: bool) -> Result<String, Box<Not
 type Cuts = Vec<(Range<usize>, String)>;
 
 /// A settings text whose list is looked for.
-struct Settings<'t> {
+pub(super) struct Settings<'t> {
     text: &'t str,
     document: Document<'t>,
-    root: RawJson,
+    pub(super) root: RawJson,
 }
 
 /// How far the list is there.
@@ -51,7 +51,7 @@ enum Found {
 }
 
 impl<'t> Settings<'t> {
-    fn read(text: &'t str) -> Result<Self, Box<NotEditable>> {
+    pub(super) fn read(text: &'t str) -> Result<Self, Box<NotEditable>> {
         let mut document = Document::new(text, None);
         let root = match document.root() {
             Ok(root) => root.value,
@@ -64,6 +64,11 @@ impl<'t> Settings<'t> {
         let settings = Self { text, document, root };
         settings.expect(&settings.root, "", JsonKind::Object, "an object")?;
         Ok(settings)
+    }
+
+    /// The last member of that name, if it is not `null`.
+    pub(super) fn present(&self, object: &RawJson, name: &str) -> Option<RawJson> {
+        self.member(object, name).filter(|value| !value.is_null())
     }
 
     fn find(&self) -> Result<Found, Box<NotEditable>> {
@@ -83,13 +88,13 @@ impl<'t> Settings<'t> {
     }
 
     /// The last member of that name, which is the one that counts.
-    fn member(&self, object: &RawJson, name: &str) -> Option<RawJson> {
+    pub(super) fn member(&self, object: &RawJson, name: &str) -> Option<RawJson> {
         let entries = locate_entries(object.as_str()).ok()?;
         let entry = entries.into_iter().rfind(|entry| entry.key == name)?;
         Some(object.slice(entry.value))
     }
 
-    fn expect(
+    pub(super) fn expect(
         &self,
         value: &RawJson,
         path: &str,
@@ -225,11 +230,11 @@ fn is_blank(character: char) -> bool {
     matches!(character, ' ' | '\t' | '\r' | '\n')
 }
 
-fn range(value: &RawJson) -> Range<usize> {
+pub(super) fn range(value: &RawJson) -> Range<usize> {
     value.start()..value.start() + value.as_str().len()
 }
 
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     RawJson::from_text(text).as_str().to_owned()
 }
 

@@ -1,0 +1,51 @@
+//! What hooks of ours lose in an agent: events that it never asks about, and answers that it does not
+//! obey.
+
+use std::collections::BTreeMap;
+
+use hook_core::language::Language;
+use hook_translate::agents::Agent;
+
+use crate::context::Context;
+use crate::render::counted;
+
+/// How many lines are said; the others are counted.
+const SHOWN: usize = 6;
+
+/// What is lost, in lines. `events` are those of the agent that are connected.
+pub(super) fn of(agent: &'static Agent, events: &[&str], context: &Context) -> Vec<String> {
+    let title = agent.title();
+    // What cannot be read is said by others.
+    let files = context.settings_files().unwrap_or_default();
+    let mut hooks: BTreeMap<&str, usize> = BTreeMap::new();
+    for file in &files {
+        // Its own files it reads by itself.
+        let is_own = file.language.is_some_and(|language| language.name() == agent.word());
+        for entry in file.hooks.iter().filter(|_| !is_own) {
+            *hooks.entry(entry.event.as_str()).or_default() += 1;
+        }
+    }
+    let mut lines = Vec::new();
+    for (event, count) in &hooks {
+        let asking: Vec<&str> =
+            agent.asks().filter(|(_, ours)| ours == event).map(|(theirs, _)| theirs).collect();
+        let hooks = counted(*count, "hook");
+        if asking.is_empty() {
+            lines.push(format!("{event}: {title} never asks; {hooks} will not run there"));
+        } else if !asking.iter().any(|theirs| events.contains(theirs)) {
+            lines.push(format!("{event}: not connected; {hooks} will not run there"));
+        }
+    }
+    for (theirs, ours) in agent.asks().filter(|(theirs, _)| events.contains(theirs)) {
+        let ignored = agent.ignores(theirs);
+        if hooks.contains_key(ours) && !ignored.is_empty() {
+            let ignored = ignored.join("; ");
+            lines.push(format!("{ours}: {title} does not obey at its {theirs}: {ignored}"));
+        }
+    }
+    if let Some(more @ 1..) = lines.len().checked_sub(SHOWN) {
+        lines.truncate(SHOWN);
+        lines.push(format!("and {more} more"));
+    }
+    lines
+}

@@ -1,0 +1,304 @@
+//! `hook import`: the hooks of an agent, written once into settings of ours.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use hook_core::files::regular_file;
+use hook_core::language::{HomeFile, Language};
+use hook_core::settings::edit::{
+    AbsentFile, EditMode, FileChange, NewDefinition, NotEditable, edit_in_file,
+    missing_definitions, with_definitions,
+};
+use hook_core::settings::{Agents, IN_PROJECT, SettingsSource, declare_events};
+use hook_core::{Events, HookSource, RawJson};
+use hook_translate::agents::Agent;
+use serde_json::{Value, json};
+
+use super::bridge::agent;
+use super::connect::entries::{Scope, is_connected, within};
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::exit_code::{self, Status};
+use crate::output::Printer;
+use crate::render::{self, counted};
+
+/// How long a file of an agent may be, in bytes.
+const LONGEST: u64 = 16 << 20;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Hooks of a project go into its .hooks/settings.json, the user's into the user's
+own settings, each in the language of its agent: they do there what they do at
+home. The agent's files stay as they are. What is there already is not written
+again. What is lost is said.
+
+Examples:
+  hook import claude --dry-run
+  hook import cursor --scope project
+  hook import claude --settings plugin/hooks.json --to hooks.json
+
+Exit code: 1 if a file cannot be read or written; else 0.")]
+pub(crate) struct Arguments {
+    /// The agent: claude, gemini, llxprt, qwen, codex, cursor, copilot, vscode, pi, omp or a3s
+    agent: String,
+    /// Write all of them into this file
+    #[arg(long, value_name = "FILE")]
+    to: Option<PathBuf>,
+    /// Only the user's hooks, or only the project's
+    #[arg(long, value_enum)]
+    scope: Option<Scope>,
+    /// Say in our words what means the same: that a failure is a denial
+    #[arg(long)]
+    rewrite: bool,
+    /// Show what would be written, and write nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// What goes into one file.
+struct Target {
+    path: PathBuf,
+    definitions: Vec<NewDefinition>,
+    /// The files that it comes from.
+    from: Vec<PathBuf>,
+}
+
+/// What is lost, and where.
+struct Lost {
+    file: PathBuf,
+    line: usize,
+    message: String,
+}
+
+/// What was found.
+#[derive(Default)]
+struct Found {
+    targets: Vec<Target>,
+    lost: Vec<Lost>,
+    /// Whether a file could not be read.
+    failed: bool,
+    /// Hooks of a project that go where they need no trust.
+    unguarded: bool,
+}
+
+pub(crate) async fn run(
+    arguments: &Arguments,
+    context: &Context,
+    printer: &mut Printer,
+) -> Result<Status, CommandError> {
+    let agent = agent(&arguments.agent)?;
+    let found = find(agent, arguments, context)?;
+    let mode = if arguments.dry_run { EditMode::Preview } else { EditMode::Write };
+    let mut changes = Vec::new();
+    for target in &found.targets {
+        let edit = |text: Option<&str>| with_definitions(text, &target.definitions);
+        changes.push(edit_in_file(&target.path, AbsentFile::Made, mode, &edit)?);
+    }
+    if context.json() {
+        printer.object(&to_json(agent, arguments, &found, &changes)).await?;
+    } else {
+        for (target, change) in found.targets.iter().zip(&changes) {
+            printer.text(&shown(agent, target, change, arguments.dry_run, printer)).await?;
+        }
+        if found.targets.is_empty() {
+            printer.text(&format!("no hooks of {} are found\n", agent.title())).await?;
+        }
+        for Lost { file, line, message } in &found.lost {
+            let file = file.display();
+            printer.text(&format!("lost: {file}:{line}: {message}\n")).await?;
+        }
+    }
+    if found.targets.iter().any(|target| !target.definitions.is_empty()) {
+        advise(agent, arguments, &found, &changes, context, printer);
+    }
+    Ok(if found.failed { exit_code::FAILURE } else { exit_code::PROCEED })
+}
+
+/// The agent's files that count.
+fn sources(agent: &'static Agent, context: &Context) -> Vec<SettingsSource> {
+    let named = context.named_paths();
+    if !named.is_empty() {
+        let named = named.iter().map(SettingsSource::explicit);
+        return named.map(|source| source.in_language(agent, None)).collect();
+    }
+    let agents = Agents {
+        named: vec![agent],
+        with_users: context.config_home().is_some() && !context.leaves_user_out(),
+        ..Agents::known([])
+    };
+    agents.with_files(Vec::new(), context.project())
+}
+
+fn find(
+    agent: &'static Agent,
+    arguments: &Arguments,
+    context: &Context,
+) -> Result<Found, CommandError> {
+    let mut found = Found::default();
+    let sources = sources(agent, context);
+    let mut events = Events::built_in();
+    declare_events(&sources, &mut events);
+    for source in sources {
+        let scope = match source.source {
+            HookSource::Project | HookSource::Explicit => Some(Scope::Project),
+            HookSource::User => Some(Scope::User),
+            _ => None,
+        };
+        let is_named = source.source == HookSource::Explicit;
+        if arguments.scope.is_some_and(|wanted| !is_named && Some(wanted) != scope) {
+            continue;
+        }
+        let lost = |line, message: String| Lost { file: source.path.clone(), line, message };
+        let bytes = match regular_file::read(&source.path, LONGEST) {
+            Ok(bytes) => bytes,
+            Err(error) => {
+                found.failed = true;
+                found.lost.push(lost(0, format!("it cannot be read: {error}")));
+                continue;
+            }
+        };
+        let text = String::from_utf8_lossy(&bytes);
+        let text = text.trim_start_matches('\u{feff}');
+        let file = HomeFile {
+            path: Some(&source.path),
+            plugin_root: source.plugin_root.as_deref(),
+            is_users: source.source == HookSource::User,
+            is_found: false,
+            events: &events,
+        };
+        let mut import = agent.import(text, &file, arguments.rewrite);
+        for loss in &import.losses {
+            let place = NotEditable::at(text, loss.at.clone(), "").place;
+            found.lost.push(lost(place.line, loss.message.clone()));
+        }
+        if import.definitions.is_empty() {
+            continue;
+        }
+        let scope = if is_named { arguments.scope.or(scope) } else { scope };
+        let path = match (&arguments.to, scope) {
+            (Some(to), _) => {
+                found.unguarded |=
+                    source.source == HookSource::Project && !to.ends_with(IN_PROJECT);
+                context.cwd().join(to)
+            }
+            (None, Some(Scope::User)) => context.user_file()?,
+            (None, Some(Scope::Project)) => {
+                let project = source.project.as_deref().unwrap_or(context.project());
+                of_project(&mut import.definitions, project);
+                // Through a link, hooks of a project could come to be the user's.
+                within(project, IN_PROJECT)?
+            }
+            (None, None) => {
+                let message = "the machine's hooks stay where they are; --to FILE writes them, too";
+                found.lost.push(lost(1, message.to_owned()));
+                continue;
+            }
+        };
+        match found.targets.iter_mut().find(|target| target.path == path) {
+            Some(target) => {
+                target.definitions.append(&mut import.definitions);
+                target.from.push(source.path.clone());
+            }
+            None => found.targets.push(Target {
+                path,
+                definitions: import.definitions,
+                from: vec![source.path.clone()],
+            }),
+        }
+    }
+    Ok(found)
+}
+
+/// Names plugins of the project from its own directory on, which is another one for each who has it.
+fn of_project(definitions: &mut [NewDefinition], project: &Path) {
+    for definition in definitions {
+        let root = definition.said.get("pluginRoot").and_then(RawJson::to_text);
+        let below = root.as_deref().and_then(|root| Path::new(root).strip_prefix(project).ok());
+        if let Some(below) = below {
+            definition.said.insert("pluginRoot", RawJson::from_text(&below.to_string_lossy()));
+        }
+    }
+}
+
+/// How many hooks a file got, and how many it had.
+fn counts(target: &Target, change: &FileChange) -> (usize, usize) {
+    let number = |all: &[NewDefinition]| all.iter().map(|it| it.hooks.len()).sum::<usize>();
+    let before = Some(&*change.before).filter(|text| !text.is_empty());
+    let added = missing_definitions(before, &target.definitions).unwrap_or_default();
+    (number(&added), number(&target.definitions).saturating_sub(number(&added)))
+}
+
+fn shown(
+    agent: &Agent,
+    target: &Target,
+    change: &FileChange,
+    dry_run: bool,
+    printer: &Printer,
+) -> String {
+    let (added, there) = counts(target, change);
+    let path = change.path.display().to_string();
+    let mut text = String::new();
+    if dry_run && change.is_change() {
+        let diff = render::unified(&change.before, &change.after, Some((&path, &path)));
+        text.push_str(&render::painted(&diff, "", printer));
+    }
+    let title = agent.title();
+    if added > 0 {
+        let word = if dry_run { "would import" } else { "imported" };
+        let from: Vec<String> = target.from.iter().map(|it| it.display().to_string()).collect();
+        let (hooks, from) = (counted(added, "hook"), from.join(", "));
+        text.push_str(&format!("{word} {hooks} of {title} into {path}, from {from}\n"));
+    }
+    if there > 0 {
+        text.push_str(&format!("{} there already: {path}\n", counted(there, "hook")));
+    }
+    text
+}
+
+fn to_json(agent: &Agent, arguments: &Arguments, found: &Found, changes: &[FileChange]) -> Value {
+    let files = found.targets.iter().zip(changes).map(|(target, change)| {
+        let (added, there) = counts(target, change);
+        json!({"file": change.path, "from": target.from, "changed": change.is_change(),
+            "added": added, "there": there})
+    });
+    let lost = found
+        .lost
+        .iter()
+        .map(|lost| json!({"file": lost.file, "line": lost.line, "message": lost.message}));
+    json!({"agent": agent.word(), "dryRun": arguments.dry_run,
+        "files": files.collect::<Vec<_>>(), "lost": lost.collect::<Vec<_>>()})
+}
+
+/// What to do beside it, so that nothing runs twice and nothing waits for a yes that nobody gives.
+fn advise(
+    agent: &'static Agent,
+    arguments: &Arguments,
+    found: &Found,
+    changes: &[FileChange],
+    context: &Context,
+    printer: &mut Printer,
+) {
+    let (title, word) = (agent.title(), agent.word());
+    let files = context.settings_files().unwrap_or_default();
+    if files.iter().any(|file| file.config.agents.iter().any(|name| name == word)) {
+        printer.warning(&format!(
+            "settings name {word} under `hooksConfig.agents`, so its own files are read as well: take it \
+             out there, or hooks may run twice"
+        ));
+    }
+    if is_connected(Some(agent), context) {
+        printer.warning(&format!(
+            "{title} is connected and has these hooks itself: there each runs twice until you take them \
+             out of its own files"
+        ));
+    }
+    if found.unguarded {
+        printer.warning(
+            "hooks of the project were among them: in a file that is no project's they need no trust",
+        );
+    }
+    let is_shared = changes.iter().any(|it| it.is_change() && it.path.ends_with(IN_PROJECT));
+    if is_shared && !arguments.dry_run {
+        printer.remark("hooks of the project run once they are trusted: `hook trust` shows them");
+    }
+}

@@ -1,0 +1,331 @@
+//! Definitions and hooks in our settings that are in the language of another agent: those that say
+//! `language`. The language reads them; what holds for every hook of ours is read beside it.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::definition::{DEFAULT_PRIORITY, FailBehavior, HookEntry, HookSpans, TimeoutOrigin};
+use super::discovery::project_of;
+use super::document::Node;
+use super::fields::HOOK_FIELDS;
+use super::file::Reader;
+use super::home;
+use super::load::declare;
+use super::rule::Rule;
+use super::source::HookSource;
+use crate::event::{EventDefinition, HookEventName};
+use crate::json::RawJson;
+use crate::language::{
+    self, HomeDefinition, HomeEntry, HomeFile, HomeLoss, HomeProblem, Language, Languages,
+};
+use crate::text::{nearest, shortened};
+
+/// The key that says it.
+pub(super) const LANGUAGE: &str = "language";
+
+/// What becomes of hooks in a language that is not known.
+const SKIPPED: &str =
+    "its hooks were skipped, but for those with failBehavior block, which block instead";
+
+/// What a hook says of itself in our words, beside those of its language.
+#[derive(Debug, Clone, Default)]
+struct Said {
+    fail_behavior: Option<FailBehavior>,
+    priority: Option<i32>,
+    description: Option<String>,
+}
+
+impl Said {
+    /// With what is said around it, where it says nothing itself.
+    fn or(self, around: &Self) -> Self {
+        Self {
+            fail_behavior: self.fail_behavior.or(around.fail_behavior),
+            priority: self.priority.or(around.priority),
+            description: self.description,
+        }
+    }
+}
+
+/// What a definition, or a hook, says of its language.
+pub(super) fn language_of(value: &RawJson) -> Option<RawJson> {
+    value.to_object().ok()?.get(LANGUAGE).filter(|said| !said.is_null()).cloned()
+}
+
+fn hooks_of(definition: &RawJson) -> Vec<RawJson> {
+    let hooks = definition.to_object().ok().and_then(|fields| fields.get("hooks")?.to_items());
+    hooks.unwrap_or_default()
+}
+
+/// Whether all of a definition is in languages of agents.
+pub(super) fn is_in_language(definition: &RawJson) -> bool {
+    let hooks = || hooks_of(definition);
+    let all_say = |hooks: Vec<RawJson>| {
+        !hooks.is_empty() && hooks.iter().all(|hook| language_of(hook).is_some())
+    };
+    language_of(definition).is_some() || all_say(hooks())
+}
+
+/// The events of agents' own under which a settings text has hooks in their languages.
+pub(super) fn declared_events(text: &str, languages: &Languages) -> Vec<EventDefinition> {
+    // Few files have any, and the whole text is read for them.
+    if languages.is_empty() || !text.contains("\"language\"") {
+        return Vec::new();
+    }
+    let root = RawJson::parse_in_place(text).ok().and_then(|root| root.to_object().ok());
+    let events = root.and_then(|root| root.get("hooks")?.to_object().ok()).unwrap_or_default();
+    let mut found: Vec<EventDefinition> = Vec::new();
+    for (event, definitions) in events.iter() {
+        for definition in definitions.to_items().unwrap_or_default() {
+            let of_hooks = hooks_of(&definition);
+            let said = language_of(&definition).into_iter();
+            for said in said.chain(of_hooks.iter().filter_map(language_of)) {
+                let language = said.to_text().and_then(|name| languages.named(&name));
+                found.extend(language.and_then(|it| declared_as(it, event)));
+            }
+        }
+    }
+    found
+}
+
+/// The agent's own event of that name.
+fn declared_as(language: &'static dyn Language, event: &str) -> Option<EventDefinition> {
+    language.declared().into_iter().find(|it| it.name().eq_ignore_ascii_case(event))
+}
+
+impl Reader<'_> {
+    /// Reads a definition that says its language, or whose hooks all do.
+    pub(super) fn read_definition_in_language(&mut self, event: &str, definition: &Node) {
+        let hooks = self.document.field(definition, "hooks").map(|field| field.value);
+        let list = hooks.as_ref().and_then(|hooks| self.document.items(hooks));
+        let Some(said) = self.document.field(definition, LANGUAGE) else {
+            let hooks = list.unwrap_or_default().into_iter().enumerate().collect();
+            self.read_hooks_in_language(event, definition, hooks);
+            return;
+        };
+        // One without a list is a hook itself.
+        let (around, hooks) = match hooks {
+            Some(_) => (self.said_of(definition), list.unwrap_or_default()),
+            None => (Said::default(), vec![definition.clone()]),
+        };
+        match self.language(&said.value) {
+            Ok(language) => self.read_in(language, (event, definition, None), hooks, &around),
+            Err(why) => {
+                for hook in hooks {
+                    self.guard_instead(event, &hook, &around, &why);
+                }
+            }
+        }
+    }
+
+    /// Reads those hooks of a definition that say their language themselves.
+    pub(super) fn read_hooks_in_language(
+        &mut self,
+        event: &str,
+        definition: &Node,
+        hooks: Vec<(usize, Node)>,
+    ) {
+        let around = self.said_of(definition);
+        // A definition is looked at as a whole, and so once for each language.
+        let mut groups: BTreeMap<&'static str, (BTreeSet<usize>, Vec<Node>)> = BTreeMap::new();
+        for (index, hook) in hooks {
+            let Some(said) = self.document.field(&hook, LANGUAGE) else { continue };
+            match self.language(&said.value) {
+                Ok(language) => {
+                    let (indices, nodes) = groups.entry(language.name()).or_default();
+                    indices.insert(index);
+                    nodes.push(hook);
+                }
+                Err(why) => self.guard_instead(event, &hook, &around, &why),
+            }
+        }
+        for (name, (indices, hooks)) in groups {
+            if let Some(language) = self.languages.named(name) {
+                self.read_in(language, (event, definition, Some(&indices)), hooks, &around);
+            }
+        }
+    }
+
+    /// Reads these hooks of a definition.
+    fn read_in(
+        &mut self,
+        language: &'static dyn Language,
+        (event, definition, only): (&str, &Node, Option<&BTreeSet<usize>>),
+        hooks: Vec<Node>,
+        around: &Said,
+    ) {
+        if let Some(own) = declared_as(language, event)
+            && declare(&self.source, own.clone(), &mut self.events).is_ok()
+        {
+            self.declared.push(own);
+        }
+        let root = self.plugin_root(definition);
+        let events = self.events.clone();
+        let read = language.read_definition(
+            &HomeDefinition { event, value: &definition.value, path: definition.path(), only },
+            &HomeFile {
+                path: self.path.as_deref(),
+                plugin_root: root.as_deref(),
+                is_users: self.source == HookSource::User,
+                is_found: false,
+                events: &events,
+            },
+        );
+        if read.hooks.is_empty() && read.problems.is_empty() {
+            let message = "the definition has no hooks; it was skipped";
+            self.document.report(Rule::MissingHooks, definition, message);
+        }
+        let mut entries: HashMap<usize, HomeEntry> =
+            read.hooks.into_iter().map(|entry| (entry.at.start, entry)).collect();
+        let problems = Problems::of(&read.problems, definition);
+        for hook in hooks {
+            if let Some(entry) = entries.remove(&hook.value.start()) {
+                let entry = self.entry(entry, &hook, around);
+                self.hooks.push(entry);
+                continue;
+            }
+            // What does nothing at home guards nothing there.
+            let problem = problems.of_hook(&hook);
+            if problem.is_none_or(|problem| problem.loss != HomeLoss::Nothing) {
+                let why = problem.map_or("", |problem| &problem.message);
+                self.guard_instead(event, &hook, around, why);
+            }
+        }
+        for problem in &read.problems {
+            let diagnostic = home::diagnostic(problem.clone(), &self.document);
+            self.document.push(diagnostic);
+        }
+    }
+
+    /// The language of that name.
+    fn language(&mut self, said: &Node) -> Result<&'static dyn Language, String> {
+        let Some(name) = self.text(said, SKIPPED) else {
+            return Err("`language` is no string".to_owned());
+        };
+        if let Some(language) = self.languages.named(&name) {
+            return Ok(language);
+        }
+        let name = shortened(&name);
+        let why = match language::NAMES.contains(&&*name) {
+            true => format!("this host does not know the language `{name}`"),
+            false => format!("unknown language `{name}`"),
+        };
+        let remedy = match nearest(&name, language::NAMES) {
+            Some(nearest) => format!("write `{nearest}`"),
+            None => format!("write one of {}", language::NAMES.join(", ")),
+        };
+        let message = format!("{why}; {SKIPPED}");
+        self.document.report_with_remedy(Rule::UnknownLanguage, said, message, remedy);
+        Err(why)
+    }
+
+    /// What is said in our words.
+    fn said_of(&mut self, node: &Node) -> Said {
+        let mut said = Said::default();
+        for field in self.document.fields(node).unwrap_or_default() {
+            match field.name.as_str() {
+                "failBehavior" => said.fail_behavior = Some(self.fail_behavior(&field)),
+                "priority" => {
+                    said.priority = Some(self.priority(&field.value, DEFAULT_PRIORITY));
+                }
+                "description" => {
+                    said.description = self.text(&field.value, "it was ignored");
+                }
+                _ if self.may_be_fail_behavior(&field, &HOOK_FIELDS) => {
+                    said.fail_behavior = Some(FailBehavior::Block);
+                }
+                _ => {}
+            }
+        }
+        said
+    }
+
+    /// The directory that `pluginRoot` names: one that is no absolute path begins at the project, or at
+    /// the folder of a file that is no project's.
+    fn plugin_root(&mut self, node: &Node) -> Option<PathBuf> {
+        let field = self.document.field(node, "pluginRoot")?;
+        let root = self.text(&field.value, "it was ignored")?;
+        let path = self.path.as_deref();
+        let around = path.and_then(|path| project_of(path).or_else(|| path.parent()));
+        Some(around.unwrap_or(Path::new("")).join(root))
+    }
+
+    /// A hook that its language has read, with what is said of it in our words.
+    fn entry(&mut self, entry: HomeEntry, node: &Node, around: &Said) -> HookEntry {
+        let said = self.said_of(node).or(around);
+        let (fails_closed, is_async) = (entry.blocks_on_failure, entry.is_async);
+        let mut hook = home::entry(entry, &self.document, &self.config);
+        if !fails_closed {
+            hook.fail_behavior = said.fail_behavior.unwrap_or(self.config.fail_behavior);
+        }
+        hook.is_async = is_async && hook.fail_behavior != FailBehavior::Block;
+        hook.priority = said.priority.unwrap_or(DEFAULT_PRIORITY);
+        hook.description = said.description;
+        hook
+    }
+
+    /// Of a hook that cannot be read, if it is a guard: one that fails whenever its event happens.
+    fn guard_instead(&mut self, event: &str, node: &Node, around: &Said, why: &str) {
+        let fields = node.value.to_object().unwrap_or_default();
+        let text = |name: &str| fields.get(name)?.to_text();
+        let said = self.said_of(node).or(around);
+        let fails_closed = text("onFailure").as_deref() == Some("block")
+            || fields.get("failClosed").and_then(RawJson::to_bool) == Some(true);
+        let behavior = said.fail_behavior.unwrap_or(self.config.fail_behavior);
+        if !fails_closed && behavior != FailBehavior::Block {
+            return;
+        }
+        let known = self.events.from_name(event);
+        let meant = known.or_else(|| HookEventName::elsewhere(event));
+        let entry = HookEntry {
+            // Where nothing is known by that name, it is looked at as hooks of a tool.
+            event: meant.unwrap_or(HookEventName::BeforeTool),
+            matcher: None,
+            priority: said.priority.unwrap_or(DEFAULT_PRIORITY),
+            sequential: false,
+            name: text("name"),
+            description: said.description,
+            command: text("command").or_else(|| text("bash")).unwrap_or_default(),
+            timeout: None,
+            timeout_origin: TimeoutOrigin::Engine,
+            fail_behavior: FailBehavior::Block,
+            is_async: false,
+            env: Vec::new(),
+            data: Vec::new(),
+            config: Arc::clone(&self.config),
+            place: self.document.place(node),
+            spans: HookSpans::default(),
+            home: None,
+            unreadable: Some(why.into()),
+        };
+        match meant {
+            Some(_) => self.hooks.push(entry),
+            None => self.spans.unplaced.push(entry),
+        }
+    }
+}
+
+/// What is wrong with hooks of a definition, to be found by the hook.
+struct Problems<'p> {
+    /// In the order of their places.
+    all: Vec<&'p HomeProblem>,
+    /// One that is about the whole definition.
+    of_all: Option<&'p HomeProblem>,
+}
+
+impl<'p> Problems<'p> {
+    fn of(problems: &'p [HomeProblem], definition: &Node) -> Self {
+        let whole = definition.value.range();
+        let of_all = problems.iter().find(|it| it.at == whole);
+        let mut all: Vec<&HomeProblem> = problems.iter().collect();
+        all.sort_by_key(|problem| problem.at.start);
+        Self { all, of_all }
+    }
+
+    fn of_hook(&self, hook: &Node) -> Option<&'p HomeProblem> {
+        let at = hook.value.range();
+        let first = self.all.partition_point(|problem| problem.at.start < at.start);
+        let own = self.all.get(first).copied().filter(|problem| problem.at.start < at.end);
+        own.or(self.of_all)
+    }
+}

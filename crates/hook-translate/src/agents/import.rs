@@ -1,0 +1,165 @@
+//! The hooks of an agent's file, as definitions for settings of ours.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use hook_core::language::{HomeFile, HomeLoss};
+use hook_core::settings::edit::NewDefinition;
+use hook_core::{JsonObject, RawJson};
+
+use super::settings;
+use super::table::{Agent, AgentEvent, Ours, SettingsForm};
+
+/// What holds at home for all hooks of a file that are posted.
+const OF_POSTED: [&str; 2] = ["allowedHttpHookUrls", "httpHookAllowedEnvVars"];
+
+/// What a file of an agent has.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct Import {
+    /// Its hooks, each in the agent's language.
+    pub definitions: Vec<NewDefinition>,
+    /// What is lost.
+    pub losses: Vec<Loss>,
+}
+
+/// Something in a file of an agent that does less in settings of ours.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Loss {
+    /// Where, in bytes of the text.
+    pub at: Range<usize>,
+    /// The JSON path.
+    pub path: String,
+    /// What.
+    pub message: String,
+}
+
+impl Agent {
+    /// The hooks of a file of the agent, as they are written in settings of ours; the entries of
+    /// `hook connect` are left out. With `rewrite`, what is said in other words and means the same is said
+    /// in ours.
+    pub fn import(&'static self, text: &str, file: &HomeFile<'_>, rewrite: bool) -> Import {
+        let mut import = Import::default();
+        let read = settings::read(self, text, file);
+        let root = RawJson::parse_in_place(text).ok().and_then(|root| root.to_object().ok());
+        let root = root.unwrap_or_default();
+        let events = root.get("hooks").and_then(|hooks| hooks.to_object().ok());
+        let kept_at: HashSet<usize> = read.hooks.iter().map(|entry| entry.at.start).collect();
+        let mut ours: Vec<Range<usize>> = Vec::new();
+        for (name, list) in events.unwrap_or_default().iter() {
+            let Some(event) = self.event(name) else { continue };
+            let mut any = false;
+            for (index, definition) in list.to_items().unwrap_or_default().iter().enumerate() {
+                let path = format!("hooks.{name}[{index}]");
+                let Ok(mut said) = definition.to_object() else { continue };
+                let hooks = match said.remove("hooks").and_then(|hooks| hooks.to_items()) {
+                    Some(hooks) if self.settings != SettingsForm::Flat => hooks,
+                    _ => {
+                        said = JsonObject::new();
+                        vec![definition.clone()]
+                    }
+                };
+                let mut kept = Vec::new();
+                for hook in hooks {
+                    let at = hook.range();
+                    if self.commands(&hook, name).next().is_some() {
+                        ours.push(at);
+                    } else if kept_at.contains(&at.start) {
+                        kept.push(in_our_words(&hook, rewrite));
+                    } else if !read.problems.iter().any(|it| covers(&it.at, &at)) {
+                        let message =
+                            format!("it is switched off for {}, and left out", self.title);
+                        import.losses.push(Loss { at, path: path.clone(), message });
+                    }
+                }
+                if kept.is_empty() {
+                    continue;
+                }
+                any = true;
+                let said = self.said(said, &root, &kept, file);
+                let event = event.name.to_owned();
+                import.definitions.push(NewDefinition { event, said, hooks: kept });
+            }
+            if any && let Some(message) = self.only_here(event) {
+                let path = format!("hooks.{name}");
+                import.losses.push(Loss { at: list.range(), path, message });
+            }
+        }
+        let problems = read.problems.into_iter();
+        let losses = problems.filter(|it| !ours.iter().any(|own| covers(own, &it.at)));
+        import.losses.extend(losses.map(|problem| {
+            let nothing = match problem.loss {
+                HomeLoss::Nothing => " (nor at home)",
+                HomeLoss::Hooks | HomeLoss::Part => "",
+            };
+            let message = format!("{}{nothing}", problem.message);
+            Loss { at: problem.at, path: problem.path, message }
+        }));
+        import.losses.sort_by_key(|loss| loss.at.start);
+        import
+    }
+
+    /// What is said of all hooks of a definition.
+    fn said(
+        &self,
+        own: JsonObject,
+        root: &JsonObject,
+        hooks: &[RawJson],
+        file: &HomeFile<'_>,
+    ) -> JsonObject {
+        let mut said = JsonObject::new();
+        said.insert("language", RawJson::from_text(self.name));
+        for (name, value) in own.iter() {
+            said.insert(name, clean(value));
+        }
+        if let Some(root) = file.plugin_root {
+            said.insert("pluginRoot", RawJson::from_text(&root.to_string_lossy()));
+        }
+        let is_posted = |hook: &RawJson| {
+            let kind = hook.to_object().ok().and_then(|hook| hook.get("type")?.to_text());
+            kind.as_deref() == Some("http")
+        };
+        if hooks.iter().any(is_posted) {
+            for name in OF_POSTED {
+                if let Some(value) = root.get(name) {
+                    said.insert(name, clean(value));
+                }
+            }
+        }
+        said
+    }
+
+    /// What to say of an event that nobody asks about but the agent.
+    fn only_here(&self, event: &AgentEvent) -> Option<String> {
+        match event.ours {
+            Ours::BuiltIn(_) => None,
+            Ours::Declared => Some(format!("{}: no other agent asks about it", event.name)),
+        }
+    }
+}
+
+fn covers(outer: &Range<usize>, inner: &Range<usize>) -> bool {
+    outer.start <= inner.start && inner.end <= outer.end
+}
+
+/// A value that may be written: one of a text that was only looked at may have line separators in it.
+fn clean(value: &RawJson) -> RawJson {
+    RawJson::parse(value.as_str()).unwrap_or_else(|_| value.clone())
+}
+
+/// A hook as it is written in settings of ours. That its failure is a denial has a word of ours; all else
+/// stays, since its script is told and answers in the agent's words.
+fn in_our_words(hook: &RawJson, rewrite: bool) -> RawJson {
+    let hook = clean(hook);
+    let Some(mut fields) = hook.to_object().ok().filter(|_| rewrite) else { return hook };
+    let fails_closed = fields.get("failClosed").and_then(RawJson::to_bool) == Some(true);
+    let blocks = fields.get("onFailure").and_then(RawJson::to_text).as_deref() == Some("block");
+    if !fails_closed && !blocks {
+        return hook;
+    }
+    fields.remove("failClosed");
+    fields.remove("onFailure");
+    fields.insert("failBehavior", RawJson::from_text("block"));
+    fields.to_raw().into()
+}
