@@ -83,7 +83,9 @@ fn in_language() -> Value {
     // Each hook may say its language itself.
     schema["anyOf"] = json!([
         {"required": ["language"]},
-        {"required": ["hooks"], "properties": {"hooks": {"items": {"required": ["language"]}}}},
+        {"required": ["hooks"], "properties": {"hooks": {
+            "type": "array", "minItems": 1, "items": {"type": "object", "required": ["language"]},
+        }}},
     ]);
     schema
 }
