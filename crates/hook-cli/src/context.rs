@@ -17,7 +17,7 @@ use hook_core::{
     Events, HookEventName, HookListing, HookSource, SettingsSource, TrustPolicy, TrustStore,
 };
 
-use hook_translate::agents::{self, Agent};
+use hook_translate::agents::{self, Agent, Asked};
 
 use crate::error::CommandError;
 use crate::options::{Common, Named};
@@ -89,7 +89,8 @@ impl Context {
     }
 
     /// This context in the project that an agent works in, unless one was named.
-    pub(crate) fn at(mut self, places: &[PathBuf]) -> Self {
+    pub(crate) fn at_places_of(mut self, asked: &Asked) -> Self {
+        let places = asked.places_with(&self.common.settings);
         if self.common.project.is_none()
             && let Some(place) = places.first()
         {

@@ -120,13 +120,13 @@ fn a_guard_that_cannot_be_asked_denies_in_the_agents_language() {
 
 /// Hooks of one agent's file and ours meet: the strictest decides.
 #[test]
-fn a_settings_file_that_is_broken_is_said_and_may_have_guards() {
+fn a_settings_file_that_is_broken_is_said_and_runs_nothing_as_at_home() {
     let project = Project::new();
     project.write("theirs.json", "{\"hooks\": ");
     let arguments = ["bridge", "claude", "--settings", "theirs.json"];
     let finished = Hook::new(&project, &arguments).stdin(of_claude(&project, "ls")).run();
     assert!(finished.stderr.contains("not JSON"), "{finished:?}");
-    assert_eq!(answer(&finished)["hookSpecificOutput"]["permissionDecision"], "deny");
+    assert_eq!((finished.status, &*finished.stdout), (0, ""));
 }
 
 /// A guard is not asked about something else than what was said.

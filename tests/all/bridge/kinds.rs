@@ -42,7 +42,6 @@ fn what_needs_a_service_fails_and_says_which() {
         ("claude", &prompt, "onFailure", "block", "model.ask"),
         ("claude", &agent, "onFailure", "block", "model.ask"),
         ("claude", &tool, "onFailure", "block", "mcp.call"),
-        ("codex", &tool, "onFailure", "block", "mcp.call"),
         ("cursor", &prompt, "failClosed", "true", "model.ask"),
     ] {
         let in_groups = home != "cursor";

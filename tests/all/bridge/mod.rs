@@ -13,6 +13,7 @@ mod kinds;
 mod llxprt;
 mod loopback;
 mod pi;
+mod public;
 mod qwen;
 mod server;
 mod state;

@@ -77,7 +77,7 @@ pub(crate) async fn run(
             return Err(CommandError::Usage(text));
         }
     };
-    let context = &context.at(&asked.places());
+    let context = &context.at_places_of(&asked);
     let begun = Instant::now();
     let mut is_served = true;
     if context.has_only_defaults() && !arguments.rest.is_rest() {

@@ -84,6 +84,8 @@ impl HookRegistry {
         diagnostics.extend(consent.problems);
         let unread =
             files.iter().zip(consent.may_run).filter(|(it, may_run)| *may_run && !it.was_read);
+        // An agent's own file that is broken has no hooks at home, either; what is wrong is said.
+        let unread = unread.filter(|(it, _)| it.language.is_none());
         let why =
             |file: &SettingsFile| file.diagnostics.iter().find(|it| it.is_of_whole_file()).cloned();
         let unread = unread.filter_map(|(file, _)| why(file)).collect();

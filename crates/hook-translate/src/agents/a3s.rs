@@ -12,8 +12,10 @@ use super::claude::{self, object_on, reason};
 use super::kind::COMMANDS;
 use super::matching;
 use super::places::Places;
+use super::settings::CONDITIONAL;
 use super::table::{Agent, AgentEvent, Base, Directory, Expands, SettingsForm, Subject, Timeouts};
 use super::verdict::{Said, Verdict, put};
+use super::written::Comments;
 
 /// The tool of an event, which may be refused.
 const fn about_tool(
@@ -145,6 +147,8 @@ pub(super) static AGENT: Agent = Agent {
     settings: SettingsForm::Both,
     kinds: COMMANDS,
     http: None,
+    comments: Comments::None,
+    keys: CONDITIONAL,
     timeout: Timeouts::of(&["timeout"], 1, 5_000),
     shell: &["bash", "-c"],
     variables: &[],

@@ -45,7 +45,20 @@ impl Asked {
 
     /// Where the agent works, as far as it says: its own variable of its project, its first workspace, its
     /// working directory.
-    pub fn places(&self) -> Vec<PathBuf> {
+    /// Where a file of its settings stands that was named comes before the working directory.
+    pub fn places_with(&self, settings: &[PathBuf]) -> Vec<PathBuf> {
+        let mut places = self.places();
+        let of_settings = settings.iter().find_map(|path| self.agent.project_of(path));
+        let is_cwd = self.said.fields().get("cwd").and_then(RawJson::to_text).map(PathBuf::from);
+        if let Some(project) = of_settings.filter(|it| it.is_dir())
+            && (places.is_empty() || places.first() == is_cwd.as_ref())
+        {
+            places.insert(0, project);
+        }
+        places
+    }
+
+    fn places(&self) -> Vec<PathBuf> {
         let of_project =
             |variable: &Variable| matches!(variable, Variable::Project | Variable::Cwd);
         let named = self.agent.variables.iter().filter(|(_, variable)| of_project(variable));

@@ -14,6 +14,7 @@ use super::table::{
     Timeouts, Tool, Variable, tool,
 };
 use super::verdict::{Said, Verdict, put, put_specific};
+use super::written::Comments;
 
 const TOOL_CALL: &[(&str, &str)] =
     &[("tool_name", "tool_name"), ("tool_input", "tool_input"), ("tool_call_id", "tool_use_id")];
@@ -250,6 +251,8 @@ pub(super) static AGENT: Agent = Agent {
     settings: SettingsForm::Groups,
     kinds: KINDS,
     http: Some(HttpRules { plain: Plain::Everywhere, text_is_nothing_at: &["WorktreeCreate"] }),
+    comments: Comments::None,
+    keys: &["args", "async", "asyncRewake", "onFailure", "shell", "if"],
     timeout: Timeouts::of(&["timeout"], 1_000, 600_000),
     shell: &["/bin/sh", "-c"],
     variables: &[
@@ -319,6 +322,9 @@ pub(super) fn object_on(stdout: &str) -> Option<JsonObject> {
 /// What a hook has answered, as Claude Code reads it: an object on any exit code, text where it is
 /// context, and a denial of exit 2.
 pub(super) fn answer(event: &AgentEvent, ended: &Ended<'_>) -> HomeAnswer {
+    if goes_on_alone(ended.stdout) {
+        return HomeAnswer::default();
+    }
     let object = object_on(ended.stdout);
     let mut read = match &object {
         Some(fields) => match of_object(event, fields) {
@@ -351,6 +357,12 @@ pub(super) fn answer(event: &AgentEvent, ended: &Ended<'_>) -> HomeAnswer {
         _ => {}
     }
     read
+}
+
+/// Whether a hook says first that it goes on by itself: then nothing that it says later counts.
+fn goes_on_alone(stdout: &str) -> bool {
+    let first = stdout.trim_start().lines().next().and_then(object_on);
+    first.is_some_and(|it| it.get("async").and_then(RawJson::to_bool) == Some(true))
 }
 
 pub(super) fn reason(stderr: &str) -> String {

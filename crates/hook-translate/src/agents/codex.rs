@@ -15,6 +15,7 @@ use super::table::{
     Variable, tool,
 };
 use super::verdict::{Said, Verdict, put, put_specific};
+use super::written::Comments;
 
 const TOOL_CALL: &[(&str, &str)] =
     &[("tool_name", "tool_name"), ("tool_input", "tool_input"), ("tool_call_id", "tool_use_id")];
@@ -131,6 +132,8 @@ pub(super) static AGENT: Agent = Agent {
     settings: SettingsForm::Groups,
     kinds: KINDS,
     http: None,
+    comments: Comments::None,
+    keys: &["async", "commandWindows", "command_windows"],
     timeout: Timeouts::of(&["timeout"], 1_000, 600_000),
     shell: &["bash", "-c"],
     variables: &[
@@ -154,8 +157,8 @@ pub(super) static AGENT: Agent = Agent {
     places: Places {
         variable: Some("CODEX_HOME"),
         folder: ".codex",
-        project: &[".codex/hooks.json"],
-        user: &["hooks.json"],
+        project: &[".codex/hooks.json", ".codex/config.toml"],
+        user: &["hooks.json", "config.toml"],
         system: &["etc/codex/hooks.json"],
         plugins: Some(Plugins {
             folders: "plugins/*",

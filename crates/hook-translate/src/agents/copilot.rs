@@ -15,6 +15,7 @@ use super::table::{
     Subject, Timeouts, Tool, Variable, tool,
 };
 use super::verdict::{Said, Verdict, put};
+use super::written::Comments;
 
 const OWN_CALL: &[(&str, &str)] = &[("tool_name", "toolName"), ("tool_input", "toolArgs")];
 const CLAUDES_CALL: &[(&str, &str)] = &[("tool_name", "tool_name"), ("tool_input", "tool_input")];
@@ -250,12 +251,16 @@ pub(super) static AGENT: Agent = Agent {
         plain: Plain::Here { variable: "COPILOT_HOOK_ALLOW_LOCALHOST", not_at: GRANTING },
         text_is_nothing_at: &[],
     }),
+    comments: Comments::AndCommas,
+    keys: &["exec", "args", "bash", "powershell", "cwd", "env"],
     timeout: Timeouts::of(&["timeoutSec", "timeout"], 1_000, 30_000),
     shell: &["bash", "--norc", "--noprofile", "-c"],
     variables: &[
         ("COPILOT_CLI", Variable::Word("1")),
         ("COPILOT_PROJECT_DIR", Variable::Project),
         ("CLAUDE_PROJECT_DIR", Variable::Project),
+        ("PLUGIN_ROOT", Variable::PluginRoot),
+        ("CLAUDE_PLUGIN_ROOT", Variable::PluginRoot),
     ],
     expands: Expands::Braces,
     matches,

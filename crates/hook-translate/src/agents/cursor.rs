@@ -15,6 +15,7 @@ use super::table::{
     Subject, Timeouts, Tool, Variable, tool,
 };
 use super::verdict::{Said, Verdict, put};
+use super::written::Comments;
 
 const fn denying(event: AgentEvent) -> AgentEvent {
     AgentEvent { exit_two: ExitTwo::Denies, blocks: true, ..event }
@@ -176,12 +177,15 @@ pub(super) static AGENT: Agent = Agent {
     settings: SettingsForm::Flat,
     kinds: KINDS,
     http: None,
+    comments: Comments::None,
+    keys: &["failClosed", "loop_limit"],
     timeout: Timeouts::of(&["timeout"], 1_000, 60_000),
     shell: &["bash", "-c"],
     variables: &[
         ("CURSOR_PROJECT_DIR", Variable::Project),
         ("CLAUDE_PROJECT_DIR", Variable::Project),
-        ("CURSOR_VERSION", Variable::Word("2.0.0")),
+        ("CURSOR_VERSION", Variable::Said("cursor_version")),
+        ("CURSOR_USER_EMAIL", Variable::Said("user_email")),
         ("CURSOR_TRANSCRIPT_PATH", Variable::Transcript),
         ("CURSOR_PLUGIN_ROOT", Variable::PluginRoot),
     ],

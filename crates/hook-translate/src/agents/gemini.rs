@@ -14,6 +14,7 @@ use super::table::{
     Variable,
 };
 use super::verdict::{Said, Verdict, put, put_specific};
+use super::written::Comments;
 
 /// The fields of an event about a tool.
 const TOOL: &[(&str, &str)] = &[
@@ -97,6 +98,8 @@ pub(super) const GEMINI: Agent = Agent {
     settings: SettingsForm::Groups,
     kinds: COMMANDS,
     http: None,
+    comments: Comments::Yes,
+    keys: &["env"],
     timeout: Timeouts::of(&["timeout"], 1, 60_000),
     shell: &["bash", "-c"],
     variables: &[
@@ -158,7 +161,7 @@ fn answer(_event: &AgentEvent, ended: &Ended<'_>) -> HomeAnswer {
     });
     if let Some(fields) = parsed.and_then(|value| value.to_object().ok()) {
         let mut warnings = Vec::new();
-        let output = Some(HookOutput::read(fields, &mut warnings));
+        let output = Some(HookOutput::read(known(&fields), &mut warnings));
         return HomeAnswer { output, failure, warnings };
     }
     let output = match code {
@@ -204,4 +207,40 @@ pub(super) fn said(event: &AgentEvent, verdict: &Verdict<'_>, can_ask: bool) -> 
     }
     put_specific(&mut answer, event.name, &specific);
     Said { stdout: answer.to_raw().as_str().to_owned(), ..Said::default() }
+}
+
+/// What an answer may say. Anything else, such as the words of other agents, means nothing there.
+const TOP: &[&str] = &[
+    "decision",
+    "reason",
+    "continue",
+    "stopReason",
+    "systemMessage",
+    "suppressOutput",
+    "hookSpecificOutput",
+];
+
+/// What `hookSpecificOutput` may have.
+const SPECIFIC: &[&str] = &[
+    "hookEventName",
+    "additionalContext",
+    "tool_input",
+    "tailToolCallRequest",
+    "clearContext",
+    "llm_request",
+    "llm_response",
+    "toolConfig",
+];
+
+/// What of an answer is read.
+fn known(fields: &JsonObject) -> JsonObject {
+    let kept = |fields: &JsonObject, names: &[&str]| -> JsonObject {
+        let kept = fields.iter().filter(|(name, _)| names.contains(name));
+        kept.map(|(name, value)| (name.to_owned(), value.clone())).collect()
+    };
+    let mut answer = kept(fields, TOP);
+    if let Some(specific) = fields.get("hookSpecificOutput").and_then(|it| it.to_object().ok()) {
+        answer.insert("hookSpecificOutput", kept(&specific, SPECIFIC).to_raw());
+    }
+    answer
 }

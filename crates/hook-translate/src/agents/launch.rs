@@ -87,6 +87,7 @@ pub(super) fn launch(
                 field(Base::Transcript).or_else(|| field(Base::TranscriptOrNull))?.into()
             }
             Variable::PluginRoot => hook.plugin_root.as_deref()?.into(),
+            Variable::Said(name) => fields.get(name).and_then(RawJson::to_text)?.into(),
             Variable::Word(word) => word.into(),
         })
     };
@@ -187,8 +188,13 @@ fn is_own(agent: &Agent, mark: &str) -> bool {
 
 /// Where a hook of the user's runs, and not of a project, where that is another place.
 fn of_user(agent: &Agent, hook: &HomeHook, place: &Place<'_>) -> Option<PathBuf> {
-    let is_elsewhere = agent.name == "cursor" && hook.is_users;
-    is_elsewhere.then(|| Path::new(place.variable("HOME")?).join(".cursor").into()).flatten()
+    if agent.name != "cursor" {
+        return None;
+    }
+    if let Some(root) = &hook.plugin_root {
+        return Some(root.clone());
+    }
+    hook.is_users.then(|| Path::new(place.variable("HOME")?).join(".cursor").into()).flatten()
 }
 
 /// A command with the values of the agent's own variables in the place of `${NAME}`.

@@ -60,6 +60,7 @@ pub(super) static AGENT: Agent = Agent {
             enabled: None,
         }),
     },
+    keys: &[],
     ..GEMINI
 };
 

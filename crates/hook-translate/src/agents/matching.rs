@@ -83,7 +83,10 @@ pub(super) fn claude(event: &AgentEvent, hook: &HomeHook, told: &JsonObject) -> 
 pub(super) fn gemini(event: &AgentEvent, hook: &HomeHook, told: &JsonObject) -> bool {
     match (pattern(hook), subject(event, told)) {
         (None, _) | (_, None) => true,
-        (Some(pattern), Some(subject)) if event.subject == Subject::Tool => {
+        // What is no expression of JavaScript's is compared as it is.
+        (Some(pattern), Some(subject))
+            if event.subject == Subject::Tool && !pattern.starts_with("(?i)") =>
+        {
             found(pattern, &subject)
         }
         (Some(word), Some(subject)) => word == subject,
@@ -101,8 +104,15 @@ pub(super) fn codex(event: &AgentEvent, hook: &HomeHook, told: &JsonObject) -> b
     }
     match names(pattern, "", &['|']) {
         Some(names) => subjects.iter().any(|subject| names.contains(subject)),
-        None => subjects.iter().any(|subject| found(pattern, subject)),
+        None => !looks_around(pattern) && subjects.iter().any(|subject| found(pattern, subject)),
     }
+}
+
+/// Whether an expression has what those of Rust have not: it is dropped with its hooks there.
+fn looks_around(pattern: &str) -> bool {
+    let digits = |it: &str| it.starts_with(|digit: char| digit.is_ascii_digit() && digit != '0');
+    ["(?=", "(?!", "(?<=", "(?<!"].iter().any(|it| pattern.contains(it))
+        || pattern.split('\\').skip(1).any(digits)
 }
 
 /// Cursor's: an expression, for whatever the event is about.

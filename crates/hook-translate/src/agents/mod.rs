@@ -47,6 +47,7 @@ mod table;
 mod told;
 mod verdict;
 mod vscode;
+mod written;
 
 use std::path::{Path, PathBuf};
 
@@ -111,6 +112,13 @@ impl Agent {
     /// The folder of its user's settings, in that home or where its own variable says.
     pub fn user_folder(&self, home: &Path) -> PathBuf {
         self.places.of_user(home)
+    }
+
+    /// The project that a file is the settings of, by where it stands.
+    fn project_of(&self, path: &Path) -> Option<PathBuf> {
+        let path = std::path::absolute(path).ok()?;
+        let place = self.places.project.iter().find(|place| places::ends_like(&path, place))?;
+        path.ancestors().nth(place.split('/').count()).map(Path::to_path_buf)
     }
 
     /// Whether it runs a hook by itself, since it stands in a file that it reads.
@@ -298,7 +306,9 @@ impl Language for Agent {
             Variable::Project => Some(HomeDirectory::Project),
             Variable::Cwd => Some(HomeDirectory::OfEvent),
             Variable::PluginRoot => Some(HomeDirectory::Plugin),
-            Variable::Session | Variable::Transcript | Variable::Word(_) => None,
+            Variable::Session | Variable::Transcript | Variable::Said(_) | Variable::Word(_) => {
+                None
+            }
         }
     }
 

@@ -10,10 +10,12 @@ use super::claude::{object_on, reason};
 use super::kind::COMMANDS;
 use super::matching;
 use super::places::Places;
+use super::settings::CONDITIONAL;
 use super::table::{
     Agent, AgentEvent, Base, Directory, Entry, Expands, SettingsForm, Subject, Timeouts, Tool, tool,
 };
 use super::verdict::{Said, Verdict, put};
+use super::written::Comments;
 
 /// The extension that asks, with a place for the commands of its events.
 const EXTENSION: &str = include_str!("extension.ts");
@@ -179,6 +181,8 @@ const FAMILY: Agent = Agent {
     settings: SettingsForm::Both,
     kinds: COMMANDS,
     http: None,
+    comments: Comments::None,
+    keys: CONDITIONAL,
     timeout: Timeouts::of(&["timeout"], 1_000, 60_000),
     shell: &["bash", "-c"],
     variables: &[],

@@ -11,6 +11,7 @@ use super::claude::{take_specific, take_top};
 use super::gemini::GEMINI;
 use super::matching;
 use super::places::{Places, Plugins};
+use super::settings::CONDITIONAL;
 use super::table::{
     Agent, AgentEvent, Entry, Expands, Part, Subject, Timeouts, Tool, Variable, tool,
 };
@@ -208,6 +209,7 @@ pub(super) static AGENT: Agent = Agent {
         }),
     },
     is_told_by_place: true,
+    keys: CONDITIONAL,
     ..GEMINI
 };
 

@@ -1,5 +1,6 @@
 //! Reading an agent's settings files.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -13,6 +14,29 @@ use hook_core::{JsonKind, JsonObject, RawJson};
 
 use super::kind::{self, HttpSettings, Kind};
 use super::table::{Agent, AgentEvent, SettingsForm, Timeouts};
+use super::written;
+
+/// Keys of a hook that not every agent knows: in files of the others they do nothing.
+pub(super) const CONDITIONAL: &[&str] = &[
+    "args",
+    "exec",
+    "async",
+    "asyncRewake",
+    "failClosed",
+    "onFailure",
+    "cwd",
+    "env",
+    "linux",
+    "osx",
+    "windows",
+    "bash",
+    "powershell",
+    "commandWindows",
+    "command_windows",
+    "shell",
+    "if",
+    "loop_limit",
+];
 
 /// How long any hook may run, in milliseconds: a day.
 const LONGEST: u64 = 86_400_000;
@@ -23,7 +47,18 @@ const SWITCHES: &[&str] = &["enabled", "disabled", "notifications"];
 /// Reads a file of an agent.
 pub(super) fn read(agent: &'static Agent, text: &str, file: &HomeFile<'_>) -> HomeSettings {
     let mut reader = Reader::new(agent, file);
-    match RawJson::parse_in_place(text) {
+    let text = match file.path.and_then(|path| path.extension()) {
+        Some(extension) if extension == "toml" => match written::toml_as_json(text) {
+            Ok(json) => Cow::Owned(json),
+            Err(error) => {
+                let message = format!("not TOML: {error}; none of its hooks run");
+                reader.problem(0..0, "", message, HomeLoss::Hooks);
+                return reader.settings;
+            }
+        },
+        _ => written::without_comments(text, agent.comments),
+    };
+    match RawJson::parse_in_place(&*text) {
         Ok(root) => reader.root(&root),
         Err(error) => {
             let message = format!("not JSON: {error}; none of its hooks run");
@@ -101,6 +136,14 @@ impl<'f> Reader<'f> {
 }
 
 impl Reader<'_> {
+    /// Whether a file that was named is one of those that the user has for all projects.
+    fn is_in_users_folder(&self) -> bool {
+        let home = std::env::var_os("HOME").map(PathBuf::from);
+        let folder = home.map(|home| self.agent.user_folder(&home));
+        let path = self.file.path.and_then(|path| std::path::absolute(path).ok());
+        folder.is_some_and(|folder| path.is_some_and(|path| path.starts_with(folder)))
+    }
+
     fn problem(&mut self, at: Range<usize>, path: &str, message: String, loss: HomeLoss) {
         let path = path.to_owned();
         self.settings.problems.push(HomeProblem { at, path, message, loss });
@@ -219,6 +262,11 @@ impl Reader<'_> {
         path: &str,
         group: &Group,
     ) {
+        let is_known = |name: &str| !CONDITIONAL.contains(&name) || self.agent.keys.contains(&name);
+        let known = fields.iter().filter(|(name, _)| is_known(name));
+        let known: JsonObject =
+            known.map(|(name, value)| (name.to_owned(), value.clone())).collect();
+        let fields = &known;
         let text = |name: &str| fields.get(name).and_then(RawJson::to_text);
         let flag = |name: &str| fields.get(name).and_then(RawJson::to_bool) == Some(true);
         let needs_type = matches!(self.agent.settings, SettingsForm::Groups);
@@ -276,7 +324,7 @@ impl Reader<'_> {
                 directory: text("cwd").map(PathBuf::from),
                 variables: variables(fields.get("env")),
                 plugin_root: self.file.plugin_root.map(Into::into),
-                is_users: self.file.is_users,
+                is_users: self.file.is_users || self.is_in_users_folder(),
                 loop_limit: match fields.get("loop_limit") {
                     Some(limit) if event.loop_limit.is_some() => limit.to_whole_number(),
                     _ => event.loop_limit,

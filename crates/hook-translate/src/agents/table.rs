@@ -7,6 +7,7 @@ use hook_core::{JsonObject, RawObject};
 use super::kind::{HttpRules, Kind};
 use super::places::Places;
 use super::verdict::{Said, Verdict};
+use super::written::Comments;
 
 /// One agent, in tables.
 #[derive(Debug)]
@@ -23,6 +24,10 @@ pub struct Agent {
     pub(super) kinds: &'static [Kind],
     /// The rules of those that are posted, where it has such.
     pub(super) http: Option<HttpRules>,
+    /// What its settings may have beside JSON.
+    pub(super) comments: Comments,
+    /// Keys of a hook that it knows, of those that not every agent does.
+    pub(super) keys: &'static [&'static str],
     pub(super) timeout: Timeouts,
     pub(super) shell: &'static [&'static str],
     /// Variables that its hooks have.
@@ -260,6 +265,8 @@ pub(super) enum Variable {
     Session,
     Transcript,
     PluginRoot,
+    /// What the hook is told under that name.
+    Said(&'static str),
     Word(&'static str),
 }
 

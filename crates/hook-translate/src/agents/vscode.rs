@@ -15,6 +15,7 @@ use super::table::{
     tool,
 };
 use super::verdict::{Said, Verdict, put, put_specific};
+use super::written::Comments;
 
 const fn denying(event: AgentEvent) -> AgentEvent {
     AgentEvent { exit_two: ExitTwo::Denies, blocks: true, ..event }
@@ -90,6 +91,8 @@ pub(super) static AGENT: Agent = Agent {
     settings: SettingsForm::Both,
     kinds: COMMANDS,
     http: None,
+    comments: Comments::AndCommas,
+    keys: &["windows", "linux", "osx", "cwd", "env"],
     timeout: Timeouts::of(&["timeout", "timeoutSec"], 1_000, 30_000),
     shell: &["/bin/sh", "-c"],
     variables: &[],
@@ -144,12 +147,14 @@ fn of_object(event: &AgentEvent, fields: &JsonObject) -> HookOutput {
     let specific = specific.unwrap_or_default();
     claude::take_specific(event, &specific, &mut output);
     // The end of a turn is decided within.
-    let within = specific.get("decision").and_then(RawJson::to_text);
-    let decided = text("decision").or_else(|| within.clone());
-    if decided.as_deref() == Some("block") && event.name != "PreToolUse" {
+    let is_end = matches!(event.name, "Stop" | "SubagentStop");
+    let place = if is_end { &specific } else { fields };
+    let said = |name: &str| place.get(name).and_then(RawJson::to_text);
+    let reason = said("reason").filter(|reason| !reason.is_empty());
+    let blocks = said("decision").as_deref() == Some("block") && event.name != "PreToolUse";
+    if blocks && (reason.is_some() || !is_end) {
         output.decision = Some(Decision::Deny);
-        let theirs = specific.get("reason").and_then(RawJson::to_text);
-        output.reason = theirs.or_else(|| text("reason"));
+        output.reason = reason;
     }
     output
 }

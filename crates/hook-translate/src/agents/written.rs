@@ -1,0 +1,100 @@
+//! How settings may be written where they are not plain JSON.
+
+use std::borrow::Cow;
+
+/// What stands in JSON beside JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Comments {
+    /// Nothing.
+    None,
+    /// Comments, `//` and `/* */`.
+    Yes,
+    /// Comments, and commas behind the last value.
+    AndCommas,
+}
+
+/// The text with blanks in the place of what is not JSON, so that everything stands where it stood.
+pub(super) fn without_comments(text: &str, comments: Comments) -> Cow<'_, str> {
+    if comments == Comments::None {
+        return Cow::Borrowed(text);
+    }
+    let mut bytes = text.as_bytes().to_vec();
+    let (mut at, mut in_text) = (0, false);
+    // Where the last comma stands that only blanks have followed.
+    let mut comma = None;
+    while let Some(byte) = bytes.get(at).copied() {
+        let next = bytes.get(at + 1).copied();
+        let rest = text.as_bytes().get(at..).unwrap_or_default();
+        let length = match (byte, next) {
+            (b'\\', _) if in_text => 2,
+            (b'"', _) => {
+                in_text = !in_text;
+                comma = None;
+                1
+            }
+            _ if in_text => 1,
+            (b'/', Some(b'/')) => blank(&mut bytes, at, end_of(rest, b"\n", 0)),
+            (b'/', Some(b'*')) => blank(&mut bytes, at, end_of(rest, b"*/", 2)),
+            (b',', _) => {
+                comma = Some(at);
+                1
+            }
+            (b'}' | b']', _) => {
+                if let Some(comma) = comma.take().filter(|_| comments == Comments::AndCommas) {
+                    blank(&mut bytes, comma, 1);
+                }
+                1
+            }
+            (byte, _) if byte.is_ascii_whitespace() => 1,
+            _ => {
+                comma = None;
+                1
+            }
+        };
+        at += length;
+    }
+    // Whole comments were replaced, so it is text still.
+    String::from_utf8(bytes).map_or(Cow::Borrowed(text), Cow::Owned)
+}
+
+/// How far a comment goes that the text begins with.
+fn end_of(text: &[u8], end: &[u8], and: usize) -> usize {
+    let found = text.windows(end.len()).skip(2).position(|it| it == end);
+    found.map_or(text.len(), |found| found + 2 + and)
+}
+
+fn blank(bytes: &mut [u8], at: usize, length: usize) -> usize {
+    let blanked = bytes.iter_mut().skip(at).take(length).filter(|byte| **byte != b'\n');
+    blanked.for_each(|byte| *byte = b' ');
+    length
+}
+
+/// The same settings as JSON. Nothing stands where it stood.
+pub(super) fn toml_as_json(text: &str) -> Result<String, String> {
+    let settings: serde_json::Value =
+        toml::from_str(text).map_err(|error| error.message().to_owned())?;
+    Ok(settings.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comments_and_last_commas_become_blanks() {
+        for (text, expected) in [
+            ("{\"a\": 1} // c", "{\"a\": 1}     "),
+            ("{/* c\n*/\"a\": \"//\",}", "{    \n  \"a\": \"//\" }"),
+            ("[1, 2, // c\n]", "[1, 2      \n]"),
+            (r#"["\\\"//", 1]"#, r#"["\\\"//", 1]"#),
+            ("[1 /* never ends", "[1              "),
+            ("[\"é\" /* é */]", "[\"é\"         ]"),
+        ] {
+            let found = without_comments(text, Comments::AndCommas);
+            assert_eq!(found.len(), text.len(), "{text}");
+            assert_eq!(found, expected, "{text}");
+        }
+        assert_eq!(without_comments("[1,]", Comments::Yes), "[1,]");
+        assert_eq!(without_comments("[1]//", Comments::None), "[1]//");
+    }
+}
