@@ -292,6 +292,13 @@ pub(super) static AGENT: Agent = Agent {
     is_told_by_place: true,
     runs_too: &[("claude", Reach::Projects)],
     runs_once: false,
+    notes: &[
+        "Each event has two names. Under its own it is told in camel case; under Claude Code's in that one's form.",
+        "Before a tool every exit code but 0 denies; a timeout does not. What stands on standard error is shown to nobody.",
+        "A matcher is an expression for the whole text.",
+        "Lines `{\"type\": \"progress\"}` on standard output are passed over; the rest is one object.",
+        "`http` hooks post without encryption only to this machine, where `COPILOT_HOOK_ALLOW_LOCALHOST` is `1`.",
+    ],
 };
 
 /// Of its own events a matcher is an expression for the whole text; of those that are called as Claude

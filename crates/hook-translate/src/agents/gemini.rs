@@ -136,6 +136,13 @@ pub(super) const GEMINI: Agent = Agent {
     is_told_by_place: false,
     runs_too: &[],
     runs_once: true,
+    notes: &[
+        "Standard output is the answer; standard error is it where standard output is empty. An object counts on every exit code. Text with exit code 1 is a warning, with any other code but 0 a block.",
+        "Matchers of tools are expressions that are found anywhere; others are compared as words.",
+        "`tool_input` of an answer is laid over the arguments. A response of `BeforeModel` counts only beside a block.",
+        "`PreCompress` happens before every call of the model.",
+        "Hooks of extensions find `${extensionPath}`, `${workspacePath}` and `${/}` replaced in their text.",
+    ],
 };
 
 /// What a hook has answered, as Gemini CLI reads it: standard output, or standard error where that is
@@ -172,8 +179,13 @@ fn answer(_event: &AgentEvent, ended: &Ended<'_>) -> HomeAnswer {
 /// What is said to Gemini CLI: always an object on standard output and exit 0, since it reads standard
 /// error where there is nothing else.
 fn say(event: &AgentEvent, verdict: &Verdict<'_>) -> Said {
-    // It asks only before a tool.
-    said(event, verdict, event.name == "BeforeTool")
+    // It asks only before a tool, where it takes no context.
+    let is_call = event.name == "BeforeTool";
+    let mut said = said(event, verdict, is_call);
+    if is_call && verdict.additional_context.is_some() {
+        said.lost.push("context before a tool");
+    }
+    said
 }
 
 /// The same for one that asks its user, or not.

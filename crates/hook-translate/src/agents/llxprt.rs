@@ -60,6 +60,12 @@ pub(super) static AGENT: Agent = Agent {
             enabled: None,
         }),
     },
+    notes: &[
+        "An object counts on exit code 0 only; exit code 2 blocks, whatever stands on standard output; any other code is a warning. To ask means to allow.",
+        "It runs hooks only with `hooksConfig.enabled`; with `tools.enableHooks: false` none. `hook` takes files without them as if they were on.",
+        "Hooks of a project for an event take the place of the user's for it.",
+        "On macOS the user's folder is `~/Library/Preferences/llxprt-code`.",
+    ],
     ..GEMINI
 };
 

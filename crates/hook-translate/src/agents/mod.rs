@@ -31,12 +31,14 @@ mod copilot;
 mod cursor;
 mod entry;
 mod gemini;
+mod heard;
 mod http;
 mod import;
 mod kind;
 mod launch;
 mod llxprt;
 mod matching;
+mod page;
 mod pi;
 mod places;
 mod qwen;
@@ -62,6 +64,8 @@ use hook_core::{EventDefinition, Events, HookEventName, JsonObject, RawJson, Raw
 pub use asking::{Asked, NotAsked};
 pub use entry::NotEditable;
 pub use import::{Import, Loss};
+#[doc(hidden)]
+pub use page::{LEGEND, overview, page};
 pub use shape::agent_by_shape;
 pub use table::{Agent, Entry};
 use table::{AgentEvent, Ours, Reach, Tool, Variable};
@@ -148,7 +152,29 @@ impl Agent {
 
     /// What is said to the agent about one of its events. Of an event that it does not have nothing is.
     pub fn say(&self, home_event: &str, verdict: &Verdict<'_>) -> Said {
-        self.event(home_event).map(|event| (self.say)(event, verdict)).unwrap_or_default()
+        let Some(event) = self.event(home_event) else { return Said::default() };
+        let mut said = (self.say)(event, verdict);
+        if said.lost.is_empty() {
+            said.lost = self.unheard(event, verdict, &said);
+        }
+        said
+    }
+
+    /// What makes no difference to what is said.
+    fn unheard(&self, event: &AgentEvent, verdict: &Verdict<'_>, said: &Said) -> Vec<&'static str> {
+        let is_same = |without: &Verdict<'_>| (self.say)(event, without) == *said;
+        let mut lost = Vec::new();
+        if verdict.additional_context.is_some()
+            && is_same(&Verdict { additional_context: None, ..*verdict })
+        {
+            lost.push("context there");
+        }
+        if verdict.system_message.is_some()
+            && is_same(&Verdict { system_message: None, ..*verdict })
+        {
+            lost.push("messages to the user there");
+        }
+        lost
     }
 
     /// What the agent does not do that hooks of ours say about one of its events, in a few words each.

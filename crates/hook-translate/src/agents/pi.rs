@@ -146,6 +146,11 @@ pub(super) static PI: Agent = FAMILY;
 pub(super) static OMP: Agent = Agent {
     name: "omp",
     title: "oh-my-pi",
+    notes: &[
+        "It is pi with events of its own: a refused prompt ends the run before the model is called.",
+        "A hook that fails before a tool denies, as a handler that throws does.",
+        "Hooks have it go on eight times in a row at most.",
+    ],
     events: OMP_EVENTS,
     ignores: &[("tool_call", &["context"])],
     entry: Some(Entry {
@@ -200,6 +205,12 @@ const FAMILY: Agent = Agent {
     is_told_by_place: false,
     runs_too: &[],
     runs_once: false,
+    notes: &[
+        "Hooks are functions of extensions there. The extension that `hook connect` writes asks `hook bridge`, and does what it answers.",
+        "A hook that fails before a tool denies, as a handler that throws does.",
+        "To go on after the end of a turn is a message that the extension sends, eight times in a row at most.",
+        "A refused tool result is replaced by the reason.",
+    ],
 };
 
 /// What a hook has answered in the words of modules: what a handler returns, on standard output. One that

@@ -52,6 +52,8 @@ pub struct Agent {
     pub(super) runs_too: &'static [(&'static str, Reach)],
     /// Whether the same hook runs only once for one event.
     pub(super) runs_once: bool,
+    /// What its page says beside the tables, in a sentence or two each.
+    pub(super) notes: &'static [&'static str],
 }
 
 /// Where the entries are written by which an agent calls us.
