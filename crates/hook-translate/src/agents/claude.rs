@@ -268,6 +268,7 @@ pub(super) static AGENT: Agent = Agent {
         in_project: ".claude/settings.local.json",
         new_file: "{}\n",
         remains: "Claude Code reads it by itself; in a folder that it does not know it asks once whether to trust it",
+        consent: None,
     }),
     caps_continuations: true,
     places: Places {

@@ -149,6 +149,7 @@ pub(super) static AGENT: Agent = Agent {
         in_project: ".codex/hooks.json",
         new_file: "{}\n",
         remains: "Codex skips hooks that were not reviewed, without a word: start it, enter /hooks and trust them; again after each change",
+        consent: None,
     }),
     caps_continuations: false,
     places: Places {

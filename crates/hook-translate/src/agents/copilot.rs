@@ -7,6 +7,7 @@ use hook_core::language::{Ended, HomeAnswer, HomeHook};
 use hook_core::{JsonObject, RawJson};
 
 use super::claude::{self, object_on, reason};
+use super::consent::{Consent, Form};
 use super::kind::{At, HttpRules, Kind, Plain};
 use super::matching;
 use super::places::{Places, Plugins};
@@ -269,6 +270,11 @@ pub(super) static AGENT: Agent = Agent {
         in_project: ".github/hooks/hook.json",
         new_file: "{\"version\": 1}\n",
         remains: "Copilot skips hooks in folders that it does not trust, without a word: start it in the project once and say yes",
+        consent: Some(Consent {
+            question: "Trust this folder for Copilot CLI?",
+            file: Some("config.json"),
+            form: Form::In("trustedFolders"),
+        }),
     }),
     caps_continuations: true,
     places: Places {

@@ -200,6 +200,7 @@ pub(super) static AGENT: Agent = Agent {
         in_project: ".cursor/hooks.json",
         new_file: "{\"version\": 1}\n",
         remains: "Cursor reads it by itself, in workspaces that it trusts",
+        consent: None,
     }),
     caps_continuations: true,
     places: Places {

@@ -23,7 +23,7 @@ pub struct NotEditable {
     pub message: String,
 }
 
-fn wrong(value: &RawJson, name: &str, expected: &str) -> NotEditable {
+pub(super) fn wrong(value: &RawJson, name: &str, expected: &str) -> NotEditable {
     let message = format!("`{name}` is {}, and not {expected}", value.kind());
     NotEditable { at: value.range(), message }
 }
@@ -266,7 +266,7 @@ fn quoted(text: &str) -> String {
     RawJson::from_text(text).as_str().to_owned()
 }
 
-fn root_of(text: &str) -> Result<RawJson, NotEditable> {
+pub(super) fn root_of(text: &str) -> Result<RawJson, NotEditable> {
     let root = RawJson::parse_in_place(text).map_err(|error| NotEditable {
         at: 0..0,
         message: format!("it is not JSON, and is left as it is: {error}"),
@@ -285,7 +285,7 @@ fn hooks_of(root: &RawJson) -> Result<Option<RawJson>, NotEditable> {
     }
 }
 
-fn object(value: &RawJson, name: &str) -> Result<JsonObject, NotEditable> {
+pub(super) fn object(value: &RawJson, name: &str) -> Result<JsonObject, NotEditable> {
     let object = value.to_object().map_err(|_| wrong(value, name, "an object"))?;
     match object.repeated() {
         Some(repeated) => {

@@ -6,6 +6,7 @@ use hook_core::failure::HookFailure;
 use hook_core::language::{Ended, HomeAnswer};
 use hook_core::{JsonObject, RawJson};
 
+use super::consent::{Consent, Form};
 use super::kind::COMMANDS;
 use super::matching;
 use super::places::{Places, Plugins};
@@ -117,6 +118,11 @@ pub(super) const GEMINI: Agent = Agent {
         in_project: ".gemini/settings.json",
         new_file: "{}\n",
         remains: "Gemini CLI runs hooks only in folders that it trusts: start it in the project once and say yes, or it ends with code 55",
+        consent: Some(Consent {
+            question: "Trust this folder for Gemini CLI?",
+            file: Some("trustedFolders.json"),
+            form: Form::Is("TRUST_FOLDER"),
+        }),
     }),
     caps_continuations: false,
     places: Places {

@@ -27,6 +27,7 @@ mod a3s;
 mod asking;
 mod claude;
 mod codex;
+mod consent;
 mod copilot;
 mod cursor;
 mod entry;
@@ -62,6 +63,7 @@ use hook_core::language::{
 use hook_core::{EventDefinition, Events, HookEventName, JsonObject, RawJson, RawObject};
 
 pub use asking::{Asked, NotAsked};
+pub use consent::{Agreed, Consent};
 pub use entry::NotEditable;
 pub use import::{Import, Loss};
 #[doc(hidden)]

@@ -158,6 +158,7 @@ pub(super) static OMP: Agent = Agent {
         in_project: ".omp/extensions/hook.ts",
         new_file: EXTENSION,
         remains: REMAINS,
+        consent: None,
     }),
     places: no_files(".omp/agent"),
     ..FAMILY
@@ -199,6 +200,7 @@ const FAMILY: Agent = Agent {
         in_project: ".pi/extensions/hook.ts",
         new_file: EXTENSION,
         remains: REMAINS,
+        consent: None,
     }),
     caps_continuations: true,
     places: no_files(".pi/agent"),

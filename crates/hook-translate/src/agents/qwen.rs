@@ -192,6 +192,7 @@ pub(super) static AGENT: Agent = Agent {
         in_project: ".qwen/settings.json",
         new_file: "{}\n",
         remains: "Qwen Code reads it by itself when it starts; a project's file only in a folder that it trusts",
+        consent: None,
     }),
     places: Places {
         variable: Some("QWEN_HOME"),
