@@ -268,7 +268,7 @@ pub(super) static AGENT: Agent = Agent {
     entry: Some(Entry {
         file: "hooks/hook.json",
         in_project: ".github/hooks/hook.json",
-        new_file: "{\"version\": 1}\n",
+        new_file: "{\"version\": 1}\t\n",
         remains: "Copilot skips hooks in folders that it does not trust, without a word: start it in the project once and say yes",
         consent: Some(Consent {
             question: "Trust this folder for Copilot CLI?",

@@ -198,7 +198,7 @@ pub(super) static AGENT: Agent = Agent {
     entry: Some(Entry {
         file: "hooks.json",
         in_project: ".cursor/hooks.json",
-        new_file: "{\"version\": 1}\n",
+        new_file: "{\"version\": 1}\t\n",
         remains: "Cursor reads it by itself, in workspaces that it trusts",
         consent: None,
     }),

@@ -422,6 +422,22 @@ mod tests {
     }
 
     #[test]
+    fn a_file_of_the_users_is_none_of_ours() {
+        for (name, text) in [
+            ("cursor", "{\"version\": 1}\n"),
+            ("copilot", "{\"version\": 1}\n"),
+            ("claude", "{}\n"),
+        ] {
+            let agent = agent(name).unwrap();
+            let events: Vec<&str> = agent.asks().map(|(event, _)| event).collect();
+            let command = |event: &str| format!("/bin/hook bridge {} {event}", agent.word());
+            let connected = agent.connected(Some(text), &events, &command).unwrap();
+            assert!(!agent.is_made_here(&connected), "{connected}");
+            assert_eq!(agent.disconnected(&connected).unwrap(), text);
+        }
+    }
+
+    #[test]
     fn an_extension_is_ours_to_the_byte_or_left_alone() {
         for agent in [agent("pi").unwrap(), agent("omp").unwrap()] {
             let events: Vec<&str> = agent.asks().map(|(event, _)| event).collect();

@@ -68,8 +68,6 @@ pub(super) fn ask(agent: &Agent, event: &AgentEvent) -> String {
     let word = match () {
         () if block_means(event).is_none() => NONE,
         () if is_as_denial(agent, event, PolicyDecision::Ask) => "denied",
-        // To say nothing leaves it to the user, who is about to be asked.
-        () if event.is(HookEventName::PermissionRequest) => "yes",
         () => heard(agent, event, PolicyDecision::Ask),
     };
     word.to_owned()
