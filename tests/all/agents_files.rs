@@ -195,3 +195,87 @@ fn an_agents_hook_is_switched_off_in_the_users_own_settings() {
     assert_eq!(run(&project, &["enable", "exit 2"]).status, 0);
     assert_eq!(fire().status, 2);
 }
+
+/// What a project says is about its own plugins, and no file becomes a project's that is somebody else's.
+#[test]
+fn a_project_switches_off_no_plugin_of_the_users_and_takes_no_file_over() {
+    let project = with_user_settings(&json!({"hooksConfig": {"agents": ["claude"]}}));
+    of_user(
+        &project,
+        ".claude/plugins/guard/hooks/hooks.json",
+        &in_groups("PreToolUse", "Bash", "echo no >&2; exit 2"),
+    );
+    let denies = || gemini_asks(&project, "ls").stdout.contains("deny");
+    assert!(denies());
+    project.write(".claude/settings.json", r#"{"enabledPlugins": {"guard": false}}"#);
+    assert!(denies(), "a project's word on the user's plugin");
+    let theirs = project.home().join(".claude/plugins/guard/hooks/hooks.json");
+    for path in [
+        theirs.display().to_string(),
+        "../../../../home/.claude/plugins/guard/hooks/hooks.json".into(),
+    ] {
+        project.write(
+            ".claude/plugins/x/.claude-plugin/plugin.json",
+            &json!({"name": "x", "hooks": path}).to_string(),
+        );
+        assert!(denies(), "{path}");
+        let listed = run(&project, &["list"]);
+        assert!(!listed.stdout.contains("not trusted"), "{listed:?}");
+    }
+    of_user(&project, ".claude/settings.json", r#"{"enabledPlugins": {"guard": false}}"#);
+    assert!(!denies());
+}
+
+/// What decides which file runs is part of what is trusted.
+#[test]
+fn a_folder_that_a_variable_names_is_the_one_that_was_reviewed() {
+    let project = with_user_settings(&json!({"hooksConfig": {"agents": ["copilot"]}}));
+    let settings = |cwd: &str, env: Value| {
+        let hook = json!({"type": "command", "bash": "sh ./c.sh", "cwd": cwd, "env": env});
+        let all = json!({"version": 1, "hooks": {"preToolUse": [hook]}});
+        project.write(".github/hooks/h.json", &all.to_string());
+    };
+    project.write("sub/c.sh", "exit 0");
+    for (cwd, env) in
+        [("$D", json!({"D": "sub"})), ("h$HOME", json!({})), ("sub", json!({"S": "q$TERM"}))]
+    {
+        settings(cwd, env);
+        let trusted = run(&project, &["trust", "--yes"]);
+        assert_eq!(trusted.status, 1, "{cwd}: {trusted:?}");
+    }
+    settings("sub", json!({"S": "x"}));
+    let trusted = run(&project, &["trust", "--yes"]);
+    assert_eq!(trusted.status, 0, "{trusted:?}");
+    assert!(trusted.stdout.contains("sub/c.sh"), "{trusted:?}");
+}
+
+#[test]
+fn an_agent_does_not_say_where_a_projects_hooks_find_their_files() {
+    let project = with_user_settings(&json!({"hooksConfig": {"agents": ["claude"]}}));
+    project.write("guard.sh", "echo 'the guard says no' >&2; exit 2");
+    project.write(
+        ".claude/settings.json",
+        &in_groups("PreToolUse", "Bash", "sh \"$CLAUDE_PROJECT_DIR\"/guard.sh"),
+    );
+    assert_eq!(run(&project, &["trust", "--yes"]).status, 0);
+    let elsewhere = project.home().join("elsewhere");
+    std::fs::create_dir_all(&elsewhere).unwrap();
+    std::fs::write(elsewhere.join("guard.sh"), "exit 0").unwrap();
+    let fired = Hook::new(&project, &["fire", "BeforeTool", "--tool", "run_shell_command"])
+        .env("CLAUDE_PROJECT_DIR", &elsewhere.display().to_string())
+        .run();
+    assert_eq!(fired.status, 2, "{fired:?}");
+}
+
+/// Cursor does not run them, so they are not left out.
+#[test]
+fn what_cursor_passes_over_in_files_of_claude_code_runs_here() {
+    let project = with_user_settings(&json!({"hooksConfig": {"agents": ["claude"]}}));
+    let groups = json!({"hooks": {"PreToolUse": [
+        {"matcher": "WebFetch", "hooks": [{"type": "command", "command": "echo no >&2; exit 2"}]}]}});
+    of_user(&project, ".claude/settings.json", &groups.to_string());
+    let said = json!({"conversation_id": "c", "hook_event_name": "preToolUse",
+        "workspace_roots": [project.path()], "tool_name": "WebFetch", "tool_input": {"url": "u"}});
+    let asked = Hook::new(&project, &["bridge", "cursor"]).stdin(said.to_string()).run();
+    assert!(asked.stdout.contains("deny"), "{asked:?}");
+}

@@ -164,6 +164,171 @@ fn an_entry_of_another_binary_is_noticed_and_replaced() {
     assert_eq!(fs::read_to_string(&path).unwrap(), text);
 }
 
+/// What an agent wants: its word, the file in the user's folder, a text that was there, and what it has then.
+const CONSENTS: [(&str, &str, &str, &str); 3] = [
+    ("gemini", ".gemini/trustedFolders.json", "{\n  \"/x\": \"DO_NOT_TRUST\"\n}\n", "TRUST_FOLDER"),
+    ("copilot", ".copilot/config.json", "// its own\n{\"trustedFolders\": [\"/x\"]}\n", "PROJECT"),
+    ("llxprt", LLXPRT, "{\n  \"hooksConfig\": {}\n}\n", "\"enabled\": true"),
+];
+
+#[test]
+fn what_the_agent_wants_is_written_with_yes_and_taken_back_to_the_byte() {
+    for (agent, file, text, expected) in CONSENTS {
+        let project = Project::new();
+        let path = project.home().join(file);
+        // Where nobody can be asked it is said, and the entries are there.
+        let said = run(&project, &["connect", agent]);
+        assert!(said.status == 0 && said.stderr.contains("note: "), "{said:?}");
+        let is_settings = file == LLXPRT;
+        assert_eq!(path.exists(), is_settings, "{agent}");
+        let agreed = run(&project, &["connect", agent, "--yes"]);
+        assert!(agreed.status == 0 && !agreed.stderr.contains("note: "), "{agreed:?}");
+        let real = project.path().canonicalize().unwrap().display().to_string();
+        let expected = expected.replace("PROJECT", &real);
+        assert!(fs::read_to_string(&path).unwrap().contains(&expected), "{agent}");
+        let again = run(&project, &["connect", agent, "--yes"]);
+        assert!(again.stdout.contains("already") && again.stdout.lines().count() == 1, "{again:?}");
+        let gone = run(&project, &["disconnect", agent]);
+        assert_eq!(gone.status, 0, "{gone:?}");
+        assert!(!path.exists(), "{agent}: {gone:?}");
+        // What was there is there again.
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        assert_eq!(run(&project, &["connect", agent, "--yes"]).status, 0);
+        assert!(fs::read_to_string(&path).unwrap().contains(&expected), "{agent}");
+        assert_eq!(run(&project, &["disconnect", agent]).status, 0);
+        assert_eq!(fs::read_to_string(&path).unwrap(), text, "{agent}");
+    }
+}
+
+#[test]
+fn the_users_no_stays_and_a_file_that_cannot_be_read_is_left() {
+    let project = Project::new();
+    let real = project.path().canonicalize().unwrap().display().to_string();
+    let path = project.home().join(".gemini/trustedFolders.json");
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    for text in [json!({real: "DO_NOT_TRUST"}).to_string(), "{bad".to_owned()] {
+        fs::write(&path, &text).unwrap();
+        let said = run(&project, &["connect", "gemini", "--yes"]);
+        assert!(
+            said.status == 0 && said.stderr.contains("only in folders that it trusts"),
+            "{said:?}"
+        );
+        assert_eq!(fs::read_to_string(&path).unwrap(), text);
+    }
+}
+
+#[test]
+fn on_a_terminal_it_asks() {
+    for (line, agreed) in [("y", true), ("n", false), ("", false)] {
+        let project = Project::new();
+        let mut terminal = Hook::new(&project, &["connect", "gemini"]).on_terminal();
+        terminal.wait_for("Trust this folder for Gemini CLI?");
+        terminal.wait_for("[y/N]");
+        terminal.types(line);
+        let (status, shown) = terminal.finish();
+        assert_eq!(status, 0, "{shown}");
+        assert_eq!(shown.contains("only in folders that it trusts"), !agreed, "{shown}");
+        assert_eq!(project.home().join(".gemini/trustedFolders.json").exists(), agreed, "{shown}");
+    }
+}
+
+/// Codex, as far as it says which hooks it knows and with which hash.
+const CODEX: &str = r#"#!/usr/bin/env python3
+import hashlib, json, os, re, sys
+path = os.environ["HOME"] + "/.codex/hooks.json"
+for line in sys.stdin:
+    asked = json.loads(line)
+    if asked["method"] == "initialize":
+        print(json.dumps({"method": "configWarning", "params": {}}))
+        print(json.dumps({"id": asked["id"], "result": {}}), flush=True)
+    if asked["method"] != "hooks/list":
+        continue
+    hooks, state = [], open(os.path.dirname(path) + "/config.toml").read() if os.path.exists(
+        os.path.dirname(path) + "/config.toml") else ""
+    for event, groups in json.load(open(path))["hooks"].items():
+        for at, group in enumerate(groups):
+            command = group["hooks"][0]["command"]
+            key = "%s:%s:%d:0" % (path, re.sub("(?<!^)(?=[A-Z])", "_", event).lower(), at)
+            digest = "sha256:" + hashlib.sha256(command.encode()).hexdigest()
+            hooks.append({"key": key, "command": command, "currentHash": digest, "sourcePath": path,
+                          "trustStatus": "trusted" if digest in state else "untrusted"})
+    print(json.dumps({"id": asked["id"], "result": {"data": [{"cwd": "/", "hooks": hooks}]}}), flush=True)
+"#;
+
+/// That program, and a `PATH` in which it is.
+fn codex(project: &Project) -> (std::path::PathBuf, String) {
+    let program = project.write("bin/codex", CODEX);
+    let mut mode = fs::metadata(&program).unwrap().permissions();
+    std::os::unix::fs::PermissionsExt::set_mode(&mut mode, 0o755);
+    fs::set_permissions(&program, mode).unwrap();
+    let folder = program.parent().unwrap().display();
+    let path = format!("{folder}:{}", std::env::var("PATH").unwrap());
+    (program, path)
+}
+
+/// What the README shows of a session with Codex, as far as it is ours.
+#[test]
+fn the_session_of_the_readme_is_what_one_sees() {
+    let readme = fs::read_to_string(hook_tests::workspace().join("README.md")).unwrap();
+    let session = readme.split_once("$ hook connect codex\n").unwrap().1;
+    let (ours, theirs) = session.split_once("$ codex exec").unwrap();
+    let project = Project::new();
+    let (_, path) = codex(&project);
+    let connect =
+        Hook::new(&project, &["connect", "codex"]).env("CODEX_HOME", "").env("PATH", &path);
+    let mut terminal = connect.on_terminal();
+    terminal.wait_for("[y/N]");
+    terminal.types("y");
+    let (status, shown) = terminal.finish();
+    let shown = shown.replace('\r', "").replace(&project.home().display().to_string(), "/home/me");
+    assert_eq!((status, shown.as_str()), (0, ours));
+    // The guard of `hook init`.
+    assert_eq!(run(&project, &["init"]).status, 0);
+    let fired = ["fire", "BeforeTool", "--tool", "run_shell_command", "--input"];
+    let input = r#"{"tool_input": {"command": "rm -rf build"}}"#;
+    let refused = run(&project, &[&fired[..], &[input]].concat());
+    let reason = refused.stdout.lines().find_map(|line| line.trim().strip_prefix("reason: "));
+    assert!(theirs.contains(reason.unwrap()), "{refused:?}");
+}
+
+#[test]
+fn codex_gets_the_hashes_of_our_entries_and_of_no_others() {
+    let project = Project::new();
+    let folder = project.home().join(".codex");
+    fs::create_dir_all(&folder).unwrap();
+    let mine = r#"{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"echo mine"}]}]}}"#;
+    fs::write(folder.join("hooks.json"), mine).unwrap();
+    fs::write(folder.join("config.toml"), "model = \"x\"").unwrap();
+    let (program, path) = codex(&project);
+    let run = |arguments: &[&str]| {
+        Hook::new(&project, arguments).env("CODEX_HOME", "").env("PATH", &path).run()
+    };
+    let said = run(&["connect", "codex"]);
+    assert!(said.status == 0 && said.stderr.contains("/hooks"), "{said:?}");
+    let agreed = run(&["connect", "codex", "--yes"]);
+    assert!(agreed.status == 0 && agreed.stderr.is_empty(), "{agreed:?}");
+    let written = fs::read_to_string(folder.join("config.toml")).unwrap();
+    assert_eq!(written.matches("trusted_hash").count(), 12, "{written}");
+    assert!(
+        written.contains("hooks.json:stop:1:0\"]") && !written.contains(":stop:0:0"),
+        "{written}"
+    );
+    // Once is enough; fewer entries have other places.
+    run(&["connect", "codex", "--yes"]);
+    assert_eq!(fs::read_to_string(folder.join("config.toml")).unwrap(), written);
+    let gone = run(&["disconnect", "codex"]);
+    assert!(gone.status == 0 && gone.stdout.contains("config.toml"), "{gone:?}");
+    assert_eq!(fs::read_to_string(folder.join("config.toml")).unwrap(), "model = \"x\"");
+    assert_eq!(fs::read_to_string(folder.join("hooks.json")).unwrap(), mine);
+    // What Codex does not say is left to the user; the entries are there.
+    fs::write(&program, "#!/bin/sh\nexit 1\n").unwrap();
+    let unknown = run(&["connect", "codex", "--yes"]);
+    assert!(unknown.status == 0 && unknown.stderr.contains("could not be asked"), "{unknown:?}");
+    assert!(unknown.stderr.contains("/hooks"), "{unknown:?}");
+    assert_eq!(fs::read_to_string(folder.join("config.toml")).unwrap(), "model = \"x\"");
+}
+
 /// An agent that runs what was written asks our hooks.
 #[test]
 fn what_is_written_works() {

@@ -1,7 +1,7 @@
 //! Running the binary as a person does: on a terminal.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
@@ -16,6 +16,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 #[derive(Debug)]
 pub struct Terminal {
     child: Child,
+    keyboard: File,
     written: Receiver<Vec<u8>>,
     transcript: String,
 }
@@ -33,6 +34,7 @@ impl Terminal {
         let child = command.spawn().expect("failed to start the hook binary");
         // The command holds the terminal's streams, and the terminal ends when nobody else does.
         drop((command, slave));
+        let keyboard = File::from(master.try_clone().expect("failed to duplicate a descriptor"));
         let (sender, written) = channel();
         std::thread::spawn(move || {
             let mut master = File::from(master);
@@ -44,7 +46,7 @@ impl Terminal {
                 }
             }
         });
-        Self { child, written, transcript: String::new() }
+        Self { child, keyboard, written, transcript: String::new() }
     }
 
     /// Waits until this text is on the terminal.
@@ -59,6 +61,15 @@ impl Terminal {
                 Err(error) => panic!("{text:?} never came ({error}): {:?}", self.transcript),
             }
         }
+    }
+
+    /// Types a line.
+    ///
+    /// # Panics
+    /// When the terminal does not take it.
+    #[expect(clippy::expect_used, reason = "a terminal that takes nothing fails the test")]
+    pub fn types(&mut self, line: &str) {
+        self.keyboard.write_all(format!("{line}\n").as_bytes()).expect("failed to type");
     }
 
     /// Waits for the command's end: its status, and everything it wrote to the terminal, escape

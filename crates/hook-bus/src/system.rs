@@ -86,7 +86,7 @@ impl HookSystemBuilder {
     /// Keeps what hooks set for their sessions for later processes, and writes down what
     /// [agents ask](crate::bridge).
     pub fn bridge_state(mut self, state: Option<BridgeState>) -> Self {
-        self.state = state;
+        self.state = state.map(|state| state.of_project(&self.options.host.project));
         self
     }
 

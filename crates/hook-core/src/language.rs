@@ -253,6 +253,10 @@ pub struct HomeHook {
     pub plugin_root: Option<PathBuf>,
     /// Whether it is one of the user's, and not of a project.
     pub is_users: bool,
+    /// Whether it is one of the machine's.
+    pub is_machines: bool,
+    /// Whether its file was named: then the asking agent is believed where its project is.
+    pub is_named: bool,
     /// Whether its home runs the same hook of one event only once.
     pub runs_once: bool,
     /// How often in a row it may have the agent go on at the end of a turn, where its home counts that for
@@ -336,6 +340,10 @@ pub struct HomeFile<'f> {
     pub plugin_root: Option<&'f Path>,
     /// Whether it is the user's, and not a project's.
     pub is_users: bool,
+    /// Whether it is the machine's.
+    pub is_machines: bool,
+    /// Whether it was named.
+    pub is_named: bool,
     /// Whether it was found where the agent keeps its settings, and not named.
     pub is_found: bool,
     /// The events there are.

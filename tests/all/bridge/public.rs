@@ -200,3 +200,26 @@ fn a_hook_of_cursor_finds_what_cursor_said_in_its_variables() {
     assert_eq!(run(&project, &arguments, &shell_of_cursor(&project)).status, 0);
     assert_eq!(project.read("seen"), "2.4.0 me@example.com\n");
 }
+
+/// Where an agent says no folder, hooks run in the project.
+#[test]
+fn an_empty_working_directory_stops_no_hook() {
+    let project = Project::new();
+    let hook = json!({"command": "echo '{\"permission\":\"deny\"}'"});
+    project.write("theirs.json", &settings("beforeShellExecution", hook, None, false).to_string());
+    let mut said = shell_of_cursor(&project);
+    said["cwd"] = json!("");
+    let finished = run(&project, &["cursor", "--settings", "theirs.json"], &said);
+    assert_eq!(answer(&finished)["permission"], "deny", "{finished:?}");
+}
+
+#[test]
+fn what_cannot_be_asked_about_is_said() {
+    let project = Project::new();
+    let hook = json!({"type": "command", "command": DENY});
+    project.write("theirs.json", &settings("PreToolUse", hook, None, true).to_string());
+    let mut said = claude(&project);
+    said["tool_input"] = json!("ls");
+    let finished = run(&project, &["claude", "--settings", "theirs.json"], &said);
+    assert!(finished.stderr.contains("hooks were not asked"), "{finished:?}");
+}

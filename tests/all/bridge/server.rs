@@ -185,3 +185,38 @@ fn until<T>(look: impl Fn() -> Option<T>) -> T {
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
 }
+
+/// What a server began before its end is asked of an engine here.
+#[test]
+fn a_server_that_ends_in_mid_call_loses_no_denial() {
+    let project = guarded(&json!({"type": "command",
+        "command": "echo $PPID > \"$HOME/by\"; sleep 2; echo no >&2; exit 2"}));
+    let server = Server::start(&project);
+    let by = project.home().join("by");
+    let ended = std::thread::scope(|scope| {
+        let call = scope.spawn(|| asked(&project, &[]));
+        until(|| by.exists().then_some(()));
+        let id = rustix::process::Pid::from_raw(i32::try_from(server.0.id()).unwrap()).unwrap();
+        rustix::process::kill_process(id, rustix::process::Signal::TERM).unwrap();
+        call.join().unwrap()
+    });
+    assert_eq!(reason(&ended), "no", "{ended:?}");
+}
+
+/// Whatever has the place and says nothing holds nobody up.
+#[test]
+fn what_does_not_greet_is_not_waited_for() {
+    let project = guarded(&denying("no"));
+    let server = Server::start(&project);
+    let run = project.home().join(".local/state/hook/run");
+    let mut entries = std::fs::read_dir(run).unwrap().map(|entry| entry.unwrap().path());
+    let socket = entries.find(|path| path.extension().is_some_and(|it| it == "sock")).unwrap();
+    drop(server);
+    let _ = std::fs::remove_file(&socket);
+    let listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    let begun = std::time::Instant::now();
+    assert_eq!(reason(&asked(&project, &[])), "no by itself");
+    // Far less than the agent's patience.
+    assert!(begun.elapsed() < std::time::Duration::from_secs(60));
+    drop(listener);
+}

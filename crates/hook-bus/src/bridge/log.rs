@@ -52,10 +52,10 @@ impl Call<'_> {
             out.text("at", &timestamp());
             out.text("agent", self.agent);
             out.text("event", self.event);
-            out.text("session", self.session);
+            out.text("session", &kept(self.session));
             out.text("project", &self.project.to_string_lossy());
             out.text("by", self.by);
-            out.optional_text("tool", self.tool);
+            out.optional_text("tool", self.tool.map(kept).as_deref());
             out.optional_text("about", self.about.as_deref().map(kept).as_deref());
             out.text("decision", self.decision);
             out.optional_text("reason", self.reason.map(kept).as_deref());

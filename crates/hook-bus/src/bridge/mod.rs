@@ -103,6 +103,9 @@ impl Bridge {
         let mut said = self.said(response, unknown_guards);
         let mut warnings: Vec<String> = response.processed.warnings.clone();
         let title = self.agent.title();
+        if let Some(failure) = response.error() {
+            warnings.push(format!("hooks were not asked: {failure}"));
+        }
         warnings.extend(said.lost.drain(..).map(|lost| format!("{title} ignores {lost}")));
         let decision = response.processed.decision;
         if said.stdout.is_empty() && said.code == 0 && decision > PolicyDecision::Proceed {
@@ -157,8 +160,12 @@ impl Bridge {
         let arguments = payload.and_then(|payload| payload.tool_input());
         let fields = arguments.map(RawObject::fields).unwrap_or_default();
         let about = ["command", "file_path", "url", "pattern"];
-        let about = about.iter().find_map(|name| fields.get(name)?.to_text());
-        let prompt = || self.asked.input().get("prompt")?.to_text();
+        let mut about = about.iter().filter(|name| !redaction.is_field(name));
+        let about = about.find_map(|name| fields.get(name)?.to_text());
+        let prompt = || {
+            let prompt = self.asked.input().get("prompt")?.to_text();
+            prompt.filter(|_| !redaction.is_field("prompt"))
+        };
         let call = Call {
             agent: self.agent.name(),
             event: self.asked.home_event(),

@@ -24,6 +24,8 @@ const LOOKED_AT: usize = 4_096;
 pub struct BridgeState {
     folder: PathBuf,
     is_server: bool,
+    /// Sessions of different projects may have the same id.
+    project: PathBuf,
 }
 
 impl BridgeState {
@@ -34,13 +36,17 @@ impl BridgeState {
             value.filter(|path| path.is_absolute())
         };
         let state = set("XDG_STATE_HOME").or_else(|| Some(set("HOME")?.join(".local/state")))?;
-        Some(Self { folder: state.join("hook"), is_server: false })
+        Some(Self { folder: state.join("hook"), is_server: false, project: PathBuf::new() })
     }
 
     /// The same for a server, which says so where it writes down that it was asked.
     #[must_use]
     pub fn of_server(self) -> Self {
         Self { is_server: true, ..self }
+    }
+
+    pub(crate) fn of_project(self, project: &Path) -> Self {
+        Self { project: project.to_path_buf(), ..self }
     }
 
     pub(super) fn is_server(&self) -> bool {
@@ -100,7 +106,8 @@ impl BridgeState {
 
     /// A session's file. Its name says nothing of the session.
     fn file_of(&self, session: &str) -> PathBuf {
-        let name = sha256(session.as_bytes());
+        let project = self.project.as_os_str().as_encoded_bytes();
+        let name = sha256(&[project, b"\0", session.as_bytes()].concat());
         self.sessions().join(format!("{}.json", name.get(..32).unwrap_or(&name)))
     }
 }

@@ -1,6 +1,7 @@
 //! Asking a server on an agent's behalf.
 
 use std::io;
+use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 
@@ -9,6 +10,9 @@ use super::greeting::{Greeting, error_of, fields_of};
 use super::message::PROTOCOL_VERSION;
 use super::{Line, LineReader};
 use crate::bridge::Bridged;
+
+/// How long a server has to say that it is one: it does so before it does anything else.
+const GREETING: Duration = Duration::from_secs(1);
 
 /// What a server must prove to be asked: that it answers as an engine of one's own would.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,7 +71,8 @@ where
     W: AsyncWrite + Unpin,
 {
     let mut lines = LineReader::new(reader);
-    match Greeting::read(&mut lines).await? {
+    let greeting = tokio::time::timeout(GREETING, Greeting::read(&mut lines)).await;
+    match greeting.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))?? {
         Greeting::Hello { protocol, version, .. }
             if protocol != PROTOCOL_VERSION.to_string() || version != env!("CARGO_PKG_VERSION") =>
         {

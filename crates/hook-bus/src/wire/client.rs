@@ -466,6 +466,8 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
             self.answered.add(key);
         }
         match self.bridges.remove(&key) {
+            // The client asks an engine of its own.
+            Some(_) if was_ended(response) => self.outbox.push(response.to_json()),
             Some(bridge) => {
                 let unread = |event| self.system.unread_guards(event);
                 let bridged = bridge.answered_by(self.system, response, unread);
@@ -539,6 +541,12 @@ impl<W> Drop for Client<'_, W> {
         let cancels = self.cancels.values().flat_map(HashMap::values);
         cancels.for_each(CancellationToken::cancel);
     }
+}
+
+/// Whether a request was ended by the end of the server, and not answered by hooks.
+fn was_ended(response: &HookExecutionResponse) -> bool {
+    let ends = [FailureCode::ShuttingDown, FailureCode::Cancelled, FailureCode::NoHandler];
+    response.error().is_some_and(|failure| ends.contains(&failure.code))
 }
 
 /// Hands the next request that waits to the bus, once it has room; with its depth. Never done while

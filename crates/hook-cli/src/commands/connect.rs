@@ -1,5 +1,7 @@
 //! `hook connect` and `hook disconnect`: the entries by which an agent calls `hook bridge`.
 
+mod codex;
+mod consent;
 pub(super) mod entries;
 mod losses;
 
@@ -11,6 +13,7 @@ use hook_core::settings::edit::{AbsentFile, EditMode, FileChange, NotEditable, e
 use hook_translate::agents::{self, Agent};
 use serde_json::json;
 
+use self::consent::Connection;
 use self::entries::{Entries, Scope, command, file_of};
 use super::bridge::agent;
 use crate::context::Context;
@@ -30,12 +33,14 @@ Examples:
 #[command(after_help = "\
 Writes an entry for each event of the agent into its settings, which calls
 `hook bridge`: from then on the agent runs your hooks. Every other byte stays.
-What the agent still wants of you is said.
+What the agent still wants of you is asked, on a terminal or by --yes, and else
+said.
 
 Examples:
   hook connect --list
   hook connect claude --dry-run
   hook connect gemini --scope project
+  hook connect codex --yes
   hook connect codex --events PreToolUse,Stop")]
 pub(crate) struct Arguments {
     /// The agent: claude, gemini, llxprt, qwen, codex, cursor, copilot, pi or omp
@@ -47,11 +52,14 @@ pub(crate) struct Arguments {
     /// Only these events, as the agent calls them
     #[arg(long, value_name = "EVENTS", value_delimiter = ',')]
     events: Vec<String>,
+    /// Agree to what the agent wants before it runs the entries, such as trust in this folder
+    #[arg(long, conflicts_with = "dry_run")]
+    yes: bool,
     /// Show what would be written, and write nothing
     #[arg(long)]
     dry_run: bool,
     /// Say which agents are connected
-    #[arg(long, conflicts_with_all = ["agent", "events", "dry_run"])]
+    #[arg(long, conflicts_with_all = ["agent", "events", "dry_run", "yes"])]
     list: bool,
 }
 
@@ -83,16 +91,18 @@ pub(crate) async fn run(
     let binary = std::env::current_exe().map_err(CommandError::WorkingDirectory)?;
     let command = |event: &str| command(&binary, agent, event, arguments.scope);
     let edit = |text: Option<&str>| {
-        let empty = text.filter(|text| !text.trim().is_empty());
-        agent.connected(empty, &events, &command).map_err(|error| not_editable(text, error))
+        let filled = text.filter(|text| !text.trim().is_empty());
+        connected(agent, filled, &events, &command, context)
+            .map_err(|error| not_editable(text, error))
     };
     let change = edited(&path, arguments.dry_run, AbsentFile::Made, &edit)?;
     show(agent, &change, "connected", arguments.dry_run, context, printer).await?;
     for lost in losses::of(agent, &events, context) {
         printer.remark(&lost);
     }
-    if let Some(entry) = agent.entry_places().filter(|_| !arguments.dry_run) {
-        printer.remark(entry.remains);
+    if !arguments.dry_run {
+        let connection = Connection { agent, scope: arguments.scope, context, yes: arguments.yes };
+        consent::settle(connection, printer).await?;
         if agent.word() == "copilot" && entries::is_connected(agents::agent("claude"), context) {
             printer.warning(
                 "Copilot runs the hooks of Claude Code's settings, too, which are connected: each hook \
@@ -101,6 +111,30 @@ pub(crate) async fn run(
         }
     }
     Ok(exit_code::PROCEED)
+}
+
+/// An agent's settings with entries. A consent that stands in the same file stays the last of it.
+fn connected(
+    agent: &Agent,
+    text: Option<&str>,
+    events: &[&str],
+    command: &dyn Fn(&str) -> String,
+    context: &Context,
+) -> Result<String, agents::NotEditable> {
+    let plain = text.map(|text| plain(agent, text)).transpose()?;
+    let connected = agent.connected(plain.as_deref(), events, command)?;
+    match agent.consent().filter(|_| plain.as_deref() != text) {
+        Some(consent) => consent.given(Some(&connected), context.project()),
+        None => Ok(connected),
+    }
+}
+
+/// A text without what was agreed to in the same file.
+fn plain(agent: &Agent, text: &str) -> Result<String, agents::NotEditable> {
+    match agent.consent().filter(|consent| consent.file.is_none()) {
+        Some(consent) => consent.taken_back(text, None),
+        None => Ok(text.to_owned()),
+    }
 }
 
 pub(crate) async fn disconnect(
@@ -139,25 +173,34 @@ async fn taken_out(
 ) -> Result<(), CommandError> {
     let path = file_of(agent, scope, context)?;
     let edit = |text: Option<&str>| match text {
-        Some(text) => agent.disconnected(text).map_err(|error| not_editable(Some(text), error)),
+        Some(text) => plain(agent, text)
+            .and_then(|plain| agent.disconnected(&plain))
+            .map_err(|error| not_editable(Some(text), error)),
         None => Ok(String::new()),
     };
+    let connection = Connection { agent, scope, context, yes: false };
     if arguments.all && !path.exists() {
-        return Ok(());
+        return consent::take_back(connection, arguments.dry_run, printer).await;
     }
     let change = edited(&path, arguments.dry_run, AbsentFile::Made, &edit)?;
-    if arguments.all && !change.is_change() {
-        return Ok(());
+    let is_made_here = plain(agent, &change.before).is_ok_and(|text| agent.is_made_here(&text));
+    if change.is_change() && is_made_here && !arguments.dry_run {
+        removed(&path)?;
     }
-    if change.is_change() && agent.is_made_here(&change.before) && !arguments.dry_run {
-        let what = "the settings file";
-        std::fs::remove_file(&path).map_err(|source| CommandError::Write {
-            what,
-            path: path.clone(),
-            source,
-        })?;
+    if !arguments.all || change.is_change() {
+        show(agent, &change, "disconnected", arguments.dry_run, context, printer).await?;
     }
-    show(agent, &change, "disconnected", arguments.dry_run, context, printer).await
+    consent::take_back(connection, arguments.dry_run, printer).await
+}
+
+/// Removes a file in which nothing is left.
+fn removed(path: &Path) -> Result<(), CommandError> {
+    let failed = |source| CommandError::Write {
+        what: "the settings file",
+        path: path.to_path_buf(),
+        source,
+    };
+    std::fs::remove_file(path).map_err(failed)
 }
 
 fn edited(

@@ -163,6 +163,8 @@ fn find(
             path: Some(&source.path),
             plugin_root: source.plugin_root.as_deref(),
             is_users: source.source == HookSource::User,
+            is_machines: false,
+            is_named: false,
             is_found: false,
             events: &events,
         };

@@ -1,6 +1,7 @@
 //! The files of other agents, where settings or the host name those.
 
-use std::path::Path;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 
 use super::discovery::{self, Search};
 use super::load::read_file;
@@ -45,19 +46,24 @@ impl Agents {
         let home = discovery::home_directory().filter(|_| self.with_users);
         let projects = Search::from(project).within;
         let mut found: Vec<SettingsSource> = Vec::new();
+        let mut known: HashMap<PathBuf, usize> = HashMap::new();
         for agent in agents {
             for place in agent.places(&projects, home.as_deref()) {
                 let source = SettingsSource::found(agent, place);
-                // Of a project that is the user's home the files are the user's.
-                let is_users = |known: &SettingsSource| known.source == HookSource::User;
-                match found
-                    .iter_mut()
-                    .find(|it| it.path == source.path && it.language == source.language)
-                {
-                    Some(known) if is_users(&source) && !is_users(known) => *known = source,
+                if !discovery::exists(&source.path) {
+                    continue;
+                }
+                // A file is read once, as the first agent reads it, and for the most trusted whose it
+                // is: a project may be its user's home, or name what is not its own.
+                match known.get(&source.path).and_then(|at| found.get_mut(*at)) {
+                    Some(first) if source.source.trust_rank() > first.source.trust_rank() => {
+                        *first = source;
+                    }
                     Some(_) => {}
-                    None if discovery::exists(&source.path) => found.push(source),
-                    None => {}
+                    None => {
+                        known.insert(source.path.clone(), found.len());
+                        found.push(source);
+                    }
                 }
             }
         }

@@ -25,6 +25,8 @@ pub(super) fn parse(
         path: Some(&source.path),
         plugin_root: source.plugin_root.as_deref(),
         is_users: source.source == HookSource::User,
+        is_machines: source.source == HookSource::System,
+        is_named: source.source == HookSource::Explicit,
         is_found: source.is_found,
         events,
     };

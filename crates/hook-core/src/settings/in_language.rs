@@ -167,6 +167,8 @@ impl Reader<'_> {
                 path: self.path.as_deref(),
                 plugin_root: root.as_deref(),
                 is_users: self.source == HookSource::User,
+                is_machines: false,
+                is_named: self.source == HookSource::Explicit,
                 is_found: false,
                 events: &events,
             },

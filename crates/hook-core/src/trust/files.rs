@@ -32,6 +32,8 @@ pub(super) struct Mentioned {
     data: Vec<String>,
     /// The hook, if it is another agent's: its home says where it runs.
     home: Option<Arc<HomeHook>>,
+    /// Variables of the host's that decide where another agent's hook runs, or what its own variables are.
+    of_host: Vec<Unknown>,
 }
 
 /// The files of the project that a hook names when it is run in some directory.
@@ -101,6 +103,7 @@ impl Mentioned {
             program: first_word(entry),
             data: entry.data.clone(),
             home: entry.home.clone(),
+            of_host: entry.home.as_deref().map(|home| of_host(entry, home)).unwrap_or_default(),
         }
     }
 
@@ -114,7 +117,14 @@ impl Mentioned {
         let mut covered = Covered {
             files: Vec::new(),
             data: Vec::new(),
-            unknown: self.names.unknown.iter().chain(&lookup.unknown).cloned().collect(),
+            unknown: self
+                .names
+                .unknown
+                .iter()
+                .chain(&lookup.unknown)
+                .chain(&self.of_host)
+                .cloned()
+                .collect(),
             too_much: lookup.too_much || self.names.unknown.contains(&Unknown::TooMuch),
         };
         let program = self.program.as_deref().filter(|word| word.contains(['/', PROJECT]));
@@ -280,6 +290,22 @@ fn project_variable(entry: &HookEntry, name: &str) -> Option<String> {
         Some(_) => own.map(|(_, value)| value.clone()).or_else(|| home_directory(entry, name)),
         None => PROJECT_DIRECTORY.contains(&name).then(value),
     }
+}
+
+/// What a hook of another agent takes from the host's environment beside its command: its home expands
+/// variables in them.
+fn of_host(entry: &HookEntry, home: &HomeHook) -> Vec<Unknown> {
+    let directory = home.directory.iter().map(|it| it.to_string_lossy().into_owned());
+    let values = entry.env.iter().map(|(_, value)| value.clone());
+    let named = directory.chain(values).filter_map(|text| {
+        let (_, behind) = text.split_once('$')?;
+        let name = behind.trim_start_matches('{');
+        let end = name.find(|it: char| !it.is_ascii_alphanumeric() && it != '_');
+        Some(name.get(..end.unwrap_or(name.len()))?.to_owned())
+    });
+    // One that the hook sets itself may be another's, too: it is not looked into.
+    let named = named.filter(|name| home.language.variable(name).is_none());
+    named.map(Unknown::Variable).collect()
 }
 
 /// The directory that a variable holds for a hook of another agent.

@@ -172,6 +172,11 @@ pub(super) static AGENT: Agent = Agent {
     is_told_by_place: false,
     runs_too: &[],
     runs_once: false,
+    notes: &[
+        "An answer is `{\"action\": \"continue\"}`, `block`, `retry` (with `delay` in milliseconds) or `skip`. Exit code 2 blocks.",
+        "`modified.args` replaces the arguments, `modified.messages` those of a model call; any other key is a warning.",
+        "Names with a dot are fields of fields, such as `context.workingDirectory`.",
+    ],
 };
 
 /// What a hook has answered: an action on standard output, or exit 2 for a block.

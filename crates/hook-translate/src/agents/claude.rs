@@ -271,6 +271,7 @@ pub(super) static AGENT: Agent = Agent {
         in_project: ".claude/settings.local.json",
         new_file: "{}\n",
         remains: "Claude Code reads it by itself; in a folder that it does not know it asks once whether to trust it",
+        consent: None,
     }),
     caps_continuations: true,
     places: Places {
@@ -293,6 +294,15 @@ pub(super) static AGENT: Agent = Agent {
     is_told_by_place: true,
     runs_too: &[],
     runs_once: true,
+    notes: &[
+        "An object on standard output counts on every exit code; it begins with `{` and ends with `}`. Exit code 2 beats it.",
+        "`hookSpecificOutput` must name its event, or nothing of the answer is taken.",
+        "A matcher of only letters, digits, `_`, `-`, blanks, `|` and `,` is a list of names; anything else is an expression that is found anywhere. `if` is a permission rule; a command that cannot be parsed matches.",
+        "`onFailure: \"block\"` denies where a hook fails; without it a failure, and a timeout, lets things go on.",
+        "To stop before a tool ends the loop after it, so it is told a denial and a stop.",
+        "`WorktreeCreate` answers with a path as the last line; any other exit code than 0 fails it and `WorktreeRemove`.",
+        "A failing command is `PostToolUseFailure`, and not `PostToolUse`.",
+    ],
 };
 
 /// Fields of `hookSpecificOutput` that only Claude Code knows.

@@ -152,6 +152,7 @@ pub(super) static AGENT: Agent = Agent {
         in_project: ".codex/hooks.json",
         new_file: "{}\n",
         remains: "Codex skips hooks that were not reviewed, without a word: start it, enter /hooks and trust them; again after each change",
+        consent: None,
     }),
     caps_continuations: false,
     places: Places {
@@ -171,6 +172,15 @@ pub(super) static AGENT: Agent = Agent {
     is_told_by_place: true,
     runs_too: &[],
     runs_once: false,
+    notes: &[
+        "An object counts on exit code 0 only, and a field that Codex does not know makes all of it void. Exit code 2 without standard error is a failed run.",
+        "To stop, or to ask, is a failed run before a tool, which then runs: so an ask is told as a denial.",
+        "Changed arguments need `permissionDecision: \"allow\"` beside them; a denial needs a reason.",
+        "Other events' text on standard output is nothing; `Stop`, `SubagentStop` and `Interrupt` want an object.",
+        "A matcher of only letters, digits, `_` and `|` is a list of names. `apply_patch` is matched as `Edit` and `Write`, too, and `spawn_agent` as `Agent`.",
+        "`PostToolUse` runs after a command that failed, too. `SessionEnd` and `Interrupt` wait three seconds at most.",
+        "A hook is run once its hash is in `config.toml`, as `/hooks` writes it; a changed one is skipped without a word.",
+    ],
 };
 
 /// What an answer may have at its top. Anything else makes all of it void.

@@ -7,6 +7,7 @@ use hook_core::language::{Ended, HomeAnswer, HomeHook};
 use hook_core::{JsonObject, RawJson};
 
 use super::claude::{self, object_on, reason};
+use super::consent::{Consent, Form};
 use super::kind::{At, HttpRules, Kind, Plain};
 use super::matching;
 use super::places::{Places, Plugins};
@@ -272,8 +273,13 @@ pub(super) static AGENT: Agent = Agent {
     entry: Some(Entry {
         file: "hooks/hook.json",
         in_project: ".github/hooks/hook.json",
-        new_file: "{\"version\": 1}\n",
+        new_file: "{\"version\": 1}\t\n",
         remains: "Copilot skips hooks in folders that it does not trust, without a word: start it in the project once and say yes",
+        consent: Some(Consent {
+            question: "Trust this folder for Copilot CLI?",
+            file: Some("config.json"),
+            form: Form::In("trustedFolders"),
+        }),
     }),
     caps_continuations: true,
     places: Places {
@@ -297,6 +303,13 @@ pub(super) static AGENT: Agent = Agent {
     is_told_by_place: true,
     runs_too: &[("claude", Reach::Projects)],
     runs_once: false,
+    notes: &[
+        "Each event has two names. Under its own it is told in camel case; under Claude Code's in that one's form.",
+        "Before a tool every exit code but 0 denies; a timeout does not. What stands on standard error is shown to nobody.",
+        "A matcher is an expression for the whole text.",
+        "Lines `{\"type\": \"progress\"}` on standard output are passed over; the rest is one object.",
+        "`http` hooks post without encryption only to this machine, where `COPILOT_HOOK_ALLOW_LOCALHOST` is `1`.",
+    ],
 };
 
 /// Of its own events a matcher is an expression for the whole text; of those that are called as Claude

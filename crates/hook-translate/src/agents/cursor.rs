@@ -202,8 +202,9 @@ pub(super) static AGENT: Agent = Agent {
     entry: Some(Entry {
         file: "hooks.json",
         in_project: ".cursor/hooks.json",
-        new_file: "{\"version\": 1}\n",
+        new_file: "{\"version\": 1}\t\n",
         remains: "Cursor reads it by itself, in workspaces that it trusts",
+        consent: None,
     }),
     caps_continuations: true,
     places: Places {
@@ -223,6 +224,13 @@ pub(super) static AGENT: Agent = Agent {
     is_told_by_place: true,
     runs_too: &[("claude", Reach::All)],
     runs_once: false,
+    notes: &[
+        "The same call is asked about as `preToolUse` and as `beforeShellExecution`, `beforeMCPExecution` or `beforeReadFile`; `hook connect` writes the first. Hooks of all of them run.",
+        "Exit code 2 denies; any other is a failure, which `failClosed` makes a denial.",
+        "Matchers are expressions; some events are compared with a word that is always the same.",
+        "Hooks of the user's run in `~/.cursor`.",
+        "A message may be written `userMessage` and `agentMessage`, as in 1.7.",
+    ],
 };
 
 /// Events whose answers say `permission`.

@@ -23,7 +23,7 @@ pub struct NotEditable {
     pub message: String,
 }
 
-fn wrong(value: &RawJson, name: &str, expected: &str) -> NotEditable {
+pub(super) fn wrong(value: &RawJson, name: &str, expected: &str) -> NotEditable {
     let message = format!("`{name}` is {}, and not {expected}", value.kind());
     NotEditable { at: value.range(), message }
 }
@@ -266,7 +266,7 @@ fn quoted(text: &str) -> String {
     RawJson::from_text(text).as_str().to_owned()
 }
 
-fn root_of(text: &str) -> Result<RawJson, NotEditable> {
+pub(super) fn root_of(text: &str) -> Result<RawJson, NotEditable> {
     let root = RawJson::parse_in_place(text).map_err(|error| NotEditable {
         at: 0..0,
         message: format!("it is not JSON, and is left as it is: {error}"),
@@ -285,7 +285,7 @@ fn hooks_of(root: &RawJson) -> Result<Option<RawJson>, NotEditable> {
     }
 }
 
-fn object(value: &RawJson, name: &str) -> Result<JsonObject, NotEditable> {
+pub(super) fn object(value: &RawJson, name: &str) -> Result<JsonObject, NotEditable> {
     let object = value.to_object().map_err(|_| wrong(value, name, "an object"))?;
     match object.repeated() {
         Some(repeated) => {
@@ -418,6 +418,22 @@ mod tests {
             });
             let empty = agent.entry_places().unwrap().new_file;
             assert_eq!(agent.disconnected(&made.unwrap()).unwrap(), empty);
+        }
+    }
+
+    #[test]
+    fn a_file_of_the_users_is_none_of_ours() {
+        for (name, text) in [
+            ("cursor", "{\"version\": 1}\n"),
+            ("copilot", "{\"version\": 1}\n"),
+            ("claude", "{}\n"),
+        ] {
+            let agent = agent(name).unwrap();
+            let events: Vec<&str> = agent.asks().map(|(event, _)| event).collect();
+            let command = |event: &str| format!("/bin/hook bridge {} {event}", agent.word());
+            let connected = agent.connected(Some(text), &events, &command).unwrap();
+            assert!(!agent.is_made_here(&connected), "{connected}");
+            assert_eq!(agent.disconnected(&connected).unwrap(), text);
         }
     }
 

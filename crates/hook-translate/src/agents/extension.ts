@@ -60,7 +60,8 @@ function saying(event, fields, ctx) {
 }
 
 function obeyed({ code, lost, out, err }, ctx) {
-  if (lost) return { refused: lost };
+  // A shell says by such a code that a signal ended what it ran.
+  if (lost || code >= 128) return { refused: lost || "hooks were ended" };
   if (code === 2) return { refused: err || "a hook refuses it, and does not say why" };
   // One that is not there, or could not ask, refuses nothing; but it is said.
   if (err) tell(ctx, err);

@@ -6,6 +6,7 @@ use hook_core::failure::HookFailure;
 use hook_core::language::{Ended, HomeAnswer};
 use hook_core::{JsonObject, RawJson};
 
+use super::consent::{Consent, Form};
 use super::kind::COMMANDS;
 use super::matching;
 use super::places::{Places, Plugins};
@@ -120,6 +121,11 @@ pub(super) const GEMINI: Agent = Agent {
         in_project: ".gemini/settings.json",
         new_file: "{}\n",
         remains: "Gemini CLI runs hooks only in folders that it trusts: start it in the project once and say yes, or it ends with code 55",
+        consent: Some(Consent {
+            question: "Trust this folder for Gemini CLI?",
+            file: Some("trustedFolders.json"),
+            form: Form::Is("TRUST_FOLDER"),
+        }),
     }),
     caps_continuations: false,
     places: Places {
@@ -139,6 +145,13 @@ pub(super) const GEMINI: Agent = Agent {
     is_told_by_place: false,
     runs_too: &[],
     runs_once: true,
+    notes: &[
+        "Standard output is the answer; standard error is it where standard output is empty. An object counts on every exit code. Text with exit code 1 is a warning, with any other code but 0 a block.",
+        "Matchers of tools are expressions that are found anywhere; others are compared as words.",
+        "`tool_input` of an answer is laid over the arguments. A response of `BeforeModel` counts only beside a block.",
+        "`PreCompress` happens before every call of the model.",
+        "Hooks of extensions find `${extensionPath}`, `${workspacePath}` and `${/}` replaced in their text.",
+    ],
 };
 
 /// What a hook has answered, as Gemini CLI reads it: standard output, or standard error where that is
@@ -175,8 +188,13 @@ fn answer(_event: &AgentEvent, ended: &Ended<'_>) -> HomeAnswer {
 /// What is said to Gemini CLI: always an object on standard output and exit 0, since it reads standard
 /// error where there is nothing else.
 fn say(event: &AgentEvent, verdict: &Verdict<'_>) -> Said {
-    // It asks only before a tool.
-    said(event, verdict, event.name == "BeforeTool")
+    // It asks only before a tool, where it takes no context.
+    let is_call = event.name == "BeforeTool";
+    let mut said = said(event, verdict, is_call);
+    if is_call && verdict.additional_context.is_some() {
+        said.lost.push("context before a tool");
+    }
+    said
 }
 
 /// The same for one that asks its user, or not.

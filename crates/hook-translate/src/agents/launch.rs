@@ -94,9 +94,13 @@ pub(super) fn launch(
     let mut variables: Vec<(OsString, OsString)> = Vec::new();
     let mut kept = Vec::new();
     for (name, variable) in agent.variables {
-        // What the agent itself has set is better than what is made up here.
+        // What the agent itself has set is better than what is made up here; but where the project is,
+        // a decision to trust the hook has to know.
         let is_set = place.variable(name).is_some_and(|value| !value.is_empty());
-        let is_set = is_set && !matches!(variable, Variable::PluginRoot | Variable::Session);
+        let is_place = matches!(variable, Variable::Project | Variable::Cwd);
+        let is_set = is_set
+            && (!is_place || hook.is_named)
+            && !matches!(variable, Variable::PluginRoot | Variable::Session);
         if is_set {
             kept.push(*name);
         } else if let Some(value) = value(*variable) {
@@ -139,7 +143,7 @@ pub(super) fn launch(
         }
         _ => Default::default(),
     };
-    let directory = directory_with(agent, hook, place, &known);
+    let directory = directory(agent, hook, place);
     variables.extend(own);
     let without = MARKS
         .iter()
@@ -155,12 +159,14 @@ pub(super) fn directory(agent: &Agent, hook: &HomeHook, place: &Place<'_>) -> Pa
     let known = |name: &str| -> Option<OsString> {
         let own = hook.variables.iter().find(|(known, _)| known == name);
         let variable = agent.variables.iter().find(|(known, _)| *known == name);
-        own.map(|(_, value)| value.into()).or_else(|| match variable?.1 {
+        let of_agent = || match variable?.1 {
             Variable::Project => Some(place.project.into()),
             Variable::Cwd => Some(place.directory.into()),
             Variable::PluginRoot => Some(hook.plugin_root.as_deref()?.into()),
             _ => None,
-        })
+        };
+        let own = own.map(|(_, value)| OsString::from(value));
+        own.or_else(of_agent).or_else(|| place.variable(name).map(OsStr::to_owned))
     };
     directory_with(agent, hook, place, &known)
 }

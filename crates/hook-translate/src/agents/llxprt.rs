@@ -6,6 +6,7 @@ use hook_core::language::{Ended, HomeAnswer};
 use hook_core::{JsonObject, RawJson};
 
 use super::claude::object_on;
+use super::consent::{Consent, Form};
 use super::gemini::{self, GEMINI};
 use super::places::{Places, Plugins};
 use super::table::{Agent, AgentEvent, Entry, Tool, Variable, tool};
@@ -41,6 +42,11 @@ pub(super) static AGENT: Agent = Agent {
         new_file: "{}\n",
         remains: "llxprt runs hooks only where its settings say so: add \"hooksConfig\": {\"enabled\": true}; and hooks \
                   of a project for an event take the place of the user's for it: connect such a project, too",
+        consent: Some(Consent {
+            question: "Switch hooks on in these settings of llxprt?",
+            file: None,
+            form: Form::On("hooksConfig", "enabled"),
+        }),
     }),
     places: Places {
         variable: Some("LLXPRT_CONFIG_HOME"),
@@ -61,6 +67,12 @@ pub(super) static AGENT: Agent = Agent {
         }),
     },
     keys: &[],
+    notes: &[
+        "An object counts on exit code 0 only; exit code 2 blocks, whatever stands on standard output; any other code is a warning. To ask means to allow.",
+        "It runs hooks only with `hooksConfig.enabled`; with `tools.enableHooks: false` none. `hook` takes files without them as if they were on.",
+        "Hooks of a project for an event take the place of the user's for it.",
+        "On macOS the user's folder is `~/Library/Preferences/llxprt-code`.",
+    ],
     ..GEMINI
 };
 

@@ -27,16 +27,19 @@ mod a3s;
 mod asking;
 mod claude;
 mod codex;
+mod consent;
 mod copilot;
 mod cursor;
 mod entry;
 mod gemini;
+mod heard;
 mod http;
 mod import;
 mod kind;
 mod launch;
 mod llxprt;
 mod matching;
+mod page;
 mod pi;
 mod places;
 mod qwen;
@@ -61,8 +64,11 @@ use hook_core::language::{
 use hook_core::{EventDefinition, Events, HookEventName, JsonObject, RawJson, RawObject};
 
 pub use asking::{Asked, NotAsked};
+pub use consent::{Agreed, Consent};
 pub use entry::NotEditable;
 pub use import::{Import, Loss};
+#[doc(hidden)]
+pub use page::{LEGEND, overview, page};
 pub use shape::agent_by_shape;
 pub use table::{Agent, Entry};
 use table::{AgentEvent, Ours, Reach, Tool, Variable};
@@ -126,6 +132,8 @@ impl Agent {
         let reads = |(name, reach): &(&str, Reach)| {
             *name == hook.language.name()
                 && hook.plugin_root.is_none()
+                && !hook.is_machines
+                && self.takes_over(hook)
                 && (*reach == Reach::All || !hook.is_users)
         };
         hook.is_found && (self.name == hook.language.name() || self.runs_too.iter().any(reads))
@@ -134,6 +142,23 @@ impl Agent {
     /// Whether it ends a turn by itself that hooks have had it go on with too often.
     pub fn counts_continuations(&self) -> bool {
         self.caps_continuations
+    }
+
+    /// Whether it runs such a hook of a file of another agent's that it reads: Cursor passes some over.
+    fn takes_over(&self, hook: &HomeHook) -> bool {
+        const EVENTS: [&str; 8] = [
+            "PreToolUse",
+            "PostToolUse",
+            "UserPromptSubmit",
+            "Stop",
+            "SubagentStop",
+            "SessionStart",
+            "SessionEnd",
+            "PreCompact",
+        ];
+        let matcher = hook.matcher.as_deref().unwrap_or_default();
+        let is_unknown = ["Glob", "WebFetch", "WebSearch"].iter().any(|it| matcher.contains(it));
+        self.name != "cursor" || EVENTS.contains(&hook.event.as_str()) && !is_unknown
     }
 
     /// The event that the agent calls so.
@@ -156,7 +181,29 @@ impl Agent {
 
     /// What is said to the agent about one of its events. Of an event that it does not have nothing is.
     pub fn say(&self, home_event: &str, verdict: &Verdict<'_>) -> Said {
-        self.event(home_event).map(|event| (self.say)(event, verdict)).unwrap_or_default()
+        let Some(event) = self.event(home_event) else { return Said::default() };
+        let mut said = (self.say)(event, verdict);
+        if said.lost.is_empty() {
+            said.lost = self.unheard(event, verdict, &said);
+        }
+        said
+    }
+
+    /// What makes no difference to what is said.
+    fn unheard(&self, event: &AgentEvent, verdict: &Verdict<'_>, said: &Said) -> Vec<&'static str> {
+        let is_same = |without: &Verdict<'_>| (self.say)(event, without) == *said;
+        let mut lost = Vec::new();
+        if verdict.additional_context.is_some()
+            && is_same(&Verdict { additional_context: None, ..*verdict })
+        {
+            lost.push("context there");
+        }
+        if verdict.system_message.is_some()
+            && is_same(&Verdict { system_message: None, ..*verdict })
+        {
+            lost.push("messages to the user there");
+        }
+        lost
     }
 
     /// What the agent does not do that hooks of ours say about one of its events, in a few words each.

@@ -148,6 +148,11 @@ pub(super) static PI: Agent = FAMILY;
 pub(super) static OMP: Agent = Agent {
     name: "omp",
     title: "oh-my-pi",
+    notes: &[
+        "It is pi with events of its own: a refused prompt ends the run before the model is called.",
+        "A hook that fails before a tool denies, as a handler that throws does.",
+        "Hooks have it go on eight times in a row at most.",
+    ],
     events: OMP_EVENTS,
     ignores: &[("tool_call", &["context"])],
     entry: Some(Entry {
@@ -155,6 +160,7 @@ pub(super) static OMP: Agent = Agent {
         in_project: ".omp/extensions/hook.ts",
         new_file: EXTENSION,
         remains: REMAINS,
+        consent: None,
     }),
     places: no_files(".omp/agent"),
     ..FAMILY
@@ -198,12 +204,19 @@ const FAMILY: Agent = Agent {
         in_project: ".pi/extensions/hook.ts",
         new_file: EXTENSION,
         remains: REMAINS,
+        consent: None,
     }),
     caps_continuations: true,
     places: no_files(".pi/agent"),
     is_told_by_place: false,
     runs_too: &[],
     runs_once: false,
+    notes: &[
+        "Hooks are functions of extensions there. The extension that `hook connect` writes asks `hook bridge`, and does what it answers.",
+        "A hook that fails before a tool denies, as a handler that throws does.",
+        "To go on after the end of a turn is a message that the extension sends, eight times in a row at most.",
+        "A refused tool result is replaced by the reason.",
+    ],
 };
 
 /// What a hook has answered in the words of modules: what a handler returns, on standard output. One that

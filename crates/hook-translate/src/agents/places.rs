@@ -1,6 +1,6 @@
 //! Where agents keep their hooks.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use hook_core::files::regular_file;
 use hook_core::language::{HomeOwner, HomePlace};
@@ -11,6 +11,9 @@ const LONGEST: u64 = 4 << 20;
 
 /// How many plugins of one folder are looked at.
 const MAX_PLUGINS: usize = 512;
+
+/// How many files with hooks a plugin may name.
+const MAX_FILES: usize = 64;
 
 /// The places of one agent's files. In a name, `*` stands for its beginning; as a folder, for each that is
 /// there.
@@ -69,10 +72,11 @@ impl Places {
             let files = below.iter().rev().flat_map(|path| fitting(folder, path));
             files.filter_map(|path| object_in(&path)).collect::<Vec<_>>()
         };
-        let mut settings: Vec<JsonObject> = Vec::new();
+        // What a project says is about its own plugins alone: it may not be trusted.
+        let (mut of_user, mut of_projects): (Vec<JsonObject>, Vec<JsonObject>) = Default::default();
         if self.plugins.as_ref().is_some_and(|plugins| plugins.enabled.is_some()) {
-            settings.extend(user.iter().flat_map(|user| settings_of(user, self.user)));
-            settings.extend(projects.iter().rev().flat_map(|it| settings_of(it, self.project)));
+            of_user.extend(user.iter().flat_map(|user| settings_of(user, self.user)));
+            of_projects.extend(projects.iter().rev().flat_map(|it| settings_of(it, self.project)));
         }
         for project in projects {
             let owner = HomeOwner::Project(project.clone());
@@ -82,7 +86,7 @@ impl Places {
             let Some(plugins) = &self.plugins else { continue };
             let folder = project.join(self.folder);
             for root in fitting(&folder, plugins.folders) {
-                if plugins.is_on(&root, &settings) {
+                if plugins.is_on(&root, &of_projects) && plugins.is_on(&root, &of_user) {
                     add(plugins.files_of(&root), &owner, Some(&root));
                 }
             }
@@ -91,7 +95,7 @@ impl Places {
             for path in self.user {
                 add(fitting(user, path), &HomeOwner::User, None);
             }
-            for root in self.plugins.iter().flat_map(|plugins| plugins.of_user(user, &settings)) {
+            for root in self.plugins.iter().flat_map(|plugins| plugins.of_user(user, &of_user)) {
                 let files = self.plugins.as_ref().map(|plugins| plugins.files_of(&root));
                 add(files.unwrap_or_default(), &HomeOwner::User, Some(&root));
             }
@@ -142,9 +146,10 @@ impl Plugins {
         let manifest = root.join(self.manifest);
         if let Some(hooks) = object_in(&manifest).and_then(|it| it.get("hooks").cloned()) {
             let several = hooks.to_items().unwrap_or_else(|| vec![hooks]);
-            for one in several {
+            for one in several.into_iter().take(MAX_FILES) {
                 match one.to_text() {
-                    Some(path) => files.push(root.join(path.trim_start_matches("./"))),
+                    // What is elsewhere is not the plugin's.
+                    Some(path) => files.extend(is_below(&path).then(|| root.join(&path))),
                     None => files.push(manifest.clone()),
                 }
             }
@@ -153,6 +158,12 @@ impl Plugins {
         files.dedup();
         files
     }
+}
+
+/// Whether a path stays in the folder that it begins in.
+fn is_below(path: &str) -> bool {
+    let mut parts = Path::new(path).components();
+    parts.all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
 }
 
 /// The paths below a folder that fit; one without `*` whether it is there or not.

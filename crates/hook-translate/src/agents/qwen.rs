@@ -193,6 +193,7 @@ pub(super) static AGENT: Agent = Agent {
         in_project: ".qwen/settings.json",
         new_file: "{}\n",
         remains: "Qwen Code reads it by itself when it starts; a project's file only in a folder that it trusts",
+        consent: None,
     }),
     places: Places {
         variable: Some("QWEN_HOME"),
@@ -208,6 +209,12 @@ pub(super) static AGENT: Agent = Agent {
             enabled: None,
         }),
     },
+    notes: &[
+        "Standard output is the answer; standard error is it where that is empty, and with exit code 2. An object counts on every exit code.",
+        "It hears neither changed arguments nor context before a tool. After a tool only a stop takes the place of the result.",
+        "It asks about a prompt once more after each round of tools, with an empty one; `SessionEnd` was never seen.",
+        "Matchers may call tools by the names of Claude Code and of its own classes (`Bash`, `ShellTool`).",
+    ],
     is_told_by_place: true,
     keys: CONDITIONAL,
     ..GEMINI

@@ -325,6 +325,8 @@ impl Reader<'_> {
                 variables: variables(fields.get("env")),
                 plugin_root: self.file.plugin_root.map(Into::into),
                 is_users: self.file.is_users || self.is_in_users_folder(),
+                is_machines: self.file.is_machines,
+                is_named: self.file.is_named,
                 loop_limit: match fields.get("loop_limit") {
                     Some(limit) if event.loop_limit.is_some() => limit.to_whole_number(),
                     _ => event.loop_limit,

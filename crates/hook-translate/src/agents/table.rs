@@ -4,6 +4,7 @@ use hook_core::HookEventName;
 use hook_core::language::{Ended, HomeAnswer, HomeHook};
 use hook_core::{JsonObject, RawObject};
 
+use super::consent::Consent;
 use super::kind::{HttpRules, Kind};
 use super::places::Places;
 use super::verdict::{Said, Verdict};
@@ -57,6 +58,8 @@ pub struct Agent {
     pub(super) runs_too: &'static [(&'static str, Reach)],
     /// Whether the same hook runs only once for one event.
     pub(super) runs_once: bool,
+    /// What its page says beside the tables, in a sentence or two each.
+    pub(super) notes: &'static [&'static str],
 }
 
 /// Where the entries are written by which an agent calls us.
@@ -70,6 +73,8 @@ pub struct Entry {
     pub new_file: &'static str,
     /// What the user still has to do.
     pub remains: &'static str,
+    /// How that can be written down for the user, where there is a way.
+    pub(super) consent: Option<Consent>,
 }
 
 /// One event of an agent.

@@ -116,6 +116,11 @@ pub(super) static AGENT: Agent = Agent {
     is_told_by_place: false,
     runs_too: &[("claude", Reach::All), ("copilot", Reach::All)],
     runs_once: false,
+    notes: &[
+        "Matchers are read and passed over: every hook of an event runs.",
+        "What a block at the end of a turn is stands in `hookSpecificOutput`.",
+        "Chosen as harness, Copilot, Claude Code and Codex run hooks by their own rules; this page is about VS Code's own agent.",
+    ],
 };
 
 /// What a hook has answered, as VS Code reads it.

@@ -126,6 +126,11 @@ fn home() -> Option<PathBuf> {
     set("HOME").or_else(|| set("USERPROFILE")).map(PathBuf::from)
 }
 
+/// The folder of an agent's user.
+pub(super) fn user_folder(agent: &Agent) -> Result<PathBuf, CommandError> {
+    home().map(|home| agent.user_folder(&home)).ok_or(CommandError::NoHome)
+}
+
 /// The agent's settings file of that scope.
 pub(crate) fn file_of(
     agent: &Agent,
@@ -142,10 +147,7 @@ pub(crate) fn file_of(
     };
     match scope {
         Scope::Project => within(context.project(), entry.in_project),
-        Scope::User => {
-            let home = home().ok_or(CommandError::NoHome)?;
-            Ok(agent.user_folder(&home).join(entry.file))
-        }
+        Scope::User => Ok(user_folder(agent)?.join(entry.file)),
     }
 }
 

@@ -219,8 +219,11 @@ impl Program {
         start: &Start<'_>,
         warnings: &mut Vec<String>,
     ) -> Result<ProcessTree, HookFailure> {
-        let directory = Path::new(&*start.call.input.cwd);
         let project = &self.context.environment.project;
+        let directory = match &*start.call.input.cwd {
+            "" => project.as_path(),
+            named => Path::new(named),
+        };
         let error = match self.start_in(directory, start) {
             Ok(tree) => return Ok(tree),
             Err(error) => error,

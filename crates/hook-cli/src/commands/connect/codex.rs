@@ -1,0 +1,265 @@
+//! Codex runs a hook once its user's `config.toml` has the hook's hash, which only Codex can tell.
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use hook_core::settings::edit::AbsentFile;
+use hook_translate::agents::Agent;
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::process::Command;
+
+use super::consent::Connection;
+use super::entries::{self, file_of, user_folder};
+use super::{edited, not_editable, show};
+use crate::error::CommandError;
+use crate::output::Printer;
+
+/// How long Codex may take to say which hooks it knows.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// How much it may say, in bytes.
+const LONGEST: u64 = 8 << 20;
+
+/// The line above each decision of ours.
+const MARK: &str = "# Written by `hook connect codex`.\n";
+
+/// A hook of ours that Codex knows.
+#[derive(Debug)]
+struct Known {
+    key: String,
+    hash: String,
+    is_trusted: bool,
+}
+
+/// The user's configuration.
+pub(super) fn config(agent: &Agent) -> Result<PathBuf, CommandError> {
+    Ok(user_folder(agent)?.join("config.toml"))
+}
+
+/// Writes the hashes of our entries down, if the user agrees; whether Codex runs them all.
+pub(super) async fn settle(
+    connection: Connection<'_>,
+    printer: &mut Printer,
+) -> Result<bool, CommandError> {
+    let Connection { agent, scope, context, yes } = connection;
+    // Nobody could agree, so that Codex need not be asked.
+    let is_asked = std::io::IsTerminal::is_terminal(&std::io::stdin()) && printer.is_interactive();
+    if !yes && (!is_asked || context.json()) {
+        return Ok(false);
+    }
+    let file = file_of(agent, scope, context)?;
+    let file = file.canonicalize().unwrap_or(file);
+    let wanted = entries::of(agent, scope, context).commands;
+    let found = match tokio::time::timeout(PATIENCE, hooks(&connection.folder())).await {
+        Ok(found) => found,
+        Err(_) => Err("it did not answer".to_owned()),
+    };
+    let found = match found {
+        Ok(found) => of_ours(&found, &file, &wanted),
+        Err(why) => {
+            printer.warning(&format!("Codex could not be asked which hooks it knows: {why}"));
+            return Ok(false);
+        }
+    };
+    if found.len() < wanted.len() {
+        printer.warning(&format!(
+            "Codex knows {} of the {} entries: it reads those of a project only where it trusts the project",
+            found.len(),
+            wanted.len()
+        ));
+    }
+    let open: Vec<&Known> = found.iter().filter(|hook| !hook.is_trusted).collect();
+    if open.is_empty() {
+        return Ok(found.len() >= wanted.len());
+    }
+    let path = config(agent)?;
+    let question = format!(
+        "Let Codex CLI run these {} entries, by their hashes in {}?",
+        open.len(),
+        path.display()
+    );
+    if !connection.agrees(&question, printer).await? {
+        return Ok(false);
+    }
+    let edit = |text: Option<&str>| {
+        let changed = with(text, &open);
+        // What stands there already about an entry is the user's own.
+        match changed.parse::<toml_edit::DocumentMut>() {
+            Ok(_) => Ok(changed),
+            Err(error) => {
+                let message = format!("the hashes do not fit into it: {}", error.message());
+                let wrong = hook_translate::agents::NotEditable { at: 0..0, message };
+                Err(not_editable(text, wrong))
+            }
+        }
+    };
+    let change = edited(&path, false, AbsentFile::Made, &edit)?;
+    show(agent, &change, "agreed for", false, context, printer).await?;
+    Ok(found.len() >= wanted.len())
+}
+
+/// The configuration with decisions about these hooks.
+fn with(text: Option<&str>, hooks: &[&Known]) -> String {
+    let mut out = text.unwrap_or_default().to_owned();
+    for hook in hooks {
+        out = without_those(&out, |key| key == hook.key);
+        // The first line of a file that was not there begins it.
+        if text.is_some() || !out.is_empty() {
+            out.push('\n');
+        }
+        let (key, hash) = (json!(hook.key), json!(hook.hash));
+        out.push_str(&format!("{MARK}[hooks.state.{key}]\ntrusted_hash = {hash}\n"));
+    }
+    out
+}
+
+/// The configuration without our decisions about the hooks of a file.
+pub(super) fn without(text: &str, file: &Path) -> String {
+    let files = [file.to_path_buf(), file.canonicalize().unwrap_or_default()];
+    let begins = files.map(|file| format!("{}:", file.display()));
+    without_those(text, |key| begins.iter().any(|begin| begin != ":" && key.starts_with(begin)))
+}
+
+fn without_those(text: &str, is_wanted: impl Fn(&str) -> bool) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(MARK) {
+        let (before, block) = rest.split_at(at);
+        let end = block_of(block).filter(|(key, _)| is_wanted(key)).map(|(_, end)| end);
+        let is_line = before.ends_with('\n') || (before.is_empty() && out.is_empty());
+        match end.filter(|_| is_line) {
+            Some(end) => {
+                out.push_str(before.strip_suffix('\n').unwrap_or(before));
+                rest = block.get(end..).unwrap_or_default();
+            }
+            None => {
+                let (mark, behind) = block.split_at(MARK.len());
+                out.push_str(before);
+                out.push_str(mark);
+                rest = behind;
+            }
+        }
+    }
+    out + rest
+}
+
+/// The key and the length of a decision as it is written here, with nothing else in its table.
+fn block_of(block: &str) -> Option<(String, usize)> {
+    let rest = block.strip_prefix(MARK)?;
+    let (header, rest) = rest.split_once('\n')?;
+    let key = header.strip_prefix("[hooks.state.")?.strip_suffix(']')?;
+    let key = serde_json::from_str(key).ok()?;
+    let (hash, rest) = rest.split_once('\n')?;
+    hash.strip_prefix("trusted_hash = \"")?;
+    let is_end = rest.is_empty() || rest.starts_with(['\n', '[', '#']);
+    is_end.then(|| (key, block.len() - rest.len()))
+}
+
+/// What Codex says of our entries in a file.
+fn of_ours(found: &Value, file: &Path, wanted: &[(String, String)]) -> Vec<Known> {
+    let folders = found["data"].as_array().into_iter().flatten();
+    let hooks = folders.flat_map(|folder| folder["hooks"].as_array().into_iter().flatten());
+    let known = |hook: &Value| {
+        let text = |name: &str| hook[name].as_str();
+        let source = Path::new(text("sourcePath")?);
+        let is_here = source == file || source.canonicalize().is_ok_and(|source| source == file);
+        let command = text("command")?;
+        let (key, hash) = (text("key")?, text("currentHash")?);
+        let is_ours = wanted.iter().any(|(_, known)| known == command);
+        let is_key = key.strip_prefix(text("sourcePath")?).is_some_and(|it| it.starts_with(':'));
+        (is_here && is_ours && is_key).then(|| Known {
+            key: key.to_owned(),
+            hash: hash.to_owned(),
+            is_trusted: matches!(text("trustStatus"), Some("trusted" | "managed")),
+        })
+    };
+    hooks.filter_map(known).collect()
+}
+
+/// The hooks that Codex knows in a folder, as its app server says.
+async fn hooks(folder: &Path) -> Result<Value, String> {
+    let mut server = Command::new("codex")
+        .args(["-c", "features.plugins=false", "app-server"])
+        .current_dir(folder)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .kill_on_drop(true)
+        .spawn()
+        .map_err(|error| format!("`codex` does not start: {error}"))?;
+    let (Some(mut input), Some(output)) = (server.stdin.take(), server.stdout.take()) else {
+        return Err("it has no standard streams".to_owned());
+    };
+    let client = json!({"name": "hook", "title": "hook", "version": env!("CARGO_PKG_VERSION")});
+    let said = [
+        json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"clientInfo": client}}),
+        json!({"jsonrpc": "2.0", "method": "initialized"}),
+        json!({"jsonrpc": "2.0", "id": 2, "method": "hooks/list", "params": {"cwds": [folder]}}),
+    ];
+    let mut answers = BufReader::new(output.take(LONGEST)).lines();
+    let mut answer = Value::Null;
+    for message in said {
+        let line = format!("{message}\n");
+        input.write_all(line.as_bytes()).await.map_err(|error| error.to_string())?;
+        let id = &message["id"];
+        while !id.is_null() {
+            let line = answers.next_line().await.map_err(|error| error.to_string())?;
+            let line = line.ok_or("it ended without an answer")?;
+            let read: Value = serde_json::from_str(&line).unwrap_or_default();
+            if read["id"] == *id {
+                answer = read;
+                break;
+            }
+        }
+    }
+    // It ends by itself where nobody speaks.
+    drop(input);
+    let _ = tokio::time::timeout(Duration::from_secs(2), server.wait()).await;
+    match answer.get_mut("result") {
+        Some(result) => Ok(result.take()),
+        None => {
+            Err(format!("it said {}", hook_core::text::shortened(&answer["error"].to_string())))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn known(key: &str) -> Known {
+        Known { key: key.to_owned(), hash: "sha256:0".to_owned(), is_trusted: false }
+    }
+
+    #[test]
+    fn hashes_are_taken_out_again_to_the_byte() {
+        let (one, two) = (known("/h/hooks.json:stop:0:0"), known("/h/hooks.json:pre_tool_use:1:0"));
+        let other = known("/p/.codex/hooks.json:stop:0:0");
+        let file = Path::new("/h/hooks.json");
+        for text in [
+            "",
+            "model = \"x\"",
+            "model = \"x\"\n",
+            "[a]\nb = 1\n\n\n",
+            "# Written\n[a]\r\nb = 1\r\n",
+        ] {
+            let written = with(Some(text), &[&one, &two]);
+            assert!(written.parse::<toml_edit::DocumentMut>().is_ok(), "{written}");
+            assert_eq!(without(&written, file), text, "{written}");
+            // A hash that changed takes the place of the first.
+            let again = with(Some(&written), &[&one, &two]);
+            assert_eq!(without(&again, file), text, "{again}");
+            assert_eq!(again.matches("stop:0:0").count(), 1);
+            let both = with(Some(&written), &[&other]);
+            assert_eq!(without(&both, file), with(Some(text), &[&other]));
+        }
+        assert_eq!(without(&with(None, &[&one, &two]), file), "");
+        // What somebody has put into the table, or written, stays.
+        let mine = with(Some(""), &[&one]) + "enabled = false\n";
+        assert_eq!(without(&mine, file), mine);
+        let mine = with(Some(""), &[&one]).replace(MARK, "");
+        assert_eq!(without(&mine, file), mine);
+    }
+}

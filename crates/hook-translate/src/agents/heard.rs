@@ -1,0 +1,133 @@
+//! What an agent makes of an answer, and of what its hooks print: its own functions are asked, with one of
+//! each sort.
+
+use hook_core::event::output::{Decision, PolicyDecision};
+use hook_core::language::Ended;
+use hook_core::{HookEventName, RawObject};
+
+use super::page::{NONE, WHY};
+use super::table::{Agent, AgentEvent, Ours};
+use super::verdict::{Said, Verdict};
+
+impl Agent {
+    /// The events that it asks about.
+    pub(super) fn asked_events(&self) -> impl Iterator<Item = &'static AgentEvent> {
+        let built_in = |event: &&AgentEvent| matches!(event.ours, Ours::BuiltIn(_));
+        self.events.iter().filter(built_in).filter(|event| !event.is_asked_elsewhere)
+    }
+
+    fn told_of(&self, event: &AgentEvent, verdict: &Verdict<'_>) -> Said {
+        (self.say)(event, verdict)
+    }
+
+    /// Whether it is told more than that things go on, and without a loss.
+    fn hears(&self, event: &AgentEvent, verdict: &Verdict<'_>) -> bool {
+        let said = self.told_of(event, verdict);
+        let silence = self.told_of(event, &Verdict::proceed());
+        said.lost.is_empty()
+            && (&said.stdout, &said.stderr, said.code)
+                != (&silence.stdout, &silence.stderr, silence.code)
+    }
+}
+
+fn verdict(decision: PolicyDecision) -> Verdict<'static> {
+    Verdict { decision, reason: Some(WHY), ..Verdict::proceed() }
+}
+
+/// What a block of our event means; nothing where it means nothing.
+pub(super) fn block_means(event: &AgentEvent) -> Option<&'static str> {
+    match event.ours {
+        Ours::BuiltIn(ours) => ours.row().block_means,
+        Ours::Declared => event.blocks.then_some("it does not happen"),
+    }
+}
+
+fn yes_or_lost(heard: bool) -> String {
+    if heard { "yes" } else { "lost" }.to_owned()
+}
+
+/// Whether a decision is obeyed, or only told the model as context is.
+fn heard(agent: &Agent, event: &AgentEvent, decision: PolicyDecision) -> &'static str {
+    let verdict = verdict(decision);
+    let added = Verdict { additional_context: Some(WHY), ..Verdict::proceed() };
+    match agent.hears(event, &verdict) {
+        false => "lost",
+        true if agent.told_of(event, &verdict) == agent.told_of(event, &added) => "told",
+        true => "yes",
+    }
+}
+
+/// Whether a denial is obeyed.
+pub(super) fn denial(agent: &Agent, event: &AgentEvent) -> String {
+    let known = block_means(event).map(|_| heard(agent, event, PolicyDecision::Block));
+    known.unwrap_or(NONE).to_owned()
+}
+
+/// Whether its user is asked.
+pub(super) fn ask(agent: &Agent, event: &AgentEvent) -> String {
+    let word = match () {
+        () if block_means(event).is_none() => NONE,
+        () if is_as_denial(agent, event, PolicyDecision::Ask) => "denied",
+        () => heard(agent, event, PolicyDecision::Ask),
+    };
+    word.to_owned()
+}
+
+/// Whether a stop is obeyed.
+pub(super) fn stop(agent: &Agent, event: &AgentEvent) -> String {
+    let ends = [HookEventName::AfterAgent, HookEventName::SubagentStop];
+    let word = match heard(agent, event, PolicyDecision::Stop) {
+        "yes" if is_as_denial(agent, event, PolicyDecision::Stop) => "denied",
+        // To say nothing lets it end.
+        "lost" if ends.iter().any(|ours| event.is(*ours)) => "yes",
+        word => word,
+    };
+    word.to_owned()
+}
+
+/// Whether it is told the same as of a denial, which it obeys.
+fn is_as_denial(agent: &Agent, event: &AgentEvent, decision: PolicyDecision) -> bool {
+    heard(agent, event, PolicyDecision::Block) == "yes"
+        && agent.told_of(event, &verdict(decision))
+            == agent.told_of(event, &verdict(PolicyDecision::Block))
+}
+
+/// Whether a tool runs with other arguments.
+pub(super) fn arguments(agent: &Agent, event: &AgentEvent) -> String {
+    if !event.is(HookEventName::BeforeTool) {
+        return NONE.to_owned();
+    }
+    let input = RawObject::empty();
+    let changed = Verdict { tool_input: Some(&input), ..Verdict::proceed() };
+    yes_or_lost(agent.hears(event, &changed))
+}
+
+/// Whether the model is told more.
+pub(super) fn context(agent: &Agent, event: &AgentEvent) -> String {
+    let added = Verdict { additional_context: Some(WHY), ..Verdict::proceed() };
+    yes_or_lost(agent.hears(event, &added))
+}
+
+/// Whether the user is told something.
+pub(super) fn message(agent: &Agent, event: &AgentEvent) -> String {
+    let told = Verdict { system_message: Some(WHY), ..Verdict::proceed() };
+    yes_or_lost(agent.hears(event, &told))
+}
+
+/// What it means that a hook ended so.
+pub(super) fn outcome(agent: &Agent, event: &AgentEvent, ended: &Ended<'_>) -> &'static str {
+    let answer = (agent.answer)(event, ended);
+    let output = answer.output.unwrap_or_default();
+    let denies = matches!(output.decision, Some(Decision::Deny | Decision::Block));
+    let specific = output.hook_specific_output.as_ref();
+    match () {
+        () if denies && block_means(event).is_some() => "a block",
+        () if specific.is_some_and(|it| it.get("additionalContext").is_some()) => {
+            "context for the model"
+        }
+        () if specific.is_some_and(|it| it.get("worktreePath").is_some()) => "the path",
+        () if output.system_message.is_some() => "the user is told",
+        () if answer.failure.is_some() => "a failed run",
+        () => "nothing",
+    }
+}
