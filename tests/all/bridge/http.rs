@@ -449,3 +449,14 @@ async fn who_no_longer_waits_ends_the_request() {
         Seen::Gone
     );
 }
+
+#[test]
+fn an_answer_that_is_cut_off_is_a_failure() {
+    let half = &DENIAL[..DENIAL.len() / 2];
+    for (behavior, denies) in [("block", true), ("continue", false)] {
+        let server = Server::new(vec![say("200 OK", half)]);
+        let hook = json!({"type": "http", "url": server.url("/"), "onFailure": behavior});
+        let finished = guarded(&hook);
+        assert_eq!(finished.stdout.contains("deny"), denies, "{behavior}: {finished:?}");
+    }
+}

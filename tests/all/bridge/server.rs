@@ -12,8 +12,16 @@ struct Server(Child);
 
 impl Server {
     fn start(project: &Project) -> Self {
+        Self::start_with(project, &[])
+    }
+
+    fn start_with(project: &Project, arguments: &[&str]) -> Self {
         let mut command = project.command(hook_binary());
-        command.args(["serve", "--socket"]).stdin(Stdio::null()).stderr(Stdio::piped());
+        command
+            .args(["serve", "--socket"])
+            .args(arguments)
+            .stdin(Stdio::null())
+            .stderr(Stdio::piped());
         let mut process = command.env("BY_SERVER", "yes").spawn().unwrap();
         let mut lines = BufReader::new(process.stderr.take().unwrap()).lines();
         let listening = lines.find(|line| line.as_ref().unwrap().starts_with("listening on"));
@@ -78,25 +86,30 @@ fn a_running_server_is_asked_and_otherwise_the_engine_runs_here() {
 }
 
 #[test]
-fn a_server_with_other_settings_than_there_are_now_is_not_asked() {
+fn a_server_with_other_settings_than_there_are_now_reads_them_first() {
     let project = guarded(&json!({"type": "command", "command": "exit 0"}));
     let _server = Server::start(&project);
     assert_eq!(reason(&asked(&project, &[])), "");
     write(&project, &denying("a new guard"));
-    let answered = asked(&project, &["-v"]);
-    assert_eq!(reason(&answered), "a new guard by itself");
-    assert!(answered.stderr.contains("not those that there are now"), "{answered:?}");
+    assert_eq!(reason(&asked(&project, &[])), "a new guard by yes");
 }
 
 #[test]
-fn a_server_whose_trust_is_older_is_not_asked() {
+fn a_server_whose_trust_is_older_looks_again() {
     let project = Project::new();
     let settings = json!({"hooks": {"BeforeTool": [{"hooks": [denying("trusted now")]}]}});
     project.write(".hooks/settings.json", &settings.to_string());
-    let _server = Server::start(&project);
+    let server = Server::start(&project);
     assert_eq!(asked(&project, &[]).stdout, "");
     assert_eq!(Hook::new(&project, &["trust", "--yes", "--opaque"]).run().status, 0);
-    assert_eq!(reason(&asked(&project, &[])), "trusted now by itself");
+    assert_eq!(reason(&asked(&project, &[])), "trusted now by yes");
+    // One that is given other settings never has those that there are.
+    drop(server);
+    let other = project.write("other.json", "{}").display().to_string();
+    let _server = Server::start_with(&project, &["--settings", &other]);
+    let answered = asked(&project, &["-v"]);
+    assert_eq!(reason(&answered), "trusted now by itself");
+    assert!(answered.stderr.contains("not those that there are now"), "{answered:?}");
 }
 
 #[test]

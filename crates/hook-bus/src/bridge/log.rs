@@ -38,8 +38,8 @@ impl Call<'_> {
     pub(super) fn append(&self, log: &Path, redaction: &Redaction) -> io::Result<()> {
         private_folder(log.parent().unwrap_or(Path::new("/")))?;
         if fs::metadata(log).is_ok_and(|it| it.len() > FULL) {
-            // One is kept. Of two that do this at once, the second finds nothing to do.
-            fs::rename(log, log.with_extension("jsonl.1"))?;
+            // One is kept. Another call may have done it meanwhile.
+            let _ = fs::rename(log, log.with_extension("jsonl.1"));
         }
         let mut line = self.line(redaction);
         line.push(b'\n');

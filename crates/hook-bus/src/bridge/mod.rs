@@ -13,7 +13,7 @@ use std::time::Instant;
 use hook_core::event::output::PolicyDecision;
 use hook_core::language::Language;
 use hook_core::redact::Redaction;
-use hook_core::{Events, HookEventName, RawJson, RawObject, RequestInput};
+use hook_core::{Events, FailureCode, HookEventName, RawJson, RawObject, RequestInput};
 use hook_translate::agents::{Agent, Asked, Said, Verdict};
 
 use self::log::Call;
@@ -103,7 +103,9 @@ impl Bridge {
         let mut said = self.said(response, unknown_guards);
         let mut warnings: Vec<String> = response.processed.warnings.clone();
         let title = self.agent.title();
-        if let Some(failure) = response.error() {
+        // An event that nothing here knows has no hooks.
+        let failure = response.error().filter(|it| it.code != FailureCode::UnsupportedEvent);
+        if let Some(failure) = failure {
             warnings.push(format!("hooks were not asked: {failure}"));
         }
         warnings.extend(said.lost.drain(..).map(|lost| format!("{title} ignores {lost}")));
@@ -124,7 +126,11 @@ impl Bridge {
     /// it do that too often in a row. Remembers how often they did.
     fn goes_on_too_often(&self, response: &HookExecutionResponse, state: &BridgeState) -> bool {
         let Some(input) = self.input.as_ref() else { return false };
-        if input.event() != HookEventName::AfterAgent || self.agent.counts_continuations() {
+        let ends = [HookEventName::AfterAgent, HookEventName::SubagentStop];
+        if !ends.contains(&input.event())
+            || self.agent.counts_continuations()
+            || self.session().is_empty()
+        {
             return false;
         }
         let session = self.session();

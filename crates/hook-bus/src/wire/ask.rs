@@ -42,7 +42,7 @@ pub enum AskError {
         /// That project.
         project: String,
     },
-    /// It has other settings than there are now.
+    /// It has other settings than there are now. It was told to read them again.
     #[error("its settings, or what is trusted of them, are not those that there are now")]
     OtherSettings,
     /// The server will not have it, in its own words.
@@ -84,6 +84,10 @@ where
         Greeting::Hello { settings_hash, .. }
             if settings_hash.as_ref() != Some(&expected.settings_hash) =>
         {
+            // It reads them again, so that it can be asked then.
+            writer.write_all(b"{\"type\":\"hook-reload\"}\n").await?;
+            writer.flush().await?;
+            let _ = lines.next().await?;
             return Err(AskError::OtherSettings);
         }
         Greeting::Hello { .. } => {}

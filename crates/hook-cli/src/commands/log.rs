@@ -46,10 +46,12 @@ pub(crate) async fn run(
 ) -> Result<Status, CommandError> {
     let name = arguments.agent.as_deref().map(agent).transpose()?.map(|agent| agent.word());
     let log = BridgeState::of_user().ok_or(CommandError::NoHome)?.log();
+    let mut any = false;
     let mut last: VecDeque<JsonObject> = VecDeque::new();
     for path in [log.with_extension("jsonl.1"), log] {
         let Some(lines) = lines_of(&path)? else { continue };
         for call in lines {
+            any = true;
             let text = |name: &str| call.get(name).and_then(RawJson::to_text);
             let is_wanted = name.is_none_or(|name| text("agent").as_deref() == Some(name))
                 && !(arguments.blocked && text("decision").as_deref() == Some("proceed"));
@@ -70,7 +72,10 @@ pub(crate) async fn run(
         }
     }
     if last.is_empty() && !context.json() {
-        printer.note("no agent has asked yet; `hook connect AGENT` has it call `hook bridge`");
+        printer.note(match any {
+            true => "no such call is written down",
+            false => "no agent has asked yet; `hook connect AGENT` has it call `hook bridge`",
+        });
     }
     Ok(exit_code::PROCEED)
 }

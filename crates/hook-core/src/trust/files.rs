@@ -297,11 +297,13 @@ fn project_variable(entry: &HookEntry, name: &str) -> Option<String> {
 fn of_host(entry: &HookEntry, home: &HomeHook) -> Vec<Unknown> {
     let directory = home.directory.iter().map(|it| it.to_string_lossy().into_owned());
     let values = entry.env.iter().map(|(_, value)| value.clone());
-    let named = directory.chain(values).filter_map(|text| {
-        let (_, behind) = text.split_once('$')?;
-        let name = behind.trim_start_matches('{');
-        let end = name.find(|it: char| !it.is_ascii_alphanumeric() && it != '_');
-        Some(name.get(..end.unwrap_or(name.len()))?.to_owned())
+    let named = directory.chain(values).flat_map(|text| {
+        let names = text.split('$').skip(1).map(|behind| {
+            let name = behind.trim_start_matches('{');
+            let end = name.find(|it: char| !it.is_ascii_alphanumeric() && it != '_');
+            name.get(..end.unwrap_or(name.len())).unwrap_or_default().to_owned()
+        });
+        names.collect::<Vec<_>>()
     });
     // One that the hook sets itself may be another's, too: it is not looked into.
     let named = named.filter(|name| home.language.variable(name).is_none());

@@ -44,8 +44,7 @@ impl Asked {
     }
 
     /// Where the agent works, as far as it says: its own variable of its project, its first workspace, its
-    /// working directory.
-    /// Where a file of its settings stands that was named comes before the working directory.
+    /// working directory; before that the project whose settings one of these files is.
     pub fn places_with(&self, settings: &[PathBuf]) -> Vec<PathBuf> {
         let mut places = self.places();
         let of_settings = settings.iter().find_map(|path| self.agent.project_of(path));

@@ -1,6 +1,6 @@
 //! What a hook of type `http` sends, and what its server's answer means.
 
-use hook_core::failure::HookFailure;
+use hook_core::failure::{HookFailure, InvalidAnswer};
 use hook_core::language::{Ended, HomeAnswer, HomeCommand, HomeHook, Place, Post};
 
 use super::claude::object_on;
@@ -149,6 +149,13 @@ pub(super) fn replied(
             && object_on(body).is_none()
     };
     match reply {
+        // It begins as an object, and is none: it was cut off, or is something else.
+        Ok(body) if body.trim_start().starts_with('{') && object_on(body).is_none() => {
+            let hint = "its home takes nothing of such an answer".to_owned();
+            let why = InvalidAnswer::new("the answer is no JSON object".to_owned(), hint);
+            let failure = Some(HookFailure::InvalidAnswer(why));
+            HomeAnswer { failure, ..HomeAnswer::default() }
+        }
         Ok(body) => {
             let stdout = if says_nothing(body) { "" } else { body };
             (agent.answer)(event, &Ended { code: Some(0), stdout, stderr: "" })

@@ -87,8 +87,56 @@ fn parts(command: &str) -> Vec<String> {
     };
     let mut parts: Vec<String> = separated.map(plain).collect();
     parts.push(plain(command));
+    // What runs another command is not the command, and how it is quoted is not, either.
+    let unwrapped: Vec<String> = parts
+        .iter()
+        .flat_map(|part| [part.clone(), part.replace(['"', '\'', '\\'], "")])
+        .map(|part| without_wrappers(&part).to_owned())
+        .collect();
+    parts.extend(unwrapped);
     parts.retain(|part| !part.is_empty());
     parts
+}
+
+/// A command without what only runs it, and without where it writes to.
+fn without_wrappers(part: &str) -> &str {
+    let mut rest = part;
+    loop {
+        let (word, behind) = rest.split_once(' ').unwrap_or((rest, ""));
+        // Options, and what belongs to them.
+        let skipped = |mut rest: &str, with_value: &[&str], then: usize| -> usize {
+            let length = rest.len();
+            let next =
+                |rest: &str| rest.split_once(' ').map_or(rest.len(), |(word, _)| word.len() + 1);
+            while rest.starts_with('-') {
+                let option = rest.split(' ').next().unwrap_or_default();
+                for _ in 0..1 + usize::from(with_value.contains(&option)) {
+                    rest = rest.get(next(rest)..).unwrap_or_default();
+                }
+            }
+            for _ in 0..then {
+                rest = rest.get(next(rest)..).unwrap_or_default();
+            }
+            length - rest.len()
+        };
+        let is_redirection =
+            word.trim_start_matches(|it: char| it.is_ascii_digit()).starts_with(['>', '<']);
+        let ahead = match word {
+            "timeout" => skipped(behind, &["-k", "-s"], 1),
+            "nice" => skipped(behind, &["-n"], 0),
+            "stdbuf" | "nohup" | "time" | "command" | "coproc" | "exec" | "xargs" | "env" => {
+                skipped(behind, &["-i", "-o", "-e", "-n", "-I", "-P", "-L", "-u"], 0)
+            }
+            _ if is_redirection => {
+                usize::from(word.ends_with(['>', '<'])) * skipped(behind, &[], 1)
+            }
+            _ => return rest,
+        };
+        rest = behind.get(ahead..).unwrap_or_default();
+        if rest.is_empty() {
+            return rest;
+        }
+    }
 }
 
 /// Whether a quotation is not closed.
@@ -195,6 +243,15 @@ mod tests {
             ("Bash(rm *)", shell("for i in a; do rm -rf $i; done"), true),
             ("Bash(rm *)", shell("if true; then rm -rf x; fi"), true),
             ("Bash(rm *)", shell("! rm x"), true),
+            ("Bash(rm *)", shell("timeout -k 1 5 rm x"), true),
+            ("Bash(rm *)", shell("nohup nice -n 5 rm x"), true),
+            ("Bash(rm *)", shell("stdbuf -o0 rm x"), true),
+            ("Bash(rm *)", shell("ls | xargs rm"), true),
+            ("Bash(rm *)", shell("'rm' x"), true),
+            ("Bash(rm *)", shell("> f rm x"), true),
+            ("Bash(rm *)", shell("2>f rm x"), true),
+            ("Bash(rm *)", shell("timeout 5 ls rm"), false),
+            ("Bash(rm *)", shell("timeout"), false),
             ("Bash(rm *)", shell("FOO='a b' rm x"), true),
             ("Bash(rm *)", shell("rm\\t-rf x"), true),
             ("Bash(rm *)", shell("echo 'unterminated"), true),

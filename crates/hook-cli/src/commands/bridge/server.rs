@@ -6,6 +6,10 @@ use hook_translate::agents::{Agent, Asked};
 
 use crate::context::Context;
 
+/// How much sooner than it is waited for the server answers, at most.
+#[cfg(unix)]
+const SLACK: std::time::Duration = std::time::Duration::from_secs(2);
+
 /// What the project's own server answers; `None` where there is none.
 ///
 /// # Errors
@@ -17,7 +21,7 @@ pub(super) async fn ask(
     said: &str,
     context: &Context,
 ) -> Result<Option<Bridged>, String> {
-    use hook_bus::wire::{self, BridgeMessage, Expected};
+    use hook_bus::wire::{self, AskError, BridgeMessage, Expected};
     use hook_core::trust::settings_hash;
 
     use crate::context::time_to_answer;
@@ -28,17 +32,25 @@ pub(super) async fn ask(
     let deadline = time_to_answer(asked.patience());
     let mut message =
         BridgeMessage::new(agent, Some(asked.home_event().to_owned()), said.to_owned());
-    message.deadline = Some(deadline);
+    // The server has answered before it is waited for no more: what it began is not begun again.
+    message.deadline = Some(deadline.saturating_sub(SLACK.min(deadline / 4)));
     let project = context.project();
     let project = std::fs::canonicalize(project).unwrap_or_else(|_| project.to_path_buf());
     let expected = Expected {
         project: project.to_string_lossy().into_owned(),
         settings_hash: settings_hash(&context.sources(), &context.trust_policy()),
     };
+    let once = async || {
+        let stream = wire::connect(&path).await.map_err(|error| error.to_string());
+        let (reader, writer) = stream.map_err(AskError::Refused)?.into_split();
+        wire::ask(reader, writer, &expected, &message).await
+    };
     let asking = async {
-        let stream = wire::connect(&path).await.map_err(|error| error.to_string())?;
-        let (reader, writer) = stream.into_split();
-        let bridged = wire::ask(reader, writer, &expected, &message).await;
+        let mut bridged = once().await;
+        if matches!(bridged, Err(AskError::OtherSettings)) {
+            // It was told to read them again, and may know them now.
+            bridged = once().await;
+        }
         bridged.map(Some).map_err(|error| format!("{}: {error}", path.display()))
     };
     match tokio::time::timeout(deadline, asking).await {
@@ -76,10 +88,10 @@ pub(super) fn start(context: &Context) {
         return;
     }
     let Ok(binary) = std::env::current_exe() else { return };
-    let mut command = Command::new("bash");
+    let mut command = Command::new("/bin/bash");
     command.args(["--norc", "--noprofile", "-c", DETACHED]).arg(binary);
     command.args(["serve", "--socket", "--idle-exit", "600", "--project"]).arg(context.project());
-    command.current_dir(context.project()).process_group(0);
+    command.current_dir(context.project()).env_remove("BASH_ENV").process_group(0);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     match command.spawn() {
         Ok(_) => {
