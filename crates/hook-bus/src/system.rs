@@ -18,7 +18,7 @@ use hook_core::{
 use hook_translate::agents;
 
 use crate::audit::Audit;
-use crate::bridge::BridgeState;
+use crate::bridge::state::BridgeState;
 use crate::bus::ServeBy;
 use crate::bus::{AlreadyServed, MessageBus, RequestHandler};
 use crate::handler::HookEventHandler;

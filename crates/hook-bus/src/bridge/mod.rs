@@ -5,7 +5,7 @@
 //! the [wire](crate::wire) with a running one.
 
 mod log;
-mod state;
+pub(crate) mod state;
 
 use std::path::Path;
 use std::time::Instant;
@@ -18,7 +18,6 @@ use hook_translate::agents::{Agent, Asked, Said, Verdict};
 
 use self::log::Call;
 pub use self::state::BridgeState;
-pub(crate) use self::state::SessionState;
 use crate::message::{HookExecutionRequest, HookExecutionResponse};
 use crate::system::HookSystem;
 

@@ -16,7 +16,7 @@ use hook_core::{
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
-use crate::bridge::BridgeState;
+use crate::bridge::state::BridgeState;
 use crate::bus::{MessageBus, RequestControl, RequestHandler, Served};
 use crate::handler::engine::{BuiltEngine, Engine, EngineSlot, InitializeError};
 use crate::handler::in_flight::InFlight;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hook_core::run::SessionEnv;
 
-use crate::bridge::{BridgeState, SessionState};
+use crate::bridge::state::{BridgeState, SessionState};
 
 /// How many sessions are remembered; the oldest goes first.
 const MAX_SESSIONS: usize = 256;

@@ -5,9 +5,14 @@ use hook_core::event::output::{Decision, PolicyDecision};
 use hook_core::language::Ended;
 use hook_core::{HookEventName, RawObject};
 
-use super::page::{NONE, WHY};
 use super::table::{Agent, AgentEvent, Ours};
 use super::verdict::{Said, Verdict};
+
+/// What is said where there is nothing.
+pub(super) const NONE: &str = "–";
+
+/// The reason in what is asked of the tables.
+pub(super) const WHY: &str = "why";
 
 impl Agent {
     /// The events that it asks about.

@@ -8,18 +8,14 @@ use std::fmt::Write;
 use hook_core::HookEventName;
 use hook_core::language::Ended;
 
-use super::heard::{arguments, ask, block_means, context, denial, message, outcome, stop};
+use super::heard::{
+    NONE, WHY, arguments, ask, block_means, context, denial, message, outcome, stop,
+};
 use super::table::{
     Agent, AgentEvent, Base, Directory, Expands, Ours, Part, Reach, SettingsForm, Subject, Tool,
     Variable,
 };
 use super::{AGENTS, entry, kind};
-
-/// What is said where there is nothing.
-pub(super) const NONE: &str = "–";
-
-/// The reason in what is asked of the tables.
-pub(super) const WHY: &str = "why";
 
 /// The page of an agent.
 #[doc(hidden)]

@@ -3,7 +3,7 @@
 use hook_core::HookEventName as Event;
 use hook_core::event::output::{Decision, HookOutput};
 use hook_core::failure::{HookFailure, InvalidAnswer};
-use hook_core::language::{Ended, HomeAnswer};
+use hook_core::language::{Ended, HomeAnswer, HomeHook};
 use hook_core::{JsonObject, RawJson};
 
 use super::claude::{TOOL_FAILURE, TOOL_RESULT, about_tool, blocking, compared};
@@ -159,8 +159,68 @@ const OTHER_NAMES: &[(&str, &[&str])] = &[
     ("save_memory", &["SaveMemory", "SaveMemoryTool"]),
 ];
 
+/// Qwen Code's: the name, one of a list of names, or an expression somewhere in it; one that is none is for
+/// nothing.
+fn matches(event: &AgentEvent, hook: &HomeHook, told: &JsonObject) -> bool {
+    let Some(pattern) = matching::pattern(hook).filter(|it| *it != ".*") else { return true };
+    let Some(subject) = matching::subject(event, told).filter(|it| !it.is_empty()) else {
+        return true;
+    };
+    let others = match event.subject {
+        Subject::Tool => other_names(&subject),
+        _ => &[],
+    };
+    let is_it = |name: &str| name == subject || others.contains(&name);
+    if is_it(pattern) {
+        return true;
+    }
+    if !pattern.contains('|') || pattern.starts_with(['^', '(']) {
+        return matching::is_found(pattern, &subject);
+    }
+    let entries: Vec<&str> =
+        alternatives(pattern).into_iter().filter(|it| !it.is_empty()).collect();
+    let matches = |entry: &&str| ["*", ".*"].contains(entry) || is_it(entry);
+    entries.iter().any(matches)
+        || !entries.is_empty() && matching::is_found(&entries.join("|"), &subject)
+}
+
+/// The parts of an expression between `|` that stand in no group, no class and behind no backslash.
+fn alternatives(pattern: &str) -> Vec<&str> {
+    let (mut parts, mut begin, mut depth) = (Vec::new(), 0, 0_usize);
+    let (mut is_escaped, mut is_in_class) = (false, false);
+    for (at, character) in pattern.char_indices() {
+        match character {
+            _ if is_escaped => is_escaped = false,
+            '\\' => is_escaped = true,
+            _ if is_in_class => is_in_class = character != ']',
+            '[' => is_in_class = true,
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            '|' if depth == 0 => {
+                parts.push(trimmed(pattern.get(begin..at).unwrap_or_default()));
+                begin = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(trimmed(pattern.get(begin..).unwrap_or_default()));
+    parts
+}
+
+/// Without blanks around it, but for one that is escaped.
+fn trimmed(part: &str) -> &str {
+    let part = part.trim_start();
+    let kept = part.trim_end();
+    let slashes = kept.len() - kept.trim_end_matches('\\').len();
+    let blank = part.get(kept.len()..).and_then(|rest| rest.chars().next());
+    match blank.filter(|_| slashes % 2 == 1) {
+        Some(blank) => part.get(..kept.len() + blank.len_utf8()).unwrap_or(kept),
+        None => kept,
+    }
+}
+
 /// What matchers may call a tool beside its name.
-pub(super) fn other_names(tool: &str) -> &'static [&'static str] {
+fn other_names(tool: &str) -> &'static [&'static str] {
     OTHER_NAMES.iter().find(|(name, _)| *name == tool).map_or(&[], |(_, others)| others)
 }
 
@@ -181,7 +241,7 @@ pub(super) static AGENT: Agent = Agent {
         ("QWEN_CODE_SESSION_ID", Variable::Session),
     ],
     expands: Expands::Never,
-    matches: matching::qwen,
+    matches,
     answer,
     say,
     ignores: &[(
