@@ -4,12 +4,10 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
-use hook_core::files::regular_file;
+use hook_core::files::{private_folder, regular_file};
 use hook_core::redact::Redaction;
 use hook_core::text::shortened;
 use hook_core::{ObjectWriter, timestamp};
-
-use super::state::private_folder;
 
 /// How long the file grows before it is set aside, in bytes.
 const FULL: u64 = 4 << 20;
@@ -36,7 +34,7 @@ pub(super) struct Call<'c> {
 impl Call<'_> {
     /// Appends it to the log.
     pub(super) fn append(&self, log: &Path, redaction: &Redaction) -> io::Result<()> {
-        private_folder(log.parent().unwrap_or(Path::new("/")))?;
+        private_folder::make(log.parent().unwrap_or(Path::new("/")))?;
         if fs::metadata(log).is_ok_and(|it| it.len() > FULL) {
             // One is kept. Another call may have done it meanwhile.
             let _ = fs::rename(log, log.with_extension("jsonl.1"));

@@ -24,6 +24,9 @@ use crate::system::HookSystem;
 /// How often in a row hooks may have an agent go on at the end of its turn that does not count itself.
 const MAX_CONTINUATIONS: u32 = 8;
 
+/// The events at whose block an agent goes on.
+const TURN_ENDS: [HookEventName; 2] = [HookEventName::AfterAgent, HookEventName::SubagentStop];
+
 /// What an agent asks.
 #[derive(Debug, Clone)]
 pub struct Bridge {
@@ -76,10 +79,8 @@ impl Bridge {
         response: &HookExecutionResponse,
         unknown_guards: impl FnOnce(HookEventName) -> Option<String>,
     ) -> Bridged {
-        let Some(state) = system.bridge_state() else {
-            return self.answer(response, unknown_guards);
-        };
         let mut bridged = self.answer(response, unknown_guards);
+        let Some(state) = system.bridge_state() else { return bridged };
         if self.goes_on_too_often(response, state) {
             bridged.said = self.agent.say(self.asked.home_event(), &Verdict::proceed());
             bridged.warnings.push(format!(
@@ -125,8 +126,7 @@ impl Bridge {
     /// it do that too often in a row. Remembers how often they did.
     fn goes_on_too_often(&self, response: &HookExecutionResponse, state: &BridgeState) -> bool {
         let Some(input) = self.input.as_ref() else { return false };
-        let ends = [HookEventName::AfterAgent, HookEventName::SubagentStop];
-        if !ends.contains(&input.event())
+        if !TURN_ENDS.contains(&input.event())
             || self.agent.counts_continuations()
             || self.session().is_empty()
         {
@@ -221,8 +221,7 @@ impl Bridge {
         // No event proceeds that a missing guard might have blocked.
         let unknown = response.event.and_then(unknown_guards);
         // To block the end of a turn is to go on working, which helps nobody where hooks could not be asked.
-        let ends = [HookEventName::AfterAgent, HookEventName::SubagentStop];
-        let goes_on = response.event.is_some_and(|event| ends.contains(&event));
+        let goes_on = response.event.is_some_and(|event| TURN_ENDS.contains(&event));
         if goes_on && (response.error().is_some() || unknown.is_some()) {
             verdict.decision = PolicyDecision::Proceed;
             return self.agent.say(home_event, &verdict);

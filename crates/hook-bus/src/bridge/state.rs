@@ -5,8 +5,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use hook_core::files::regular_file;
+use hook_core::files::{private_folder, regular_file};
 use hook_core::run::SessionEnv;
+use hook_core::settings::state_home;
 use hook_core::trust::sha256;
 use hook_core::{RawJson, RawObject};
 
@@ -31,12 +32,7 @@ pub struct BridgeState {
 impl BridgeState {
     /// The user's: in `$XDG_STATE_HOME`, else `.local/state` of the home. `None` without either.
     pub fn of_user() -> Option<Self> {
-        let set = |name: &str| {
-            let value = std::env::var_os(name).map(PathBuf::from);
-            value.filter(|path| path.is_absolute())
-        };
-        let state = set("XDG_STATE_HOME").or_else(|| Some(set("HOME")?.join(".local/state")))?;
-        Some(Self { folder: state.join("hook"), is_server: false, project: PathBuf::new() })
+        Some(Self { folder: state_home()?.join("hook"), is_server: false, project: PathBuf::new() })
     }
 
     /// The same for a server, which says so where it writes down that it was asked.
@@ -137,7 +133,7 @@ impl SessionState {
 /// Writes a file that only its owner can read, as a whole.
 fn write_private(path: &Path, text: &[u8]) -> std::io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("/"));
-    private_folder(folder)?;
+    private_folder::make(folder)?;
     // Two calls of one session may write at once; each has a name of its own.
     let staged = path.with_extension(format!("{}.new", uuid::Uuid::new_v4().simple()));
     let written = regular_file::append(&staged).and_then(|mut file| file.write_all(text));
@@ -146,13 +142,4 @@ fn write_private(path: &Path, text: &[u8]) -> std::io::Result<()> {
         let _ = fs::remove_file(&staged);
     }
     renamed
-}
-
-/// A folder that only its owner can enter, if it has to be made.
-pub(super) fn private_folder(folder: &Path) -> std::io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
 }

@@ -1,6 +1,7 @@
 //! `hook connect` and `hook disconnect`: the entries by which an agent calls `hook bridge`.
 
 mod codex;
+mod connection;
 mod consent;
 pub(super) mod entries;
 mod losses;
@@ -13,7 +14,7 @@ use hook_core::settings::edit::{AbsentFile, EditMode, FileChange, NotEditable, e
 use hook_translate::agents::{self, Agent};
 use serde_json::json;
 
-use self::consent::Connection;
+use self::connection::Connection;
 use self::entries::{Entries, Scope, command, file_of};
 use super::bridge::agent;
 use crate::context::Context;

@@ -9,7 +9,7 @@ use hook_core::settings::edit::{
     AbsentFile, EditMode, FileChange, NewDefinition, NotEditable, edit_in_file,
     missing_definitions, with_definitions,
 };
-use hook_core::settings::{Agents, IN_PROJECT, SettingsSource, declare_events};
+use hook_core::settings::{Agents, IN_PROJECT, MAX_SETTINGS, SettingsSource, declare_events};
 use hook_core::{Events, HookSource, RawJson};
 use hook_translate::agents::Agent;
 use serde_json::{Value, json};
@@ -21,9 +21,6 @@ use crate::error::CommandError;
 use crate::exit_code::{self, Status};
 use crate::output::Printer;
 use crate::render::{self, counted};
-
-/// How long a file of an agent may be, in bytes.
-const LONGEST: u64 = 16 << 20;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -149,7 +146,7 @@ fn find(
             continue;
         }
         let lost = |line, message: String| Lost { file: source.path.clone(), line, message };
-        let bytes = match regular_file::read(&source.path, LONGEST) {
+        let bytes = match regular_file::read(&source.path, MAX_SETTINGS) {
             Ok(bytes) => bytes,
             Err(error) => {
                 found.failed = true;

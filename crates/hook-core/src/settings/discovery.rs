@@ -126,6 +126,12 @@ pub(super) fn home_directory() -> Option<PathBuf> {
     absolute("HOME")
 }
 
+/// Where the user's programs keep what lasts: `$XDG_STATE_HOME`, else `.local/state` in the home directory.
+#[doc(hidden)]
+pub fn state_home() -> Option<PathBuf> {
+    absolute("XDG_STATE_HOME").or_else(|| Some(home_directory()?.join(".local/state")))
+}
+
 fn absolute(variable: &str) -> Option<PathBuf> {
     std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute())
 }

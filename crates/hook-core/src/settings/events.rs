@@ -1,8 +1,8 @@
 //! Events that a settings file declares, under `hooksConfig.events`.
 
+use super::declaring::declare;
 use super::document::{Field, Node};
 use super::file::Reader;
-use super::load::declare;
 use super::rule::Rule;
 use crate::event::{DEFINITION_FIELDS, EventDefinition, MATCHING_FIELDS};
 use crate::json::{JsonObject, RawJson, field};

@@ -15,12 +15,12 @@ use super::fields::{
     CONFIG_FIELDS, DEFINITION_FIELDS, ENVIRONMENT_FIELDS, HOOK_FIELDS, MATCHER_FIELDS,
     MAX_PRIORITY, MAX_TIMEOUT_MILLISECONDS, REGISTRATION_FIELDS, TOP_LEVEL,
 };
-use super::in_language::{is_in_language, language_of};
 use super::matcher_definition::{COMMAND_PATTERN, PATH_PATTERN, TOOL, TOOL_PATTERN};
 use super::matcher_definition::{MatcherDefinition, MatcherFields};
 use super::redact_reader;
 use super::registration::RegistrationRules;
 use super::rule::Rule;
+use super::said_language::{is_in_language, language_of};
 use super::source::{HookSource, SettingsSource};
 use crate::event::{EventDefinition, Events, HookEventName};
 use crate::json::field;

@@ -1,9 +1,10 @@
 //! Reading settings again: of a file that is broken now, what was read before stays in force, so
 //! that a slip of an editor switches no guard off (protocol.md §1, "Diagnostics").
 
+use super::declaring::declare;
 use super::definition::SettingsFile;
 use super::diagnostic::{Diagnostic, Place};
-use super::load::{declare, load_all};
+use super::load::load_all;
 use super::rule::Rule;
 use super::rule::Severity;
 use super::source::SettingsSource;

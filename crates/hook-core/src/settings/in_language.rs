@@ -5,24 +5,20 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::declaring::declare;
 use super::definition::{DEFAULT_PRIORITY, FailBehavior, HookEntry, HookSpans, TimeoutOrigin};
 use super::discovery::project_of;
 use super::document::Node;
 use super::fields::HOOK_FIELDS;
 use super::file::Reader;
 use super::home;
-use super::load::declare;
 use super::rule::Rule;
+use super::said_language::{LANGUAGE, declared_as};
 use super::source::HookSource;
-use crate::event::{EventDefinition, HookEventName};
+use crate::event::HookEventName;
 use crate::json::RawJson;
-use crate::language::{
-    self, HomeDefinition, HomeEntry, HomeFile, HomeLoss, HomeProblem, Language, Languages,
-};
+use crate::language::{self, HomeDefinition, HomeEntry, HomeFile, HomeLoss, HomeProblem, Language};
 use crate::text::{nearest, shortened};
-
-/// The key that says it.
-pub(super) const LANGUAGE: &str = "language";
 
 /// What becomes of hooks in a language that is not known.
 const SKIPPED: &str =
@@ -45,52 +41,6 @@ impl Said {
             description: self.description,
         }
     }
-}
-
-/// What a definition, or a hook, says of its language.
-pub(super) fn language_of(value: &RawJson) -> Option<RawJson> {
-    value.to_object().ok()?.get(LANGUAGE).filter(|said| !said.is_null()).cloned()
-}
-
-fn hooks_of(definition: &RawJson) -> Vec<RawJson> {
-    let hooks = definition.to_object().ok().and_then(|fields| fields.get("hooks")?.to_items());
-    hooks.unwrap_or_default()
-}
-
-/// Whether all of a definition is in languages of agents.
-pub(super) fn is_in_language(definition: &RawJson) -> bool {
-    let hooks = || hooks_of(definition);
-    let all_say = |hooks: Vec<RawJson>| {
-        !hooks.is_empty() && hooks.iter().all(|hook| language_of(hook).is_some())
-    };
-    language_of(definition).is_some() || all_say(hooks())
-}
-
-/// The events of agents' own under which a settings text has hooks in their languages.
-pub(super) fn declared_events(text: &str, languages: &Languages) -> Vec<EventDefinition> {
-    // Few files have any, and the whole text is read for them.
-    if languages.is_empty() || !text.contains("\"language\"") {
-        return Vec::new();
-    }
-    let root = RawJson::parse_in_place(text).ok().and_then(|root| root.to_object().ok());
-    let events = root.and_then(|root| root.get("hooks")?.to_object().ok()).unwrap_or_default();
-    let mut found: Vec<EventDefinition> = Vec::new();
-    for (event, definitions) in events.iter() {
-        for definition in definitions.to_items().unwrap_or_default() {
-            let of_hooks = hooks_of(&definition);
-            let said = language_of(&definition).into_iter();
-            for said in said.chain(of_hooks.iter().filter_map(language_of)) {
-                let language = said.to_text().and_then(|name| languages.named(&name));
-                found.extend(language.and_then(|it| declared_as(it, event)));
-            }
-        }
-    }
-    found
-}
-
-/// The agent's own event of that name.
-fn declared_as(language: &'static dyn Language, event: &str) -> Option<EventDefinition> {
-    language.declared().into_iter().find(|it| it.name().eq_ignore_ascii_case(event))
 }
 
 impl Reader<'_> {

@@ -6,18 +6,20 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::declaring::declare;
 use super::definition::{FileSpans, SettingsFile};
 use super::diagnostic::{Diagnostic, Place};
 use super::file::{declared_events, parse_source};
 use super::rule::Rule;
 use super::rule::Severity;
 use super::source::{HookSource, SettingsSource};
-use super::{home, in_language};
-use crate::event::{DeclareError, EventDefinition, Events, HookEventName};
+use super::{home, said_language};
+use crate::event::Events;
 use crate::files::{absence, regular_file};
 
 /// How long a settings file may be, in bytes: 16 MiB.
-const MAX_SETTINGS: u64 = 16 * 1024 * 1024;
+#[doc(hidden)]
+pub const MAX_SETTINGS: u64 = 16 * 1024 * 1024;
 
 /// Reads one source. `None` when it may be absent and is.
 pub fn load(source: &SettingsSource) -> Option<SettingsFile> {
@@ -71,18 +73,6 @@ pub fn declare_events(sources: &[SettingsSource], events: &mut Events) -> bool {
     load_all(sources, events, |_| {}).iter().flatten().all(|(file, _)| is_complete(file))
 }
 
-/// Declares an event of a file of that source.
-pub(super) fn declare(
-    source: &HookSource,
-    definition: EventDefinition,
-    events: &mut Events,
-) -> Result<HookEventName, DeclareError> {
-    match source {
-        HookSource::Project => events.declare_provisionally(&definition),
-        _ => events.declare(definition),
-    }
-}
-
 /// What stands in a file, as far as it can be read.
 struct Text<'s> {
     source: &'s SettingsSource,
@@ -110,7 +100,7 @@ impl<'s> Text<'s> {
             None => {
                 let text = self.text();
                 let mut all = declared_events(&text);
-                all.extend(in_language::declared_events(&text, &self.source.languages));
+                all.extend(said_language::declared_events(&text, &self.source.languages));
                 all
             }
         };

@@ -10,6 +10,7 @@
 mod agents;
 mod all_files;
 mod audit_level;
+mod declaring;
 mod definition;
 mod diagnostic;
 mod discovery;
@@ -28,6 +29,7 @@ mod redact_reader;
 mod redaction;
 mod registration;
 mod rule;
+mod said_language;
 mod source;
 #[doc(hidden)]
 pub mod starter;
@@ -42,7 +44,9 @@ pub use definition::{
 };
 pub(crate) use definition::{FileSpans, variables};
 pub use diagnostic::{Diagnostic, Place};
-pub use discovery::{IN_PROJECT, config_home, discover, enclosing_projects, nearest_project};
+pub use discovery::{
+    IN_PROJECT, config_home, discover, enclosing_projects, nearest_project, state_home,
+};
 pub(crate) use discovery::{Search, project_of};
 pub(crate) use document::Document;
 pub(crate) use fields::TOP_LEVEL;
@@ -51,7 +55,7 @@ pub use fields::{CONFIG_FIELDS, DEFINITION_FIELDS, HOOK_FIELDS, MATCHER_FIELDS};
 pub use file::{parse, parse_source, parse_with_events};
 pub use in_force::read_again;
 pub(crate) use load::load_all;
-pub use load::{declare_events, load};
+pub use load::{MAX_SETTINGS, declare_events, load};
 pub(crate) use matcher_definition::{COMMAND_PATTERN, PATH_PATTERN, TOOL, TOOL_PATTERN};
 pub use matcher_definition::{MatcherDefinition, MatcherFields};
 pub use redaction::RedactionRules;

@@ -7,10 +7,7 @@ use sha2::{Digest, Sha256};
 use super::fingerprint::hexadecimal;
 use super::policy::TrustPolicy;
 use crate::files::regular_file;
-use crate::settings::SettingsSource;
-
-/// How much of a file is taken in, in bytes: as long as a settings file may be.
-const LONGEST: u64 = 16 << 20;
+use crate::settings::{MAX_SETTINGS, SettingsSource};
 
 /// The SHA-256 of all settings files and of the decisions to trust, with where they stand and whose they
 /// are; in hexadecimal. Of files that cannot be read only that goes in.
@@ -48,7 +45,7 @@ pub fn sha256(bytes: &[u8]) -> String {
 
 /// What is in a file, or why that is not known.
 fn content(path: &Path) -> Vec<u8> {
-    match regular_file::read(path, LONGEST) {
+    match regular_file::read(path, MAX_SETTINGS) {
         Ok(bytes) => [&b"read"[..], &bytes].concat(),
         Err(error) => error.kind().to_string().into_bytes(),
     }

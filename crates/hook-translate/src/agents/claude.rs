@@ -51,6 +51,31 @@ pub(super) const fn blocking(event: AgentEvent) -> AgentEvent {
     AgentEvent { exit_two: ExitTwo::Denies, blocks: true, ..event }
 }
 
+/// The events about prompts, and about the end of a turn, as those have them who took over its form.
+pub(super) const PROMPT_SUBMIT: AgentEvent = blocking(AgentEvent {
+    fields: &[("prompt", "prompt")],
+    plain_is_context: true,
+    ..AgentEvent::of("UserPromptSubmit", Event::BeforeAgent)
+});
+pub(super) const PROMPT_EXPANSION: AgentEvent = blocking(AgentEvent {
+    subject: Subject::Field("command_name"),
+    fields: &[
+        ("command_name", "command_name"),
+        ("command_args", "command_args"),
+        ("prompt", "prompt"),
+    ],
+    plain_is_context: true,
+    ..AgentEvent::of("UserPromptExpansion", Event::PromptExpansion)
+});
+pub(super) const STOP: AgentEvent = blocking(AgentEvent {
+    fields: &[
+        ("prompt_response", "last_assistant_message"),
+        ("stop_hook_active", "stop_hook_active"),
+    ],
+    missing: &[("prompt", "\"\""), ("prompt_response", "\"\""), ("stop_hook_active", "false")],
+    ..AgentEvent::of("Stop", Event::AfterAgent)
+});
+
 const EVENTS: &[AgentEvent] = &[
     about_tool("PreToolUse", Event::BeforeTool),
     AgentEvent {
@@ -79,30 +104,9 @@ const EVENTS: &[AgentEvent] = &[
         blocks: false,
         ..about_tool("PermissionDenied", Event::PermissionDenied)
     },
-    blocking(AgentEvent {
-        fields: &[("prompt", "prompt")],
-        plain_is_context: true,
-        timeout: Some(30_000),
-        ..AgentEvent::of("UserPromptSubmit", Event::BeforeAgent)
-    }),
-    blocking(AgentEvent {
-        subject: Subject::Field("command_name"),
-        fields: &[
-            ("command_name", "command_name"),
-            ("command_args", "command_args"),
-            ("prompt", "prompt"),
-        ],
-        plain_is_context: true,
-        ..AgentEvent::of("UserPromptExpansion", Event::PromptExpansion)
-    }),
-    blocking(AgentEvent {
-        fields: &[
-            ("prompt_response", "last_assistant_message"),
-            ("stop_hook_active", "stop_hook_active"),
-        ],
-        missing: &[("prompt", "\"\""), ("prompt_response", "\"\""), ("stop_hook_active", "false")],
-        ..AgentEvent::of("Stop", Event::AfterAgent)
-    }),
+    AgentEvent { timeout: Some(30_000), ..PROMPT_SUBMIT },
+    PROMPT_EXPANSION,
+    STOP,
     blocking(AgentEvent {
         subject: Subject::Field("agent_type"),
         fields: &[

@@ -9,34 +9,13 @@ use std::path::Path;
 use hook_core::{JsonKind, JsonObject, RawJson};
 
 use super::entry::{self, NotEditable};
-use super::table::Agent;
+use super::table::{Agent, Consent, Form};
 
 /// What stands behind a value of ours.
 const MARK: &str = "\t";
 
 /// A file of ours without anything in it.
 const EMPTY: &str = "{}\t\n";
-
-/// What an agent wants before it runs entries, where there is a way to write it down.
-#[derive(Debug)]
-pub struct Consent {
-    /// What the user is asked.
-    pub question: &'static str,
-    /// The file below the user's folder; without one it is that of the entries.
-    pub file: Option<&'static str>,
-    pub(super) form: Form,
-}
-
-/// How it is written down.
-#[derive(Debug)]
-pub(super) enum Form {
-    /// The folder in an array under that name.
-    In(&'static str),
-    /// The folder as a name, with that word.
-    Is(&'static str),
-    /// A switch in an object.
-    On(&'static str, &'static str),
-}
 
 /// What stands in a file about a consent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

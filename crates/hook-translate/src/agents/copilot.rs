@@ -7,13 +7,12 @@ use hook_core::language::{Ended, HomeAnswer, HomeHook};
 use hook_core::{JsonObject, RawJson};
 
 use super::claude::{self, object_on, reason};
-use super::consent::{Consent, Form};
 use super::kind::{At, HttpRules, Kind, Plain};
 use super::matching;
 use super::places::{Places, Plugins};
 use super::table::{
-    Agent, AgentEvent, Base, Directory, Entry, ExitTwo, Expands, Part, Reach, SettingsForm,
-    Subject, Timeouts, Tool, Variable, tool,
+    Agent, AgentEvent, Base, Consent, Directory, Entry, ExitTwo, Expands, Form, Part, Reach,
+    SettingsForm, Subject, Timeouts, Tool, Variable, tool,
 };
 use super::verdict::{Said, Verdict, put};
 use super::written::Comments;

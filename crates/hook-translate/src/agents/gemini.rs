@@ -6,13 +6,12 @@ use hook_core::failure::HookFailure;
 use hook_core::language::{Ended, HomeAnswer};
 use hook_core::{JsonObject, RawJson};
 
-use super::consent::{Consent, Form};
 use super::kind::COMMANDS;
 use super::matching;
 use super::places::{Places, Plugins};
 use super::table::{
-    Agent, AgentEvent, Base, Directory, Entry, Expands, Part, SettingsForm, Subject, Timeouts,
-    Variable,
+    Agent, AgentEvent, Base, Consent, Directory, Entry, Expands, Form, Part, SettingsForm, Subject,
+    Timeouts, Variable,
 };
 use super::verdict::{Said, Verdict, put, put_specific};
 use super::written::Comments;

@@ -3,8 +3,6 @@
 use hook_core::language::{HomeCommand, HomeRequest};
 use hook_core::{JsonObject, RawJson, RawObject};
 
-use super::table::AgentEvent;
-
 /// One kind of hooks of an agent.
 #[derive(Debug)]
 pub(super) struct Kind {
@@ -38,11 +36,11 @@ impl Kind {
     }
 
     /// Whether the agent runs it at an event.
-    pub(super) fn runs_at(&self, event: &AgentEvent) -> bool {
+    pub(super) fn runs_at(&self, event: &str) -> bool {
         match self.at {
             At::All => true,
-            At::Only(names) => names.contains(&event.name),
-            At::AllBut(names) => !names.contains(&event.name),
+            At::Only(names) => names.contains(&event),
+            At::AllBut(names) => !names.contains(&event),
             At::None => false,
         }
     }

@@ -6,10 +6,9 @@ use hook_core::language::{Ended, HomeAnswer};
 use hook_core::{JsonObject, RawJson};
 
 use super::claude::object_on;
-use super::consent::{Consent, Form};
 use super::gemini::{self, GEMINI};
 use super::places::{Places, Plugins};
-use super::table::{Agent, AgentEvent, Entry, Tool, Variable, tool};
+use super::table::{Agent, AgentEvent, Consent, Entry, Form, Tool, Variable, tool};
 use super::verdict::{Said, Verdict};
 
 const TOOLS: &[Tool] = &[

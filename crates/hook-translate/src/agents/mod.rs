@@ -64,13 +64,13 @@ use hook_core::language::{
 use hook_core::{EventDefinition, Events, HookEventName, JsonObject, RawJson, RawObject};
 
 pub use asking::{Asked, NotAsked};
-pub use consent::{Agreed, Consent};
+pub use consent::Agreed;
 pub use entry::NotEditable;
 pub use import::{Import, Loss};
 #[doc(hidden)]
 pub use page::{LEGEND, overview, page};
 pub use shape::agent_by_shape;
-pub use table::{Agent, Entry};
+pub use table::{Agent, Consent, Entry};
 use table::{AgentEvent, Ours, Reach, Tool, Variable};
 pub use verdict::{Said, Verdict};
 

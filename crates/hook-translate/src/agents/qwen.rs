@@ -6,7 +6,7 @@ use hook_core::failure::{HookFailure, InvalidAnswer};
 use hook_core::language::{Ended, HomeAnswer, HomeHook};
 use hook_core::{JsonObject, RawJson};
 
-use super::claude::{TOOL_FAILURE, TOOL_RESULT, about_tool, blocking, compared};
+use super::claude::{self, TOOL_FAILURE, TOOL_RESULT, about_tool, blocking, compared};
 use super::claude::{take_specific, take_top};
 use super::gemini::GEMINI;
 use super::matching;
@@ -56,29 +56,9 @@ const EVENTS: &[AgentEvent] = &[
         blocks: false,
         ..about_tool("PermissionDenied", Event::PermissionDenied)
     },
-    blocking(AgentEvent {
-        fields: &[("prompt", "prompt")],
-        plain_is_context: true,
-        ..AgentEvent::of("UserPromptSubmit", Event::BeforeAgent)
-    }),
-    blocking(AgentEvent {
-        subject: Subject::Field("command_name"),
-        fields: &[
-            ("command_name", "command_name"),
-            ("command_args", "command_args"),
-            ("prompt", "prompt"),
-        ],
-        plain_is_context: true,
-        ..AgentEvent::of("UserPromptExpansion", Event::PromptExpansion)
-    }),
-    blocking(AgentEvent {
-        fields: &[
-            ("prompt_response", "last_assistant_message"),
-            ("stop_hook_active", "stop_hook_active"),
-        ],
-        missing: &[("prompt", "\"\""), ("prompt_response", "\"\""), ("stop_hook_active", "false")],
-        ..AgentEvent::of("Stop", Event::AfterAgent)
-    }),
+    claude::PROMPT_SUBMIT,
+    claude::PROMPT_EXPANSION,
+    claude::STOP,
     blocking(AgentEvent {
         subject: Subject::Field("agent_type"),
         fields: AGENT_FIELDS,

@@ -361,7 +361,7 @@ impl Reader<'_> {
             self.problem(at.clone(), path, message, HomeLoss::Hooks);
             return None;
         };
-        if !kind.runs_at(event) {
+        if !kind.runs_at(event.name) {
             let message = format!(
                 "{title} runs no hooks of type `{word}` at {}, so it does nothing",
                 event.name

@@ -4,7 +4,6 @@ use hook_core::HookEventName;
 use hook_core::language::{Ended, HomeAnswer, HomeHook};
 use hook_core::{JsonObject, RawObject};
 
-use super::consent::Consent;
 use super::kind::{HttpRules, Kind};
 use super::places::Places;
 use super::verdict::{Said, Verdict};
@@ -75,6 +74,27 @@ pub struct Entry {
     pub remains: &'static str,
     /// How that can be written down for the user, where there is a way.
     pub(super) consent: Option<Consent>,
+}
+
+/// What an agent wants before it runs entries, where there is a way to write it down.
+#[derive(Debug)]
+pub struct Consent {
+    /// What the user is asked.
+    pub question: &'static str,
+    /// The file below the user's folder; without one it is that of the entries.
+    pub file: Option<&'static str>,
+    pub(super) form: Form,
+}
+
+/// How it is written down.
+#[derive(Debug)]
+pub(super) enum Form {
+    /// The folder in an array under that name.
+    In(&'static str),
+    /// The folder as a name, with that word.
+    Is(&'static str),
+    /// A switch in an object.
+    On(&'static str, &'static str),
 }
 
 /// One event of an agent.

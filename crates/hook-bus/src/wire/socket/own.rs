@@ -2,20 +2,17 @@
 
 use std::path::{Path, PathBuf};
 
+use hook_core::settings::state_home;
 use hook_core::trust::sha256;
 
 /// The socket of a project's own server: in `$XDG_RUNTIME_DIR/hook`, else in `hook/run` of the user's state
 /// directory, by the first 16 hexadecimal digits of the SHA-256 of the project's real path. `None` without
 /// either directory.
 pub fn socket_of(project: &Path) -> Option<PathBuf> {
-    let set = |name: &str| {
-        let value = std::env::var_os(name).map(PathBuf::from);
-        value.filter(|path| path.is_absolute())
-    };
-    let state = || set("XDG_STATE_HOME").or_else(|| Some(set("HOME")?.join(".local/state")));
-    let folder = match set("XDG_RUNTIME_DIR") {
+    let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
+    let folder = match runtime.filter(|path| path.is_absolute()) {
         Some(runtime) => runtime.join("hook"),
-        None => state()?.join("hook/run"),
+        None => state_home()?.join("hook/run"),
     };
     let real = std::fs::canonicalize(project).ok()?;
     let name = sha256(real.as_os_str().as_encoded_bytes());

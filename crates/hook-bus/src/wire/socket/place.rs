@@ -6,6 +6,7 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use hook_core::files::private_folder;
 use rustix::process::geteuid;
 use tokio::net::{UnixListener, UnixStream};
 use uuid::Uuid;
@@ -137,10 +138,7 @@ impl Making<'_> {
         let (Some(directory), Some(name)) = (absolute.parent(), absolute.file_name()) else {
             return Err(SocketError::Taken { path: absolute });
         };
-        DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(directory)
+        private_folder::make(directory)
             .and_then(|()| fs::canonicalize(directory))
             .map(|directory| directory.join(name))
             .map_err(|error| self.failed("its directory", error))

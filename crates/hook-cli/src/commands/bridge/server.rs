@@ -110,9 +110,7 @@ fn is_first(lock: &std::path::Path) -> bool {
         return false;
     }
     let _ = std::fs::remove_file(lock);
-    let mut builder = std::fs::DirBuilder::new();
-    std::os::unix::fs::DirBuilderExt::mode(builder.recursive(true), 0o700);
-    let folder = lock.parent().map(|folder| builder.create(folder));
+    let folder = lock.parent().map(hook_core::files::private_folder::make);
     folder.is_some_and(|made| made.is_ok())
         && std::fs::OpenOptions::new().write(true).create_new(true).open(lock).is_ok()
 }

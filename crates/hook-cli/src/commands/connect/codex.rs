@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::Command;
 
-use super::consent::Connection;
+use super::connection::Connection;
 use super::entries::{self, file_of, user_folder};
 use super::{edited, not_editable, show};
 use crate::error::CommandError;

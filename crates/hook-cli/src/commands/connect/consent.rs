@@ -1,67 +1,16 @@
 //! What an agent still wants once its entries are written: asked for, written down, and taken back.
 
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
-use hook_core::settings::edit::{AbsentFile, FileChange};
+use hook_core::settings::edit::AbsentFile;
 use hook_translate::agents::{Agent, Agreed, Consent};
-use tokio::io::{AsyncBufReadExt, BufReader};
 
+use super::connection::Connection;
 use super::entries::{self, Scope, file_of, user_folder};
-use super::{codex, edited, not_editable, show};
+use super::{codex, edited, not_editable};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::output::Printer;
-
-/// One connection whose agent may want more.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Connection<'c> {
-    pub(super) agent: &'static Agent,
-    pub(super) scope: Scope,
-    pub(super) context: &'c Context,
-    /// Whether every question is answered with yes.
-    pub(super) yes: bool,
-}
-
-impl Connection<'_> {
-    /// The project as agents know it.
-    pub(super) fn folder(&self) -> PathBuf {
-        let project = self.context.project();
-        project.canonicalize().unwrap_or_else(|_| project.to_path_buf())
-    }
-
-    /// Whether the user agrees: by `--yes`, or on a terminal. Nobody else is asked.
-    pub(super) async fn agrees(
-        &self,
-        question: &str,
-        printer: &mut Printer,
-    ) -> Result<bool, CommandError> {
-        if self.yes {
-            return Ok(true);
-        }
-        let is_asked = std::io::stdin().is_terminal() && printer.is_interactive();
-        if !is_asked || self.context.json() {
-            return Ok(false);
-        }
-        printer.text(&format!("{question} [y/N] ")).await?;
-        let line = BufReader::new(tokio::io::stdin()).lines().next_line().await;
-        let line = line.map_err(CommandError::Input)?.unwrap_or_default();
-        Ok(matches!(line.trim().to_lowercase().as_str(), "y" | "yes"))
-    }
-
-    async fn show(
-        &self,
-        change: &FileChange,
-        word: &str,
-        dry_run: bool,
-        printer: &mut Printer,
-    ) -> Result<(), CommandError> {
-        match change.is_change() {
-            true => show(self.agent, change, word, dry_run, self.context, printer).await,
-            false => Ok(()),
-        }
-    }
-}
 
 /// The file of a consent.
 fn place(

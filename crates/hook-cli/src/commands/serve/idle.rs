@@ -23,10 +23,13 @@ pub(super) fn end_unused(
     async move {
         if let (Some(seconds), Some((mut connected, socket))) = (seconds, watched) {
             let patience = Duration::from_secs(seconds);
-            let begun = [
-                std::env::current_exe().ok().as_deref().map(Identity::of),
-                Some(Identity::of(&socket)),
-            ];
+            let identities = || {
+                [
+                    std::env::current_exe().ok().as_deref().map(Identity::of),
+                    Some(Identity::of(&socket)),
+                ]
+            };
+            let begun = identities();
             let mut since = Instant::now();
             loop {
                 tokio::select! {
@@ -39,10 +42,7 @@ pub(super) fn end_unused(
                     () = tokio::time::sleep(patience.min(LOOK)) => {}
                 }
                 let is_unused = *connected.borrow() == 0 && since.elapsed() >= patience;
-                let now = [
-                    std::env::current_exe().ok().as_deref().map(Identity::of),
-                    Some(Identity::of(&socket)),
-                ];
+                let now = identities();
                 if is_unused || now != begun {
                     stop.cancel();
                     break;

@@ -1,0 +1,16 @@
+//! Declaring an event of a settings file.
+
+use super::source::HookSource;
+use crate::event::{DeclareError, EventDefinition, Events, HookEventName};
+
+/// Declares an event of a file of that source.
+pub(super) fn declare(
+    source: &HookSource,
+    definition: EventDefinition,
+    events: &mut Events,
+) -> Result<HookEventName, DeclareError> {
+    match source {
+        HookSource::Project => events.declare_provisionally(&definition),
+        _ => events.declare(definition),
+    }
+}
