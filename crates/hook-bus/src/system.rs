@@ -573,6 +573,8 @@ impl HookSystem {
             let left = deadline.saturating_sub(begun.elapsed());
             let _ = tokio::time::timeout(left, runner.tasks().wait()).await;
             runner.end_background();
+            // Last, since hooks that nothing waits for may call them.
+            runner.close_workers().await;
         }
         self.clean_up().await;
     }

@@ -79,6 +79,18 @@ pub enum HookFailure {
         /// What is missing.
         service: &'static str,
     },
+    /// A hook that stays alive could not be asked, or did not live to answer.
+    #[error("{reason}")]
+    Live {
+        /// What became of it.
+        reason: String,
+    },
+    /// A hook that stays alive says that it failed.
+    #[error("it failed, and says: {message}")]
+    Reported {
+        /// What it says.
+        message: String,
+    },
     /// What settings say of a guard cannot be read.
     #[error("its settings cannot be read: {reason}")]
     Unreadable {

@@ -61,6 +61,7 @@
 //! | --- | --- |
 //! | `files` | reading, writing and finding files |
 //! | `text` | text from outside, as people and logs are shown it |
+//! | `lines` | reading lines of bytes, with a limit |
 //! | [`failure`] | what can go wrong |
 //! | [`json`] | JSON that is carried as text, and reading it into types |
 //! | `redact` | keeping secrets out of what is written down |
@@ -93,6 +94,9 @@ mod javascript;
 pub mod json;
 #[doc(hidden)]
 pub mod language;
+#[cfg(feature = "run")]
+#[doc(hidden)]
+pub mod lines;
 #[doc(hidden)]
 pub mod matcher;
 pub mod model;

@@ -143,6 +143,8 @@ impl HookEventHandler {
             // Functions wait for no permit and have no environment of their own.
             nesting: Nesting::default(),
             session_env: SessionEnv::default(),
+            correlation: None,
+            host: None,
             asked_again: false,
         };
         if plan.is_inline() {
@@ -165,6 +167,7 @@ impl HookEventHandler {
             return Served::Done(door.fail(&plan, no_runtime()));
         }
         let cancel = control.cancel.clone().unwrap_or_default();
+        let correlation = Some(door.id.as_str().into());
         let run = Run {
             engine: Arc::clone(engine),
             id: door.id,
@@ -173,6 +176,7 @@ impl HookEventHandler {
             scope: RunScope {
                 cancel: cancel.clone(),
                 nesting: Nesting::here(),
+                correlation,
                 session_env: self.sessions.env(&session),
                 ..scope
             },

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use hook_core::lines::Room;
+
 /// How many bytes of unfinished lines a server holds for all of its clients, beyond [`FREE`] for
 /// each: two lines of the longest kind.
 const TOTAL: usize = 2 * super::MAX_LINE;
@@ -38,11 +40,10 @@ impl HeldAllowance {
     pub(super) fn of(allowance: &LineAllowance) -> Self {
         Self { allowance: allowance.clone(), bytes: 0 }
     }
+}
 
-    /// Holds room for an unfinished line of that length, and gives back what is more. False where
-    /// other clients hold too much; then this one holds what it did.
-    #[must_use]
-    pub(super) fn hold(&mut self, line: usize) -> bool {
+impl Room for HeldAllowance {
+    fn hold(&mut self, line: usize) -> bool {
         let wanted = line.saturating_sub(FREE);
         let fits = match wanted.checked_sub(self.bytes) {
             Some(more) => self.allowance.take(more),

@@ -6,7 +6,6 @@ mod ask;
 mod bridge;
 mod client;
 mod greeting;
-mod lines;
 mod message;
 mod queues;
 #[cfg(unix)]
@@ -17,7 +16,7 @@ mod tail;
 pub use ask::{AskError, Expected, ask};
 pub use bridge::BridgeMessage;
 pub use client::{ClientEnd, serve_client};
-pub use lines::{Line, LineReader, MAX_LINE};
+pub use hook_core::lines::{Line, LineReader, MAX_LINE};
 pub use message::ClientMessage;
 #[cfg(unix)]
 pub use socket::{MAX_CLIENTS, SocketError, SocketServer, connect, socket_of};

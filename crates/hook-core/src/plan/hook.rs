@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::switched_off::SwitchedOff;
 use crate::failure::HookFailure;
 use crate::matcher::Matcher;
-use crate::run::{CommandIdentity, HookSpec, HookStart, TrustCheck};
+use crate::run::{CommandIdentity, HookSpec, HookStart, TrustCheck, WorkerStatus};
 use crate::settings::{HookSource, Place, TimeoutOrigin};
 use crate::trust::Trust;
 
@@ -88,6 +88,11 @@ impl Hook {
 
     pub(super) fn is_trusted(&self) -> bool {
         self.trust.is_given()
+    }
+
+    /// How the worker is that it calls, if it calls one.
+    pub fn worker_status(&self) -> Option<WorkerStatus> {
+        self.executor.worker().map(|worker| worker.status())
     }
 
     /// How it is started.

@@ -55,7 +55,10 @@ impl<'f> HookMaker<'f> {
         let executor = match (&entry.unreadable, &entry.home) {
             (Some(why), _) => self.executors.unreadable(&entry.command, why),
             (None, Some(home)) => self.executors.home_executor(&entry.command, home),
-            (None, None) => self.executors.executor(&entry.command, &entry.env),
+            (None, None) => match &entry.worker {
+                Some(rules) => self.executors.worker(entry, rules, &file.source, &trust),
+                None => self.executors.executor(&entry.command, &entry.env),
+            },
         };
         let (event, name) = (entry.event, entry.name.as_deref());
         let spec = HookSpec {
@@ -137,9 +140,7 @@ pub(super) fn of_missing(guard: &MissingGuard, runner: &Runner) -> Option<Hook> 
 }
 
 pub(super) fn of_handler(handler: &HandlerHook, runner: &Runner) -> Hook {
-    let matching = handler.event.row().matching;
-    let (matcher, problems) =
-        Matcher::compile(handler.matcher.clone(), matching, handler.fail_behavior);
+    let (matcher, problems) = handler.compiled_matcher();
     let (event, name) = (handler.event, Some(&*handler.name));
     let timeout = handler.timeout.unwrap_or(runner.limits().timeout);
     let executor = runner.handler(handler);

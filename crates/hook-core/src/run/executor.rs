@@ -3,17 +3,21 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::BoxFuture;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
 use super::answer::Answer;
+use super::live::HostServices;
 use super::nesting::Nesting;
 use super::report::ProcessReport;
 use super::running::RunningHook;
 use super::session_env::SessionEnv;
 use super::slots::Slot;
+use super::worker::Worker;
 use crate::event::input::HookInput;
 use crate::failure::HookFailure;
 
@@ -31,6 +35,10 @@ pub enum HookKind {
     Agent,
     /// A tool of an MCP server, for a hook of another agent.
     McpTool,
+    /// A process of the engine's that stays alive and is called.
+    Worker,
+    /// A hook of a client, which is called over its connection.
+    Registered,
     /// A function of the host, called where the event is served.
     Inline,
     /// A future of the host, on a task of its own.
@@ -49,6 +57,8 @@ impl HookKind {
             Self::Prompt => "prompt",
             Self::Agent => "agent",
             Self::McpTool => "mcp_tool",
+            Self::Worker => "worker",
+            Self::Registered => "registered",
             Self::Inline => "inline",
             Self::Async => "async",
             Self::Blocking => "blocking",
@@ -70,6 +80,8 @@ pub enum HookStart<'h> {
     Shell(&'h Path),
     /// As a request to a server.
     Posted,
+    /// Not for each event: it stays alive and is called.
+    Called,
     /// Not at all, since its host lacks this.
     Missing(&'h str),
 }
@@ -82,6 +94,7 @@ impl HookStart<'_> {
             Self::Direct => "direct",
             Self::Shell(_) => "shell",
             Self::Posted => "http",
+            Self::Called => "called",
             Self::Missing(_) => "missing",
         }
     }
@@ -100,6 +113,10 @@ pub(crate) struct HookCall {
     pub(crate) depth: u32,
     /// What hooks set for later ones of the session, and how far this one is trusted.
     pub(crate) session_env: (SessionEnv, u8),
+    /// The request that it is run for, where that is known.
+    pub(crate) correlation: Option<Arc<str>>,
+    /// What whoever asked does for hooks.
+    pub(crate) host: Option<Arc<dyn HostServices>>,
 }
 
 /// Permits to run; held until the process is gone or the thread is free.
@@ -110,6 +127,8 @@ pub(crate) struct Slots {
     pub(crate) of_source: Option<Slot>,
     /// Of the engine.
     pub(crate) of_engine: Option<Slot>,
+    /// Of the conversation that it is called in.
+    pub(crate) of_session: Option<OwnedSemaphorePermit>,
     /// What tells requests of the process from others.
     pub(crate) running: Option<RunningHook>,
 }
@@ -148,6 +167,21 @@ pub(crate) struct CommandIdentity<'h> {
     pub(crate) project: &'h Path,
     /// What the event is called at home, of a hook of another agent.
     pub(crate) home_event: Option<&'h str>,
+    /// Whether it is a worker's.
+    pub(crate) is_worker: bool,
+}
+
+/// What a hook waits for before its time begins.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Permits<'e> {
+    /// Nothing.
+    None,
+    /// A slot for a process, or for what costs as much.
+    Process,
+    /// A thread for a function that may block.
+    Blocking,
+    /// One of the calls that may go on in a conversation.
+    Session(&'e Arc<Semaphore>),
 }
 
 /// What runs a hook.
@@ -160,6 +194,16 @@ pub(crate) trait HookExecutor: fmt::Debug + Send + Sync {
     /// How it is started.
     fn start(&self) -> HookStart<'_> {
         HookStart::InProcess
+    }
+
+    /// What it waits for before its time begins.
+    fn permits(&self) -> Permits<'_> {
+        Permits::None
+    }
+
+    /// The worker that it calls, if it calls one.
+    fn worker(&self) -> Option<&Arc<Worker>> {
+        None
     }
 
     /// What it runs, if that can be compared; functions of the host cannot.

@@ -6,9 +6,13 @@ use super::command::{CommandContext, CommandExecutor};
 use super::executor::HookExecutor;
 #[cfg(feature = "http")]
 use super::http::HttpExecutor;
+use super::live::{LiveExecutor, LiveSession};
 use super::slots::SlotQueue;
 use super::unserved::{Unreadable, Unserved};
+use super::worker::{WorkerTerms, Workers};
 use crate::language::{HomeCommand, HomeHook};
+use crate::settings::{EnvironmentRules, HookEntry, HookSource, WorkerRules};
+use crate::trust::Trust;
 
 /// Makes executors for the hooks of one source.
 #[derive(Debug)]
@@ -16,6 +20,9 @@ pub(crate) struct ExecutorMaker {
     pub(super) context: Arc<CommandContext>,
     #[cfg(feature = "http")]
     pub(super) client: Arc<super::http::Client>,
+    pub(super) workers: Arc<Workers>,
+    /// What of the host's environment the source's hooks get.
+    pub(super) rules: EnvironmentRules,
     pub(crate) slots: Option<Arc<SlotQueue>>,
 }
 
@@ -28,6 +35,29 @@ impl ExecutorMaker {
     ) -> Arc<dyn HookExecutor> {
         let context = Arc::clone(&self.context);
         Arc::new(CommandExecutor::new(command.to_owned(), env.to_vec(), context))
+    }
+
+    /// What calls a worker of ours.
+    pub(crate) fn worker(
+        &self,
+        entry: &HookEntry,
+        rules: &WorkerRules,
+        source: &HookSource,
+        trust: &Trust,
+    ) -> Arc<dyn HookExecutor> {
+        let terms = WorkerTerms {
+            command: entry.command.clone(),
+            env: entry.env.clone(),
+            environment: self.rules.clone(),
+            rules: rules.clone(),
+            source: source.clone(),
+            granted: trust.fingerprint().map(str::to_owned),
+        };
+        let worker = self.workers.get(terms, &self.context);
+        let (label, id) = (&entry.command, entry.display_name());
+        let session = LiveSession::Worker(worker);
+        let running = &self.context.running;
+        Arc::new(LiveExecutor::new(label, id, entry.event, None, session, running))
     }
 
     /// What runs a hook of another agent, which is shown as `label`.

@@ -7,6 +7,8 @@
 //! | `executor` | what can run a hook: the trait |
 //! | `command` | commands: which program, where, with what around it, and what it wrote |
 //! | `handler` | functions of the host; those that may block |
+//! | `live` | hooks that stay alive and are called: the conversation with one, whoever carries it |
+//! | `worker` | processes of the engine's that are called |
 //! | `http` | servers that are asked, as hooks of other agents may be |
 //! | `unserved` | hooks that need what this host does not have |
 //! | `maker` | which of these runs a hook of settings |
@@ -30,6 +32,7 @@ mod handler;
 mod http;
 mod identity;
 mod limits;
+mod live;
 mod maker;
 mod nesting;
 mod report;
@@ -46,6 +49,7 @@ mod termination;
 mod threads;
 mod tree;
 mod unserved;
+mod worker;
 
 pub use answer::Answer;
 pub use command::RunnerError;
@@ -54,6 +58,10 @@ pub use executor::{HookKind, HookStart};
 pub use handler::{HandlerError, HandlerHook, HandlerResult, TypedResult};
 pub use identity::HookIdentity;
 pub use limits::{RunnerHost, RunnerLimits};
+pub use live::{
+    CallSession, Carrier, FromHook, HostCall, HostCallError, HostServices, MAX_LIVE_LINE, Said,
+    ToHook, Told, Unreadable, WorkerHook, without_ui,
+};
 pub(crate) use maker::ExecutorMaker;
 pub use nesting::Nesting;
 pub use report::{Captured, ProcessReport};
@@ -68,3 +76,4 @@ pub(crate) use spec::{MAX_BACKGROUND, TrustCheck, background};
 pub use started::RunnerGone;
 pub(crate) use started::StartedHook;
 pub use tree::EndSignal;
+pub use worker::{Worker, WorkerStatus};

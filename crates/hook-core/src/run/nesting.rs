@@ -2,8 +2,21 @@
 
 use std::cell::Cell;
 
+use crate::failure::HookFailure;
+
 /// How deep hooks may start engines that run hooks.
 pub(super) const MAX_DEPTH: u32 = 8;
+
+/// Whether a hook may run that so many hooks wait for.
+///
+/// # Errors
+/// When hooks are nested too deep.
+pub(super) fn check(depth: u32) -> Result<(), HookFailure> {
+    match depth {
+        ..=MAX_DEPTH => Ok(()),
+        depth => Err(HookFailure::TooDeep { depth }),
+    }
+}
 
 thread_local! {
     /// That of events fired on this thread: by the handler that runs on it, if one does.

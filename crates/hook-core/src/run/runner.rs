@@ -14,7 +14,7 @@ use super::answer::Answer;
 use super::command::{CommandContext, HostEnvironment, RunnerError, Shell, ignores_child_signal};
 use super::executor::{Execution, HookCall, HookExecutor, HookKind, Slots};
 use super::finish::{Timing, Told, finish};
-use super::handler::{BlockingHandlers, HandlerExecutor, HandlerHook};
+use super::handler::{BlockingHandlers, HandlerHook};
 use super::limits::{RunnerHost, RunnerLimits};
 use super::maker::ExecutorMaker;
 use super::result::HookExecutionResult;
@@ -27,6 +27,7 @@ use super::supervise::supervise;
 use super::termination::EngineTasks;
 use super::threads::Threads;
 use super::tree::{EndSignal, Sweeper};
+use super::worker::Workers;
 use crate::event::input::HookInput;
 use crate::failure::HookFailure;
 use crate::settings::HooksConfig;
@@ -42,6 +43,7 @@ pub struct Runner {
     tasks: EngineTasks,
     blocking: Arc<BlockingHandlers>,
     threads: Arc<Threads>,
+    workers: Arc<Workers>,
     #[cfg(feature = "http")]
     client: Arc<super::http::Client>,
     /// Cancelled when hooks are to end that nothing waits for.
@@ -89,6 +91,7 @@ impl Runner {
             #[cfg(feature = "http")]
             client: Arc::new(super::http::Client::new(Arc::clone(&threads))),
             threads,
+            workers: Arc::default(),
             background,
             in_background: Arc::default(),
             ended_in_background: AtomicUsize::new(0),
@@ -109,6 +112,8 @@ impl Runner {
         ExecutorMaker {
             #[cfg(feature = "http")]
             client: Arc::clone(&self.client),
+            workers: Arc::clone(&self.workers),
+            rules: config.environment.clone(),
             context: Arc::new(CommandContext {
                 shell: self.shell.clone(),
                 environment,
@@ -136,7 +141,15 @@ impl Runner {
     }
 
     pub(crate) fn handler(&self, handler: &HandlerHook) -> Arc<dyn HookExecutor> {
-        Arc::new(HandlerExecutor::new(handler, &self.blocking))
+        handler.executor(&self.blocking, &self.running)
+    }
+
+    /// Ends all workers, and waits until each is gone or was left to the [tasks](Self::tasks). None is
+    /// started any more.
+    #[doc(hidden)]
+    pub async fn close_workers(&self) {
+        self.workers.close();
+        self.tasks.workers.wait().await;
     }
 
     /// The command hooks that run now.
@@ -192,6 +205,8 @@ impl Runner {
                 nesting: scope.nesting,
                 depth: scope.depth,
                 session_env: Default::default(),
+                correlation: None,
+                host: None,
             };
             let Execution::Done(run) = hook.executor.execute(call) else {
                 // Only the other kinds are running after `execute`.

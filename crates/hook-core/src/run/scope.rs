@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
+use super::live::HostServices;
 use super::nesting::Nesting;
 use super::result::HookExecutionResult;
 use super::session_env::SessionEnv;
@@ -54,6 +55,10 @@ pub struct RunScope {
     pub background: Background,
     /// What hooks set for later ones of the session.
     pub session_env: SessionEnv,
+    /// The request that they run for, where that is known.
+    pub correlation: Option<Arc<str>>,
+    /// What whoever asked does for hooks.
+    pub host: Option<Arc<dyn HostServices>>,
     /// Whether the hooks ran before and are asked once more (protocol.md §2, "Asking again").
     pub asked_again: bool,
 }

@@ -8,7 +8,7 @@ use futures::FutureExt;
 
 use super::answer::Answer;
 use super::consent;
-use super::executor::{Execution, HookCall, HookKind, Slots};
+use super::executor::{Execution, HookCall, Permits, Slots};
 use super::finish::{Timing, Told, finish};
 use super::handler::BlockingHandlers;
 use super::result::HookExecutionResult;
@@ -30,17 +30,22 @@ pub(super) async fn supervise(
     queued_at: Instant,
 ) -> HookExecutionResult {
     let permits = async {
-        match hook.kind() {
-            // A request holds a place as a process does: of both there must not be any number.
-            HookKind::Command | HookKind::Http => {}
-            HookKind::Blocking => {
+        match hook.executor.permits() {
+            Permits::None => return Ok(Slots::default()),
+            Permits::Blocking => {
                 return blocking.acquire(scope.lane, scope.nesting, scope.depth).await;
             }
-            HookKind::Inline
-            | HookKind::Async
-            | HookKind::Prompt
-            | HookKind::Agent
-            | HookKind::McpTool => return Ok(Slots::default()),
+            Permits::Session(calls) => {
+                hook.executor.check_depth(scope.depth)?;
+                // A call that another one waits for must not wait for that one's end.
+                let of_session = match scope.depth {
+                    0 => Arc::clone(calls).acquire_owned().await.ok(),
+                    _ => None,
+                };
+                return Ok(Slots { of_session, ..Slots::default() });
+            }
+            // A request holds a place as a process does: of both there must not be any number.
+            Permits::Process => {}
         }
         hook.executor.check_depth(scope.depth)?;
         // The narrower queue first, so that a source at its limit does not fill the engine's.
@@ -53,7 +58,7 @@ pub(super) async fn supervise(
             true => None,
             false => slots.acquire(scope.lane, scope.depth).await,
         };
-        Ok(Slots { of_source, of_engine, running: None })
+        Ok(Slots { of_source, of_engine, ..Slots::default() })
     };
     let trusted_permits = async {
         let slots = permits.await?;
@@ -86,7 +91,9 @@ pub(super) async fn supervise(
     let cancel = scope.cancel.clone();
     let (timeout, RunScope { nesting, depth, .. }) = (hook.timeout, scope.clone());
     let session_env = (scope.session_env.clone(), hook.trust_rank);
-    let call = HookCall { input, timeout, cancel, slots, nesting, depth, session_env };
+    let (correlation, host) = (scope.correlation.clone(), scope.host.clone());
+    let call =
+        HookCall { input, timeout, cancel, slots, nesting, depth, session_env, correlation, host };
     let executor = Arc::clone(&hook.executor);
     let running = AssertUnwindSafe(async move {
         match executor.execute(call) {

@@ -31,6 +31,8 @@ pub(super) struct Leaving {
 pub(super) struct EngineTasks {
     /// Runs in progress and clean-ups.
     pub(super) tracker: TaskTracker,
+    /// Processes that stay alive.
+    pub(super) workers: TaskTracker,
     /// Cancelled when no process is to be given a grace any more.
     pub(super) impatient: CancellationToken,
     /// How processes are told to end: an [`EndSignal`].
@@ -41,10 +43,17 @@ pub(super) struct EngineTasks {
 
 impl EngineTasks {
     pub(super) fn new(sweeper: Sweeper) -> Self {
-        let tracker = TaskTracker::new();
+        let (tracker, workers) = (TaskTracker::new(), TaskTracker::new());
         // A closed tracker takes tasks all the same, and can be waited for by anybody at any time.
         tracker.close();
-        Self { tracker, impatient: CancellationToken::new(), signal: Arc::default(), sweeper }
+        workers.close();
+        Self {
+            tracker,
+            workers,
+            impatient: CancellationToken::new(),
+            signal: Arc::default(),
+            sweeper,
+        }
     }
 
     /// From now on processes are told to end by that signal.

@@ -126,7 +126,7 @@ impl Default for HooksConfig {
 /// or the engine's own list (`BASH_ENV`, `ENV`, `SHELLOPTS`, `BASHOPTS`, `BASH_FUNC_*`) would
 /// remove.
 #[doc(hidden)]
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Hash, Eq)]
 pub struct EnvironmentRules {
     /// Names that stay.
     pub allow: Vec<String>,
@@ -134,7 +134,25 @@ pub struct EnvironmentRules {
     pub deny: Vec<String>,
 }
 
-/// One command hook as it was written down.
+/// How long a worker lives.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct WorkerRules {
+    /// Whether it is started when the settings are read, and not at its first call.
+    pub eager: bool,
+    /// How long it may take until it says that it is ready; 10 seconds by default.
+    pub start_timeout: Duration,
+    /// How long it is kept while nobody calls it; for ever by default.
+    pub idle_timeout: Option<Duration>,
+}
+
+impl Default for WorkerRules {
+    fn default() -> Self {
+        Self { eager: false, start_timeout: Duration::from_secs(10), idle_timeout: None }
+    }
+}
+
+/// One hook as it was written down.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HookEntry {
     /// The event it listens to.
@@ -166,6 +184,8 @@ pub struct HookEntry {
     pub data: Vec<String>,
     /// What holds for all hooks of its file.
     pub config: Arc<HooksConfig>,
+    /// How long its process lives, if it is a worker, which stays alive and is called.
+    pub worker: Option<WorkerRules>,
     /// Where the entry stands.
     pub place: Place,
     pub(crate) spans: HookSpans,

@@ -208,13 +208,18 @@ pub static MATCHER_FIELDS: [Field; 4] = [
 ];
 
 /// Fields of a hook.
-pub static HOOK_FIELDS: [Field; 11] = [
-    Field::required("type", Kind::Word("command"), "What the hook is: a command."),
+pub static HOOK_FIELDS: [Field; 14] = [
+    Field::required(
+        "type",
+        Kind::Words(&["command", "worker"]),
+        "What the hook is: a command that is run for each event, or a worker: a command that stays alive \
+         and answers calls.",
+    ),
     Field::required(
         "command",
         Kind::NotBlank,
         "The shell command that is run. The event's input comes on its standard input; exit code 2 \
-         denies, and standard error says why.",
+         denies, and standard error says why. A worker gets calls there, and answers on standard output.",
     ),
     Field::optional(
         "name",
@@ -256,6 +261,23 @@ pub static HOOK_FIELDS: [Field; 11] = [
         "[]",
         "Files of the project that the command only reads as data, as patterns such as `docs/**`: \
          a change to them needs no new trust.",
+    ),
+    Field::with_default(
+        "start",
+        Kind::Words(&["lazy", "eager"]),
+        "\"lazy\"",
+        "Of a worker: whether it is started at its first call, or when the settings are read.",
+    ),
+    Field::with_default(
+        "startTimeout",
+        MILLISECONDS,
+        "10000",
+        "Of a worker: how long it may take until it says that it is ready, in milliseconds.",
+    ),
+    Field::optional(
+        "idleTimeout",
+        MILLISECONDS,
+        "Of a worker: how long it is kept while nobody calls it, in milliseconds; for ever by default.",
     ),
     Field::optional(
         "language",

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::audit_level::AuditLevel;
 use super::definition::{
     DEFAULT_PRIORITY, EnvironmentRules, FailBehavior, FileSpans, HookEntry, HookSpans, HooksConfig,
-    SettingsFile, TimeoutOrigin,
+    SettingsFile, TimeoutOrigin, WorkerRules,
 };
 use super::document::{Document, Field, Node};
 use super::fields::{
@@ -593,6 +593,7 @@ impl<'t> Reader<'t> {
             is_async: false,
             env: Vec::new(),
             data: Vec::new(),
+            worker: None,
             config: Arc::clone(&self.config),
             place: self.document.place(node),
             spans: HookSpans { matcher: definition.matcher_at.clone(), ..HookSpans::default() },
@@ -600,6 +601,7 @@ impl<'t> Reader<'t> {
             unreadable: None,
         };
         let (mut kind, mut is_async) = (None, None);
+        let mut of_worker: Vec<&Field> = Vec::new();
         for field in &fields {
             match field.name.as_str() {
                 "type" => kind = Some((self.text(&field.value, SKIPPED)?, field.value.clone())),
@@ -626,6 +628,7 @@ impl<'t> Reader<'t> {
                 "priority" => hook.priority = self.priority(&field.value, definition.priority),
                 "env" => hook.env = self.environment_of_hook(&field.value),
                 "data" => hook.data = self.texts(&field.value),
+                "start" | "startTimeout" | "idleTimeout" => of_worker.push(field),
                 name if field::has(&DEFINITION_FIELDS, name) => {
                     let message = format!("`{name}` has no effect in a hook; it was ignored");
                     let remedy = format!("move `{name}` to the definition around the hook");
@@ -638,17 +641,30 @@ impl<'t> Reader<'t> {
             }
         }
         match kind {
-            Some((kind, _)) if kind == "command" => {}
+            Some((kind, _)) if kind == "command" => {
+                for field in of_worker {
+                    let message = format!("`{}` has no effect but in a worker", field.name);
+                    let remedy =
+                        "write \"type\": \"worker\" where the command stays alive and answers \
+                                  calls"
+                            .to_owned();
+                    self.document.misplaced_name(Rule::UnknownKey, field, message, None, remedy);
+                }
+            }
+            Some((kind, _)) if kind == "worker" => {
+                hook.worker = Some(self.worker_rules(&of_worker));
+            }
             Some((kind, value)) => {
                 let message = format!(
-                    "unknown hook type `{}`, expected `command`; {SKIPPED}",
+                    "unknown hook type `{}`, expected `command` or `worker`; {SKIPPED}",
                     shortened(&kind)
                 );
                 self.document.report(Rule::UnknownType, &value, message);
                 return None;
             }
             None => {
-                let message = format!("the hook has no `type`, expected `command`; {SKIPPED}");
+                let message =
+                    format!("the hook has no `type`, expected `command` or `worker`; {SKIPPED}");
                 self.document.report(Rule::MissingType, node, message);
                 return None;
             }
@@ -667,6 +683,32 @@ impl<'t> Reader<'t> {
             hook.is_async = false;
         }
         Some(hook)
+    }
+
+    fn worker_rules(&mut self, fields: &[&Field]) -> WorkerRules {
+        let mut rules = WorkerRules::default();
+        for field in fields {
+            match field.name.as_str() {
+                "start" => match self.text(&field.value, "it was ignored").as_deref() {
+                    Some("eager") => rules.eager = true,
+                    Some("lazy") | None => {}
+                    Some(other) => {
+                        let found = shortened(other);
+                        let message = format!(
+                            "expected \"eager\" or \"lazy\", found `{found}`; it starts at its first \
+                             call"
+                        );
+                        self.document.report(Rule::WrongType, &field.value, message);
+                    }
+                },
+                "startTimeout" => {
+                    let timeout = self.timeout(&field.value);
+                    rules.start_timeout = timeout.unwrap_or(rules.start_timeout);
+                }
+                _ => rules.idle_timeout = self.timeout(&field.value),
+            }
+        }
+        rules
     }
 
     fn environment_of_hook(&mut self, node: &Node) -> Vec<(String, String)> {
@@ -857,7 +899,7 @@ mod tests {
             ),
             (
                 hook(r#""type":"plugin","command":"x""#),
-                "s.json:1:43: error: hooks.BeforeTool[0].hooks[0].type: unknown hook type `plugin`, expected `command`; the hook was skipped",
+                "s.json:1:43: error: hooks.BeforeTool[0].hooks[0].type: unknown hook type `plugin`, expected `command` or `worker`; the hook was skipped",
             ),
             (
                 hook(r#""type":"command","command":7"#),

@@ -81,6 +81,7 @@ pub(super) fn entry(
         is_async: entry.is_async && !entry.blocks_on_failure,
         env: entry.hook.variables.clone(),
         data: Vec::new(),
+        worker: None,
         config: Arc::clone(config),
         place: document.place_at(entry.at, entry.path),
         spans: HookSpans::default(),

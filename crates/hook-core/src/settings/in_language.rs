@@ -244,6 +244,7 @@ impl Reader<'_> {
             is_async: false,
             env: Vec::new(),
             data: Vec::new(),
+            worker: None,
             config: Arc::clone(&self.config),
             place: self.document.place(node),
             spans: HookSpans::default(),

@@ -40,7 +40,7 @@ pub use all_files::{audit_level, redaction, registration_limits, starts_server};
 pub use audit_level::AuditLevel;
 pub use definition::{
     DEFAULT_PRIORITY, EnvironmentRules, FailBehavior, HookEntry, HooksConfig, SettingsFile,
-    TimeoutOrigin,
+    TimeoutOrigin, WorkerRules,
 };
 pub(crate) use definition::{FileSpans, variables};
 pub use diagnostic::{Diagnostic, Place};

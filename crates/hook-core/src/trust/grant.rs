@@ -204,7 +204,9 @@ pub(super) fn terms(entry: &HookEntry) -> BTreeMap<String, String> {
     let said = |word: &str| Some(word.to_owned());
     let is_disabled = config.disabled.iter().any(|name| name == entry.display_name());
     let priority = (entry.priority != DEFAULT_PRIORITY).then(|| entry.priority.to_string());
-    let terms: [(&str, Option<String>); 11] = [
+    let worker = entry.worker.as_ref();
+    let idle = worker.and_then(|rules| rules.idle_timeout);
+    let terms: [(&str, Option<String>); 15] = [
         ("sequential", entry.sequential.then(|| "true".to_owned())),
         ("priority", priority),
         ("async", entry.is_async.then(|| "true".to_owned())),
@@ -221,6 +223,10 @@ pub(super) fn terms(entry: &HookEntry) -> BTreeMap<String, String> {
         ("environment.allow", list(&config.environment.allow)),
         ("environment.deny", list(&config.environment.deny)),
         ("data", list(&entry.data)),
+        ("type", worker.map(|_| "worker".to_owned())),
+        ("start", worker.filter(|rules| rules.eager).map(|_| "eager".to_owned())),
+        ("startTimeout", worker.map(|rules| rules.start_timeout.as_millis().to_string())),
+        ("idleTimeout", idle.map(|idle| idle.as_millis().to_string())),
         ("maxConcurrent", (config.max_concurrent > 0).then(|| config.max_concurrent.to_string())),
     ];
     let given = terms.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));

@@ -113,6 +113,14 @@ pub(crate) enum Trust {
 }
 
 impl Trust {
+    /// The fingerprint of what was agreed to, where that has to be looked at.
+    pub(crate) fn fingerprint(&self) -> Option<&str> {
+        match self {
+            Self::Checked(granted) => Some(&granted.fingerprint),
+            Self::Given | Self::Missing { .. } => None,
+        }
+    }
+
     pub(crate) fn is_given(&self) -> bool {
         !matches!(self, Self::Missing { .. })
     }

@@ -23,7 +23,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::LineReader;
-use super::allowance::LineAllowance;
+use super::allowance::{HeldAllowance, LineAllowance};
 use super::client::{ClientEnd, serve_until_gone};
 use super::message::refused;
 use crate::system::HookSystem;
@@ -180,7 +180,7 @@ impl Clients {
         let allowance = self.allowance.clone();
         self.tasks.spawn(async move {
             let (reader, writer) = stream.into_split();
-            let lines = LineReader::within(reader, &allowance);
+            let lines = LineReader::new(reader).within(HeldAllowance::of(&allowance));
             serve_until_gone(&system, lines, writer, &stop, group, hung_up(watched)).await
         });
     }

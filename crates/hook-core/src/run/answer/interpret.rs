@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use crate::event::HookEventName;
 use crate::event::output::{Decision, HookOutput, Invalid, PolicyDecision, Reading};
 use crate::failure::{HookFailure, InvalidAnswer};
-use crate::json::{JsonError, JsonKind, RawJson};
+use crate::json::{JsonError, JsonKind, RawJson, RawObject};
 use crate::run::report::Captured;
 use crate::text::shortened;
 
@@ -54,6 +54,14 @@ impl Answer {
     pub(crate) fn of_handler(event: HookEventName, output: Option<HookOutput>) -> Self {
         let mut answer = Self::default();
         answer.output = output.map(|output| answer.take(output.checked(event)));
+        answer
+    }
+
+    /// What a hook answered that gives its answer as an object.
+    pub(in crate::run) fn of_object(event: HookEventName, object: &RawObject) -> Self {
+        let mut answer = Self::default();
+        let reading = Reading::of(object.as_raw().to_entries(), Some(event));
+        answer.output = Some(answer.take(reading));
         answer
     }
 

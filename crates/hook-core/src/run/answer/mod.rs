@@ -6,7 +6,6 @@ mod noise;
 mod printed;
 mod signs;
 
-#[cfg(feature = "http")]
 pub(super) use home::home_answer;
 pub(super) use home::interpret_home;
 pub use interpret::Answer;

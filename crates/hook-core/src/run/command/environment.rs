@@ -97,6 +97,19 @@ impl HostEnvironment {
         host.chain(session).chain(run.map(|(name, value)| (OsStr::new(name), value))).chain(own)
     }
 
+    /// All variables that no event changes, for a process that outlives one; its own last.
+    pub(in crate::run) fn lasting_variables<'a>(
+        &'a self,
+        run: &'a RunVariables<'a>,
+        hook: &'a [(String, String)],
+    ) -> impl Iterator<Item = (&'a OsStr, &'a OsStr)> {
+        let project = PROJECT_DIRECTORY.map(|name| (name, self.project.as_os_str()));
+        let run = [(DEPTH, OsStr::new(run.depth)), (RUN_TOKEN, OsStr::new(run.token))];
+        let host = self.variables.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()));
+        host.chain(project.into_iter().chain(run).map(|(name, value)| (OsStr::new(name), value)))
+            .chain(hook.iter().map(|(name, value)| (OsStr::new(name), OsStr::new(value))))
+    }
+
     /// All variables for one event, the hook's own last.
     pub(in crate::run) fn variables<'a>(
         &'a self,

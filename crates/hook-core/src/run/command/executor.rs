@@ -16,10 +16,10 @@ use crate::json::RawObject;
 use crate::language::{HomeHook, Launch, Place};
 use crate::run::answer::{Ending, interpret, interpret_home};
 use crate::run::executor::{
-    CommandIdentity, Execution, HookCall, HookExecutor, HookKind, HookStart, Run,
+    CommandIdentity, Execution, HookCall, HookExecutor, HookKind, HookStart, Permits, Run,
 };
 use crate::run::limits::RunnerLimits;
-use crate::run::nesting::MAX_DEPTH;
+use crate::run::nesting;
 use crate::run::report::ProcessReport;
 use crate::run::running::{RunningHook, RunningHooks};
 use crate::run::termination::EngineTasks;
@@ -43,10 +43,7 @@ impl CommandContext {
     /// # Errors
     /// When hooks are nested too deep.
     pub(in crate::run) fn check_depth(&self, depth: u32) -> Result<(), HookFailure> {
-        match self.environment.depth.saturating_add(depth) {
-            ..=MAX_DEPTH => Ok(()),
-            depth => Err(HookFailure::TooDeep { depth }),
-        }
+        nesting::check(self.environment.depth.saturating_add(depth))
     }
 }
 
@@ -111,6 +108,10 @@ impl HookExecutor for CommandExecutor {
         &self.program.command
     }
 
+    fn permits(&self) -> Permits<'_> {
+        Permits::Process
+    }
+
     fn start(&self) -> HookStart<'_> {
         match &self.program.direct {
             Some(_) => HookStart::Direct,
@@ -128,6 +129,7 @@ impl HookExecutor for CommandExecutor {
             env: variables(env),
             project: &context.environment.project,
             home_event: home.as_ref().map(|home| &*home.event),
+            is_worker: false,
         })
     }
 

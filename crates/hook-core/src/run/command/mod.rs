@@ -8,5 +8,5 @@ mod executor;
 mod process;
 
 pub use environment::RunnerError;
-pub(super) use environment::{HostEnvironment, Shell, ignores_child_signal};
+pub(super) use environment::{HostEnvironment, RunVariables, Shell, ignores_child_signal};
 pub(super) use executor::{CommandContext, CommandExecutor};

@@ -78,7 +78,7 @@ impl BlockingHandlers {
 
     /// Runs a handler on a thread until its answer, its timeout or its cancellation.
     pub(in crate::run) async fn run(&self, function: Arc<Plain>, call: HookCall) -> Run {
-        let HookCall { input, timeout, cancel, slots, nesting, depth: _, session_env: _ } = call;
+        let HookCall { input, timeout, cancel, slots, nesting, .. } = call;
         let event = input.event();
         let (sender, receiver) = oneshot::channel();
         let permit = Arc::new(Permit(Mutex::new(Some(slots))));

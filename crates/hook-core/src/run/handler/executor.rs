@@ -7,25 +7,47 @@ use std::sync::Arc;
 use futures::FutureExt;
 
 use super::blocking::BlockingHandlers;
-use super::function::{Async, Function, answer, expired};
+use super::function::{Async, Called, Function, Plain, answer, expired};
 use super::hook::HandlerHook;
 use crate::run::answer::Answer;
-use crate::run::executor::{Execution, HookCall, HookExecutor, HookKind, Run};
+use crate::run::executor::{Execution, HookCall, HookExecutor, HookKind, Permits, Run};
+use crate::run::live::{LiveExecutor, LiveSession};
+use crate::run::running::RunningHooks;
 
-/// What runs a handler.
-pub(in crate::run) struct HandlerExecutor {
+/// What runs a function.
+struct HandlerExecutor {
     name: String,
-    function: Function,
-    blocking: Arc<BlockingHandlers>,
+    call: Call,
 }
 
-impl HandlerExecutor {
-    pub(in crate::run) fn new(handler: &HandlerHook, blocking: &Arc<BlockingHandlers>) -> Self {
-        Self {
-            name: handler.name.clone(),
-            function: handler.function.clone(),
-            blocking: Arc::clone(blocking),
-        }
+/// How a function is called.
+enum Call {
+    Inline(Arc<Plain>),
+    Async(Arc<Async>),
+    Blocking(Arc<Plain>, Arc<BlockingHandlers>),
+}
+
+impl HandlerHook {
+    /// What runs it.
+    pub(in crate::run) fn executor(
+        &self,
+        blocking: &Arc<BlockingHandlers>,
+        running: &Arc<RunningHooks>,
+    ) -> Arc<dyn HookExecutor> {
+        let name = self.name.clone();
+        let call = match &self.function {
+            Function::Inline(function) => Call::Inline(Arc::clone(function)),
+            Function::Async(function) => Call::Async(Arc::clone(function)),
+            Function::Blocking(function) => {
+                Call::Blocking(Arc::clone(function), Arc::clone(blocking))
+            }
+            Function::Called(Called { session, id, home }) => {
+                let session = LiveSession::Client(session.clone());
+                let live = LiveExecutor::new(&name, id, self.event, home.clone(), session, running);
+                return Arc::new(live);
+            }
+        };
+        Arc::new(HandlerExecutor { name, call })
     }
 }
 
@@ -37,10 +59,10 @@ impl fmt::Debug for HandlerExecutor {
 
 impl HookExecutor for HandlerExecutor {
     fn kind(&self) -> HookKind {
-        match self.function {
-            Function::Inline(_) => HookKind::Inline,
-            Function::Async(_) => HookKind::Async,
-            Function::Blocking(_) => HookKind::Blocking,
+        match self.call {
+            Call::Inline(_) => HookKind::Inline,
+            Call::Async(_) => HookKind::Async,
+            Call::Blocking(..) => HookKind::Blocking,
         }
     }
 
@@ -48,18 +70,25 @@ impl HookExecutor for HandlerExecutor {
         &self.name
     }
 
+    fn permits(&self) -> Permits<'_> {
+        match &self.call {
+            Call::Blocking(..) => Permits::Blocking,
+            Call::Inline(_) | Call::Async(_) => Permits::None,
+        }
+    }
+
     fn execute(&self, call: HookCall) -> Execution {
-        match &self.function {
-            Function::Inline(function) => {
+        match &self.call {
+            Call::Inline(function) => {
                 let finished = catch_unwind(AssertUnwindSafe(|| function(&call.input)));
                 Execution::Done(answer(call.input.event(), finished))
             }
-            Function::Async(function) => {
+            Call::Async(function) => {
                 let function = Arc::clone(function);
                 Execution::Running(run_async(function, call).boxed())
             }
-            Function::Blocking(function) => {
-                let (function, blocking) = (Arc::clone(function), Arc::clone(&self.blocking));
+            Call::Blocking(function, blocking) => {
+                let (function, blocking) = (Arc::clone(function), Arc::clone(blocking));
                 Execution::Running(async move { blocking.run(function, call).await }.boxed())
             }
         }

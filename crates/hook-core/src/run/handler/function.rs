@@ -10,8 +10,10 @@ use crate::event::HookEventName;
 use crate::event::input::HookInput;
 use crate::event::output::HookOutput;
 use crate::failure::{HookFailure, panic_message};
+use crate::language::HomeHook;
 use crate::run::answer::Answer;
 use crate::run::executor::Run;
+use crate::run::live::CallSession;
 
 /// What a handler returns: an output, nothing, or an error that counts as the hook's failure.
 pub type HandlerResult = Result<Option<HookOutput>, HandlerError>;
@@ -28,6 +30,17 @@ pub(super) enum Function {
     Inline(Arc<Plain>),
     Async(Arc<Async>),
     Blocking(Arc<Plain>),
+    Called(Called),
+}
+
+/// A hook that is called over a conversation.
+#[derive(Clone)]
+pub(super) struct Called {
+    pub(super) session: CallSession,
+    /// What it is called there.
+    pub(super) id: Arc<str>,
+    /// The words that it is told and answers in, if they are not ours.
+    pub(super) home: Option<Arc<HomeHook>>,
 }
 
 /// Waits for the end of the time that a handler has.

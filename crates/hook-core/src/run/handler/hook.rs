@@ -7,10 +7,12 @@ use std::time::Duration;
 
 use futures::FutureExt;
 
-use super::function::{Function, HandlerError, HandlerResult};
+use super::function::{Called, Function, HandlerError, HandlerResult};
 use crate::event::input::HookInput;
 use crate::event::{Event, HookEventName, TypedAnswer, TypedInput};
+use crate::language::HomeHook;
 use crate::matcher::{Matcher, MatcherProblem};
+use crate::run::live::CallSession;
 use crate::settings::{DEFAULT_PRIORITY, FailBehavior, MatcherDefinition};
 
 /// What a typed handler returns beside its answer: an error counts as the hook's failure.
@@ -141,6 +143,19 @@ impl HandlerHook {
         })
     }
 
+    /// A hook that is elsewhere and is called over a conversation, in which it has that id. With `home` it
+    /// is told and answers in the words of another agent.
+    #[doc(hidden)]
+    pub fn called(
+        event: HookEventName,
+        name: impl Into<String>,
+        id: &str,
+        session: CallSession,
+        home: Option<Arc<HomeHook>>,
+    ) -> Self {
+        Self::new(event, name, Function::Called(Called { session, id: id.into(), home }))
+    }
+
     fn new(event: HookEventName, name: impl Into<String>, function: Function) -> Self {
         Self {
             event,
@@ -217,8 +232,20 @@ impl HandlerHook {
     /// What its matcher cannot do; see [`Matcher::compile`].
     #[doc(hidden)]
     pub fn matcher_problems(&self) -> Vec<MatcherProblem> {
-        let matching = self.event.row().matching;
-        Matcher::compile(self.matcher.clone(), matching, self.fail_behavior).1
+        self.compiled_matcher().1
+    }
+
+    pub(crate) fn compiled_matcher(&self) -> (Matcher, Vec<MatcherProblem>) {
+        match &self.function {
+            // A text is compared as its home does.
+            Function::Called(Called { home: Some(home), .. }) if home.matcher.is_some() => {
+                (Matcher::of_home(self.matcher.clone(), Arc::clone(home)), Vec::new())
+            }
+            _ => {
+                let matching = self.event.row().matching;
+                Matcher::compile(self.matcher.clone(), matching, self.fail_behavior)
+            }
+        }
     }
 
     /// Whether it has a timeout of its own.

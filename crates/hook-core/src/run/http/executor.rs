@@ -13,7 +13,7 @@ use crate::language::{HomeHook, Place};
 use crate::run::answer::home_answer;
 use crate::run::command::CommandContext;
 use crate::run::executor::{
-    CommandIdentity, Execution, HookCall, HookExecutor, HookKind, HookStart, Run,
+    CommandIdentity, Execution, HookCall, HookExecutor, HookKind, HookStart, Permits, Run,
 };
 use crate::run::report::{Captured, ProcessReport};
 use crate::text::shortened;
@@ -55,6 +55,10 @@ impl HookExecutor for HttpExecutor {
         &self.hook.label
     }
 
+    fn permits(&self) -> Permits<'_> {
+        Permits::Process
+    }
+
     fn start(&self) -> HookStart<'_> {
         HookStart::Posted
     }
@@ -66,6 +70,7 @@ impl HookExecutor for HttpExecutor {
             env: Default::default(),
             project: &context.environment.project,
             home_event: Some(&home.event),
+            is_worker: false,
         })
     }
 

@@ -8,10 +8,10 @@ use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use super::signal::EndSignal;
 use super::sweeper::Sweeper;
 #[cfg(unix)]
-use super::unix::Group;
+use super::unix::{Group, LeaderEnd};
 use super::until::until;
 #[cfg(windows)]
-use super::windows::Group;
+use super::windows::{Group, LeaderEnd};
 
 /// A process that leads a tree of processes. Dropping it while the leader runs kills the tree: a
 /// runtime that ends leaves nothing behind.
@@ -19,6 +19,8 @@ use super::windows::Group;
 pub(in crate::run) struct ProcessTree {
     leader: Child,
     group: Group,
+    /// Tells of the leader's end, once somebody asked for it.
+    end: Option<LeaderEnd>,
 }
 
 impl ProcessTree {
@@ -32,7 +34,7 @@ impl ProcessTree {
         Group::prepare(&mut process);
         let leader = process.kill_on_drop(true).spawn()?;
         let group = Group::of(&leader);
-        Ok(Self { leader, group })
+        Ok(Self { leader, group, end: None })
     }
 
     /// The process group, where the system has those: its leader's id.
@@ -81,6 +83,23 @@ impl ProcessTree {
     /// Waits until the leader has ended, without reaping it, so that the tree can be signalled.
     pub(in crate::run) async fn leader_gone(&self) {
         until(|| !self.group.leader_runs(&self.leader)).await;
+    }
+
+    /// Waits until the leader has ended, without reaping it: as [`leader_gone`](Self::leader_gone), for
+    /// one that may run for a long time.
+    ///
+    /// # Cancellation
+    /// Dropping the future loses nothing.
+    pub(in crate::run) async fn leader_ended(&mut self) {
+        let leader = &self.leader;
+        self.end.get_or_insert_with(|| LeaderEnd::of(leader)).reached().await;
+        // Where nothing tells of it, or that was a mistake.
+        self.leader_gone().await;
+    }
+
+    /// How the leader ended, in words, without reaping it.
+    pub(in crate::run) fn how_it_ended(&self) -> String {
+        self.group.how_it_ended(&self.leader)
     }
 
     /// Waits until nothing of the tree runs any more.

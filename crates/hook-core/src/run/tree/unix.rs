@@ -6,10 +6,15 @@
 use rustix::process::{
     Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus, kill_process_group, waitid,
 };
+#[cfg(target_os = "linux")]
+use rustix::process::{PidfdFlags, pidfd_open};
+#[cfg(target_os = "linux")]
+use tokio::io::{Interest, unix::AsyncFd};
 use tokio::process::{Child, Command};
 
 use super::signal::EndSignal;
 use super::sweeper::Sweeper;
+use crate::failure::signal_name;
 
 /// The group of a child, which must be given with every call: signals go out only while it has not
 /// been reaped.
@@ -46,6 +51,17 @@ impl Group {
         matches!(look(leader), Ok(None))
     }
 
+    pub(super) fn how_it_ended(&self, leader: &Child) -> String {
+        let status = id(leader).and_then(|leader| look(leader).ok().flatten());
+        let code = status.as_ref().and_then(WaitIdStatus::exit_status);
+        let signal = status.as_ref().and_then(WaitIdStatus::terminating_signal);
+        match (code, signal) {
+            (Some(code), _) => format!("it exited with code {code}"),
+            (_, Some(signal)) => format!("it was ended by {}", signal_name(signal)),
+            _ => "it ended".to_owned(),
+        }
+    }
+
     /// Waits until no process of the group runs; on other systems than Linux for ever, so that the
     /// group has its whole grace.
     pub(super) async fn gone(&self, leader: &Child, sweeper: &Sweeper) {
@@ -53,6 +69,43 @@ impl Group {
             sweeper.gone(id.as_raw_nonzero().get()).await;
         }
     }
+}
+
+/// Tells of a leader's end.
+#[derive(Debug)]
+pub(super) struct LeaderEnd {
+    #[cfg(target_os = "linux")]
+    end: Option<AsyncFd<std::os::fd::OwnedFd>>,
+}
+
+#[cfg(target_os = "linux")]
+impl LeaderEnd {
+    #[expect(
+        deprecated,
+        reason = "the descriptor is owned, so it stays open for as long as this is there"
+    )]
+    pub(super) fn of(leader: &Child) -> Self {
+        let opened = id(leader).and_then(|id| pidfd_open(id, PidfdFlags::NONBLOCK).ok());
+        let end = opened.and_then(|fd| AsyncFd::with_interest(fd, Interest::READABLE).ok());
+        Self { end }
+    }
+
+    /// Waits for it; at once where nothing tells of it.
+    pub(super) async fn reached(&self) {
+        if let Some(end) = &self.end {
+            // It stays readable once it is.
+            let _ = end.readable().await;
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+impl LeaderEnd {
+    pub(super) fn of(_leader: &Child) -> Self {
+        Self {}
+    }
+
+    pub(super) async fn reached(&self) {}
 }
 
 /// The leader's id; `None` once it was reaped.

@@ -13,6 +13,18 @@ use super::signal::EndSignal;
 use super::sweeper::Sweeper;
 use super::until::until;
 
+/// Tells of a leader's end.
+#[derive(Debug)]
+pub(super) struct LeaderEnd;
+
+impl LeaderEnd {
+    pub(super) fn of(_leader: &Child) -> Self {
+        Self
+    }
+
+    pub(super) async fn reached(&self) {}
+}
+
 /// The job that a child was put into; `None` once it was ended, or where there could be none.
 #[derive(Debug)]
 pub(super) struct Group {
@@ -49,6 +61,10 @@ impl Group {
 
     pub(super) async fn gone(&self, _leader: &Child, _sweeper: &Sweeper) {
         until(|| !self.runs()).await;
+    }
+
+    pub(super) fn how_it_ended(&self, _leader: &Child) -> String {
+        "it ended".to_owned()
     }
 
     fn runs(&self) -> bool {

@@ -1,14 +1,13 @@
 //! Reading lines of bytes, with a limit that a hostile line cannot get past.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::io;
 
 use memchr::memchr;
 use tokio::io::{AsyncRead, AsyncReadExt};
 
-use super::allowance::{HeldAllowance, LineAllowance};
-
-/// How long a line may be, in bytes: 64 MiB.
+/// How long a line may be where nothing else is said, in bytes: 64 MiB.
 pub const MAX_LINE: usize = 64 * 1024 * 1024;
 
 const READ_SIZE: usize = 64 * 1024;
@@ -23,7 +22,7 @@ pub enum Line {
         /// The text, without the line's end.
         text: String,
     },
-    /// A line of more than [`MAX_LINE`] bytes, or one for which there was no room among those of
+    /// A line of more bytes than a line may have, or one for which there was no room among those of
     /// other clients; nothing of it was kept.
     TooLong {
         /// The line's number, from 1.
@@ -42,10 +41,19 @@ impl Line {
     }
 }
 
+/// Room for lines whose end has not come yet, which several readers share.
+pub trait Room: Send {
+    /// Holds room for an unfinished line of that length, and gives back what is more. False where
+    /// there is not so much left; then what was held stays held.
+    #[must_use]
+    fn hold(&mut self, line: usize) -> bool;
+}
+
 /// Splits a stream of bytes into lines.
-#[derive(Debug)]
 pub struct LineReader<R> {
     reader: R,
+    /// How long a line may be.
+    limit: usize,
     /// What was read: lines that were given out, the line so far, and perhaps lines after it.
     buffer: Vec<u8>,
     /// Where the line so far begins in the buffer.
@@ -54,10 +62,16 @@ pub struct LineReader<R> {
     searched: usize,
     /// How many bytes of an overlong line were thrown away.
     skipped: u64,
-    /// Its share of what the clients of a server may hold together, if it is one of them.
-    held: Option<HeldAllowance>,
+    /// Its share of the room that readers have together, if it has only a share.
+    room: Option<Box<dyn Room>>,
     number: usize,
     ended: bool,
+}
+
+impl<R> fmt::Debug for LineReader<R> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("LineReader").field("number", &self.number).finish_non_exhaustive()
+    }
 }
 
 impl<R: AsyncRead + Unpin> LineReader<R> {
@@ -65,21 +79,34 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
     pub fn new(reader: R) -> Self {
         Self {
             reader,
+            limit: MAX_LINE,
             buffer: Vec::new(),
             start: 0,
             searched: 0,
             skipped: 0,
-            held: None,
+            room: None,
             number: 0,
             ended: false,
         }
     }
 
-    /// [`new`](Self::new) for a client of a server, which holds no more than its allowance has room
-    /// for.
-    #[cfg_attr(not(unix), expect(dead_code, reason = "only a socket has several clients"))]
-    pub(super) fn within(reader: R, allowance: &LineAllowance) -> Self {
-        Self { held: Some(HeldAllowance::of(allowance)), ..Self::new(reader) }
+    /// Lines may have so many bytes at most, instead of [`MAX_LINE`].
+    #[must_use]
+    pub fn up_to(mut self, limit: usize) -> Self {
+        self.limit = limit;
+        self
+    }
+
+    /// Holds no more of an unfinished line than there is room for.
+    #[must_use]
+    pub fn within(mut self, room: impl Room + 'static) -> Self {
+        self.room = Some(Box::new(room));
+        self
+    }
+
+    /// The stream, without what was read of it.
+    pub fn into_inner(self) -> R {
+        self.reader
     }
 
     /// The next line that is not blank; `None` at the end. A last line without an end counts.
@@ -103,7 +130,7 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
     }
 
     /// The next line that is not blank among what was read already.
-    pub(super) fn next_read(&mut self) -> Option<Line> {
+    pub fn next_read(&mut self) -> Option<Line> {
         loop {
             if let Some(line) = self.take_line()? {
                 return Some(line);
@@ -116,11 +143,11 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
         self.buffer.drain(..self.start);
         self.searched -= self.start;
         self.start = 0;
-        let has_room = match &mut self.held {
-            Some(held) => held.hold(self.buffer.len()),
+        let has_room = match &mut self.room {
+            Some(room) => room.hold(self.buffer.len()),
             None => true,
         };
-        if self.buffer.len() > MAX_LINE || !has_room {
+        if self.buffer.len() > self.limit || !has_room {
             self.skipped += self.buffer.len() as u64;
             self.buffer.clear();
             self.searched = 0;
@@ -151,7 +178,7 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
         self.number += 1;
         let skipped = std::mem::take(&mut self.skipped);
         let length = skipped + line.len() as u64;
-        if skipped > 0 || length > MAX_LINE as u64 {
+        if skipped > 0 || length > self.limit as u64 {
             return Some(Some(Line::TooLong { number: self.number, length }));
         }
         // To look for what must be replaced takes ten times as long.

@@ -1,0 +1,330 @@
+//! A call of a hook that stays alive, from what is told to its answer.
+
+use std::fmt;
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use futures::stream::FuturesUnordered;
+use futures::{FutureExt, StreamExt};
+
+use super::clock::Clock;
+use super::host::{HostCall, HostCallError, HostServices, is_question, settled};
+use super::message::{Said, ToHook};
+use tokio::time::Instant;
+
+use super::session::{AskedOfHost, CallSession, Happened, MAX_HOST_CALLS, Pending, Telling};
+use crate::event::HookEventName;
+use crate::failure::{HookFailure, InvalidAnswer};
+use crate::json::{RawJson, RawObject};
+use crate::language::{Ended, HomeHook};
+use crate::run::answer::{Answer, home_answer};
+use crate::run::executor::{
+    CommandIdentity, Execution, HookCall, HookExecutor, HookKind, HookStart, Permits, Run,
+};
+use crate::run::running::RunningHooks;
+use crate::run::worker::Worker;
+use crate::text::{one_line, shortened};
+
+/// Whom a call goes to.
+#[derive(Debug, Clone)]
+pub(in crate::run) enum LiveSession {
+    /// A process of the engine's, which is started when it is needed.
+    Worker(Arc<Worker>),
+    /// A client.
+    Client(CallSession),
+}
+
+/// A hook that stays alive.
+pub(in crate::run) struct LiveExecutor {
+    hook: Arc<LiveHook>,
+}
+
+struct LiveHook {
+    /// What it is shown as.
+    label: String,
+    /// What it is called in the conversation.
+    id: Arc<str>,
+    event: Arc<str>,
+    /// The words that it is told and answers in, if they are not ours.
+    home: Option<Arc<HomeHook>>,
+    session: LiveSession,
+    running: Arc<RunningHooks>,
+}
+
+impl LiveExecutor {
+    pub(in crate::run) fn new(
+        label: &str,
+        id: &str,
+        event: HookEventName,
+        home: Option<Arc<HomeHook>>,
+        session: LiveSession,
+        running: &Arc<RunningHooks>,
+    ) -> Self {
+        let word = home.as_ref().map_or(event.as_str(), |home| &home.event);
+        Self {
+            hook: Arc::new(LiveHook {
+                label: label.to_owned(),
+                id: id.into(),
+                event: word.into(),
+                home,
+                session,
+                running: Arc::clone(running),
+            }),
+        }
+    }
+}
+
+impl fmt::Debug for LiveExecutor {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_tuple("LiveExecutor").field(&self.hook.label).finish()
+    }
+}
+
+impl HookExecutor for LiveExecutor {
+    fn kind(&self) -> HookKind {
+        match self.hook.session {
+            LiveSession::Worker(_) => HookKind::Worker,
+            LiveSession::Client(_) => HookKind::Registered,
+        }
+    }
+
+    fn label(&self) -> &str {
+        &self.hook.label
+    }
+
+    fn start(&self) -> HookStart<'_> {
+        HookStart::Called
+    }
+
+    fn permits(&self) -> Permits<'_> {
+        Permits::Session(match &self.hook.session {
+            LiveSession::Worker(worker) => worker.permits(),
+            LiveSession::Client(session) => session.permits(),
+        })
+    }
+
+    fn identity(&self) -> Option<CommandIdentity<'_>> {
+        match &self.hook.session {
+            LiveSession::Worker(worker) => Some(worker.identity()),
+            LiveSession::Client(_) => None,
+        }
+    }
+
+    fn worker(&self) -> Option<&Arc<Worker>> {
+        match &self.hook.session {
+            LiveSession::Worker(worker) => Some(worker),
+            LiveSession::Client(_) => None,
+        }
+    }
+
+    fn check_depth(&self, depth: u32) -> Result<(), HookFailure> {
+        match &self.hook.session {
+            LiveSession::Worker(worker) => worker.check_depth(depth),
+            LiveSession::Client(_) => crate::run::nesting::check(depth),
+        }
+    }
+
+    fn execute(&self, call: HookCall) -> Execution {
+        let hook = Arc::clone(&self.hook);
+        Execution::Running(async move { hook.run(call).await }.boxed())
+    }
+}
+
+/// Something that is asked of the host, and is on its way.
+struct Hosted {
+    id: RawJson,
+    is_question: bool,
+    outcome: Result<RawJson, HostCallError>,
+}
+
+impl LiveHook {
+    async fn run(&self, call: HookCall) -> Run {
+        let mut clock = Clock::new(call.timeout);
+        let deadline = clock.deadline();
+        let told = match &self.home {
+            Some(home) => home.language.told(home, &call.input).unwrap_or_else(RawObject::empty),
+            None => call.input.to_raw(),
+        };
+        let sent = tokio::select! {
+            biased;
+            () = call.cancel.cancelled() => Err(HookFailure::Cancelled),
+            () = clock.expired() => Err(HookFailure::TimedOut { after: call.timeout }),
+            sent = self.send(told.clone(), &call, deadline) => sent,
+        };
+        let (mut pending, life) = match sent {
+            Ok(sent) => sent,
+            Err(failure) => return failed(failure),
+        };
+        let answered = self.converse(&mut pending, &call, &mut clock).await;
+        drop(pending);
+        if let LiveSession::Worker(worker) = &self.session {
+            match &answered {
+                Ok(_) => worker.answered(),
+                Err(HookFailure::TimedOut { .. }) => worker.timed_out(life),
+                Err(_) => {}
+            }
+        }
+        match answered {
+            Ok(said) => self.read(&call, &told, said).into(),
+            Err(failure) => failed(failure),
+        }
+    }
+
+    /// Sends the call; with the number of the process that it went to.
+    async fn send(
+        &self,
+        told: RawObject,
+        call: &HookCall,
+        deadline: Instant,
+    ) -> Result<(Pending, u64), HookFailure> {
+        let telling = || Telling {
+            hook: Arc::clone(&self.id),
+            event: Arc::clone(&self.event),
+            input: told.clone(),
+            session: Arc::clone(&call.input.session_id),
+            correlation: call.correlation.clone(),
+            deadline,
+        };
+        let with_host = call.host.is_some();
+        match &self.session {
+            LiveSession::Client(session) => Ok((session.call(telling(), with_host).await?, 0)),
+            LiveSession::Worker(worker) => loop {
+                let (session, life) = worker.session().await?;
+                match session.call(telling(), with_host).await {
+                    Ok(pending) => return Ok((pending, life)),
+                    // That process has just ended, and never heard of it.
+                    Err(_) => tokio::task::yield_now().await,
+                }
+            },
+        }
+    }
+
+    /// Waits for the answer, and does meanwhile what the hook asks of the host.
+    async fn converse(
+        &self,
+        pending: &mut Pending,
+        call: &HookCall,
+        clock: &mut Clock,
+    ) -> Result<Said, HookFailure> {
+        let timed_out = || HookFailure::TimedOut { after: call.timeout };
+        let mut running = None;
+        let mut hosted: FuturesUnordered<BoxFuture<'static, Hosted>> = FuturesUnordered::new();
+        loop {
+            let may_ask = hosted.len() < MAX_HOST_CALLS;
+            tokio::select! {
+                biased;
+                () = call.cancel.cancelled() => return Err(HookFailure::Cancelled),
+                () = clock.expired() => {
+                    // An engine that was held up itself finds both: then the hook was in time.
+                    return pending.try_answer().unwrap_or_else(|| Err(timed_out()));
+                }
+                Some(done) = hosted.next() => finish_hosted(pending, clock, done),
+                happened = pending.happened(may_ask) => {
+                    let asked = match happened {
+                        Happened::Answered(said) => return said,
+                        Happened::AskedOfHost(asked) => asked,
+                    };
+                    let Some(host) = &call.host else { continue };
+                    let running = running.get_or_insert_with(|| {
+                        self.running.enter(None, call.depth)
+                    });
+                    let AskedOfHost { id, method, params } = asked;
+                    if is_question(&method) {
+                        clock.pause();
+                    }
+                    let call = HostCall {
+                        method,
+                        params,
+                        hook: Arc::clone(&self.id),
+                        correlation: call.correlation.clone(),
+                        run_token: running.token().to_owned(),
+                    };
+                    hosted.push(ask_host(host, id, call));
+                }
+            }
+        }
+    }
+
+    /// What a hook has said means.
+    fn read(&self, call: &HookCall, told: &RawObject, said: Said) -> Answer {
+        let event = call.input.event();
+        match (said, &self.home) {
+            (Said::Nothing, _) => Answer::of_handler(event, None),
+            (Said::Error(message), _) => {
+                let message = one_line(&shortened(&message)).into_owned();
+                Answer::failed(HookFailure::Reported { message })
+            }
+            (Said::Output(object) | Said::Action(object), Some(home)) => {
+                let ended = Ended { code: Some(0), stdout: object.as_str(), stderr: "" };
+                home_answer(home.language.answer(home, told, &ended))
+            }
+            (Said::Output(object), None) => Answer::of_object(event, &object),
+            (Said::Action(object), None) => match by_action(&object) {
+                Ok(object) => Answer::of_object(event, &object),
+                Err(wrong) => Answer::failed(HookFailure::InvalidAnswer(wrong)),
+            },
+        }
+    }
+}
+
+fn failed(failure: HookFailure) -> Run {
+    Answer::failed(failure).into()
+}
+
+fn finish_hosted(pending: &Pending, clock: &mut Clock, done: Hosted) {
+    if done.is_question {
+        clock.resume();
+    }
+    pending.say(ToHook::HostResult { id: done.id, outcome: done.outcome });
+}
+
+fn ask_host(
+    host: &Arc<dyn HostServices>,
+    id: RawJson,
+    call: HostCall,
+) -> BoxFuture<'static, Hosted> {
+    let method = call.method.clone();
+    let is_question = is_question(&method);
+    let asked = host.call(call);
+    async move {
+        let outcome = settled(&method, asked.await);
+        Hosted { id, is_question, outcome }
+    }
+    .boxed()
+}
+
+/// An answer by an action, in the words of an answer.
+fn by_action(said: &RawObject) -> Result<RawObject, InvalidAnswer> {
+    const KNOWN: &str =
+        "answer `continue`, `block`, `retry` or `skip`, or give the whole answer in `output`";
+    let fields = said.fields();
+    let reason = fields.get("reason").filter(|reason| !reason.is_null());
+    let action = fields.get("action").and_then(RawJson::to_text);
+    let strange = fields
+        .iter()
+        .find(|(name, value)| !matches!(*name, "action" | "reason" | "delay") && !value.is_null());
+    if let Some((name, _)) = strange {
+        let message = format!("`{}` is not known beside `action`", shortened(name));
+        return Err(InvalidAnswer::new(message, KNOWN.to_owned()));
+    }
+    let mut answer = crate::json::JsonObject::new();
+    match action.as_deref() {
+        Some("continue") => {}
+        Some("block") => answer.insert("decision", RawJson::from_text("deny")),
+        Some("retry") => {
+            answer.insert("decision", RawJson::from_text("retry"));
+            if let Some(delay) = fields.get("delay") {
+                answer.insert("retryAfterMs", delay.clone());
+            }
+        }
+        Some("skip") => answer.insert("skipRemaining", RawJson::from_bool(true)),
+        _ => {
+            let message = "`action` is none that is known".to_owned();
+            return Err(InvalidAnswer::new(message, KNOWN.to_owned()));
+        }
+    }
+    if let Some(reason) = reason {
+        answer.insert("reason", reason.clone());
+    }
+    Ok(answer.to_raw())
+}

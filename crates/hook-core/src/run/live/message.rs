@@ -1,0 +1,316 @@
+//! What is said between the engine and a hook that stays alive: one JSON object a line.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::host::HostCallError;
+use crate::json::{JsonObject, ObjectWriter, RawJson, RawObject};
+use crate::text::shortened;
+
+/// How long a line from a hook may be, in bytes: 4 MiB.
+pub const MAX_LIVE_LINE: usize = 4 * 1024 * 1024;
+
+/// The version of these messages.
+const PROTOCOL: u64 = 1;
+
+/// How many hooks a worker may say it has.
+const MAX_DECLARED_HOOKS: usize = 256;
+
+/// What the engine says to a hook.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum ToHook {
+    /// An event that it is asked about.
+    Call(Arc<Told>),
+    /// The answer to this call counts for nothing any more.
+    Cancelled {
+        /// The call.
+        call: u64,
+        /// The hook that was called.
+        hook: Arc<str>,
+    },
+    /// What came of something that it asked of the host.
+    HostResult {
+        /// Its own id for that, as it wrote it.
+        id: RawJson,
+        /// What came of it.
+        outcome: Result<RawJson, HostCallError>,
+    },
+    /// Nothing comes after this.
+    Close {
+        /// Why, in one word.
+        reason: &'static str,
+    },
+}
+
+/// What a hook is told of one event.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Told {
+    /// The number of the call in its conversation.
+    pub call: u64,
+    /// The hook that is called.
+    pub hook: Arc<str>,
+    /// The event, in the hook's own words.
+    pub event: Arc<str>,
+    /// The input, in the hook's own words.
+    pub input: RawObject,
+    /// The session that the event belongs to.
+    pub session: Arc<str>,
+    /// The request that the call is part of, where that is known.
+    pub correlation: Option<Arc<str>>,
+    /// By when the answer must be there.
+    pub deadline: Instant,
+}
+
+impl Told {
+    /// How long the hook still has, in whole milliseconds.
+    pub fn milliseconds_left(&self) -> u64 {
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        u64::try_from(left.as_millis()).unwrap_or(u64::MAX)
+    }
+
+    /// About how many bytes it takes.
+    pub(super) fn weight(&self) -> usize {
+        256 + self.hook.len() + self.event.len() + self.input.as_str().len()
+    }
+}
+
+impl ToHook {
+    /// The message as a line, without its end.
+    pub fn to_line(&self) -> Vec<u8> {
+        ObjectWriter::line(|object| match self {
+            Self::Call(told) => {
+                object.text("type", "hook-call");
+                object.text("callId", &told.call.to_string());
+                object.text("hookId", &told.hook);
+                object.text("eventName", &told.event);
+                object.raw("input", told.input.as_raw());
+                object.optional_text("correlationId", told.correlation.as_deref());
+                object.integer("deadlineMs", told.milliseconds_left().into());
+            }
+            Self::Cancelled { call, hook } => {
+                object.text("type", "hook-call-cancelled");
+                object.text("callId", &call.to_string());
+                object.text("hookId", hook);
+            }
+            Self::HostResult { id, outcome } => {
+                object.text("type", "hook-host-result");
+                object.raw("hostCallId", id);
+                match outcome {
+                    Ok(result) => object.raw("result", result),
+                    Err(error) => object.object("error", |object| {
+                        object.text("code", error.code());
+                        object.text("message", &error.to_string());
+                    }),
+                }
+            }
+            Self::Close { reason } => {
+                object.text("type", "hook-close");
+                object.text("reason", reason);
+            }
+        })
+    }
+
+    /// About how many bytes it takes.
+    pub(super) fn weight(&self) -> usize {
+        match self {
+            Self::Call(told) => told.weight(),
+            Self::HostResult { outcome: Ok(result), .. } => 128 + result.as_str().len(),
+            _ => 256,
+        }
+    }
+}
+
+/// What a hook says.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum FromHook {
+    /// A worker is ready, and has these hooks of its own.
+    Ready {
+        /// Its hooks.
+        hooks: Vec<WorkerHook>,
+    },
+    /// What it answers to a call.
+    Answer {
+        /// The call; `None` where it is none of ours.
+        call: Option<u64>,
+        /// The answer.
+        said: Said,
+    },
+    /// It asks something of the host.
+    HostCall {
+        /// Its own id for that.
+        id: RawJson,
+        /// The call that it is about; `None` where it is none of ours.
+        call: Option<u64>,
+        /// What is to be done.
+        method: String,
+        /// With what.
+        params: RawJson,
+    },
+    /// Something for the log.
+    Log {
+        /// How much it matters: `error`, `warn`, `info` or `debug`.
+        level: String,
+        /// The text.
+        message: String,
+    },
+}
+
+/// What a hook answers to a call.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum Said {
+    /// An answer as a script prints it.
+    Output(RawObject),
+    /// An answer by an `action`: all fields of the message that are not its envelope.
+    Action(RawObject),
+    /// Nothing: it has no objection.
+    Nothing,
+    /// It failed.
+    Error(String),
+}
+
+/// A hook that a worker says it has.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct WorkerHook {
+    /// What it is called.
+    pub hook: String,
+    /// The event, in the words of the vocabulary.
+    pub event: String,
+    /// The words that it is told and answers in; absent for ours.
+    pub vocabulary: Option<String>,
+    /// What it is for; absent for everything.
+    pub matcher: Option<RawJson>,
+    /// How it runs.
+    pub config: JsonObject,
+}
+
+/// A line that is no message of a hook.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("it sent a line that is no message: {0}")]
+#[non_exhaustive]
+pub struct Unreadable(String);
+
+impl FromHook {
+    /// Reads a line.
+    ///
+    /// # Errors
+    /// When it is no message; the conversation is over then, since nobody knows what it meant.
+    pub fn read(line: String) -> Result<Self, Unreadable> {
+        let begins = shortened(&line);
+        let object = RawObject::parse(line)
+            .map_err(|error| Unreadable(format!("{} ({begins})", error.reason())))?;
+        Self::of(&object.fields())
+    }
+
+    /// Reads a message that is an object already.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn of(fields: &JsonObject) -> Result<Self, Unreadable> {
+        if let Some(name) = fields.repeated() {
+            return Err(Unreadable(format!("the field `{}` stands twice", shortened(name))));
+        }
+        let text = |name: &str| fields.get(name).and_then(RawJson::to_text);
+        let call = || text("callId").and_then(|id| id.parse().ok());
+        match text("type").as_deref() {
+            Some("hook-worker") => Self::ready(fields),
+            Some("hook-answer") => Ok(Self::Answer { call: call(), said: Said::of(fields)? }),
+            Some("hook-host-call") => Ok(Self::HostCall {
+                id: fields.get("hostCallId").cloned().unwrap_or_else(RawJson::null),
+                call: call(),
+                method: text("method").unwrap_or_default(),
+                params: fields.get("params").cloned().unwrap_or_else(RawJson::null),
+            }),
+            Some("hook-log") => Ok(Self::Log {
+                level: text("level").unwrap_or_default(),
+                message: text("message").unwrap_or_default(),
+            }),
+            Some(other) => Err(Unreadable(format!("there is no message {:?}", shortened(other)))),
+            None => Err(Unreadable("it has no `type`".to_owned())),
+        }
+    }
+
+    fn ready(fields: &JsonObject) -> Result<Self, Unreadable> {
+        let theirs = fields.get("protocol").and_then(RawJson::to_whole_number).unwrap_or(PROTOCOL);
+        if theirs < PROTOCOL {
+            return Err(Unreadable(format!(
+                "it speaks protocol {theirs}, and this engine speaks {PROTOCOL}"
+            )));
+        }
+        let hooks = match fields.get("hooks").filter(|hooks| !hooks.is_null()) {
+            None => Vec::new(),
+            Some(hooks) => {
+                hooks.to_items().ok_or_else(|| Unreadable("its `hooks` are no array".to_owned()))?
+            }
+        };
+        if hooks.len() > MAX_DECLARED_HOOKS {
+            let count = hooks.len();
+            return Err(Unreadable(format!(
+                "it has {count} hooks, and may have {MAX_DECLARED_HOOKS}"
+            )));
+        }
+        let hooks = hooks.iter().map(WorkerHook::of).collect::<Result<_, _>>()?;
+        Ok(Self::Ready { hooks })
+    }
+}
+
+impl Said {
+    fn of(fields: &JsonObject) -> Result<Self, Unreadable> {
+        let given = |name: &str| fields.get(name).filter(|value| !value.is_null());
+        if let Some(error) = given("error") {
+            let text = error.to_text().unwrap_or_else(|| error.as_str().to_owned());
+            return Ok(Self::Error(text));
+        }
+        if let Some(output) = given("output") {
+            return match RawObject::try_from(output.clone()) {
+                Ok(output) => Ok(Self::Output(output)),
+                Err(_) => Err(Unreadable("`output` is no object".to_owned())),
+            };
+        }
+        let mut rest = JsonObject::new();
+        for (name, value) in fields.iter() {
+            if !matches!(name, "type" | "callId" | "hookId" | "output" | "error") {
+                rest.insert(name, value.clone());
+            }
+        }
+        Ok(if rest.is_empty() { Self::Nothing } else { Self::Action(rest.to_raw()) })
+    }
+}
+
+impl WorkerHook {
+    fn of(value: &RawJson) -> Result<Self, Unreadable> {
+        let wrong = |what: &str| Unreadable(format!("a hook in `hooks` {what}"));
+        let fields = value.to_object().map_err(|_| wrong("is no object"))?;
+        if fields.repeated().is_some() {
+            return Err(wrong("has a field twice"));
+        }
+        let text = |name: &str| fields.get(name).and_then(RawJson::to_text);
+        let config = match fields.get("config").filter(|config| !config.is_null()) {
+            None => JsonObject::new(),
+            Some(config) => {
+                config.to_object().map_err(|_| wrong("has a `config` that is no object"))?
+            }
+        };
+        Ok(Self {
+            event: text("eventName").ok_or_else(|| wrong("has no `eventName`"))?,
+            hook: text("hookId").ok_or_else(|| wrong("has no `hookId`"))?,
+            vocabulary: text("vocabulary"),
+            matcher: fields.get("matcher").filter(|matcher| !matcher.is_null()).cloned(),
+            config,
+        })
+    }
+}
+
+/// How long a hook may take, as a message says it.
+pub(super) fn by(after: Duration) -> Instant {
+    // Beyond what a clock can say is beyond what anybody waits.
+    Instant::now()
+        .checked_add(after)
+        .unwrap_or_else(|| Instant::now() + Duration::from_secs(1 << 30))
+}

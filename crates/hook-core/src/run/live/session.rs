@@ -1,0 +1,463 @@
+//! The calls of one conversation with a hook that stays alive.
+//!
+//! Callers put calls in and wait for their answers; a [`Carrier`] takes messages out and brings what
+//! the hook says. Neither knows the other, and either may be gone at any time.
+
+use std::collections::{HashMap, VecDeque};
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+use tokio::time::Instant;
+
+use super::carrier::Carrier;
+use super::message::{Said, ToHook, Told};
+use crate::failure::HookFailure;
+use crate::json::{RawJson, RawObject};
+
+/// How many calls of one conversation may wait for their answers.
+pub(in crate::run) const MAX_CALLS: usize = 64;
+
+/// How many bytes may wait for a hook to take them.
+const MAX_BUFFERED: usize = 8 * 1024 * 1024;
+
+/// How many host calls of one call may wait to be looked at.
+pub(super) const MAX_HOST_CALLS: usize = 16;
+
+/// One conversation with a hook that stays alive. Clones are handles.
+#[derive(Clone)]
+pub struct CallSession {
+    shared: Arc<Shared>,
+}
+
+pub(super) struct Shared {
+    state: Mutex<State>,
+    /// Something is to be sent, or there is nobody to send it.
+    pub(super) woken: Notify,
+    /// Room for what waits to be sent, in bytes.
+    room: Arc<Semaphore>,
+    /// Permits for calls that wait for their answers.
+    calls: Arc<Semaphore>,
+    /// Whether it outlives its carrier: the hook may come back on another.
+    is_lasting: bool,
+}
+
+#[derive(Default)]
+struct State {
+    last: u64,
+    calls: HashMap<u64, Waiting>,
+    outgoing: VecDeque<(ToHook, OwnedSemaphorePermit)>,
+    link: Link,
+    /// Carriers so far.
+    carriers: u64,
+    dropped: Dropped,
+}
+
+/// Whether there is somebody who carries messages.
+#[derive(Default)]
+enum Link {
+    /// By the carrier of this number.
+    Up(u64),
+    /// Not at present, or not yet.
+    #[default]
+    Down,
+    /// Never again.
+    Closed(HookFailure),
+}
+
+/// A call that waits for its answer.
+struct Waiting {
+    told: Arc<Told>,
+    answer: oneshot::Sender<Result<Said, HookFailure>>,
+    host_calls: Option<mpsc::Sender<AskedOfHost>>,
+}
+
+/// What a hook asks of the host of a call.
+#[derive(Debug)]
+pub(super) struct AskedOfHost {
+    pub(super) id: RawJson,
+    pub(super) method: String,
+    pub(super) params: RawJson,
+}
+
+/// Answers that nobody waited for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Dropped {
+    /// To calls that were over: cancelled, too late, or answered before.
+    pub late: u64,
+    /// To calls that never were.
+    pub unknown: u64,
+}
+
+/// What a call tells, without what the conversation adds.
+pub(super) struct Telling {
+    pub(super) hook: Arc<str>,
+    pub(super) event: Arc<str>,
+    pub(super) input: RawObject,
+    pub(super) session: Arc<str>,
+    pub(super) correlation: Option<Arc<str>>,
+    pub(super) deadline: Instant,
+}
+
+impl CallSession {
+    /// A conversation that is over when its carrier is gone.
+    pub fn new() -> Self {
+        Self::with(false)
+    }
+
+    /// A conversation that waits for another carrier when one is gone: calls that wait for their answers
+    /// go on waiting and are sent again, and new ones fail at once, until somebody
+    /// [closes](Self::close) it.
+    pub fn lasting() -> Self {
+        Self::with(true)
+    }
+
+    fn with(is_lasting: bool) -> Self {
+        Self {
+            shared: Arc::new(Shared {
+                state: Mutex::default(),
+                woken: Notify::new(),
+                room: Arc::new(Semaphore::new(MAX_BUFFERED)),
+                calls: Arc::new(Semaphore::new(MAX_CALLS)),
+                is_lasting,
+            }),
+        }
+    }
+
+    /// The end that moves messages. The one before, if there was one, has nothing to say any more.
+    pub fn attach(&self) -> Carrier {
+        let mut state = self.shared.lock();
+        state.carriers += 1;
+        let number = state.carriers;
+        // What the one before has sent may not have come to anybody.
+        let mut again: Vec<Arc<Told>> =
+            state.calls.values().map(|waiting| Arc::clone(&waiting.told)).collect();
+        again.sort_by_key(|told| told.call);
+        let is_sent_again = number > 1;
+        if is_sent_again {
+            state.outgoing.retain(|(message, _)| !matches!(message, ToHook::Call(_)));
+        }
+        if !matches!(state.link, Link::Closed(_)) {
+            state.link = Link::Up(number);
+        }
+        drop(state);
+        self.shared.woken.notify_one();
+        let again = if is_sent_again { again } else { Vec::new() };
+        Carrier::new(Arc::clone(&self.shared), number, again)
+    }
+
+    /// Ends the conversation: calls that wait fail with this, and so do all that come.
+    pub fn close(&self, why: HookFailure) {
+        self.shared.close(why);
+    }
+
+    /// Ends the conversation if no call waits for its answer. Whether it is over.
+    pub(in crate::run) fn close_if_idle(&self, why: HookFailure) -> bool {
+        let mut state = self.shared.lock();
+        if !state.calls.is_empty() {
+            return false;
+        }
+        state.link = Link::Closed(why);
+        true
+    }
+
+    /// Whether no call waits for its answer.
+    pub(in crate::run) fn is_idle(&self) -> bool {
+        self.shared.lock().calls.is_empty()
+    }
+
+    /// Whether there is somebody who carries messages.
+    pub fn is_connected(&self) -> bool {
+        matches!(self.shared.lock().link, Link::Up(_))
+    }
+
+    /// Answers that nobody waited for.
+    pub fn dropped(&self) -> Dropped {
+        self.shared.lock().dropped
+    }
+
+    /// What a call waits for before its time begins.
+    pub(super) fn permits(&self) -> &Arc<Semaphore> {
+        &self.shared.calls
+    }
+
+    /// Sends a call, once there is room for it.
+    ///
+    /// # Errors
+    /// When nobody carries it.
+    ///
+    /// # Cancellation
+    /// Dropping the future sends nothing.
+    pub(super) async fn call(
+        &self,
+        telling: Telling,
+        with_host: bool,
+    ) -> Result<Pending, HookFailure> {
+        let Telling { hook, event, input, session, correlation, deadline } = telling;
+        let mut told = Told { call: 0, hook, event, input, session, correlation, deadline };
+        let permit = self.shared.room(told.weight()).await;
+        let (sender, answer) = oneshot::channel();
+        let (host_calls, hosted) = match with_host {
+            true => {
+                let (sender, receiver) = mpsc::channel(MAX_HOST_CALLS);
+                (Some(sender), Some(receiver))
+            }
+            false => (None, None),
+        };
+        let mut state = self.shared.lock();
+        match &state.link {
+            Link::Up(_) => {}
+            Link::Down => return Err(gone("its client is not connected at present")),
+            Link::Closed(why) => return Err(why.clone()),
+        }
+        state.last += 1;
+        told.call = state.last;
+        let told = Arc::new(told);
+        let call = told.call;
+        let waiting = Waiting { told: Arc::clone(&told), answer: sender, host_calls };
+        state.calls.insert(call, waiting);
+        state.outgoing.push_back((ToHook::Call(Arc::clone(&told)), permit));
+        drop(state);
+        self.shared.woken.notify_one();
+        Ok(Pending { shared: Arc::clone(&self.shared), told, answer: Some(answer), hosted })
+    }
+}
+
+impl Default for CallSession {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for CallSession {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("CallSession").finish_non_exhaustive()
+    }
+}
+
+/// That a hook cannot be asked.
+pub(super) fn gone(reason: impl Into<String>) -> HookFailure {
+    HookFailure::Live { reason: reason.into() }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Room for a message; a larger one than there can be waits until nothing else does.
+    async fn room(&self, weight: usize) -> OwnedSemaphorePermit {
+        let bytes = u32::try_from(weight.min(MAX_BUFFERED)).unwrap_or(u32::MAX);
+        match Arc::clone(&self.room).acquire_many_owned(bytes).await {
+            Ok(permit) => permit,
+            // It is never closed.
+            Err(_) => std::future::pending().await,
+        }
+    }
+
+    /// The next message to send, if that carrier is still the one; `None` if there is nothing now.
+    ///
+    /// # Errors
+    /// When it is not, or the conversation is over.
+    pub(super) fn next(
+        &self,
+        carrier: u64,
+    ) -> Result<Option<(ToHook, OwnedSemaphorePermit)>, HookFailure> {
+        let mut state = self.lock();
+        match &state.link {
+            Link::Up(number) if *number == carrier => {}
+            Link::Up(_) | Link::Down => return Err(gone("another connection took its place")),
+            // What is to be said at the end is said.
+            Link::Closed(why) if state.outgoing.is_empty() => return Err(why.clone()),
+            Link::Closed(_) => {}
+        }
+        Ok(state.outgoing.pop_front())
+    }
+
+    /// The carrier of that number is gone.
+    pub(super) fn detached(&self, carrier: u64, why: impl FnOnce() -> HookFailure) {
+        let mut state = self.lock();
+        if !matches!(state.link, Link::Up(number) if number == carrier) {
+            return;
+        }
+        state.link = Link::Down;
+        // Calls are sent again; what else there is was for the one that is gone.
+        state.outgoing.clear();
+        drop(state);
+        if !self.is_lasting {
+            self.close(why());
+        }
+    }
+
+    pub(super) fn close(&self, why: HookFailure) {
+        let mut state = self.lock();
+        if matches!(state.link, Link::Closed(_)) {
+            return;
+        }
+        state.link = Link::Closed(why.clone());
+        let calls = std::mem::take(&mut state.calls);
+        state.outgoing.clear();
+        drop(state);
+        for waiting in calls.into_values() {
+            // Whoever does not wait any more needs no answer.
+            let _ = waiting.answer.send(Err(why.clone()));
+        }
+        self.woken.notify_one();
+    }
+
+    /// A hook has answered.
+    pub(super) fn answered(&self, call: Option<u64>, said: Said) -> bool {
+        let mut state = self.lock();
+        let Some(waiting) = call.and_then(|call| state.calls.remove(&call)) else {
+            match call {
+                Some(call) if call <= state.last && call > 0 => state.dropped.late += 1,
+                _ => state.dropped.unknown += 1,
+            }
+            return false;
+        };
+        drop(state);
+        waiting.answer.send(Ok(said)).is_ok()
+    }
+
+    /// The oldest call of a hook that waits for its answer.
+    pub(super) fn oldest_of(&self, hook: &str) -> Option<u64> {
+        let state = self.lock();
+        let of_hook = state.calls.values().filter(|waiting| &*waiting.told.hook == hook);
+        of_hook.map(|waiting| waiting.told.call).min()
+    }
+
+    /// A hook asks something of the host of a call.
+    ///
+    /// # Errors
+    /// When there is no such call, it has no host, or too much is asked at once: what the hook is to be
+    /// told.
+    pub(super) fn asked_of_host(
+        &self,
+        call: Option<u64>,
+        asked: AskedOfHost,
+    ) -> Result<(), (AskedOfHost, Refusal)> {
+        let state = self.lock();
+        let Some(waiting) = call.and_then(|call| state.calls.get(&call)) else {
+            return Err((asked, Refusal::NoCall));
+        };
+        let Some(host_calls) = &waiting.host_calls else { return Err((asked, Refusal::NoHost)) };
+        host_calls.try_send(asked).map_err(|error| match error {
+            mpsc::error::TrySendError::Full(asked) => (asked, Refusal::TooMany),
+            mpsc::error::TrySendError::Closed(asked) => (asked, Refusal::NoCall),
+        })
+    }
+
+    /// Sends what a hook needs no answer to, where there is room for it now. One that does not read what
+    /// it asked for loses it.
+    pub(super) fn say(&self, message: ToHook) {
+        let bytes = u32::try_from(message.weight().min(MAX_BUFFERED)).unwrap_or(u32::MAX);
+        let Ok(permit) = Arc::clone(&self.room).try_acquire_many_owned(bytes) else {
+            tracing::warn!(target: "hook::live", "a hook does not read; a message to it was dropped");
+            return;
+        };
+        let mut state = self.lock();
+        if matches!(state.link, Link::Up(_)) {
+            state.outgoing.push_back((message, permit));
+            drop(state);
+            self.woken.notify_one();
+        }
+    }
+
+    fn over(&self, told: &Told) {
+        let was_waiting = self.lock().calls.remove(&told.call).is_some();
+        if was_waiting {
+            let mut state = self.lock();
+            let before = state.outgoing.len();
+            // What was not sent yet need not be sent.
+            state.outgoing.retain(
+                |(message, _)| !matches!(message, ToHook::Call(other) if other.call == told.call),
+            );
+            let was_sent = state.outgoing.len() == before;
+            drop(state);
+            if was_sent {
+                self.say(ToHook::Cancelled { call: told.call, hook: Arc::clone(&told.hook) });
+            }
+        }
+    }
+}
+
+/// Why what a hook asks of a host is not passed on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Refusal {
+    NoCall,
+    NoHost,
+    TooMany,
+}
+
+/// What happens to a call that was sent.
+pub(super) enum Happened {
+    /// It was answered, or cannot be any more.
+    Answered(Result<Said, HookFailure>),
+    /// The hook asks something of the host.
+    AskedOfHost(AskedOfHost),
+}
+
+/// A call that was sent. Dropped without its answer, it is cancelled.
+pub(super) struct Pending {
+    shared: Arc<Shared>,
+    told: Arc<Told>,
+    answer: Option<oneshot::Receiver<Result<Said, HookFailure>>>,
+    hosted: Option<mpsc::Receiver<AskedOfHost>>,
+}
+
+impl Pending {
+    /// Waits for what happens next: the answer, or something that the hook asks of the host, if so much
+    /// more may be asked.
+    ///
+    /// # Cancellation
+    /// Dropping the future loses nothing.
+    pub(super) async fn happened(&mut self, may_ask: bool) -> Happened {
+        let Self { answer, hosted, .. } = self;
+        let answered = async {
+            match answer {
+                Some(answer) => answer.await,
+                None => std::future::pending().await,
+            }
+        };
+        let asked = async {
+            let asked = match hosted {
+                Some(hosted) if may_ask => hosted.recv().await,
+                _ => None,
+            };
+            match asked {
+                Some(asked) => asked,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            answered = answered => {
+                self.answer = None;
+                let lost = || Err(gone("its conversation ended without an answer"));
+                Happened::Answered(answered.unwrap_or_else(|_| lost()))
+            }
+            asked = asked => Happened::AskedOfHost(asked),
+        }
+    }
+
+    /// The answer, if it is there by now.
+    pub(super) fn try_answer(&mut self) -> Option<Result<Said, HookFailure>> {
+        let answered = self.answer.as_mut()?.try_recv().ok()?;
+        self.answer = None;
+        Some(answered)
+    }
+
+    /// Tells the hook what came of something that it asked of the host.
+    pub(super) fn say(&self, message: ToHook) {
+        self.shared.say(message);
+    }
+}
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        if self.answer.is_some() {
+            self.shared.over(&self.told);
+        }
+    }
+}

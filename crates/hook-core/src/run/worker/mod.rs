@@ -1,0 +1,18 @@
+//! Workers: processes of the engine's that answer calls until nobody needs them any more (protocol.md
+//! §1, "Workers").
+//!
+//! | file | what it holds |
+//! | --- | --- |
+//! | `state` | one worker, over all processes that it has had |
+//! | `process` | one process of it, from its start to its end |
+//! | `output` | what it writes on standard error |
+//! | `pool` | the workers of an engine, so that equal ones are one |
+
+mod output;
+mod pool;
+mod process;
+mod state;
+
+pub(in crate::run) use pool::Workers;
+pub(in crate::run) use state::WorkerTerms;
+pub use state::{Worker, WorkerStatus};

@@ -1,0 +1,77 @@
+//! What a worker writes on standard error: for the log, and its end for messages about its failures.
+
+use std::collections::VecDeque;
+
+use tokio::io::{AsyncRead, AsyncReadExt};
+
+use crate::text::{one_line, shortened};
+
+/// How much of it is kept.
+const KEPT: usize = 16 * 1024;
+
+/// How much is read at once.
+const READ_SIZE: usize = 4 * 1024;
+
+/// Standard error on its way in: each line is logged, and the last 16 KiB are kept.
+#[derive(Debug)]
+pub(super) struct ErrorOutput<P> {
+    /// `None` once it has ended.
+    pipe: Option<P>,
+    kept: VecDeque<u8>,
+    /// The line so far, as much of it as is logged.
+    line: Vec<u8>,
+    buffer: Vec<u8>,
+}
+
+impl<P: AsyncRead + Unpin> ErrorOutput<P> {
+    pub(super) fn new(pipe: Option<P>) -> Self {
+        Self { pipe, kept: VecDeque::new(), line: Vec::new(), buffer: Vec::new() }
+    }
+
+    /// Takes the next piece; never ready once the stream has ended.
+    ///
+    /// # Cancellation
+    /// Dropping the future loses nothing.
+    pub(super) async fn fill(&mut self) {
+        let Some(pipe) = &mut self.pipe else { return std::future::pending().await };
+        self.buffer.clear();
+        self.buffer.reserve(READ_SIZE);
+        let read = pipe.read_buf(&mut self.buffer).await;
+        if !matches!(read, Ok(1..)) {
+            self.pipe = None;
+            self.end_line();
+            return;
+        }
+        let buffer = std::mem::take(&mut self.buffer);
+        for byte in &buffer {
+            match byte {
+                b'\n' => self.end_line(),
+                _ if self.line.len() < READ_SIZE => self.line.push(*byte),
+                _ => {}
+            }
+        }
+        self.kept.extend(&buffer);
+        let surplus = self.kept.len().saturating_sub(KEPT);
+        self.kept.drain(..surplus);
+        self.buffer = buffer;
+    }
+
+    /// The last that it wrote.
+    pub(super) fn kept(&self) -> Vec<u8> {
+        self.kept.iter().copied().collect()
+    }
+
+    /// What is still open of it.
+    pub(super) fn into_pipe(self) -> Option<P> {
+        self.pipe
+    }
+
+    fn end_line(&mut self) {
+        let line = std::mem::take(&mut self.line);
+        let text = String::from_utf8_lossy(&line);
+        if !text.trim().is_empty() {
+            let shortened = shortened(text.trim_end());
+            tracing::info!(target: "hook::worker", "{}", one_line(&shortened));
+        }
+    }
+}

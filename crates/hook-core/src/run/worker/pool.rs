@@ -1,0 +1,42 @@
+//! The workers of an engine: entries that run the same share one, also over a reload.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use super::state::{Worker, WorkerTerms};
+use crate::run::command::CommandContext;
+
+/// The workers of an engine.
+#[derive(Debug, Default)]
+pub(in crate::run) struct Workers {
+    known: Mutex<HashMap<(WorkerTerms, PathBuf), Weak<Worker>>>,
+}
+
+impl Workers {
+    /// The worker that runs this for a project, whether it runs already or not.
+    pub(in crate::run) fn get(
+        &self,
+        terms: WorkerTerms,
+        context: &Arc<CommandContext>,
+    ) -> Arc<Worker> {
+        let key = (terms, context.environment.project.clone());
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(worker) = known.get(&key).and_then(Weak::upgrade) {
+            // One that is broken has another chance when the settings are read again.
+            if !worker.status().is_broken() {
+                return worker;
+            }
+        }
+        known.retain(|_, worker| worker.strong_count() > 0);
+        let worker = Arc::new(Worker::new(key.0.clone(), Arc::clone(context)));
+        known.insert(key, Arc::downgrade(&worker));
+        worker
+    }
+
+    /// Ends all of them; none is started any more.
+    pub(in crate::run) fn close(&self) {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.values().filter_map(Weak::upgrade).for_each(|worker| worker.close());
+    }
+}

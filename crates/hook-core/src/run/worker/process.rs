@@ -1,0 +1,370 @@
+//! One process of a worker, from its start to its end.
+
+use std::io;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::io::AsyncWriteExt;
+use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
+use tokio::time::{Instant, sleep_until, timeout};
+
+use super::output::ErrorOutput;
+use super::state::{Shared, live as failure};
+use crate::failure::HookFailure;
+use crate::lines::{Line, LineReader};
+use crate::run::command::RunVariables;
+use crate::run::executor::Slots;
+use crate::run::live::{CallSession, Carrier, FromHook, MAX_LIVE_LINE, ToHook};
+use crate::run::running::RunningHook;
+use crate::run::session_env::SessionEnv;
+use crate::run::termination::Leaving;
+use crate::run::tree::ProcessTree;
+use crate::shell::quote_project_directory;
+use crate::text::one_line;
+
+/// How long a worker that was told to end has until it is told so by a signal.
+const TO_CLOSE: Duration = Duration::from_millis(500);
+
+/// How many bytes are written at once, where more waits.
+const CHUNK: usize = 64 * 1024;
+
+/// How many lines are taken in a row that were read together.
+const LINES_AT_ONCE: usize = 64;
+
+/// Why a process is not to run any longer.
+enum End {
+    /// Nobody needs it.
+    Closing(&'static str),
+    /// It has died, or is not fit to be talked to.
+    Failed(String),
+}
+
+/// Runs the process of that number of a worker, not before a certain time, to its end.
+pub(super) async fn live(shared: Arc<Shared>, life: u64, not_before: Option<Instant>) {
+    if let Some(not_before) = not_before {
+        tokio::select! {
+            () = shared.closing.cancelled() => {}
+            () = sleep_until(not_before) => {}
+        }
+    }
+    if shared.closing.is_cancelled() {
+        shared.died(life, failure("the engine ended before it was started"), Duration::ZERO);
+        return;
+    }
+    let begun = Instant::now();
+    let running =
+        shared.context.running.enter(shared.context.environment.outer_token.as_deref(), 0);
+    let mut process = match Process::start(&shared, running) {
+        Ok(process) => process,
+        Err(source) => {
+            let program = shared.context.shell.program.clone();
+            let source = Arc::new(source);
+            shared.died(life, HookFailure::Spawn { program, source }, begun.elapsed());
+            return;
+        }
+    };
+    shared.started(process.tree.group());
+    let session = CallSession::new();
+    let mut carrier = session.attach();
+    let end = process.serve(&shared, life, &session, &mut carrier, begun).await;
+    match end {
+        End::Closing(reason) => {
+            // From here on a call begins another process, where one may still be begun.
+            shared.rests();
+            carrier.lost(failure("the worker is ending"));
+            process.close(&shared, reason).await;
+        }
+        End::Failed(reason) => {
+            let why = process.end(&shared, reason).await;
+            // Before those who wait hear of it, so that the next call begins another process.
+            shared.died(life, why.clone(), begun.elapsed());
+            carrier.lost(why);
+        }
+    }
+}
+
+struct Process {
+    tree: ProcessTree,
+    stdin: Option<ChildStdin>,
+    lines: LineReader<StdoutOf>,
+    stderr: ErrorOutput<ChildStderr>,
+    /// What is to be written, and how much of it is.
+    outgoing: Vec<u8>,
+    written: usize,
+    running: Option<RunningHook>,
+}
+
+/// Standard output; `None` where it could not be had.
+type StdoutOf = tokio_util::either::Either<ChildStdout, tokio::io::Empty>;
+
+impl Process {
+    fn start(shared: &Shared, mut running: RunningHook) -> io::Result<Self> {
+        let context = &shared.context;
+        let environment = &context.environment;
+        let depth = environment.depth.to_string();
+        let none = SessionEnv::default();
+        let run = RunVariables { depth: &depth, token: running.token(), session: (&none, 0) };
+        let shell = &context.shell;
+        let mut process = Command::new(&shell.program);
+        let script = match cfg!(unix) {
+            true => quote_project_directory(&shared.terms.command),
+            false => shared.terms.command.clone(),
+        };
+        process.args(shell.arguments).arg(script);
+        let directory: &Path = &environment.project;
+        process.current_dir(directory).env_clear();
+        process.envs(environment.lasting_variables(&run, &shared.terms.env));
+        let mut tree = ProcessTree::spawn(process)?;
+        running.started(tree.group());
+        let stdout = match tree.take_stdout() {
+            Some(stdout) => StdoutOf::Left(stdout),
+            None => StdoutOf::Right(tokio::io::empty()),
+        };
+        Ok(Self {
+            stdin: tree.take_stdin(),
+            lines: LineReader::new(stdout).up_to(MAX_LIVE_LINE),
+            stderr: ErrorOutput::new(tree.take_stderr()),
+            tree,
+            outgoing: Vec::new(),
+            written: 0,
+            running: Some(running),
+        })
+    }
+
+    /// Carries messages until there is a reason to end.
+    async fn serve(
+        &mut self,
+        shared: &Shared,
+        life: u64,
+        session: &CallSession,
+        carrier: &mut Carrier,
+        begun: Instant,
+    ) -> End {
+        let mut ready = false;
+        let mut idle_since = Instant::now();
+        loop {
+            let unwritten = self.outgoing.len() - self.written;
+            let (to_start, idle) =
+                (shared.terms.rules.start_timeout, shared.terms.rules.idle_timeout);
+            let too_late = async {
+                match ready {
+                    true => std::future::pending().await,
+                    false => sleep_until(begun + to_start).await,
+                }
+            };
+            let unused = async {
+                match idle {
+                    Some(idle) if ready && session.is_idle() => {
+                        sleep_until(idle_since + idle).await
+                    }
+                    _ => std::future::pending().await,
+                }
+            };
+            let mut stdin = Feed {
+                pipe: &mut self.stdin,
+                rest: self.outgoing.get(self.written..).unwrap_or_default(),
+            };
+            tokio::select! {
+                biased;
+                () = shared.closing.cancelled() => return End::Closing("shutdown"),
+                () = shared.stuck.notified() => {
+                    if !shared.is_stuck(life) {
+                        continue;
+                    }
+                    return End::Failed("it did not answer in time, three times in a row".to_owned());
+                }
+                () = too_late => {
+                    let message = format!("it did not say that it is ready within {}ms", to_start.as_millis());
+                    return End::Failed(message);
+                }
+                line = self.lines.next() => {
+                    let mut next = match line {
+                        Ok(line) => line,
+                        Err(error) => return End::Failed(format!("its standard output cannot be read: {error}")),
+                    };
+                    if next.is_none() {
+                        return End::Failed(String::new());
+                    }
+                    for _ in 0..LINES_AT_ONCE {
+                        let Some(line) = next else { break };
+                        let message = match read(line) {
+                            Ok(message) => message,
+                            Err(wrong) => return End::Failed(wrong),
+                        };
+                        match message {
+                            FromHook::Ready { hooks } if !ready => {
+                                ready = true;
+                                shared.ready(life, session.clone(), hooks);
+                            }
+                            FromHook::Answer { .. } | FromHook::HostCall { .. } if !ready => {
+                                return End::Failed("it answered before it had said that it is ready (`hook-worker`)".to_owned());
+                            }
+                            message => { carrier.take(message); }
+                        }
+                        next = self.lines.next_read();
+                    }
+                    idle_since = Instant::now();
+                }
+                () = self.tree.leader_ended() => return End::Failed(String::new()),
+                wrote = stdin.feed() => match wrote {
+                    Ok(wrote) => self.wrote(wrote),
+                    // It closed its input, and may still say why on its way out.
+                    Err(_) => { self.stdin = None; self.wrote(unwritten); }
+                },
+                message = carrier.next(), if unwritten < CHUNK => match message {
+                    Ok(message) => {
+                        self.push(&message);
+                        idle_since = Instant::now();
+                        while self.outgoing.len() - self.written < CHUNK
+                            && let Ok(Some(message)) = carrier.try_next()
+                        {
+                            self.push(&message);
+                        }
+                    }
+                    Err(why) => return End::Failed(why.to_string()),
+                },
+                () = unused => {
+                    let resting = failure("it was not used, and is being ended");
+                    // Who comes meanwhile begins another one.
+                    if session.close_if_idle(resting) {
+                        return End::Closing("idle");
+                    }
+                }
+                () = self.stderr.fill() => {}
+            }
+        }
+    }
+
+    fn push(&mut self, message: &ToHook) {
+        self.outgoing.append(&mut message.to_line());
+        self.outgoing.push(b'\n');
+    }
+
+    fn wrote(&mut self, bytes: usize) {
+        self.written += bytes;
+        if self.written >= self.outgoing.len() {
+            self.outgoing.clear();
+            self.written = 0;
+            self.outgoing.shrink_to(CHUNK);
+        }
+    }
+
+    /// Tells it to end, and sees to it that it does.
+    async fn close(mut self, shared: &Shared, reason: &'static str) {
+        self.push(&ToHook::Close { reason });
+        let leaving = async {
+            while self.written < self.outgoing.len() {
+                let rest = self.outgoing.get(self.written..).unwrap_or_default();
+                let mut stdin = Feed { pipe: &mut self.stdin, rest };
+                let wrote = tokio::select! {
+                    wrote = stdin.feed() => wrote,
+                    () = self.stderr.fill() => continue,
+                    () = self.tree.leader_ended() => return,
+                };
+                match wrote {
+                    Ok(wrote) => self.wrote(wrote),
+                    Err(_) => break,
+                }
+            }
+            self.stdin = None;
+            loop {
+                tokio::select! {
+                    () = self.tree.leader_ended() => return,
+                    // What it still says is answered by nobody.
+                    Ok(Some(_)) = self.lines.next() => {}
+                    () = self.stderr.fill() => {}
+                }
+            }
+        };
+        tokio::select! {
+            _ = timeout(TO_CLOSE, leaving) => {}
+            () = shared.context.tasks.impatient.cancelled() => {}
+        }
+        self.leave(shared);
+    }
+
+    /// Ends it at once. Gives back why it is over.
+    async fn end(mut self, shared: &Shared, reason: String) -> HookFailure {
+        let patience = shared.context.limits.exit_patience;
+        // Its end comes right behind that of its output, and what it had to say about that, too.
+        let ended = timeout(patience, self.tree.leader_ended());
+        let has_ended = {
+            let said = async {
+                loop {
+                    self.stderr.fill().await;
+                }
+            };
+            tokio::select! {
+                ended = ended => ended.is_ok(),
+                () = said => false,
+            }
+        };
+        while futures::FutureExt::now_or_never(self.stderr.fill()).is_some() {}
+        let how = match (has_ended, reason.is_empty()) {
+            (true, true) => self.tree.how_it_ended(),
+            (false, true) => "it closed its standard output".to_owned(),
+            (_, false) => reason,
+        };
+        let kept = self.stderr.kept();
+        let said = String::from_utf8_lossy(&kept);
+        let said = said.trim();
+        let message = match said.is_empty() {
+            true => how,
+            false => format!("{how}; its standard error ends with: {}", one_line(&last_of(said))),
+        };
+        self.leave(shared);
+        failure(message)
+    }
+
+    /// Leaves what is left of it to the engine.
+    fn leave(mut self, shared: &Shared) {
+        drop(self.stdin.take());
+        let stdout = match self.lines.into_inner() {
+            StdoutOf::Left(stdout) => Some(stdout),
+            StdoutOf::Right(_) => None,
+        };
+        let slots = Slots { running: self.running.take(), ..Slots::default() };
+        let leaving = Leaving { tree: self.tree, stdout, stderr: self.stderr.into_pipe(), slots };
+        shared.context.tasks.end(leaving, shared.context.limits.grace);
+    }
+}
+
+/// The end of a text that may be long.
+fn last_of(text: &str) -> String {
+    const SHOWN: usize = 16 * 1024;
+    let mut start = text.len().saturating_sub(SHOWN);
+    while !text.is_char_boundary(start) {
+        start += 1;
+    }
+    text.get(start..).unwrap_or_default().to_owned()
+}
+
+fn read(line: Line) -> Result<FromHook, String> {
+    match line {
+        Line::Text { text, .. } => FromHook::read(text).map_err(|error| error.to_string()),
+        Line::TooLong { length, .. } => {
+            Err(format!("it sent a line of {length} bytes, and a line may have {MAX_LIVE_LINE}"))
+        }
+    }
+}
+
+/// Standard input with what is still to be written to it.
+struct Feed<'a> {
+    pipe: &'a mut Option<ChildStdin>,
+    rest: &'a [u8],
+}
+
+impl Feed<'_> {
+    /// Writes the next piece; never ready while there is nothing to write.
+    async fn feed(&mut self) -> io::Result<usize> {
+        match self.pipe {
+            Some(pipe) if !self.rest.is_empty() => match pipe.write(self.rest).await? {
+                0 => Err(io::ErrorKind::WriteZero.into()),
+                wrote => Ok(wrote),
+            },
+            _ => std::future::pending().await,
+        }
+    }
+}

@@ -1,0 +1,322 @@
+//! One worker, over all processes that it has had.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::{Notify, Semaphore};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::process;
+use crate::failure::HookFailure;
+use crate::run::command::CommandContext;
+use crate::run::executor::CommandIdentity;
+use crate::run::live::{CallSession, MAX_CALLS, WorkerHook};
+use crate::settings::{EnvironmentRules, HookSource, WorkerRules, variables};
+
+/// How long after a death it is started again: the first time, and at most.
+const RESTART: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(30));
+
+/// How long it must have run for its next start to come at once again.
+const STEADY: Duration = Duration::from_secs(30);
+
+/// After so many deaths without an answer in between it is started no more.
+const MOST_DEATHS: u32 = 5;
+
+/// After so many timeouts in a row its process is ended.
+const MOST_TIMEOUTS: u32 = 3;
+
+/// What a worker is, as settings say it: two that are the same are one.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct WorkerTerms {
+    /// Its shell command.
+    pub(crate) command: String,
+    /// Variables added to its environment.
+    pub(crate) env: Vec<(String, String)>,
+    /// Which variables of the host's it gets.
+    pub(crate) environment: EnvironmentRules,
+    /// How long it lives.
+    pub(crate) rules: WorkerRules,
+    /// Where it comes from.
+    pub(crate) source: HookSource,
+    /// What was agreed to, of a project's.
+    pub(crate) granted: Option<String>,
+}
+
+/// A process that answers calls, started when it is needed and again when it has died. When the last
+/// hook that names it is gone, it is ended.
+pub struct Worker {
+    pub(super) shared: Arc<Shared>,
+}
+
+pub(super) struct Shared {
+    pub(super) terms: WorkerTerms,
+    pub(super) context: Arc<CommandContext>,
+    pub(super) state: Mutex<State>,
+    /// Its phase has changed.
+    pub(super) changed: Notify,
+    /// It is needed no more.
+    pub(super) closing: CancellationToken,
+    /// Its process is to be ended: it answers no more.
+    pub(super) stuck: Notify,
+    calls: Arc<Semaphore>,
+}
+
+#[derive(Default)]
+pub(super) struct State {
+    phase: Phase,
+    /// How many processes were started.
+    lives: u64,
+    /// Those that died without an answer, in a row.
+    deaths: u32,
+    timeouts: u32,
+    /// The process that answers no more.
+    stuck: Option<u64>,
+    backoff: Option<Duration>,
+    not_before: Option<Instant>,
+    /// How the last one ended, and which that was.
+    ended: Option<(u64, HookFailure)>,
+    process: Option<u32>,
+    /// The hooks that it says it has.
+    declared: Option<Arc<[WorkerHook]>>,
+}
+
+#[derive(Default, Clone)]
+enum Phase {
+    #[default]
+    Stopped,
+    Starting(u64),
+    Ready(u64, CallSession),
+    /// It is started no more, for this reason.
+    Broken(HookFailure),
+}
+
+/// How a worker is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WorkerStatus {
+    /// In a word: `stopped`, `starting`, `ready` or `broken`.
+    pub state: &'static str,
+    /// How often it was started again.
+    pub restarts: u64,
+    /// The process that runs now.
+    pub process: Option<u32>,
+    /// Why the last process ended, if one did that should not have.
+    pub failure: Option<String>,
+}
+
+impl WorkerStatus {
+    /// Whether it is started no more.
+    pub fn is_broken(&self) -> bool {
+        self.state == "broken"
+    }
+}
+
+impl Worker {
+    pub(super) fn new(terms: WorkerTerms, context: Arc<CommandContext>) -> Self {
+        Self {
+            shared: Arc::new(Shared {
+                terms,
+                context,
+                state: Mutex::default(),
+                changed: Notify::new(),
+                closing: CancellationToken::new(),
+                stuck: Notify::new(),
+                calls: Arc::new(Semaphore::new(MAX_CALLS)),
+            }),
+        }
+    }
+
+    /// How it is now.
+    pub fn status(&self) -> WorkerStatus {
+        let state = self.shared.lock();
+        WorkerStatus {
+            state: match state.phase {
+                Phase::Stopped => "stopped",
+                Phase::Starting(_) => "starting",
+                Phase::Ready(..) => "ready",
+                Phase::Broken(_) => "broken",
+            },
+            restarts: state.lives.saturating_sub(1),
+            process: state.process,
+            failure: state.ended.as_ref().map(|(_, failure)| failure.to_string()),
+        }
+    }
+
+    /// The hooks that it said it has, once it has said so.
+    #[expect(dead_code, reason = "read where hooks declare themselves")]
+    pub(in crate::run) fn declared(&self) -> Option<Arc<[WorkerHook]>> {
+        self.shared.lock().declared.clone()
+    }
+
+    /// What a call waits for before its time begins.
+    pub(in crate::run) fn permits(&self) -> &Arc<Semaphore> {
+        &self.shared.calls
+    }
+
+    pub(in crate::run) fn identity(&self) -> CommandIdentity<'_> {
+        CommandIdentity {
+            command: &self.shared.terms.command,
+            env: variables(&self.shared.terms.env),
+            project: &self.shared.context.environment.project,
+            home_event: None,
+            is_worker: true,
+        }
+    }
+
+    /// Whether it may be called for an event that so many hooks of this engine wait for.
+    ///
+    /// # Errors
+    /// When hooks are nested too deep.
+    pub(in crate::run) fn check_depth(&self, depth: u32) -> Result<(), HookFailure> {
+        self.shared.context.check_depth(depth)
+    }
+
+    /// A conversation with its process, and the number of that; it is started if none runs.
+    ///
+    /// # Errors
+    /// When it cannot be started, is not ready in time, or is started no more.
+    ///
+    /// # Cancellation
+    /// Dropping the future leaves a start going on.
+    pub(in crate::run) async fn session(&self) -> Result<(CallSession, u64), HookFailure> {
+        let shared = &self.shared;
+        loop {
+            let (changed, waited) = {
+                let mut state = shared.lock();
+                let waited = match &state.phase {
+                    Phase::Ready(life, session) => return Ok((session.clone(), *life)),
+                    Phase::Broken(why) => return Err(why.clone()),
+                    Phase::Starting(life) => *life,
+                    Phase::Stopped if shared.closing.is_cancelled() => {
+                        return Err(live("the engine is ending, and starts it no more"));
+                    }
+                    Phase::Stopped => {
+                        state.lives += 1;
+                        state.phase = Phase::Starting(state.lives);
+                        let life = state.lives;
+                        let not_before = state.not_before.take();
+                        let tracker = &shared.context.tasks.workers;
+                        tracker.spawn(process::live(Arc::clone(shared), life, not_before));
+                        life
+                    }
+                };
+                // Made under the lock, so that no change is missed.
+                (shared.changed.notified(), waited)
+            };
+            changed.await;
+            let state = shared.lock();
+            if let Some((life, failure)) = &state.ended
+                && *life == waited
+            {
+                return Err(failure.clone());
+            }
+        }
+    }
+
+    /// It has answered.
+    pub(in crate::run) fn answered(&self) {
+        let mut state = self.shared.lock();
+        (state.deaths, state.timeouts) = (0, 0);
+    }
+
+    /// It has not answered in time, as the process of that number.
+    pub(in crate::run) fn timed_out(&self, life: u64) {
+        let mut state = self.shared.lock();
+        if !matches!(state.phase, Phase::Ready(current, _) if current == life) {
+            return;
+        }
+        state.timeouts += 1;
+        if state.timeouts >= MOST_TIMEOUTS {
+            state.timeouts = 0;
+            state.stuck = Some(life);
+            self.shared.stuck.notify_one();
+        }
+    }
+
+    /// Ends it; it is started no more.
+    pub(in crate::run) fn close(&self) {
+        self.shared.closing.cancel();
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+impl fmt::Debug for Worker {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_tuple("Worker").field(&self.shared.terms.command).finish()
+    }
+}
+
+/// Why a worker cannot be asked.
+pub(super) fn live(reason: impl Into<String>) -> HookFailure {
+    HookFailure::Live { reason: reason.into() }
+}
+
+impl Shared {
+    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether the process of that number answers no more.
+    pub(super) fn is_stuck(&self, life: u64) -> bool {
+        self.lock().stuck == Some(life)
+    }
+
+    /// A process has started.
+    pub(super) fn started(&self, process: Option<u32>) {
+        self.lock().process = process;
+    }
+
+    /// The process of that number is ready.
+    pub(super) fn ready(&self, life: u64, session: CallSession, hooks: Vec<WorkerHook>) {
+        let mut state = self.lock();
+        state.phase = Phase::Ready(life, session);
+        state.timeouts = 0;
+        state.declared = Some(hooks.into());
+        drop(state);
+        self.changed.notify_waiters();
+    }
+
+    /// The process of that number is gone as it should be: nobody needed it.
+    pub(super) fn rests(&self) {
+        let mut state = self.lock();
+        (state.phase, state.process) = (Phase::Stopped, None);
+        drop(state);
+        self.changed.notify_waiters();
+    }
+
+    /// The process of that number has died, after it had run for so long.
+    pub(super) fn died(&self, life: u64, failure: HookFailure, ran: Duration) {
+        let command = crate::text::shortened(&self.terms.command);
+        let mut state = self.lock();
+        state.deaths += 1;
+        state.process = None;
+        let (first, longest) = RESTART;
+        let wait = match state.backoff.filter(|_| ran < STEADY) {
+            Some(before) => (before * 2).min(longest),
+            None => first,
+        };
+        state.backoff = Some(wait);
+        state.not_before = Some(Instant::now() + wait);
+        state.ended = Some((life, failure.clone()));
+        if state.deaths >= MOST_DEATHS {
+            let reason = format!(
+                "it died {MOST_DEATHS} times in a row without an answer, and is started no more until \
+                 the settings are read again; the last time: {failure}"
+            );
+            tracing::error!(target: "hook::worker", "worker `{command}`: {reason}");
+            state.phase = Phase::Broken(live(reason));
+        } else {
+            tracing::warn!(target: "hook::worker", "worker `{command}`: {failure}");
+            state.phase = Phase::Stopped;
+        }
+        drop(state);
+        self.changed.notify_waiters();
+    }
+}
