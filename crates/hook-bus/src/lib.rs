@@ -57,6 +57,7 @@
 //! | [`schema`] | JSON Schema of the messages |
 //! | [`wire`] | JSON lines: reading, serving a client or, over a socket, many, and following what happens |
 //! | [`bridge`] | an agent that asks in its own language |
+//! | [`live`] | hooks of clients: registered over a connection, called over it, back after it was lost |
 //! | [`audit`] | what happened to hooks, as a stream and as a file |
 //! | `redaction`, `registrations` | what is left out of both, and which hooks came and went |
 //! | [`recording`] | everything that happens on a bus: written down, read again, and replayed |
@@ -73,6 +74,7 @@ mod bus;
 mod fire;
 mod handler;
 mod host;
+pub mod live;
 mod log;
 pub mod message;
 mod native;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use hook_core::HostServices;
 use hook_core::event::DeclareError;
 use hook_core::language::Language;
 use hook_core::run::RunnerLimits;
@@ -28,6 +29,7 @@ use crate::handler::{
     Engine, EngineOptions, EngineSlot, InitializeError, NotInitialized, Sources, Unbuilt,
 };
 use crate::handler::{RegisterError, RegisteredHook, Registrant, Registration};
+use crate::live::LiveClients;
 use crate::message::HookExecutionRequest;
 use crate::redaction::CurrentRedaction;
 
@@ -53,6 +55,7 @@ pub struct HookSystemBuilder {
     deadline: Option<Duration>,
     background: Background,
     state: Option<BridgeState>,
+    services: Option<Arc<dyn HostServices>>,
     bus: Option<MessageBus>,
 }
 
@@ -213,6 +216,14 @@ impl HookSystemBuilder {
         &self.context
     }
 
+    /// What the host does for hooks that ask it for something: a question to the user, a tool to run. Requests
+    /// that come with [services of their own](HookExecutionRequest::with_host_services) use those. Without
+    /// any, hooks get what there is without a user interface, and errors.
+    pub fn host_services(mut self, services: Arc<dyn HostServices>) -> Self {
+        self.services = Some(services);
+        self
+    }
+
     /// Builds the system and attaches it to the bus. Nothing is read until it is first needed.
     ///
     /// # Errors
@@ -236,11 +247,13 @@ impl HookSystemBuilder {
             self.deadline,
             self.background,
             self.state.clone(),
+            self.services,
         );
         let handler = Arc::new(handler);
         let served = Arc::clone(&handler) as Arc<dyn RequestHandler>;
         let attached = bus.core().attach(Arc::clone(&served));
-        (HookSystem { bus, engine, handler, served, state: self.state }, attached)
+        let live = LiveClients::of(&engine);
+        (HookSystem { bus, engine, handler, served, live, state: self.state }, attached)
     }
 }
 
@@ -270,6 +283,8 @@ pub struct HookSystem {
     handler: Arc<HookEventHandler>,
     /// The same, as the bus knows it.
     served: Arc<dyn RequestHandler>,
+    /// Clients that have hooks.
+    live: Arc<LiveClients>,
     state: Option<BridgeState>,
 }
 
@@ -317,6 +332,7 @@ impl HookSystem {
             deadline: None,
             background: Background::default(),
             state: None,
+            services: None,
             bus: None,
         }
     }
@@ -554,6 +570,11 @@ impl HookSystem {
         }
     }
 
+    /// The clients that have hooks: for what serves clients.
+    pub fn live_clients(&self) -> &Arc<LiveClients> {
+        &self.live
+    }
+
     /// Detaches from the bus: later requests are answered `no_handler`, accepted ones finish. A
     /// second call does nothing.
     pub fn dispose(&self) {
@@ -568,6 +589,7 @@ impl HookSystem {
     pub async fn shutdown(&self, deadline: Duration) {
         let begun = Instant::now();
         self.handler.shut_down(deadline).await;
+        self.live.end().await;
         if let Ok(engine) = self.ready() {
             let runner = engine.pipeline.runner();
             let left = deadline.saturating_sub(begun.elapsed());

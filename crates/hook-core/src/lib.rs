@@ -135,8 +135,8 @@ pub use plan::{ExplainedHook, Explanation, Group, Hook, HookListing, HookRegistr
 #[cfg(feature = "run")]
 pub use run::{
     Background, EndSignal, HandlerError, HandlerHook, HandlerResult, HookExecutionResult,
-    HookIdentity, HookKind, HookSpec, HookStart, RunLane, RunObserver, RunScope, Runner,
-    RunnerHost, RunnerLimits, TypedResult,
+    HookIdentity, HookKind, HookSpec, HookStart, HostCall, HostCallError, HostServices, RunLane,
+    RunObserver, RunScope, Runner, RunnerHost, RunnerLimits, TypedResult,
 };
 pub use settings::{FailBehavior, HookSource, MatcherDefinition, MatcherFields, SettingsSource};
 pub use trust::{TrustPolicy, TrustStore};

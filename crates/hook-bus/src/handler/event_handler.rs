@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures::FutureExt;
+use hook_core::HostServices;
 use hook_core::engine::session_env;
 use hook_core::run::{Nesting, RunningHooks, SessionEnv};
 use hook_core::text::shortened;
@@ -42,6 +43,8 @@ pub struct HookEventHandler {
     ended: CancellationToken,
     in_flight: InFlight,
     /// Also after a reload.
+    /// What the host does for hooks of requests that bring nobody else.
+    services: Option<Arc<dyn HostServices>>,
     sessions: Arc<Sessions>,
 }
 
@@ -62,6 +65,7 @@ impl HookEventHandler {
         deadline: Option<Duration>,
         background: Background,
         kept: Option<BridgeState>,
+        services: Option<Arc<dyn HostServices>>,
     ) -> Self {
         Self {
             bus,
@@ -72,6 +76,7 @@ impl HookEventHandler {
             ended: CancellationToken::new(),
             in_flight: InFlight::default(),
             sessions: Arc::new(Sessions::kept_in(kept)),
+            services,
         }
     }
 
@@ -105,6 +110,7 @@ impl HookEventHandler {
         control: &RequestControl,
     ) -> Served {
         let keeps_inputs = request.asks_for_inputs();
+        let host = request.host_services().or(self.services.as_ref()).cloned();
         let (id, body) = request.into_parts();
         let door = Door::of(engine, id);
         let mut input = match self.read(engine, body) {
@@ -177,6 +183,7 @@ impl HookEventHandler {
                 cancel: cancel.clone(),
                 nesting: Nesting::here(),
                 correlation,
+                host,
                 session_env: self.sessions.env(&session),
                 ..scope
             },
@@ -478,6 +485,8 @@ impl<'e> Door<'e> {
 fn warn(engine: &Engine, response: &mut HookExecutionResponse) {
     let notices = engine.pipeline.registry().notices(response.event);
     response.processed.warn(notices.map(str::to_owned));
+    let lost = engine.pipeline.registry().lost_registrations(response.event);
+    response.processed.warn(lost);
     let hooks = response.hooks.iter();
     response.processed.warn(hooks.flat_map(HookExecutionResult::caller_warnings));
 }

@@ -1,6 +1,6 @@
 //! Hooks that are registered while a system runs (protocol.md §1, "Registration at run time").
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use hook_core::settings::RegistrationLimits;
@@ -8,6 +8,9 @@ use hook_core::{HandlerHook, HookEventName, HookRegistry, Runner};
 
 use crate::handler::registrations::Registrations;
 use crate::message::{ChangedWith, RegistrationChange};
+
+/// How many guards of clients that are gone are remembered.
+const MAX_LOST: usize = 256;
 
 /// Why a hook cannot be registered.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -140,6 +143,8 @@ struct State {
     hooks: BTreeMap<u64, RegisteredHook>,
     /// Their ids.
     ids: HashSet<Arc<str>>,
+    /// Guards of clients that are gone, by what those called them.
+    lost: BTreeSet<(HookEventName, Box<str>)>,
 }
 
 impl RegisteredHooks {
@@ -158,6 +163,7 @@ impl RegisteredHooks {
         let mut state = self.lock();
         state.target = target;
         if let Some(target) = &state.target {
+            target.registry.set_lost_registrations(state.lost.iter());
             for (number, registered) in &state.hooks {
                 target.registry.register(*number, &registered.hook, &target.runner);
             }
@@ -226,6 +232,27 @@ impl RegisteredHooks {
         state.ids.insert(Arc::clone(&id));
         state.hooks.insert(number, RegisteredHook { id: Arc::clone(&id), hook, registrant });
         Ok(Registration { id, number, hooks: Arc::downgrade(self) })
+    }
+
+    /// Notes that a guard is gone with the client that had it.
+    pub(crate) fn lost_guard(&self, event: HookEventName, id: &str) {
+        let mut state = self.lock();
+        if state.lost.len() < MAX_LOST {
+            state.lost.insert((event, id.into()));
+        }
+        if let Some(target) = &state.target {
+            target.registry.set_lost_registrations(state.lost.iter());
+        }
+    }
+
+    /// Notes that a guard is there again.
+    pub(crate) fn found_guard(&self, event: HookEventName, id: &str) {
+        let mut state = self.lock();
+        if state.lost.remove(&(event, id.into()))
+            && let Some(target) = &state.target
+        {
+            target.registry.set_lost_registrations(state.lost.iter());
+        }
     }
 
     fn unregister(&self, number: u64) {

@@ -1,7 +1,9 @@
 //! A request to run an event's hooks.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use hook_core::HostServices;
 use hook_core::json::shape::{FoundFields, ShapeError, find_fields, read_field, read_text};
 use hook_core::text::shortened;
 use hook_core::{
@@ -22,6 +24,8 @@ pub struct HookExecutionRequest {
     streams: bool,
     inputs: bool,
     run_token: Option<Box<str>>,
+    /// What whoever asks does for hooks; no message has it.
+    host: Option<Arc<dyn HostServices>>,
     body: Body,
 }
 
@@ -79,6 +83,7 @@ impl HookExecutionRequest {
             streams: false,
             inputs: false,
             run_token: None,
+            host: None,
             body,
         }
     }
@@ -121,6 +126,20 @@ impl HookExecutionRequest {
         self
     }
 
+    /// Says what whoever asks does for hooks that ask their host for something. Without it the host's own
+    /// services do it ([`HookSystemBuilder::host_services`](crate::HookSystemBuilder::host_services)).
+    ///
+    /// They are for the engine that serves the request, and no part of the JSON form.
+    #[must_use]
+    pub fn with_host_services(mut self, services: Arc<dyn HostServices>) -> Self {
+        self.host = Some(services);
+        self
+    }
+
+    pub(crate) fn host_services(&self) -> Option<&Arc<dyn HostServices>> {
+        self.host.as_ref()
+    }
+
     /// Reads a request from JSON text. What is wrong with it is its
     /// [`envelope_error`](Self::envelope_error).
     pub fn from_json(text: &str) -> Self {
@@ -157,7 +176,7 @@ impl HookExecutionRequest {
         match envelope(fields, event_name.as_deref()) {
             Ok(Envelope { named, deadline, streams, inputs, run_token }) => {
                 let body = Body::Named(Box::new(named));
-                Self { correlation_id, deadline, streams, inputs, run_token, body }
+                Self { correlation_id, deadline, streams, inputs, run_token, host: None, body }
             }
             Err(message) => Self::refused(fields, message),
         }

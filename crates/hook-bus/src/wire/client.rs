@@ -16,14 +16,17 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
+use hook_core::run::ToHook;
 use hook_core::settings::AuditLevel;
-use hook_core::{EventDefinition, FailureCode, RunLane};
+use hook_core::{EventDefinition, FailureCode, HostCallError, RawJson, RunLane};
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::LineReader;
 use super::bridge::{BridgeMessage, bridged_line};
+use super::live::{LiveMessage, Refused, asked, listed, registered, resumed};
 use super::message::{
     ClientMessage, answered_as, audit_line, event_defined, hello, lagged, reload,
 };
@@ -35,6 +38,7 @@ use crate::bus::PublishError;
 use crate::bus::{Lagged, Subscription};
 use crate::bus::{MessageBus, Publication, Submitted};
 use crate::handler::DeclaredEvent;
+use crate::live::{AskedOfClient, ClientServices, LiveConnection};
 use crate::message::{
     CorrelationId, HookExecutionRequest, HookExecutionResponse, HookProgress, JournalEntry,
     RequestKey,
@@ -123,17 +127,24 @@ where
         answered: Answered::default(),
         cancels: HashMap::new(),
         reloads: Reloads::default(),
+        live: None,
+        services: Services::of(Vec::new()),
     };
-    client.outbox.push(hello(system));
+    let live = system.live_clients().connect();
+    client.outbox.push(hello(system, live.token()));
+    client.live = Some(live);
     let (mut reading, mut failed) = (true, Ok(ClientEnd::Finished));
     let (mut stopped, mut stuck) = (false, pin!(tokio::time::sleep(UNREAD_AT_END)));
     let mut stopping = pin!(stop.cancelled());
-    while reading || client.is_busy() {
+    while reading && !stopped || client.is_busy() || client.is_waited_for() {
         let unread = client.is_unread();
-        let (most, may_read) = (client.most_in_flight(), reading && client.may_read());
+        // Once this is to stop, only what answers calls that wait is read.
+        let may_read = reading && client.may_read() && (!stopped || client.is_waited_for());
+        let most = client.most_in_flight();
         tokio::select! {
             () = &mut stopping, if !stopped => {
-                (reading, stopped) = (false, true);
+                stopped = true;
+                client.stop();
                 stuck.as_mut().reset(Instant::now() + UNREAD_AT_END);
             }
             () = &mut stuck, if stopped && !client.outbox.is_empty() => {
@@ -141,18 +152,18 @@ where
             }
             line = lines.next(), if may_read => match line {
                 Ok(Some(line)) => {
-                    client.take(ClientMessage::read(line));
+                    client.take_unless(stopped, ClientMessage::read(line));
                     for _ in 1..LINES_AT_ONCE {
                         if !client.may_read() {
                             break;
                         }
                         let Some(line) = lines.next_read() else { break };
-                        client.take(ClientMessage::read(line));
+                        client.take_unless(stopped, ClientMessage::read(line));
                     }
                 }
-                Ok(None) => reading = false,
-                // What was asked before is still answered.
-                Err(error) => (reading, failed) = (false, Err(error)),
+                // Its hooks can answer nothing any more; what it asked before is still answered.
+                Ok(None) => (reading, client.live) = (false, None),
+                Err(error) => (reading, client.live, failed) = (false, None, Err(error)),
             },
             (depth, key, submitted) = submit(&mut client.depths, most, system.bus()) => {
                 client.submitted(depth, key, submitted);
@@ -162,6 +173,10 @@ where
             progress = next_progress(&mut client.progress), if !unread => {
                 client.push_progress(progress, None);
             }
+            message = next_call(&mut client.live), if !unread => {
+                client.outbox.push(message.to_line());
+            }
+            Some(asked) = client.services.asked.recv(), if !unread => client.ask(asked),
             // Told what happens only as fast as it reads, so that this holds little for it.
             line = next_line(&mut client.tail), if client.outbox.bytes <= BEHIND => {
                 client.outbox.push(line);
@@ -179,9 +194,12 @@ where
             }
             () = &mut gone => return Ok(ClientEnd::Gone),
         }
-        if !reading && !client.is_busy() {
+        if (!reading || stopped) && !client.is_busy() {
             client.push_last_lines();
         }
+    }
+    if let Some(live) = client.live.take().filter(|_| stopped) {
+        live.leave();
     }
     failed
 }
@@ -216,6 +234,25 @@ struct Client<'s, W> {
     /// What ends them. Ids are per client, and not even there unique.
     cancels: HashMap<CorrelationId, HashMap<RequestKey, CancellationToken>>,
     reloads: Reloads,
+    /// Its hooks.
+    live: Option<LiveConnection>,
+    services: Services,
+}
+
+/// What it does for hooks of its requests.
+struct Services {
+    offered: Arc<ClientServices>,
+    asked: mpsc::Receiver<AskedOfClient>,
+    last: u64,
+    /// What it was asked for and has not answered.
+    open: HashMap<u64, oneshot::Sender<Result<RawJson, HostCallError>>>,
+}
+
+impl Services {
+    fn of(offered: Vec<String>) -> Self {
+        let (offered, asked) = ClientServices::new(offered);
+        Self { offered, asked, last: 0, open: HashMap::new() }
+    }
 }
 
 /// Requests of one depth of nesting. Those of another do not wait for them: a hook may wait for what
@@ -293,11 +330,17 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
             || !self.outbox.is_empty()
     }
 
+    /// Whether a call of its hooks waits for its answer.
+    fn is_waited_for(&self) -> bool {
+        self.live.as_ref().is_some_and(LiveConnection::is_waited_for)
+    }
+
     fn take(&mut self, message: ClientMessage) {
         match message {
             ClientMessage::Request(request) => {
                 let origin = self.system.bus().origin_of(&request, self.group);
-                self.request(*request, origin);
+                let services = Arc::clone(&self.services.offered);
+                self.request(request.with_host_services(services), origin);
             }
             ClientMessage::Subscribe => {
                 self.progress.get_or_insert_with(|| self.system.bus().subscribe());
@@ -310,11 +353,82 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
             }
             ClientMessage::DefineEvent(definition, id) => self.define_event(*definition, id),
             ClientMessage::Bridge(message) => self.bridge(*message),
+            ClientMessage::Live(message) => self.live(*message),
             ClientMessage::Reload => {
                 self.reloads.waiting += 1;
                 self.reload();
             }
         }
+    }
+
+    /// Takes a message; once this is to stop, only if a call waits for it.
+    fn take_unless(&mut self, stopped: bool, message: ClientMessage) {
+        let is_awaited = |message: &LiveMessage| {
+            matches!(message, LiveMessage::Said(_) | LiveMessage::HostResult { .. })
+        };
+        match message {
+            ClientMessage::Live(message) if is_awaited(&message) => self.live(*message),
+            message if !stopped => self.take(message),
+            _ => {}
+        }
+    }
+
+    /// Tells its hooks that this ends.
+    fn stop(&mut self) {
+        let has_hooks = self.live.as_ref().is_some_and(LiveConnection::has_hooks);
+        if has_hooks {
+            self.outbox.push(ToHook::Close { reason: "shutdown" }.to_line());
+        }
+    }
+
+    /// Takes what is about its hooks, or about what it does for hooks.
+    fn live(&mut self, message: LiveMessage) {
+        let Some(live) = &mut self.live else { return };
+        let answer = match message {
+            LiveMessage::Hello(hello) => {
+                self.services = Services::of(hello.host_services);
+                let Some(token) = hello.client_token else { return };
+                match live.resume(&token) {
+                    Ok(hook_ids) => resumed(&token, &hook_ids),
+                    Err(error) => Refused::of_token(error).to_line(),
+                }
+            }
+            LiveMessage::Register(Ok(register)) => {
+                let (id, event) = (register.hook_id.clone(), register.event_name.clone());
+                match live.register(register) {
+                    Ok(()) => registered("hook-registered", &id),
+                    Err(error) => {
+                        Refused::of_hook("hook-register", &id, Some(&event), &error).to_line()
+                    }
+                }
+            }
+            LiveMessage::Register(Err(refused)) | LiveMessage::Wrong(refused) => refused.to_line(),
+            LiveMessage::Unregister(id) => match live.unregister(&id) {
+                Ok(()) => registered("hook-unregistered", &id),
+                Err(error) => Refused::of_hook("hook-unregister", &id, None, &error).to_line(),
+            },
+            LiveMessage::List => listed(&live.list()),
+            LiveMessage::Said(said) => return live.take(said),
+            LiveMessage::HostResult { id, outcome } => {
+                let open = id.parse().ok().and_then(|id: u64| self.services.open.remove(&id));
+                if let Some(open) = open {
+                    // The hook may be over by now.
+                    let _ = open.send(outcome);
+                }
+                return;
+            }
+        };
+        self.outbox.push(answer);
+    }
+
+    /// Asks the client to do something for a hook.
+    fn ask(&mut self, wanted: AskedOfClient) {
+        let services = &mut self.services;
+        // Whoever does not wait any more has no answer to give.
+        services.open.retain(|_, open| !open.is_closed());
+        services.last += 1;
+        self.outbox.push(asked(services.last, &wanted));
+        services.open.insert(services.last, wanted.answer);
     }
 
     /// Asks for an agent. What is no question of that agent is answered like a request that is none.
@@ -570,6 +684,14 @@ async fn submit(
         Poll::Pending
     })
     .await
+}
+
+/// The next message to a client's hooks; never done while it has none.
+async fn next_call(live: &mut Option<LiveConnection>) -> ToHook {
+    match live {
+        Some(live) => live.next().await,
+        None => std::future::pending().await,
+    }
 }
 
 /// The next message of progress, of any request; pending while no request asked for progress.

@@ -8,6 +8,7 @@ use hook_core::text::shortened;
 use hook_core::{EventDefinition, HookEventName, JsonSlice, ObjectWriter, RawObject};
 
 use super::bridge::{BRIDGE, BridgeMessage};
+use super::live::LiveMessage;
 use super::{Line, parse, refusal, request_from};
 use crate::audit::AuditEntry;
 use crate::bus::Lagged;
@@ -39,6 +40,8 @@ pub enum ClientMessage {
     DefineEvent(Box<EventDefinition>, Option<CorrelationId>),
     /// What an agent says in its own language; the reply has the id.
     Bridge(Box<BridgeMessage>),
+    /// Something about hooks of its own, or about what it does for hooks.
+    Live(Box<LiveMessage>),
     /// To read the settings again.
     Reload,
 }
@@ -73,6 +76,9 @@ impl ClientMessage {
                 Ok(message) => Self::Bridge(Box::new(message)),
                 Err(message) => refused(message),
             },
+            Some(kind) if LiveMessage::is_kind(kind) => {
+                Self::Live(Box::new(LiveMessage::read(kind, &object)))
+            }
             Some("hook-reload") => Self::Reload,
             Some("hook-cancel") => match fields.id() {
                 Ok(Some(id)) => Self::Cancel(id),
@@ -85,10 +91,11 @@ impl ClientMessage {
             Some(other) if other != kind::REQUEST => {
                 let message = format!(
                     "field `type`: there is no message {:?}; a client sends {}, hook-subscribe, \
-                     hook-tail, hook-audit, hook-cancel, hook-define-event, hook-bridge or \
-                     hook-reload",
+                     hook-tail, hook-audit, hook-cancel, hook-define-event, hook-bridge, \
+                     hook-reload, {}",
                     shortened(other),
-                    kind::REQUEST
+                    kind::REQUEST,
+                    LiveMessage::kinds()
                 );
                 // It may be a request whose type is misspelt.
                 refuse(&fields, message)
@@ -156,7 +163,7 @@ pub(super) fn audit_line(entry: &AuditEntry) -> Vec<u8> {
 }
 
 /// What the server says first.
-pub(super) fn hello(system: &HookSystem) -> Vec<u8> {
+pub(super) fn hello(system: &HookSystem, client_token: &str) -> Vec<u8> {
     ObjectWriter::line(|object| {
         object.text("type", HELLO);
         object.text("engine", "hook");
@@ -164,6 +171,7 @@ pub(super) fn hello(system: &HookSystem) -> Vec<u8> {
         object.integer("protocol", PROTOCOL_VERSION.into());
         object.text("project", &real(system.project()));
         object.optional_text("settingsHash", system.settings_hash().as_deref());
+        object.text("clientToken", client_token);
     })
 }
 

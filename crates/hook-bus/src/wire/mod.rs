@@ -6,6 +6,7 @@ mod ask;
 mod bridge;
 mod client;
 mod greeting;
+mod live;
 mod message;
 mod queues;
 #[cfg(unix)]
@@ -17,6 +18,7 @@ pub use ask::{AskError, Expected, ask};
 pub use bridge::BridgeMessage;
 pub use client::{ClientEnd, serve_client};
 pub use hook_core::lines::{Line, LineReader, MAX_LINE};
+pub use live::{ClientHello, LiveMessage, Refused};
 pub use message::ClientMessage;
 #[cfg(unix)]
 pub use socket::{MAX_CLIENTS, SocketError, SocketServer, connect, socket_of};

@@ -40,6 +40,8 @@ pub enum HomeCommand {
         /// The model, if it is not the home's own choice.
         model: Option<String>,
     },
+    /// Nothing: it stays alive elsewhere, and is called.
+    Called,
     /// A tool of an MCP server (`mcp_tool`).
     McpTool {
         /// The server.
@@ -73,6 +75,7 @@ impl HomeCommand {
             Self::Prompt { .. } => "prompt",
             Self::Agent { .. } => "agent",
             Self::McpTool { .. } => "mcp_tool",
+            Self::Called => "registered",
         }
     }
 
@@ -86,7 +89,7 @@ impl HomeCommand {
         match self {
             Self::Prompt { .. } | Self::Agent { .. } => Some("a model (`model.ask`)"),
             Self::McpTool { .. } => Some("an MCP client (`mcp.call`)"),
-            Self::Shell { .. } | Self::Program { .. } | Self::Http(_) => None,
+            Self::Shell { .. } | Self::Program { .. } | Self::Http(_) | Self::Called => None,
         }
     }
 
@@ -99,6 +102,7 @@ impl HomeCommand {
                 words.map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
             }
             Self::Http(request) => without_secrets(&request.url),
+            Self::Called => String::new(),
             Self::Prompt { prompt, .. } | Self::Agent { prompt, .. } => prompt.clone(),
             Self::McpTool { server, tool, input } if input.fields().is_empty() => {
                 format!("{server} {tool}")
@@ -156,6 +160,7 @@ impl HomeCommand {
                 put("tool", text(tool));
                 put("input", input.as_raw().clone());
             }
+            Self::Called => {}
         }
         terms.to_raw().as_str().to_owned()
     }

@@ -149,13 +149,13 @@ pub(super) fn of_handler(handler: &HandlerHook, runner: &Runner) -> Hook {
         background: background(handler.background && !is_guard),
         fail_behavior: handler.fail_behavior,
         warnings: problems.into_iter().map(|it| it.message).collect(),
-        ..HookSpec::new(event, name, &HookSource::InProcess, timeout, executor)
+        ..HookSpec::new(event, name, &handler.source, timeout, executor)
     };
     Hook {
         spec: Arc::new(spec),
         name: Some(handler.name.clone()),
         description: None,
-        source: HookSource::InProcess,
+        source: handler.source.clone(),
         place: None,
         matcher,
         priority: handler.priority,

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::consent::Consent;
@@ -17,6 +18,7 @@ use crate::event::{ByEvent, Events, HookEventName};
 use crate::matcher::{MatchInput, Surroundings};
 use crate::run::{HandlerHook, Runner};
 use crate::settings::{Diagnostic, FailBehavior, MatcherDefinition, Rule, SettingsFile};
+use crate::text::shortened;
 use crate::trust::TrustPolicy;
 
 /// A hook as it is listed.
@@ -50,6 +52,8 @@ pub struct HookRegistry {
     /// Where relative paths begin.
     surroundings: Surroundings,
     state: RwLock<State>,
+    /// Whether guards of clients are gone: few ever ask further.
+    has_lost: AtomicBool,
     /// The plans for what is switched on now.
     table: PlanTable,
 }
@@ -61,6 +65,8 @@ struct State {
     switches: Vec<(String, bool)>,
     /// The hooks that were registered, by their numbers.
     registered: BTreeMap<u64, Arc<Hook>>,
+    /// Guards of clients that are gone, by what those called them.
+    lost: Vec<(HookEventName, Box<str>)>,
 }
 
 impl HookRegistry {
@@ -125,6 +131,7 @@ impl HookRegistry {
             unread,
             notices,
             state: RwLock::default(),
+            has_lost: AtomicBool::new(false),
             table,
         }
     }
@@ -251,6 +258,37 @@ impl HookRegistry {
         let of_event =
             event.and_then(|event| self.notices.get(event)).map_or(&[][..], Vec::as_slice);
         self.losses.iter().chain(of_event).map(String::as_str)
+    }
+
+    /// Says which guards of clients are gone with their clients: each is a warning to everybody who fires its
+    /// event.
+    #[doc(hidden)]
+    pub fn set_lost_registrations<'l>(
+        &self,
+        lost: impl Iterator<Item = &'l (HookEventName, Box<str>)>,
+    ) {
+        let mut state = write(&self.state);
+        state.lost = lost.cloned().collect();
+        self.has_lost.store(!state.lost.is_empty(), Ordering::Release);
+    }
+
+    /// What everybody who fires that event should know of guards whose clients are gone.
+    #[doc(hidden)]
+    pub fn lost_registrations(&self, event: Option<HookEventName>) -> Vec<String> {
+        if !self.has_lost.load(Ordering::Acquire) {
+            return Vec::new();
+        }
+        let state = read(&self.state);
+        let of_event = state.lost.iter().filter(|(lost, _)| Some(*lost) == event);
+        of_event
+            .map(|(event, id)| {
+                let id = shortened(id);
+                format!(
+                    "hook {id}: this guard of {event} is gone with the client that had registered it; \
+                     start that again, or restart the server if it is not wanted any more"
+                )
+            })
+            .collect()
     }
 
     /// A warning for each guard that the user trusted and that guards nothing now: it is gone from the

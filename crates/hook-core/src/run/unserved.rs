@@ -26,7 +26,9 @@ impl Unserved {
             HomeCommand::Prompt { .. } => HookKind::Prompt,
             HomeCommand::Agent { .. } => HookKind::Agent,
             HomeCommand::McpTool { .. } => HookKind::McpTool,
-            HomeCommand::Shell { .. } | HomeCommand::Program { .. } => HookKind::Command,
+            HomeCommand::Shell { .. } | HomeCommand::Program { .. } | HomeCommand::Called => {
+                HookKind::Command
+            }
         };
         Self { label, kind, service: command.service().unwrap_or(NO_CLIENT) }
     }

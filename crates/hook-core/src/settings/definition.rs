@@ -35,7 +35,8 @@ impl FailBehavior {
 
     pub(crate) const WORDS: &'static str = "\"continue\" or \"block\"";
 
-    pub(crate) fn from_word(word: &str) -> Option<Self> {
+    #[doc(hidden)]
+    pub fn from_word(word: &str) -> Option<Self> {
         match word {
             "continue" => Some(Self::Continue),
             "block" => Some(Self::Block),

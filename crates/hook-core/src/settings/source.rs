@@ -18,6 +18,8 @@ pub enum HookSource {
     Extension(String),
     /// A file that was named on the command line or by the host.
     Explicit,
+    /// A hook that a client of a server registered.
+    Client,
     /// A handler that the host registered.
     InProcess,
 }
@@ -30,7 +32,8 @@ impl HookSource {
         match self {
             Self::Project => 0,
             Self::Extension(_) => 1,
-            Self::User | Self::Explicit => 2,
+            // Whoever may connect is the user, or another program of theirs.
+            Self::User | Self::Explicit | Self::Client => 2,
             Self::System => 3,
             Self::InProcess => 4,
         }
@@ -68,6 +71,7 @@ impl HookSource {
             Self::System => "system",
             Self::Extension(_) => "extension",
             Self::Explicit => "explicit",
+            Self::Client => "client",
             Self::InProcess => "in-process",
         }
     }

@@ -58,8 +58,8 @@ use hook_core::event::input::EventInput;
 use hook_core::event::output::HookOutput;
 use hook_core::failure::HookFailure;
 use hook_core::language::{
-    Ended, HomeAnswer, HomeDefinition, HomeDirectory, HomeFile, HomeHook, HomePlace, HomeSettings,
-    Language, Launch, Place, Post,
+    Ended, HomeAnswer, HomeCommand, HomeDefinition, HomeDirectory, HomeFile, HomeHook, HomePlace,
+    HomeSettings, Language, Launch, Place, Post,
 };
 use hook_core::{EventDefinition, Events, HookEventName, JsonObject, RawJson, RawObject};
 
@@ -177,6 +177,45 @@ impl Agent {
             Ours::BuiltIn(ours) => Some(ours),
             Ours::Declared => events.from_name(event.name),
         }
+    }
+
+    /// A hook that is told and answers in the agent's words and is called instead of run, with the event of
+    /// ours; a matcher that is a text is compared as the agent does. `None` of an event that it does not
+    /// have.
+    pub fn called(
+        &'static self,
+        home_event: &str,
+        matcher: Option<String>,
+        events: &Events,
+    ) -> Option<(HookEventName, HomeHook)> {
+        let event = self.event(home_event)?;
+        let hook = HomeHook {
+            language: self,
+            event: event.name.to_owned(),
+            matcher,
+            condition: None,
+            command: HomeCommand::Called,
+            directory: None,
+            variables: Vec::new(),
+            plugin_root: None,
+            is_users: true,
+            is_machines: false,
+            is_named: true,
+            runs_once: false,
+            loop_limit: None,
+            is_found: false,
+        };
+        Some((self.our_event(event, events)?, hook))
+    }
+
+    /// The agent's events, by its names.
+    pub fn event_names(&self) -> impl Iterator<Item = &'static str> {
+        self.events.iter().map(|event| event.name)
+    }
+
+    /// What a tool of the agent is called here.
+    pub fn our_tool(&self, home_event: &str, name: &str) -> String {
+        self.ours(self.event(home_event), name, &RawObject::empty()).0
     }
 
     /// What is said to the agent about one of its events. Of an event that it does not have nothing is.

@@ -13,7 +13,7 @@ use crate::event::{Event, HookEventName, TypedAnswer, TypedInput};
 use crate::language::HomeHook;
 use crate::matcher::{Matcher, MatcherProblem};
 use crate::run::live::CallSession;
-use crate::settings::{DEFAULT_PRIORITY, FailBehavior, MatcherDefinition};
+use crate::settings::{DEFAULT_PRIORITY, FailBehavior, HookSource, MatcherDefinition};
 
 /// What a typed handler returns beside its answer: an error counts as the hook's failure.
 pub type TypedResult = Result<(), HandlerError>;
@@ -55,6 +55,8 @@ pub struct HandlerHook {
     pub(crate) background: bool,
     pub(crate) timeout: Option<Duration>,
     pub(crate) fail_behavior: FailBehavior,
+    /// Whose it is.
+    pub(crate) source: HookSource,
     pub(super) function: Function,
 }
 
@@ -143,7 +145,7 @@ impl HandlerHook {
         })
     }
 
-    /// A hook that is elsewhere and is called over a conversation, in which it has that id. With `home` it
+    /// A client's hook, which is called over a conversation, in which it has that id. With `home` it
     /// is told and answers in the words of another agent.
     #[doc(hidden)]
     pub fn called(
@@ -153,7 +155,8 @@ impl HandlerHook {
         session: CallSession,
         home: Option<Arc<HomeHook>>,
     ) -> Self {
-        Self::new(event, name, Function::Called(Called { session, id: id.into(), home }))
+        let called = Function::Called(Called { session, id: id.into(), home });
+        Self { source: HookSource::Client, ..Self::new(event, name, called) }
     }
 
     fn new(event: HookEventName, name: impl Into<String>, function: Function) -> Self {
@@ -166,6 +169,7 @@ impl HandlerHook {
             background: false,
             timeout: None,
             fail_behavior: FailBehavior::Continue,
+            source: HookSource::InProcess,
             function,
         }
     }

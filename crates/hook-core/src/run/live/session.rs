@@ -163,7 +163,7 @@ impl CallSession {
     }
 
     /// Whether no call waits for its answer.
-    pub(in crate::run) fn is_idle(&self) -> bool {
+    pub fn is_idle(&self) -> bool {
         self.shared.lock().calls.is_empty()
     }
 

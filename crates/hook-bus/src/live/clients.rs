@@ -1,0 +1,323 @@
+//! The clients that have hooks, connected or expected back.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use hook_core::HookFailure;
+use hook_core::run::{CallSession, Carrier, FromHook, ToHook};
+use tokio::runtime::Handle;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use uuid::Uuid;
+
+use super::register::{HookRegister, NotRegistered};
+use crate::handler::{EngineSlot, Registrant, Registration};
+
+/// How long the hooks of a client whose connection was lost are kept for it.
+pub const RECONNECT_GRACE: Duration = Duration::from_secs(30);
+
+/// All clients of a system that have hooks.
+#[derive(Debug)]
+pub struct LiveClients {
+    engine: Arc<EngineSlot>,
+    /// By their tokens.
+    known: Mutex<HashMap<Box<str>, Arc<LiveClient>>>,
+    /// Those who wait for clients to come back.
+    waiting: TaskTracker,
+    /// The system ends: nobody is waited for.
+    ended: CancellationToken,
+}
+
+/// One client, over all connections that it has had.
+#[derive(Debug)]
+struct LiveClient {
+    token: Box<str>,
+    session: CallSession,
+    state: Mutex<ClientState>,
+}
+
+#[derive(Debug)]
+struct ClientState {
+    hooks: BTreeMap<String, OwnHook>,
+    /// The number of its last connection, which is the one that counts.
+    connection: u64,
+}
+
+#[derive(Debug)]
+struct OwnHook {
+    register: HookRegister,
+    /// Whether its failure blocks.
+    guards: Option<hook_core::HookEventName>,
+    /// It is unregistered when this is dropped.
+    _registration: Registration,
+}
+
+/// A client's connection. Dropping it is losing it: the client's hooks are kept for a while, and new calls
+/// of them fail.
+pub struct LiveConnection {
+    clients: Arc<LiveClients>,
+    client: Arc<LiveClient>,
+    number: u64,
+    /// There once the client has hooks.
+    carrier: Option<Carrier>,
+}
+
+/// A registered hook, as it is listed.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct ListedHook {
+    /// As its client described it.
+    pub register: HookRegister,
+    /// Whether it is the asking client's own.
+    pub own: bool,
+}
+
+/// Nobody is known by a token: it is none of this server's, or its time is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "no client with hooks is known by this token: it is none of this server's, or came more than {} \
+     seconds after its connection was lost; register the hooks again",
+    RECONNECT_GRACE.as_secs()
+)]
+pub struct UnknownToken;
+
+impl LiveClients {
+    pub(crate) fn of(engine: &Arc<EngineSlot>) -> Arc<Self> {
+        let waiting = TaskTracker::new();
+        waiting.close();
+        Arc::new(Self {
+            engine: Arc::clone(engine),
+            known: Mutex::default(),
+            waiting,
+            ended: CancellationToken::new(),
+        })
+    }
+
+    /// Begins a client's connection.
+    pub fn connect(self: &Arc<Self>) -> LiveConnection {
+        let client = Arc::new(LiveClient {
+            token: token().into(),
+            session: CallSession::lasting(),
+            state: Mutex::new(ClientState { hooks: BTreeMap::new(), connection: 1 }),
+        });
+        LiveConnection { clients: Arc::clone(self), client, number: 1, carrier: None }
+    }
+
+    /// Waits for no client to come back any more.
+    pub(crate) async fn end(&self) {
+        self.ended.cancel();
+        self.waiting.wait().await;
+    }
+
+    fn known(&self) -> MutexGuard<'_, HashMap<Box<str>, Arc<LiveClient>>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Forgets a client unless it has come back. Its hooks are unregistered, and its guards missed.
+    fn forget(&self, client: &LiveClient, connection: u64) {
+        let hooks = {
+            let mut known = self.known();
+            let mut state = client.lock();
+            if state.connection != connection {
+                return;
+            }
+            known.remove(&client.token);
+            std::mem::take(&mut state.hooks)
+        };
+        client.session.close(HookFailure::Live {
+            reason: "its client is gone, and has not come back".to_owned(),
+        });
+        for (id, hook) in hooks {
+            if let Some(event) = hook.guards {
+                self.engine.registered().lost_guard(event, &id);
+            }
+        }
+    }
+}
+
+impl LiveClient {
+    fn lock(&self) -> MutexGuard<'_, ClientState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl LiveConnection {
+    /// What gets this client its hooks back over another connection.
+    pub fn token(&self) -> &str {
+        &self.client.token
+    }
+
+    /// Becomes the connection of the client that has this token: its hooks are called over this one, and
+    /// calls that wait for their answers come again. Gives the ids of its hooks.
+    ///
+    /// # Errors
+    /// When nobody has it.
+    pub fn resume(&mut self, token: &str) -> Result<Vec<String>, UnknownToken> {
+        let found = self.clients.known().values().find(|it| is_same(&it.token, token)).cloned();
+        let client = found.ok_or(UnknownToken)?;
+        let hook_ids = {
+            let mut state = client.lock();
+            // It was forgotten just now.
+            if state.hooks.is_empty() {
+                return Err(UnknownToken);
+            }
+            state.connection += 1;
+            self.number = state.connection;
+            state.hooks.keys().cloned().collect()
+        };
+        self.carrier = Some(client.session.attach());
+        self.client = client;
+        Ok(hook_ids)
+    }
+
+    /// Registers a hook of the client's: it is planned from the next request on.
+    ///
+    /// # Errors
+    /// When something about it is not right, there is one of its id, or there are too many.
+    pub fn register(&mut self, register: HookRegister) -> Result<(), NotRegistered> {
+        let engine = &self.clients.engine;
+        let hook = register.to_hook(&engine.events(), self.client.session.clone())?;
+        let event = hook.event();
+        let mut known = self.clients.known();
+        let mut state = self.client.lock();
+        if state.connection != self.number {
+            return Err(NotRegistered::Superseded);
+        }
+        if state.hooks.contains_key(&register.hook_id) {
+            return Err(NotRegistered::DuplicateId { id: register.hook_id });
+        }
+        let guards = hook.is_guard_of(event).then_some(event);
+        // Before it can be called.
+        if self.carrier.is_none() {
+            self.carrier = Some(self.client.session.attach());
+        }
+        let registration = engine.register(hook, None, Registrant::Client)?;
+        if let Some(event) = guards {
+            engine.registered().found_guard(event, &register.hook_id);
+        }
+        let id = register.hook_id.clone();
+        state.hooks.insert(id, OwnHook { register, guards, _registration: registration });
+        drop(state);
+        known.entry(self.client.token.clone()).or_insert_with(|| Arc::clone(&self.client));
+        Ok(())
+    }
+
+    /// Unregisters a hook of the client's. Requests in flight still call it.
+    ///
+    /// # Errors
+    /// When it has none of that id.
+    pub fn unregister(&mut self, hook_id: &str) -> Result<(), NotRegistered> {
+        let mut state = self.client.lock();
+        if state.connection != self.number {
+            return Err(NotRegistered::Superseded);
+        }
+        let unknown = || NotRegistered::UnknownId { id: hook_core::text::shortened(hook_id) };
+        let gone = state.hooks.remove(hook_id).ok_or_else(unknown)?;
+        drop(state);
+        drop(gone);
+        Ok(())
+    }
+
+    /// All hooks that clients have registered, by client and id.
+    pub fn list(&self) -> Vec<ListedHook> {
+        let mut clients: Vec<Arc<LiveClient>> = self.clients.known().values().cloned().collect();
+        clients.sort_by(|one, other| one.token.cmp(&other.token));
+        let mut listed = Vec::new();
+        for client in clients {
+            let own = Arc::ptr_eq(&client, &self.client);
+            let state = client.lock();
+            let hooks = state.hooks.values();
+            listed.extend(hooks.map(|hook| ListedHook { register: hook.register.clone(), own }));
+        }
+        listed
+    }
+
+    /// Waits for the next message to the client's hooks; never done while it has none, or when another
+    /// connection took this one's place.
+    ///
+    /// # Cancellation
+    /// Dropping the future loses nothing.
+    pub async fn next(&mut self) -> ToHook {
+        if let Some(carrier) = &mut self.carrier
+            && let Ok(message) = carrier.next().await
+        {
+            return message;
+        }
+        std::future::pending().await
+    }
+
+    /// Takes what the client's hooks say.
+    pub fn take(&self, message: FromHook) {
+        // Without hooks there is no call that it could be about.
+        if let Some(carrier) = &self.carrier {
+            carrier.take(message);
+        }
+    }
+
+    /// The oldest call of a hook that waits for its answer, for clients that do not say which they answer.
+    pub fn oldest_call_of(&self, hook_id: &str) -> Option<u64> {
+        self.carrier.as_ref()?.oldest_call_of(hook_id)
+    }
+
+    /// Ends it for good: its hooks are unregistered at once.
+    pub fn leave(mut self) {
+        if self.carrier.take().is_some() {
+            self.clients.forget(&self.client, self.number);
+        }
+    }
+
+    /// Whether it has, or had, hooks.
+    pub fn has_hooks(&self) -> bool {
+        self.carrier.is_some()
+    }
+
+    /// Whether calls of the client's hooks wait for their answers.
+    pub fn is_waited_for(&self) -> bool {
+        self.carrier.is_some() && !self.client.session.is_idle()
+    }
+}
+
+impl fmt::Debug for LiveConnection {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("LiveConnection")
+            .field("number", &self.number)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Drop for LiveConnection {
+    fn drop(&mut self) {
+        if self.carrier.take().is_none() {
+            return;
+        }
+        let (clients, client) = (Arc::clone(&self.clients), Arc::clone(&self.client));
+        let number = self.number;
+        let has_hooks = !client.lock().hooks.is_empty();
+        if !has_hooks || clients.ended.is_cancelled() || Handle::try_current().is_err() {
+            clients.forget(&client, number);
+            return;
+        }
+        let waiting = clients.waiting.clone();
+        waiting.spawn(async move {
+            tokio::select! {
+                () = tokio::time::sleep(RECONNECT_GRACE) => {}
+                () = clients.ended.cancelled() => {}
+            }
+            clients.forget(&client, number);
+        });
+    }
+}
+
+/// 64 hexadecimal digits, 244 bits of which are random: nobody guesses them.
+fn token() -> String {
+    format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple())
+}
+
+/// Whether two tokens are the same, in a time that does not depend on how much of them is.
+fn is_same(ours: &str, theirs: &str) -> bool {
+    let pairs = ours.bytes().zip(theirs.bytes());
+    ours.len() == theirs.len() && pairs.fold(0, |seen, (one, other)| seen | (one ^ other)) == 0
+}

@@ -1,0 +1,18 @@
+//! Hooks of clients: registered over a connection, called over it, and back after it was lost.
+//!
+//! | file | what it holds |
+//! | --- | --- |
+//! | `register` | what a client says of a hook, made a hook of the engine |
+//! | `clients` | the clients that have hooks, connected or expected back |
+//! | `services` | what a client does for the hooks of its own requests |
+//!
+//! Over which kind of connection a client comes is no matter here: [`wire`](crate::wire) carries JSON
+//! lines, other crates other things.
+
+mod clients;
+mod register;
+mod services;
+
+pub use clients::{ListedHook, LiveClients, LiveConnection, RECONNECT_GRACE, UnknownToken};
+pub use register::{HookRegister, NotRegistered};
+pub use services::{AskedOfClient, ClientServices};

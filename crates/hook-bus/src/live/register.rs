@@ -1,0 +1,342 @@
+//! What a client says of a hook, made a hook of the engine.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use hook_core::language::Language;
+use hook_core::run::CallSession;
+use hook_core::text::{nearest, shortened};
+use hook_core::{
+    Events, FailBehavior, HandlerHook, JsonKind, JsonObject, MatcherDefinition, MatcherFields,
+    RawJson,
+};
+use hook_translate::agents::{self, Agent};
+
+use crate::handler::RegisterError;
+
+/// The longest timeout, in milliseconds: a day.
+const MAX_TIMEOUT: u64 = 86_400_000;
+
+/// How long an id may be, in bytes.
+const MAX_ID: usize = 256;
+
+/// How many names or globs one matcher may have.
+const MAX_IN_MATCHER: usize = 256;
+
+/// A hook, as a client describes it.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct HookRegister {
+    /// What the client calls it.
+    pub hook_id: String,
+    /// The event, in the words of the vocabulary.
+    pub event_name: String,
+    /// The words that it is told and answers in: `native`, or an agent's name; ours by default.
+    pub vocabulary: Option<String>,
+    /// What it is for: a text or an object; everything by default.
+    pub matcher: Option<RawJson>,
+    /// How it runs: `priority`, `timeout` (milliseconds), `async`, `failBehavior`.
+    pub config: JsonObject,
+}
+
+/// Why a hook is not registered.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NotRegistered {
+    /// What is said of it is not right.
+    #[error("field `{field}`: {problem}")]
+    Invalid {
+        /// Where.
+        field: String,
+        /// What is wrong there.
+        problem: String,
+    },
+    /// There is no such event.
+    #[error("there is no event `{event}` in the vocabulary `{vocabulary}`{}", meant(nearest.as_deref()))]
+    UnknownEvent {
+        /// The event.
+        event: String,
+        /// The vocabulary.
+        vocabulary: String,
+        /// The nearest name that there is.
+        nearest: Option<String>,
+    },
+    /// The client has a hook of that id.
+    #[error("this client has registered a hook with the id `{id}` already")]
+    DuplicateId {
+        /// The id.
+        id: String,
+    },
+    /// It has none.
+    #[error("this client has registered no hook with the id `{id}`")]
+    UnknownId {
+        /// The id.
+        id: String,
+    },
+    /// The client has come back over another connection.
+    #[error("this client goes on over another connection; use that")]
+    Superseded,
+    /// The engine does not take it.
+    #[error(transparent)]
+    Refused(#[from] RegisterError),
+}
+
+fn meant(nearest: Option<&str>) -> String {
+    nearest.map(|nearest| format!("; did you mean `{nearest}`?")).unwrap_or_default()
+}
+
+impl NotRegistered {
+    /// The word in messages.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Invalid { .. } => "invalid_request",
+            Self::UnknownEvent { .. } => "unsupported_event",
+            Self::DuplicateId { .. } => "duplicate_id",
+            Self::UnknownId { .. } => "unknown_id",
+            Self::Superseded => "superseded",
+            Self::Refused(error) => error.code(),
+        }
+    }
+
+    fn invalid(field: &str, problem: impl Into<String>) -> Self {
+        Self::Invalid { field: shortened(field), problem: problem.into() }
+    }
+}
+
+impl HookRegister {
+    /// A hook of that id for an event, with everything else at its default.
+    pub fn new(hook_id: impl Into<String>, event_name: impl Into<String>) -> Self {
+        Self {
+            hook_id: hook_id.into(),
+            event_name: event_name.into(),
+            vocabulary: None,
+            matcher: None,
+            config: JsonObject::new(),
+        }
+    }
+
+    /// Reads the fields of a message.
+    ///
+    /// # Errors
+    /// When one is missing, of another type, or there twice.
+    pub fn read(fields: &JsonObject) -> Result<Self, NotRegistered> {
+        if let Some(name) = fields.repeated() {
+            return Err(NotRegistered::invalid(name, "expected one value, found several"));
+        }
+        let given = |name: &str| fields.get(name).filter(|value| !value.is_null());
+        let text = |name: &str| match given(name) {
+            None => Ok(None),
+            Some(value) => {
+                let text = value.to_text();
+                text.map(Some).ok_or_else(|| wrong_kind(name, "a string", value))
+            }
+        };
+        let needed = |name: &str, value: Option<String>| {
+            value.ok_or_else(|| NotRegistered::invalid(name, "expected a string, found nothing"))
+        };
+        for (name, _) in fields.iter() {
+            const KNOWN: [&str; 7] =
+                ["type", "hookId", "eventName", "vocabulary", "matcher", "config", "correlationId"];
+            if !KNOWN.contains(&name) {
+                return Err(unknown_field(name, &KNOWN));
+            }
+        }
+        let config = match given("config") {
+            None => JsonObject::new(),
+            Some(config) => {
+                config.to_object().map_err(|_| wrong_kind("config", "an object", config))?
+            }
+        };
+        Ok(Self {
+            hook_id: needed("hookId", text("hookId")?)?,
+            event_name: needed("eventName", text("eventName")?)?,
+            vocabulary: text("vocabulary")?,
+            matcher: given("matcher").cloned(),
+            config,
+        })
+    }
+
+    /// The hook, which is called over that conversation. `events` are those there are.
+    ///
+    /// # Errors
+    /// When something about it is not right: nothing is guessed, since it may be a guard.
+    pub fn to_hook(
+        &self,
+        events: &Events,
+        session: CallSession,
+    ) -> Result<HandlerHook, NotRegistered> {
+        let id = self.hook_id.as_str();
+        if id.trim().is_empty() || id.len() > MAX_ID {
+            let problem = format!("expected 1 to {MAX_ID} bytes that are not all blanks");
+            return Err(NotRegistered::invalid("hookId", problem));
+        }
+        let agent = self.agent()?;
+        let text = self.matcher.as_ref().and_then(RawJson::to_text);
+        let (event, home) = match agent {
+            None => (events.from_name(&self.event_name), None),
+            Some(agent) => {
+                let text = text.clone().filter(|text| !text.is_empty());
+                let called = agent.called(&self.event_name, text, events);
+                called.map_or((None, None), |(event, home)| (Some(event), Some(home)))
+            }
+        };
+        let event = event.ok_or_else(|| self.unknown_event(agent, events))?;
+        let mut hook = HandlerHook::called(event, id, id, session, home.map(Arc::new));
+        match (&self.matcher, text) {
+            (None, _) => {}
+            // By its home, where it has one.
+            (Some(_), Some(text)) => {
+                if !text.is_empty() {
+                    hook = hook.matcher(text);
+                }
+            }
+            (Some(matcher), None) => hook = hook.matcher(self.fields_of(matcher, agent)?),
+        }
+        self.configured(hook)
+    }
+
+    fn agent(&self) -> Result<Option<&'static Agent>, NotRegistered> {
+        match self.vocabulary.as_deref() {
+            None | Some("" | "native") => Ok(None),
+            Some(name) => match agents::agent(name) {
+                Some(agent) => Ok(Some(agent)),
+                None => {
+                    let known = std::iter::once("native")
+                        .chain(agents::AGENTS.iter().map(|agent| agent.name()));
+                    let known: Vec<&str> = known.collect();
+                    let found = shortened(name);
+                    let problem = format!("expected one of {}; found `{found}`", known.join(", "));
+                    Err(NotRegistered::invalid("vocabulary", problem))
+                }
+            },
+        }
+    }
+
+    fn unknown_event(&self, agent: Option<&'static Agent>, events: &Events) -> NotRegistered {
+        let name = &self.event_name;
+        let nearest = match agent {
+            Some(agent) => nearest(name, agent.event_names()).map(str::to_owned),
+            None => events.nearest(name).map(str::to_owned),
+        };
+        let vocabulary = agent.map_or("native", |agent| agent.name()).to_owned();
+        NotRegistered::UnknownEvent { event: shortened(name), vocabulary, nearest }
+    }
+
+    fn fields_of(
+        &self,
+        matcher: &RawJson,
+        agent: Option<&'static Agent>,
+    ) -> Result<MatcherDefinition, NotRegistered> {
+        let fields = matcher
+            .to_object()
+            .map_err(|_| wrong_kind("matcher", "a string or an object", matcher))?;
+        let mut matcher = MatcherFields::new();
+        for (name, value) in fields.iter() {
+            let path = format!("matcher.{name}");
+            if value.is_null() {
+                continue;
+            }
+            let one = || value.to_text().ok_or_else(|| wrong_kind(&path, "a string", value));
+            match name {
+                "tool" => {
+                    for tool in one_or_more(&path, value)? {
+                        let tool = agent
+                            .map_or(tool.clone(), |agent| agent.our_tool(&self.event_name, &tool));
+                        matcher = matcher.tool(tool);
+                    }
+                }
+                "pathPattern" => {
+                    for glob in one_or_more(&path, value)? {
+                        matcher = matcher.path(glob);
+                    }
+                }
+                "toolPattern" => matcher = matcher.tool_pattern(one()?),
+                "commandPattern" => matcher = matcher.command_pattern(one()?),
+                other => {
+                    const KNOWN: [&str; 4] =
+                        ["tool", "toolPattern", "pathPattern", "commandPattern"];
+                    return Err(unknown_field(other, &KNOWN));
+                }
+            }
+        }
+        if fields.repeated().is_some() {
+            return Err(NotRegistered::invalid("matcher", "a field stands there twice"));
+        }
+        Ok(matcher.into())
+    }
+
+    fn configured(&self, mut hook: HandlerHook) -> Result<HandlerHook, NotRegistered> {
+        let config = &self.config;
+        if let Some(name) = config.repeated() {
+            let field = format!("config.{name}");
+            return Err(NotRegistered::invalid(&field, "expected one value, found several"));
+        }
+        let mut is_async = false;
+        let mut fail_behavior = FailBehavior::Continue;
+        for (name, value) in config.iter().filter(|(_, value)| !value.is_null()) {
+            let field = format!("config.{name}");
+            let wrong = |expected: &str| wrong_kind(&field, expected, value);
+            match name {
+                "priority" => {
+                    const EXPECTED: &str = "a whole number from -1000000 to 1000000";
+                    let priority = value.to_integer().and_then(|it| i32::try_from(it).ok());
+                    let priority = priority.filter(|it| (-1_000_000..=1_000_000).contains(it));
+                    hook = hook.priority(priority.ok_or_else(|| wrong(EXPECTED))?);
+                }
+                "timeout" => {
+                    let milliseconds = value.to_whole_number();
+                    let milliseconds = milliseconds.filter(|it| (1..=MAX_TIMEOUT).contains(it));
+                    let milliseconds = milliseconds
+                        .ok_or_else(|| wrong("whole milliseconds from 1 to 86400000"))?;
+                    hook = hook.timeout(Duration::from_millis(milliseconds));
+                }
+                "async" => is_async = value.to_bool().ok_or_else(|| wrong("true or false"))?,
+                "failBehavior" => {
+                    let word = value.to_text();
+                    fail_behavior = word
+                        .as_deref()
+                        .and_then(FailBehavior::from_word)
+                        .ok_or_else(|| wrong("`continue` or `block`"))?;
+                }
+                other => {
+                    const KNOWN: [&str; 4] = ["priority", "timeout", "async", "failBehavior"];
+                    return Err(unknown_field(other, &KNOWN));
+                }
+            }
+        }
+        if is_async && fail_behavior == FailBehavior::Block {
+            let problem = "a guard has to be waited for; leave `async` out";
+            return Err(NotRegistered::invalid("config.async", problem));
+        }
+        Ok(hook.background(is_async).fail_behavior(fail_behavior))
+    }
+}
+
+fn wrong_kind(field: &str, expected: &str, found: &RawJson) -> NotRegistered {
+    let found = match found.kind() {
+        JsonKind::Object | JsonKind::Array => found.kind().to_string(),
+        _ => shortened(found.as_str()),
+    };
+    NotRegistered::invalid(field, format!("expected {expected}, found {found}"))
+}
+
+fn unknown_field(name: &str, known: &[&'static str]) -> NotRegistered {
+    let problem = match nearest(name, known.iter().copied()) {
+        Some(meant) => format!("it is not known; did you mean `{meant}`?"),
+        None => format!("it is not known; known are {}", known.join(", ")),
+    };
+    NotRegistered::invalid(name, problem)
+}
+
+fn one_or_more(field: &str, value: &RawJson) -> Result<Vec<String>, NotRegistered> {
+    let expected = || wrong_kind(field, "a string or an array of strings", value);
+    if let Some(text) = value.to_text() {
+        return Ok(vec![text]);
+    }
+    let items = value.to_items().ok_or_else(expected)?;
+    if items.is_empty() || items.len() > MAX_IN_MATCHER {
+        let problem = format!("expected 1 to {MAX_IN_MATCHER} strings, found {}", items.len());
+        return Err(NotRegistered::invalid(field, problem));
+    }
+    items.iter().map(RawJson::to_text).collect::<Option<_>>().ok_or_else(expected)
+}

@@ -1,0 +1,73 @@
+//! What a client does for the hooks of its own requests.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::sync::Arc;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use hook_core::RawJson;
+use hook_core::run::{HostCall, HostCallError, HostServices};
+use tokio::sync::{mpsc, oneshot};
+
+/// How many calls may wait for a client to take them.
+const WAITING: usize = 64;
+
+/// How many services a client may name.
+const MAX_OFFERED: usize = 64;
+
+/// What a client offers to the hooks of its requests.
+pub struct ClientServices {
+    offered: HashSet<String>,
+    asked: mpsc::Sender<AskedOfClient>,
+}
+
+/// Something that a client is asked to do.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct AskedOfClient {
+    /// What is to be done.
+    pub call: HostCall,
+    /// Takes what came of it.
+    pub answer: oneshot::Sender<Result<RawJson, HostCallError>>,
+}
+
+impl ClientServices {
+    /// Services of these names, and where the client hears of calls to them. What it does not offer it is
+    /// not asked for.
+    pub fn new(
+        offered: impl IntoIterator<Item = String>,
+    ) -> (Arc<Self>, mpsc::Receiver<AskedOfClient>) {
+        let (asked, receiver) = mpsc::channel(WAITING);
+        let offered = offered.into_iter().take(MAX_OFFERED).collect();
+        (Arc::new(Self { offered, asked }), receiver)
+    }
+
+    /// None at all: for a client that offers nothing.
+    pub fn none() -> Arc<Self> {
+        Self::new([]).0
+    }
+}
+
+impl fmt::Debug for ClientServices {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("ClientServices").field("offered", &self.offered).finish()
+    }
+}
+
+impl HostServices for ClientServices {
+    fn call(&self, call: HostCall) -> BoxFuture<'static, Result<RawJson, HostCallError>> {
+        if !self.offered.contains(&call.method) {
+            let error = HostCallError::unsupported(&call.method);
+            return futures::future::ready(Err(error)).boxed();
+        }
+        let asked = self.asked.clone();
+        async move {
+            let gone = || HostCallError::failed("the client that asked for the event is gone");
+            let (answer, answered) = oneshot::channel();
+            asked.send(AskedOfClient { call, answer }).await.map_err(|_| gone())?;
+            answered.await.unwrap_or_else(|_| Err(gone()))
+        }
+        .boxed()
+    }
+}

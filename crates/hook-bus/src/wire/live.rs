@@ -1,0 +1,265 @@
+//! What is said over a client's connection about hooks of its own, and what it does for hooks.
+
+use hook_core::run::{FromHook, HostCallError, MAX_LIVE_LINE, Said};
+use hook_core::text::shortened;
+use hook_core::{JsonObject, ObjectWriter, RawJson, RawObject};
+
+use super::message::{HELLO, PROTOCOL_VERSION};
+use crate::live::{AskedOfClient, HookRegister, ListedHook, NotRegistered, UnknownToken};
+
+/// The kinds of messages that a client sends about these things.
+const KINDS: [&str; 8] = [
+    HELLO,
+    "hook-register",
+    "hook-unregister",
+    "hook-list",
+    "hook-answer",
+    "hook-host-call",
+    "hook-host-result",
+    "hook-log",
+];
+
+/// A client's message about hooks of its own, or about what it does for hooks.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum LiveMessage {
+    /// Who it is, and what it does for hooks of its requests.
+    Hello(ClientHello),
+    /// It registers a hook.
+    Register(Result<HookRegister, Refused>),
+    /// It unregisters the hook of that id.
+    Unregister(String),
+    /// It asks for all registered hooks.
+    List,
+    /// Something that one of its hooks says.
+    Said(FromHook),
+    /// What came of something that it was asked to do.
+    HostResult {
+        /// The id that it was given for that.
+        id: String,
+        /// What came of it.
+        outcome: Result<RawJson, HostCallError>,
+    },
+    /// What cannot be understood.
+    Wrong(Refused),
+}
+
+/// What a client says first.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct ClientHello {
+    /// The version of its messages.
+    pub protocol: u64,
+    /// The token that it was given over a connection that was lost.
+    pub client_token: Option<String>,
+    /// What it does for hooks of its requests.
+    pub host_services: Vec<String>,
+}
+
+/// Why a message has no effect, as it is answered.
+#[derive(Debug)]
+pub struct Refused {
+    request: &'static str,
+    hook_id: Option<String>,
+    event_name: Option<String>,
+    code: &'static str,
+    message: String,
+}
+
+impl LiveMessage {
+    pub(super) fn is_kind(kind: &str) -> bool {
+        KINDS.contains(&kind)
+    }
+
+    pub(super) fn kinds() -> String {
+        KINDS[1..].join(", ")
+    }
+
+    /// Reads a message of one of these kinds.
+    pub(super) fn read(kind: &str, object: &RawObject) -> Self {
+        let fields = object.fields();
+        let text = |name: &str| fields.get(name).and_then(RawJson::to_text);
+        match kind {
+            HELLO => Self::hello(&fields),
+            "hook-register" => {
+                Self::Register(HookRegister::read(&fields).map_err(|error| Refused {
+                    hook_id: text("hookId"),
+                    event_name: text("eventName"),
+                    ..Refused::of("hook-register", &error)
+                }))
+            }
+            "hook-unregister" => match text("hookId") {
+                Some(id) => Self::Unregister(id),
+                None => Self::Wrong(Refused::invalid(
+                    "hook-unregister",
+                    "field `hookId`: expected a string".to_owned(),
+                )),
+            },
+            "hook-list" => Self::List,
+            "hook-host-result" => match text("hostCallId") {
+                Some(id) => Self::HostResult { id, outcome: outcome(&fields) },
+                None => Self::Wrong(Refused::invalid(
+                    "hook-host-result",
+                    "field `hostCallId`: expected a string".to_owned(),
+                )),
+            },
+            _ => Self::said(kind, object, &fields),
+        }
+    }
+
+    fn said(kind: &str, object: &RawObject, fields: &JsonObject) -> Self {
+        let length = object.as_str().len();
+        let read = match length > MAX_LIVE_LINE {
+            true => Err(format!("the line has {length} bytes, and may have {MAX_LIVE_LINE}")),
+            false => FromHook::of(fields).map_err(|error| error.to_string()),
+        };
+        let why = match read {
+            Ok(said) => return Self::Said(said),
+            Err(why) => why,
+        };
+        let call = fields.get("callId").and_then(RawJson::to_text).and_then(|id| id.parse().ok());
+        match call {
+            // A call must not wait for an answer that has come, and means nothing.
+            Some(call) if kind == "hook-answer" => {
+                Self::Said(FromHook::Answer { call: Some(call), said: Said::Error(why) })
+            }
+            _ => {
+                let kind = KINDS.iter().find(|known| **known == kind).copied();
+                Self::Wrong(Refused::invalid(kind.unwrap_or("hook-answer"), why))
+            }
+        }
+    }
+
+    fn hello(fields: &JsonObject) -> Self {
+        let given = |name: &str| fields.get(name).filter(|value| !value.is_null());
+        let wrong = |message: String| Self::Wrong(Refused::invalid(HELLO, message));
+        let protocol = match given("protocol") {
+            None => PROTOCOL_VERSION,
+            Some(said) => match said.to_whole_number() {
+                Some(protocol) if protocol >= PROTOCOL_VERSION => protocol,
+                _ => {
+                    return wrong(format!(
+                        "field `protocol`: the client speaks {}, and this server {PROTOCOL_VERSION}",
+                        shortened(said.as_str())
+                    ));
+                }
+            },
+        };
+        let services = match given("hostServices").map(RawJson::to_items) {
+            None => Some(Vec::new()),
+            Some(items) => items.and_then(|items| items.iter().map(RawJson::to_text).collect()),
+        };
+        let Some(host_services) = services else {
+            return wrong("field `hostServices`: expected an array of strings".to_owned());
+        };
+        let client_token = given("clientToken").and_then(RawJson::to_text);
+        Self::Hello(ClientHello { protocol, client_token, host_services })
+    }
+}
+
+fn outcome(fields: &JsonObject) -> Result<RawJson, HostCallError> {
+    match fields.get("error").filter(|error| !error.is_null()) {
+        None => Ok(fields.get("result").cloned().unwrap_or_else(RawJson::null)),
+        Some(error) => {
+            let parts = error.to_object().unwrap_or_default();
+            let text = |name: &str| parts.get(name).and_then(RawJson::to_text);
+            let said = text("message").or_else(|| error.to_text());
+            let said = said.unwrap_or_else(|| shortened(error.as_str()));
+            match text("code").as_deref() {
+                Some("unsupported") => Err(HostCallError::unsupported(&said)),
+                _ => Err(HostCallError::failed(said)),
+            }
+        }
+    }
+}
+
+impl Refused {
+    fn invalid(request: &'static str, message: String) -> Self {
+        Self { request, hook_id: None, event_name: None, code: "invalid_request", message }
+    }
+
+    fn of(request: &'static str, error: &NotRegistered) -> Self {
+        Self { code: error.code(), ..Self::invalid(request, error.to_string()) }
+    }
+
+    /// Of a hook that was not registered, or unregistered.
+    pub(super) fn of_hook(
+        request: &'static str,
+        hook_id: &str,
+        event_name: Option<&str>,
+        error: &NotRegistered,
+    ) -> Self {
+        Self {
+            hook_id: Some(hook_id.to_owned()),
+            event_name: event_name.map(str::to_owned),
+            ..Self::of(request, error)
+        }
+    }
+
+    pub(super) fn of_token(error: UnknownToken) -> Self {
+        Self { code: "unknown_token", ..Self::invalid(HELLO, error.to_string()) }
+    }
+
+    /// The message that says so.
+    pub(super) fn to_line(&self) -> Vec<u8> {
+        ObjectWriter::line(|object| {
+            object.text("type", "hook-error");
+            object.text("request", self.request);
+            object.optional_text("hookId", self.hook_id.as_deref());
+            object.optional_text("eventName", self.event_name.as_deref());
+            object.object("error", |error| {
+                error.text("code", self.code);
+                error.text("message", &self.message);
+            });
+        })
+    }
+}
+
+/// That a hook is registered, or is not any more.
+pub(super) fn registered(kind: &str, hook_id: &str) -> Vec<u8> {
+    ObjectWriter::line(|object| {
+        object.text("type", kind);
+        object.text("hookId", hook_id);
+    })
+}
+
+/// That a client has its hooks back.
+pub(super) fn resumed(token: &str, hook_ids: &[String]) -> Vec<u8> {
+    ObjectWriter::line(|object| {
+        object.text("type", "hook-resumed");
+        object.text("clientToken", token);
+        object.texts("hookIds", hook_ids);
+    })
+}
+
+/// All registered hooks.
+pub(super) fn listed(hooks: &[ListedHook]) -> Vec<u8> {
+    ObjectWriter::line(|object| {
+        object.text("type", "hook-hooks");
+        object.objects("hooks", hooks, |object, hook| {
+            let register = &hook.register;
+            object.text("hookId", &register.hook_id);
+            object.text("eventName", &register.event_name);
+            object.text("vocabulary", register.vocabulary.as_deref().unwrap_or("native"));
+            if let Some(matcher) = &register.matcher {
+                object.raw("matcher", matcher);
+            }
+            object.object("config", |object| object.fields(&register.config));
+            object.bool("own", hook.own);
+        });
+    })
+}
+
+/// That a client is asked to do something for a hook.
+pub(super) fn asked(id: u64, asked: &AskedOfClient) -> Vec<u8> {
+    let call = &asked.call;
+    ObjectWriter::line(|object| {
+        object.text("type", "hook-host-call");
+        object.text("hostCallId", &id.to_string());
+        object.optional_text("correlationId", call.correlation.as_deref());
+        object.text("hookId", &call.hook);
+        object.text("method", &call.method);
+        object.raw("params", &call.params);
+        object.text("runToken", &call.run_token);
+    })
+}
