@@ -13,6 +13,7 @@ use hook_translate::Sdk;
 use serde_json::{Map, Value, json};
 
 use crate::message::fields::{CONTROL, ERROR, NEWS, REQUEST, RESPONSE, defined};
+use crate::message::live_fields::{FROM_ENGINE, TO_ENGINE};
 
 /// The schema of every message: what a client sends (`#/$defs/client`) and what it receives
 /// (`#/$defs/engine`).
@@ -20,14 +21,18 @@ pub fn messages() -> Value {
     let mut definitions = Map::new();
     definitions.insert("request".to_owned(), request());
     definitions.insert("response".to_owned(), response());
-    for (name, fields) in CONTROL {
-        definitions.insert(name.to_owned(), View::Read.object(fields, true));
+    for (name, fields) in CONTROL.iter().chain(&TO_ENGINE) {
+        definitions.insert((*name).to_owned(), View::Read.object(fields, true));
     }
-    for (name, fields) in NEWS {
-        definitions.insert(name.to_owned(), View::Written.object(fields, true));
+    for (name, fields) in NEWS.iter().chain(&FROM_ENGINE) {
+        definitions.insert((*name).to_owned(), View::Written.object(fields, true));
     }
-    let client = [&["request"][..], &CONTROL.map(|(name, _)| name)].concat();
-    let engine = [&["response"][..], &NEWS.map(|(name, _)| name)].concat();
+    let client =
+        [&["request"][..], &CONTROL.map(|(name, _)| name), &TO_ENGINE.map(|(name, _)| name)]
+            .concat();
+    let engine =
+        [&["response"][..], &NEWS.map(|(name, _)| name), &FROM_ENGINE.map(|(name, _)| name)]
+            .concat();
     for (name, members) in [("client", client), ("engine", engine)] {
         definitions.insert(name.to_owned(), one_of(&members));
     }
@@ -43,7 +48,8 @@ pub fn messages() -> Value {
     let about = "One JSON object a line. What a client sends is #/$defs/client, what the engine \
                  sends #/$defs/engine.";
     let mut schema = document("messages", "Messages of the hook engine", about);
-    schema["oneOf"] = one_of(&["client", "engine"])["oneOf"].take();
+    // Some are said in both directions.
+    schema["anyOf"] = one_of(&["client", "engine"])["oneOf"].take();
     schema["$defs"] = Value::Object(definitions);
     schema
 }

@@ -1,5 +1,6 @@
 //! The fields of each message, for their schema.
 
+use hook_core::HookKind;
 use hook_core::event::DEFINITION_FIELDS;
 use hook_core::language::NAMES;
 use hook_core::schema::{Field, Kind};
@@ -25,7 +26,7 @@ const ECHOED_ID: Field = Field::required("correlationId", CORRELATION_ID, "The i
 const WARNINGS: Field =
     Field::required("warnings", Kind::ListOf(&Kind::Text), "Texts for the hook's author.");
 
-const fn type_of(word: &'static str) -> Field {
+pub(super) const fn type_of(word: &'static str) -> Field {
     Field::required("type", Kind::Word(word), "What message it is.")
 }
 
@@ -205,14 +206,11 @@ pub(crate) static ERROR: [Field; 3] = [
 ];
 
 const HOOK_NAME: Field = Field::required("name", Kind::Text, "The hook's name, else its command.");
-const HOOK_TYPE: Field = Field::required(
-    "type",
-    Kind::Words(&["command", "inline", "async", "blocking"]),
-    "What the hook is run by.",
-);
+const HOOK_TYPE: Field =
+    Field::required("type", Kind::Words(&HookKind::NAMES), "What the hook is run by.");
 const HOOK_SOURCE: Field = Field::required(
     "source",
-    Kind::Words(&["project", "user", "system", "extension", "explicit", "in-process"]),
+    Kind::Words(&["project", "user", "system", "extension", "explicit", "client", "in-process"]),
     "Where the hook comes from.",
 );
 const HOOK_EXTENSION: Field =
@@ -302,6 +300,11 @@ pub(crate) static NEWS: [(&str, &[Field]); 12] = [
             Field::required("version", Kind::Text, "The engine's version."),
             Field::required("protocol", Kind::Whole(1, None), "The version of these messages."),
             Field::required("project", Kind::Text, "The project's directory."),
+            Field::required(
+                "clientToken",
+                Kind::Text,
+                "What gets this client's hooks back over another connection.",
+            ),
             Field::optional(
                 "settingsHash",
                 Kind::Text,

@@ -3,6 +3,7 @@
 mod correlation;
 pub(crate) mod fields;
 mod journal;
+pub(crate) mod live_fields;
 mod progress;
 mod read_back;
 mod registration;

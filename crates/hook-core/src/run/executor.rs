@@ -48,6 +48,21 @@ pub enum HookKind {
 }
 
 impl HookKind {
+    /// The words for all of them.
+    #[doc(hidden)]
+    pub const NAMES: [&str; 10] = [
+        "command",
+        "worker",
+        "registered",
+        "http",
+        "prompt",
+        "agent",
+        "mcp_tool",
+        "inline",
+        "async",
+        "blocking",
+    ];
+
     /// The word in messages.
     #[doc(hidden)]
     pub fn as_str(self) -> &'static str {
