@@ -25,6 +25,7 @@ mod in_language;
 mod invariants;
 mod object_matchers;
 mod parity;
+mod registered;
 mod registration;
 mod requirements;
 mod robustness;
