@@ -95,11 +95,21 @@ impl LiveClients {
         })
     }
 
-    /// Begins a client's connection.
+    /// Begins the connection of a client on this machine, which is the user's own.
     pub fn connect(self: &Arc<Self>) -> LiveConnection {
+        self.connect_with(CallSession::lasting())
+    }
+
+    /// Begins the connection of a client that may be on another machine: its hooks have no programs run
+    /// here.
+    pub fn connect_remote(self: &Arc<Self>) -> LiveConnection {
+        self.connect_with(CallSession::remote())
+    }
+
+    fn connect_with(self: &Arc<Self>, session: CallSession) -> LiveConnection {
         let client = Arc::new(LiveClient {
             token: token().into(),
-            session: CallSession::lasting(),
+            session,
             state: Mutex::new(ClientState { hooks: BTreeMap::new(), connection: 1 }),
         });
         LiveConnection { clients: Arc::clone(self), client, number: 1, carrier: None }

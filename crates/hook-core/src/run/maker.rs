@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use super::command::{CommandContext, CommandExecutor};
 use super::executor::HookExecutor;
+use super::hosted::HostedExecutor;
 #[cfg(feature = "http")]
 use super::http::HttpExecutor;
-use super::live::{LiveExecutor, LiveSession};
+use super::live::{LiveExecutor, LiveSession, Programs};
 use super::slots::SlotQueue;
 use super::unserved::{Unreadable, Unserved};
 use super::worker::{WorkerTerms, Workers};
@@ -21,6 +22,8 @@ pub(crate) struct ExecutorMaker {
     #[cfg(feature = "http")]
     pub(super) client: Arc<super::http::Client>,
     pub(super) workers: Arc<Workers>,
+    /// What its hooks that stay alive may have the engine run.
+    pub(super) programs: Arc<Programs>,
     /// What of the host's environment the source's hooks get.
     pub(super) rules: EnvironmentRules,
     pub(crate) slots: Option<Arc<SlotQueue>>,
@@ -57,7 +60,8 @@ impl ExecutorMaker {
         let (label, id) = (&entry.command, entry.display_name());
         let session = LiveSession::Worker(worker);
         let running = &self.context.running;
-        Arc::new(LiveExecutor::new(label, id, entry.event, None, session, running))
+        let programs = Some(Arc::clone(&self.programs));
+        Arc::new(LiveExecutor::new(label, id, entry.event, None, session, running, programs))
     }
 
     /// What runs a hook of another agent, which is shown as `label`.
@@ -72,7 +76,10 @@ impl ExecutorMaker {
                 let client = Arc::clone(&self.client);
                 Arc::new(HttpExecutor::new(label, Arc::clone(home), context, client))
             }
-            other => Arc::new(Unserved::new(label, other)),
+            other => match other.service() {
+                Some(service) => Arc::new(HostedExecutor::new(label, Arc::clone(home), service)),
+                None => Arc::new(Unserved { label }),
+            },
         }
     }
 

@@ -10,7 +10,8 @@
 //! | `live` | hooks that stay alive and are called: the conversation with one, whoever carries it |
 //! | `worker` | processes of the engine's that are called |
 //! | `http` | servers that are asked, as hooks of other agents may be |
-//! | `unserved` | hooks that need what this host does not have |
+//! | `hosted` | what the host does for hooks of other agents: a model's verdict, an MCP tool |
+//! | `unserved` | hooks that cannot run |
 //! | `maker` | which of these runs a hook of settings |
 //! | `answer` | what a finished hook means |
 //! | `limits`, `slots`, `nesting` | what hooks may cost: time, places to run, depth |
@@ -28,6 +29,7 @@ mod consent;
 mod executor;
 mod finish;
 mod handler;
+mod hosted;
 #[cfg(feature = "http")]
 mod http;
 mod identity;

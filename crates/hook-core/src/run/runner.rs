@@ -16,6 +16,7 @@ use super::executor::{Execution, HookCall, HookExecutor, HookKind, Slots};
 use super::finish::{Timing, Told, finish};
 use super::handler::{BlockingHandlers, HandlerHook};
 use super::limits::{RunnerHost, RunnerLimits};
+use super::live::Programs;
 use super::maker::ExecutorMaker;
 use super::result::HookExecutionResult;
 use super::running::RunningHooks;
@@ -44,6 +45,8 @@ pub struct Runner {
     blocking: Arc<BlockingHandlers>,
     threads: Arc<Threads>,
     workers: Arc<Workers>,
+    /// What hooks of clients may have the engine run.
+    programs: OnceLock<Arc<Programs>>,
     #[cfg(feature = "http")]
     client: Arc<super::http::Client>,
     /// Cancelled when hooks are to end that nothing waits for.
@@ -92,6 +95,7 @@ impl Runner {
             client: Arc::new(super::http::Client::new(Arc::clone(&threads))),
             threads,
             workers: Arc::default(),
+            programs: OnceLock::new(),
             background,
             in_background: Arc::default(),
             ended_in_background: AtomicUsize::new(0),
@@ -109,18 +113,20 @@ impl Runner {
             0 => None,
             limit => Some(SlotQueue::new(limit)),
         };
+        let context = Arc::new(CommandContext {
+            shell: self.shell.clone(),
+            environment,
+            limits: self.host.limits.clone(),
+            tasks: self.tasks.clone(),
+            running: Arc::clone(&self.running),
+        });
         ExecutorMaker {
             #[cfg(feature = "http")]
             client: Arc::clone(&self.client),
             workers: Arc::clone(&self.workers),
+            programs: Arc::new(Programs::new(Arc::clone(&context))),
             rules: config.environment.clone(),
-            context: Arc::new(CommandContext {
-                shell: self.shell.clone(),
-                environment,
-                limits: self.host.limits.clone(),
-                tasks: self.tasks.clone(),
-                running: Arc::clone(&self.running),
-            }),
+            context,
             slots,
         }
     }
@@ -141,7 +147,14 @@ impl Runner {
     }
 
     pub(crate) fn handler(&self, handler: &HandlerHook) -> Arc<dyn HookExecutor> {
-        handler.executor(&self.blocking, &self.running)
+        let programs = || {
+            let project = self.host.project.clone();
+            let made = self
+                .programs
+                .get_or_init(|| self.executors(&HooksConfig::default(), &project).programs);
+            Arc::clone(made)
+        };
+        handler.executor(&self.blocking, &self.running, programs)
     }
 
     /// Ends all workers, and waits until each is gone or was left to the [tasks](Self::tasks). None is

@@ -1,37 +1,19 @@
-//! Hooks of other agents that need something of their host that it does not have: each run is a failure
-//! that says what is missing. And guards of theirs that cannot be read: each run is a failure, too.
+//! Hooks that cannot run: those that this build has no client for, and guards that cannot be read. Each
+//! run is a failure that says why.
 
 use std::sync::Arc;
 
 use super::answer::Answer;
 use super::executor::{Execution, HookCall, HookExecutor, HookKind, HookStart};
 use crate::failure::HookFailure;
-use crate::language::HomeCommand;
 
 /// What is missing where a build has no HTTP client.
 const NO_CLIENT: &str = "an HTTP client (the feature `http` of hook-core)";
 
-/// A hook that cannot run here.
+/// A hook that is posted what it is told, where that cannot be done.
 #[derive(Debug)]
 pub(super) struct Unserved {
-    label: String,
-    kind: HookKind,
-    service: &'static str,
-}
-
-impl Unserved {
-    pub(super) fn new(label: String, command: &HomeCommand) -> Self {
-        let kind = match command {
-            HomeCommand::Http(_) => HookKind::Http,
-            HomeCommand::Prompt { .. } => HookKind::Prompt,
-            HomeCommand::Agent { .. } => HookKind::Agent,
-            HomeCommand::McpTool { .. } => HookKind::McpTool,
-            HomeCommand::Shell { .. } | HomeCommand::Program { .. } | HomeCommand::Called => {
-                HookKind::Command
-            }
-        };
-        Self { label, kind, service: command.service().unwrap_or(NO_CLIENT) }
-    }
+    pub(super) label: String,
 }
 
 /// A guard that cannot be read.
@@ -62,7 +44,7 @@ impl HookExecutor for Unreadable {
 
 impl HookExecutor for Unserved {
     fn kind(&self) -> HookKind {
-        self.kind
+        HookKind::Http
     }
 
     fn label(&self) -> &str {
@@ -70,11 +52,11 @@ impl HookExecutor for Unserved {
     }
 
     fn start(&self) -> HookStart<'_> {
-        HookStart::Missing(self.service)
+        HookStart::Missing(NO_CLIENT)
     }
 
     fn execute(&self, _call: HookCall) -> Execution {
-        let failure = HookFailure::NoService { kind: self.kind.as_str(), service: self.service };
+        let failure = HookFailure::NoService { kind: HookKind::Http.as_str(), service: NO_CLIENT };
         Execution::Done(Answer::failed(failure).into())
     }
 }

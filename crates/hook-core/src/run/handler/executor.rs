@@ -11,7 +11,7 @@ use super::function::{Async, Called, Function, Plain, answer, expired};
 use super::hook::HandlerHook;
 use crate::run::answer::Answer;
 use crate::run::executor::{Execution, HookCall, HookExecutor, HookKind, Permits, Run};
-use crate::run::live::{LiveExecutor, LiveSession};
+use crate::run::live::{LiveExecutor, LiveSession, Programs};
 use crate::run::running::RunningHooks;
 
 /// What runs a function.
@@ -33,6 +33,7 @@ impl HandlerHook {
         &self,
         blocking: &Arc<BlockingHandlers>,
         running: &Arc<RunningHooks>,
+        programs: impl FnOnce() -> Arc<Programs>,
     ) -> Arc<dyn HookExecutor> {
         let name = self.name.clone();
         let call = match &self.function {
@@ -42,8 +43,12 @@ impl HandlerHook {
                 Call::Blocking(Arc::clone(function), Arc::clone(blocking))
             }
             Function::Called(Called { session, id, home }) => {
+                // Whoever is far away runs nothing here.
+                let programs = session.is_near().then(programs);
                 let session = LiveSession::Client(session.clone());
-                let live = LiveExecutor::new(&name, id, self.event, home.clone(), session, running);
+                let home = home.clone();
+                let live =
+                    LiveExecutor::new(&name, id, self.event, home, session, running, programs);
                 return Arc::new(live);
             }
         };

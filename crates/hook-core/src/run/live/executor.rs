@@ -8,6 +8,7 @@ use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
 
 use super::clock::Clock;
+use super::exec::{EXEC, Programs};
 use super::host::{HostCall, HostCallError, HostServices, is_question, settled};
 use super::message::{Said, ToHook};
 use tokio::time::Instant;
@@ -49,6 +50,8 @@ struct LiveHook {
     home: Option<Arc<HomeHook>>,
     session: LiveSession,
     running: Arc<RunningHooks>,
+    /// What it may have the engine run; nothing for one that is far away.
+    programs: Option<Arc<Programs>>,
 }
 
 impl LiveExecutor {
@@ -59,6 +62,7 @@ impl LiveExecutor {
         home: Option<Arc<HomeHook>>,
         session: LiveSession,
         running: &Arc<RunningHooks>,
+        programs: Option<Arc<Programs>>,
     ) -> Self {
         let word = home.as_ref().map_or(event.as_str(), |home| &home.event);
         Self {
@@ -69,6 +73,7 @@ impl LiveExecutor {
                 home,
                 session,
                 running: Arc::clone(running),
+                programs,
             }),
         }
     }
@@ -185,7 +190,7 @@ impl LiveHook {
             correlation: call.correlation.clone(),
             deadline,
         };
-        let with_host = call.host.is_some();
+        let with_host = call.host.is_some() || self.programs.is_some();
         match &self.session {
             LiveSession::Client(session) => Ok((session.call(telling(), with_host).await?, 0)),
             LiveSession::Worker(worker) => loop {
@@ -224,7 +229,14 @@ impl LiveHook {
                         Happened::Answered(said) => return said,
                         Happened::AskedOfHost(asked) => asked,
                     };
-                    let Some(host) = &call.host else { continue };
+                    if let (EXEC, Some(programs)) = (&*asked.method, &self.programs) {
+                        hosted.push(execute(programs, asked, call.depth));
+                        continue;
+                    }
+                    let Some(host) = &call.host else {
+                        pending.say(refused(asked));
+                        continue;
+                    };
                     let running = running.get_or_insert_with(|| {
                         self.running.enter(None, call.depth)
                     });
@@ -265,6 +277,19 @@ impl LiveHook {
             },
         }
     }
+}
+
+/// What a hook gets that asks nobody for something.
+fn refused(asked: AskedOfHost) -> ToHook {
+    let AskedOfHost { id, method, .. } = asked;
+    ToHook::HostResult { id, outcome: settled(&method, Err(HostCallError::unsupported(&method))) }
+}
+
+/// Runs a program for a hook.
+fn execute(programs: &Arc<Programs>, asked: AskedOfHost, depth: u32) -> BoxFuture<'static, Hosted> {
+    let AskedOfHost { id, params, .. } = asked;
+    let run = Arc::clone(programs).run(params, depth);
+    async move { Hosted { id, is_question: false, outcome: run.await } }.boxed()
 }
 
 fn failed(failure: HookFailure) -> Run {

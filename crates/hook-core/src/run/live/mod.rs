@@ -8,16 +8,19 @@
 //! | `carrier` | the end of it that moves messages: over pipes, a connection, a stream |
 //! | `clock` | a hook's time, which stands still while its user is asked |
 //! | `host` | what a hook may ask of whoever asked for its event |
+//! | `exec` | programs that it has the engine run |
 //! | `executor` | a call, from what is told to its answer |
 
 mod carrier;
 mod clock;
+mod exec;
 mod executor;
 mod host;
 mod message;
 mod session;
 
 pub use carrier::Carrier;
+pub(in crate::run) use exec::Programs;
 pub(in crate::run) use executor::{LiveExecutor, LiveSession};
 pub use host::{HostCall, HostCallError, HostServices, without_ui};
 pub use message::{FromHook, MAX_LIVE_LINE, Said, ToHook, Told, Unreadable, WorkerHook};

@@ -40,6 +40,8 @@ pub(super) struct Shared {
     calls: Arc<Semaphore>,
     /// Whether it outlives its carrier: the hook may come back on another.
     is_lasting: bool,
+    /// Whether the hook is on this machine, and the user's own.
+    is_near: bool,
 }
 
 #[derive(Default)]
@@ -103,17 +105,28 @@ pub(super) struct Telling {
 impl CallSession {
     /// A conversation that is over when its carrier is gone.
     pub fn new() -> Self {
-        Self::with(false)
+        Self::with(false, true)
     }
 
     /// A conversation that waits for another carrier when one is gone: calls that wait for their answers
     /// go on waiting and are sent again, and new ones fail at once, until somebody
     /// [closes](Self::close) it.
     pub fn lasting() -> Self {
-        Self::with(true)
+        Self::with(true, true)
     }
 
-    fn with(is_lasting: bool) -> Self {
+    /// [`lasting`](Self::lasting), with a hook that may be on another machine: the engine runs no
+    /// programs for it.
+    pub fn remote() -> Self {
+        Self::with(true, false)
+    }
+
+    /// Whether the hook is on this machine, and the user's own.
+    pub(in crate::run) fn is_near(&self) -> bool {
+        self.shared.is_near
+    }
+
+    fn with(is_lasting: bool, is_near: bool) -> Self {
         Self {
             shared: Arc::new(Shared {
                 state: Mutex::default(),
@@ -121,6 +134,7 @@ impl CallSession {
                 room: Arc::new(Semaphore::new(MAX_BUFFERED)),
                 calls: Arc::new(Semaphore::new(MAX_CALLS)),
                 is_lasting,
+                is_near,
             }),
         }
     }
