@@ -298,6 +298,7 @@ pub(super) static AGENT: Agent = Agent {
     is_told_by_place: true,
     runs_too: &[],
     runs_once: true,
+    reads_as_own: None,
     notes: &[
         "An object on standard output counts on every exit code; it begins with `{` and ends with `}`. Exit code 2 beats it.",
         "`hookSpecificOutput` must name its event, or nothing of the answer is taken.",
