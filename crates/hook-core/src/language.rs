@@ -279,6 +279,7 @@ impl HomeHook {
             ("runs", Some(self.command.terms())),
             ("cwd", self.directory.as_ref().map(text)),
             ("pluginRoot", self.plugin_root.as_ref().map(text)),
+            ("loop_limit", self.loop_limit.map(|limit| limit.to_string())),
         ];
         terms.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))).collect()
     }
