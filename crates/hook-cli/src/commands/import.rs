@@ -183,6 +183,7 @@ fn find(
             is_named: false,
             is_found: false,
             events: &events,
+            others: &[],
         };
         let mut import = agent.import(text, &file, arguments.rewrite);
         for loss in &import.losses {

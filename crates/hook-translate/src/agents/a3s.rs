@@ -173,6 +173,7 @@ pub(super) static AGENT: Agent = Agent {
     runs_too: &[],
     runs_once: false,
     reads_as_own: None,
+    has_one_switch: false,
     notes: &[
         "An answer is `{\"action\": \"continue\"}`, `block`, `retry` (with `delay` in milliseconds) or `skip`. Exit code 2 blocks.",
         "`modified.args` replaces the arguments, `modified.messages` those of a model call; any other key is a warning.",

@@ -303,6 +303,7 @@ pub(super) static AGENT: Agent = Agent {
     runs_too: &[("claude", Reach::Projects)],
     runs_once: false,
     reads_as_own: None,
+    has_one_switch: false,
     notes: &[
         "Each event has two names. Under its own it is told in camel case; under Claude Code's in that one's form.",
         "Before a tool every exit code but 0 denies; a timeout does not. What stands on standard error is shown to nobody.",

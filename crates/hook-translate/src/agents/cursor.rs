@@ -241,6 +241,7 @@ pub(super) static AGENT: Agent = Agent {
     runs_too: &[("claude", Reach::All)],
     runs_once: false,
     reads_as_own: Some(CLAUDES),
+    has_one_switch: false,
     notes: &[
         "The same call is asked about as `preToolUse` and as `beforeShellExecution`, `beforeMCPExecution` or `beforeReadFile`; `hook connect` writes the first. Hooks of all of them run.",
         "Exit code 2 denies; any other is a failure, which `failClosed` makes a denial.",

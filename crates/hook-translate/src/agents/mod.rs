@@ -42,6 +42,7 @@ mod matching;
 mod page;
 mod pi;
 mod places;
+mod precedence;
 mod qwen;
 mod rule;
 mod settings;
@@ -434,6 +435,12 @@ impl Language for Agent {
             .is_none_or(|event| (self.matches)(event, hook, &told.fields()))
     }
 
+    fn failed(&self, hook: &HomeHook, failure: &HookFailure) -> Option<HookOutput> {
+        let event = self.written_event(&hook.event)?;
+        let blocks = event.blocks_at_timeout && matches!(failure, HookFailure::TimedOut { .. });
+        blocks.then(|| HookOutput::deny(failure.to_string()))
+    }
+
     fn launch(&self, hook: &HomeHook, told: &RawObject, place: &Place<'_>) -> Launch {
         launch::launch(self, hook, told, place)
     }
@@ -467,6 +474,8 @@ impl Language for Agent {
         let Some(event) = self.written_event(&hook.event) else {
             return HomeAnswer { failure: reply.err(), ..HomeAnswer::default() };
         };
-        self.in_our_names(event, told, http::replied(self, event, reply))
+        let output = reply.as_ref().err().and_then(|failure| self.failed(hook, failure));
+        let answer = self.in_our_names(event, told, http::replied(self, event, reply));
+        HomeAnswer { output: output.or(answer.output), ..answer }
     }
 }

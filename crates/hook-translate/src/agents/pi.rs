@@ -212,6 +212,7 @@ const FAMILY: Agent = Agent {
     runs_too: &[],
     runs_once: false,
     reads_as_own: None,
+    has_one_switch: false,
     notes: &[
         "Hooks are functions of extensions there. The extension that `hook connect` writes asks `hook bridge`, and does what it answers.",
         "A hook that fails before a tool denies, as a handler that throws does.",

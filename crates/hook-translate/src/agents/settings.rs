@@ -13,6 +13,7 @@ use hook_core::text::{nearest, shortened};
 use hook_core::{JsonKind, JsonObject, RawJson};
 
 use super::kind::{self, HttpSettings, Kind};
+use super::precedence::{self, InForce};
 use super::table::{Agent, AgentEvent, SettingsForm, Timeouts};
 use super::written;
 
@@ -175,7 +176,27 @@ impl Reader<'_> {
             return;
         };
         self.settings.was_read = true;
-        if fields.get("disableAllHooks").and_then(RawJson::to_bool) == Some(true) {
+        let in_force = match self.agent.has_one_switch {
+            true => precedence::in_force(self.file, &fields, self.agent.comments),
+            false => InForce {
+                is_off: fields.get("disableAllHooks").and_then(RawJson::to_bool) == Some(true),
+                http: HttpSettings::of(&fields),
+                ..InForce::default()
+            },
+        };
+        if in_force.reaches_less {
+            let message =
+                "`disableAllHooks` of a project puts off the project's own hooks alone here; at \
+                           home the user's, too"
+                    .to_owned();
+            let at = fields.get("disableAllHooks").map_or(0..0, RawJson::range);
+            self.problem(at, "disableAllHooks", message, HomeLoss::Part);
+        }
+        if in_force.is_off {
+            if let (Some(by), Some(hooks)) = (&in_force.off_by, fields.get("hooks")) {
+                let message = format!("all hooks of {} are switched off by {by}", self.agent.title);
+                self.problem(hooks.range(), "hooks", message, HomeLoss::Nothing);
+            }
             return;
         }
         let config =
@@ -189,7 +210,7 @@ impl Reader<'_> {
             return;
         }
         let disabled = config.get("disabled").and_then(RawJson::to_items).unwrap_or_default();
-        self.http = HttpSettings::of(&fields);
+        self.http = in_force.http;
         self.disabled = disabled.iter().filter_map(RawJson::to_text).collect();
         let Some(hooks) = fields.get("hooks") else { return };
         let Ok(events) = hooks.to_object() else {

@@ -59,6 +59,8 @@ pub struct Agent {
     pub(super) runs_once: bool,
     /// Hooks in another agent's form that it runs as its own.
     pub(super) reads_as_own: Option<OtherForm>,
+    /// Whether what one of its files says of all hooks holds for those of its other files, by precedence.
+    pub(super) has_one_switch: bool,
     /// What its page says beside the tables, in a sentence or two each.
     pub(super) notes: &'static [&'static str],
 }
@@ -134,6 +136,8 @@ pub(super) struct AgentEvent {
     pub(super) plain_is_context: bool,
     /// Whether a block means something.
     pub(super) blocks: bool,
+    /// Whether a hook that takes too long blocks.
+    pub(super) blocks_at_timeout: bool,
     /// The fields of its payload, ours and theirs.
     pub(super) fields: &'static [(&'static str, &'static str)],
     /// Fields of ours that must be there, and that the agent does not say; as JSON.
@@ -164,6 +168,7 @@ impl AgentEvent {
             exit_two: ExitTwo::Tells,
             plain_is_context: false,
             blocks: false,
+            blocks_at_timeout: false,
             fields: &[],
             missing: &[],
             timeout: None,

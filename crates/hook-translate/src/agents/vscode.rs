@@ -118,6 +118,7 @@ pub(super) static AGENT: Agent = Agent {
     runs_too: &[("claude", Reach::All), ("copilot", Reach::All)],
     runs_once: false,
     reads_as_own: None,
+    has_one_switch: false,
     notes: &[
         "Matchers are read and passed over: every hook of an event runs.",
         "What a block at the end of a turn is stands in `hookSpecificOutput`.",
