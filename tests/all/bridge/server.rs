@@ -185,6 +185,14 @@ fn a_server_is_started_where_the_user_wants_one_and_ends_when_its_socket_is_gone
     std::fs::remove_file(&socket).unwrap();
     let process = format!("/proc/{}", server.trim());
     until(|| (!std::path::Path::new(&process).exists()).then_some(()));
+    // Who starts one holds a lock, which is gone with the server: it keeps no later call from starting another.
+    let starts = || asked(&project, &["-v"]).stderr.contains("a server is started at");
+    let starting = std::fs::File::open(socket.with_extension("starting")).unwrap();
+    starting.lock().unwrap();
+    assert!(!starts());
+    starting.unlock().unwrap();
+    assert!(starts());
+    until(|| socket.exists().then_some(()));
 }
 
 /// Waits until something is there.
