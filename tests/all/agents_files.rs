@@ -279,3 +279,44 @@ fn what_cursor_passes_over_in_files_of_claude_code_runs_here() {
     let asked = Hook::new(&project, &["bridge", "cursor"]).stdin(said.to_string()).run();
     assert!(asked.stdout.contains("deny"), "{asked:?}");
 }
+
+/// What one of Claude Code's files says of all hooks holds by its precedence; a project's has no say over the
+/// user's guards.
+#[test]
+fn one_of_claudes_files_switches_off_the_hooks_of_others_by_precedence() {
+    let project = with_user_settings(&json!({"hooksConfig": {"agents": ["claude"]}}));
+    let file = |word: &str, switch: Value| {
+        let hook = json!({"type": "command", "command": format!("echo {word} >> \"$HOME/ran\"")});
+        let mut settings = json!({"hooks": {"PreToolUse": [{"hooks": [hook]}]}});
+        if !switch.is_null() {
+            settings["disableAllHooks"] = switch;
+        }
+        settings.to_string()
+    };
+    let write = |local: Value, shared: Value, user: Value| {
+        project.write(".claude/settings.local.json", &file("local", local));
+        project.write(".claude/settings.json", &file("shared", shared));
+        of_user(&project, ".claude/settings.json", &file("user", user));
+    };
+    write(json!(null), json!(null), json!(null));
+    assert_eq!(run(&project, &["trust", "--yes"]).status, 0);
+    let ran = project.home().join("ran");
+    for (local, shared, user, expected) in [
+        (json!(null), json!(null), json!(null), "local shared user"),
+        (json!(null), json!(null), json!(true), ""),
+        (json!(false), json!(null), json!(true), "local shared user"),
+        (json!(null), json!(true), json!(null), "user"),
+        (json!(true), json!(false), json!(null), "user"),
+        (json!(false), json!(true), json!(null), "local shared user"),
+    ] {
+        let about = format!("{local} {shared} {user}");
+        write(local, shared, user);
+        let _ = std::fs::remove_file(&ran);
+        let fired = run(&project, &["fire", "BeforeTool", "--tool", "run_shell_command"]);
+        assert_eq!(fired.status, 0, "{about}: {fired:?}");
+        let seen = std::fs::read_to_string(&ran).unwrap_or_default();
+        let mut seen: Vec<&str> = seen.lines().collect();
+        seen.sort_unstable();
+        assert_eq!(seen.join(" "), expected, "{about}: {fired:?}");
+    }
+}

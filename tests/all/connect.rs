@@ -77,6 +77,73 @@ fn a_dry_run_shows_the_change_and_makes_none() {
     assert!(shown.stdout.contains("bridge claude PreToolUse"), "{shown:?}");
     assert!(!shown.stdout.contains("PostToolUse"));
     assert!(!project.home().join(".claude").join("settings.json").exists());
+    // What it would ask is shown, too.
+    let folder = fs::canonicalize(project.path()).unwrap().display().to_string();
+    for (agent, asked, file) in [
+        (
+            "gemini",
+            format!("would ask: Trust this folder for Gemini CLI? {folder}"),
+            ".gemini/trustedFolders.json",
+        ),
+        (
+            "copilot",
+            format!("would ask: Trust this folder for Copilot CLI? {folder}"),
+            ".copilot/config.json",
+        ),
+        (
+            "codex",
+            "would ask: Let Codex CLI run these 12 entries, by their hashes in".to_owned(),
+            ".codex/config.toml",
+        ),
+        ("llxprt", "would ask: ".to_owned(), LLXPRT),
+    ] {
+        let shown = run(&project, &["connect", agent, "--dry-run"]);
+        let file = project.home().join(file);
+        assert!(shown.status == 0 && shown.stdout.contains(&asked), "{shown:?}");
+        assert!(shown.stdout.contains(&file.display().to_string()), "{shown:?}");
+        assert!(!file.exists(), "{agent}");
+    }
+    // What is agreed to is not asked again.
+    assert_eq!(run(&project, &["connect", "gemini", "--yes"]).status, 0);
+    let again = run(&project, &["connect", "gemini", "--dry-run"]);
+    assert!(!again.stdout.contains("would ask"), "{again:?}");
+}
+
+/// Gemini CLI shows what stands on standard error where there is no answer: a teammate without the binary is
+/// to see nothing.
+#[test]
+fn an_entry_in_a_project_says_nothing_where_an_agent_would_show_it() {
+    let project = Project::new();
+    assert_eq!(run(&project, &["connect", "gemini", "--scope", "project"]).status, 0);
+    let written: Value = serde_json::from_str(&project.read(".gemini/settings.json")).unwrap();
+    let command = written["hooks"]["BeforeTool"][0]["hooks"][0]["command"].as_str().unwrap();
+    let gone = command.replace(&hook_tests::hook_binary().display().to_string(), "/nowhere/hook");
+    let output = std::process::Command::new("bash").args(["-c", &gone]).output().unwrap();
+    assert!(
+        output.status.success() && output.stdout.is_empty() && output.stderr.is_empty(),
+        "{output:?}"
+    );
+    assert_eq!(run(&project, &["disconnect", "gemini", "--scope", "project"]).status, 0);
+}
+
+/// The path of a binary is read as a shell reads it, whatever it has in it.
+#[test]
+fn a_binary_is_found_again_whose_path_is_quoted() {
+    let project = Project::new();
+    let folder = project.home().join("it's a bridge here");
+    fs::create_dir_all(&folder).unwrap();
+    let binary = folder.join("hook");
+    fs::copy(hook_tests::hook_binary(), &binary).unwrap();
+    for scope in ["user", "project"] {
+        let mut command = project.command(&binary);
+        command.args(["connect", "claude", "--scope", scope]);
+        assert!(command.env("CLAUDE_CONFIG_DIR", "").status().unwrap().success());
+    }
+    let listed = || run(&project, &["connect", "--list"]).stdout;
+    assert_eq!(listed().matches("it calls another binary").count(), 2, "{}", listed());
+    fs::remove_file(&binary).unwrap();
+    assert_eq!(listed().matches("which is not there").count(), 2, "{}", listed());
+    assert!(listed().contains(&format!("it calls {}", binary.display())), "{}", listed());
 }
 
 #[test]
@@ -391,8 +458,35 @@ fn what_hooks_of_ours_lose_in_the_agent_is_said() {
     );
     assert!(said.contains("AfterTool: not connected; 1 hook will not run there"), "{said}");
     assert!(
-        said.contains("BeforeTool: Gemini CLI does not obey at its BeforeTool: context"),
+        said.contains(
+            "BeforeTool: what Gemini CLI passes over at BeforeTool of a hook's answer: context"
+        ),
         "{said}"
     );
     assert_eq!(run(&Project::new(), &["connect", "gemini", "--dry-run"]).stderr, "");
+}
+
+/// An entry of a binary with another name would not be known again.
+#[test]
+fn a_binary_that_is_called_otherwise_is_not_written() {
+    let project = Project::new();
+    let binary = project.home().join("hook-0.1");
+    fs::copy(hook_tests::hook_binary(), &binary).unwrap();
+    let mut command = project.command(&binary);
+    let refused = command.args(["connect", "gemini"]).output().unwrap();
+    assert_eq!(refused.status.code(), Some(64), "{refused:?}");
+    assert!(
+        String::from_utf8_lossy(&refused.stderr).contains("known by the name `hook`"),
+        "{refused:?}"
+    );
+    assert!(!project.home().join(".gemini").exists());
+}
+
+/// What the agent still wants is said with the command that agrees to it.
+#[test]
+fn what_is_left_to_do_is_said_with_its_command() {
+    let project = Project::new();
+    let said = run(&project, &["connect", "gemini", "--scope", "project"]).stderr;
+    assert!(said.contains("`hook connect gemini --scope project --yes` agrees to it"), "{said}");
+    assert!(!run(&project, &["connect", "cursor"]).stderr.contains("--yes"));
 }

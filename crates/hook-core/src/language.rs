@@ -63,6 +63,11 @@ pub trait Language: fmt::Debug + Send + Sync {
     /// Whether a hook is for that, by its matcher and its condition.
     fn matches(&self, hook: &HomeHook, told: &RawObject) -> bool;
 
+    /// What it means at home that a hook failed without an answer: nothing, for most.
+    fn failed(&self, _hook: &HomeHook, _failure: &HookFailure) -> Option<HookOutput> {
+        None
+    }
+
     /// How a hook is started.
     fn launch(&self, hook: &HomeHook, told: &RawObject, place: &Place<'_>) -> Launch;
 
@@ -279,6 +284,7 @@ impl HomeHook {
             ("runs", Some(self.command.terms())),
             ("cwd", self.directory.as_ref().map(text)),
             ("pluginRoot", self.plugin_root.as_ref().map(text)),
+            ("loop_limit", self.loop_limit.map(|limit| limit.to_string())),
         ];
         terms.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))).collect()
     }
@@ -348,6 +354,24 @@ pub struct HomeFile<'f> {
     pub is_found: bool,
     /// The events there are.
     pub events: &'f Events,
+    /// The agent's other settings files that are read with it, plugins' left out: one may say what holds for
+    /// all.
+    pub others: &'f [HomeText<'f>],
+}
+
+/// Another settings file of the agent.
+#[derive(Debug, Clone, Copy)]
+pub struct HomeText<'f> {
+    /// Where it is.
+    pub path: &'f Path,
+    /// What stands in it.
+    pub text: &'f str,
+    /// Whether it is the user's, and not a project's.
+    pub is_users: bool,
+    /// Whether it is the machine's.
+    pub is_machines: bool,
+    /// Whether it was named.
+    pub is_named: bool,
 }
 
 /// A definition of hooks in an agent's language, in settings of ours.

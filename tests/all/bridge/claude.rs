@@ -364,3 +364,18 @@ fn what_does_nothing_at_home_does_nothing_here() {
     assert_eq!(answer(&finished)["hookSpecificOutput"]["permissionDecision"], "deny");
     assert!(finished.stderr.contains("needs a model"), "{}", finished.stderr);
 }
+
+/// A change of the model waits for nobody at home: a hook that takes too long blocks it, and only there.
+#[test]
+fn a_hook_that_takes_too_long_blocks_a_change_of_the_model() {
+    let project = Project::new();
+    let hook = json!({"type": "command", "command": "sleep 60", "timeout": 0.2});
+    let models = json!({"from_model": "a", "to_model": "b"});
+    for (event, said, blocks) in [("PreModelSwitch", models, true), ("PreToolUse", shell(), false)]
+    {
+        let said = with(&base(), event, &said, &project);
+        let theirs = settings(event, hook.clone(), None, true);
+        let finished = bridge(&project, "claude", &theirs, event, &said);
+        assert_eq!(finished.stdout.contains("deny"), blocks, "{event}: {finished:?}");
+    }
+}

@@ -101,13 +101,26 @@ fn exit_codes_and_output_mean_what_they_mean_at_home() {
         "copilot",
         &claudes(),
         false,
-        vec![case(
-            "PreToolUse",
-            json!({"tool_name": "Bash", "tool_input": {"command": "ls"}}),
-            r#"echo '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"r"}}'"#,
-            denied("r"),
-        )],
+        vec![
+            case(
+                "PreToolUse",
+                json!({"tool_name": "Bash", "tool_input": {"command": "ls"}}),
+                r#"echo '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"r"}}'"#,
+                denied("r"),
+            ),
+            // What is told in Claude's form may be answered in it.
+            case(
+                "SessionStart",
+                json!({"source": "startup"}),
+                r#"echo '{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"c"}}'"#,
+                json!({"additionalContext": "c"}),
+            ),
+        ],
     );
+    let specific =
+        r#"echo '{"hookSpecificOutput":{"hookEventName":"sessionStart","additionalContext":"c"}}'"#;
+    let start = case("sessionStart", json!({"source": "new"}), specific, json!(null));
+    play("copilot", &own(), false, vec![start]);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Cursor's.
 
+use hook_tests::Project;
 use serde_json::{Value, json};
 
 use super::{assert_at_home, case, play, runs};
@@ -40,7 +41,7 @@ fn exit_codes_and_output_mean_what_they_mean_at_home() {
                 "beforeShellExecution",
                 shell(),
                 r#"echo '{"permission":"ask","user_message":"u"}'"#,
-                json!({"permission": "ask", "user_message": "u", "agent_message": "u"}),
+                json!({"permission": "ask", "user_message": "u"}),
             ),
             case(
                 "beforeShellExecution",
@@ -60,7 +61,7 @@ fn exit_codes_and_output_mean_what_they_mean_at_home() {
                 "beforeMCPExecution",
                 json!({"tool_name": "push", "tool_input": "{\"a\":1}", "url": "http://x"}),
                 r#"echo '{"permission":"deny","agent_message":"a"}'"#,
-                json!({"permission": "deny", "agent_message": "a", "user_message": "a"}),
+                json!({"permission": "deny", "agent_message": "a"}),
             ),
             case(
                 "beforeReadFile",
@@ -152,4 +153,65 @@ fn a_hook_is_told_what_it_is_told_at_home() {
         &events,
         &["CURSOR_PROJECT_DIR", "CLAUDE_PROJECT_DIR"],
     );
+}
+
+/// Cursor runs what is written in Claude Code's form as its own: under Claude's names of events and tools,
+/// in groups, and answered in Claude's words.
+#[test]
+fn groups_in_claudes_form_are_run_as_cursor_runs_them() {
+    let denial = json!({"hookSpecificOutput": {"hookEventName": "PreToolUse",
+        "permissionDecision": "deny", "permissionDecisionReason": "no"}});
+    let goes_on = json!({"decision": "block", "reason": "tests fail"});
+    let nested = json!({"hookSpecificOutput": {"decision": "block", "reason": "tests fail"}});
+    let prompt = json!({"continue": false, "user_message": "no"});
+    let says = |answer: &Value| format!("echo '{answer}'");
+    let edit =
+        json!({"tool_name": "Write", "tool_input": {"file_path": "/PROJECT/a"}, "cwd": "/PROJECT"});
+    let stop = json!({"status": "completed", "loop_count": 7});
+    let project = Project::new();
+    for (claudes, event, said, matcher, script, expected) in [
+        ("PreToolUse", "preToolUse", tool(), Some("Bash"), says(&denial), "deny"),
+        ("PreToolUse", "preToolUse", tool(), Some("Shell"), says(&denial), "deny"),
+        ("PreToolUse", "preToolUse", tool(), Some("^Bash$"), "echo no >&2; exit 2".into(), "deny"),
+        ("PreToolUse", "preToolUse", tool(), Some("Edit|Write"), says(&denial), ""),
+        ("PreToolUse", "preToolUse", edit.clone(), Some("Edit"), says(&denial), "deny"),
+        // Cursor has no such tool, and passes the group over.
+        ("PreToolUse", "preToolUse", tool(), Some("Bash|Glob"), says(&denial), ""),
+        // It asks about that in another event.
+        ("PreToolUse", "beforeShellExecution", shell(), None, says(&denial), ""),
+        (
+            "UserPromptSubmit",
+            "beforeSubmitPrompt",
+            json!({"prompt": "p"}),
+            None,
+            says(&prompt),
+            "no",
+        ),
+        // No limit holds for how often it goes on.
+        ("Stop", "stop", stop.clone(), None, says(&goes_on), "tests fail"),
+        ("Stop", "stop", stop.clone(), None, says(&nested), "tests fail"),
+        ("Notification", "stop", stop, None, says(&goes_on), ""),
+    ] {
+        let said = super::with(&base(), event, &said, &project);
+        let hook = json!({"type": "command", "command": script});
+        let settings = super::settings(claudes, hook, matcher, true);
+        let finished = super::bridge(&project, "cursor", &settings, event, &said);
+        let about = format!("{claudes} {matcher:?}: {finished:?}");
+        assert_eq!(finished.status, 0, "{about}");
+        match expected {
+            "" => assert_eq!(finished.stdout, "", "{about}"),
+            expected => assert!(finished.stdout.contains(expected), "{about}"),
+        }
+    }
+}
+
+#[test]
+fn what_is_told_of_claudes_form_is_what_cursor_says() {
+    let project = Project::new();
+    let said = super::with(&base(), "preToolUse", &tool(), &project);
+    let hook = json!({"type": "command", "command": "cat > seen"});
+    let settings = super::settings("PreToolUse", hook, Some("Bash"), true);
+    let finished = super::bridge(&project, "cursor", &settings, "preToolUse", &said);
+    assert_eq!(finished.status, 0, "{finished:?}");
+    assert_eq!(serde_json::from_str::<Value>(&project.read("seen")).unwrap(), said);
 }

@@ -202,3 +202,13 @@ fn files_that_are_found_are_read_by_its_rules() {
     fire(&["SessionStart", "--input", r#"{"source":"startup"}"#]);
     assert!(!project.path().join("ran").exists(), "a word, and no expression");
 }
+
+/// Gemini CLI takes standard error for the answer where standard output is empty.
+#[test]
+fn an_event_that_it_does_not_have_is_answered_with_nothing() {
+    let project = Project::new();
+    let said = with(&base(), "PostToolUse", &shell(), &project);
+    let finished =
+        Hook::new(&project, &["bridge", "gemini", "PostToolUse"]).stdin(said.to_string()).run();
+    assert_eq!((finished.status, answer(&finished)), (0, json!({})), "{finished:?}");
+}

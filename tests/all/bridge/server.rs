@@ -185,6 +185,14 @@ fn a_server_is_started_where_the_user_wants_one_and_ends_when_its_socket_is_gone
     std::fs::remove_file(&socket).unwrap();
     let process = format!("/proc/{}", server.trim());
     until(|| (!std::path::Path::new(&process).exists()).then_some(()));
+    // Who starts one holds a lock, which is gone with the server: it keeps no later call from starting another.
+    let starts = || asked(&project, &["-v"]).stderr.contains("a server is started at");
+    let starting = std::fs::File::open(socket.with_extension("starting")).unwrap();
+    starting.lock().unwrap();
+    assert!(!starts());
+    starting.unlock().unwrap();
+    assert!(starts());
+    until(|| socket.exists().then_some(()));
 }
 
 /// Waits until something is there.
@@ -232,4 +240,29 @@ fn what_does_not_greet_is_not_waited_for() {
     // Far less than the agent's patience.
     assert!(begun.elapsed() < std::time::Duration::from_secs(60));
     drop(listener);
+}
+
+/// A server remembers what hooks set for a session, and looks again where another process has changed it.
+#[test]
+fn a_server_knows_what_other_calls_have_changed_of_a_session() {
+    let project = Project::new();
+    let folder = project.home().join(".config/hooks");
+    std::fs::create_dir_all(&folder).unwrap();
+    let hook = |command: &str| json!([{"hooks": [{"type": "command", "command": command}]}]);
+    let set = r#"echo '{"hookSpecificOutput":{"env":{"GREETING":"first"}}}'"#;
+    let settings = json!({"hooks": {"SessionStart": hook(set),
+        "BeforeTool": hook("echo \"$GREETING ${BY_SERVER:-itself}\" >&2; exit 2")}});
+    std::fs::write(folder.join("settings.json"), settings.to_string()).unwrap();
+    let _server = Server::start(&project);
+    let start = json!({"session_id": "s", "transcript_path": "", "cwd": project.path(),
+        "hook_event_name": "SessionStart", "source": "startup"});
+    let started = Hook::new(&project, &["bridge", "claude"]).stdin(start.to_string()).run();
+    assert_eq!(started.status, 0, "{started:?}");
+    assert_eq!(reason(&asked(&project, &[])), "first yes");
+    let sessions = std::fs::read_dir(project.home().join(".local/state/hook/sessions")).unwrap();
+    let mut files = sessions.map(|entry| entry.unwrap().path());
+    let file = files.find(|path| path.extension().is_some_and(|it| it == "json")).unwrap();
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, text.replace("first", "another")).unwrap();
+    assert_eq!(reason(&asked(&project, &[])), "another yes");
 }

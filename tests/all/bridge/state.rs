@@ -127,3 +127,42 @@ fn calls_are_written_down_without_what_is_to_be_left_out() {
     assert_eq!(log(&["claude"]).stdout, "");
     assert_eq!(log(&["-n", "1"]).stdout.lines().count(), 1);
 }
+
+/// The folder in which sessions are kept.
+fn sessions(project: &Project) -> std::path::PathBuf {
+    project.home().join(".local/state/hook/sessions")
+}
+
+/// Each call reads, changes and writes what is remembered: of calls at once none loses what another wrote.
+#[test]
+fn calls_of_a_session_at_once_are_all_counted() {
+    let project = with_user_settings(&json!({"hooks": {
+        "AfterAgent": command("echo 'one thing more' >&2; exit 2")}}));
+    let said = json!({"stop_hook_active": true, "last_assistant_message": "done"});
+    let goes_on = std::thread::scope(|scope| {
+        let calls: Vec<_> =
+            (0..9).map(|_| scope.spawn(|| codex(&project, "Stop", &said))).collect();
+        let finished = calls.into_iter().map(|call| call.join().unwrap());
+        finished.filter(|it| it.stdout.contains("one thing more")).count()
+    });
+    assert_eq!(goes_on, 8);
+}
+
+/// Who holds the lock for ever holds nobody up, and what could not be kept is said.
+#[test]
+fn a_session_that_others_hold_is_said_and_not_waited_for() {
+    let set = r#"echo '{"hookSpecificOutput":{"env":{"GREETING":"hello"}}}'"#;
+    let project = with_user_settings(&json!({"hooks": {
+        "SessionStart": command(set), "AfterAgent": command("echo more >&2; exit 2")}}));
+    let stop = json!({"stop_hook_active": true, "last_assistant_message": "done"});
+    assert!(codex(&project, "Stop", &stop).stdout.contains("more"));
+    let lock = std::fs::File::options().append(true).open(sessions(&project).join("lock")).unwrap();
+    lock.lock().unwrap();
+    let begun = std::time::Instant::now();
+    let stopped = codex(&project, "Stop", &stop);
+    assert!(stopped.stdout.contains("more"), "{stopped:?}");
+    assert!(stopped.stderr.contains("was not written down: another process holds"), "{stopped:?}");
+    let started = codex(&project, "SessionStart", &json!({"source": "startup"}));
+    assert!(started.stderr.contains("is not known to later calls"), "{started:?}");
+    assert!(begun.elapsed().as_secs() < 60);
+}

@@ -56,6 +56,20 @@ fn exit_codes_and_output_mean_what_they_mean_at_home() {
     );
 }
 
+/// What is written for Copilot CLI names a command for each shell, which VS Code reads as one for each system.
+#[cfg(target_os = "linux")]
+#[test]
+fn commands_of_copilots_form_run() {
+    let project = hook_tests::Project::new();
+    let said = super::with(&base(), "PreToolUse", &call(), &project);
+    for (key, denies) in [("bash", true), ("powershell", false)] {
+        let hook = json!({"type": "command", key: "echo no >&2; exit 2"});
+        let settings = super::settings("preToolUse", hook, None, false);
+        let finished = super::bridge(&project, "vscode", &settings, "PreToolUse", &said);
+        assert_eq!(finished.stdout.contains("deny"), denies, "{key}: {finished:?}");
+    }
+}
+
 #[test]
 fn a_name_in_another_case_is_the_same_event() {
     let project = hook_tests::Project::new();

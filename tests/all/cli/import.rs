@@ -154,3 +154,34 @@ fn no_link_is_followed_out_of_the_project() {
     assert!(refused.status == 64 && refused.stderr.contains("is a link"), "{refused:?}");
     assert_eq!(fs::read_to_string(user).unwrap(), "{}\n");
 }
+
+/// Where one file cannot be edited, no other is written; where that shows only when it is written, those that
+/// are written already are named.
+#[test]
+fn all_files_are_looked_at_before_the_first_is_written() {
+    let project = Project::new();
+    of_user(&project, ".claude/settings.json", &groups("PreToolUse", "Bash", "exit 2").to_string());
+    project.write(".claude/settings.json", &groups("PreToolUse", "Write", "exit 2").to_string());
+    let ours = [
+        project.path().join(".hooks/settings.json"),
+        project.home().join(".config/hooks/settings.json"),
+    ];
+    for (broken, other) in [(0, 1), (1, 0)] {
+        fs::create_dir_all(ours[broken].parent().unwrap()).unwrap();
+        fs::write(&ours[broken], "[").unwrap();
+        let failed = run(&project, &["import", "claude"]);
+        assert_ne!(failed.status, 0, "{failed:?}");
+        assert!(!ours[other].exists(), "{failed:?}");
+        fs::remove_file(&ours[broken]).unwrap();
+    }
+    for (broken, other) in [(0, 1), (1, 0)] {
+        let lock = ours[broken].with_file_name("settings.json.lock");
+        fs::create_dir_all(&lock).unwrap();
+        let failed = run(&project, &["import", "claude"]);
+        assert_ne!(failed.status, 0, "{failed:?}");
+        let named = format!("{} is written already", ours[other].display());
+        assert_eq!(failed.stderr.contains(&named), ours[other].exists(), "{failed:?}");
+        fs::remove_dir(&lock).unwrap();
+        let _ = fs::remove_file(&ours[other]);
+    }
+}

@@ -13,11 +13,13 @@ use std::time::Instant;
 use hook_core::event::output::PolicyDecision;
 use hook_core::language::Language;
 use hook_core::redact::Redaction;
+use hook_core::text::shortened;
 use hook_core::{Events, FailureCode, HookEventName, RawJson, RawObject, RequestInput};
 use hook_translate::agents::{Agent, Asked, Said, Verdict};
 
 use self::log::Call;
 pub use self::state::BridgeState;
+use self::state::SessionState;
 use crate::message::{HookExecutionRequest, HookExecutionResponse};
 use crate::system::HookSystem;
 
@@ -47,6 +49,79 @@ pub struct Bridged {
     pub warnings: Vec<String>,
 }
 
+/// What an agent is answered, as far as no file is needed for it.
+#[derive(Debug, Clone)]
+pub(crate) struct Unsettled {
+    agent: &'static Agent,
+    home_event: &'static str,
+    bridged: Bridged,
+    kept: Option<Box<ToKeep>>,
+}
+
+/// What is read and written for an answer.
+#[derive(Debug, Clone)]
+struct ToKeep {
+    state: BridgeState,
+    session: String,
+    turn_end: Option<TurnEnd>,
+    call: Call,
+}
+
+/// The end of a turn.
+#[derive(Debug, Clone, Copy)]
+struct TurnEnd {
+    /// Whether hooks had the agent go on before.
+    goes_on_already: bool,
+    /// Whether they want it to now.
+    wants: bool,
+}
+
+impl TurnEnd {
+    /// Whether hooks had the agent go on too often in a row. Remembers how often they did.
+    fn is_too_often(self, kept: &mut SessionState) -> bool {
+        let before = if self.goes_on_already { kept.continuations } else { 0 };
+        let is_too_often = self.wants && before >= MAX_CONTINUATIONS;
+        kept.continuations = if self.wants && !is_too_often { before + 1 } else { 0 };
+        is_too_often
+    }
+}
+
+impl Unsettled {
+    /// The answer without what files would have said.
+    pub(crate) fn bridged(&self) -> &Bridged {
+        &self.bridged
+    }
+
+    /// The answer. It reads and writes files, for which it may wait, but not for long.
+    pub(crate) fn settle(self) -> Bridged {
+        let Self { agent, home_event, mut bridged, kept } = self;
+        let Some(kept) = kept else { return bridged };
+        let ToKeep { state, session, turn_end, call } = *kept;
+        let is_too_often = turn_end.is_some_and(|end| {
+            let changed = state.change(&session, |kept| end.is_too_often(kept));
+            changed.unwrap_or_else(|error| {
+                bridged.warnings.push(format!(
+                    "how often hooks had {} go on was not written down: {error}",
+                    agent.title()
+                ));
+                end.is_too_often(&mut state.session(&session))
+            })
+        });
+        if is_too_often {
+            bridged.said = agent.say(home_event, &Verdict::proceed());
+            bridged.warnings.push(format!(
+                "hooks had {} go on {MAX_CONTINUATIONS} times in a row at the end of its turn; it ends now",
+                agent.title()
+            ));
+        }
+        let appended = call.append(&state.log(), bridged.said.code, bridged.warnings.len());
+        if let Err(error) = appended {
+            tracing::warn!(target: "hook::bridge", "failed to write down a call: {error}");
+        }
+        bridged
+    }
+}
+
 impl Bridge {
     /// What the agent asks. Hooks can listen to these events.
     pub fn new(agent: &'static Agent, asked: Asked, events: &Events) -> Self {
@@ -72,25 +147,32 @@ impl Bridge {
     }
 
     /// What the agent is answered by a system: with what is remembered of its session, and written down where
-    /// the system keeps that. `unknown_guards` says why guards of the event may be missing, if they may.
+    /// the system keeps that. `unknown_guards` says why guards of the event may be missing, if they may. It
+    /// reads and writes files.
     pub fn answered_by(
         &self,
         system: &HookSystem,
         response: &HookExecutionResponse,
         unknown_guards: impl FnOnce(HookEventName) -> Option<String>,
     ) -> Bridged {
-        let mut bridged = self.answer(response, unknown_guards);
-        let Some(state) = system.bridge_state() else { return bridged };
-        if self.goes_on_too_often(response, state) {
-            bridged.said = self.agent.say(self.asked.home_event(), &Verdict::proceed());
-            bridged.warnings.push(format!(
-                "hooks had {} go on {MAX_CONTINUATIONS} times in a row at the end of its turn; it ends now",
-                self.agent.title()
-            ));
-        }
-        let redaction = system.current_redaction().now();
-        self.write_down(&bridged, response, system.project(), state, &redaction);
-        bridged
+        self.unsettled(system, response, unknown_guards).settle()
+    }
+
+    /// The same, before files are read and written for it.
+    pub(crate) fn unsettled(
+        &self,
+        system: &HookSystem,
+        response: &HookExecutionResponse,
+        unknown_guards: impl FnOnce(HookEventName) -> Option<String>,
+    ) -> Unsettled {
+        let bridged = self.answer(response, unknown_guards);
+        let kept = system.bridge_state().map(|state| {
+            let redaction = system.current_redaction().now();
+            let call = self.call(response, system.project(), state, &redaction);
+            let (session, turn_end) = (self.session().to_owned(), self.turn_end(response));
+            Box::new(ToKeep { state: state.clone(), session, turn_end, call })
+        });
+        Unsettled { agent: self.agent, home_event: self.asked.home_event(), bridged, kept }
     }
 
     /// What the agent is answered. `unknown_guards` says why guards of the event may be missing among those
@@ -122,29 +204,18 @@ impl Bridge {
         Bridged { said, warnings }
     }
 
-    /// Whether the agent goes on at the end of its turn once more, since hooks want it to, although they had
-    /// it do that too often in a row. Remembers how often they did.
-    fn goes_on_too_often(&self, response: &HookExecutionResponse, state: &BridgeState) -> bool {
-        let Some(input) = self.input.as_ref() else { return false };
-        if !TURN_ENDS.contains(&input.event())
-            || self.agent.counts_continuations()
-            || self.session().is_empty()
-        {
-            return false;
-        }
-        let session = self.session();
-        let goes_on_already =
+    /// What the end of a turn is about, where hooks may have the agent go on that does not count how often.
+    fn turn_end(&self, response: &HookExecutionResponse) -> Option<TurnEnd> {
+        let input = self.input.as_ref()?;
+        let counts = TURN_ENDS.contains(&input.event())
+            && !self.agent.counts_continuations()
+            && !self.session().is_empty();
+        let is_active =
             self.asked.input().get("stop_hook_active").and_then(RawJson::to_bool) == Some(true);
-        let wants = response.processed.decision == PolicyDecision::Block;
-        let mut kept = state.session(session);
-        let before = if goes_on_already { kept.continuations } else { 0 };
-        let is_too_often = wants && before >= MAX_CONTINUATIONS;
-        let now = if wants && !is_too_often { before + 1 } else { 0 };
-        if now != kept.continuations {
-            kept.continuations = now;
-            state.keep(session, &kept);
-        }
-        is_too_often
+        counts.then_some(TurnEnd {
+            goes_on_already: is_active,
+            wants: response.processed.decision == PolicyDecision::Block,
+        })
     }
 
     fn session(&self) -> &str {
@@ -152,15 +223,15 @@ impl Bridge {
         session.unwrap_or_default()
     }
 
-    /// Writes the call down.
-    fn write_down(
+    /// What is written down of the call.
+    fn call(
         &self,
-        bridged: &Bridged,
         response: &HookExecutionResponse,
         project: &Path,
         state: &BridgeState,
         redaction: &Redaction,
-    ) {
+    ) -> Call {
+        let kept = |text: &str| shortened(&redaction.text(text));
         let payload = self.input.as_ref().map(|input| &input.payload);
         let arguments = payload.and_then(|payload| payload.tool_input());
         let fields = arguments.map(RawObject::fields).unwrap_or_default();
@@ -171,22 +242,17 @@ impl Bridge {
             let prompt = self.asked.input().get("prompt")?.to_text();
             prompt.filter(|_| !redaction.is_field("prompt"))
         };
-        let call = Call {
+        Call {
             agent: self.agent.name(),
             event: self.asked.home_event(),
-            session: self.session(),
-            project,
+            session: kept(self.session()),
+            project: project.to_string_lossy().into_owned(),
             by: if state.is_server() { "server" } else { "bridge" },
-            tool: arguments.and_then(|_| payload?.match_subject()),
-            about: about.or_else(prompt),
+            tool: arguments.and_then(|_| payload?.match_subject()).map(kept),
+            about: about.or_else(prompt).as_deref().map(kept),
             decision: response.processed.decision.as_str(),
-            reason: response.processed.reason.as_deref(),
-            code: bridged.said.code,
+            reason: response.processed.reason.as_deref().map(kept),
             milliseconds: u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX),
-            warnings: bridged.warnings.len(),
-        };
-        if let Err(error) = call.append(&state.log(), redaction) {
-            tracing::warn!(target: "hook::bridge", "failed to write down a call: {error}");
         }
     }
 

@@ -1,10 +1,11 @@
 //! Where calls of agents leave what later ones need: each is a process of its own, and a session has many.
 
 use std::fs;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use hook_core::files::file_lock::FileLock;
 use hook_core::files::{private_folder, regular_file};
 use hook_core::run::SessionEnv;
 use hook_core::settings::state_home;
@@ -19,6 +20,15 @@ const LONGEST: u64 = 1 << 20;
 
 /// How many files of ended sessions are looked at, each time that one begins.
 const LOOKED_AT: usize = 4_096;
+
+/// The file that is locked by who changes what is remembered of a session.
+const LOCK: &str = "lock";
+
+/// How long others are waited for that change something. Each of them needs some milliseconds.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// When a file was written, how long it is, and its number in the file system.
+pub(crate) type Stamp = Option<(SystemTime, u64, u64)>;
 
 /// The folder of what is kept between calls: `hook` in the user's state directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,7 +55,7 @@ impl BridgeState {
         Self { project: project.to_path_buf(), ..self }
     }
 
-    pub(super) fn is_server(&self) -> bool {
+    pub(crate) fn is_server(&self) -> bool {
         self.is_server
     }
 
@@ -66,28 +76,47 @@ impl BridgeState {
         }
     }
 
-    /// Remembers a session, or forgets one of which there is nothing to know. What cannot be written is
-    /// logged: the session goes on without it.
-    pub(crate) fn keep(&self, session: &str, state: &SessionState) {
+    /// Changes what is remembered of a session, or forgets it where nothing is left to know. Calls that do
+    /// so at once do it one after the other, and none loses what another wrote. It blocks, but not for long.
+    ///
+    /// # Errors
+    /// When it cannot be written, or others are at it for too long. Then it is as it was.
+    pub(crate) fn change<T>(
+        &self,
+        session: &str,
+        change: impl FnOnce(&mut SessionState) -> T,
+    ) -> io::Result<T> {
+        let _lock = FileLock::take_within(&self.sessions().join(LOCK), PATIENCE)?;
+        let before = self.session(session);
+        let mut state = before.clone();
+        let said = change(&mut state);
         let path = self.file_of(session);
-        let kept = match state.is_nothing() {
+        match state.is_nothing() {
             true => match fs::remove_file(&path) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
-                _ => Ok(()),
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
             },
-            false => write_private(&path, &state.to_json()),
-        };
-        if let Err(error) = kept {
-            let path = path.display();
-            tracing::warn!(target: "hook::bridge", "failed to remember the session in {path}: {error}");
+            false if state.to_json() == before.to_json() => {}
+            false => write_private(&path, &state.to_json())?,
         }
+        Ok(said)
+    }
+
+    /// What tells whether a session's file is what it was: `None` where there is none.
+    pub(crate) fn stamp(&self, session: &str) -> Stamp {
+        let found = fs::metadata(self.file_of(session)).ok()?;
+        #[cfg(unix)]
+        let number = std::os::unix::fs::MetadataExt::ino(&found);
+        #[cfg(not(unix))]
+        let number = 0;
+        Some((found.modified().ok()?, found.len(), number))
     }
 
     /// Forgets the sessions that nothing was heard of for a week.
     pub(crate) fn sweep(&self) {
         let now = SystemTime::now();
         let entries = fs::read_dir(self.sessions()).into_iter().flatten().flatten();
-        for entry in entries.take(LOOKED_AT) {
+        for entry in entries.take(LOOKED_AT).filter(|it| it.file_name() != LOCK) {
             let modified = entry.metadata().and_then(|it| it.modified());
             let age = modified.ok().and_then(|then| now.duration_since(then).ok());
             if age.is_some_and(|age| age > KEPT) {

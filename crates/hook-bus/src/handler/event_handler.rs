@@ -162,7 +162,9 @@ impl HookEventHandler {
             return Served::Done(match run {
                 Ok(mut outcome) => {
                     if let Some(env) = session_env(&plan, &mut outcome) {
-                        self.sessions.begin(session, env);
+                        // Functions have no files to wait for: nothing is kept there.
+                        let lost = self.sessions.begin_now(session, env);
+                        outcome.processed.warnings.extend(lost);
                     }
                     door.complete(event, outcome)
                 }
@@ -184,7 +186,6 @@ impl HookEventHandler {
                 nesting: Nesting::here(),
                 correlation,
                 host,
-                session_env: self.sessions.env(&session),
                 ..scope
             },
             sessions: Arc::clone(&self.sessions),
@@ -507,7 +508,8 @@ struct Run {
 }
 
 impl Run {
-    async fn finish(self) -> Box<HookExecutionResponse> {
+    async fn finish(mut self) -> Box<HookExecutionResponse> {
+        self.scope.session_env = self.sessions.env(&self.session).await;
         let door = Door::of(&self.engine, self.id);
         let pipeline = &self.engine.pipeline;
         let mut finished = FinishedHooks::default();
@@ -530,7 +532,8 @@ impl Run {
         match (run, outcome) {
             (Ok(()), Ok(mut outcome)) => {
                 if let Some(env) = session_env(&self.plan, &mut outcome) {
-                    self.sessions.begin(self.session, env);
+                    let lost = self.sessions.begin(self.session, env).await;
+                    outcome.processed.warnings.extend(lost);
                 }
                 door.complete(self.plan.event, outcome)
             }

@@ -208,6 +208,7 @@ where
 enum Finished {
     Response { depth: usize, key: RequestKey, response: Option<Box<HookExecutionResponse>> },
     Reloaded(Vec<u8>),
+    Bridged(Vec<u8>),
 }
 
 struct Client<'s, W> {
@@ -584,8 +585,19 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
             Some(_) if was_ended(response) => self.outbox.push(response.to_json()),
             Some(bridge) => {
                 let unread = |event| self.system.unread_guards(event);
-                let bridged = bridge.answered_by(self.system, response, unread);
-                self.outbox.push(bridged_line(&response.correlation_id, &bridged));
+                let unsettled = bridge.unsettled(self.system, response, unread);
+                let id = response.correlation_id.clone();
+                // It reads and writes files, which is nothing for this thread.
+                let without = unsettled.bridged().clone();
+                let settled = tokio::task::spawn_blocking(move || unsettled.settle());
+                let settled = async move {
+                    let bridged = settled.await.unwrap_or_else(|error| {
+                        tracing::warn!(target: "hook::bridge", "a call was not written down: {error}");
+                        without
+                    });
+                    Finished::Bridged(bridged_line(&id, &bridged))
+                };
+                self.running.push(settled.boxed());
             }
             None => self.outbox.push(response.to_json()),
         }
@@ -606,6 +618,7 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
                     }
                 }
             }
+            Finished::Bridged(line) => self.outbox.push(line),
             Finished::Reloaded(message) => {
                 for _ in 0..std::mem::take(&mut self.reloads.running) {
                     self.outbox.push(message.clone());

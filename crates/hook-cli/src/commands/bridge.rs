@@ -11,7 +11,7 @@ use hook_bus::bridge::{Bridge, BridgeState, Bridged};
 use hook_bus::{HookExecutionResponse, HookSystem};
 use hook_core::language::Language;
 use hook_core::{HookEventName, RequestInput};
-use hook_translate::agents::{Agent, Asked, NotAsked};
+use hook_translate::agents::{Agent, Asked, NotAsked, Verdict};
 
 use super::background::{self, LeftArguments};
 use super::input::read_object;
@@ -70,6 +70,11 @@ pub(crate) async fn run(
         // What the agent does not have, it cannot ask about.
         Err(error @ NotAsked::UnknownEvent(_)) => {
             printer.remark(&format!("{error} in {}; nothing was run", arguments.agent));
+            // Some read the remark as the answer where there is none.
+            let nothing = agent.say("", &Verdict::proceed());
+            if !nothing.stdout.is_empty() {
+                printer.text(&format!("{}\n", nothing.stdout)).await?;
+            }
             return Ok(exit_code::PROCEED);
         }
         Err(error) => {

@@ -90,6 +90,13 @@ pub(crate) async fn run(
     let path = file_of(agent, arguments.scope, context)?;
     let events = events_of(agent, &arguments.events)?;
     let binary = std::env::current_exe().map_err(CommandError::WorkingDirectory)?;
+    if binary.file_stem().is_none_or(|name| name != "hook") {
+        let text = format!(
+            "this binary is {}; entries are known by the name `hook`, so call it that and connect again",
+            binary.display()
+        );
+        return Err(CommandError::Usage(text));
+    }
     let command = |event: &str| command(&binary, agent, event, arguments.scope);
     let edit = |text: Option<&str>| {
         let filled = text.filter(|text| !text.trim().is_empty());
@@ -101,8 +108,10 @@ pub(crate) async fn run(
     for lost in losses::of(agent, &events, context) {
         printer.remark(&lost);
     }
-    if !arguments.dry_run {
-        let connection = Connection { agent, scope: arguments.scope, context, yes: arguments.yes };
+    let connection = Connection { agent, scope: arguments.scope, context, yes: arguments.yes };
+    if arguments.dry_run {
+        consent::foresee(connection, events.len(), printer).await?;
+    } else {
         consent::settle(connection, printer).await?;
         if agent.word() == "copilot" && entries::is_connected(agents::agent("claude"), context) {
             printer.warning(

@@ -85,11 +85,25 @@ pub(crate) async fn run(
 ) -> Result<Status, CommandError> {
     let agent = agent(&arguments.agent)?;
     let found = find(agent, arguments, context)?;
-    let mode = if arguments.dry_run { EditMode::Preview } else { EditMode::Write };
+    // All of them can be edited, or none is.
     let mut changes = Vec::new();
     for target in &found.targets {
-        let edit = |text: Option<&str>| with_definitions(text, &target.definitions);
-        changes.push(edit_in_file(&target.path, AbsentFile::Made, mode, &edit)?);
+        changes.push(edited(target, EditMode::Preview)?);
+    }
+    if !arguments.dry_run {
+        let mut written: Vec<FileChange> = Vec::new();
+        for target in &found.targets {
+            match edited(target, EditMode::Write) {
+                Ok(change) => written.push(change),
+                Err(error) => {
+                    for change in written.iter().filter(|change| change.is_change()) {
+                        printer.warning(&format!("{} is written already", change.path.display()));
+                    }
+                    return Err(error);
+                }
+            }
+        }
+        changes = written;
     }
     if context.json() {
         printer.object(&to_json(agent, arguments, &found, &changes)).await?;
@@ -109,6 +123,11 @@ pub(crate) async fn run(
         advise(agent, arguments, &found, &changes, context, printer);
     }
     Ok(if found.failed { exit_code::FAILURE } else { exit_code::PROCEED })
+}
+
+fn edited(target: &Target, mode: EditMode) -> Result<FileChange, CommandError> {
+    let edit = |text: Option<&str>| with_definitions(text, &target.definitions);
+    Ok(edit_in_file(&target.path, AbsentFile::Made, mode, &edit)?)
 }
 
 /// The agent's files that count.
@@ -164,6 +183,7 @@ fn find(
             is_named: false,
             is_found: false,
             events: &events,
+            others: &[],
         };
         let mut import = agent.import(text, &file, arguments.rewrite);
         for loss in &import.losses {

@@ -107,6 +107,12 @@ fn line(call: &JsonObject, printer: &Printer) -> String {
     let about = about.collect::<Vec<_>>().join(" ");
     let reason = text("reason");
     let milliseconds = call.get("milliseconds").map(|it| it.as_str().to_owned());
+    let warnings = call.get("warnings").and_then(RawJson::to_whole_number).unwrap_or_default();
+    let warnings = match warnings {
+        0 => String::new(),
+        1 => ", 1 warning".to_owned(),
+        more => format!(", {more} warnings"),
+    };
     format!(
         "{} {} {} {}{}{} {}\n",
         printer.paint(Tone::Quiet, &text("at")),
@@ -117,7 +123,7 @@ fn line(call: &JsonObject, printer: &Printer) -> String {
         if reason.is_empty() { String::new() } else { format!(": {reason}") },
         printer.paint(
             Tone::Quiet,
-            &format!("({} ms, {})", milliseconds.unwrap_or_default(), text("by"))
+            &format!("({} ms, {}{warnings})", milliseconds.unwrap_or_default(), text("by"))
         ),
     )
 }

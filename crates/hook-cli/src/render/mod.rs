@@ -52,4 +52,4 @@ pub(crate) use trust::{
     as_locked, gone, grant_json, grants, locked, nothing_to_trust, review, review_json, revoked,
     trusted, unlocked,
 };
-pub(crate) use words::{counted, shell_word};
+pub(crate) use words::{counted, last_shell_word, shell_word};

@@ -14,3 +14,54 @@ pub(crate) fn shell_word(text: &str) -> String {
         false => format!("'{}'", text.replace('\'', r"'\''")),
     }
 }
+
+/// The last word of a command as a shell reads it, with nothing replaced in it; `None` where a quote does not
+/// end.
+pub(crate) fn last_shell_word(text: &str) -> Option<String> {
+    let mut word: Option<String> = None;
+    let mut quote = None;
+    let mut characters = text.chars();
+    while let Some(character) = characters.next() {
+        match (quote, character) {
+            (None, ' ' | '\t' | '\n') => {
+                // Another one may follow.
+                if characters.as_str().trim_start().is_empty() {
+                    break;
+                }
+                word = None;
+            }
+            (None, '\'' | '"') => {
+                quote = Some(character);
+                word.get_or_insert_default();
+            }
+            (Some(end), _) if character == end => quote = None,
+            (None, '\\') => word.get_or_insert_default().extend(characters.next()),
+            (Some('"'), '\\') => {
+                let next = characters.next()?;
+                if !matches!(next, '"' | '\\' | '$' | '`') {
+                    word.get_or_insert_default().push('\\');
+                }
+                word.get_or_insert_default().push(next);
+            }
+            _ => word.get_or_insert_default().push(character),
+        }
+    }
+    word.filter(|_| quote.is_none())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{last_shell_word, shell_word};
+
+    #[test]
+    fn a_word_is_read_back_as_it_was_written() {
+        for text in
+            ["/usr/bin/hook", "/it's here/hook", "/a \"b\"/hook", "''", "/a bridge b/hook", "\\"]
+        {
+            let written = format!("[ -x x ] || exit 0; exec {}", shell_word(text));
+            assert_eq!(last_shell_word(&written).as_deref(), Some(text), "{written}");
+        }
+        assert_eq!(last_shell_word(r#""/a b"/c\ d "#).as_deref(), Some("/a b/c d"));
+        assert_eq!(last_shell_word("'/a"), None);
+    }
+}

@@ -2,6 +2,7 @@
 
 pub(crate) mod absence;
 pub(crate) mod atomic;
+pub mod file_lock;
 pub mod private_folder;
 pub mod program;
 pub mod regular_file;

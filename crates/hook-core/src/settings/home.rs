@@ -11,13 +11,14 @@ use super::document::Document;
 use super::rule::Rule;
 use super::source::{HookSource, SettingsSource};
 use crate::event::Events;
-use crate::language::{HomeEntry, HomeFile, HomeLoss, HomeProblem, Language};
+use crate::language::{HomeEntry, HomeFile, HomeLoss, HomeProblem, HomeText, Language};
 
 /// Reads a settings text of an agent.
 pub(super) fn parse(
     text: &str,
     source: &SettingsSource,
     language: &'static dyn Language,
+    others: &[HomeText<'_>],
     events: &Events,
 ) -> SettingsFile {
     let document = Document::new(text, Some(source.path.clone()));
@@ -29,6 +30,7 @@ pub(super) fn parse(
         is_named: source.source == HookSource::Explicit,
         is_found: source.is_found,
         events,
+        others,
     };
     let read = language.read(text, &home);
     let config = Arc::default();

@@ -121,6 +121,7 @@ impl Reader<'_> {
                 is_named: self.source == HookSource::Explicit,
                 is_found: false,
                 events: &events,
+                others: &[],
             },
         );
         if read.hooks.is_empty() && read.problems.is_empty() {

@@ -16,6 +16,7 @@ use super::source::{HookSource, SettingsSource};
 use super::{home, said_language};
 use crate::event::Events;
 use crate::files::{absence, regular_file};
+use crate::language::HomeText;
 
 /// How long a settings file may be, in bytes: 16 MiB.
 #[doc(hidden)]
@@ -26,7 +27,7 @@ pub fn load(source: &SettingsSource) -> Option<SettingsFile> {
     let text = Text::read(source)?;
     let mut events = Events::built_in();
     text.declare(&mut events);
-    Some(text.parse(&events).0)
+    Some(text.parse(&events, &[]).0)
 }
 
 /// Reads sources, each with the text that its places are places of; `None` for one that is not there
@@ -54,11 +55,41 @@ pub(crate) fn load_all(
     for text in projects {
         text.declare(events);
     }
-    let parse = |text: Text<'_>| match text.source.source {
-        HookSource::Project => text.parse(events),
-        _ => text.parse(&without_projects),
+    let of_agents: Vec<(&SettingsSource, String)> =
+        texts.iter().flatten().filter_map(of_agent).collect();
+    let parse = |text: Text<'_>| {
+        let others = others_of(text.source, &of_agents);
+        match text.source.source {
+            HookSource::Project => text.parse(events, &others),
+            _ => text.parse(&without_projects, &others),
+        }
     };
     texts.into_iter().map(|text| text.map(parse)).collect()
+}
+
+/// A file of another agent's settings, which may say something for others of them.
+fn of_agent<'s>(text: &Text<'s>) -> Option<(&'s SettingsSource, String)> {
+    let source = text.source;
+    let is_settings = source.language.is_some() && source.plugin_root.is_none();
+    is_settings.then(|| (source, text.text().into_owned()))
+}
+
+/// The other settings of the same agent.
+fn others_of<'t>(
+    source: &SettingsSource,
+    all: &'t [(&'t SettingsSource, String)],
+) -> Vec<HomeText<'t>> {
+    let others = all.iter().filter(|(other, _)| {
+        source.language.is_some() && other.language == source.language && *other != source
+    });
+    let text = |(other, text): &'t (&'t SettingsSource, String)| HomeText {
+        path: &other.path,
+        text,
+        is_users: other.source == HookSource::User,
+        is_machines: other.source == HookSource::System,
+        is_named: other.source == HookSource::Explicit,
+    };
+    others.map(text).collect()
 }
 
 /// Adds the events that sources declare, as far as they agree. Whether all declarations could be read:
@@ -109,7 +140,7 @@ impl<'s> Text<'s> {
         }
     }
 
-    fn parse(self, events: &Events) -> (SettingsFile, String) {
+    fn parse(self, events: &Events, others: &[HomeText<'_>]) -> (SettingsFile, String) {
         let source = self.source;
         let text = self.text().into_owned();
         let bytes = match &self.read {
@@ -117,7 +148,7 @@ impl<'s> Text<'s> {
             Err(error) => return (unreadable(source, error), String::new()),
         };
         let mut file = match source.language {
-            Some(language) => home::parse(&text, source, language, events),
+            Some(language) => home::parse(&text, source, language, others, events),
             None => parse_source(&text, source, events),
         };
         if let Err(error) = std::str::from_utf8(bytes) {

@@ -172,6 +172,8 @@ pub(super) static AGENT: Agent = Agent {
     is_told_by_place: false,
     runs_too: &[],
     runs_once: false,
+    reads_as_own: None,
+    has_one_switch: false,
     notes: &[
         "An answer is `{\"action\": \"continue\"}`, `block`, `retry` (with `delay` in milliseconds) or `skip`. Exit code 2 blocks.",
         "`modified.args` replaces the arguments, `modified.messages` those of a model call; any other key is a warning.",

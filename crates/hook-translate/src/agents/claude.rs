@@ -178,7 +178,11 @@ const EVENTS: &[AgentEvent] = &[
     blocking(AgentEvent::own("WorktreeRemove")),
     blocking(compared("Elicitation", "mcp_server_name")),
     blocking(compared("ElicitationResult", "mcp_server_name")),
-    AgentEvent { timeout: Some(30_000), ..blocking(compared("PreModelSwitch", "to_model")) },
+    AgentEvent {
+        timeout: Some(30_000),
+        blocks_at_timeout: true,
+        ..blocking(compared("PreModelSwitch", "to_model"))
+    },
     AgentEvent {
         timeout: Some(30_000),
         plain_is_context: true,
@@ -298,11 +302,14 @@ pub(super) static AGENT: Agent = Agent {
     is_told_by_place: true,
     runs_too: &[],
     runs_once: true,
+    reads_as_own: None,
+    has_one_switch: true,
     notes: &[
         "An object on standard output counts on every exit code; it begins with `{` and ends with `}`. Exit code 2 beats it.",
         "`hookSpecificOutput` must name its event, or nothing of the answer is taken.",
         "A matcher of only letters, digits, `_`, `-`, blanks, `|` and `,` is a list of names; anything else is an expression that is found anywhere. `if` is a permission rule; a command that cannot be parsed matches.",
-        "`onFailure: \"block\"` denies where a hook fails; without it a failure, and a timeout, lets things go on.",
+        "`onFailure: \"block\"` denies where a hook fails; without it a failure, and a timeout, lets things go on, but for a timeout at `PreModelSwitch`, which blocks.",
+        "`disableAllHooks` is what the first of these says: the machine's files, a project's local one, its shared one, the user's. It does not reach the machine's hooks from elsewhere, nor, here, the user's from a project's file that was not named. `allowManagedHooksOnly` counts in the machine's. The lists `allowedHttpHookUrls` and `httpHookAllowedEnvVars` of all files are one; that of a project alone holds for its own hooks.",
         "To stop before a tool ends the loop after it, so it is told a denial and a stop.",
         "`WorktreeCreate` answers with a path as the last line; any other exit code than 0 fails it and `WorktreeRemove`.",
         "A failing command is `PostToolUseFailure`, and not `PostToolUse`.",

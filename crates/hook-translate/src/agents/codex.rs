@@ -172,6 +172,8 @@ pub(super) static AGENT: Agent = Agent {
     is_told_by_place: true,
     runs_too: &[],
     runs_once: false,
+    reads_as_own: None,
+    has_one_switch: false,
     notes: &[
         "An object counts on exit code 0 only, and a field that Codex does not know makes all of it void. Exit code 2 without standard error is a failed run.",
         "To stop, or to ask, is a failed run before a tool, which then runs: so an ask is told as a denial.",

@@ -302,6 +302,8 @@ pub(super) static AGENT: Agent = Agent {
     is_told_by_place: true,
     runs_too: &[("claude", Reach::Projects)],
     runs_once: false,
+    reads_as_own: None,
+    has_one_switch: false,
     notes: &[
         "Each event has two names. Under its own it is told in camel case; under Claude Code's in that one's form.",
         "Before a tool every exit code but 0 denies; a timeout does not. What stands on standard error is shown to nobody.",
@@ -414,7 +416,13 @@ fn of_object(event: &AgentEvent, fields: &JsonObject) -> HookOutput {
     let mut set = |name: &str, value: &RawJson| {
         output.hook_specific_output.get_or_insert_default().insert(name, value.clone());
     };
-    let context = fields.get("additionalContext").filter(|it| it.to_text().is_some());
+    // Under Claude Code's names it may be written as there, too.
+    let is_claudes = event.name.starts_with(|first: char| first.is_ascii_uppercase());
+    let specific = fields.get("hookSpecificOutput").filter(|_| is_claudes);
+    let specific = specific.and_then(|it| it.to_object().ok());
+    let theirs = specific.as_ref().and_then(|it| it.get("additionalContext"));
+    let context = fields.get("additionalContext").or(theirs);
+    let context = context.filter(|it| it.to_text().is_some());
     if let Some(context) = context.filter(|_| takes_context(event)) {
         set("additionalContext", context);
     }
@@ -433,11 +441,8 @@ fn of_object(event: &AgentEvent, fields: &JsonObject) -> HookOutput {
         }
     }
     if is_call(event) {
-        // Under Claude's name it may be written as there, too.
-        let is_claudes = event.name == "PreToolUse";
-        let specific = fields.get("hookSpecificOutput").filter(|_| is_claudes);
-        if let Some(specific) = specific.and_then(|it| it.to_object().ok()) {
-            claude::take_specific(event, &specific, &mut output);
+        if let Some(specific) = &specific {
+            claude::take_specific(event, specific, &mut output);
         }
         let decision = match text("permissionDecision").as_deref() {
             Some("deny") => Some(Decision::Deny),

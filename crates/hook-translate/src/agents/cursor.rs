@@ -3,7 +3,7 @@
 use hook_core::HookEventName as Event;
 use hook_core::event::output::{Decision, HookOutput};
 use hook_core::failure::{HookFailure, InvalidAnswer};
-use hook_core::language::{Ended, HomeAnswer};
+use hook_core::language::{Ended, HomeAnswer, HomeHook};
 use hook_core::{JsonObject, RawJson};
 
 use super::claude::{object_on, reason};
@@ -11,8 +11,8 @@ use super::kind::{At, Kind};
 use super::matching;
 use super::places::{Places, Plugins};
 use super::table::{
-    Agent, AgentEvent, Base, Directory, Entry, ExitTwo, Expands, Part, Reach, SettingsForm,
-    Subject, Timeouts, Tool, Variable, tool,
+    Agent, AgentEvent, Base, Directory, Entry, ExitTwo, Expands, OtherForm, Part, Reach,
+    SettingsForm, Subject, Timeouts, Tool, Variable, tool,
 };
 use super::verdict::{Said, Verdict, put};
 use super::written::Comments;
@@ -152,6 +152,22 @@ const EVENTS: &[AgentEvent] = &[
     AgentEvent::own("workspaceOpen"),
 ];
 
+/// Claude Code's form, which Cursor reads too.
+const CLAUDES: OtherForm = OtherForm {
+    events: &[
+        ("PreToolUse", "preToolUse"),
+        ("PostToolUse", "postToolUse"),
+        ("UserPromptSubmit", "beforeSubmitPrompt"),
+        ("Stop", "stop"),
+        ("SubagentStop", "subagentStop"),
+        ("SessionStart", "sessionStart"),
+        ("SessionEnd", "sessionEnd"),
+        ("PreCompact", "preCompact"),
+    ],
+    tools: &[("Bash", "Shell"), ("Edit", "Write")],
+    without: &["Glob", "WebFetch", "WebSearch"],
+};
+
 const KINDS: &[Kind] = &[Kind::new("command", At::All), Kind::new("prompt", At::All)];
 
 pub(super) static AGENT: Agent = Agent {
@@ -190,7 +206,7 @@ pub(super) static AGENT: Agent = Agent {
         ("CURSOR_PLUGIN_ROOT", Variable::PluginRoot),
     ],
     expands: Expands::Braces,
-    matches: matching::cursor,
+    matches,
     answer,
     say,
     directory: Directory::Project,
@@ -224,14 +240,29 @@ pub(super) static AGENT: Agent = Agent {
     is_told_by_place: true,
     runs_too: &[("claude", Reach::All)],
     runs_once: false,
+    reads_as_own: Some(CLAUDES),
+    has_one_switch: false,
     notes: &[
         "The same call is asked about as `preToolUse` and as `beforeShellExecution`, `beforeMCPExecution` or `beforeReadFile`; `hook connect` writes the first. Hooks of all of them run.",
         "Exit code 2 denies; any other is a failure, which `failClosed` makes a denial.",
         "Matchers are expressions; some events are compared with a word that is always the same.",
         "Hooks of the user's run in `~/.cursor`.",
         "A message may be written `userMessage` and `agentMessage`, as in 1.7.",
+        "Groups under Claude Code's names of events are its own, too: matchers may name tools as Claude Code does, no loop limit holds, and matchers that name `Glob`, `WebFetch` or `WebSearch` are passed over.",
     ],
 };
+
+/// An expression, for whatever the event is about; in Claude's form, a tool has Claude's name, too.
+fn matches(event: &AgentEvent, hook: &HomeHook, told: &JsonObject) -> bool {
+    let (Some(pattern), Some(subject)) = (matching::pattern(hook), matching::subject(event, told))
+    else {
+        return true;
+    };
+    let is_other_form = hook.event != event.name && event.subject == Subject::Tool;
+    let others = CLAUDES.tools.iter().filter(|(_, own)| is_other_form && *own == subject);
+    let names = others.map(|(theirs, _)| *theirs);
+    names.chain([subject.as_str()]).any(|subject| matching::found(pattern, subject))
+}
 
 /// Events whose answers say `permission`.
 fn has_permission(event: &AgentEvent) -> bool {
@@ -288,9 +319,12 @@ fn of_object(event: &AgentEvent, fields: &JsonObject) -> HookOutput {
         values.find_map(RawJson::to_text)
     };
     let mut output = HookOutput::default();
-    let user = text(&["user_message", "userMessage"]);
-    let agent = text(&["agent_message", "agentMessage"]);
     let specific = fields.get("hookSpecificOutput").and_then(|it| it.to_object().ok());
+    // In Claude Code's form a reason is for the user.
+    let theirs = specific.as_ref().and_then(|it| it.get("permissionDecisionReason")?.to_text());
+    let user = text(&["user_message", "userMessage"]);
+    let user = user.or(theirs.filter(|_| has_permission(event)));
+    let agent = text(&["agent_message", "agentMessage"]);
     let claudes = specific.as_ref().and_then(|it| it.get("permissionDecision")?.to_text());
     if has_permission(event) {
         let word = text(&["permission"]).or(claudes);
@@ -302,17 +336,22 @@ fn of_object(event: &AgentEvent, fields: &JsonObject) -> HookOutput {
             Some("allow") => Some(Decision::Allow),
             _ => None,
         };
-        let theirs = specific.as_ref().and_then(|it| it.get("permissionDecisionReason")?.to_text());
-        output.reason = agent.clone().or_else(|| user.clone()).or(theirs);
+        output.reason = agent.clone().or_else(|| user.clone());
     } else if event.name == "beforeSubmitPrompt" {
         if fields.get("continue").and_then(RawJson::to_bool) == Some(false) {
             output.decision = Some(Decision::Deny);
             output.reason.clone_from(&user);
         }
     } else if matches!(event.name, "stop" | "subagentStop") {
-        let blocks = text(&["decision"]).as_deref() == Some("block");
+        // As Claude Code's hooks say it, beside the event's own words or in them.
+        let theirs = |fields: &JsonObject| {
+            let word = fields.get("decision").and_then(RawJson::to_text);
+            let reason = fields.get("reason").and_then(RawJson::to_text);
+            reason.filter(|_| word.as_deref() == Some("block"))
+        };
         let message = text(&["followup_message", "followupMessage"]);
-        let message = message.or_else(|| text(&["reason"]).filter(|_| blocks));
+        let message = message.or_else(|| theirs(fields));
+        let message = message.or_else(|| specific.as_ref().and_then(theirs));
         if let Some(message) = message.filter(|message| !message.trim().is_empty()) {
             output.decision = Some(Decision::Deny);
             output.reason = Some(message);
@@ -368,12 +407,7 @@ fn say(event: &AgentEvent, verdict: &Verdict<'_>) -> Said {
             answer.insert("updated_input", input.clone());
         }
         if refuses {
-            for name in ["user_message", "agent_message"] {
-                match verdict.specific(name) {
-                    Some(own) => answer.insert(name, own.clone()),
-                    None => put(&mut answer, name, Some(verdict.why())),
-                }
-            }
+            put_messages(&mut answer, verdict);
         }
     } else if event.name == "beforeSubmitPrompt" {
         if refuses {
@@ -399,4 +433,20 @@ fn say(event: &AgentEvent, verdict: &Verdict<'_>) -> Said {
     };
     verdict.copy(own, &mut answer);
     Said::json(&answer)
+}
+
+/// Who is told what of a refusal: the user and the model what a hook of Cursor's own said to each of them,
+/// where that is all there is to say; else both are told why.
+fn put_messages(answer: &mut JsonObject, verdict: &Verdict<'_>) {
+    let names = ["user_message", "agent_message"];
+    let own = names.map(|name| verdict.specific(name));
+    let says_why = |it: &&RawJson| it.to_text().as_deref() == Some(verdict.why());
+    let is_all = own.iter().flatten().any(says_why);
+    for (name, own) in names.into_iter().zip(own) {
+        match own {
+            Some(own) if is_all => answer.insert(name, own.clone()),
+            None if is_all => {}
+            _ => put(answer, name, Some(verdict.why())),
+        }
+    }
 }

@@ -144,6 +144,8 @@ pub(super) const GEMINI: Agent = Agent {
     is_told_by_place: false,
     runs_too: &[],
     runs_once: true,
+    reads_as_own: None,
+    has_one_switch: false,
     notes: &[
         "Standard output is the answer; standard error is it where standard output is empty. An object counts on every exit code. Text with exit code 1 is a warning, with any other code but 0 a block.",
         "Matchers of tools are expressions that are found anywhere; others are compared as words.",

@@ -48,13 +48,14 @@ impl Agent {
         let kept_at: HashSet<usize> = read.hooks.iter().map(|entry| entry.at.start).collect();
         let mut ours: Vec<Range<usize>> = Vec::new();
         for (name, list) in events.unwrap_or_default().iter() {
-            let Some(event) = self.event(name) else { continue };
+            let Some(event) = self.written_event(name) else { continue };
+            let is_in_groups = self.settings != SettingsForm::Flat || self.event(name).is_none();
             let mut any = false;
             for (index, definition) in list.to_items().unwrap_or_default().iter().enumerate() {
                 let path = format!("hooks.{name}[{index}]");
                 let Ok(mut said) = definition.to_object() else { continue };
                 let hooks = match said.remove("hooks").and_then(|hooks| hooks.to_items()) {
-                    Some(hooks) if self.settings != SettingsForm::Flat => hooks,
+                    Some(hooks) if is_in_groups => hooks,
                     _ => {
                         said = JsonObject::new();
                         vec![definition.clone()]
@@ -78,7 +79,10 @@ impl Agent {
                 }
                 any = true;
                 let said = self.said(said, &root, &kept, file);
-                let event = event.name.to_owned();
+                let event = match self.event(name) {
+                    Some(event) => event.name.to_owned(),
+                    None => name.to_owned(),
+                };
                 import.definitions.push(NewDefinition { event, said, hooks: kept });
             }
             if any && let Some(message) = self.only_here(event) {

@@ -73,7 +73,7 @@ pub(super) fn launch(
 ) -> Launch {
     let fields = told.fields();
     let field = |base: Base| {
-        let event = agent.event(&hook.event);
+        let event = agent.written_event(&hook.event);
         let names = event.and_then(|event| event.base).unwrap_or(agent.base);
         let name = names.iter().find(|(known, _)| *known == base)?.1;
         fields.get(name).and_then(RawJson::to_text)

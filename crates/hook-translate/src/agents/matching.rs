@@ -115,14 +115,6 @@ fn looks_around(pattern: &str) -> bool {
         || pattern.split('\\').skip(1).any(digits)
 }
 
-/// Cursor's: an expression, for whatever the event is about.
-pub(super) fn cursor(event: &AgentEvent, hook: &HomeHook, told: &JsonObject) -> bool {
-    match (pattern(hook), subject(event, told)) {
-        (None, _) | (_, None) => true,
-        (Some(pattern), Some(subject)) => found(pattern, &subject),
-    }
-}
-
 /// An expression somewhere in a text. One that is no expression is for nothing.
 pub(super) fn is_found(pattern: &str, subject: &str) -> bool {
     let definition = Some(Arc::new(pattern.into()));

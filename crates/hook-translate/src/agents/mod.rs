@@ -42,6 +42,7 @@ mod matching;
 mod page;
 mod pi;
 mod places;
+mod precedence;
 mod qwen;
 mod rule;
 mod settings;
@@ -139,6 +140,13 @@ impl Agent {
         hook.is_found && (self.name == hook.language.name() || self.runs_too.iter().any(reads))
     }
 
+    /// Whether it takes what a hook prints on standard error for its answer, where all went well and there is
+    /// no other.
+    pub fn reads_standard_error(&self) -> bool {
+        let ended = Ended { code: Some(0), stdout: "", stderr: "x" };
+        self.events.iter().any(|event| (self.answer)(event, &ended).output.is_some())
+    }
+
     /// Whether it ends a turn by itself that hooks have had it go on with too often.
     pub fn counts_continuations(&self) -> bool {
         self.caps_continuations
@@ -146,19 +154,10 @@ impl Agent {
 
     /// Whether it runs such a hook of a file of another agent's that it reads: Cursor passes some over.
     fn takes_over(&self, hook: &HomeHook) -> bool {
-        const EVENTS: [&str; 8] = [
-            "PreToolUse",
-            "PostToolUse",
-            "UserPromptSubmit",
-            "Stop",
-            "SubagentStop",
-            "SessionStart",
-            "SessionEnd",
-            "PreCompact",
-        ];
-        let matcher = hook.matcher.as_deref().unwrap_or_default();
-        let is_unknown = ["Glob", "WebFetch", "WebSearch"].iter().any(|it| matcher.contains(it));
-        self.name != "cursor" || EVENTS.contains(&hook.event.as_str()) && !is_unknown
+        self.reads_as_own.as_ref().is_none_or(|form| {
+            let is_known = form.events.iter().any(|(theirs, _)| *theirs == hook.event);
+            is_known && !form.leaves_out(hook.matcher.as_deref())
+        })
     }
 
     /// The event that the agent calls so.
@@ -168,6 +167,14 @@ impl Agent {
             // Some write the names of others, in another case.
             let (first, rest) = name.split_at_checked(1).filter(|_| self.takes_any_case)?;
             known(&format!("{}{rest}", first.to_ascii_uppercase()))
+        })
+    }
+
+    /// The event that its settings call so: by its own name, or as another agent does whose form it reads.
+    fn written_event(&self, name: &str) -> Option<&'static AgentEvent> {
+        self.event(name).or_else(|| {
+            let form = self.reads_as_own.as_ref()?;
+            self.event(form.events.iter().find(|(theirs, _)| *theirs == name)?.1)
         })
     }
 
@@ -218,9 +225,13 @@ impl Agent {
         self.ours(self.event(home_event), name, &RawObject::empty()).0
     }
 
-    /// What is said to the agent about one of its events. Of an event that it does not have nothing is.
+    /// What is said to the agent about one of its events. Of an event that it does not have nothing is said,
+    /// as it says nothing.
     pub fn say(&self, home_event: &str, verdict: &Verdict<'_>) -> Said {
-        let Some(event) = self.event(home_event) else { return Said::default() };
+        let Some(event) = self.event(home_event) else {
+            let nothing = self.events.first().map(|any| (self.say)(any, &Verdict::proceed()));
+            return nothing.unwrap_or_default();
+        };
         let mut said = (self.say)(event, verdict);
         if said.lost.is_empty() {
             said.lost = self.unheard(event, verdict, &said);
@@ -420,7 +431,14 @@ impl Language for Agent {
 
     fn matches(&self, hook: &HomeHook, told: &RawObject) -> bool {
         // What is not known to be for something else is.
-        self.event(&hook.event).is_none_or(|event| (self.matches)(event, hook, &told.fields()))
+        self.written_event(&hook.event)
+            .is_none_or(|event| (self.matches)(event, hook, &told.fields()))
+    }
+
+    fn failed(&self, hook: &HomeHook, failure: &HookFailure) -> Option<HookOutput> {
+        let event = self.written_event(&hook.event)?;
+        let blocks = event.blocks_at_timeout && matches!(failure, HookFailure::TimedOut { .. });
+        blocks.then(|| HookOutput::deny(failure.to_string()))
     }
 
     fn launch(&self, hook: &HomeHook, told: &RawObject, place: &Place<'_>) -> Launch {
@@ -428,7 +446,7 @@ impl Language for Agent {
     }
 
     fn answer(&self, hook: &HomeHook, told: &RawObject, ended: &Ended<'_>) -> HomeAnswer {
-        let Some(event) = self.event(&hook.event) else { return HomeAnswer::default() };
+        let Some(event) = self.written_event(&hook.event) else { return HomeAnswer::default() };
         let mut answer = self.in_our_names(event, told, (self.answer)(event, ended));
         let looped = told.fields().get("loop_count").and_then(RawJson::to_whole_number);
         if let (Some(output), Some(limit), Some(looped)) =
@@ -453,9 +471,11 @@ impl Language for Agent {
         told: &RawObject,
         reply: Result<&str, HookFailure>,
     ) -> HomeAnswer {
-        let Some(event) = self.event(&hook.event) else {
+        let Some(event) = self.written_event(&hook.event) else {
             return HomeAnswer { failure: reply.err(), ..HomeAnswer::default() };
         };
-        self.in_our_names(event, told, http::replied(self, event, reply))
+        let output = reply.as_ref().err().and_then(|failure| self.failed(hook, failure));
+        let answer = self.in_our_names(event, told, http::replied(self, event, reply));
+        HomeAnswer { output: output.or(answer.output), ..answer }
     }
 }

@@ -211,6 +211,8 @@ const FAMILY: Agent = Agent {
     is_told_by_place: false,
     runs_too: &[],
     runs_once: false,
+    reads_as_own: None,
+    has_one_switch: false,
     notes: &[
         "Hooks are functions of extensions there. The extension that `hook connect` writes asks `hook bridge`, and does what it answers.",
         "A hook that fails before a tool denies, as a handler that throws does.",

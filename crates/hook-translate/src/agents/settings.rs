@@ -13,6 +13,7 @@ use hook_core::text::{nearest, shortened};
 use hook_core::{JsonKind, JsonObject, RawJson};
 
 use super::kind::{self, HttpSettings, Kind};
+use super::precedence::{self, InForce};
 use super::table::{Agent, AgentEvent, SettingsForm, Timeouts};
 use super::written;
 
@@ -78,7 +79,7 @@ pub(super) fn read_definition(
     let mut reader = Reader::new(agent, file);
     reader.settings.was_read = true;
     let (value, path) = (definition.value, definition.path);
-    let Some(event) = agent.event(definition.event) else {
+    let Some(event) = agent.written_event(definition.event) else {
         let names = agent.events.iter().map(|event| event.name);
         let meant = match nearest(definition.event, names) {
             Some(meant) => format!("; did you mean `{meant}`?"),
@@ -94,8 +95,13 @@ pub(super) fn read_definition(
         Ok(fields) => {
             reader.http = HttpSettings::of(&fields);
             match fields.get("hooks") {
-                Some(_) => reader.group(event, &fields, path, definition.only),
-                None => reader.hook(event, &fields, value.range(), path, &Group::default()),
+                Some(_) => {
+                    reader.group((event, definition.event), &fields, path, definition.only);
+                }
+                None => {
+                    let group = Group::named(agent, definition.event);
+                    reader.hook(event, &fields, value.range(), path, &group);
+                }
             }
         }
         Err(_) => {
@@ -121,6 +127,16 @@ struct Reader<'f> {
 struct Group {
     matcher: Option<String>,
     sequential: bool,
+    /// What the event is called there, where the hooks are written in another agent's form.
+    other_name: Option<String>,
+}
+
+impl Group {
+    /// Of an event that is called so in the file.
+    fn named(agent: &Agent, name: &str) -> Self {
+        let is_own = agent.event(name).is_some();
+        Self { other_name: (!is_own).then(|| name.to_owned()), ..Self::default() }
+    }
 }
 
 impl<'f> Reader<'f> {
@@ -160,7 +176,27 @@ impl Reader<'_> {
             return;
         };
         self.settings.was_read = true;
-        if fields.get("disableAllHooks").and_then(RawJson::to_bool) == Some(true) {
+        let in_force = match self.agent.has_one_switch {
+            true => precedence::in_force(self.file, &fields, self.agent.comments),
+            false => InForce {
+                is_off: fields.get("disableAllHooks").and_then(RawJson::to_bool) == Some(true),
+                http: HttpSettings::of(&fields),
+                ..InForce::default()
+            },
+        };
+        if in_force.reaches_less {
+            let message =
+                "`disableAllHooks` of a project puts off the project's own hooks alone here; at \
+                           home the user's, too"
+                    .to_owned();
+            let at = fields.get("disableAllHooks").map_or(0..0, RawJson::range);
+            self.problem(at, "disableAllHooks", message, HomeLoss::Part);
+        }
+        if in_force.is_off {
+            if let (Some(by), Some(hooks)) = (&in_force.off_by, fields.get("hooks")) {
+                let message = format!("all hooks of {} are switched off by {by}", self.agent.title);
+                self.problem(hooks.range(), "hooks", message, HomeLoss::Nothing);
+            }
             return;
         }
         let config =
@@ -174,7 +210,7 @@ impl Reader<'_> {
             return;
         }
         let disabled = config.get("disabled").and_then(RawJson::to_items).unwrap_or_default();
-        self.http = HttpSettings::of(&fields);
+        self.http = in_force.http;
         self.disabled = disabled.iter().filter_map(RawJson::to_text).collect();
         let Some(hooks) = fields.get("hooks") else { return };
         let Ok(events) = hooks.to_object() else {
@@ -184,7 +220,7 @@ impl Reader<'_> {
         };
         for (name, definitions) in events.iter().filter(|(name, _)| !SWITCHES.contains(name)) {
             let path = format!("hooks.{name}");
-            let Some(event) = self.agent.event(name) else {
+            let Some(event) = self.agent.written_event(name) else {
                 let message = format!(
                     "{} has no event `{}`, so nothing there runs",
                     self.agent.title,
@@ -199,12 +235,18 @@ impl Reader<'_> {
                 continue;
             };
             for (index, definition) in definitions.iter().enumerate() {
-                self.definition(event, definition, &format!("{path}[{index}]"));
+                self.definition((event, name), definition, &format!("{path}[{index}]"));
             }
         }
     }
 
-    fn definition(&mut self, event: &'static AgentEvent, definition: &RawJson, path: &str) {
+    /// Reads a definition of an event, which has that name in the file.
+    fn definition(
+        &mut self,
+        (event, name): (&'static AgentEvent, &str),
+        definition: &RawJson,
+        path: &str,
+    ) {
         let Ok(fields) = definition.to_object() else {
             self.problem(
                 definition.range(),
@@ -214,23 +256,23 @@ impl Reader<'_> {
             );
             return;
         };
+        let own = Group::named(self.agent, name);
         let is_group = match self.agent.settings {
             SettingsForm::Groups => true,
-            SettingsForm::Flat => false,
+            SettingsForm::Flat => own.other_name.is_some(),
             SettingsForm::Both => fields.get("hooks").is_some(),
         };
-        let own = Group::default();
         if !is_group {
             self.hook(event, &fields, definition.range(), path, &own);
             return;
         }
-        self.group(event, &fields, path, None);
+        self.group((event, name), &fields, path, None);
     }
 
     /// Reads the hooks of a group, or the one of that number.
     fn group(
         &mut self,
-        event: &'static AgentEvent,
+        (event, name): (&'static AgentEvent, &str),
         fields: &JsonObject,
         path: &str,
         only: Option<&BTreeSet<usize>>,
@@ -238,7 +280,18 @@ impl Reader<'_> {
         let group = Group {
             matcher: fields.get("matcher").and_then(RawJson::to_text),
             sequential: fields.get("sequential").and_then(RawJson::to_bool) == Some(true),
+            ..Group::named(self.agent, name)
         };
+        let form = self.agent.reads_as_own.as_ref().filter(|_| group.other_name.is_some());
+        if form.is_some_and(|form| form.leaves_out(group.matcher.as_deref())) {
+            let message = format!(
+                "{} does not know a tool that the matcher names, and runs nothing there",
+                self.agent.title
+            );
+            let at = fields.get("matcher").map_or(0..0, RawJson::range);
+            self.problem(at, path, message, HomeLoss::Nothing);
+            return;
+        }
         let hooks = hooks_of(fields);
         let wanted =
             hooks.iter().enumerate().filter(|(at, _)| only.is_none_or(|only| only.contains(at)));
@@ -316,7 +369,7 @@ impl Reader<'_> {
         self.settings.hooks.push(HomeEntry {
             hook: HomeHook {
                 language: self.agent,
-                event: event.name.to_owned(),
+                event: group.other_name.clone().unwrap_or_else(|| event.name.to_owned()),
                 matcher: group.matcher.clone().or_else(own_matcher),
                 condition: text("if"),
                 runs_once: self.agent.runs_once,
@@ -329,7 +382,8 @@ impl Reader<'_> {
                 is_named: self.file.is_named,
                 loop_limit: match fields.get("loop_limit") {
                     Some(limit) if event.loop_limit.is_some() => limit.to_whole_number(),
-                    _ => event.loop_limit,
+                    // Only the agent's own form has one.
+                    _ => event.loop_limit.filter(|_| group.other_name.is_none()),
                 },
                 is_found: self.file.is_found,
             },

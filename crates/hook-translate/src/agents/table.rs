@@ -57,8 +57,31 @@ pub struct Agent {
     pub(super) runs_too: &'static [(&'static str, Reach)],
     /// Whether the same hook runs only once for one event.
     pub(super) runs_once: bool,
+    /// Hooks in another agent's form that it runs as its own.
+    pub(super) reads_as_own: Option<OtherForm>,
+    /// Whether what one of its files says of all hooks holds for those of its other files, by precedence.
+    pub(super) has_one_switch: bool,
     /// What its page says beside the tables, in a sentence or two each.
     pub(super) notes: &'static [&'static str],
+}
+
+/// The form of another agent, in groups, in which an agent may have hooks of its own.
+#[derive(Debug)]
+pub(super) struct OtherForm {
+    /// Events: as they are called there, and by the agent.
+    pub(super) events: &'static [(&'static str, &'static str)],
+    /// Tools, for matchers: as they are called there, and by the agent.
+    pub(super) tools: &'static [(&'static str, &'static str)],
+    /// What no matcher may name: the agent does not run such hooks.
+    pub(super) without: &'static [&'static str],
+}
+
+impl OtherForm {
+    /// Whether a hook with that matcher is passed over.
+    pub(super) fn leaves_out(&self, matcher: Option<&str>) -> bool {
+        let matcher = matcher.unwrap_or_default();
+        self.without.iter().any(|tool| matcher.contains(tool))
+    }
 }
 
 /// Where the entries are written by which an agent calls us.
@@ -113,6 +136,8 @@ pub(super) struct AgentEvent {
     pub(super) plain_is_context: bool,
     /// Whether a block means something.
     pub(super) blocks: bool,
+    /// Whether a hook that takes too long blocks.
+    pub(super) blocks_at_timeout: bool,
     /// The fields of its payload, ours and theirs.
     pub(super) fields: &'static [(&'static str, &'static str)],
     /// Fields of ours that must be there, and that the agent does not say; as JSON.
@@ -143,6 +168,7 @@ impl AgentEvent {
             exit_two: ExitTwo::Tells,
             plain_is_context: false,
             blocks: false,
+            blocks_at_timeout: false,
             fields: &[],
             missing: &[],
             timeout: None,

@@ -9,13 +9,13 @@ use super::{self as agents};
 
 /// What a hook is told of an event.
 pub(super) fn told(agent: &Agent, hook: &HomeHook, input: &EventInput) -> Option<RawObject> {
-    let event = agent.event(&hook.event)?;
+    let event = agent.written_event(&hook.event)?;
     let asks = input.asked.as_deref().and_then(|asked| agents::agent(asked.agent));
     if asks.is_some_and(|asks| asks.runs_itself(hook)) {
         return None;
     }
     if let Some(asked) = input.asked.as_deref().filter(|asked| asked.agent == agent.name) {
-        if asked.event != hook.event {
+        if asked.event != event.name {
             // Its other events are asked about by themselves; but some have a second name and form.
             let is_other_form =
                 event.base.is_some() && event.base != agent.event(&asked.event)?.base;

@@ -92,7 +92,8 @@ pub(super) static AGENT: Agent = Agent {
     kinds: COMMANDS,
     http: None,
     comments: Comments::AndCommas,
-    keys: &["windows", "linux", "osx", "cwd", "env"],
+    // What is written for Copilot CLI is run, too: `bash` and `powershell` by the system.
+    keys: &["windows", "linux", "osx", "bash", "powershell", "cwd", "env"],
     timeout: Timeouts::of(&["timeout", "timeoutSec"], 1_000, 30_000),
     shell: &["/bin/sh", "-c"],
     variables: &[],
@@ -116,6 +117,8 @@ pub(super) static AGENT: Agent = Agent {
     is_told_by_place: false,
     runs_too: &[("claude", Reach::All), ("copilot", Reach::All)],
     runs_once: false,
+    reads_as_own: None,
+    has_one_switch: false,
     notes: &[
         "Matchers are read and passed over: every hook of an event runs.",
         "What a block at the end of a turn is stands in `hookSpecificOutput`.",

@@ -73,46 +73,37 @@ pub(super) async fn ask(
 #[cfg(unix)]
 const DETACHED: &str = r#"for it in /dev/fd/*; do n=${it##*/}; case $n in 0|1|2) ;; *) eval "exec $n>&-" ;; esac; done 2>/dev/null; exec "$0" "$@""#;
 
-/// How long a server that is started is waited for before another one is.
-#[cfg(unix)]
-const STARTING: std::time::Duration = std::time::Duration::from_secs(10);
-
 /// Starts a server for the project, which later calls ask. It ends by itself when nobody asks any more.
 #[cfg(unix)]
 pub(super) fn start(context: &Context) {
     use std::os::unix::process::CommandExt;
     use std::process::{Command, Stdio};
 
+    use hook_core::files::file_lock::FileLock;
+
     let Some(socket) = hook_bus::wire::socket_of(context.project()) else { return };
-    if !is_first(&socket.with_extension("starting")) {
-        return;
-    }
+    // The server holds it as its standard input for as long as it lives, so that nobody starts another one
+    // between its start and its socket, and the next one when it is gone, however it ended.
+    let lock = match FileLock::try_take(&socket.with_extension("starting")) {
+        Ok(Some(lock)) => lock,
+        Ok(None) => return,
+        Err(error) => {
+            tracing::warn!(target: "hook::bridge", "no server is started: {error}");
+            return;
+        }
+    };
     let Ok(binary) = std::env::current_exe() else { return };
     let mut command = Command::new("/bin/bash");
     command.args(["--norc", "--noprofile", "-c", DETACHED]).arg(binary);
     command.args(["serve", "--socket", "--idle-exit", "600", "--project"]).arg(context.project());
     command.current_dir(context.project()).env_remove("BASH_ENV").process_group(0);
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.stdin(lock.into_file()).stdout(Stdio::null()).stderr(Stdio::null());
     match command.spawn() {
         Ok(_) => {
             tracing::info!(target: "hook::bridge", "a server is started at {}", socket.display())
         }
         Err(error) => tracing::warn!(target: "hook::bridge", "no server could be started: {error}"),
     }
-}
-
-/// Whether no other call starts a server just now. It does not matter much: of two servers, the second
-/// finds the socket taken, and ends.
-#[cfg(unix)]
-fn is_first(lock: &std::path::Path) -> bool {
-    let modified = std::fs::metadata(lock).and_then(|it| it.modified());
-    if modified.is_ok_and(|then| then.elapsed().is_ok_and(|age| age < STARTING)) {
-        return false;
-    }
-    let _ = std::fs::remove_file(lock);
-    let folder = lock.parent().map(hook_core::files::private_folder::make);
-    folder.is_some_and(|made| made.is_ok())
-        && std::fs::OpenOptions::new().write(true).create_new(true).open(lock).is_ok()
 }
 
 #[cfg(not(unix))]

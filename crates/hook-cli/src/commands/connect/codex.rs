@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
+use hook_core::files::regular_file;
 use hook_core::settings::edit::AbsentFile;
 use hook_translate::agents::Agent;
 use serde_json::{Value, json};
@@ -75,12 +76,7 @@ pub(super) async fn settle(
         return Ok(found.len() >= wanted.len());
     }
     let path = config(agent)?;
-    let question = format!(
-        "Let Codex CLI run these {} entries, by their hashes in {}?",
-        open.len(),
-        path.display()
-    );
-    if !connection.agrees(&question, printer).await? {
+    if !connection.agrees(&asking(open.len(), &path), printer).await? {
         return Ok(false);
     }
     let edit = |text: Option<&str>| {
@@ -98,6 +94,25 @@ pub(super) async fn settle(
     let change = edited(&path, false, AbsentFile::Made, &edit)?;
     show(agent, &change, "agreed for", false, context, printer).await?;
     Ok(found.len() >= wanted.len())
+}
+
+fn asking(entries: usize, path: &Path) -> String {
+    format!("Let Codex CLI run these {entries} entries, by their hashes in {}?", path.display())
+}
+
+/// What would be asked for so many entries, before they are there: nothing where as many are decided about
+/// already.
+pub(super) fn question(
+    connection: Connection<'_>,
+    entries: usize,
+) -> Result<Option<String>, CommandError> {
+    let Connection { agent, scope, context, .. } = connection;
+    let path = config(agent)?;
+    let file = file_of(agent, scope, context)?;
+    let bytes = regular_file::read(&path, LONGEST).unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
+    let known = text.matches(MARK).count() - without(&text, &file).matches(MARK).count();
+    Ok((known < entries).then(|| asking(entries, &path)))
 }
 
 /// The configuration with decisions about these hooks.

@@ -44,8 +44,71 @@ pub(super) async fn settle(
     });
     if !settled {
         printer.remark(entry.remains);
+        let can_be_written = agent.consent().is_some() || agent.word() == "codex";
+        if can_be_written && !connection.yes {
+            let scope = match connection.scope {
+                Scope::User => "",
+                Scope::Project => " --scope project",
+            };
+            printer.remark(&format!("`hook connect {}{scope} --yes` agrees to it", agent.word()));
+        }
     }
     Ok(())
+}
+
+/// Says what [`settle`] would ask for so many entries, and shows what it would write; nothing is written.
+pub(super) async fn foresee(
+    connection: Connection<'_>,
+    entries: usize,
+    printer: &mut Printer,
+) -> Result<(), CommandError> {
+    let Connection { agent, scope, context, .. } = connection;
+    let json = context.json();
+    if agent.word() == "codex" {
+        return match codex::question(connection, entries)? {
+            Some(question) if !json => {
+                let text = "Codex says the hashes once the entries are there";
+                printer.text(&format!("would ask: {question} {text}\n")).await
+            }
+            _ => Ok(()),
+        };
+    }
+    let Some(consent) = agent.consent() else { return Ok(()) };
+    let path = place(consent, agent, scope, context)?;
+    let folder = connection.folder();
+    if standing(consent, &path, &folder)? != Agreed::Open {
+        return Ok(());
+    }
+    if !json {
+        printer.text(&format!("would ask: {}\n", question(consent, &folder))).await?;
+    }
+    if consent.file.is_none() {
+        return Ok(());
+    }
+    let give = |text: Option<&str>| {
+        consent.given(text, &folder).map_err(|error| not_editable(text, error))
+    };
+    let change = edited(&path, true, AbsentFile::Made, &give)?;
+    connection.show(&change, "agreed for", true, printer).await
+}
+
+/// What a file says about a folder.
+fn standing(consent: &Consent, path: &Path, folder: &Path) -> Result<Agreed, CommandError> {
+    let standing = std::cell::Cell::new(Agreed::Open);
+    let look = |text: Option<&str>| {
+        let known = consent.standing(text, folder).map_err(|error| not_editable(text, error))?;
+        standing.set(known);
+        Ok(text.unwrap_or_default().to_owned())
+    };
+    edited(path, true, AbsentFile::Made, &look)?;
+    Ok(standing.get())
+}
+
+fn question(consent: &Consent, folder: &Path) -> String {
+    match consent.file {
+        Some(_) => format!("{} {}", consent.question, folder.display()),
+        None => consent.question.to_owned(),
+    }
 }
 
 async fn written(
@@ -55,23 +118,12 @@ async fn written(
 ) -> Result<bool, CommandError> {
     let path = place(consent, connection.agent, connection.scope, connection.context)?;
     let folder = connection.folder();
-    let standing = std::cell::Cell::new(Agreed::Open);
-    let look = |text: Option<&str>| {
-        let known = consent.standing(text, &folder).map_err(|error| not_editable(text, error))?;
-        standing.set(known);
-        Ok(text.unwrap_or_default().to_owned())
-    };
-    edited(&path, true, AbsentFile::Made, &look)?;
-    match standing.get() {
+    match standing(consent, &path, &folder)? {
         Agreed::Yes => return Ok(true),
         Agreed::No => return Ok(false),
         Agreed::Open => {}
     }
-    let question = match consent.file {
-        Some(_) => format!("{} {}", consent.question, folder.display()),
-        None => consent.question.to_owned(),
-    };
-    if !connection.agrees(&question, printer).await? {
+    if !connection.agrees(&question(consent, &folder), printer).await? {
         return Ok(false);
     }
     let give = |text: Option<&str>| {

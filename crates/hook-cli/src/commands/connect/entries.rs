@@ -170,6 +170,10 @@ pub(crate) fn command(binary: &Path, agent: &Agent, event: &str, scope: Scope) -
     let bridge = format!("{binary} bridge {} {event}", agent.word());
     match scope {
         Scope::User => bridge,
+        // What such an agent reads there it would show as an answer, each time.
+        Scope::Project if agent.reads_standard_error() => {
+            format!("[ -x {binary} ] || exit 0; exec {bridge}")
+        }
         Scope::Project => format!(
             "[ -x {binary} ] || {{ echo 'hook is not installed here; its hooks do not run' >&2; exit 0; }}; \
              exec {bridge}"
@@ -180,9 +184,6 @@ pub(crate) fn command(binary: &Path, agent: &Agent, event: &str, scope: Scope) -
 /// The binary that such a command calls.
 fn binary_of(command: &str) -> Option<PathBuf> {
     let (before, _) = command.rsplit_once(" bridge ")?;
-    let word = match before.strip_suffix('\'') {
-        Some(quoted) => quoted.rsplit_once('\'').map_or(quoted, |(_, word)| word),
-        None => before.rsplit_once(' ').map_or(before, |(_, word)| word),
-    };
+    let word = render::last_shell_word(before)?;
     Some(PathBuf::from(word)).filter(|path| path.is_absolute())
 }

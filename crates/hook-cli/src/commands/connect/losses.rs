@@ -40,7 +40,9 @@ pub(super) fn of(agent: &'static Agent, events: &[&str], context: &Context) -> V
         let ignored = agent.ignores(theirs);
         if hooks.contains_key(ours) && !ignored.is_empty() {
             let ignored = ignored.join("; ");
-            lines.push(format!("{ours}: {title} does not obey at its {theirs}: {ignored}"));
+            lines.push(format!(
+                "{ours}: what {title} passes over at {theirs} of a hook's answer: {ignored}"
+            ));
         }
     }
     if let Some(more @ 1..) = lines.len().checked_sub(SHOWN) {

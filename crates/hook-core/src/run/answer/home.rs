@@ -15,7 +15,10 @@ pub(in crate::run) fn interpret_home(
 ) -> Answer {
     let code = match ending {
         Ending::Exited(code) => code,
-        Ending::Failed(failure) => return Answer::failed(failure),
+        Ending::Failed(failure) => {
+            let output = home.language.failed(home, &failure);
+            return Answer { output, ..Answer::failed(failure) };
+        }
     };
     let stdout = String::from_utf8_lossy(&stdout.bytes);
     let stderr = String::from_utf8_lossy(&stderr.bytes);
