@@ -21,6 +21,7 @@ mod example_guards;
 mod faults;
 mod groups;
 mod hooks;
+mod host_services;
 mod in_language;
 mod invariants;
 mod object_matchers;

@@ -1,15 +1,11 @@
 //! Hooks of clients: registered over a connection, called over it, and back after it was lost
 //! (protocol.md §6, "Live hooks").
 
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use futures::FutureExt;
-use futures::future::BoxFuture;
 use hook_bus::live::{HookRegister, LiveConnection, RECONNECT_GRACE};
 use hook_bus::{HookExecutionRequest, HookSystem};
-use hook_core::RawJson;
-use hook_core::run::{FromHook, HostCall, HostCallError, HostServices};
+use hook_core::run::FromHook;
 use hook_tests::{Project, SocketClient, SocketServed, fields, json, request};
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -274,91 +270,6 @@ async fn a_hook_that_never_answers_is_told_that_its_call_is_over() {
     let (_, response) =
         answered(&system, &mut client, shell("ls"), json!({"action": "block"})).await;
     assert_eq!(response["processed"]["decision"], "block");
-}
-
-/// A host that takes its time for a question, and notes what it was asked.
-#[derive(Debug, Default)]
-struct Host {
-    asked: Mutex<Vec<HostCall>>,
-}
-
-impl HostServices for Host {
-    fn call(&self, call: HostCall) -> BoxFuture<'static, Result<RawJson, HostCallError>> {
-        let method = call.method.clone();
-        self.asked.lock().unwrap().push(call);
-        async move {
-            match method.as_str() {
-                "ui.confirm" => {
-                    tokio::time::sleep(Duration::from_secs(120)).await;
-                    Ok(RawJson::from_bool(true))
-                }
-                "tool.execute" => Err(HostCallError::failed("it is not there")),
-                _ => Err(HostCallError::unsupported(&method)),
-            }
-        }
-        .boxed()
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn it_asks_its_host_and_the_time_of_a_question_is_not_its_own() {
-    let host = Arc::new(Host::default());
-    let services = Arc::clone(&host) as Arc<dyn HostServices>;
-    let system = Project::new().builder().host_services(services).build().unwrap();
-    let mut client = system.live_clients().connect();
-    client.register(register(&guard())).unwrap();
-    let asking = async {
-        let asked = call(&mut client).await;
-        let mut results = Vec::new();
-        for (id, method) in
-            [("a", "ui.confirm"), ("b", "tool.execute"), ("c", "ui.input"), ("d", "brew.tea")]
-        {
-            let ask = json!({"type": "hook-host-call", "hostCallId": id,
-                "callId": asked["callId"], "method": method, "params": {"title": "Really?"}});
-            says(&client, ask);
-            results.push(call(&mut client).await);
-        }
-        let answer = json!({"type": "hook-answer", "callId": asked["callId"], "action": "block"});
-        says(&client, answer);
-        results
-    };
-    let (results, response) = tokio::join!(asking, fire(&system, shell("ls")));
-    assert_eq!(response["processed"]["decision"], "block");
-    assert_eq!(response["hooks"][0].get("timedOut"), None, "two minutes went by, of three seconds");
-    let codes: Vec<&Value> = results.iter().map(|it| &it["error"]["code"]).collect();
-    assert_eq!(codes, [&Value::Null, &json!("failed"), &Value::Null, &json!("unsupported")]);
-    assert_eq!((&results[0]["result"], &results[2]["result"]), (&json!(true), &Value::Null));
-    let asked = host.asked.lock().unwrap();
-    assert_eq!((&*asked[0].method, &*asked[0].hook), ("ui.confirm", "guard"));
-    assert_eq!(asked[0].correlation.as_deref(), response["correlationId"].as_str());
-    assert!(!asked[0].run_token.is_empty());
-}
-
-#[tokio::test]
-async fn without_a_host_it_gets_what_there_is_without_a_user() {
-    let system = Project::new().system();
-    let mut client = system.live_clients().connect();
-    client.register(register(&guard())).unwrap();
-    let asking = async {
-        let asked = call(&mut client).await;
-        for (call_id, method, expected) in [
-            (asked["callId"].clone(), "ui.confirm", json!({"result": false})),
-            (asked["callId"].clone(), "ui.getEditorText", json!({"result": ""})),
-            (asked["callId"].clone(), "model.ask", json!({"error": {"code": "unsupported"}})),
-            (json!("77"), "ui.confirm", json!({"error": {"code": "no_call"}})),
-        ] {
-            let ask = json!({"type": "hook-host-call", "hostCallId": 1, "callId": call_id,
-                "method": method});
-            says(&client, ask);
-            let result = call(&mut client).await;
-            assert_eq!(result["result"], expected["result"], "{method}");
-            assert_eq!(result["error"]["code"], expected["error"]["code"], "{method}");
-        }
-        let answer = json!({"type": "hook-answer", "callId": asked["callId"]});
-        says(&client, answer);
-    };
-    let ((), response) = tokio::join!(asking, fire(&system, shell("ls")));
-    assert_eq!(response["processed"]["decision"], "proceed");
 }
 
 async fn send(client: &mut SocketClient, message: &Value) {

@@ -1,0 +1,295 @@
+//! What hooks ask of their host (protocol.md §6, "Host calls"), and hooks of other agents that their host is
+//! to run.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use hook_bus::live::{HookRegister, LiveConnection};
+use hook_bus::{HookExecutionRequest, HookSystem};
+use hook_core::RawJson;
+use hook_core::run::{FromHook, HostCall, HostCallError, HostServices};
+use hook_tests::{Project, fields, json, value};
+use serde_json::{Value, json};
+
+fn guard() -> HookRegister {
+    let mut guard = HookRegister::new("guard", "BeforeTool");
+    guard.config = fields(json!({"timeout": 3000, "failBehavior": "block"}));
+    guard
+}
+
+fn shell(command: &str) -> Value {
+    json!({"tool_name": "run_shell_command", "tool_input": {"command": command}})
+}
+
+async fn fire(system: &HookSystem, input: Value) -> Value {
+    let request = HookExecutionRequest::new("BeforeTool", fields(input));
+    json(&system.bus().request(request).await.to_json())
+}
+
+async fn call(client: &mut LiveConnection) -> Value {
+    json(&client.next().await.to_line())
+}
+
+fn says(client: &LiveConnection, message: Value) {
+    client.take(FromHook::of(&fields(message)).unwrap());
+}
+
+/// Fires an event whose hook asks its host for that, and gives what it gets.
+async fn asked(system: &HookSystem, method: &str, params: Value) -> (Value, Value) {
+    let mut client = system.live_clients().connect();
+    client.register(guard()).unwrap();
+    let asking = async {
+        let asked = call(&mut client).await;
+        let ask = json!({"type": "hook-host-call", "hostCallId": "a", "callId": asked["callId"],
+            "method": method, "params": params});
+        says(&client, ask);
+        let result = call(&mut client).await;
+        says(&client, json!({"type": "hook-answer", "callId": asked["callId"]}));
+        result
+    };
+    let done = tokio::join!(asking, fire(system, shell("ls")));
+    client.unregister("guard").unwrap();
+    done
+}
+
+/// A host that takes its time for a question, and notes what it was asked.
+#[derive(Debug, Default)]
+struct Host {
+    asked: Mutex<Vec<HostCall>>,
+}
+
+impl HostServices for Host {
+    fn call(&self, call: HostCall) -> BoxFuture<'static, Result<RawJson, HostCallError>> {
+        let method = call.method.clone();
+        self.asked.lock().unwrap().push(call);
+        async move {
+            match method.as_str() {
+                "ui.confirm" => {
+                    tokio::time::sleep(Duration::from_secs(120)).await;
+                    Ok(RawJson::from_bool(true))
+                }
+                "tool.execute" => Err(HostCallError::failed("it is not there")),
+                _ => Err(HostCallError::unsupported(&method)),
+            }
+        }
+        .boxed()
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn it_asks_its_host_and_the_time_of_a_question_is_not_its_own() {
+    let host = Arc::new(Host::default());
+    let services = Arc::clone(&host) as Arc<dyn HostServices>;
+    let system = Project::new().builder().host_services(services).build().unwrap();
+    let mut client = system.live_clients().connect();
+    client.register(guard()).unwrap();
+    let asking = async {
+        let asked = call(&mut client).await;
+        let mut results = Vec::new();
+        for (id, method) in
+            [("a", "ui.confirm"), ("b", "tool.execute"), ("c", "ui.input"), ("d", "brew.tea")]
+        {
+            let ask = json!({"type": "hook-host-call", "hostCallId": id,
+                "callId": asked["callId"], "method": method, "params": {"title": "Really?"}});
+            says(&client, ask);
+            results.push(call(&mut client).await);
+        }
+        let answer = json!({"type": "hook-answer", "callId": asked["callId"], "action": "block"});
+        says(&client, answer);
+        results
+    };
+    let (results, response) = tokio::join!(asking, fire(&system, shell("ls")));
+    assert_eq!(response["processed"]["decision"], "block");
+    assert_eq!(response["hooks"][0].get("timedOut"), None, "two minutes went by, of three seconds");
+    let codes: Vec<&Value> = results.iter().map(|it| &it["error"]["code"]).collect();
+    assert_eq!(codes, [&Value::Null, &json!("failed"), &Value::Null, &json!("unsupported")]);
+    assert_eq!((&results[0]["result"], &results[2]["result"]), (&json!(true), &Value::Null));
+    let asked = host.asked.lock().unwrap();
+    assert_eq!((&*asked[0].method, &*asked[0].hook), ("ui.confirm", "guard"));
+    assert_eq!(asked[0].correlation.as_deref(), response["correlationId"].as_str());
+    assert!(!asked[0].run_token.is_empty());
+}
+
+#[tokio::test]
+async fn without_a_host_it_gets_what_there_is_without_a_user() {
+    let system = Project::new().system();
+    let mut client = system.live_clients().connect();
+    client.register(guard()).unwrap();
+    let asking = async {
+        let asked = call(&mut client).await;
+        for (call_id, method, expected) in [
+            (asked["callId"].clone(), "ui.confirm", json!({"result": false})),
+            (asked["callId"].clone(), "ui.getEditorText", json!({"result": ""})),
+            (asked["callId"].clone(), "model.ask", json!({"error": {"code": "unsupported"}})),
+            (json!("77"), "ui.confirm", json!({"error": {"code": "no_call"}})),
+        ] {
+            let ask = json!({"type": "hook-host-call", "hostCallId": 1, "callId": call_id,
+                "method": method});
+            says(&client, ask);
+            let result = call(&mut client).await;
+            assert_eq!(result["result"], expected["result"], "{method}");
+            assert_eq!(result["error"]["code"], expected["error"]["code"], "{method}");
+        }
+        let answer = json!({"type": "hook-answer", "callId": asked["callId"]});
+        says(&client, answer);
+    };
+    let ((), response) = tokio::join!(asking, fire(&system, shell("ls")));
+    assert_eq!(response["processed"]["decision"], "proceed");
+}
+
+#[tokio::test]
+async fn the_engine_runs_programs_for_it() {
+    let project = Project::new();
+    let system = project.system();
+    let (result, _) = asked(
+        &system,
+        "exec",
+        json!({"command": "sh", "args": ["-c", "echo $WORD; pwd; echo no >&2; exit 3"],
+            "env": {"WORD": "hi"}}),
+    )
+    .await;
+    let real = project.path().canonicalize().unwrap();
+    let expected = json!({"stdout": format!("hi\n{}\n", real.display()), "stderr": "no\n",
+        "code": 3, "killed": false});
+    assert_eq!(result["result"], expected);
+
+    let endless =
+        json!({"command": "sh", "args": ["-c", "echo begun; sleep 1000"], "timeout": 200});
+    let (result, response) = asked(&system, "exec", endless).await;
+    assert_eq!(
+        (&result["result"]["stdout"], &result["result"]["killed"]),
+        (&json!("begun\n"), &json!(true))
+    );
+    assert_eq!(response["processed"]["decision"], "proceed");
+
+    for (params, part) in [
+        (json!({"command": "/not/there"}), "failed to start /not/there"),
+        (json!({}), "`params.command`"),
+        (json!({"command": "ls", "args": "-l"}), "`params.args`"),
+        (json!({"command": "ls", "env": {"A=B": "c"}}), "`params.env`"),
+        (json!({"command": "ls", "timeout": 0}), "`params.timeout`"),
+        (json!("ls"), "`params`"),
+    ] {
+        let (result, _) = asked(&system, "exec", params).await;
+        let message = result["error"]["message"].as_str().unwrap();
+        assert!(message.contains(part), "{message}");
+    }
+    system.shutdown(Duration::ZERO).await;
+}
+
+#[tokio::test]
+async fn a_program_ends_with_the_call_that_it_was_run_for() {
+    let project = Project::new();
+    let system = project.system();
+    let mut client = system.live_clients().connect();
+    let mut hook = guard();
+    hook.config = fields(json!({"timeout": 300, "failBehavior": "block"}));
+    client.register(hook).unwrap();
+    let asking = async {
+        let asked = call(&mut client).await;
+        let ask = json!({"type": "hook-host-call", "hostCallId": "a", "callId": asked["callId"],
+            "method": "exec", "params": {"command": "sleep", "args": ["1000"]}});
+        says(&client, ask);
+    };
+    let ((), response) = tokio::join!(asking, fire(&system, shell("ls")));
+    assert_eq!(response["hooks"][0]["timedOut"], true);
+    // It waits until nothing runs any more.
+    tokio::time::timeout(Duration::from_secs(20), system.clean_up()).await.unwrap();
+}
+
+#[tokio::test]
+async fn whoever_may_be_far_away_runs_nothing_here() {
+    let system = Project::new().system();
+    let mut client = system.live_clients().connect_remote();
+    client.register(guard()).unwrap();
+    let asking = async {
+        let asked = call(&mut client).await;
+        let ask = json!({"type": "hook-host-call", "hostCallId": "a", "callId": asked["callId"],
+            "method": "exec", "params": {"command": "ls"}});
+        says(&client, ask);
+        let result = call(&mut client).await;
+        says(&client, json!({"type": "hook-answer", "callId": asked["callId"]}));
+        result
+    };
+    let (result, _) = tokio::join!(asking, fire(&system, shell("ls")));
+    assert_eq!(result["error"]["code"], "unsupported");
+}
+
+/// A host with a model, and an MCP server, that say that.
+#[derive(Debug)]
+struct Answers {
+    result: Result<Value, HostCallError>,
+    asked: Mutex<Vec<Value>>,
+}
+
+impl Answers {
+    fn with(result: Result<Value, HostCallError>) -> Arc<Self> {
+        Arc::new(Self { result, asked: Mutex::default() })
+    }
+}
+
+impl HostServices for Answers {
+    fn call(&self, call: HostCall) -> BoxFuture<'static, Result<RawJson, HostCallError>> {
+        self.asked.lock().unwrap().push(json!([call.method, value(&call.params)]));
+        let result = self.result.clone().map(|it| RawJson::from_value(&it).unwrap());
+        async move { result }.boxed()
+    }
+}
+
+fn of_claude(hook: Value) -> Project {
+    Project::with_settings(&json!({"hooks": {"PreToolUse": [
+        {"language": "claude", "matcher": "Bash", "hooks": [hook]}]}}))
+}
+
+async fn decided(hook: Value, host: &Arc<Answers>) -> Value {
+    let services = Arc::clone(host) as Arc<dyn HostServices>;
+    let project = of_claude(hook);
+    let system = project.builder().host_services(services).build().unwrap();
+    fire(&system, shell("rm -rf /")).await
+}
+
+#[tokio::test]
+async fn a_models_verdict_is_a_hook() {
+    let prompt = json!({"type": "prompt", "prompt": "Is this safe? $ARGUMENTS"});
+    for (result, decision, failed) in [
+        (Ok(json!({"ok": true})), "proceed", false),
+        (Ok(json!("{\"ok\": false, \"reason\": \"it deletes all\"}")), "block", false),
+        (Ok(json!({"text": "```json\n{\"ok\":false}\n```"})), "block", false),
+        (Ok(json!("I think it is fine")), "proceed", true),
+        (Err(HostCallError::failed("no credit")), "proceed", true),
+        (Err(HostCallError::unsupported("model.ask")), "proceed", true),
+    ] {
+        let host = Answers::with(result.clone());
+        let response = decided(prompt.clone(), &host).await;
+        assert_eq!(response["processed"]["decision"], decision, "{result:?}");
+        assert_eq!(response["hooks"][0]["success"], !failed, "{result:?}");
+        let asked = host.asked.lock().unwrap();
+        assert_eq!(asked[0][0], "model.ask");
+        let question = asked[0][1]["prompt"].as_str().unwrap();
+        assert!(question.starts_with("Is this safe? {") && question.contains("\"Bash\""));
+    }
+}
+
+#[tokio::test]
+async fn a_tool_of_an_mcp_server_is_a_hook() {
+    let hook = json!({"type": "mcp_tool", "server": "policy", "tool": "check",
+        "input": {"what": "run ${tool_input.command}", "deep": ["${tool_name}", "${not.there}"]}});
+    let denial = json!({"hookSpecificOutput": {"hookEventName": "PreToolUse",
+        "permissionDecision": "deny", "permissionDecisionReason": "by policy"}});
+    let content = json!({"content": [{"type": "text", "text": denial.to_string()}]});
+    let host = Answers::with(Ok(content));
+    let response = decided(hook.clone(), &host).await;
+    assert_eq!(
+        (&response["processed"]["decision"], &response["processed"]["reason"]),
+        (&json!("block"), &json!("by policy"))
+    );
+    assert_eq!(
+        host.asked.lock().unwrap()[0],
+        json!(["mcp.call", {"server": "policy", "tool": "check",
+            "arguments": {"what": "run rm -rf /", "deep": ["Bash", ""]}}])
+    );
+    let host = Answers::with(Ok(json!({"isError": true, "content": []})));
+    assert_eq!(decided(hook, &host).await["hooks"][0]["success"], false);
+}
