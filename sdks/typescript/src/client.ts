@@ -233,12 +233,12 @@ export class A3sClient {
     const link = await this.#session.use();
     const {replies} = this.#session;
     if (replies.hasRequest(correlationId)) throw new HookError("duplicate_id", `a request ${correlationId} is in flight`);
-    link.send(line);
+    const answered = replies.request(correlationId, event, () => link.send(line));
     const cancel = () => this.cancel(correlationId);
     if (signal?.aborted) cancel();
     signal?.addEventListener("abort", cancel, {once: true});
     try {
-      return (await replies.request(correlationId, event)) as unknown as HookExecutionResponse;
+      return (await answered) as unknown as HookExecutionResponse;
     } finally {
       signal?.removeEventListener("abort", cancel);
     }
@@ -278,8 +278,7 @@ export class A3sClient {
 
   async #ask(message: {type: string}, reply: string): Promise<IncomingMessage> {
     const link = await this.#session.use();
-    link.send(prepare(message));
-    return this.#session.replies.next(reply, message.type);
+    return this.#session.replies.next(reply, message.type, () => link.send(prepare(message)));
   }
 
   #news(message: IncomingMessage): void {

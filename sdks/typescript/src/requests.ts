@@ -13,9 +13,17 @@ export class Replies {
   readonly #requests = new Map<string, Waiting<IncomingMessage> & {eventName: string}>();
   readonly #control: (Waiting<IncomingMessage> & {type: string; request: string})[] = [];
 
-  /** Waits for the response to a request. */
-  request(correlationId: string, eventName: string): Promise<IncomingMessage> {
-    return new Promise((resolve, reject) => this.#requests.set(correlationId, {resolve, reject, eventName}));
+  /** Sends a request, and waits for the response. What `send` throws is thrown, and nothing waits. */
+  request(correlationId: string, eventName: string, send: () => void): Promise<IncomingMessage> {
+    return new Promise((resolve, reject) => {
+      this.#requests.set(correlationId, {resolve, reject, eventName});
+      try {
+        send();
+      } catch (error) {
+        this.#requests.delete(correlationId);
+        reject(error);
+      }
+    });
   }
 
   /** Whether a request of that id is in flight. */
@@ -23,9 +31,18 @@ export class Replies {
     return this.#requests.has(correlationId);
   }
 
-  /** Waits for the next message of a type, which answers a message of the type `request`. */
-  next(type: string, request: string): Promise<IncomingMessage> {
-    return new Promise((resolve, reject) => this.#control.push({resolve, reject, type, request}));
+  /** Sends a message of the type `request`, and waits for the next message of a type, which answers it. */
+  next(type: string, request: string, send: () => void): Promise<IncomingMessage> {
+    return new Promise((resolve, reject) => {
+      const waiting = {resolve, reject, type, request};
+      this.#control.push(waiting);
+      try {
+        send();
+      } catch (error) {
+        this.#control.splice(this.#control.indexOf(waiting), 1);
+        reject(error);
+      }
+    });
   }
 
   /** Takes a response. `false` when nothing waits for it. */

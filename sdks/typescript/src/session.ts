@@ -167,8 +167,8 @@ export class Session {
     this.#isBack = false;
     this.#token = undefined;
     // What the server still has of this client says whether it took the token.
-    this.#send(prepare({type: "hook-list"}));
-    this.replies.next("hook-hooks", "hook-list").then(
+    const list = prepare({type: "hook-list"});
+    this.replies.next("hook-hooks", "hook-list", () => link.send(list)).then(
       (message) => {
         if (this.#connection.link !== link) return;
         const own = ownIds(message);

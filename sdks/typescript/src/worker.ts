@@ -40,10 +40,16 @@ export class Worker {
   readonly #hooks = new Map<string, Registration>();
   #next = 1;
   #calls: Calls | undefined;
+  readonly #isOfProcess: boolean;
+
+  /** `isOfProcess`: it will be served over the process's own streams, so that standard output is the engine's. */
+  constructor(isOfProcess = false) {
+    this.#isOfProcess = isOfProcess;
+  }
 
   /**
-   * Adds a handler, before `serve`; gives its id. From now on what the program prints goes to standard
-   * error: standard output belongs to the engine.
+   * Adds a handler, before `serve`; gives its id. With the `worker` of the process, what the program prints
+   * goes to standard error from now on: standard output belongs to the engine.
    *
    * @throws HookError `invalid_hook`, `duplicate_id`.
    */
@@ -55,7 +61,7 @@ export class Worker {
     event: E extends OnlyA3sEventName ? never : E, options: Partial<HookOptions<never, "native">>, handler: NativeHandler<E>,
   ): string;
   on(event: string, options: object | AnyHandler, handler?: AnyHandler): string {
-    stdoutIntoStderr();
+    if (this.#isOfProcess) stdoutIntoStderr();
     const given = handler === undefined ? (options as AnyHandler) : {...options, handler};
     const registration = readRegistration(event, given, "native");
     const id = registration.id ?? `${event}-${this.#next++}`;
@@ -184,4 +190,4 @@ export class Worker {
 }
 
 /** The worker of this process. */
-export const worker = new Worker();
+export const worker = new Worker(true);
