@@ -10,6 +10,7 @@ import type {NativeEventName, NativeInputs} from "./events/native.js";
 import type {
   AuditEntry, AuditLevel, Fired, HookExecutionResponse, Progress, RegisteredHook, RequestOptions,
 } from "./execution.js";
+import {currentRunToken} from "./host.js";
 import type {HostServices} from "./host.js";
 import {prepare} from "./json.js";
 import type {ReconnectOptions} from "./connection.js";
@@ -225,8 +226,8 @@ export class A3sClient {
     event: E, input: InputOf<E>, options: RequestOptions = {},
   ): Promise<HookExecutionResponse> {
     const {deadlineMs, correlationId = `${this.#prefix}-${this.#nextRequest++}`, signal, streams, inputs} = options;
-    // A program that is a hook itself asks from inside of it.
-    const runToken = process.env["HOOK_RUN_TOKEN"] || undefined;
+    // The server gives requests from inside of a hook places of their own.
+    const runToken = currentRunToken();
     const type = "hook-execution-request";
     const line = prepare({type, eventName: event, input, correlationId, deadlineMs, streams, inputs, runToken});
     signal?.throwIfAborted();

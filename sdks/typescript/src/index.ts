@@ -11,7 +11,7 @@ export type * from "./events/native.js";
 export type {
   AuditEntry, AuditLevel, Fired, HookExecutionResponse, HookRun, Processed, Progress, RegisteredHook, RequestOptions,
 } from "./execution.js";
-export type {HostService, HostServices} from "./host.js";
+export type {HostAsked, HostService, HostServices} from "./host.js";
 export type {GrpcOptions} from "./link/grpc.js";
 export type {
   A3sHandler, HookConfig, HookMatcher, HookOptions, NativeHandler, OnlyNativeEventName,

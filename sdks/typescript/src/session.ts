@@ -48,8 +48,6 @@ export class Session {
   #isInStep = false;
   /** Whether the server kept this client's handlers and calls over a loss. */
   #isBack = false;
-  /** A token that the server told later than in its greeting. */
-  #token: string | undefined;
   #closing: string | undefined;
 
   constructor(options: SessionOptions, listener: SessionListener) {
@@ -165,7 +163,6 @@ export class Session {
       return this.#inStep(new Set());
     }
     this.#isBack = false;
-    this.#token = undefined;
     // What the server still has of this client says whether it took the token.
     const list = prepare({type: "hook-list"});
     this.replies.next("hook-hooks", "hook-list", () => link.send(list)).then(
@@ -173,7 +170,7 @@ export class Session {
         if (this.#connection.link !== link) return;
         const own = ownIds(message);
         if (own.size > 0) this.#isBack = true;
-        this.#connection.clientToken = this.#token ?? (this.#isBack ? before : offered);
+        this.#connection.clientToken = this.#isBack ? before : offered;
         this.#inStep(own);
       },
       (error: unknown) => {
@@ -241,12 +238,8 @@ export class Session {
         return this.#unregistered(id);
       case "hook-error":
         return this.#error(message);
-      case "hook-hello":
-        // An answer to ours.
-        if (typeof message["clientToken"] !== "string") return;
-        if (this.#isInStep) this.#connection.clientToken = message["clientToken"];
-        else this.#token = message["clientToken"];
-        if (message["clientToken"] === this.#connection.clientToken) this.#isBack = true;
+      case "hook-resumed":
+        this.#isBack = true;
         return;
       case "hook-hooks":
       case "hook-reloaded":
@@ -272,7 +265,11 @@ export class Session {
       return;
     }
     const before = this.#outbox.answerTo(call.callId);
-    if (before) return this.#answer(before);
+    if (before) {
+      // It came again after a loss; what is not known to have arrived is sent when the client is back in step.
+      if (this.#isInStep) this.#answer(before);
+      return;
+    }
     const entry = this.registrations.get(call.hookId);
     if (!entry) return this.calls.refuse(call.callId, `this client has no hook ${call.hookId}`);
     this.calls.run(call, entry.registration.handler, entry.registration.vocabulary);
@@ -291,12 +288,8 @@ export class Session {
     if (request === "hook-register") return this.#refused(String(hookId), error);
     if (request === "hook-unregister") return this.#unregistered(String(hookId));
     if (request === "hook-host-call" && hostCallId !== undefined) return this.calls.hostResult(message);
-    // The token is not taken any more: what the list of hooks says is what counts.
-    if (request === "hook-hello" && this.#connection.clientToken !== undefined && !this.#isInStep) {
-      const hostServices = Object.keys(this.#services);
-      if (hostServices.length > 0) this.#send(prepare({type: "hook-hello", protocol: PROTOCOL, hostServices}));
-      return;
-    }
+    // The token is not taken any more: the handlers are registered again.
+    if (request === "hook-hello" && error.code === "unknown_token") return;
     const failed = new HookError(error.code, error.message, {details: error.details});
     if (typeof request === "string" && this.replies.failReply(request, failed)) return;
     this.#listener.problem(`the server refused ${String(request)}: ${error.message}`);

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import {spawn, spawnSync} from "node:child_process";
 import {once} from "node:events";
 import {cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync} from "node:fs";
+import {createConnection, createServer} from "node:net";
 import {tmpdir} from "node:os";
 import {join} from "node:path";
 import {createInterface} from "node:readline";
@@ -101,46 +102,146 @@ engine("the worker of the examples guards tool calls", {
   assert.equal(JSON.parse(fire("ls").stdout).processed.decision, "proceed");
 });
 
-/** A client, or `undefined` where the server takes no registrations yet. */
-async function registering(t, socket) {
-  const client = new A3sClient({socket, onProblem: () => {}});
+/** A socket in front of a server's, whose connections can be lost. */
+async function withProxy(socket, during) {
+  const path = `${socket}-proxy`;
+  const pairs = new Set();
+  const proxy = createServer((near) => {
+    const pair = [near, createConnection(socket)];
+    pairs.add(pair);
+    for (const [one, other] of [pair, [...pair].reverse()]) {
+      one.on("error", () => {}).pipe(other);
+      one.on("close", () => other.destroy());
+    }
+  });
+  await once(proxy.listen(path), "listening");
+  const lose = () => {
+    for (const pair of pairs) for (const stream of pair) stream.destroy();
+    pairs.clear();
+  };
   try {
-    await client.ready(client.registerHook("PostCompact", () => {}));
-    return client;
-  } catch (error) {
-    await client.close();
-    if (error.code !== "invalid_request") throw error;
-    console.error("SKIPPED registered hooks: this `hook serve` takes none");
-    t.skip("this `hook serve` takes no registrations");
-    return undefined;
+    await during(path, lose);
+  } finally {
+    lose();
+    proxy.close();
+    await once(proxy, "close");
   }
 }
 
-engine("a registered guard decides on another client's requests, over a loss, until it is closed", {}, async (project, t) => {
+engine("a registered guard decides on another client's requests, until it is taken away", {}, async (project) => {
   await project.serve(async (socket) => {
-    const guard = await registering(t, socket);
-    if (!guard) return;
-    const agent = new A3sClient({socket, hostServices: {"ui.confirm": ({title}) => title === "Really?"}});
+    const guard = new A3sClient({socket, onProblem: () => {}});
+    const agent = new A3sClient({socket, hostServices: {
+      "ui.confirm": ({title}) => title === "Really?",
+      "tool.execute": ({tool, args}) => `${tool} ${args.command}`,
+    }});
     const id = guard.registerHook("PreToolUse", {
-      matcher: {tool: "Bash"}, config: {failBehavior: "block"},
+      matcher: {tool: "Bash"}, config: {failBehavior: "block", priority: 10, timeout: 20_000},
       handler: async (event, context) => {
-        const {command} = event.args;
-        if (command === "sudo") return {action: "block", reason: `not in ${event.context.workingDirectory !== ""}`};
-        if (command === "throw") throw new Error("broken");
-        if (command === "ask") return {action: "block", reason: `confirmed: ${await context.confirm({title: "Really?", message: "m"})}`};
-        return {action: "continue", modified: {args: {command: "ls -l"}}};
+        switch (event.args.command) {
+          case "sudo": return {action: "block", reason: `not by ${event.tool}`};
+          case "throw": throw new Error("broken");
+          case "none": return {action: "allow"};
+          case "NaN": return {action: "continue", modified: {args: {value: NaN}}};
+          case "ask": return {action: "block", reason: `${await context.confirm({title: "Really?", message: "m"})}`};
+          case "run": return {action: "block", reason: await guard.executeTool(event.sessionId, "Bash", {command: "ls"})};
+          default: return {action: "continue", modified: {args: {command: "ls -l"}}};
+        }
       },
     });
     await guard.ready(id);
-    assert.deepEqual((await guard.listHooks()).find(({hookId}) => hookId === id).own, true);
-    assert.equal((await agent.fire("BeforeTool", shell("sudo"))).reason, "not in true");
-    assert.match((await agent.fire("BeforeTool", shell("throw"))).reason, /broken/);
-    assert.equal((await agent.fire("BeforeTool", shell("ask"))).reason, "confirmed: true");
+    const reason = async (command) => (await agent.fire("BeforeTool", shell(command))).reason;
+    assert.equal(await reason("sudo"), "not by Bash");
+    assert.match(await reason("throw"), /Error: broken/);
+    assert.match(await reason("none"), /one of continue, block, retry and skip/);
+    assert.match(await reason("NaN"), /NaN/);
+    assert.equal(await reason("ask"), "true");
+    assert.equal(await reason("run"), "Bash ls");
     const changed = await agent.fire("BeforeTool", shell("ls"));
-    assert.deepEqual([changed.decision, changed.modified.tool_input], ["proceed", {command: "ls -l"}]);
+    assert.deepEqual([changed.decision, changed.modified?.tool_input], ["proceed", {command: "ls -l"}], JSON.stringify(changed));
+    const listed = (await guard.listHooks()).find(({hookId}) => hookId === id);
+    assert.deepEqual([listed.own, listed.eventName, listed.vocabulary], [true, "PreToolUse", "a3s"]);
+    assert.deepEqual((await agent.listHooks()).map(({own}) => own), [false]);
     await guard.unregisterHook(id);
     assert.equal((await agent.fire("BeforeTool", shell("sudo"))).decision, "proceed");
+    await assert.rejects(guard.ready(guard.registerHook("NoSuchEvent", () => {})), {code: "unsupported_event"});
+    const many = Array.from({length: 11}, () => guard.registerHook("PostCompact", () => {}));
+    const outcomes = await Promise.allSettled(many.map((id) => guard.ready(id)));
+    assert.deepEqual(outcomes.map(({reason}) => reason?.code), [...Array(10).fill(undefined), "limit_exceeded"]);
+    await guard.close();
+    assert.deepEqual(await agent.listHooks(), []);
+    await agent.close();
+  });
+});
+
+engine("a client that was lost gets its hooks and the calls that wait for it back", {}, async (project) => {
+  await project.serve((socket) => withProxy(socket, async (path, lose) => {
+    const guard = new A3sClient({socket: path, reconnect: {initialMs: 1}, onProblem: () => {}});
+    const agent = new A3sClient({socket});
+    let called;
+    let release;
+    let count = 0;
+    const wasCalled = new Promise((resolve) => (called = resolve));
+    const id = guard.registerHook("PreToolUse", {
+      config: {failBehavior: "block", timeout: 60_000},
+      handler: () => {
+        count++;
+        called();
+        return new Promise((resolve) => (release = resolve));
+      },
+    });
+    await guard.ready(id);
+    const fired = agent.fire("BeforeTool", shell("ls"));
+    await wasCalled;
+    lose();
+    release({action: "block", reason: "answered while away"});
+    assert.equal((await fired).reason, "answered while away");
+    assert.equal(count, 1);
+    const {own} = (await guard.listHooks()).find(({hookId}) => hookId === id);
+    assert.equal(own, true);
     await guard.close();
     await agent.close();
+  }));
+});
+
+for (const [name, call, expected] of [
+  ["security-policy", ["BeforeTool", shell("rm -rf /")], /Blocked dangerous command/],
+  ["env-guard", ["BeforeTool", {tool_name: "write_file", tool_input: {file_path: "a.env", content: "API_KEY=1"}}], /API keys/],
+  ["fail-closed", ["BeforeTool", shell("sudo ls")], /not as root/],
+  ["permission-escalation", ["PermissionRequest", shell("ls")], /User denied permission/],
+]) {
+  engine(`the example ${name} blocks`, {}, async (project) => {
+    project.example(`${name}.mjs`);
+    await project.serve(async (socket) => {
+      const agent = new A3sClient({socket});
+      const registered = new Promise((resolve) => agent.setHookAuditLevel("info", ({kind}) => kind === "registered" && resolve()));
+      await agent.connect();
+      const program = spawn("node", [`${name}.mjs`], {cwd: project.folder, env: {...project.environment, HOOK_SOCKET: socket}, stdio: "inherit"});
+      try {
+        await registered;
+        const fired = await agent.fire(...call);
+        assert.equal(fired.decision, "block", JSON.stringify(fired));
+        assert.match(fired.reason, expected);
+      } finally {
+        program.kill();
+        await once(program, "close");
+        await agent.close();
+      }
+    });
+  });
+}
+
+engine("the examples list-and-unregister and temporary-hook run to their end", {}, async (project) => {
+  for (const name of ["list-and-unregister.mjs", "temporary-hook.mjs"]) project.example(name);
+  await project.serve(async (socket) => {
+    const run = async (name) => {
+      const program = spawn("node", [name], {cwd: project.folder, env: {...project.environment, HOOK_SOCKET: socket}, stdio: ["ignore", "pipe", "inherit"]});
+      let said = "";
+      program.stdout.on("data", (chunk) => (said += chunk));
+      assert.deepEqual(await once(program, "close"), [0, null]);
+      return said;
+    };
+    assert.equal(await run("list-and-unregister.mjs"), "h-1 PreToolUse mine\ntaken back: true\nstill there: 0\n");
+    assert.equal(await run("temporary-hook.mjs"), "inside: block\noutside: proceed\n");
   });
 });

@@ -93,13 +93,16 @@ test("a client is told of its hooks, of everything, and of settings read again",
   assert.deepEqual(heard, ["type,version", "at,request,message", "hook-started"]);
 }));
 
+let service;
+
 test("a host answers what the hooks of its requests ask", () => withClient(async ({server, client}) => {
   await client.connect();
   const connection = await server.connection();
   const hello = await connection.next("hook-hello");
-  assert.deepEqual([hello.protocol, hello.hostServices], [1, ["ui.confirm", "tool.execute", "bad", "nothing"]]);
+  assert.deepEqual([hello.protocol, hello.hostServices], [1, ["ui.confirm", "tool.execute", "bad", "nothing", "nested"]]);
+  service = () => client.fire("SessionEnd", {reason: "exit"});
   const ask = async (method, params = {}) => {
-    connection.send({type: "hook-host-call", hostCallId: method, correlationId: "c-1", method, params});
+    connection.send({type: "hook-host-call", hostCallId: method, correlationId: "c-1", hookId: "h", runToken: "inside", method, params});
     const {result, error} = await connection.next("hook-host-result", ({hostCallId}) => hostCallId === method);
     return error ? error.code : result;
   };
@@ -108,9 +111,16 @@ test("a host answers what the hooks of its requests ask", () => withClient(async
   assert.equal(await ask("bad"), "invalid_value");
   assert.equal(await ask("nothing"), null);
   assert.equal(await ask("toString"), "unsupported");
+  // What a service asks is known to come from inside of the hook.
+  const result = ask("nested");
+  const nested = await asked(connection);
+  assert.equal(nested.runToken, "inside");
+  connection.send(response(nested));
+  assert.equal((await result).decision, "block");
 }, {hostServices: {
   "ui.confirm": async ({title}, {correlationId}) => `${title} in ${correlationId}`,
   "tool.execute": () => { throw new HookError("denied", "not here"); },
   bad: () => NaN,
   nothing: () => {},
+  nested: () => service(),
 }}));

@@ -94,6 +94,9 @@ export class Connection {
     if (type === "hook-hello" && message.clientToken !== undefined && this.server.hasGrace) {
       const before = this.server.clients.get(message.clientToken);
       if (before) this.client = before;
+      const hookIds = [...this.client.hooks.keys()];
+      if (before && hookIds.length > 0) this.send({type: "hook-resumed", clientToken: before.token, hookIds});
+      else this.send({type: "hook-error", request: type, error: {code: "unknown_token", message: "register again"}});
     }
     this.said.push(message);
     if (this.server.isOld && type.startsWith("hook-re")) {
