@@ -21,7 +21,7 @@ import type {IncomingMessage} from "./messages.js";
 import {readRegistration} from "./registration.js";
 import type {A3sHandler, AnyHandler, HookOptions, NativeHandler, OnlyNativeEventName} from "./registration.js";
 import {Session} from "./session.js";
-import {TemporaryHook} from "./temporary.js";
+import {TemporaryHook, asyncDispose} from "./temporary.js";
 
 /** How long a server has to confirm that handlers are gone, when a client is closed. */
 const CLOSE_TIMEOUT_MS = 5_000;
@@ -131,7 +131,7 @@ export class A3sClient {
    * connection at present (it is registered when there is one: ask again); HookError `unregistered`, `no_hook`.
    */
   ready(hookId: string): Promise<void> {
-    return this.#session.registrations.ready(hookId);
+    return this.#session.ready(hookId);
   }
 
   /** Takes a handler away. Resolves when no further call of it comes; with `false` where there is none of that id. */
@@ -275,6 +275,11 @@ export class A3sClient {
    */
   close(): Promise<void> {
     return (this.#closed ??= this.#session.close(CLOSE_TIMEOUT_MS));
+  }
+
+  /** `close`, for `await using`. */
+  [asyncDispose](): Promise<void> {
+    return this.close();
   }
 
   async #ask(message: {type: string}, reply: string): Promise<IncomingMessage> {

@@ -19,7 +19,8 @@ export interface ConnectionListener extends Omit<LinkListener, "ended"> {
   lost(why: string): void;
   /** Whether it is to come back by itself: something waits for the server's calls. */
   isNeeded(): boolean;
-  problem(text: string): void;
+  /** A try to connect failed that nobody waits for. `isNew`: the one before failed otherwise, or did not. */
+  unreachable(error: HookError, isNew: boolean): void;
 }
 
 /** One client's connection, which may be many links one after the other. */
@@ -32,7 +33,9 @@ export class Connection {
   #attempt: Promise<Link> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #delay: number;
-  #isClosed = false;
+  readonly #closing = new AbortController();
+  /** Why the last try failed. */
+  #failure: string | undefined;
 
   /** What the server gave this client, to come back with. */
   clientToken: string | undefined;
@@ -44,6 +47,10 @@ export class Connection {
     const {reconnect} = options;
     this.#reconnect = reconnect && {initialMs: reconnect.initialMs ?? 100, maxMs: reconnect.maxMs ?? 5_000};
     this.#delay = this.#reconnect ? this.#reconnect.initialMs : 0;
+  }
+
+  get #isClosed(): boolean {
+    return this.#closing.signal.aborted;
   }
 
   /** The link there is at present. */
@@ -63,17 +70,21 @@ export class Connection {
     return this.#attempt;
   }
 
-  /** Connects in the background, and tells of a failure by `problem`. */
+  /** Connects in the background, and tells of a failure by `unreachable`. */
   begin(): void {
     if (this.#link || this.#attempt || this.#timer || this.#isClosed) return;
     this.use().catch((error: unknown) => {
-      if (!this.#isClosed) this.#listener.problem(textOf(error));
+      if (this.#isClosed) return;
+      const why = textOf(error);
+      const isNew = this.#failure !== why;
+      this.#failure = why;
+      this.#listener.unreachable(error instanceof HookError ? error : new HookConnectionError("no_server", why), isNew);
     });
   }
 
   /** Ends it; nothing is left of it afterwards. */
   async close(): Promise<void> {
-    this.#isClosed = true;
+    this.#closing.abort();
     clearTimeout(this.#timer);
     const link = this.#link ?? (await this.#attempt?.catch(() => undefined));
     await link?.end();
@@ -94,7 +105,7 @@ export class Connection {
       },
     };
     try {
-      link = await this.#connect(listener, {clientToken: this.clientToken, helloTimeoutMs: this.#helloTimeoutMs});
+      link = await this.#connect(listener, {clientToken: this.clientToken, helloTimeoutMs: this.#helloTimeoutMs, signal: this.#closing.signal});
     } catch (error) {
       this.#again();
       if (error instanceof HookError) throw error;
@@ -105,6 +116,7 @@ export class Connection {
       throw new HookConnectionError("connection_lost", end);
     }
     this.#link = link;
+    this.#failure = undefined;
     if (this.#reconnect) this.#delay = this.#reconnect.initialMs;
     if (!this.#isClosed) this.#listener.opened(link);
     return link;

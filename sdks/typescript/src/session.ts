@@ -61,9 +61,9 @@ export class Session {
       broken: (line, why) => this.#broken(line, why),
       failed: (id, error) => this.replies.failRequest(id, error),
       isNeeded: () => this.registrations.size > 0 || this.standing.size > 0,
-      problem: (text) => {
-        this.registrations.disconnected(new HookConnectionError("no_server", text));
-        listener.problem(text);
+      unreachable: (error, isNew) => {
+        this.registrations.disconnected(error);
+        if (isNew) listener.problem(error.message);
       },
     };
     this.#connection = new Connection(options.connect, heard, options);
@@ -90,6 +90,13 @@ export class Session {
     if (!this.#isInStep) return; // It is told with those of before.
     entry.wasSent = true;
     this.#send(message);
+  }
+
+  /** Resolves when a handler is in force; connects where there is no connection. */
+  ready(id: string): Promise<void> {
+    const ready = this.registrations.ready(id);
+    if (this.registrations.get(id)) this.#connection.begin();
+    return ready;
   }
 
   /** Takes a handler away. Resolves when the server has, or has no connection to know it by. */

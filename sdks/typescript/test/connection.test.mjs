@@ -82,15 +82,32 @@ test("what is registered and taken away while there is no server is so afterward
   assert.deepEqual(await hooks(), [[stays, "PreToolUse"], [added, "PreToolUse"], ["replaced", "PostToolUse"]].sort());
 }));
 
-test("without a server nobody waits for ever", () => withClient(async ({server, client}) => {
+test("without a server nobody waits for ever", () => withClient(async ({server, client, problems}) => {
   await server.stop();
   const id = client.registerHook("PreToolUse", () => {});
   await assert.rejects(client.ready(id), HookConnectionError);
   await assert.rejects(client.fire("SessionEnd", {reason: "exit"}), {code: "no_server"});
   await assert.rejects(client.connect(), HookConnectionError);
+  // Whoever waits is told again, people are not.
+  await assert.rejects(client.ready(id), HookConnectionError);
+  await assert.rejects(client.ready(id), HookConnectionError);
+  assert.match(await problems.next(), /ENOENT/);
+  let again = false;
+  problems.next().then(() => (again = true));
+  await assert.rejects(client.ready(id), HookConnectionError);
+  assert.equal(again, false);
   await server.listen();
   await server.connection(); // It comes by itself, for the handler's sake.
 }));
+
+test("without reconnection a handler can still be waited for", () => withClient(async ({server, client}) => {
+  await server.stop();
+  const id = client.registerHook("PreToolUse", () => {});
+  await assert.rejects(client.ready(id), HookConnectionError);
+  await assert.rejects(client.ready(id), HookConnectionError);
+  await server.listen();
+  await client.ready(id);
+}, {reconnect: false}));
 
 test("subscriptions and the audit come back", () => withClient(async ({server, client}) => {
   const entries = [];
@@ -136,6 +153,9 @@ test("a server that is none is an error", async () => {
   const silent = new A3sClient({transport: "stdio", command: ["node", "-e", "process.stdin.resume()"], helloTimeoutMs: 1});
   await assert.rejects(silent.connect(), /did not greet within 1 ms/);
   await silent.close();
+  const never = new A3sClient({transport: "stdio", command: ["node", "-e", "process.stdin.resume()"], reconnect: false});
+  const connecting = never.connect();
+  await Promise.all([assert.rejects(connecting, {code: "closed"}), never.close()]);
   const none = new A3sClient({transport: "stdio", command: ["/no/such/program"]});
   await assert.rejects(none.connect(), /cannot be run/);
   await none.close();

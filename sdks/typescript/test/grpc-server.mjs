@@ -33,6 +33,8 @@ export class GrpcServer {
       UnregisterHook: server.#unary("UnregisterHook", ({hook_id}) => ({removed: server.hooks.delete(hook_id)})),
       ListHooks: server.#unary("ListHooks", () => ({hooks: [...server.hooks.values()].map((hook) => ({...hook, own: true}))})),
       HookStream: (stream) => {
+        const refused = server.refuses("HookStream", {});
+        if (refused) return stream.emit("error", {code: refused[0], details: refused[1]});
         const metadata = new grpc.Metadata();
         metadata.set("hook-client-token", "the-token");
         stream.sendMetadata(metadata);

@@ -136,6 +136,15 @@ test("after a loss the client gives its token back, and keeps what the server ke
   assert.deepEqual(methods, ["RegisterHook", "ListHooks"]);
 }));
 
+test("a stream that the server refuses is an error", () => withGrpc(async ({server, client}) => {
+  server.refuses = () => [16, "a token is needed"];
+  await assert.rejects(client.connect(), (error) => {
+    assert.equal(error.code, "refused");
+    assert.match(error.message, /a token is needed/);
+    return true;
+  });
+}));
+
 test("no gRPC server is an error", async () => {
   const server = await GrpcServer.start();
   server.close();

@@ -56,7 +56,7 @@ export class Connection {
     socket.on("error", () => {});
     this.ended = new Promise((resolve) => socket.on("close", resolve));
     this.send({type: "hook-hello", engine: "hook", version: "0", protocol: 1, clientToken: this.client.token, ...server.hello});
-    createInterface({input: socket}).on("line", (line) => this.#take(JSON.parse(line)));
+    createInterface({input: socket}).on("error", () => {}).on("line", (line) => this.#take(JSON.parse(line)));
   }
 
   send(message) {

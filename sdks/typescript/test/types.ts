@@ -46,6 +46,8 @@ client.registerHook("DeployFinished", (event) => void event.environment);
 const fired = await client.fire("BeforeTool", {tool_name: "a", tool_input: {}, anything: 1});
 const decision: string = fired.decision;
 await client.fire("DeployFinished", {environment: "production"});
+await using own = new A3sClient();
+void own;
 await using temporary = await client.temporaryHook("PreToolUse", () => {});
 const text: string = await client.temporaryHook("BeforeModel", (event) => void event.llm_request, () => "done");
 worker.on("BeforeTool", {matcher: "a"}, (event) => ({decision: "ask", reason: event.tool_name}));

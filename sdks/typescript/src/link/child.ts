@@ -7,7 +7,7 @@ import {greeted} from "./streams.js";
 
 /** Starts a server by a command and its arguments, in a folder. Its standard error is this process's. */
 export function overChild(command: readonly string[], cwd: string): Connect {
-  return (listener, {helloTimeoutMs}) => {
+  return (listener, options) => {
     const [program = "hook", ...args] = command;
     const server = spawn(program, args, {cwd, stdio: ["pipe", "pipe", "inherit"]});
     const ended = new Promise<string>((resolve) => {
@@ -23,6 +23,6 @@ export function overChild(command: readonly string[], cwd: string): Connect {
       server.stdin.destroy();
       server.kill("SIGKILL");
     };
-    return greeted({reader: server.stdout, writer: server.stdin, source: server, ended, destroy}, listener, helloTimeoutMs);
+    return greeted({reader: server.stdout, writer: server.stdin, source: server, ended, destroy}, listener, options);
   };
 }

@@ -49,21 +49,25 @@ export class GrpcLink implements Link {
   }
 
   /** Waits until the server has taken the stream. */
-  greeted(stream: ClientDuplexStream<Fields, Fields>, timeoutMs: number): Promise<Link> {
+  greeted(stream: ClientDuplexStream<Fields, Fields>, timeoutMs: number, signal: AbortSignal): Promise<Link> {
     this.#stream = stream;
     return new Promise((resolve, reject) => {
       let isGreeted = false;
       const ended = (why: string, code = "no_server") => {
         clearTimeout(late);
+        signal.removeEventListener("abort", aborted);
         if (this.#isOver) return;
         this.#isOver = true;
         this.#close();
         if (isGreeted) this.#parts.listener.ended(why);
         else reject(new HookConnectionError(code, `there is no hook server (${why})`));
       };
+      const aborted = () => ended("the client is closed", "closed");
+      signal.addEventListener("abort", aborted, {once: true});
       const late = setTimeout(() => ended(`it did not take the stream within ${timeoutMs} ms`), timeoutMs);
       stream.on("metadata", (metadata: Metadata) => {
         clearTimeout(late);
+        signal.removeEventListener("abort", aborted);
         const [clientToken] = metadata.get("hook-client-token");
         (this as {hello: Hello}).hello = {...this.hello, ...(clientToken !== undefined && {clientToken: String(clientToken)})};
         isGreeted = true;

@@ -25,7 +25,7 @@ export interface GrpcOptions {
 /** Connects to a gRPC server. `@grpc/grpc-js` and `@grpc/proto-loader` are loaded at the first connection. */
 export function overGrpc(options: GrpcOptions): Connect {
   const clientId = randomUUID();
-  return async (listener, {clientToken, helloTimeoutMs}) => {
+  return async (listener, {clientToken, helloTimeoutMs, signal}) => {
     const {address} = options;
     if (!address) throw new HookError("no_address", 'with `transport: "grpc"`, `grpc.address` says where the server is');
     const {grpc, definition} = await loaded();
@@ -43,7 +43,7 @@ export function overGrpc(options: GrpcOptions): Connect {
     const hooks = new services.HookService(address, credentials);
     const bus = new services.hook.v1.HookBus(address, credentials);
     const link = new GrpcLink({hooks, bus, metadata, listener});
-    return link.greeted(hooks.HookStream(withToken), helloTimeoutMs);
+    return link.greeted(hooks.HookStream(withToken), helloTimeoutMs, signal);
   };
 }
 

@@ -33,6 +33,8 @@ export interface ConnectOptions {
   /** What the server gave this client on a connection before. */
   clientToken?: string;
   helloTimeoutMs: number;
+  /** Aborted when the client is closed before the greeting. */
+  signal: AbortSignal;
 }
 
 /**

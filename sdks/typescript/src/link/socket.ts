@@ -7,10 +7,10 @@ import {greeted} from "./streams.js";
 
 /** Connects to the socket at a path. */
 export function overSocket(path: string): Connect {
-  return (listener, {helloTimeoutMs}) => {
+  return (listener, options) => {
     const socket = createConnection(path);
     const ended = new Promise<string>((resolve) => socket.on("close", () => resolve("")));
     const ends = {reader: socket, writer: socket, source: socket, ended, destroy: () => void socket.destroy()};
-    return greeted(ends, listener, helloTimeoutMs);
+    return greeted(ends, listener, options);
   };
 }

@@ -7,7 +7,7 @@ import type {Prepared} from "../json.js";
 import {Lines} from "../lines.js";
 import {PROTOCOL, readMessage} from "../messages.js";
 import type {Hello, IncomingMessage} from "../messages.js";
-import type {Link, LinkListener} from "./link.js";
+import type {ConnectOptions, Link, LinkListener} from "./link.js";
 
 /** How many bytes may wait for a server that does not read. */
 const MAX_WAITING = 64 * 2 ** 20;
@@ -28,8 +28,8 @@ export interface Ends {
 }
 
 /** Waits for the greeting. The listener is told of what comes after it. */
-export function greeted(ends: Ends, listener: LinkListener, helloTimeoutMs: number): Promise<Link> {
-  return new Promise((resolve, reject) => new StreamLink(ends, listener).greet(helloTimeoutMs, resolve, reject));
+export function greeted(ends: Ends, listener: LinkListener, options: ConnectOptions): Promise<Link> {
+  return new Promise((resolve, reject) => new StreamLink(ends, listener).greet(options, resolve, reject));
 }
 
 class StreamLink implements Link {
@@ -46,10 +46,14 @@ class StreamLink implements Link {
     this.#listener = listener;
   }
 
-  greet(timeoutMs: number, resolve: (link: Link) => void, reject: (error: Error) => void): void {
-    const late = setTimeout(() => this.#refuse(`the hook server did not greet within ${timeoutMs} ms`), timeoutMs);
+  greet({helloTimeoutMs, signal}: ConnectOptions, resolve: (link: Link) => void, reject: (error: Error) => void): void {
+    const late = setTimeout(() => this.#refuse(`the hook server did not greet within ${helloTimeoutMs} ms`), helloTimeoutMs);
+    const aborted = () => this.#refuse("the client is closed", "closed");
+    signal.addEventListener("abort", aborted, {once: true});
     this.#refuse = (why, code = "no_server") => {
+      if (this.#state !== "greeting") return;
       clearTimeout(late);
+      signal.removeEventListener("abort", aborted);
       this.#state = "over";
       this.#ends.destroy();
       // With the reason of its end, where it has one, such as a child's exit code.
@@ -57,6 +61,7 @@ class StreamLink implements Link {
     };
     this.#accept = () => {
       clearTimeout(late);
+      signal.removeEventListener("abort", aborted);
       this.#state = "open";
       resolve(this);
     };
