@@ -256,7 +256,7 @@ export class Session {
       case "hook-lagged":
         return this.#listener.problem(`news was lost: ${String(message["missed"])} messages`);
       case "hook-refused":
-        return this.#listener.problem(`the server refused: ${String(message["message"])}`);
+        return this.#refusedAll(`the server refused: ${String(message["message"])}`);
       default:
         return this.#listener.news(message);
     }
@@ -311,6 +311,12 @@ export class Session {
       if (this.replies.failReply(undefined, new HookError(error.code, error.message, {details: error.details}))) return;
     }
     this.#listener.problem(`the server answered a request that nothing waits for: ${error.message}`);
+  }
+
+  /** The server serves this client no more: what was asked is not answered. */
+  #refusedAll(why: string): void {
+    this.replies.failAll(new HookConnectionError("refused", why));
+    this.#listener.problem(why);
   }
 
   #refused(id: string, error: {code: string; message: string; details?: unknown}): void {

@@ -3,6 +3,7 @@ import {test} from "node:test";
 
 import {HookError} from "hook-sdk";
 
+import {Lines} from "../dist/lines.js";
 import {withClient} from "./with.mjs";
 
 const response = (request, more = {}) => ({
@@ -64,6 +65,28 @@ test("no answer is an error, and never `proceed`", () => withClient(async ({serv
     return true;
   });
 }));
+
+test("a server that turns a client away leaves nobody waiting", () => withClient(async ({server, client, problems}) => {
+  const fired = client.fire("SessionEnd", {reason: "exit"});
+  const connection = await server.connection();
+  await asked(connection);
+  connection.send({type: "hook-refused", message: "no more"});
+  await assert.rejects(fired, {code: "refused"});
+  assert.match(await problems.next(), /no more/);
+}));
+
+test("a line that never ends is not read for ever, and others are lines by their line ends alone", () => {
+  const chunk = Buffer.alloc(16 << 20, "x");
+  const endless = new Lines();
+  let count = 0;
+  while (endless.take(chunk, () => assert.fail("there is no end"))) count++;
+  assert.equal(count, 16);
+  const read = [];
+  const lines = new Lines();
+  for (const part of ["a\nb", "c\n\n \n\u2028d\r", "\n", "e"]) lines.take(Buffer.from(part), (line) => read.push(line));
+  assert.deepEqual(read, ["a", "bc", "\u2028d\r"]);
+  assert.equal(lines.isInsideLine, true);
+});
 
 test("an aborted request ends its hooks, and is answered all the same", () => withClient(async ({server, client}) => {
   const abort = new AbortController();
