@@ -73,10 +73,14 @@ export class A3sClient {
   #nextRequest = 0;
   #closed: Promise<void> | undefined;
 
+  /** @throws HookError `invalid_option`, `unsupported` for host services over gRPC. */
   constructor(options: A3sClientOptions = {}) {
     this.onProblem = options.onProblem ?? ((problem) => console.error(`hook-sdk: ${problem}`));
     this.onRegistrationError = options.onRegistrationError;
     const {transport, hostServices = {}} = options;
+    if (transport !== undefined && !["socket", "stdio", "grpc"].includes(transport)) {
+      throw new HookError("invalid_option", '`transport` is "socket", "stdio" or "grpc"');
+    }
     if (transport === "grpc" && Object.keys(hostServices).length > 0) {
       throw new HookError("unsupported", "over gRPC a client cannot offer host services; connect over the socket for them");
     }
@@ -134,7 +138,10 @@ export class A3sClient {
     return this.#session.ready(hookId);
   }
 
-  /** Takes a handler away. Resolves when no further call of it comes; with `false` where there is none of that id. */
+  /**
+   * Takes a handler away: no request from now on calls it, those in flight may. Resolves when the server has; with
+   * `false` where there is none of that id.
+   */
   unregisterHook(hookId: string): Promise<boolean> {
     return this.#session.unregister(hookId);
   }

@@ -7,6 +7,9 @@ import type {Registration} from "./registration.js";
 /** How many refusals are remembered for `ready`. */
 const MAX_REFUSALS = 256;
 
+/** How many handlers are kept after they were taken away. */
+const MAX_RETIRED = 256;
+
 /** One handler. */
 export interface Entry {
   readonly id: string;
@@ -27,6 +30,8 @@ export class Registrations {
   readonly #entries = new Map<string, Entry>();
   readonly #waiters = new Map<string, Waiter[]>();
   readonly #refusals = new Map<string, HookRegistrationError>();
+  /** Taken away; requests that were in flight then still call them. */
+  readonly #retired = new Map<string, Entry>();
   #next = 1;
 
   get size(): number {
@@ -39,6 +44,11 @@ export class Registrations {
 
   get(id: string): Entry | undefined {
     return this.#entries.get(id);
+  }
+
+  /** The handler that a call is for, which may have been taken away while its request was in flight. */
+  called(id: string): Entry | undefined {
+    return this.#entries.get(id) ?? this.#retired.get(id);
   }
 
   /** An entry that is not in force yet. Throws `duplicate_id`. */
@@ -60,7 +70,18 @@ export class Registrations {
   /** Takes a handler away. `false` when there is none. */
   remove(id: string): boolean {
     this.#settle(id, new HookError("unregistered", `hook ${id} was unregistered`));
-    return this.#entries.delete(id);
+    const entry = this.#entries.get(id);
+    if (!entry) return false;
+    this.#entries.delete(id);
+    this.#retired.set(id, entry);
+    const [oldest] = this.#retired.keys();
+    if (this.#retired.size > MAX_RETIRED && oldest !== undefined) this.#retired.delete(oldest);
+    return true;
+  }
+
+  /** Forgets handlers that were taken away: no call of before comes any more. */
+  forgetRetired(): void {
+    this.#retired.clear();
   }
 
   confirmed(id: string): void {

@@ -193,8 +193,12 @@ export class Session {
   #inStep(own: Set<string>): void {
     const unsure = this.#outbox.takeAll();
     this.#isInStep = true;
-    if (this.#isBack) for (const prepared of unsure) this.#answer(prepared);
-    else this.calls.cancelAll("the connection was lost, and the server did not wait for it");
+    if (this.#isBack) {
+      for (const prepared of unsure) this.#answer(prepared);
+    } else {
+      this.calls.cancelAll("the connection was lost, and the server did not wait for it");
+      this.registrations.forgetRetired();
+    }
     for (const id of own) {
       // Of before the loss, and replaced or taken away during it.
       if (!this.registrations.get(id)?.wasSent) this.#send(prepare({type: "hook-unregister", hookId: id}));
@@ -277,7 +281,7 @@ export class Session {
       if (this.#isInStep) this.#answer(before);
       return;
     }
-    const entry = this.registrations.get(call.hookId);
+    const entry = this.registrations.called(call.hookId);
     if (!entry) return this.calls.refuse(call.callId, `this client has no hook ${call.hookId}`);
     this.calls.run(call, entry.registration.handler, entry.registration.vocabulary);
   }

@@ -5,6 +5,10 @@ import {A3sClient, HookClient, HookError, HookRegistrationError} from "hook-sdk"
 
 import {toolCall, withClient} from "./with.mjs";
 
+test("an option that is not known is refused", () => {
+  assert.throws(() => new A3sClient({transport: "http"}), {code: "invalid_option"});
+});
+
 test("both names are the same class", () => {
   assert.equal(A3sClient, HookClient);
 });
@@ -116,8 +120,10 @@ test("handlers are taken away and listed", () => withClient(async ({server, clie
   assert.equal(await client.unregisterHook(id), false);
   assert.deepEqual((await client.listHooks()).map(({hookId}) => hookId), ["other"]);
   await assert.rejects(client.ready(id), {code: "no_hook"});
+  // A request that was in flight keeps its plan.
   const connection = await server.connection();
-  assert.match((await connection.call(id, "PreToolUse", {})).error, /no hook/);
+  assert.equal((await connection.call(id, "PreToolUse", {})).action, "continue");
+  assert.match((await connection.call("other", "PreToolUse", {})).error, /no hook other/);
 }));
 
 test("a temporary hook is gone afterwards, whatever happens", () => withClient(async ({server, client}) => {

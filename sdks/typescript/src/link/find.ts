@@ -31,7 +31,7 @@ export function find(where: Where): Connect {
       try {
         return await overSocket(own)(listener, options);
       } catch (error) {
-        if (error instanceof HookError && error.code === "refused") throw error;
+        if (error instanceof HookError && ["refused", "closed"].includes(error.code)) throw error;
       }
     }
     if (where.transport === "socket") {

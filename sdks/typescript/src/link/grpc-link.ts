@@ -65,6 +65,7 @@ export class GrpcLink implements Link {
       const aborted = () => ended("the client is closed", "closed");
       signal.addEventListener("abort", aborted, {once: true});
       const late = setTimeout(() => ended(`it did not take the stream within ${timeoutMs} ms`), timeoutMs);
+      if (signal.aborted) aborted();
       stream.on("metadata", (metadata: Metadata) => {
         clearTimeout(late);
         signal.removeEventListener("abort", aborted);

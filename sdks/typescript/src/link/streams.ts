@@ -65,6 +65,7 @@ class StreamLink implements Link {
       this.#state = "open";
       resolve(this);
     };
+    if (signal.aborted) aborted();
     const {source, reader, writer} = this.#ends;
     const failed = (error: Error) => this.#over(`the hook server is gone: ${error.message}`);
     for (const stream of new Set([source, reader, writer])) stream.on("error", failed);
