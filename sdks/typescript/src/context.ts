@@ -1,10 +1,10 @@
 /** What a handler may do besides answering. */
 
-/** Which host services a handler may ask for by name; a host need not have any of them. */
+/** What a handler may ask for by name. A host need not have any of them, but for `exec`, which is the engine's own. */
 export type HostMethod =
   | "ui.select" | "ui.confirm" | "ui.input" | "ui.editor" | "ui.notify" | "ui.setStatus"
   | "ui.setEditorText" | "ui.getEditorText" | "session.sendMessage" | "session.appendEntry"
-  | "session.get" | "model.ask" | "mcp.call" | "tool.execute" | (string & {});
+  | "session.get" | "model.ask" | "mcp.call" | "tool.execute" | "exec" | (string & {});
 
 /** How important a line of a handler's log is. */
 export type LogLevel = "debug" | "info" | "warn" | "error";

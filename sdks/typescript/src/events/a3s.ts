@@ -150,6 +150,9 @@ export interface A3sEvents {
 /** The name of an event of A3S. */
 export type A3sEventName = keyof A3sEvents;
 
+/** The same, as the design calls it. */
+export type HookEventType = A3sEventName;
+
 const NAMES: Record<A3sEventName, true> = {
   PreToolUse: true, PostToolUse: true, ToolError: true,
   PermissionRequest: true, PermissionGranted: true, PermissionDenied: true,
