@@ -58,7 +58,7 @@ fn can_be_run() -> Result<(), String> {
     let version = version.map_err(|error| format!("node cannot be run: {error}"))?;
     let version = String::from_utf8_lossy(&version.stdout).trim().to_owned();
     let major = version.trim_start_matches('v').split('.').next().and_then(|it| it.parse().ok());
-    if !major.is_some_and(|major: u32| major >= 20) {
+    if major.is_none_or(|major: u32| major < 20) {
         return Err(format!("it needs node 20, and this is {version:?}"));
     }
     let npm = Command::new("npm").arg("--version").output();
