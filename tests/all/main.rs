@@ -30,6 +30,8 @@ mod registered;
 mod registration;
 mod requirements;
 mod robustness;
+#[cfg(unix)]
+mod sdk_typescript;
 mod serve;
 #[cfg(unix)]
 mod serve_socket;

@@ -1,0 +1,11 @@
+#!/usr/bin/env node
+// Prints what happens to the hooks of a server: who decided what, and what was changed.
+
+import {A3sClient} from "hook-sdk";
+
+const client = new A3sClient();
+
+client.setHookAuditLevel("verbose", ({kind, eventName, hook, reason, changes}) => {
+  const said = [kind, eventName, hook, reason, changes && JSON.stringify(changes)];
+  console.log(said.filter((text) => text !== undefined).join(" "));
+});

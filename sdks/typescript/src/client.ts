@@ -1,0 +1,328 @@
+/** The client of a hook server: handlers that it calls, and requests that it answers. */
+
+import {randomUUID} from "node:crypto";
+
+import type {HostMethod} from "./context.js";
+import {HookError, textOf} from "./errors.js";
+import type {HookRegistrationError} from "./errors.js";
+import type {A3sEventName} from "./events/a3s.js";
+import type {NativeEventName, NativeInputs} from "./events/native.js";
+import type {
+  AuditEntry, AuditLevel, Fired, HookExecutionResponse, Progress, RegisteredHook, RequestOptions,
+} from "./execution.js";
+import {currentRunToken} from "./host.js";
+import type {HostServices} from "./host.js";
+import {prepare} from "./json.js";
+import type {ReconnectOptions} from "./connection.js";
+import {find} from "./link/find.js";
+import {overGrpc} from "./link/grpc.js";
+import type {GrpcOptions} from "./link/grpc.js";
+import type {IncomingMessage} from "./messages.js";
+import {readRegistration} from "./registration.js";
+import type {A3sHandler, AnyHandler, HookOptions, NativeHandler, OnlyNativeEventName} from "./registration.js";
+import {Session} from "./session.js";
+import {TemporaryHook, asyncDispose} from "./temporary.js";
+
+/** How long a server has to confirm that handlers are gone, when a client is closed. */
+const CLOSE_TIMEOUT_MS = 5_000;
+
+/** Where the server is, and who is told of what. Everything is optional. */
+export interface A3sClientOptions {
+  /**
+   * How to reach the server. Without it: the socket that is named, else the project's own server, else one
+   * that is started for this client (`command`) and ends with it.
+   */
+  transport?: "socket" | "stdio" | "grpc";
+  /** The socket's path; without it the variable `HOOK_SOCKET`. */
+  socket?: string;
+  /** The project's folder; without it the nearest one with hooks, from the working directory upwards. */
+  project?: string;
+  /** The server to start, with its arguments; `["hook", "serve", "--stdio"]` without it. */
+  command?: readonly string[];
+  /** For `transport: "grpc"`. */
+  grpc?: GrpcOptions;
+  /** What hooks may ask of this client while they handle its requests. Not over gRPC. */
+  hostServices?: HostServices;
+  /** The pauses between tries to come back; `false`: never, a lost connection ends what hangs on it. */
+  reconnect?: ReconnectOptions | false;
+  /** How long to wait for a server's greeting, in milliseconds; 30000 without it. */
+  helloTimeoutMs?: number;
+  /** Told of problems that belong to no call. Without it they go to standard error. */
+  onProblem?: (problem: string) => void;
+  /** Told of handlers that the server refuses. Without it, `onProblem` is. */
+  onRegistrationError?: (error: HookRegistrationError) => void;
+}
+
+type Names<E extends string> = E | (string & {});
+type InputOf<E extends string> = E extends NativeEventName ? NativeInputs[E] & Record<string, unknown> : Record<string, unknown>;
+
+/**
+ * A client. Making one connects to nothing: the first thing that it is asked to do does. Handlers and
+ * subscriptions survive a lost connection; requests in flight do not.
+ */
+export class A3sClient {
+  /** Told of problems that belong to no call. */
+  onProblem: (problem: string) => void;
+  /** Told of handlers that the server refuses. */
+  onRegistrationError: ((error: HookRegistrationError) => void) | undefined;
+  readonly #session: Session;
+  readonly #progress = new Set<(progress: Progress) => void>();
+  readonly #followers = new Set<(line: Record<string, unknown>) => void>();
+  #onAudit: (entry: AuditEntry) => void = (entry) => console.error(JSON.stringify(entry));
+  readonly #prefix: string;
+  #nextRequest = 0;
+  #closed: Promise<void> | undefined;
+
+  /** @throws HookError `invalid_option`, `unsupported` for host services over gRPC. */
+  constructor(options: A3sClientOptions = {}) {
+    this.onProblem = options.onProblem ?? ((problem) => console.error(`hook-sdk: ${problem}`));
+    this.onRegistrationError = options.onRegistrationError;
+    const {transport, hostServices = {}} = options;
+    if (transport !== undefined && !["socket", "stdio", "grpc"].includes(transport)) {
+      throw new HookError("invalid_option", '`transport` is "socket", "stdio" or "grpc"');
+    }
+    if (transport === "grpc" && Object.keys(hostServices).length > 0) {
+      throw new HookError("unsupported", "over gRPC a client cannot offer host services; connect over the socket for them");
+    }
+    // Over gRPC the bus is followed for all clients, and ids tell whose request it is.
+    this.#prefix = transport === "grpc" ? `client-${randomUUID().slice(0, 8)}` : "client";
+    const session = {
+      connect: transport === "grpc" ? overGrpc(options.grpc ?? {}) : find({...options, transport}),
+      hostServices: {...hostServices},
+      reconnect: options.reconnect ?? {},
+      helloTimeoutMs: options.helloTimeoutMs ?? 30_000,
+    };
+    this.#session = new Session(session, {
+      problem: (text) => this.#problem(text),
+      refused: (error) => this.#refused(error),
+      news: (message) => this.#news(message),
+    });
+  }
+
+  /**
+   * Connects now, and not at the first use.
+   *
+   * @throws HookConnectionError where there is no server.
+   */
+  async connect(): Promise<void> {
+    await this.#session.use();
+  }
+
+  /**
+   * Registers a handler and gives its id at once; `ready(id)` tells when it is in force. Events that A3S has
+   * are told in its words, all others in the engine's own.
+   *
+   * @throws HookError `invalid_hook` for what no server could understand, `duplicate_id` for an id in use;
+   * HookValueError for a matcher that cannot be sent.
+   */
+  registerHook<E extends A3sEventName>(event: E, hook: A3sHandler<E> | HookOptions<A3sHandler<E>, "a3s">): string;
+  registerHook<E extends NativeEventName>(event: E, hook: HookOptions<NativeHandler<E>, "native"> & {vocabulary: "native"}): string;
+  registerHook<E extends OnlyNativeEventName>(event: E, hook: NativeHandler<E> | HookOptions<NativeHandler<E>, "native">): string;
+  registerHook<E extends string>(
+    event: E extends A3sEventName ? never : E, hook: NativeHandler<E> | HookOptions<NativeHandler<E>, "native">,
+  ): string;
+  registerHook(event: string, hook: AnyHandler | HookOptions<AnyHandler>): string {
+    if (this.#closed) throw new HookError("closed", "the client is closed");
+    const entry = this.#session.registrations.make(readRegistration(event, hook, "a3s"));
+    this.#session.register(entry);
+    return entry.id;
+  }
+
+  /**
+   * Resolves when the handler is in force.
+   *
+   * @throws HookRegistrationError where the server refused it; HookConnectionError where there is no
+   * connection at present (it is registered when there is one: ask again); HookError `unregistered`, `no_hook`.
+   */
+  ready(hookId: string): Promise<void> {
+    return this.#session.ready(hookId);
+  }
+
+  /**
+   * Takes a handler away: no request from now on calls it, those in flight may. Resolves when the server has; with
+   * `false` where there is none of that id.
+   */
+  unregisterHook(hookId: string): Promise<boolean> {
+    return this.#session.unregister(hookId);
+  }
+
+  /** All handlers of all clients of the server; this client's have `own: true`. */
+  async listHooks(): Promise<RegisteredHook[]> {
+    const message = await this.#ask({type: "hook-list"}, "hook-hooks");
+    if (!Array.isArray(message["hooks"])) throw new HookError("invalid_message", "the server's list of hooks is none");
+    return message["hooks"] as RegisteredHook[];
+  }
+
+  /**
+   * A handler for a while: `await using hook = await client.temporaryHook(…)`, or with a function, for as
+   * long as that runs. It is in force from the beginning, and gone at the end, however it ends.
+   *
+   * @throws what `registerHook` and `ready` do, and what the function throws.
+   */
+  temporaryHook<E extends A3sEventName>(event: E, hook: A3sHandler<E> | HookOptions<A3sHandler<E>, "a3s">): Promise<TemporaryHook>;
+  temporaryHook<E extends A3sEventName, T>(
+    event: E, hook: A3sHandler<E> | HookOptions<A3sHandler<E>, "a3s">, during: (hookId: string) => T | Promise<T>,
+  ): Promise<T>;
+  temporaryHook<E extends string>(event: E, hook: NativeHandler<E> | HookOptions<NativeHandler<E>>): Promise<TemporaryHook>;
+  temporaryHook<E extends string, T>(
+    event: E, hook: NativeHandler<E> | HookOptions<NativeHandler<E>>, during: (hookId: string) => T | Promise<T>,
+  ): Promise<T>;
+  async temporaryHook<T>(
+    event: string, hook: AnyHandler | HookOptions<AnyHandler>, during?: (hookId: string) => T | Promise<T>,
+  ): Promise<T | TemporaryHook> {
+    const id = this.registerHook(event as never, hook as never);
+    const temporary = new TemporaryHook(id, () => this.unregisterHook(id));
+    try {
+      await this.ready(id);
+      if (!during) return temporary;
+    } catch (error) {
+      await temporary.dispose();
+      throw error;
+    }
+    try {
+      return await during(id);
+    } finally {
+      await temporary.dispose();
+    }
+  }
+
+  /**
+   * Asks for the audit: what hooks were registered, what they decided and changed. Each entry goes to the
+   * listener; without one, to the listener of before, at first standard error as a line of JSON.
+   */
+  setHookAuditLevel(level: AuditLevel, listener?: (entry: AuditEntry) => void): void {
+    if (!["off", "info", "verbose"].includes(level)) {
+      throw new HookError("invalid_level", '`level` is "off", "info" or "verbose"');
+    }
+    if (listener) this.#onAudit = listener;
+    if (level !== "off") return this.#session.stand({type: "hook-audit", level});
+    this.#session.standing.delete("hook-audit");
+    this.#session.tell({type: "hook-audit", level});
+  }
+
+  /**
+   * Runs a tool of the agent whose event is being handled; its own hooks run, too. Inside of a handler only.
+   *
+   * @throws HookError `no_call` outside of a handler, `unsupported` where the agent runs no tools for hooks.
+   */
+  executeTool(sessionId: string, tool: string, args: Record<string, unknown> = {}): Promise<unknown> {
+    return this.hostCall("tool.execute", {sessionId, tool, args});
+  }
+
+  /** Asks the host of the event that is being handled, as `context.hostCall` does. Inside of a handler only. */
+  hostCall(method: HostMethod, params: Record<string, unknown> = {}): Promise<unknown> {
+    return this.#session.calls.hostCallOfCurrent(method, params);
+  }
+
+  /**
+   * Runs the hooks of a native or declared event, and gives what is to be done.
+   *
+   * @throws HookError where there is no answer; that is never to be taken for `proceed`.
+   */
+  async fire<E extends Names<NativeEventName>>(event: E, input: InputOf<E>, options?: RequestOptions): Promise<Fired> {
+    const {processed, error, output, warnings = []} = await this.request(event, input, options);
+    const result = processed ?? (error && {decision: "proceed"});
+    if (typeof result?.decision !== "string") {
+      throw new HookError("invalid_message", `the answer to ${event} has no decision`);
+    }
+    return {...result, ...(error && {error}), ...(output?.finalOutput && {finalOutput: output.finalOutput}), warnings};
+  }
+
+  /** The whole response to a native or declared event. Throws as `fire` does. */
+  async request<E extends Names<NativeEventName>>(
+    event: E, input: InputOf<E>, options: RequestOptions = {},
+  ): Promise<HookExecutionResponse> {
+    const {deadlineMs, correlationId = `${this.#prefix}-${this.#nextRequest++}`, signal, streams, inputs} = options;
+    // The server gives requests from inside of a hook places of their own.
+    const runToken = currentRunToken();
+    const type = "hook-execution-request";
+    const line = prepare({type, eventName: event, input, correlationId, deadlineMs, streams, inputs, runToken});
+    signal?.throwIfAborted();
+    const link = await this.#session.use();
+    const {replies} = this.#session;
+    if (replies.hasRequest(correlationId)) throw new HookError("duplicate_id", `a request ${correlationId} is in flight`);
+    const answered = replies.request(correlationId, event, () => link.send(line));
+    const cancel = () => this.cancel(correlationId);
+    if (signal?.aborted) cancel();
+    signal?.addEventListener("abort", cancel, {once: true});
+    try {
+      return (await answered) as unknown as HookExecutionResponse;
+    } finally {
+      signal?.removeEventListener("abort", cancel);
+    }
+  }
+
+  /** Ends the hooks of a request. It is answered all the same, with the error `cancelled`. */
+  cancel(correlationId: string): void {
+    this.#session.tell({type: "hook-cancel", correlationId});
+  }
+
+  /** Makes the server read its settings again, and with them what is trusted. */
+  async reload(): Promise<{success: boolean; totalHooks: number; warnings: string[]}> {
+    return (await this.#ask({type: "hook-reload"}, "hook-reloaded")) as never;
+  }
+
+  /** Tells of each start and end of the hooks of this client's requests. What it gives back ends that. */
+  subscribe(listener: (progress: Progress) => void): () => void {
+    this.#session.stand({type: "hook-subscribe"});
+    this.#progress.add(listener);
+    return () => void this.#progress.delete(listener);
+  }
+
+  /** Tells of everything that happens at the server, as lines of a recording. What it gives back ends that. */
+  follow(listener: (line: Record<string, unknown>) => void): () => void {
+    this.#session.stand({type: "hook-tail"});
+    this.#followers.add(listener);
+    return () => void this.#followers.delete(listener);
+  }
+
+  /**
+   * Ends the client: its handlers are gone, what was requested is answered, and a server that was started
+   * for it has ended. A second call waits for the first.
+   */
+  close(): Promise<void> {
+    return (this.#closed ??= this.#session.close(CLOSE_TIMEOUT_MS));
+  }
+
+  /** `close`, for `await using`. */
+  [asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #ask(message: {type: string}, reply: string): Promise<IncomingMessage> {
+    const link = await this.#session.use();
+    return this.#session.replies.next(reply, message.type, () => link.send(prepare(message)));
+  }
+
+  #news(message: IncomingMessage): void {
+    if (message.type === "hook-started" || message.type === "hook-finished") {
+      for (const listener of this.#progress) this.#call("subscribe", listener, message as unknown as Progress);
+    } else if (message.type === "hook-audit") {
+      const {type: _, ...entry} = message;
+      this.#call("setHookAuditLevel", this.#onAudit, entry as unknown as AuditEntry);
+    } else if (message.type === "recorded" || message.type === "hook-recording") {
+      const {type, ...line} = message;
+      for (const listener of this.#followers) this.#call("follow", listener, type === "recorded" ? line : message);
+    }
+    // Others are of later servers.
+  }
+
+  #call<T>(name: string, listener: (value: T) => void, value: T): void {
+    try {
+      listener(value);
+    } catch (error) {
+      this.#problem(`the callback given to ${name} failed: ${textOf(error)}`);
+    }
+  }
+
+  #refused(error: HookRegistrationError): void {
+    if (this.onRegistrationError) this.#call("onRegistrationError", this.onRegistrationError, error);
+    else this.#problem(error.message);
+  }
+
+  #problem(text: string): void {
+    try {
+      this.onProblem(text);
+    } catch {} // What the callback throws is not the client's.
+  }
+}

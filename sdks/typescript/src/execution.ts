@@ -1,0 +1,104 @@
+/** What a request is answered: docs/protocol.md of the project, §5 and §6. */
+
+/** Runs of one hook. Later engines may say more. */
+export interface HookRun {
+  name: string;
+  type: string;
+  source: string;
+  success: boolean;
+  /** Milliseconds, as `queued`. */
+  duration?: number;
+  queued?: number;
+  exitCode?: number;
+  warnings?: string[];
+  error?: string;
+  [field: string]: unknown;
+}
+
+/** What an agent is to do. A `decision` that it does not know is no permission to go on. */
+export interface Processed {
+  decision: "proceed" | "ask" | "retry" | "block" | "stop" | (string & {});
+  reason?: string;
+  /** Milliseconds. */
+  retryAfterMs?: number;
+  granted?: boolean;
+  shouldStop?: boolean;
+  stopReason?: string;
+  systemMessage?: string;
+  modelMessage?: string;
+  suppressOutput?: boolean;
+  additionalContext?: string;
+  /** The changes of all hooks, to be laid over the original. */
+  modified?: {tool_input?: Record<string, unknown>; [field: string]: unknown};
+}
+
+/** The whole response. */
+export interface HookExecutionResponse {
+  type: "hook-execution-response";
+  correlationId: string;
+  eventName?: string;
+  success: boolean;
+  processed?: Processed;
+  output?: {finalOutput?: Record<string, unknown>; allOutputs?: Record<string, unknown>[]; [field: string]: unknown};
+  hooks?: HookRun[];
+  notStarted?: {name: string; type: string; source: string; endedBy: string}[];
+  error?: {code: string; message: string; details?: unknown};
+  warnings?: string[];
+}
+
+/** What `fire` gives: what is to be done, with what the user is to be told. */
+export interface Fired extends Processed {
+  /** The event failed in the engine; `decision` is `proceed` then only where no hook blocks on failure. */
+  error?: {code: string; message: string; details?: unknown};
+  finalOutput?: Record<string, unknown>;
+  /** For the user: settings that cannot be read, hooks that are not trusted or failed. */
+  warnings: string[];
+}
+
+/** How a request is made. */
+export interface RequestOptions {
+  /** Answer this many milliseconds after acceptance at the latest. */
+  deadlineMs?: number;
+  /** An id of one's own, for `cancel`; no two requests in flight may share one. */
+  correlationId?: string;
+  /** Ends the hooks of the request; it is answered all the same, with the error `cancelled`. */
+  signal?: AbortSignal;
+  /** Whether each hook's output, or its input, is in the response. */
+  streams?: boolean;
+  inputs?: boolean;
+}
+
+/** A handler that is registered, as the server lists it. */
+export interface RegisteredHook {
+  hookId: string;
+  eventName: string;
+  vocabulary?: string;
+  matcher?: unknown;
+  config?: Record<string, unknown>;
+  /** Whether this client has registered it. */
+  own?: boolean;
+}
+
+/** Progress of the client's own requests. */
+export interface Progress {
+  type: "hook-started" | "hook-finished";
+  correlationId: string;
+  eventName: string;
+  hook: HookRun & {timeout?: number};
+}
+
+/** An entry of the audit. */
+export interface AuditEntry {
+  /** ISO 8601, UTC. */
+  at: string;
+  kind: string;
+  correlationId?: string;
+  eventName?: string;
+  hook?: string;
+  reason?: string;
+  changes?: unknown[];
+  [field: string]: unknown;
+}
+
+/** What an audit tells of. */
+export type AuditLevel = "off" | "info" | "verbose";

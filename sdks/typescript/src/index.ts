@@ -1,0 +1,22 @@
+/** Hooks for AI agents: the client of `hook serve`, and workers. */
+
+export {A3sClient, A3sClient as HookClient} from "./client.js";
+export type {A3sClientOptions, A3sClientOptions as HookClientOptions} from "./client.js";
+export type {ReconnectOptions} from "./connection.js";
+export type {HookContext, HostMethod, LogLevel} from "./context.js";
+export {HookConnectionError, HookError, HookRegistrationError, HookValueError} from "./errors.js";
+export type {FailedRequest} from "./errors.js";
+export type * from "./events/a3s.js";
+export type * from "./events/native.js";
+export type {
+  AuditEntry, AuditLevel, Fired, HookExecutionResponse, HookRun, Processed, Progress, RegisteredHook, RequestOptions,
+} from "./execution.js";
+export type {HostAsked, HostService, HostServices} from "./host.js";
+export type {GrpcOptions} from "./link/grpc.js";
+export type {
+  A3sHandler, HookConfig, HookMatcher, HookOptions, NativeHandler, OnlyNativeEventName,
+} from "./registration.js";
+export type {HookResponse, ModifiedData, NativeOutput, Vocabulary} from "./responses.js";
+export type {TemporaryHook} from "./temporary.js";
+export {Worker, worker} from "./worker.js";
+export type {ServeOptions} from "./worker.js";

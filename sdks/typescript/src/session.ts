@@ -1,0 +1,345 @@
+/** One client's conversation with its server, over as many connections as it takes. */
+
+import {Calls} from "./calls.js";
+import {Connection} from "./connection.js";
+import type {ConnectionListener, ReconnectOptions} from "./connection.js";
+import {HookConnectionError, HookError, HookRegistrationError, textOf} from "./errors.js";
+import {answerHostCall} from "./host.js";
+import type {HostServices} from "./host.js";
+import {prepare} from "./json.js";
+import type {OutgoingMessage, Prepared} from "./json.js";
+import type {Connect, Link} from "./link/link.js";
+import {Outbox} from "./outbox.js";
+import {PROTOCOL, errorOf, isObject, readCall} from "./messages.js";
+import type {IncomingMessage} from "./messages.js";
+import {Registrations, registerMessage} from "./registrations.js";
+import type {Entry} from "./registrations.js";
+import {Replies, onlyId} from "./requests.js";
+
+/** Who is told of what. */
+export interface SessionListener {
+  problem(text: string): void;
+  refused(error: HookRegistrationError): void;
+  /** Progress, audit and recorded messages, which answer nothing. */
+  news(message: IncomingMessage): void;
+}
+
+/** What a session begins with. */
+export interface SessionOptions {
+  connect: Connect;
+  hostServices: HostServices;
+  reconnect: ReconnectOptions | false;
+  helloTimeoutMs: number;
+}
+
+/** The conversation: registrations, calls, questions and answers. */
+export class Session {
+  readonly registrations = new Registrations();
+  readonly calls: Calls;
+  readonly replies = new Replies();
+  /** What is said again on each new connection, such as hook-subscribe, by its type. */
+  readonly standing = new Map<string, OutgoingMessage>();
+  readonly #connection: Connection;
+  readonly #services: HostServices;
+  readonly #listener: SessionListener;
+  readonly #unregistering = new Map<string, (() => void)[]>();
+  readonly #outbox = new Outbox();
+  /** Whether the server knows all handlers of before, so that new ones can be told. */
+  #isInStep = false;
+  /** Whether the server kept this client's handlers and calls over a loss. */
+  #isBack = false;
+  #closing: string | undefined;
+
+  constructor(options: SessionOptions, listener: SessionListener) {
+    this.#services = options.hostServices;
+    this.#listener = listener;
+    this.calls = new Calls((prepared) => this.#answer(prepared), (text) => listener.problem(text));
+    const heard: ConnectionListener = {
+      opened: (link) => this.#opened(link),
+      lost: (why) => this.#lost(why),
+      message: (message) => this.#take(message),
+      broken: (line, why) => this.#broken(line, why),
+      failed: (id, error) => this.replies.failRequest(id, error),
+      isNeeded: () => this.registrations.size > 0 || this.standing.size > 0,
+      unreachable: (error, isNew) => {
+        this.registrations.disconnected(error);
+        if (isNew) listener.problem(error.message);
+      },
+    };
+    this.#connection = new Connection(options.connect, heard, options);
+  }
+
+  /** The link, made where there is none. */
+  use(): Promise<Link> {
+    return this.#connection.use();
+  }
+
+  /** Sends a message that is said again on each new connection. */
+  stand(message: OutgoingMessage): void {
+    const prepared = prepare(message);
+    this.standing.set(message.type, message);
+    if (this.#connection.link) this.#send(prepared);
+    else this.#connection.begin();
+  }
+
+  /** Registers a handler, now or as soon as there is a connection. */
+  register(entry: Entry): void {
+    const message = prepare(registerMessage(entry));
+    this.registrations.add(entry);
+    if (!this.#connection.link) return this.#connection.begin();
+    if (!this.#isInStep) return; // It is told with those of before.
+    entry.wasSent = true;
+    this.#send(message);
+  }
+
+  /** Resolves when a handler is in force; connects where there is no connection. */
+  ready(id: string): Promise<void> {
+    const ready = this.registrations.ready(id);
+    if (this.registrations.get(id)) this.#connection.begin();
+    return ready;
+  }
+
+  /** Takes a handler away. Resolves when the server has, or has no connection to know it by. */
+  async unregister(id: string): Promise<boolean> {
+    const wasSent = this.registrations.get(id)?.wasSent ?? false;
+    if (!this.registrations.remove(id)) return false;
+    // Without a connection it is settled when there is one again.
+    if (!wasSent || !this.#isInStep || !this.#connection.link) return true;
+    const done = new Promise<void>((resolve) => {
+      this.#unregistering.set(id, [...(this.#unregistering.get(id) ?? []), resolve]);
+    });
+    this.#send(prepare({type: "hook-unregister", hookId: id}));
+    await done;
+    return true;
+  }
+
+  /** Sends what has no reply, where there is a connection. */
+  tell(message: OutgoingMessage): void {
+    if (this.#connection.link) this.#send(prepare(message));
+  }
+
+  /** Ends it: handlers are unregistered, calls refused, what was asked is answered. */
+  async close(timeoutMs: number): Promise<void> {
+    if (this.#connection.link) {
+      this.calls.refuseAll("the client is closed");
+      const gone = Promise.all(this.registrations.all().map(({id}) => this.unregister(id)));
+      let timer: NodeJS.Timeout | undefined;
+      await Promise.race([gone, new Promise((resolve) => (timer = setTimeout(resolve, timeoutMs)))]);
+      clearTimeout(timer);
+    }
+    this.calls.cancelAll("the client is closed");
+    this.#closing = "the client is closed";
+    this.standing.clear();
+    await this.#connection.close();
+    const closed = new HookConnectionError("closed", this.#closing);
+    this.replies.failAll(closed);
+    for (const {id} of this.registrations.all()) this.registrations.remove(id);
+  }
+
+  #send(prepared: Prepared): void {
+    try {
+      this.#connection.link?.send(prepared);
+    } catch (error) {
+      this.#listener.problem(`${prepared.message.type} was not sent: ${textOf(error)}`);
+    }
+  }
+
+  /** Sends what a handler says, or keeps it for the connection that is to come. */
+  #answer(prepared: Prepared): void {
+    if (this.#connection.link && this.#isInStep) {
+      this.#send(prepared);
+      return this.#outbox.sent(prepared);
+    }
+    try {
+      this.#outbox.keep(prepared);
+    } catch (error) {
+      this.#listener.problem(`a ${prepared.message.type} was dropped: ${textOf(error)}`);
+    }
+  }
+
+  #opened(link: Link): void {
+    const offered = typeof link.hello["clientToken"] === "string" ? link.hello["clientToken"] : undefined;
+    const before = this.#connection.clientToken;
+    const hostServices = Object.keys(this.#services);
+    const hello = {type: "hook-hello", protocol: PROTOCOL, ...(hostServices.length > 0 && {hostServices})};
+    if (before !== undefined) this.#send(prepare({...hello, clientToken: before}));
+    else if (hostServices.length > 0) this.#send(prepare(hello));
+    for (const message of this.standing.values()) this.#send(prepare(message));
+    if (before === undefined) {
+      this.#connection.clientToken = offered;
+      return this.#inStep(new Set());
+    }
+    this.#isBack = false;
+    // What the server still has of this client says whether it took the token.
+    const list = prepare({type: "hook-list"});
+    this.replies.next("hook-hooks", "hook-list", () => link.send(list)).then(
+      (message) => {
+        if (this.#connection.link !== link) return;
+        const own = ownIds(message);
+        if (own.size > 0) this.#isBack = true;
+        this.#connection.clientToken = this.#isBack ? before : offered;
+        this.#inStep(own);
+      },
+      (error: unknown) => {
+        if (this.#connection.link !== link) return;
+        this.#listener.problem(`the server's hooks cannot be listed: ${textOf(error)}`);
+        this.#connection.clientToken = offered;
+        this.#inStep(new Set());
+      },
+    );
+  }
+
+  /** Makes the server's handlers those of this client; `own` are those that it has. */
+  #inStep(own: Set<string>): void {
+    const unsure = this.#outbox.takeAll();
+    this.#isInStep = true;
+    if (this.#isBack) {
+      for (const prepared of unsure) this.#answer(prepared);
+    } else {
+      this.calls.cancelAll("the connection was lost, and the server did not wait for it");
+      this.registrations.forgetRetired();
+    }
+    for (const id of own) {
+      // Of before the loss, and replaced or taken away during it.
+      if (!this.registrations.get(id)?.wasSent) this.#send(prepare({type: "hook-unregister", hookId: id}));
+    }
+    for (const entry of this.registrations.all()) {
+      if (entry.wasSent && own.has(entry.id)) {
+        this.registrations.confirmed(entry.id);
+        continue;
+      }
+      entry.wasSent = true;
+      this.#send(prepare(registerMessage(entry)));
+    }
+    this.#isBack = false;
+  }
+
+  #lost(why: string): void {
+    this.#isInStep = false;
+    const error = new HookConnectionError("connection_lost", this.#closing ?? why);
+    this.registrations.disconnected(error);
+    this.replies.failAll(error);
+    for (const waiting of this.#unregistering.values()) for (const resolve of waiting) resolve();
+    this.#unregistering.clear();
+    if (this.#connection.clientToken === undefined) {
+      this.#outbox.takeAll();
+      this.calls.cancelAll(why);
+    }
+    if (this.#closing === undefined) this.#listener.problem(why);
+  }
+
+  #take(message: IncomingMessage): void {
+    const id = String(message["hookId"]);
+    switch (message.type) {
+      case "hook-execution-response":
+        if (!this.replies.takeResponse(message)) this.#takeUnknown(message);
+        return;
+      case "hook-call":
+        return this.#call(message);
+      case "hook-call-cancelled":
+        return this.calls.cancel(String(message["callId"]));
+      case "hook-host-result":
+        return this.calls.hostResult(message);
+      case "hook-host-call":
+        void answerHostCall(this.#services, message).then((answer) => this.#send(answer));
+        return;
+      case "hook-registered":
+        return this.registrations.confirmed(id);
+      case "hook-unregistered":
+        return this.#unregistered(id);
+      case "hook-error":
+        return this.#error(message);
+      case "hook-resumed":
+        this.#isBack = true;
+        return;
+      case "hook-hooks":
+      case "hook-reloaded":
+      case "hook-event-defined":
+        this.replies.takeReply(message);
+        return;
+      case "hook-lagged":
+        return this.#listener.problem(`news was lost: ${String(message["missed"])} messages`);
+      case "hook-refused":
+        return this.#refusedAll(`the server refused: ${String(message["message"])}`);
+      default:
+        return this.#listener.news(message);
+    }
+  }
+
+  #call(message: IncomingMessage): void {
+    let call;
+    try {
+      call = readCall(message);
+    } catch (error) {
+      this.#listener.problem(`the server sent a call that is none: ${textOf(error)}`);
+      if (typeof message["callId"] === "string") this.calls.refuse(message["callId"], `the call cannot be read: ${textOf(error)}`);
+      return;
+    }
+    const before = this.#outbox.answerTo(call.callId);
+    if (before) {
+      // It came again after a loss; what is not known to have arrived is sent when the client is back in step.
+      if (this.#isInStep) this.#answer(before);
+      return;
+    }
+    const entry = this.registrations.called(call.hookId);
+    if (!entry) return this.calls.refuse(call.callId, `this client has no hook ${call.hookId}`);
+    this.calls.run(call, entry.registration.handler, entry.registration.vocabulary);
+  }
+
+  #unregistered(id: string): void {
+    const [resolve, ...others] = this.#unregistering.get(id) ?? [];
+    if (others.length > 0) this.#unregistering.set(id, others);
+    else this.#unregistering.delete(id);
+    resolve?.();
+  }
+
+  #error(message: IncomingMessage): void {
+    const {request, hookId, hostCallId} = message;
+    const error = errorOf(message);
+    if (request === "hook-register") return this.#refused(String(hookId), error);
+    if (request === "hook-unregister") return this.#unregistered(String(hookId));
+    if (request === "hook-host-call" && hostCallId !== undefined) return this.calls.hostResult(message);
+    // The token is not taken any more: the handlers are registered again.
+    if (request === "hook-hello" && error.code === "unknown_token") return;
+    const failed = new HookError(error.code, error.message, {details: error.details});
+    if (typeof request === "string" && this.replies.failReply(request, failed)) return;
+    this.#listener.problem(`the server refused ${String(request)}: ${error.message}`);
+  }
+
+  /** A response that no request waits for: an older server's answer to a message that it does not know. */
+  #takeUnknown(message: IncomingMessage): void {
+    const error = errorOf(message);
+    if (error.code === "invalid_request") {
+      const entry = this.registrations.oldestUnanswered();
+      if (entry) return this.#refused(entry.id, error);
+      if (this.replies.failReply(undefined, new HookError(error.code, error.message, {details: error.details}))) return;
+    }
+    this.#listener.problem(`the server answered a request that nothing waits for: ${error.message}`);
+  }
+
+  /** The server serves this client no more: what was asked is not answered. */
+  #refusedAll(why: string): void {
+    this.replies.failAll(new HookConnectionError("refused", why));
+    this.#listener.problem(why);
+  }
+
+  #refused(id: string, error: {code: string; message: string; details?: unknown}): void {
+    const refusal = this.registrations.refused(id, error);
+    if (refusal) this.#listener.refused(refusal);
+  }
+
+  #broken(line: string, why: string): void {
+    const problem = `the server sent a line that is no message: ${why}`;
+    this.#listener.problem(problem);
+    const callId = onlyId(line, "callId");
+    if (callId !== undefined && /"type"\s*:\s*"hook-call"/.test(line)) return this.calls.refuse(callId, problem);
+    this.replies.failBroken(line, new HookError("invalid_message", problem));
+  }
+}
+
+/** The handlers that the server has of this client. */
+function ownIds(message: IncomingMessage): Set<string> {
+  const hooks: unknown[] = Array.isArray(message["hooks"]) ? message["hooks"] : [];
+  const own = hooks.filter((hook) => isObject(hook) && hook["own"] === true);
+  return new Set(own.map((hook) => String((hook as Record<string, unknown>)["hookId"])));
+}

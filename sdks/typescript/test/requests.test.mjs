@@ -1,0 +1,149 @@
+import assert from "node:assert/strict";
+import {test} from "node:test";
+
+import {HookError} from "hook-sdk";
+
+import {Lines} from "../dist/lines.js";
+import {withClient} from "./with.mjs";
+
+const response = (request, more = {}) => ({
+  type: "hook-execution-response", correlationId: request.correlationId, success: true,
+  processed: {decision: "block", reason: "no"}, ...more,
+});
+
+/** The next request that the server gets. */
+async function asked(connection) {
+  return connection.next("hook-execution-request");
+}
+
+test("fire gives what is to be done, request the whole response", () => withClient(async ({server, client}) => {
+  const fired = client.fire("BeforeTool", {tool_name: "write_file", tool_input: {path: "a"}}, {deadlineMs: 2000});
+  const connection = await server.connection();
+  const request = await asked(connection);
+  assert.deepEqual([request.eventName, request.input, request.deadlineMs], ["BeforeTool", {tool_name: "write_file", tool_input: {path: "a"}}, 2000]);
+  connection.send(response(request, {output: {finalOutput: {decision: "deny"}}, warnings: ["w"]}));
+  assert.deepEqual(await fired, {decision: "block", reason: "no", finalOutput: {decision: "deny"}, warnings: ["w"]});
+  const whole = client.request("SessionEnd", {reason: "exit"}, {correlationId: "mine"});
+  const second = await asked(connection);
+  assert.equal(second.correlationId, "mine");
+  await assert.rejects(client.request("SessionEnd", {reason: "exit"}, {correlationId: "mine"}), {code: "duplicate_id"});
+  connection.send(response(second, {hooks: []}));
+  assert.deepEqual((await whole).hooks, []);
+  const failed = client.fire("SessionEnd", {reason: "exit"});
+  connection.send(response(await asked(connection), {processed: undefined, error: {code: "planning_failed", message: "no bash"}}));
+  assert.deepEqual(await failed, {decision: "proceed", error: {code: "planning_failed", message: "no bash"}, warnings: []});
+}));
+
+test("no answer is an error, and never `proceed`", () => withClient(async ({server, client, problems}) => {
+  const fire = () => client.fire("SessionEnd", {reason: "exit"});
+  let fired = fire();
+  const connection = await server.connection();
+  for (const [line, code] of [
+    ["Segmentation fault", "invalid_message"],
+    [JSON.stringify({type: "hook-execution-response", correlationId: [1]}), "invalid_message"],
+    [({correlationId}) => `{"type":"hook-execution-response","correlationId":"${correlationId}","x":NaN}`, "invalid_message"],
+    [({correlationId}) => JSON.stringify({type: "hook-execution-response", correlationId}), "invalid_message"],
+  ]) {
+    const request = await asked(connection);
+    connection.raw(`${typeof line === "string" ? line : line(request)}\n`);
+    await assert.rejects(fired, (error) => error instanceof HookError && error.code === code);
+    fired = fire();
+  }
+  // A broken line that is clearly something else fails no request.
+  const request = await asked(connection);
+  connection.raw('{"type":"hook-started","x":NaN}\n');
+  connection.send(response({correlationId: "nobody's"}));
+  connection.raw(`${JSON.stringify(response(request, {x: "\u2028"}))}\n`);
+  assert.equal((await fired).decision, "block");
+  assert.match(await problems.next((problem) => problem.includes("nothing waits")), /nothing waits/);
+  fired = fire();
+  await asked(connection);
+  connection.raw('{"type":"hook-execution-resp');
+  connection.drop();
+  await assert.rejects(fired, (error) => {
+    assert.deepEqual([error.code, error.request.eventName], ["connection_lost", "SessionEnd"]);
+    return true;
+  });
+}));
+
+test("a server that turns a client away leaves nobody waiting", () => withClient(async ({server, client, problems}) => {
+  const fired = client.fire("SessionEnd", {reason: "exit"});
+  const connection = await server.connection();
+  await asked(connection);
+  connection.send({type: "hook-refused", message: "no more"});
+  await assert.rejects(fired, {code: "refused"});
+  assert.match(await problems.next(), /no more/);
+}));
+
+test("a line that never ends is not read for ever, and others are lines by their line ends alone", () => {
+  const chunk = Buffer.alloc(16 << 20, "x");
+  const endless = new Lines();
+  let count = 0;
+  while (endless.take(chunk, () => assert.fail("there is no end"))) count++;
+  assert.equal(count, 16);
+  const read = [];
+  const lines = new Lines();
+  for (const part of ["a\nb", "c\n\n \n\u2028d\r", "\n", "e"]) lines.take(Buffer.from(part), (line) => read.push(line));
+  assert.deepEqual(read, ["a", "bc", "\u2028d\r"]);
+  assert.equal(lines.isInsideLine, true);
+});
+
+test("an aborted request ends its hooks, and is answered all the same", () => withClient(async ({server, client}) => {
+  const abort = new AbortController();
+  const fired = client.request("SessionEnd", {reason: "exit"}, {signal: abort.signal});
+  const connection = await server.connection();
+  const request = await asked(connection);
+  abort.abort();
+  assert.equal((await connection.next("hook-cancel")).correlationId, request.correlationId);
+  connection.send(response(request, {success: false, error: {code: "cancelled", message: "the caller asked for it"}}));
+  assert.equal((await fired).error.code, "cancelled");
+  await assert.rejects(client.request("SessionEnd", {reason: "exit"}, {signal: abort.signal}), {name: "AbortError"});
+}));
+
+test("a client is told of its hooks, of everything, and of settings read again", () => withClient(async ({server, client}) => {
+  const heard = [];
+  const end = client.subscribe(({type}) => heard.push(type));
+  client.follow((line) => heard.push(Object.keys(line).join()));
+  const connection = await server.connection();
+  await connection.next("hook-tail");
+  connection.send({type: "hook-recording", version: 1});
+  connection.send({at: 1, request: 0, message: {}});
+  connection.send({type: "hook-started", correlationId: "c", eventName: "SessionEnd", hook: {}});
+  assert.equal((await client.reload()).totalHooks, 2);
+  end();
+  connection.send({type: "hook-finished", correlationId: "c", eventName: "SessionEnd", hook: {}});
+  await client.reload();
+  assert.deepEqual(heard, ["type,version", "at,request,message", "hook-started"]);
+}));
+
+let service;
+
+test("a host answers what the hooks of its requests ask", () => withClient(async ({server, client}) => {
+  await client.connect();
+  const connection = await server.connection();
+  const hello = await connection.next("hook-hello");
+  assert.deepEqual([hello.protocol, hello.hostServices], [1, ["ui.confirm", "tool.execute", "bad", "nothing", "nested"]]);
+  service = () => client.fire("SessionEnd", {reason: "exit"});
+  const ask = async (method, params = {}) => {
+    connection.send({type: "hook-host-call", hostCallId: method, correlationId: "c-1", hookId: "h", runToken: "inside", method, params});
+    const {result, error} = await connection.next("hook-host-result", ({hostCallId}) => hostCallId === method);
+    return error ? error.code : result;
+  };
+  assert.equal(await ask("ui.confirm", {title: "t"}), "t in c-1");
+  assert.equal(await ask("tool.execute"), "denied");
+  assert.equal(await ask("bad"), "invalid_value");
+  assert.equal(await ask("nothing"), null);
+  assert.equal(await ask("toString"), "unsupported");
+  // What a service asks is known to come from inside of the hook.
+  const result = ask("nested");
+  const nested = await asked(connection);
+  assert.equal(nested.runToken, "inside");
+  connection.send(response(nested));
+  assert.equal((await result).decision, "block");
+}, {hostServices: {
+  "ui.confirm": async ({title}, {correlationId}) => `${title} in ${correlationId}`,
+  "tool.execute": () => { throw new HookError("denied", "not here"); },
+  bad: () => NaN,
+  nothing: () => {},
+  nested: () => service(),
+}}));
