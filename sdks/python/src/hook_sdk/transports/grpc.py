@@ -28,6 +28,9 @@ from . import BadLine, Transport
 OPEN_SECONDS = 30.0
 """How long a server may take to open the stream."""
 
+STATUS_SECONDS = 1.0
+"""How long the status of a stream that failed may come behind its metadata."""
+
 _MAX_POSTED = 1024
 """How many messages may wait to be sent, before `drain` waits."""
 
@@ -71,17 +74,23 @@ class Grpc:
             opened = await within(OPEN_SECONDS, stream.initial_metadata())
             issued = {key: value for key, value in opened or ()}.get("hook-client-token")
             if issued is None:
-                # A stream that failed has none either; its status says why.
-                code = await within(OPEN_SECONDS, stream.code())
-                details = await stream.details()
-                raise HookConnectionError(f"no hook server at {self._target}: {code} {details}")
+                await self._check(stream)
         except (grpc.aio.AioRpcError, asyncio.TimeoutError) as error:
             await channel.close()
             raise HookConnectionError(f"no hook server at {self._target}: {_why(error)}") from None
         except BaseException:
             await channel.close()
             raise
-        return GrpcTransport(channel, stream, metadata, str(issued))
+        return GrpcTransport(channel, stream, metadata, str(issued or ""))
+
+    async def _check(self, stream: Any) -> None:
+        """A stream without a token: either it failed, or the server is one that issues none."""
+        try:
+            code = await within(STATUS_SECONDS, stream.code())
+        except asyncio.TimeoutError:
+            return
+        why = f"{code.name} {await stream.details()}"
+        raise HookConnectionError(f"no hook server at {self._target}: {why}")
 
 
 class GrpcTransport:
