@@ -29,6 +29,8 @@ mod registered;
 mod registration;
 mod requirements;
 mod robustness;
+#[cfg(unix)]
+mod sdk_python;
 mod serve;
 #[cfg(unix)]
 mod serve_socket;

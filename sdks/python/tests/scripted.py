@@ -124,7 +124,8 @@ async def scripted(
         problems: list[str] = []
         client = A3sClient(socket=server.path, on_problem=problems.append, **options)
         try:
-            async with client:
-                yield client, server, problems
+            yield client, server, problems
         finally:
+            # First, since a client that ends waits for the server to forget its hooks.
             server.close()
+            await client.close()

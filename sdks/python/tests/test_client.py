@@ -302,8 +302,12 @@ async def test_closing_ends_what_is_asked_and_what_is_to_be_ready() -> None:
         peer = await server.peer()
         await peer.hear("hook-register")
         await peer.hear("hook-execution-request")
-        await client.close()
+        closing = asyncio.ensure_future(client.close())
+        # The server is to forget the hook, and not to wait for this client.
+        assert (await peer.hear("hook-unregister"))["hookId"] == hook_id
+        peer.say({"type": "hook-unregistered", "hookId": hook_id})
         await peer.hears_the_end()
+        await closing
         for ended in await asyncio.gather(firing, ready, return_exceptions=True):
             assert isinstance(ended, (HookClosedError, ConnectionError))
         with pytest.raises(HookClosedError):

@@ -183,17 +183,19 @@ async def test_a_lost_connection_ends_requests_and_registers_again_with_a_new_se
         await peer.registers()
         await peer.hear("hook-execution-request")
         peer.call("h-1", "PreToolUse", TOLD)
-        peer.say({"type": "hook-close", "reason": "shutdown"})
+        peer.close()
         with pytest.raises(HookConnectionError):
             await firing
         peer = await server.peer("two")
         assert peer.hello["clientToken"] == "one"
         # This server knows nothing of it: its calls are nobody's.
-        await peer.hear("hook-list")
-        peer.say({"type": "hook-hooks", "hooks": [{"hookId": "h-1", "own": False}]})
+        error = {"code": "unknown_token", "message": "no client has this token"}
+        peer.say({"type": "hook-error", "request": "hook-hello", "error": error})
         assert (await peer.registers())["hookId"] == "h-1"
         await cancelled.wait()
         await client.ready("h-1")
+        peer.close()
+        assert (await server.peer("three")).hello["clientToken"] == "two"
 
 
 @run_async
@@ -218,19 +220,32 @@ async def test_within_the_grace_hooks_and_waiting_calls_come_back() -> None:
         peer.close()
         peer = await server.peer("two")
         assert peer.hello["clientToken"] == "one"
-        await peer.hear("hook-list")
         # What was answered, and what was taken back, meanwhile.
         go_on.set()
         assert await client.unregister_hook(taken_back)
         peer.call("h-1", "PreToolUse", TOLD, "7")
-        own = [{"hookId": "h-1", "own": True}, {"hookId": taken_back, "own": True}]
-        peer.say({"type": "hook-hooks", "hooks": own})
+        ids = ["h-1", taken_back]
+        peer.say({"type": "hook-resumed", "clientToken": "one", "hookIds": ids})
         heard = [await peer.hear(), await peer.hear()]
         types = {message["type"]: message for message in heard}
         assert types["hook-answer"]["reason"] == "late, but here"
         assert types["hook-unregister"]["hookId"] == taken_back
         await client.ready("h-1")
         assert runs == 1
+        # The token goes on to be that of before.
+        peer.close()
+        assert (await server.peer("three")).hello["clientToken"] == "one"
+
+
+@run_async
+async def test_a_server_that_ends_still_gets_its_answers() -> None:
+    async with scripted() as (client, server, _):
+        client.register_hook("PreToolUse", lambda _: HookResponse.skip())
+        peer = await server.peer()
+        await peer.registers()
+        peer.say({"type": "hook-close", "reason": "shutdown"})
+        peer.call("h-1", "PreToolUse", TOLD)
+        assert (await peer.hear("hook-answer"))["action"] == "skip"
 
 
 @run_async

@@ -109,6 +109,26 @@ async def test_this_program_serves_the_hooks_of_its_requests() -> None:
 
 
 @run_async
+async def test_what_a_host_service_asks_is_part_of_the_request_that_it_serves() -> None:
+    async def execute(params: dict[str, Any]) -> str:
+        told = {"tool_name": params["tool"], "tool_input": params["args"]}
+        return (await client.fire("BeforeTool", told)).decision
+
+    async with scripted(host_services={"tool.execute": execute}) as (client, server, _):
+        connecting = asyncio.ensure_future(client.connect())
+        peer = await server.peer()
+        await connecting
+        params = {"tool": "Bash", "args": {}}
+        asked = {"type": "hook-host-call", "hostCallId": "1", "method": "tool.execute"}
+        peer.say({**asked, "params": params, "runToken": "token of the hook"})
+        request = await peer.hear("hook-execution-request")
+        assert request["runToken"] == "token of the hook"
+        response = {"type": "hook-execution-response", "processed": {"decision": "block"}}
+        peer.say({**response, "correlationId": request["correlationId"]})
+        assert (await peer.hear("hook-host-result"))["result"] == "block"
+
+
+@run_async
 async def test_a_handler_that_waits_for_its_host_hears_that_the_connection_is_lost() -> None:
     async with scripted() as (client, server, _):
         raised: asyncio.Queue[Exception] = asyncio.Queue()

@@ -16,6 +16,7 @@ import asyncio
 import contextlib
 import json
 import os
+import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -316,13 +317,17 @@ class A3sClient:
         await self._session.closed.wait()
 
     def run(self) -> None:
-        """The same for a program that does nothing else; Ctrl-C ends it."""
+        """The same for a program that does nothing else; Ctrl-C and SIGTERM end it."""
 
         async def serve() -> None:
+            loop, task = asyncio.get_running_loop(), asyncio.current_task()
+            assert task is not None
+            # So that the server forgets its hooks, and does not wait for it to come back.
+            loop.add_signal_handler(signal.SIGTERM, task.cancel)
             async with self:
                 await self.serve_forever()
 
-        with contextlib.suppress(KeyboardInterrupt):
+        with contextlib.suppress(KeyboardInterrupt, asyncio.CancelledError):
             asyncio.run(serve())
 
     async def close(self) -> None:

@@ -197,6 +197,9 @@ class Connection:
         while True:
             try:
                 message = await transport.receive()
+                if message["type"] == "hook-resumed" and self._token is not None:
+                    # The token of before goes on, in place of the one in the greeting.
+                    self._token = str(message.get("clientToken", self._token))
                 self._listener.on_message(message)
             except BadLine as error:
                 self._listener.on_problem(f"the server sent a line that is no message: {error}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import itertools
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 from .calls import invoke
 from .errors import HookConnectionError, HostCallError, ValueNotSendable
 from .lines import error_text, text_of
+from .requests import run_token
 from .threads import Threads
 from .worker_calls import host_result
 
@@ -79,7 +81,12 @@ class HostServices:
             return
         params = message.get("params")
         params = params if isinstance(params, dict) else {}
-        task = asyncio.get_running_loop().create_task(self._serve(number, method, params))
+        # What the service asks is asked on behalf of the hook that waits for it.
+        token = message.get("runToken")
+        context = contextvars.copy_context()
+        context.run(run_token.set, token if isinstance(token, str) else None)
+        serving = self._serve(number, method, params)
+        task = context.run(asyncio.get_running_loop().create_task, serving)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 

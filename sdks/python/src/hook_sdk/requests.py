@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import collections
+import contextvars
 import itertools
 import json
 import os
@@ -15,6 +16,9 @@ from .errors import HookConnectionError, HookError, HookProtocolError
 from .lines import text_of
 
 _ID = re.compile(rb'"correlationId"\s*:\s*("(?:[^"\\]|\\.){0,2000}")')
+
+run_token: contextvars.ContextVar[str | None] = contextvars.ContextVar("run_token", default=None)
+"""What tells the server that a request is part of another one."""
 
 DOUBT_SECONDS = 30.0
 """How long requests may still wait after a line that was no message, and may have been theirs."""
@@ -37,8 +41,9 @@ class Requests:
         number = message.setdefault("correlationId", f"py-{next(self._numbers)}")
         if number in self._waiting:
             raise ValueError(f"a request {number!r} is under way already")
-        if token := os.environ.get("HOOK_RUN_TOKEN"):
-            message["runToken"] = token  # This program is a hook itself (protocol, section 6).
+        # Inside of a host service, or where this program is a hook itself (protocol, section 6).
+        if token := run_token.get() or os.environ.get("HOOK_RUN_TOKEN"):
+            message["runToken"] = token
         answer: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
         self._waiting[number] = answer
         try:

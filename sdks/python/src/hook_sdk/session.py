@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import collections
-from collections.abc import Callable, Mapping
+import contextlib
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
 from .calls import Calls
@@ -21,6 +22,10 @@ from .registry import Registration, Registry, read_refusal
 from .requests import Requests
 from .threads import Threads
 from .transports.choice import Open
+from .waiting import within
+
+CLOSING_SECONDS = 2.0
+"""How long a server may take to forget the hooks of a client that ends."""
 
 Callback = Callable[[dict[str, Any]], object]
 Replies = collections.deque["asyncio.Future[dict[str, Any]]"]
@@ -55,6 +60,7 @@ class Session:
         self.closed = asyncio.Event()
         self._is_synced = False
         self._registers = False
+        self._resumed: asyncio.Future[list[str]] | None = None
 
     # What the client does.
 
@@ -72,7 +78,7 @@ class Session:
         registration = self.registry.remove(hook_id)
         if registration is None:
             return False
-        was_refused = isinstance(registration.outcome, HookError)
+        was_refused = isinstance(registration.outcome, RegistrationError)
         if registration.outcome is None:
             registration.settle(
                 RegistrationError("unregistered", "it was taken back", None, hook_id, None)
@@ -98,11 +104,16 @@ class Session:
         return await self._asked({"type": "hook-reload"}, self._reloads)
 
     async def close(self) -> None:
-        """Ends everything."""
+        """Ends everything. The server forgets the hooks at once, and waits for nobody."""
         self.calls.drop()
         self.host_services.drop()
-        await self.connection.close()
+        hooks = self.registry.all()
         self.registry.close()
+        if self.connection.is_connected:
+            taken_back = (self.unregister(hook.id) for hook in hooks)
+            with contextlib.suppress(asyncio.TimeoutError):
+                await within(CLOSING_SECONDS, _all(taken_back))
+        await self.connection.close()
         self.threads.close()
         self.closed.set()
 
@@ -118,7 +129,7 @@ class Session:
             self.connection.send({"type": "hook-subscribe"})
         if self.audit_level != "off":
             self.connection.send({"type": "hook-audit", "level": self.audit_level})
-        known = await self._known_hooks() if is_second and self._registers else set()
+        known = await self._resume() if is_second and self._registers else []
         if known:
             self.calls.resume()
         else:
@@ -135,9 +146,13 @@ class Session:
                 self._announce(registration)
         self._is_synced = True
 
-    async def _known_hooks(self) -> set[str]:
-        """The ids of this client's own hooks that the server still has from before."""
-        return {hook.hook_id for hook in await self.list_hooks() if hook.own}
+    async def _resume(self) -> list[str]:
+        """The ids of this client's hooks that the server still has, if it knows the token."""
+        self._resumed = asyncio.get_running_loop().create_future()
+        try:
+            return await self._resumed
+        finally:
+            self._resumed = None
 
     def on_message(self, message: dict[str, Any]) -> None:
         take = _TAKES.get(message["type"])
@@ -209,7 +224,9 @@ class Session:
 
     def _take_error(self, message: dict[str, Any]) -> None:
         request = message.get("request")
-        if request == "hook-register":
+        if request == "hook-hello" and read_refusal(message).code == "unknown_token":
+            self._take_resumed({"hookIds": []})
+        elif request == "hook-register":
             self.registry.refused(message)
         elif request == "hook-unregister":
             self._take_unregistered(message)
@@ -218,8 +235,11 @@ class Session:
         else:
             raise HookProtocolError(f"the server refused {request}: {read_refusal(message)}")
 
-    def _take_close(self, message: dict[str, Any]) -> None:
-        raise HookConnectionError(f"the hook server ends: {message.get('reason')}")
+    def _take_resumed(self, message: dict[str, Any]) -> None:
+        ids = message.get("hookIds")
+        if self._resumed is None or self._resumed.done() or not isinstance(ids, list):
+            raise HookProtocolError("a hook-resumed came that nothing waits for")
+        self._resumed.set_result([each for each in ids if isinstance(each, str)])
 
     def _tell(self, callback: Callback | None, message: dict[str, Any]) -> None:
         if callback is None:
@@ -241,7 +261,9 @@ _TAKES: dict[str, Callable[[Session, dict[str, Any]], None]] = {
     "hook-hooks": lambda self, message: self._replied(message, self._lists),
     "hook-reloaded": lambda self, message: self._replied(message, self._reloads),
     "hook-error": Session._take_error,
-    "hook-close": Session._take_close,
+    "hook-resumed": Session._take_resumed,
+    # The server still takes the answers of the calls that it waits for, and then ends.
+    "hook-close": lambda self, message: None,
     "hook-started": lambda self, message: self._tell(self.on_progress, message),
     "hook-finished": lambda self, message: self._tell(self.on_progress, message),
     "hook-audit": lambda self, message: self._tell(self.on_audit, message),
@@ -249,3 +271,7 @@ _TAKES: dict[str, Callable[[Session, dict[str, Any]], None]] = {
         f"progress was lost: {message.get('missed')} messages"
     ),
 }
+
+
+async def _all(waited_for: Iterable[Awaitable[object]]) -> None:
+    await asyncio.gather(*waited_for, return_exceptions=True)

@@ -100,6 +100,7 @@ class GrpcTransport:
         self, channel: Any, stream: Any, metadata: list[tuple[str, str]], token: str
     ) -> None:
         self._channel, self._stream, self._metadata = channel, stream, metadata
+        self._token = token
         self._received: asyncio.Queue[dict[str, Any] | Exception] = asyncio.Queue(1024)
         self._received.put_nowait(messages.hello(token))
         self._posted: collections.deque[Callable[[], Coroutine[Any, Any, None]]]
@@ -138,7 +139,10 @@ class GrpcTransport:
             self._put(lambda: self._cancel_request(message))
         elif kind == "hook-subscribe":
             self._put(self._begin_follow)
-        elif kind != "hook-hello":  # That was said as metadata.
+        elif kind == "hook-hello":  # Its token was said as metadata.
+            if "clientToken" in message:
+                self._put(self._resume)
+        else:
             raise HookProtocolError(f"gRPC has no {kind}; over a socket it is possible")
 
     async def drain(self) -> None:
@@ -208,6 +212,17 @@ class GrpcTransport:
             await self._say(_refusal(error, "hook-list"))
         else:
             await self._say(messages.listed(response))
+
+    async def _resume(self) -> None:
+        """Says which hooks the server still has, as it does itself over lines."""
+        request, response_type = hooks_pb2.ListHooksRequest(), hooks_pb2.ListHooksResponse
+        try:
+            response = await self._unary("HookService/ListHooks", request, response_type)
+        except grpc.aio.AioRpcError as error:
+            await self._received.put(HookConnectionError(f"the server was lost: {_why(error)}"))
+        else:
+            own = [hook.hook_id for hook in response.hooks if hook.own]
+            await self._say({"type": "hook-resumed", "clientToken": self._token, "hookIds": own})
 
     async def _begin_request(self, asked: Any, message: dict[str, Any]) -> None:
         number = message["correlationId"]
