@@ -236,3 +236,82 @@ async def test_examples_guard_a_real_server(
         finally:
             program.terminate()
             await program.wait()
+        # It has taken its hook back, so that the server does not wait for it.
+        assert await asker.list_hooks() == []
+
+
+class Cable:
+    """A connection to a server that can be cut."""
+
+    def __init__(self, server: Path, path: Path) -> None:
+        self.server, self.path = server, path
+        self._writers: list[asyncio.StreamWriter] = []
+        self._tasks: list[asyncio.Task[None]] = []
+
+    async def __aenter__(self) -> Cable:
+        self._listening = await asyncio.start_unix_server(self._join, self.path)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._listening.close()
+        self.cut()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def cut(self) -> None:
+        for writer in self._writers:
+            writer.close()
+        self._writers.clear()
+
+    async def _join(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        to_server = await asyncio.open_unix_connection(self.server)
+        self._writers += [writer, to_server[1]]
+
+        async def carry(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
+            while chunk := await source.read(1 << 16):
+                sink.write(chunk)
+            sink.close()
+
+        for source, sink in ((reader, to_server[1]), (to_server[0], writer)):
+            self._tasks.append(asyncio.ensure_future(carry(source, sink)))
+
+
+@run_async
+async def test_a_cut_connection_gets_its_hooks_and_its_waiting_call_back(tmp_path: Path) -> None:
+    async with listening(tmp_path, {}) as socket, Cable(socket, tmp_path / "c") as cable:
+        problems: list[str] = []
+        client = A3sClient(socket=cable.path, on_problem=problems.append)
+        async with client, A3sClient(socket=socket) as asker:
+            await takes_registrations(asker)
+            called, go_on, runs = asyncio.Event(), asyncio.Event(), 0
+
+            @client.hook("PreToolUse", config={"fail_behavior": "block", "timeout": 15000})
+            async def slow(event: Any) -> HookResponse:
+                nonlocal runs
+                runs += 1
+                called.set()
+                await go_on.wait()
+                return HookResponse.block(f"run {runs}")
+
+            await client.ready("h-1")
+            firing = asyncio.ensure_future(asker.fire("BeforeTool", tool("ls")))
+            await called.wait()
+            cable.cut()
+            go_on.set()
+            # The same call, the same run.
+            assert (await firing).reason == "run 1"
+            await client.ready("h-1")
+            assert (await asker.fire("BeforeTool", tool("ls"))).reason == "run 2"
+            assert [hook.hook_id for hook in await asker.list_hooks()] == ["h-1"]
+            assert len(problems) == 1, problems
+
+
+@run_async
+async def test_a_worker_that_declares_its_own_hooks(tmp_path: Path) -> None:
+    command = f"{shlex.quote(sys.executable)} {shlex.quote(str(EXAMPLES / 'worker-guard.py'))}"
+    entry = {"type": "worker", "command": command, "start": "eager"}
+    async with child(tmp_path, {"*": [{"hooks": [entry]}]}) as client:
+        first = await client.fire("BeforeTool", tool("sudo ls"))
+        if first.decision == "proceed":
+            pytest.skip("SKIPPED: this engine has no workers with hooks of their own yet")
+        assert first.reason == "not as root"
+        assert (await client.fire("BeforeTool", tool("sudo ls", "read_file"))).proceeds

@@ -20,6 +20,9 @@ from .threads import Threads
 MAX_CALLS = 1024
 """How many calls are under way at once; the server has at most 64 of them in flight."""
 
+MAX_SENT = 64
+"""How many answers are kept behind their sending."""
+
 current_call: contextvars.ContextVar[str | None] = contextvars.ContextVar("call", default=None)
 """The id of the call that this task, or thread, answers."""
 
@@ -34,13 +37,18 @@ class Calls:
         self._registry, self._threads, self._send = registry, threads, send
         self._running: dict[str, asyncio.Task[None]] = {}
         self._kept: dict[str, dict[str, Any]] = {}
+        self._sent: dict[str, dict[str, Any]] = {}
         self._is_held = False
 
     def start(self, message: dict[str, Any]) -> None:
         """A `hook-call`. Raises HookProtocolError where it has no id."""
         call_id = text_of(message, "callId")
+        # After a lost connection the server says again what it has no answer to.
         if call_id in self._running or call_id in self._kept:
-            return  # The server says it again after a lost connection.
+            return
+        if call_id in self._sent:
+            self._say(self._sent.pop(call_id))
+            return
         if len(self._running) >= MAX_CALLS:
             self._reply(call_id, {"error": f"{MAX_CALLS} calls are under way already"})
             return
@@ -74,12 +82,13 @@ class Calls:
         self._is_held = False
         kept, self._kept = self._kept, {}
         for answer in kept.values():
-            self._send(answer)
+            self._say(answer)
 
     def drop(self) -> None:
         """Nobody waits for these calls any more."""
         self._is_held = False
         self._kept.clear()
+        self._sent.clear()
         running, self._running = self._running, {}
         for task in running.values():
             task.cancel()
@@ -118,12 +127,23 @@ class Calls:
     def _reply(self, call_id: str, answer: dict[str, Any]) -> None:
         message = {"type": "hook-answer", "callId": call_id, **answer}
         try:
-            self.send(message)
+            self._say(message)
         except ValueNotSendable as error:
             sys.stderr.write(f"hook_sdk: the answer cannot be sent: {error}\n")
             self._reply(call_id, {"error": error_text(error)})
+
+    def _say(self, answer: dict[str, Any]) -> None:
+        """Sends an answer, or keeps it for the next connection."""
+        call_id = answer["callId"]
+        try:
+            self.send(answer)
         except HookConnectionError:
-            self._kept[call_id] = message
+            self._kept[call_id] = answer
+            return
+        # It may be lost on its way.
+        self._sent[call_id] = answer
+        if len(self._sent) > MAX_SENT:
+            del self._sent[next(iter(self._sent))]
 
 
 async def invoke(function: Callable[..., object], args: tuple[object, ...], on: Threads) -> object:
