@@ -7,7 +7,8 @@ use std::process::{Command, Output};
 use hook_tests::{hook_binary, workspace};
 
 /// What the tests need beside the package; `hatchling` builds it.
-const NEEDS: [&str; 5] = ["hatchling", "pytest>=8", "mypy>=1.10", "grpcio>=1.63", "protobuf>=5.26,<8"];
+const NEEDS: [&str; 5] =
+    ["hatchling", "pytest>=8", "mypy>=1.10", "grpcio>=1.63", "protobuf>=5.26,<8"];
 
 #[test]
 #[expect(clippy::print_stderr, reason = "what is skipped is said")]

@@ -5,9 +5,10 @@ from hook_sdk import worker
 
 
 @worker.hook("BeforeTool", matcher="run_shell_command", fail_behavior="block")
-def guard(event):
+def guard(event: worker.HookEvent) -> worker.HookResponse | None:
     if event.tool_input["command"].startswith("sudo "):
         return worker.HookResponse.block("not as root")
+    return None
 
 
 worker.serve()
