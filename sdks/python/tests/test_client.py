@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
-from scripted import run_async, scripted
+from scripted import Scripted, run_async, scripted
 
 from hook_sdk import (
     A3sClient,
@@ -193,6 +194,22 @@ async def test_a_hook_that_is_taken_back_before_the_server_spoke_does_not_stay()
         with pytest.raises(RegistrationError, match="taken back"):
             await waiting
         assert problems == []
+
+
+def test_handlers_that_are_registered_before_there_is_a_loop(tmp_path: Path) -> None:
+    client = A3sClient(socket=tmp_path / "s")
+    client.register_hook("PreToolUse", print)
+
+    @run_async
+    async def use() -> None:
+        server = Scripted(tmp_path / "s")
+        await server.start()
+        async with client:
+            peer = await server.peer()
+            await peer.registers()
+            server.close()
+
+    use()
 
 
 @run_async

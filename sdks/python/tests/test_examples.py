@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import http.server
 import os
+import re
 import sys
 import threading
 from collections.abc import AsyncIterator
@@ -14,6 +15,7 @@ from typing import Any
 
 import pytest
 from scripted import Peer, Scripted, run_async
+from test_worker import Child
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "docs/examples/sdk/python"
 pytestmark = pytest.mark.skipif(
@@ -35,7 +37,7 @@ def write(path: str, content: str) -> dict[str, Any]:
 
 @asynccontextmanager
 async def playing(
-    folder: Path, name: str, **variables: str
+    folder: Path, name: str | Path, **variables: str
 ) -> AsyncIterator[tuple[Peer, asyncio.subprocess.Process]]:
     """An example that runs, and its connection."""
     server = Scripted(folder / "s")
@@ -43,7 +45,11 @@ async def playing(
     pipe = asyncio.subprocess.PIPE
     environment = {**os.environ, "HOOK_SOCKET": str(server.path), **variables}
     child = await asyncio.create_subprocess_exec(
-        sys.executable, str(EXAMPLES / f"{name}.py"), stdout=pipe, stderr=pipe, env=environment
+        sys.executable,
+        str(EXAMPLES / f"{name}.py" if isinstance(name, str) else name),
+        stdout=pipe,
+        stderr=pipe,
+        env=environment,
     )
     try:
         yield await server.peer(), child
@@ -225,6 +231,36 @@ async def test_audit_log(tmp_path: Path) -> None:
         peer.say({**entry, "reason": "no"})
         assert child.stdout is not None
         assert await child.stdout.readline() == b"blocked BeforeTool h no\n"
+
+
+def programs_of_the_readme() -> list[str]:
+    readme = (Path(__file__).parent.parent / "README.md").read_text()
+    return [
+        text for text in re.findall(r"```python\n(.*?)```", readme, re.DOTALL) if "def " in text
+    ]
+
+
+@run_async
+async def test_the_readmes_guard_runs_as_pasted(tmp_path: Path) -> None:
+    program = tmp_path / "guard.py"
+    program.write_text(programs_of_the_readme()[0])
+    assert len(program.read_text().splitlines()) <= 10
+    async with playing(tmp_path, program) as (peer, _):
+        message = await peer.registers()
+        peer.call(message["hookId"], "PreToolUse", bash("rm -rf / -v"))
+        assert (await peer.hear())["reason"] == "Dangerous command blocked"
+        peer.call(message["hookId"], "PreToolUse", BASH, "2")
+        assert (await peer.hear())["action"] == "continue"
+
+
+def test_the_readmes_worker_runs_as_pasted(tmp_path: Path) -> None:
+    program = programs_of_the_readme()[1]
+    assert len(program.splitlines()) <= 10
+    worker = Child(tmp_path, program)
+    assert worker.hear()["hooks"][0]["hookId"] == "guard"
+    worker.call("1", hook="guard", tool_input={"command": "rm -rf / -v"})
+    assert worker.hear()["output"]["decision"] == "deny"
+    assert worker.end()[:2] == (0, b"")
 
 
 def test_every_example_is_played_here() -> None:

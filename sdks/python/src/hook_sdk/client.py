@@ -322,8 +322,10 @@ class A3sClient:
         async def serve() -> None:
             loop, task = asyncio.get_running_loop(), asyncio.current_task()
             assert task is not None
-            # So that the server forgets its hooks, and does not wait for it to come back.
-            loop.add_signal_handler(signal.SIGTERM, task.cancel)
+            # So that the server forgets its hooks, and does not wait for it to come back. A thread
+            # that is not the main one gets no signals.
+            with contextlib.suppress(ValueError, RuntimeError):
+                loop.add_signal_handler(signal.SIGTERM, task.cancel)
             async with self:
                 await self.serve_forever()
 
@@ -335,6 +337,9 @@ class A3sClient:
         await self._session.close()
 
     async def __aenter__(self) -> A3sClient:
+        # Handlers that were registered without an event loop wait for one.
+        if self._session.registry.all():
+            self._session.connection.start()
         return self
 
     async def __aexit__(self, *_: object) -> None:
