@@ -32,6 +32,7 @@ mod requirements;
 mod robustness;
 #[cfg(unix)]
 mod sdk_typescript;
+mod sdk_python;
 mod serve;
 #[cfg(unix)]
 mod serve_socket;

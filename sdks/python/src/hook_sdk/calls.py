@@ -1,0 +1,166 @@
+"""The calls that this client's handlers answer."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import functools
+import inspect
+import sys
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from .errors import HookConnectionError, HookError, ValueNotSendable
+from .events import event_of
+from .lines import error_text, text_of
+from .registry import Registration, Registry
+from .responses import answer_fields
+from .threads import Threads
+
+MAX_CALLS = 1024
+"""How many calls are under way at once; the server has at most 64 of them in flight."""
+
+MAX_SENT = 64
+"""How many answers are kept behind their sending."""
+
+current_call: contextvars.ContextVar[str | None] = contextvars.ContextVar("call", default=None)
+"""The id of the call that this task, or thread, answers."""
+
+
+class Calls:
+    """Runs handlers, and sends their answers."""
+
+    def __init__(
+        self, registry: Registry, threads: Threads, send: Callable[[dict[str, Any]], None]
+    ) -> None:
+        """`send` raises ValueNotSendable, or HookConnectionError where there is no connection."""
+        self._registry, self._threads, self._send = registry, threads, send
+        self._running: dict[str, asyncio.Task[None]] = {}
+        self._kept: dict[str, dict[str, Any]] = {}
+        self._sent: dict[str, dict[str, Any]] = {}
+        self._is_held = False
+
+    def start(self, message: dict[str, Any]) -> None:
+        """A `hook-call`. Raises HookProtocolError where it has no id."""
+        call_id = text_of(message, "callId")
+        # After a lost connection the server says again what it has no answer to.
+        if call_id in self._running or call_id in self._kept:
+            return
+        if call_id in self._sent:
+            self._say(self._sent.pop(call_id))
+            return
+        if len(self._running) >= MAX_CALLS:
+            self._reply(call_id, {"error": f"{MAX_CALLS} calls are under way already"})
+            return
+        task = asyncio.get_running_loop().create_task(self._run(call_id, message))
+        self._running[call_id] = task
+
+        def forget(done: asyncio.Task[None]) -> None:
+            if self._running.get(call_id) is done:
+                del self._running[call_id]
+
+        task.add_done_callback(forget)
+
+    def cancel(self, message: dict[str, Any]) -> None:
+        """A `hook-call-cancelled`: the task is cancelled, and its answer is not sent."""
+        task = self._running.pop(text_of(message, "callId"), None)
+        if task is not None:
+            task.cancel()
+
+    def send(self, message: dict[str, Any]) -> None:
+        """Sends what is about a call. Raises HookConnectionError where the call is not known."""
+        if self._is_held:
+            raise HookConnectionError("the connection was lost")
+        self._send(message)
+
+    def hold(self) -> None:
+        """The connection is lost. The next may be to a server that has other calls of these ids."""
+        self._is_held = True
+
+    def resume(self) -> None:
+        """The server is the one of before, and waits for what was answered meanwhile."""
+        self._is_held = False
+        kept, self._kept = self._kept, {}
+        for answer in kept.values():
+            self._say(answer)
+
+    def drop(self) -> None:
+        """Nobody waits for these calls any more."""
+        self._is_held = False
+        self._kept.clear()
+        self._sent.clear()
+        running, self._running = self._running, {}
+        for task in running.values():
+            task.cancel()
+
+    async def _run(self, call_id: str, message: dict[str, Any]) -> None:
+        current_call.set(call_id)
+        try:
+            answer = await self._answered(message)
+        except BaseException as error:
+            if not self._is_waited_for(call_id):
+                raise  # It was cancelled, and others may wait for that.
+            sys.excepthook(type(error), error, error.__traceback__)
+            answer = {"error": error_text(error)}
+        if self._is_waited_for(call_id):
+            self._reply(call_id, answer)
+
+    def _is_waited_for(self, call_id: str) -> bool:
+        # A handler may swallow its cancel and return all the same.
+        return self._running.get(call_id) is asyncio.current_task()
+
+    async def _answered(self, message: dict[str, Any]) -> dict[str, Any]:
+        registration = self._registration(message)
+        event_name, told = text_of(message, "eventName"), message.get("input")
+        if not isinstance(told, dict):
+            raise HookError("the call has no input")
+        event = event_of(registration.vocabulary, event_name, told)
+        returned = await invoke(registration.handler, (event,), self._threads)
+        return answer_fields(returned, registration.vocabulary)
+
+    def _registration(self, message: dict[str, Any]) -> Registration:
+        registration = self._registry.get(message.get("hookId"))
+        if registration is None:
+            raise HookError(f"this client has no hook {message.get('hookId')!r} any more")
+        return registration
+
+    def _reply(self, call_id: str, answer: dict[str, Any]) -> None:
+        message = {"type": "hook-answer", "callId": call_id, **answer}
+        try:
+            self._say(message)
+        except ValueNotSendable as error:
+            sys.stderr.write(f"hook_sdk: the answer cannot be sent: {error}\n")
+            self._reply(call_id, {"error": error_text(error)})
+
+    def _say(self, answer: dict[str, Any]) -> None:
+        """Sends an answer, or keeps it for the next connection."""
+        call_id = answer["callId"]
+        try:
+            self.send(answer)
+        except HookConnectionError:
+            self._kept[call_id] = answer
+            return
+        # It may be lost on its way.
+        self._sent[call_id] = answer
+        if len(self._sent) > MAX_SENT:
+            del self._sent[next(iter(self._sent))]
+
+
+async def invoke(function: Callable[..., object], args: tuple[object, ...], on: Threads) -> object:
+    """Calls a function: an async one here, a plain one on a thread."""
+    if is_async(function):
+        returned = function(*args)
+    else:
+        returned = await on.run(functools.partial(function, *args))
+    # A plain function may return something to wait for.
+    if isinstance(returned, Awaitable):
+        return await returned
+    return returned
+
+
+def is_async(function: Callable[..., object]) -> bool:
+    """Whether it is an `async def`, also as the method `__call__`, or inside of a partial."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    called = getattr(function, "__call__", None)  # noqa: B004  # It is looked at, not asked for.
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(called)

@@ -1,0 +1,350 @@
+"""A client of `hook serve`: registers handlers, and asks.
+
+    client = A3sClient()
+
+    @client.hook("PreToolUse", matcher={"tool": "Bash"})
+    async def guard(event): ...
+
+    client.run()
+
+It connects when it is first used, and by itself again when it was cut off.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from .calls import current_call
+from .errors import HookError, RegistrationError
+from .host import HostService
+from .lines import encode
+from .listing import RegisteredHook
+from .outcome import Outcome, outcome_of
+from .registry import Handler
+from .session import Callback, Session
+from .transports.choice import Lines, Open
+
+if TYPE_CHECKING:
+    from .registering import Config, Matcher
+
+AnyHandler = TypeVar("AnyHandler", bound=Handler)
+
+_LEVELS = ("off", "info", "verbose")
+
+
+def _report(problem: str) -> None:
+    sys.stderr.write(f"hook_sdk: {problem}\n")
+
+
+def _print_audit(entry: dict[str, Any]) -> None:
+    sys.stderr.write(json.dumps(entry) + "\n")
+
+
+class A3sClient:
+    """One client, which connects when it is first used, and comes back when it is cut off.
+
+    Handlers may be `async def`, which run on the event loop, or plain functions, which run on
+    threads. A handler that raises fails its hook (`fail_behavior` says what that means).
+
+    It belongs to one event loop. Use it as `async with A3sClient() as client:`, or `close` it.
+    """
+
+    def __init__(
+        self,
+        *,
+        socket: str | os.PathLike[str] | None = None,
+        command: Sequence[str] | None = None,
+        project: str | os.PathLike[str] = ".",
+        transport: Literal["socket", "grpc"] = "socket",
+        target: str | None = None,
+        token: str | None = None,
+        credentials: Any = None,
+        client_id: str | None = None,
+        host_services: Mapping[str, HostService] | None = None,
+        max_threads: int = 32,
+        on_problem: Callable[[str], None] = _report,
+        on_registration_error: Callable[[RegistrationError], None] | None = None,
+    ) -> None:
+        """Connects to nothing yet.
+
+        Over a socket, the server is `socket`, else `command`, which is started and ends with the
+        client, else the variable HOOK_SOCKET, else the project's own one, else a new
+        `hook serve --stdio`.
+
+        With `transport="grpc"` (the extra `grpc`): `target` is `unix:PATH` or `HOST:PORT`, `token`
+        the server's bearer token, `credentials` a `grpc.ChannelCredentials` for TLS.
+
+        `host_services` is what this program does for hooks of its own requests, by method:
+        `{"ui.confirm": async (params) → result}`. `on_problem` is told what belongs to no call, by
+        default on standard error; `on_registration_error` each refused registration, by default
+        through `on_problem`.
+        """
+        environment = os.environ
+        open_transport: Open
+        if transport == "grpc":
+            from .transports.grpc import Grpc
+
+            open_transport = Grpc(target, token, credentials, client_id).open
+        elif transport == "socket":
+            open_transport = Lines(socket, command, project, environment).open
+        else:
+            raise ValueError(f"transport is 'socket' or 'grpc', not {transport!r}")
+        refused = on_registration_error or (
+            lambda error: on_problem(f"the hook {error.hook_id} for {error.event}: {error}")
+        )
+        self._session = Session(
+            open_transport, host_services or {}, max_threads, on_problem, refused
+        )
+
+    # Registering handlers.
+
+    def hook(
+        self,
+        event: str,
+        matcher: Matcher | None = None,
+        config: Config | None = None,
+        *,
+        hook_id: str | None = None,
+        vocabulary: str = "a3s",
+    ) -> Callable[[AnyHandler], AnyHandler]:
+        """Registers the function below it. The arguments are those of `register_hook`."""
+
+        def register(handler: AnyHandler) -> AnyHandler:
+            self.register_hook(
+                event,
+                handler,
+                matcher=matcher,
+                config=config,
+                hook_id=hook_id,
+                vocabulary=vocabulary,
+            )
+            return handler
+
+        return register
+
+    def register_hook(
+        self,
+        event: str,
+        handler: Handler,
+        *,
+        matcher: Matcher | None = None,
+        config: Config | None = None,
+        hook_id: str | None = None,
+        vocabulary: str = "a3s",
+    ) -> str:
+        """Registers a handler, and returns its id at once; `await ready(id)` for the server's word.
+
+        `matcher` is a dict of `tool`, `tool_pattern`, `path_pattern` (globs), `command_pattern`, or
+        a pattern of the tool's name. `config` is a dict of `priority` (lower is earlier),
+        `timeout` in milliseconds, `async_` (nothing waits for it), and `fail_behavior`, `continue`
+        or `block`. `vocabulary` is whose words event, fields and answer are: `a3s`, or the
+        engine's own, `native`. Raises ValueError or TypeError for what no server would take.
+
+        Without a running event loop it is sent when the client connects.
+        """
+        registration = self._session.registry.add(
+            event, handler, matcher, config, hook_id, vocabulary
+        )
+        try:
+            encode(registration.fields)  # What cannot be sent is an error here.
+            try:
+                asyncio.get_running_loop()
+            except RuntimeError:
+                return registration.id
+            self._session.connection.start()
+        except HookError:
+            self._session.registry.remove(registration.id)
+            raise
+        self._session.announce(registration)
+        return registration.id
+
+    async def ready(self, hook_id: str) -> None:
+        """Waits until the server has taken a registration.
+
+        Raises RegistrationError where it refused; HookConnectionError where there is no server
+        (the hook is registered when there is one); KeyError for an unknown id.
+        """
+        registration = self._session.registry.get(hook_id)
+        if registration is None:
+            raise KeyError(hook_id)
+        await self._session.connection.connected()
+        await registration.ready()
+
+    async def unregister_hook(self, hook_id: str) -> bool:
+        """Takes a handler back; False where this client has none of that id."""
+        return await self._session.unregister(hook_id)
+
+    async def list_hooks(self) -> list[RegisteredHook]:
+        """The hooks that are registered with the server, also by other clients."""
+        await self._session.connection.connected()
+        return await self._session.list_hooks()
+
+    @contextlib.asynccontextmanager
+    async def temporary_hook(
+        self,
+        event: str,
+        handler: Handler,
+        *,
+        matcher: Matcher | None = None,
+        config: Config | None = None,
+        vocabulary: str = "a3s",
+    ) -> AsyncIterator[str]:
+        """Registers a handler for a block: it is in force when the block begins. Gives its id."""
+        hook_id = self.register_hook(
+            event, handler, matcher=matcher, config=config, vocabulary=vocabulary
+        )
+        try:
+            await self.ready(hook_id)
+            yield hook_id
+        finally:
+            await self.unregister_hook(hook_id)
+
+    # Asking the engine.
+
+    async def fire(
+        self,
+        event: str,
+        payload: Mapping[str, Any],
+        *,
+        deadline_ms: int | None = None,
+        correlation_id: str | None = None,
+    ) -> Outcome:
+        """Runs the hooks of an event of the engine's, such as `BeforeTool`; what they came to.
+
+        Raises RequestFailed where the request failed and no hook decided, HookConnectionError
+        without an answer: neither is a permission to go on. Cancelled, it ends the hooks.
+        """
+        response = await self.request(
+            event, payload, deadline_ms=deadline_ms, correlation_id=correlation_id
+        )
+        return outcome_of(response)
+
+    async def request(
+        self,
+        event: str,
+        payload: Mapping[str, Any],
+        *,
+        deadline_ms: int | None = None,
+        correlation_id: str | None = None,
+        streams: bool = False,
+        inputs: bool = False,
+    ) -> dict[str, Any]:
+        """The same, and returns the whole response, whatever became of it."""
+        message: dict[str, Any] = {"eventName": event, "input": dict(payload)}
+        if deadline_ms is not None:
+            message["deadlineMs"] = deadline_ms
+        if correlation_id is not None:
+            message["correlationId"] = correlation_id
+        if streams:
+            message["streams"] = True
+        if inputs:
+            message["inputs"] = True
+        if not self._session.connection.is_connected:
+            encode(message)  # What cannot be sent is an error before anything is waited for.
+            await self._session.connection.connected()
+        return await self._session.requests.ask(message)
+
+    async def cancel(self, correlation_id: str) -> None:
+        """Ends the hooks of a request of this client's, which is answered all the same."""
+        await self._session.connection.connected()
+        message = {"type": "hook-cancel", "correlationId": correlation_id}
+        self._session.connection.send(message)
+
+    async def subscribe(self, callback: Callback) -> None:
+        """Tells `callback` of each start and end of a hook, on the event loop; a second call
+        replaces the first callback. Over a socket these are the hooks of this client's requests,
+        over gRPC those of all."""
+        await self._session.connection.connected()
+        is_first = self._session.on_progress is None
+        self._session.on_progress = callback
+        if is_first:
+            self._session.connection.send({"type": "hook-subscribe"})
+
+    async def set_hook_audit_level(self, level: str, on_audit: Callback = _print_audit) -> None:
+        """Tells `on_audit` what happens to hooks, also for other clients: `info`, `verbose`, or
+        `off`. By default the entries go to standard error, as lines of JSON."""
+        if level not in _LEVELS:
+            raise ValueError(f"an audit level is one of {', '.join(_LEVELS)}, not {level!r}")
+        await self._session.connection.connected()
+        self._session.connection.send({"type": "hook-audit", "level": level})
+        self._session.on_audit, self._session.audit_level = on_audit, level
+
+    async def reload(self) -> dict[str, Any]:
+        """Makes the server read its settings again; `success`, `totalHooks`, `warnings`."""
+        await self._session.connection.connected()
+        return await self._session.reload()
+
+    # Asking the host.
+
+    async def host_call(self, method: str, params: Mapping[str, Any] | None = None) -> Any:
+        """Asks the host, such as `ui.confirm` with a title and a message.
+
+        Inside of a handler the host is whoever asked for the event; else it is this program, by
+        its own `host_services`. Raises HostCallError, with the code `unsupported` where the host
+        does not offer it.
+        """
+        asked = dict(params or {})
+        call_id = current_call.get()
+        if call_id is None:
+            return await self._session.host_services.call(method, asked)
+        return await self._session.host_calls.ask(call_id, method, asked)
+
+    async def execute_tool(self, session_id: str, tool: str, args: Mapping[str, Any]) -> Any:
+        """Has the host run a tool; the tool's own hooks run, too. See `host_call`."""
+        asked = {"sessionId": session_id, "tool": tool, "args": dict(args)}
+        return await self.host_call("tool.execute", asked)
+
+    async def generate(self, session_id: str, prompt: str) -> Any:
+        """Has the host ask its model. See `host_call`."""
+        return await self.host_call("model.ask", {"sessionId": session_id, "prompt": prompt})
+
+    # Beginning and end.
+
+    async def connect(self) -> None:
+        """Connects now. Raises HookConnectionError where the first attempt fails; more follow."""
+        await self._session.connection.connected()
+
+    async def serve_forever(self) -> None:
+        """Answers calls until it is cancelled, or the client is closed. Comes back by itself."""
+        self._session.connection.start()
+        await self._session.closed.wait()
+
+    def run(self) -> None:
+        """The same for a program that does nothing else; Ctrl-C and SIGTERM end it."""
+
+        async def serve() -> None:
+            loop, task = asyncio.get_running_loop(), asyncio.current_task()
+            assert task is not None
+            # So that the server forgets its hooks, and does not wait for it to come back. A thread
+            # that is not the main one gets no signals.
+            with contextlib.suppress(ValueError, RuntimeError):
+                loop.add_signal_handler(signal.SIGTERM, task.cancel)
+            async with self:
+                await self.serve_forever()
+
+        with contextlib.suppress(KeyboardInterrupt, asyncio.CancelledError):
+            asyncio.run(serve())
+
+    async def close(self) -> None:
+        """Ends the connection: handlers are cancelled, what was asked raises HookClosedError."""
+        await self._session.close()
+
+    async def __aenter__(self) -> A3sClient:
+        # Handlers that were registered without an event loop wait for one.
+        if self._session.registry.all():
+            self._session.connection.start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+
+HookClient = A3sClient
+"""The same class under the engine's own name."""

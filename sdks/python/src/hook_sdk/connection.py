@@ -1,0 +1,220 @@
+"""A connection that comes back by itself."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import Any, Protocol
+
+from .errors import HookClosedError, HookConnectionError, HookError, HookProtocolError
+from .lines import PROTOCOL
+from .transports import BadLine, Transport
+from .transports.choice import Open
+from .waiting import within
+
+FIRST_DELAY, LAST_DELAY = 0.1, 5.0
+"""Seconds until the next attempt: doubled after each that failed."""
+
+HELLO_SECONDS = 30.0
+"""How long a server may take to greet, and to take the first registrations."""
+
+
+class Listener(Protocol):
+    """Who hears what goes on."""
+
+    def client_hello(self) -> dict[str, Any]:
+        """What the server is told of this client, but for the token."""
+
+    def on_message(self, message: dict[str, Any]) -> None:
+        """A message came. May raise HookError, which is reported."""
+
+    def on_bad_line(self, line: bytes, problem: str) -> None:
+        """A line came that is no message."""
+
+    async def on_connected(self, hello: dict[str, Any], is_second: bool) -> None:
+        """The server has greeted; what is to be registered may be sent."""
+
+    def on_lost(self, error: HookConnectionError) -> None:
+        """The connection is gone."""
+
+    def on_problem(self, problem: str) -> None:
+        """A problem that belongs to no call."""
+
+
+class Connection:
+    """Keeps one connection to a server, and makes a new one when it is lost."""
+
+    def __init__(self, open_transport: Open, listener: Listener) -> None:
+        self._open, self._listener = open_transport, listener
+        self._transport: Transport | None = None
+        self._token: str | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._attempt: asyncio.Future[None] | None = None
+        self._hurry = asyncio.Event()
+        self._is_connected = False
+        self._closed = False
+        self._problem = ""
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether messages can be sent now."""
+        return self._is_connected
+
+    def start(self) -> None:
+        """Begins to connect, if that has not begun. Needs a running event loop."""
+        if self._closed:
+            raise HookClosedError("the client was closed")
+        if self._task is None:
+            self._task = asyncio.get_running_loop().create_task(self._run())
+
+    async def connected(self) -> None:
+        """Waits for the connection: the present one, or the outcome of one attempt.
+
+        Raises HookConnectionError where that fails; attempts go on in the background.
+        """
+        self.start()
+        if self._is_connected:
+            return
+        if self._attempt is None:
+            self._attempt = asyncio.get_running_loop().create_future()
+        self._hurry.set()
+        await asyncio.shield(self._attempt)
+
+    def send(self, message: dict[str, Any]) -> None:
+        """Sends a message. Raises ValueNotSendable at once, HookConnectionError without one."""
+        if self._closed:
+            raise HookClosedError("the client was closed")
+        if self._transport is None:
+            raise HookConnectionError("there is no connection to a hook server")
+        self._transport.post(message)
+
+    async def drain(self) -> None:
+        """Waits while much of what was sent has not left."""
+        if self._transport is not None:
+            await self._transport.drain()
+
+    async def close(self) -> None:
+        """Ends the connection for good."""
+        self._closed = True
+        task, self._task = self._task, None
+        if task is not None:
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
+        self._settle(HookClosedError("the client was closed"))
+
+    async def _run(self) -> None:
+        delay = FIRST_DELAY
+        loop = asyncio.get_running_loop()
+        while True:
+            begun = loop.time()
+            try:
+                await self._one()
+            except HookError as error:
+                self._settle(error)
+                if self._problem != str(error):  # The same once is enough.
+                    self._problem = str(error)
+                    self._listener.on_problem(f"{error}; trying again")
+            if loop.time() - begun > LAST_DELAY:
+                delay = FIRST_DELAY
+            self._hurry.clear()
+            if self._attempt is None:
+                with contextlib.suppress(asyncio.TimeoutError):
+                    await within(delay, self._hurry.wait())
+            delay = min(2 * delay, LAST_DELAY)
+
+    async def _one(self) -> None:
+        """One connection, from its beginning to its end."""
+        transport = await self._open(self._token)
+        reading: asyncio.Task[None] | None = None
+        try:
+            try:
+                hello = await within(HELLO_SECONDS, self._hello(transport))
+            except asyncio.TimeoutError:
+                raise HookConnectionError(
+                    f"the hook server did not greet within {HELLO_SECONDS:g} s"
+                ) from None
+            is_second = self._token is not None
+            token = hello.get("clientToken")
+            if isinstance(token, str):  # Without one it is of a version that takes no hello.
+                said = {"type": "hook-hello", "protocol": PROTOCOL}
+                said.update(self._listener.client_hello())
+                if self._token is not None:
+                    said["clientToken"] = self._token
+                transport.post(said)
+            self._token = token if isinstance(token, str) else None
+            self._transport = transport
+            reading = asyncio.get_running_loop().create_task(self._read(transport))
+            await self._greet(hello, is_second, reading)
+            self._problem = ""
+            self._is_connected = True
+            self._settle(None)
+            await reading
+        finally:
+            self._is_connected = False
+            self._transport = None
+            if reading is not None:
+                reading.cancel()
+                await asyncio.gather(reading, return_exceptions=True)
+                self._listener.on_lost(
+                    HookConnectionError("the connection was lost before an answer came")
+                )
+            await transport.close()
+
+    async def _greet(
+        self, hello: dict[str, Any], is_second: bool, reading: asyncio.Task[None]
+    ) -> None:
+        """Registers what there is, while the answers are read."""
+        greeting = asyncio.ensure_future(self._listener.on_connected(hello, is_second))
+        try:
+            await asyncio.wait(
+                (greeting, reading), timeout=HELLO_SECONDS, return_when=asyncio.FIRST_COMPLETED
+            )
+            if greeting.done():
+                return greeting.result()
+            if reading.done():
+                return reading.result()
+            raise HookConnectionError("the hook server does not answer")
+        finally:
+            greeting.cancel()
+            await asyncio.gather(greeting, return_exceptions=True)
+
+    async def _hello(self, transport: Transport) -> dict[str, Any]:
+        try:
+            hello = await transport.receive()
+        except BadLine as error:
+            raise HookProtocolError(f"this is no hook server: {error}") from None
+        if hello["type"] == "hook-refused":
+            raise HookConnectionError(f"the hook server refused: {hello.get('message')}")
+        if hello["type"] != "hook-hello":
+            raise HookProtocolError(f"this is no hook server: it said {hello['type'][:100]!r}")
+        if hello.get("protocol") != PROTOCOL:
+            theirs = hello.get("protocol")
+            raise HookProtocolError(f"the server speaks protocol {theirs!r}, this is {PROTOCOL}")
+        return hello
+
+    async def _read(self, transport: Transport) -> None:
+        while True:
+            try:
+                message = await transport.receive()
+                if message["type"] == "hook-resumed" and self._token is not None:
+                    # The token of before goes on, in place of the one in the greeting.
+                    self._token = str(message.get("clientToken", self._token))
+                self._listener.on_message(message)
+            except BadLine as error:
+                self._listener.on_problem(f"the server sent a line that is no message: {error}")
+                self._listener.on_bad_line(error.line, str(error))
+            except HookConnectionError:
+                raise
+            except HookError as error:
+                self._listener.on_problem(str(error))
+
+    def _settle(self, error: HookError | None) -> None:
+        attempt, self._attempt = self._attempt, None
+        if attempt is None or attempt.done():
+            return
+        if error is None:
+            attempt.set_result(None)
+        else:
+            attempt.set_exception(error)
+            attempt.exception()  # Who waited may be gone by now.

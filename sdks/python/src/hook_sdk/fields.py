@@ -1,0 +1,49 @@
+"""A JSON object with attributes: `event.args.get("command")`, `event.response.text`."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def camel_case(name: str) -> str:
+    """`total_tokens` as `totalTokens`."""
+    first, *others = name.split("_")
+    return first + "".join(other[:1].upper() + other[1:] for other in others)
+
+
+def snake_case(name: str) -> str:
+    """`totalTokens` as `total_tokens`."""
+    return "".join(f"_{each.lower()}" if each.isupper() else each for each in name)
+
+
+class Fields(dict):  # type: ignore[type-arg]  # its type of values would have to be evaluated
+    """A JSON object: a dict whose keys are attributes, too, in snake_case or camelCase.
+
+    An attribute is looked for as it is written, then in the other case. Keys that are names of
+    dict's own methods (`items`, `keys`, …) are reached by `fields["items"]` only. Objects inside
+    become Fields when they are reached by attribute, and stay so: a change to one is kept.
+    """
+
+    _optional: frozenset[str] = frozenset()
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # Python's own protocols look for these.
+            raise AttributeError(name)
+        key = name
+        if key not in self:
+            key = camel_case(name) if "_" in name else snake_case(name)
+            if key not in self:
+                if name in self._optional:
+                    return None
+                there = ", ".join(map(str, list(self)[:20])) or "nothing"
+                raise AttributeError(f"there is no {name!r} here, but: {there}")
+        value = self[key]
+        if type(value) is dict:
+            value = self[key] = Fields(value)
+        elif type(value) is list:
+            for index, item in enumerate(value):
+                if type(item) is dict:
+                    value[index] = Fields(item)
+        return value

@@ -1,0 +1,53 @@
+"""What the hooks of an event came to, for who asked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .errors import HookProtocolError, RequestFailed
+from .fields import Fields
+
+
+class Outcome(Fields):
+    """The processed answer of an event's hooks.
+
+    `decision` is `proceed`, `ask`, `retry`, `block` or `stop`; one that is not known is no
+    permission to go on. All fields of the protocol's `processed` are attributes, too.
+    """
+
+    _optional = frozenset(
+        ("reason", "system_message", "stop_reason", "modified", "additional_context", "error")
+    )
+
+    decision: str
+    reason: str | None
+    modified: Fields | None
+    """What hooks changed, such as `tool_input`, to be laid over the original."""
+    error: Fields | None
+    """Why the request failed, where hooks that block on failure have decided."""
+    warnings: list[str]
+    """For the user: hooks that failed, settings that cannot be read, hooks that are not trusted."""
+    final_output: Fields | None
+    """The merged answer as it is; `modified` is what counts."""
+
+    @property
+    def proceeds(self) -> bool:
+        """Whether the agent may go on without asking or waiting."""
+        return self.get("decision") == "proceed"
+
+
+def outcome_of(response: dict[str, Any]) -> Outcome:
+    """Reads a response. Raises RequestFailed where it says no decision, but why it failed."""
+    processed, error = response.get("processed"), response.get("error")
+    if processed is None and isinstance(error, dict):
+        code, message = str(error.get("code")), str(error.get("message"))
+        raise RequestFailed(code, message, error.get("details"), response)
+    if not isinstance(processed, dict) or not isinstance(processed.get("decision"), str):
+        raise HookProtocolError("the response has no decision")
+    output = response.get("output")
+    outcome = Outcome(processed)
+    outcome["warnings"] = response.get("warnings") or []
+    outcome["final_output"] = output.get("finalOutput") if isinstance(output, dict) else None
+    if error is not None:
+        outcome["error"] = error
+    return outcome

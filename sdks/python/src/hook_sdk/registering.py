@@ -1,0 +1,72 @@
+"""Matchers and configurations, from Python's words into those of the wire."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    Matcher = str | Mapping[str, str | list[str]]
+    Config = Mapping[str, int | str | bool]
+
+MATCHER_KEYS = {
+    "tool": "tool",
+    "tool_pattern": "toolPattern",
+    "path_pattern": "pathPattern",
+    "command_pattern": "commandPattern",
+}
+CONFIG_KEYS = {
+    "priority": "priority",
+    "timeout": "timeout",
+    "async_": "async",
+    "async": "async",
+    "fail_behavior": "failBehavior",
+}
+
+
+def wire_matcher(matcher: Matcher | None) -> Any:
+    """A matcher as the server reads it. Raises ValueError or TypeError for what is none."""
+    if matcher is None or isinstance(matcher, str):
+        return matcher
+    translated = _translated(matcher, MATCHER_KEYS, "a matcher")
+    for key, value in translated.items():
+        is_list = isinstance(value, (list, tuple)) and all(isinstance(it, str) for it in value)
+        if not isinstance(value, str) and not is_list:
+            raise TypeError(f"{key} of a matcher is a string or a list of strings, not {value!r}")
+    return translated
+
+
+def wire_config(config: Config | None) -> dict[str, Any]:
+    """A configuration as the server reads it. Raises ValueError or TypeError for what is none."""
+    translated = _translated(config or {}, CONFIG_KEYS, "a config")
+    for key, value in translated.items():
+        if key in ("priority", "timeout") and type(value) is not int:
+            raise TypeError(f"{key} is a whole number, not {value!r}")
+        if key == "timeout" and value <= 0:
+            raise ValueError(f"a timeout is above 0 milliseconds, not {value}")
+        if key == "async" and type(value) is not bool:
+            raise TypeError(f"async is True or False, not {value!r}")
+        if key == "failBehavior" and value not in ("continue", "block"):
+            raise ValueError(f"fail_behavior is 'continue' or 'block', not {value!r}")
+    return translated
+
+
+def _translated(given: Mapping[str, Any], names: dict[str, str], of: str) -> dict[str, Any]:
+    unknown = sorted(str(key) for key in given if key not in names)
+    if unknown:
+        known = ", ".join(name for name in names if not name.endswith("_"))
+        raise ValueError(f"{of} has no {', '.join(unknown)}; it has {known}")
+    return {names[key]: value for key, value in given.items()}
+
+
+def registration_fields(
+    hook_id: str, event: str, vocabulary: str, matcher: Any, config: dict[str, Any]
+) -> dict[str, Any]:
+    """What a registration says on the wire; matcher and config in the wire's words."""
+    fields: dict[str, Any] = {"hookId": hook_id, "eventName": event, "vocabulary": vocabulary}
+    if matcher is not None:
+        fields["matcher"] = matcher
+    if config:
+        fields["config"] = config
+    return fields

@@ -1,0 +1,138 @@
+"""The hooks that this client wants to be registered, and what the server says of each."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from .errors import HookClosedError, HookError, HookProtocolError, RegistrationError
+from .registering import registration_fields, wire_config, wire_matcher
+
+if TYPE_CHECKING:
+    from .registering import Config, Matcher
+
+Handler = Callable[[Any], object]
+"""A function, plain or async, that is told an event and returns an answer."""
+
+
+class Registration:
+    """One hook of this client's."""
+
+    def __init__(self, handler: Handler, fields: dict[str, Any]) -> None:
+        self.handler = handler
+        self.fields = fields
+        self.id: str = fields["hookId"]
+        self.event: str = fields["eventName"]
+        self.vocabulary: str = fields["vocabulary"]
+        self.announced = False
+        """Whether it was sent over the present connection, or is known there."""
+        self.outcome: HookError | bool | None = None
+        """True when the server has taken it, an error when it refused, None before."""
+        self._waiting: list[asyncio.Future[None]] = []
+
+    def settle(self, outcome: HookError | bool) -> None:
+        """The server, or the end, has decided."""
+        self.outcome = outcome
+        waiting, self._waiting = self._waiting, []
+        for future in waiting:
+            if not future.done():
+                if isinstance(outcome, HookError):
+                    future.set_exception(outcome)
+                else:
+                    future.set_result(None)
+
+    async def ready(self) -> None:
+        """Waits until the server has taken it. Raises RegistrationError where it refused."""
+        if isinstance(self.outcome, HookError):
+            raise self.outcome
+        if self.outcome is None:
+            future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._waiting.append(future)
+            await future
+
+
+class Registry:
+    """All hooks of a client, by id."""
+
+    def __init__(self, on_refused: Callable[[RegistrationError], None]) -> None:
+        """`on_refused` hears of every refusal, `ready` or not."""
+        self._hooks: dict[str, Registration] = {}
+        self._numbers = itertools.count(1)
+        self._on_refused = on_refused
+
+    def add(
+        self,
+        event: str,
+        handler: Handler,
+        matcher: Matcher | None,
+        config: Config | None,
+        hook_id: str | None,
+        vocabulary: str,
+    ) -> Registration:
+        """Notes a hook. Raises ValueError or TypeError for what no server would take."""
+        if not callable(handler):
+            raise TypeError(f"the handler of {event} is {handler!r}, which cannot be called")
+        hook_id = hook_id or f"h-{next(self._numbers)}"
+        if hook_id in self._hooks:
+            raise ValueError(f"this client has a hook {hook_id!r} already")
+        on_wire, settings = wire_matcher(matcher), wire_config(config)
+        fields = registration_fields(hook_id, event, vocabulary, on_wire, settings)
+        registration = self._hooks[hook_id] = Registration(handler, fields)
+        return registration
+
+    def get(self, hook_id: object) -> Registration | None:
+        """The hook of an id."""
+        return self._hooks.get(hook_id) if isinstance(hook_id, str) else None
+
+    def remove(self, hook_id: str) -> Registration | None:
+        """Forgets a hook."""
+        return self._hooks.pop(hook_id, None)
+
+    def all(self) -> list[Registration]:
+        """All hooks, in their order, but for those that were refused."""
+        return [it for it in self._hooks.values() if not isinstance(it.outcome, HookError)]
+
+    def lost(self) -> None:
+        """The connection is gone: what was taken is to be registered, or found, again."""
+        for registration in self.all():
+            registration.announced = False
+            registration.outcome = None
+
+    def close(self) -> None:
+        """Nothing will be registered any more."""
+        for registration in self.all():
+            if registration.outcome is None:
+                registration.settle(HookClosedError("the client was closed"))
+
+    def registered(self, message: dict[str, Any]) -> None:
+        """The server has taken a hook."""
+        registration = self.get(message.get("hookId"))
+        if registration is not None:
+            registration.settle(True)
+
+    def refused(self, message: dict[str, Any]) -> None:
+        """The server has refused a hook. Raises HookProtocolError where it does not say which."""
+        error = read_refusal(message)
+        registration = self.get(message.get("hookId"))
+        if registration is None:
+            raise HookProtocolError(f"a registration was refused that is not there: {error}")
+        registration.settle(error)
+        self._on_refused(error)
+
+
+def read_refusal(message: dict[str, Any]) -> RegistrationError:
+    """The error in a `hook-error`."""
+    error = message.get("error")
+    if not isinstance(error, dict):
+        error = {"message": str(error)}
+    code, said = str(error.get("code", "refused")), str(error.get("message", "the server refused"))
+    hook_id, event = message.get("hookId"), message.get("eventName")
+    return RegistrationError(
+        code,
+        said,
+        error.get("details"),
+        hook_id if isinstance(hook_id, str) else None,
+        event if isinstance(event, str) else None,
+    )

@@ -1,0 +1,113 @@
+"""The requests of this client that are not answered yet."""
+
+from __future__ import annotations
+
+import asyncio
+import collections
+import contextvars
+import itertools
+import json
+import os
+import re
+from collections.abc import Callable
+from typing import Any
+
+from .errors import HookConnectionError, HookError, HookProtocolError
+from .lines import text_of
+
+_ID = re.compile(rb'"correlationId"\s*:\s*("(?:[^"\\]|\\.){0,2000}")')
+
+run_token: contextvars.ContextVar[str | None] = contextvars.ContextVar("run_token", default=None)
+"""What tells the server that a request is part of another one."""
+
+DOUBT_SECONDS = 30.0
+"""How long requests may still wait after a line that was no message, and may have been theirs."""
+
+
+class Requests:
+    """Requests by their ids, and their responses."""
+
+    def __init__(self, send: Callable[[dict[str, Any]], None]) -> None:
+        self._send = send
+        self._numbers = itertools.count(1)
+        self._waiting: dict[str, asyncio.Future[dict[str, Any]]] = {}
+        # Their responses come all the same.
+        self._given_up: collections.deque[str] = collections.deque(maxlen=4096)
+        self._doubts: set[asyncio.TimerHandle] = set()
+        self.doubt_seconds = DOUBT_SECONDS
+
+    async def ask(self, message: dict[str, Any]) -> dict[str, Any]:
+        """Sends a request and waits for its response. Cancelled, it ends the request's hooks."""
+        number = message.setdefault("correlationId", f"py-{next(self._numbers)}")
+        if number in self._waiting:
+            raise ValueError(f"a request {number!r} is under way already")
+        # Inside of a host service, or where this program is a hook itself (protocol, section 6).
+        if token := run_token.get() or os.environ.get("HOOK_RUN_TOKEN"):
+            message["runToken"] = token
+        answer: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+        self._waiting[number] = answer
+        try:
+            self._send({"type": "hook-execution-request", **message})
+            return await answer
+        except asyncio.CancelledError:
+            self._given_up.append(number)
+            try:
+                self._send({"type": "hook-cancel", "correlationId": number})
+            except HookError:
+                pass  # The server is gone, and its hooks with it.
+            raise
+        finally:
+            del self._waiting[number]
+
+    def answered(self, message: dict[str, Any]) -> None:
+        """A response. Raises HookProtocolError for one that nothing waits for."""
+        number = text_of(message, "correlationId")
+        answer = self._waiting.get(number)
+        if answer is not None and not answer.done():
+            answer.set_result(message)
+        elif answer is None and number in self._given_up:
+            self._given_up.remove(number)
+        else:
+            raise HookProtocolError(f"a response came that nothing waits for: {_said(message)}")
+
+    def broken(self, line: bytes, problem: str) -> None:
+        """A line came that is no message. The request that it names gets it for its answer.
+
+        Where it names none, it may have been the answer of any of them: those get their time.
+        """
+        error = HookProtocolError(f"the server sent a line that is no message: {problem}")
+        for found in reversed(_ID.findall(line)):
+            try:
+                answer = self._waiting.get(json.loads(found))
+            except ValueError:
+                continue
+            if answer is not None and not answer.done():
+                answer.set_exception(error)
+                return
+        in_doubt = list(self._waiting.values())
+        if not in_doubt:
+            return
+
+        def give_up() -> None:
+            self._doubts.discard(timer)
+            for answer in in_doubt:
+                if not answer.done():
+                    answer.set_exception(error)
+
+        timer = asyncio.get_running_loop().call_later(self.doubt_seconds, give_up)
+        self._doubts.add(timer)
+
+    def lost(self, error: HookConnectionError) -> None:
+        """The connection is gone: no response comes any more."""
+        for timer in self._doubts:
+            timer.cancel()
+        self._doubts.clear()
+        self._given_up.clear()
+        for answer in self._waiting.values():
+            if not answer.done():
+                answer.set_exception(error)
+
+
+def _said(message: dict[str, Any]) -> str:
+    error = message.get("error")
+    return str(error.get("message"))[:300] if isinstance(error, dict) else "it is no error"

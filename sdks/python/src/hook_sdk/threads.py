@@ -1,0 +1,110 @@
+"""Threads for handlers that are plain functions, so that they do not hold up the event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import collections
+import contextvars
+import threading
+from collections.abc import Callable
+
+from .errors import HookError
+
+
+class Threads:
+    """A bounded number of threads, which do not keep the program from ending.
+
+    `concurrent.futures` would wait at the program's end for a handler that never returns.
+    """
+
+    def __init__(self, limit: int) -> None:
+        """`limit`: how many run at once; further ones wait for their turn."""
+        self._limit = limit
+        self._lock = threading.Condition()
+        self._waiting: collections.deque[Callable[[], None]] = collections.deque()
+        self._count = self._idle = 0
+        self._abandoned = 0
+        self._closed = False
+
+    async def run(self, function: Callable[[], object]) -> object:
+        """Runs a function on a thread, with the context of the task that calls.
+
+        Cancelled, it leaves the function alone, whose result is dropped. Raises HookError where
+        all threads are in functions that were left so.
+        """
+        loop = asyncio.get_running_loop()
+        context = contextvars.copy_context()
+        result: asyncio.Future[object] = loop.create_future()
+        begun = left = finished = False
+
+        def settle(value: object, error: BaseException | None) -> None:
+            if result.done():
+                return
+            if error is None:
+                result.set_result(value)
+            else:
+                # A future takes no StopIteration.
+                is_stop = isinstance(error, StopIteration)
+                result.set_exception(HookError("StopIteration") if is_stop else error)
+
+        def work() -> None:
+            nonlocal begun, finished
+            with self._lock:
+                if left:
+                    return
+                begun = True
+            value: object = None
+            error: BaseException | None = None
+            try:
+                value = context.run(function)
+            except BaseException as raised:
+                error = raised
+            with self._lock:
+                finished = True
+                if left:
+                    self._abandoned -= 1
+                    return
+            try:
+                loop.call_soon_threadsafe(settle, value, error)
+            except RuntimeError:
+                pass  # The loop is closed: nobody waits.
+
+        self._start(work)
+        try:
+            return await result
+        finally:
+            with self._lock:
+                if not result.done() or result.cancelled():
+                    left = True
+                    if begun and not finished:
+                        self._abandoned += 1
+
+    def close(self) -> None:
+        """Lets idle threads end; those at work end when their function returns."""
+        with self._lock:
+            self._closed = True
+            self._waiting.clear()
+            self._lock.notify_all()
+
+    def _start(self, work: Callable[[], None]) -> None:
+        with self._lock:
+            if self._abandoned >= self._limit:
+                raise HookError(f"all {self._limit} threads are in handlers that did not return")
+            self._waiting.append(work)
+            if self._idle >= len(self._waiting) or self._count >= self._limit:
+                self._lock.notify()
+                return
+            self._count += 1
+        threading.Thread(target=self._serve, name="hook-handler", daemon=True).start()
+
+    def _serve(self) -> None:
+        while True:
+            with self._lock:
+                self._idle += 1
+                self._lock.wait_for(lambda: self._waiting or self._closed)
+                self._idle -= 1
+                if not self._waiting:
+                    self._count -= 1
+                    return
+                work = self._waiting.popleft()
+            work()

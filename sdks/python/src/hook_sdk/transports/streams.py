@@ -1,0 +1,136 @@
+"""Lines over a socket, or over the pipes of a server that this client has started."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from ..errors import HookConnectionError, HookProtocolError
+from ..lines import MAX_READ, decode, encode
+from ..waiting import within
+from . import BadLine
+
+_CHUNK = 1 << 16
+_KEPT = 1 << 12
+"""How much is kept of either end of a line that is too long."""
+
+_ENDING_SECONDS = 10.0
+"""How long a server that this client has started may take to end."""
+
+
+class LineReader:
+    """Splits what is read into lines, whatever their length."""
+
+    def __init__(self, reader: asyncio.StreamReader) -> None:
+        self._reader = reader
+        self._buffer = bytearray()
+        self._searched = 0
+
+    async def line(self) -> bytes:
+        """The next line, with its end. Raises EOFError at the end, BadLine for too long a one."""
+        begin = b""
+        while True:
+            end = self._buffer.find(b"\n", self._searched)
+            if end >= 0:
+                line = bytes(self._buffer[: end + 1])
+                del self._buffer[: end + 1]
+                self._searched = 0
+                if begin:
+                    raise BadLine("a line is too long", begin + line[-_KEPT:])
+                return line
+            if len(self._buffer) > MAX_READ:
+                begin = begin or bytes(self._buffer[:_KEPT])
+                del self._buffer[:-_KEPT]
+            self._searched = len(self._buffer)
+            chunk = await self._reader.read(_CHUNK)
+            if not chunk:
+                raise EOFError
+            self._buffer += chunk
+
+
+class StreamTransport:
+    """One connection over a pair of streams."""
+
+    def __init__(
+        self,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        child: asyncio.subprocess.Process | None = None,
+    ) -> None:
+        self._lines = LineReader(reader)
+        self._writer = writer
+        self._child = child
+        self._over = False
+
+    def post(self, message: dict[str, Any]) -> None:
+        line = encode(message)
+        if self._over or self._writer.is_closing():
+            raise HookConnectionError("the connection to the hook server is over")
+        self._writer.write(line)
+
+    async def drain(self) -> None:
+        try:
+            await self._writer.drain()
+        except (OSError, RuntimeError) as error:
+            raise HookConnectionError(f"the hook server is gone: {error}") from error
+
+    async def receive(self) -> dict[str, Any]:
+        try:
+            line = await self._lines.line()
+        except EOFError:
+            raise HookConnectionError("the hook server ended the connection") from None
+        except OSError as error:
+            raise HookConnectionError(f"the hook server is gone: {error}") from error
+        try:
+            return decode(line)
+        except HookProtocolError as error:
+            raise BadLine(str(error), line[:_KEPT] + line[_KEPT:][-_KEPT:]) from None
+
+    async def close(self) -> None:
+        self._over = True
+        self._writer.close()
+        with contextlib.suppress(OSError, asyncio.TimeoutError):
+            await within(_ENDING_SECONDS, self._writer.wait_closed())
+        if self._child is not None:
+            await _end(self._child)
+
+
+async def _end(child: asyncio.subprocess.Process) -> None:
+    """Its input has ended, so it ends by itself; else it is made to."""
+    for stop in (None, child.terminate, child.kill):
+        with contextlib.suppress(ProcessLookupError):
+            if stop is not None:
+                stop()
+        try:
+            await within(_ENDING_SECONDS, child.wait())
+            return
+        except asyncio.TimeoutError:
+            continue
+
+
+async def connect_socket(path: str | os.PathLike[str]) -> StreamTransport:
+    """Connects to a server that listens. Raises HookConnectionError where none does."""
+    try:
+        reader, writer = await asyncio.open_unix_connection(os.fspath(path))
+    except (OSError, ValueError) as error:
+        raise HookConnectionError(
+            f"there is no hook server at {os.fspath(path)}: {error}"
+        ) from error
+    return StreamTransport(reader, writer)
+
+
+async def start_child(command: Sequence[str]) -> StreamTransport:
+    """Starts a server, which ends with the connection. Raises HookConnectionError."""
+    pipe = asyncio.subprocess.PIPE
+    try:
+        # In a group of its own, so that Ctrl-C reaches it through this program alone.
+        child = await asyncio.create_subprocess_exec(
+            *command, stdin=pipe, stdout=pipe, start_new_session=True
+        )
+    except (OSError, ValueError) as error:
+        raise HookConnectionError(f"the hook server cannot be started: {error}") from error
+    assert child.stdin is not None and child.stdout is not None
+    return StreamTransport(child.stdout, child.stdin, child)

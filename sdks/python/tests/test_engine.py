@@ -1,0 +1,377 @@
+"""Against the real engine: HOOK_BINARY names it. What it cannot do yet is skipped, and said."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import json
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scripted import run_async
+from test_examples import EXAMPLES
+
+from hook_sdk import (
+    A3sClient,
+    HookConnectionError,
+    HookResponse,
+    Outcome,
+    RegistrationError,
+    RequestFailed,
+)
+
+BINARY = os.environ.get("HOOK_BINARY", "")
+pytestmark = pytest.mark.skipif(
+    not BINARY, reason="SKIPPED the real engine: HOOK_BINARY names no binary"
+)
+
+SHELL = "run_shell_command"
+
+
+def tool(command: str, name: str = SHELL) -> dict[str, Any]:
+    return {"tool_name": name, "tool_input": {"command": command}}
+
+
+def settings(folder: Path, hooks: dict[str, Any]) -> Path:
+    path = folder / "settings.json"
+    path.write_text(json.dumps({"hooks": hooks}))
+    return path
+
+
+@pytest.fixture(autouse=True)
+def private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No settings, and no server, of who runs the tests."""
+    for name in list(os.environ):
+        if name.startswith("HOOK_"):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def child(folder: Path, hooks: dict[str, Any], **options: Any) -> A3sClient:
+    """A client with a server of its own."""
+    path = settings(folder, hooks)
+    command = [BINARY, "serve", "--stdio", "--project", str(folder), "--settings", str(path)]
+    return A3sClient(command=command, **options)
+
+
+@asynccontextmanager
+async def listening(folder: Path, hooks: dict[str, Any]) -> AsyncIterator[Path]:
+    """A server for many clients; its socket."""
+    socket, path = folder / "s", settings(folder, hooks)
+    server = await asyncio.create_subprocess_exec(
+        *(BINARY, "serve", "--socket", str(socket), "--project", str(folder)),
+        *("--settings", str(path)),
+        stderr=asyncio.subprocess.PIPE,
+    )
+    assert server.stderr is not None
+    try:
+        while line := await server.stderr.readline():
+            if b"listening on" in line:
+                break
+        yield socket
+    finally:
+        server.terminate()
+        await server.communicate()
+
+
+async def takes_registrations(client: A3sClient) -> None:
+    """Skips the test where the engine is of before."""
+    try:
+        await client.list_hooks()
+    except RegistrationError as error:
+        if error.code == "unsupported":
+            pytest.skip("SKIPPED: this engine takes no registrations over the wire yet")
+        raise
+
+
+@run_async
+async def test_asking_a_server_of_its_own(tmp_path: Path) -> None:
+    guard = {"type": "command", "command": "echo no >&2; exit 2", "name": "guard"}
+    hooks = {"BeforeTool": [{"matcher": SHELL, "hooks": [guard]}]}
+    async with child(tmp_path, hooks) as client:
+        told: list[str] = []
+        await client.subscribe(lambda message: told.append(message["type"]))
+        outcome = await client.fire("BeforeTool", tool("ls"))
+        assert (outcome.decision, outcome.reason, outcome.proceeds) == ("block", "no", False)
+        assert told == ["hook-started", "hook-finished"]
+        outcome = await client.fire("BeforeTool", tool("ls", "read_file"))
+        assert outcome.proceeds
+        with pytest.raises(RequestFailed, match="unsupported_event"):
+            await client.fire("BeforeTol", {})
+        (tmp_path / "settings.json").write_text("{}")
+        assert (await client.reload())["success"] is True
+        assert (await client.fire("BeforeTool", tool("ls"))).proceeds
+
+
+@run_async
+async def test_a_request_is_cancelled_and_its_hook_ends(tmp_path: Path) -> None:
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    waits = {"type": "command", "command": f"cat {fifo}"}
+    async with child(tmp_path, {"SessionEnd": [{"hooks": [waits]}]}) as client:
+        started = asyncio.Event()
+        await client.subscribe(lambda _: started.set())
+        ended = {"reason": "exit"}
+        firing = asyncio.ensure_future(client.fire("SessionEnd", ended, correlation_id="c"))
+        await started.wait()
+        await client.cancel("c")
+        with pytest.raises(RequestFailed, match="cancelled"):
+            await firing
+
+
+@run_async
+async def test_a_worker_guards(tmp_path: Path) -> None:
+    command = f"{shlex.quote(sys.executable)} {shlex.quote(str(EXAMPLES / 'worker-guard.py'))}"
+    entry = {"type": "worker", "command": command, "failBehavior": "block", "name": "guard"}
+    hooks = {"BeforeTool": [{"matcher": SHELL, "hooks": [entry]}]}
+    async with child(tmp_path, hooks) as client:
+        first = await client.fire("BeforeTool", tool("sudo ls"))
+        if first.decision == "proceed":
+            pytest.skip("SKIPPED: this engine has no workers yet")
+        assert (first.decision, first.reason) == ("block", "not as root"), first
+        outcome = await client.fire("BeforeTool", tool("ls"))
+        assert outcome.proceeds and outcome.warnings == []
+        # A handler that raises fails its hook, which blocks.
+        broken = await client.fire("BeforeTool", {"tool_name": SHELL, "tool_input": {}})
+        assert broken.decision == "block" and "KeyError: 'command'" in broken.warnings[0]
+        asked = [client.fire("BeforeTool", tool(f"sudo {number}")) for number in range(200)]
+        for outcome in await asyncio.gather(*asked):
+            assert (outcome.decision, outcome.reason) == ("block", "not as root")
+
+
+@run_async
+async def test_the_whole_life_of_a_registered_hook(tmp_path: Path) -> None:
+    async with listening(tmp_path, {}) as socket:
+        async with A3sClient(socket=socket) as client, A3sClient(socket=socket) as asker:
+            await takes_registrations(client)
+
+            @client.hook("PreToolUse", matcher={"tool": "Bash"}, config={"priority": 10})
+            async def guard(event: Any) -> HookResponse:
+                command = event.args.get("command", "")
+                if command == "retry":
+                    return HookResponse.retry(0)
+                if "rm -rf /" in command:
+                    return HookResponse.block("Dangerous command blocked")
+                return HookResponse.continue_with({"args": {"command": f"nice {command}"}})
+
+            await client.ready("h-1")
+            outcome = await asker.fire("BeforeTool", tool("rm -rf /"))
+            assert (outcome.decision, outcome.reason) == ("block", "Dangerous command blocked")
+            outcome = await asker.fire("BeforeTool", tool("ls"))
+            assert outcome.proceeds and outcome.modified.tool_input == {"command": "nice ls"}
+            assert (await asker.fire("BeforeTool", tool("x", "read_file"))).get("modified") is None
+            hooks = await asker.list_hooks()
+            assert [(it.event, it.vocabulary, it.own) for it in hooks] == [
+                ("PreToolUse", "a3s", False)
+            ]
+            assert await client.unregister_hook("h-1")
+            assert (await asker.fire("BeforeTool", tool("rm -rf /"))).proceeds
+            with pytest.raises(RegistrationError):
+                await client.ready(client.register_hook("NoSuchEvent", guard))
+
+
+@run_async
+async def test_a_handler_asks_the_host_of_the_request(tmp_path: Path) -> None:
+    async with listening(tmp_path, {}) as socket:
+        asked: list[dict[str, Any]] = []
+
+        def confirm(params: dict[str, Any]) -> bool:
+            asked.append(params)
+            return False
+
+        services = {"ui.confirm": confirm}
+        client = A3sClient(socket=socket)
+        asker = A3sClient(socket=socket, host_services=services)
+        async with client, asker:
+            await takes_registrations(client)
+
+            @client.hook("PreToolUse")
+            async def ask(event: Any) -> HookResponse:
+                question = {"title": "?", "message": event.tool}
+                if await client.host_call("ui.confirm", question):
+                    return HookResponse.continue_()
+                return HookResponse.block("the user said no")
+
+            await client.ready("h-1")
+            outcome = await asker.fire("BeforeTool", tool("ls"))
+            assert outcome.reason == "the user said no" and len(asked) == 1
+
+
+async def until_blocked(client: A3sClient, told: dict[str, Any]) -> Outcome:
+    """What an example answers, as soon as it is registered."""
+    while not await client.list_hooks():  # noqa: ASYNC110
+        await asyncio.sleep(0)
+    return await client.fire("BeforeTool", told)
+
+
+@pytest.mark.parametrize(
+    ("example", "told", "decision"),
+    [
+        ("security-policy", tool("mkfs.ext4 /dev/sda"), "block"),
+        ("fail-closed", tool("sudo ls"), "block"),
+        (
+            "env-guard",
+            {
+                "tool_name": "write_file",
+                "tool_input": {"file_path": "/x/a.env", "content": "API_KEY=1"},
+            },
+            "block",
+        ),
+        ("bash-timeout", tool("ls"), "proceed"),
+    ],
+)
+@run_async
+async def test_examples_guard_a_real_server(
+    tmp_path: Path, example: str, told: dict[str, Any], decision: str
+) -> None:
+    async with listening(tmp_path, {}) as socket, A3sClient(socket=socket) as asker:
+        await takes_registrations(asker)
+        program = await asyncio.create_subprocess_exec(
+            *(sys.executable, str(EXAMPLES / f"{example}.py")),
+            env={**os.environ, "HOOK_SOCKET": str(socket)},
+        )
+        try:
+            outcome = await until_blocked(asker, told)
+            assert outcome.decision == decision, outcome
+        finally:
+            program.terminate()
+            await program.wait()
+        # It has taken its hook back, so that the server does not wait for it.
+        assert await asker.list_hooks() == []
+
+
+class Cable:
+    """A connection to a server that can be cut."""
+
+    def __init__(self, server: Path, path: Path) -> None:
+        self.server, self.path = server, path
+        self._writers: list[asyncio.StreamWriter] = []
+        self._tasks: list[asyncio.Task[None]] = []
+
+    async def __aenter__(self) -> Cable:
+        self._listening = await asyncio.start_unix_server(self._join, self.path)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._listening.close()
+        self.cut()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def cut(self) -> None:
+        for writer in self._writers:
+            writer.close()
+        self._writers.clear()
+
+    async def _join(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        to_server = await asyncio.open_unix_connection(self.server)
+        self._writers += [writer, to_server[1]]
+
+        async def carry(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
+            while chunk := await source.read(1 << 16):
+                sink.write(chunk)
+            sink.close()
+
+        for source, sink in ((reader, to_server[1]), (to_server[0], writer)):
+            self._tasks.append(asyncio.ensure_future(carry(source, sink)))
+
+
+@run_async
+async def test_a_cut_connection_gets_its_hooks_and_its_waiting_call_back(tmp_path: Path) -> None:
+    async with listening(tmp_path, {}) as socket, Cable(socket, tmp_path / "c") as cable:
+        problems: list[str] = []
+        client = A3sClient(socket=cable.path, on_problem=problems.append)
+        async with client, A3sClient(socket=socket) as asker:
+            await takes_registrations(asker)
+            called, go_on, runs = asyncio.Event(), asyncio.Event(), 0
+
+            @client.hook("PreToolUse", config={"fail_behavior": "block", "timeout": 15000})
+            async def slow(event: Any) -> HookResponse:
+                nonlocal runs
+                runs += 1
+                called.set()
+                await go_on.wait()
+                return HookResponse.block(f"run {runs}")
+
+            await client.ready("h-1")
+            firing = asyncio.ensure_future(asker.fire("BeforeTool", tool("ls")))
+            await called.wait()
+            cable.cut()
+            go_on.set()
+            # The same call, the same run.
+            assert (await firing).reason == "run 1"
+            await client.ready("h-1")
+            assert (await asker.fire("BeforeTool", tool("ls"))).reason == "run 2"
+            assert [hook.hook_id for hook in await asker.list_hooks()] == ["h-1"]
+            assert len(problems) == 1, problems
+
+
+@run_async
+async def test_a_worker_that_declares_its_own_hooks(tmp_path: Path) -> None:
+    command = f"{shlex.quote(sys.executable)} {shlex.quote(str(EXAMPLES / 'worker-guard.py'))}"
+    entry = {"type": "worker", "command": command, "start": "eager"}
+    async with child(tmp_path, {"*": [{"hooks": [entry]}]}) as client:
+        first = await client.fire("BeforeTool", tool("sudo ls"))
+        if first.decision == "proceed":
+            pytest.skip("SKIPPED: this engine has no workers with hooks of their own yet")
+        assert first.reason == "not as root"
+        assert (await client.fire("BeforeTool", tool("sudo ls", "read_file"))).proceeds
+
+
+def has_grpc() -> bool:
+    """Whether this build of the engine has gRPC, and this Python, too."""
+    if importlib.util.find_spec("grpc") is None or not BINARY:
+        return False
+    shown = subprocess.run([BINARY, "serve", "--help"], capture_output=True, text=True)
+    if "--grpc" not in shown.stdout:
+        return False
+    tried = [BINARY, "serve", "--grpc", "unix:/dev/null/no"]
+    said = subprocess.run(tried, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    return "remote" not in said.stderr
+
+
+@run_async
+async def test_grpc_over_a_unix_socket(tmp_path: Path) -> None:
+    if not has_grpc():
+        pytest.skip("SKIPPED: this engine was built without gRPC, or grpcio is not installed")
+    target = f"unix:{tmp_path}/g"
+    server = await asyncio.create_subprocess_exec(
+        *(BINARY, "serve", "--grpc", target, "--project", str(tmp_path)),
+        *("--settings", str(settings(tmp_path, {}))),
+    )
+    client = A3sClient(transport="grpc", target=target, on_problem=lambda _: None)
+    asker = A3sClient(transport="grpc", target=target, on_problem=lambda _: None)
+    try:
+        async with client, asker:
+            # Until it listens.
+            while server.returncode is None:
+                try:
+                    await asker.connect()
+                    break
+                except HookConnectionError:
+                    continue
+
+            @client.hook("PreToolUse", {"tool": "Bash"}, {"fail_behavior": "block"})
+            async def guard(event: Any) -> HookResponse:
+                command = event.args.command
+                if command.startswith("sudo"):
+                    return HookResponse.block("not as root")
+                return HookResponse.continue_with({"args": {"command": f"nice {command}"}})
+
+            await client.ready("h-1")
+            assert (await asker.fire("BeforeTool", tool("sudo ls"))).reason == "not as root"
+            outcome = await asker.fire("BeforeTool", tool("ls"))
+            assert outcome.modified.tool_input == {"command": "nice ls"}
+            assert (await asker.fire("BeforeTool", tool("x", "read_file"))).proceeds
+            assert [hook.own for hook in await client.list_hooks()] == [True]
+    finally:
+        server.terminate()
+        await server.wait()

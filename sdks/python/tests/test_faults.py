@@ -1,0 +1,297 @@
+"""Servers that misbehave, lines that are none, connections that are lost."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scripted import run_async, scripted
+
+from hook_sdk import (
+    A3sClient,
+    HookConnectionError,
+    HookProtocolError,
+    HookResponse,
+    ValueNotSendable,
+)
+
+TOLD = {"tool": "Bash", "args": {}}
+
+
+def response(number: str, **more: Any) -> dict[str, Any]:
+    base = {"type": "hook-execution-response", "correlationId": number, "success": True}
+    return {**base, "processed": {"decision": "block"}, **more}
+
+
+BAD_LINES = [
+    b"Segmentation fault\n",
+    b"\n",
+    b"[1, 2]\n",
+    b'{"no": "type"}\n',
+    b'{"type": 7}\n',
+    b'{"type": "hook-answer", "x": NaN}\n',
+    b"\xff\xfe\n",
+    b"[" * 200_000 + b"]" * 200_000 + b"\n",
+    b'{"type": "hook-call"}\n',
+    b'{"type": "hook-call", "callId": 7}\n',
+    b'{"type": "hook-call-cancelled"}\n',
+    b'{"type": "hook-host-result"}\n',
+    b'{"type": "hook-execution-response", "correlationId": ["py-1"]}\n',
+    b'{"type": "hook-execution-response", "correlationId": "nobody"}\n',
+    b'{"type": "hook-hooks"}\n',
+    b'{"type": "hook-unregistered", "hookId": "nobody"}\n',
+    b'{"type": "hook-error"}\n',
+    b'{"type": "hook-error", "request": "hook-register", "hookId": "nobody", "error": 1}\n',
+    b'{"type": "of a later version"}\n',
+]
+
+
+@pytest.mark.parametrize("line", BAD_LINES, ids=lambda line: line[:40].decode("latin1"))
+@run_async
+async def test_a_bad_line_ends_nothing_but_itself(line: bytes) -> None:
+    async with scripted() as (client, server, problems):
+        client.register_hook("PreToolUse", lambda _: HookResponse.skip())
+        peer = await server.peer()
+        await peer.registers()
+        firing = asyncio.ensure_future(client.fire("BeforeTool", {}))
+        asked = await peer.hear("hook-execution-request")
+        peer.say_bytes(line)
+        peer.call("h-1", "PreToolUse", TOLD)
+        assert (await peer.hear("hook-answer"))["action"] == "skip"
+        peer.say(response(asked["correlationId"]))
+        assert (await firing).decision == "block"
+        is_silent = b"later version" in line or b"unregistered" in line
+        assert len(problems) == (0 if is_silent else 1), problems
+
+
+@run_async
+async def test_a_broken_answer_is_the_answer_of_the_request_that_it_names() -> None:
+    async with scripted() as (client, server, _):
+        firing = asyncio.ensure_future(client.fire("BeforeTool", {}))
+        other = asyncio.ensure_future(client.fire("BeforeTool", {}))
+        peer = await server.peer()
+        first = await peer.hear("hook-execution-request")
+        second = await peer.hear("hook-execution-request")
+        peer.say_bytes(json.dumps(response(first["correlationId"]))[:-1].encode() + b",NaN}\n")
+        with pytest.raises(HookProtocolError):
+            await firing
+        peer.say(response(second["correlationId"]))
+        assert (await other).decision == "block"
+
+
+@run_async
+async def test_a_line_that_may_have_been_an_answer_is_not_waited_for_without_end() -> None:
+    async with scripted() as (client, server, _):
+        client._session.requests.doubt_seconds = 0.0
+        firing = asyncio.ensure_future(client.fire("BeforeTool", {}))
+        peer = await server.peer()
+        await peer.hear("hook-execution-request")
+        peer.say_bytes(b"Segmentation fault\n")
+        with pytest.raises(HookProtocolError, match="no message"):
+            await firing
+
+
+@run_async
+async def test_a_line_that_is_too_long_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    from hook_sdk.transports import streams
+
+    monkeypatch.setattr(streams, "MAX_READ", 1 << 18)
+    async with scripted() as (client, server, problems):
+        firing = asyncio.ensure_future(client.fire("BeforeTool", {}))
+        peer = await server.peer()
+        asked = await peer.hear("hook-execution-request")
+        peer.say_bytes(b"x" * (1 << 20) + b"\n")
+        peer.say(response(asked["correlationId"]))
+        assert (await firing).decision == "block"
+        assert "too long" in problems[0]
+
+
+@pytest.mark.parametrize(
+    "value", [float("nan"), float("inf"), "x" * (4 << 20), b"bytes", {1: 2}, object()]
+)
+@run_async
+async def test_what_cannot_be_sent_is_raised_at_once(value: Any) -> None:
+    # Also where there is no server to ask.
+    client = A3sClient(socket="/no/such/socket")
+    for _ in range(2):
+        with pytest.raises(ValueNotSendable):
+            await client.fire("BeforeTool", {"x": value})
+    async with scripted() as (connected, server, _):
+        connecting = asyncio.ensure_future(connected.connect())
+        peer = await server.peer()
+        await connecting
+        with pytest.raises(ValueNotSendable):
+            await connected.fire("BeforeTool", {"x": value})
+        firing = asyncio.ensure_future(connected.fire("BeforeTool", {"x": "\ud800 \u2028"}))
+        asked = await peer.hear("hook-execution-request")
+        assert asked["input"] == {"x": "\ud800 \u2028"}
+        peer.say(response(asked["correlationId"]))
+        await firing
+
+
+@run_async
+async def test_no_server_is_an_error_and_not_a_wait() -> None:
+    problems: list[str] = []
+    async with A3sClient(socket="/no/such/socket", on_problem=problems.append) as client:
+        hook_id = client.register_hook("PreToolUse", print)
+        for asking in (client.fire("SessionEnd", {}), client.ready(hook_id), client.list_hooks()):
+            with pytest.raises(HookConnectionError, match="/no/such/socket"):
+                await asking
+        assert len(problems) == 1  # The same is said once.
+
+
+@pytest.mark.parametrize(
+    ("greeting", "said"),
+    [
+        (b"Welcome!\n", "no hook server"),
+        (b'{"type":"hello"}\n', "no hook server"),
+        (b'{"type":"hook-hello","protocol":2}\n', "protocol 2, this is 1"),
+        (b'{"type":"hook-refused","message":"64 clients"}\n', "64 clients"),
+        (b"", "ended the connection"),
+    ],
+)
+@run_async
+async def test_what_greets_wrongly_is_not_talked_to(greeting: bytes, said: str) -> None:
+    async with scripted() as (client, server, _):
+        firing = asyncio.ensure_future(client.fire("SessionEnd", {}))
+        peer = await server.raw_peer()
+        peer.say_bytes(greeting)
+        peer.close()
+        with pytest.raises((HookConnectionError, HookProtocolError), match=said):
+            await firing
+
+
+@run_async
+async def test_a_lost_connection_ends_requests_and_registers_again_with_a_new_server() -> None:
+    async with scripted() as (client, server, _):
+        cancelled = asyncio.Event()
+
+        async def handler(_: object) -> None:
+            try:
+                await asyncio.Event().wait()
+            finally:
+                cancelled.set()
+
+        client.register_hook("PreToolUse", handler)
+        firing = asyncio.ensure_future(client.fire("BeforeTool", {}))
+        peer = await server.peer("one")
+        await peer.registers()
+        await peer.hear("hook-execution-request")
+        peer.call("h-1", "PreToolUse", TOLD)
+        peer.close()
+        with pytest.raises(HookConnectionError):
+            await firing
+        peer = await server.peer("two")
+        assert peer.hello["clientToken"] == "one"
+        # This server knows nothing of it: its calls are nobody's.
+        error = {"code": "unknown_token", "message": "no client has this token"}
+        peer.say({"type": "hook-error", "request": "hook-hello", "error": error})
+        assert (await peer.registers())["hookId"] == "h-1"
+        await cancelled.wait()
+        await client.ready("h-1")
+        peer.close()
+        assert (await server.peer("three")).hello["clientToken"] == "two"
+
+
+@run_async
+async def test_within_the_grace_hooks_and_waiting_calls_come_back() -> None:
+    async with scripted() as (client, server, _):
+        go_on = asyncio.Event()
+        runs = 0
+
+        async def handler(_: object) -> HookResponse:
+            nonlocal runs
+            runs += 1
+            await go_on.wait()
+            return HookResponse.block("late, but here")
+
+        client.register_hook("PreToolUse", handler)
+        taken_back = client.register_hook("PreToolUse", print)
+        peer = await server.peer("one")
+        for _ in range(2):
+            await peer.registers()
+        peer.call("h-1", "PreToolUse", TOLD, "7")
+        await client.ready(taken_back)
+        peer.close()
+        peer = await server.peer("two")
+        assert peer.hello["clientToken"] == "one"
+        # What was answered, and what was taken back, meanwhile.
+        go_on.set()
+        assert await client.unregister_hook(taken_back)
+        peer.call("h-1", "PreToolUse", TOLD, "7")
+        ids = ["h-1", taken_back]
+        peer.say({"type": "hook-resumed", "clientToken": "one", "hookIds": ids})
+        heard = [await peer.hear(), await peer.hear()]
+        types = {message["type"]: message for message in heard}
+        assert types["hook-answer"]["reason"] == "late, but here"
+        assert types["hook-unregister"]["hookId"] == taken_back
+        await client.ready("h-1")
+        assert runs == 1
+        # The token goes on to be that of before.
+        peer.close()
+        assert (await server.peer("three")).hello["clientToken"] == "one"
+
+
+@run_async
+async def test_a_server_that_ends_still_gets_its_answers() -> None:
+    async with scripted() as (client, server, _):
+        client.register_hook("PreToolUse", lambda _: HookResponse.skip())
+        peer = await server.peer()
+        await peer.registers()
+        peer.say({"type": "hook-close", "reason": "shutdown"})
+        peer.call("h-1", "PreToolUse", TOLD)
+        assert (await peer.hear("hook-answer"))["action"] == "skip"
+
+
+@run_async
+async def test_a_server_that_comes_later_is_found() -> None:
+    async with scripted() as (client, server, problems):
+        server.stop()
+        hook_id = client.register_hook("PreToolUse", print)
+        with pytest.raises(HookConnectionError):
+            await client.ready(hook_id)
+        await server.start()
+        ready = asyncio.ensure_future(client.ready(hook_id))
+        peer = await server.peer()
+        await peer.registers()
+        await ready
+        assert len(problems) == 1
+
+
+@run_async
+async def test_a_server_is_started_where_there_is_none(tmp_path: Path) -> None:
+    server = tmp_path / "hook"
+    server.write_text(
+        f"#!{sys.executable}\n"
+        "import json, sys\n"
+        "print(json.dumps({'type': 'hook-hello', 'protocol': 1, 'argv': sys.argv}), flush=True)\n"
+        "for line in sys.stdin:\n"
+        "    asked = json.loads(line)\n"
+        "    print(json.dumps({'type': 'hook-execution-response', 'processed':\n"
+        "        {'decision': 'proceed'}, 'warnings': sys.argv[1:],\n"
+        "        'correlationId': asked['correlationId']}), flush=True)\n"
+    )
+    server.chmod(0o755)
+    environment = {"PATH": str(tmp_path), "XDG_RUNTIME_DIR": str(tmp_path)}
+    old = dict(os.environ)
+    os.environ.clear()
+    os.environ.update(environment)
+    try:
+        async with A3sClient(project=tmp_path) as client:
+            outcome = await client.fire("SessionEnd", {"reason": "exit"})
+            assert outcome.warnings == ["serve", "--stdio", "--project", str(tmp_path)]
+        (tmp_path / "hook").unlink()
+        async with A3sClient(project=tmp_path, on_problem=lambda _: None) as client:
+            with pytest.raises(HookConnectionError, match="no `hook` in the path"):
+                await client.fire("SessionEnd", {})
+        command = [sys.executable, "-c", "raise SystemExit(7)"]
+        async with A3sClient(command=command, on_problem=lambda _: None) as client:
+            with pytest.raises(HookConnectionError):
+                await client.fire("SessionEnd", {})
+    finally:
+        os.environ.update(old)
