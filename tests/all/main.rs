@@ -31,8 +31,9 @@ mod registration;
 mod requirements;
 mod robustness;
 #[cfg(unix)]
-mod sdk_typescript;
 mod sdk_python;
+#[cfg(unix)]
+mod sdk_typescript;
 mod serve;
 #[cfg(unix)]
 mod serve_socket;

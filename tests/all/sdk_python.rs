@@ -11,7 +11,6 @@ const NEEDS: [&str; 5] =
     ["hatchling", "pytest>=8", "mypy>=1.10", "grpcio>=1.63", "protobuf>=5.26,<8"];
 
 #[test]
-#[expect(clippy::print_stderr, reason = "what is skipped is said")]
 fn the_python_sdk_passes_its_own_tests() {
     let python = match environment() {
         Ok(python) => python,
