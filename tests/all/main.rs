@@ -40,3 +40,5 @@ mod triggers;
 mod warnings;
 #[cfg(unix)]
 mod wire_events;
+#[cfg(unix)]
+mod workers;
