@@ -45,3 +45,5 @@ mod triggers;
 mod warnings;
 #[cfg(unix)]
 mod wire_events;
+#[cfg(unix)]
+mod workers;

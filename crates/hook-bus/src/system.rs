@@ -353,11 +353,21 @@ impl HookSystem {
 
     /// As [`initialize`](Self::initialize), on the caller's own thread, which waits as long as the
     /// file system does. It spares a program that has nothing else to do the cost of a thread.
+    /// [Workers](Self::start_workers) are not started.
     ///
     /// # Errors
     /// As [`initialize`](Self::initialize).
     pub async fn initialize_here(&self) -> Result<(), InitializeError> {
         self.engine.initialize_here().await.map(drop).map_err(reason)
+    }
+
+    /// Starts the workers that settings want before their first call (`"start": "eager"`), where
+    /// [`initialize_here`](Self::initialize_here) has read the settings. One that cannot be started says
+    /// so in the log, and fails its first call.
+    pub fn start_workers(&self) {
+        if let Ok(engine) = self.ready() {
+            engine.pipeline.registry().start_workers();
+        }
     }
 
     /// Reads the settings again. Requests in flight stay with the old ones, what was switched at

@@ -526,6 +526,14 @@ fn problems() -> Vec<(String, Vec<(Rule, &'static str)>)> {
             vec![(Rule::UnknownType, "\"x\"")],
         ),
         (
+            tool("", r#""command":"true"},{"type":"worker","command":"true""#),
+            vec![(Rule::WorkerIsCommand, "\"true\"")],
+        ),
+        (
+            tool("", r#""command":"true"},{"type":"worker","command":"cat","idleTimeout":60"#),
+            vec![(Rule::TimeoutInSeconds, "60")],
+        ),
+        (
             tool("", r#""command":"true","async":true,"failBehavior":"block""#),
             vec![(Rule::AsyncGuard, "true")],
         ),

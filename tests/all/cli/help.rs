@@ -391,6 +391,12 @@ fn the_protocol_fits_a_narrow_terminal_and_names_every_event() {
           answer = {}
       print(json.dumps(answer))
 
+    A worker
+      A hook of type worker is started once and stays. It writes a line {"type":
+      "hook-worker"}; for each event it reads a line with type hook-call, callId,
+      eventName and input, and answers with a line: type hook-answer, the callId,
+      and as output what a hook writes. `hook init --worker python` writes one.
+
       Try it with `hook fire`. docs/protocol.md has every detail.
     ----- stderr -----
     "#);

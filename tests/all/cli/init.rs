@@ -189,6 +189,47 @@ fn the_starter_guard_refuses_what_it_cannot_read_and_reads_commands_of_any_form(
 }
 
 #[test]
+fn a_worker_works_at_once_in_either_language() {
+    for (language, script) in [("python", "guard.py"), ("typescript", "guard.mjs")] {
+        let project = Project::new();
+        let written = Hook::new(&project, &["init", "--worker", language, "--json"]).run();
+        let script = project.path().join(".hooks/hooks").join(script);
+        assert_eq!(
+            written.lines(),
+            [json!({"settings": project.path().join(".hooks/settings.json"), "script": script,
+                "hook": "guard", "trusted": true})],
+            "{written:?}"
+        );
+        assert!(fs::read_to_string(&script).unwrap().lines().count() <= 50);
+        let listed = Hook::new(&project, &["list", "--json"]).run();
+        assert_eq!((&*listed.stderr, &listed.lines()[0]["type"]), ("", &json!("worker")));
+        for (command, expected) in [
+            ("rm -rf /", "block"),
+            ("cd x && sudo rm x --recursive --force", "block"),
+            ("rm -f a; rm -r b", "proceed"),
+            ("rm -f a\\nrm -r b", "proceed"),
+            ("rm -r build", "proceed"),
+            ("git commit -m 'confirm -rf'", "proceed"),
+            ("echo \\u2028 é", "proceed"),
+        ] {
+            assert_eq!(decision(&project, command), expected, "{language}: {command}");
+        }
+        // What it cannot read it does not let pass.
+        let broken = r#"{"tool_input": null}"#;
+        let arguments = ["fire", "BeforeTool", "--tool=Bash", "--json", "--input", broken];
+        let finished = Hook::new(&project, &arguments).run();
+        assert_eq!(finished.lines()[0]["processed"]["decision"], "block", "{finished:?}");
+        assert_eq!(project.processes(), []);
+
+        let user = Project::new();
+        let written = Hook::new(&user, &["init", "--user", "--worker", language]).run();
+        assert_eq!(written.status, 0, "{written:?}");
+        assert_eq!(decision(&user, "rm -rf /"), "block");
+        assert_eq!(decision(&user, "ls"), "proceed");
+    }
+}
+
+#[test]
 fn what_is_there_is_never_overwritten() {
     let project = Project::new();
     project.write(".hooks/settings.json", "{}");

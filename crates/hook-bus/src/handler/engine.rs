@@ -311,6 +311,13 @@ impl Unbuilt {
     }
 }
 
+/// Starts the workers that are to be there before their first call.
+fn start_workers(built: &BuiltEngine) {
+    if let Ok(engine) = built {
+        engine.pipeline.registry().start_workers();
+    }
+}
+
 /// What registered hooks are given to; also where nothing is run, since its guards are known.
 fn target(built: &BuiltEngine) -> Option<Target> {
     let engine = match built {
@@ -521,6 +528,7 @@ impl EngineSlot {
             };
             if is_first {
                 slot.tell_replaced(None, &built);
+                start_workers(&built);
             }
             built
         });
@@ -530,7 +538,7 @@ impl EngineSlot {
         }
     }
 
-    /// As [`initialize`](Self::initialize), on the caller's own thread.
+    /// As [`initialize`](Self::initialize), on the caller's own thread, and without starting workers.
     pub(crate) async fn initialize_here(self: &Arc<Self>) -> BuiltEngine {
         let mut is_first = false;
         let build = async || {
@@ -570,6 +578,7 @@ impl EngineSlot {
                 *current = Arc::new(OnceCell::new_with(Some(rebuilt.clone())));
             });
             self.tell_replaced(before.as_ref().ok(), &rebuilt);
+            start_workers(&rebuilt);
         }
         rebuilt
     }

@@ -484,10 +484,10 @@ impl<'e> Door<'e> {
 
 /// Adds what the caller should know; allocates nothing where there is nothing to say.
 fn warn(engine: &Engine, response: &mut HookExecutionResponse) {
-    let notices = engine.pipeline.registry().notices(response.event);
-    response.processed.warn(notices.map(str::to_owned));
-    let lost = engine.pipeline.registry().lost_registrations(response.event);
-    response.processed.warn(lost);
+    let registry = engine.pipeline.registry();
+    response.processed.warn(registry.notices(response.event).map(str::to_owned));
+    response.processed.warn(registry.broken_workers(response.event));
+    response.processed.warn(registry.lost_registrations(response.event));
     let hooks = response.hooks.iter();
     response.processed.warn(hooks.flat_map(HookExecutionResult::caller_warnings));
 }

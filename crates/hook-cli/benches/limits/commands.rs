@@ -29,7 +29,7 @@ pub(crate) fn measure(request: &Request) {
     }
 }
 
-fn before_tool() -> RequestInput {
+pub(crate) fn before_tool() -> RequestInput {
     BeforeToolInput::new(ToolName::new("write_file").unwrap(), arguments()).into()
 }
 
@@ -70,7 +70,7 @@ fn compare(request: &Request, name: &str, commands: &[String], input: &RequestIn
 }
 
 /// What `hook fire` runs on.
-fn runtime() -> Runtime {
+pub(crate) fn runtime() -> Runtime {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
 }
 

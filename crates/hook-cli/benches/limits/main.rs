@@ -20,6 +20,7 @@ mod start;
 mod table;
 mod turns;
 mod wire;
+mod workers;
 
 use turns::Request;
 
@@ -27,10 +28,14 @@ fn main() {
     if wire::is_peer() {
         return wire::be_peer();
     }
+    if workers::is_worker() {
+        return workers::be_worker();
+    }
     let request = Request::read();
     table::print_head();
     inline::measure(&request);
     commands::measure(&request);
+    workers::measure(&request);
     start::measure(&request);
     memory::measure(&request);
     wire::measure(&request);

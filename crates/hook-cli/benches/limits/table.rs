@@ -23,13 +23,28 @@ enum Measure {
 /// P21 with both processes on one processor.
 pub(crate) const P21_TOGETHER: &str = "P21, one processor";
 
-const ROWS: [Row; 18] = [
+/// P7 with both processes on one processor.
+pub(crate) const P7_TOGETHER: &str = "P7, one processor";
+
+const ROWS: [Row; 22] = [
     row("P1", "fire with no matching hook among 8", "the pipeline alone", "≤ 3 ×, < 2 µs"),
     row("P2", "fire with one inline handler", "the pipeline alone", "≤ 1.5 ×, < 5 µs"),
     row("P3", "one command hook", "the same by hand", "≤ 1.03 ×"),
     row("P4", "8 command hooks in parallel", "the same by hand", "≤ 1.10 ×"),
     row("P5", "P3 with a 1 MB `tool_response`", "the same by hand", "≤ 1.15 ×"),
     row("P6", "a command that needs no shell", "by hand through bash", "≤ 0.65 ×"),
+    row(
+        "P7",
+        "a call to a worker in Rust, each process on a processor of its own",
+        "two processes that pass the same bytes by hand",
+        "≤ 1.5 ×",
+    ),
+    row(P7_TOGETHER, "the same where both share one", "the same by hand", "≤ 1.5 ×"),
+    row("P8", "a call to a worker in Python", "`bash -c 'python3 hook.py'` by hand", "≤ 0.01 ×"),
+    Row {
+        measure: Measure::Throughput,
+        ..row("P13", "1,000 calls in flight on one worker", "one at a time", "≥ 3 × its throughput")
+    },
     row("P9", "one matching hook among 10,000", "one among 10", "≤ 1.5 ×"),
     row("P15", "registering a hook with 10,000 there", "with 10", "≤ 2 ×"),
     Row {

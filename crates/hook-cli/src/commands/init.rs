@@ -1,9 +1,9 @@
 //! `hook init`: a starter settings file and a working example hook.
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use hook_core::HookSource;
 use hook_core::settings::parse;
-use hook_core::settings::starter::Starter;
+use hook_core::settings::starter::{Starter, StarterKind};
 
 use crate::context::Context;
 use crate::error::CommandError;
@@ -14,19 +14,44 @@ use crate::render;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Writes .hooks/settings.json and .hooks/hooks/guard.sh, a hook that refuses
-shell commands like `rm -rf /`, and trusts it. What is there already is never
-overwritten.
+shell commands like `rm -rf /`, and trusts it. With --worker the hook is a
+process that is started once and answers calls: .hooks/hooks/guard.py or
+guard.mjs. What is there already is never overwritten.
 
 Examples:
   hook init
   hook init --project ~/code/thing
   hook init --user   for all projects: in $XDG_CONFIG_HOME/hooks
+  hook init --worker python
 
 Exit code: 1 if one of the two files is there already; else 0.")]
 pub(crate) struct Arguments {
     /// Write the user's own settings, which count in every project
     #[arg(long)]
     user: bool,
+    /// Make the hook a worker, which stays alive and answers calls, in this language
+    #[arg(long, value_name = "LANGUAGE")]
+    worker: Option<Language>,
+}
+
+/// What a worker can be written in.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Language {
+    /// Python 3.10 or later, of its standard library alone
+    Python,
+    /// JavaScript with types in its comments, for Node 20 or later
+    #[value(name = "typescript")]
+    TypeScript,
+}
+
+impl Arguments {
+    fn kind(&self) -> StarterKind {
+        match self.worker {
+            None => StarterKind::Command,
+            Some(Language::Python) => StarterKind::PythonWorker,
+            Some(Language::TypeScript) => StarterKind::TypeScriptWorker,
+        }
+    }
 }
 
 pub(crate) async fn run(
@@ -36,11 +61,11 @@ pub(crate) async fn run(
 ) -> Result<Status, CommandError> {
     let starter = if arguments.user {
         context.user_settings()?;
-        Starter::of_user(context.config_home().ok_or(CommandError::NoHome)?)
+        Starter::of_user(context.config_home().ok_or(CommandError::NoHome)?, arguments.kind())
     } else {
         context
             .refuse_named_settings("init writes the project's own, or with --user the user's")?;
-        Starter::of_project(context.project())
+        Starter::of_project(context.project(), arguments.kind())
     };
     starter.write()?;
     let trusted = if arguments.user { true } else { trust(&starter, context)? };

@@ -104,6 +104,8 @@ pub(crate) async fn run(
         Some(path) => Some(Auditing::begin(path, system, arguments.audit_level)?),
         None => None,
     };
+    // Once nothing can keep it from serving.
+    system.start_workers();
     if let Some(path) = &path {
         printer.note(&format!("listening on {}", path.display()));
     }

@@ -253,6 +253,11 @@ fn how_it_runs(hook: &Hook) -> String {
             format!("started by {}", name.to_string_lossy())
         }
         HookStart::Posted => "posted to a server".to_owned(),
+        HookStart::Called => match hook.worker_status().map(|status| status.to_string()) {
+            Some(known) if !known.is_empty() => format!("calls its worker ({known})"),
+            Some(_) => "calls its worker".to_owned(),
+            None => "called over its connection".to_owned(),
+        },
         HookStart::Missing(service) => format!("not run: this host lacks {service}"),
         _ => "in process".to_owned(),
     };

@@ -158,9 +158,16 @@ pub(crate) fn protocol(printer: &Printer) -> String {
     page.out.push_str(EXAMPLE);
     page.title("A hook in Python");
     page.out.push_str(EXAMPLE_PYTHON);
+    page.title("A worker");
+    page.paragraph(WORKER);
     page.paragraph("Try it with `hook fire`. docs/protocol.md has every detail.");
     page.out
 }
+
+const WORKER: &str = "A hook of type worker is started once and stays. It writes a line {\"type\": \
+    \"hook-worker\"}; for each event it reads a line with type hook-call, callId, eventName and \
+    input, and answers with a line: type hook-answer, the callId, and as output what a hook writes. \
+    `hook init --worker python` writes one.";
 
 const DECLARED: &str = "Settings declare more, under hooksConfig.events, as hosts and clients do: \
     what matchers are compared with, how answers are merged, and what a block means. Their \

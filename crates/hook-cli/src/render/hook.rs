@@ -1,5 +1,6 @@
 //! One hook: what lists and explanations say of it alike.
 
+use hook_core::run::WorkerStatus;
 use hook_core::{Hook, MatcherDefinition, ObjectWriter};
 
 use super::columns::first_line;
@@ -24,6 +25,10 @@ pub(super) fn write_hook(object: &mut ObjectWriter<'_>, hook: &Hook) {
     object.text("timeoutFrom", hook.timeout_origin.as_str());
     object.text("failBehavior", hook.fail_behavior.as_str());
     object.text("start", hook.start().as_str());
+    // Of one that this process has not started nothing is known.
+    if let Some(status) = hook.worker_status().filter(WorkerStatus::is_known) {
+        object.object("worker", |object| status.write(object));
+    }
 }
 
 /// Where a hook was written down, if it was.

@@ -130,7 +130,12 @@ fn notes(listing: &HookListing) -> impl Iterator<Item = String> {
     let is_async = listing.hook.runs_in_background();
     let background =
         is_async.then(|| "async: nothing waits for it, and it cannot block".to_owned());
-    listing.hook.description.clone().into_iter().chain(background).chain(blocks).chain(why)
+    let worker = listing.hook.worker_status().map(|status| match status.is_known() {
+        true => format!("worker: stays alive and answers calls; {status}"),
+        false => "worker: stays alive and answers calls".to_owned(),
+    });
+    let about = listing.hook.description.clone().into_iter().chain(worker).chain(background);
+    about.chain(blocks).chain(why)
 }
 
 /// Why a hook blocks its event instead of running. One that is switched off blocks nothing.

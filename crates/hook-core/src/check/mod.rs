@@ -9,6 +9,7 @@
 //! | `names` | names in `disabled`, and hooks that stand twice |
 //! | `script` | scripts and programs that commands start |
 //! | `timeout` | timeouts that look like seconds |
+//! | `worker` | workers that are commands as well |
 
 mod asynchronous;
 mod command;
@@ -18,6 +19,7 @@ mod matcher;
 mod names;
 mod script;
 mod timeout;
+mod worker;
 
 pub use files::check;
 pub use findings::{CheckedFile, Surroundings};

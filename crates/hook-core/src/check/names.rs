@@ -101,6 +101,7 @@ struct Identity<'f> {
     home: Option<(&'f str, String)>,
     env: BTreeMap<&'f str, &'f str>,
     project: &'f Path,
+    is_worker: bool,
 }
 
 impl<'f> Identity<'f> {
@@ -118,6 +119,7 @@ impl<'f> Identity<'f> {
             home: entry.home.as_ref().map(|home| (&*home.event, home.command.terms())),
             env: variables(&entry.env),
             project,
+            is_worker: entry.worker.is_some(),
         }
     }
 }

@@ -21,6 +21,17 @@ pub(super) fn check(file: &SettingsFile, findings: &mut Findings<'_>) {
         if let (Some(timeout), Some(range)) = (entry.timeout, &entry.spans.timeout) {
             look_at(timeout, range, path_of(entry, "timeout"), findings);
         }
+        if let Some(rules) = &entry.worker {
+            let times = [
+                ("startTimeout", Some(rules.start_timeout), &entry.spans.start_timeout),
+                ("idleTimeout", rules.idle_timeout, &entry.spans.idle_timeout),
+            ];
+            for (key, time, range) in times {
+                if let (Some(time), Some(range)) = (time, range) {
+                    look_at(time, range, path_of(entry, key), findings);
+                }
+            }
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::switched_off::SwitchedOff;
 use crate::failure::HookFailure;
 use crate::matcher::Matcher;
-use crate::run::{CommandIdentity, HookSpec, HookStart, TrustCheck, WorkerStatus};
+use crate::run::{CommandIdentity, HookSpec, HookStart, TrustCheck, Worker, WorkerStatus};
 use crate::settings::{HookSource, Place, TimeoutOrigin};
 use crate::trust::Trust;
 
@@ -93,6 +93,11 @@ impl Hook {
     /// How the worker is that it calls, if it calls one.
     pub fn worker_status(&self) -> Option<WorkerStatus> {
         self.executor.worker().map(|worker| worker.status())
+    }
+
+    /// The worker that it calls, if it calls one.
+    pub(super) fn worker(&self) -> Option<&Arc<Worker>> {
+        self.executor.worker()
     }
 
     /// How it is started.

@@ -49,6 +49,8 @@ pub struct HookRegistry {
     lost_guards: Vec<String>,
     /// By event: what everybody who fires it should know of its hooks.
     notices: ByEvent<Vec<String>>,
+    /// By event: its hooks that call a worker.
+    calling: ByEvent<Vec<Arc<Hook>>>,
     /// Where relative paths begin.
     surroundings: Surroundings,
     state: RwLock<State>,
@@ -119,6 +121,10 @@ impl HookRegistry {
         let notices = notices(&hooks, &consent.missing);
         let lost_guards = lost_guards(&hooks, &consent.missing);
         let losses = losses(&diagnostics, &of_matchers);
+        let mut calling: ByEvent<Vec<Arc<Hook>>> = ByEvent::default();
+        for hook in hooks.iter().filter(|hook| hook.worker().is_some()) {
+            calling.of(hook.event).push(Arc::clone(hook));
+        }
         let surroundings = Surroundings::new(project, runner.home());
         let is_on_declared = |hook: &&Arc<Hook>| hook.event.row().is_declared();
         Self {
@@ -130,6 +136,7 @@ impl HookRegistry {
             diagnostics,
             unread,
             notices,
+            calling,
             state: RwLock::default(),
             has_lost: AtomicBool::new(false),
             table,
@@ -289,6 +296,28 @@ impl HookRegistry {
                 )
             })
             .collect()
+    }
+
+    /// That workers of an event's hooks are started no more.
+    #[doc(hidden)]
+    pub fn broken_workers(&self, event: Option<HookEventName>) -> impl Iterator<Item = String> {
+        let calling =
+            event.and_then(|event| self.calling.get(event)).map_or(&[][..], Vec::as_slice);
+        let broken = calling.iter().filter_map(|hook| Some((hook, hook.worker()?.broken()?)));
+        let is_on = |hook: &Hook| is_planned(hook) && is_on(hook, &read(&self.state).switches);
+        broken.filter(move |(hook, _)| is_on(hook)).map(|(hook, why)| hook.says(&why.to_string()))
+    }
+
+    /// Starts the workers that are to be there before their first call. Those that cannot be say so in
+    /// the log, and at their first call.
+    #[doc(hidden)]
+    pub fn start_workers(&self) {
+        for hook in self.hooks.iter().filter(|hook| hook.is_trusted()) {
+            let is_on = is_on(hook, &read(&self.state).switches);
+            if let Some(worker) = hook.worker().filter(|_| is_on) {
+                worker.start_if_eager();
+            }
+        }
     }
 
     /// A warning for each guard that the user trusted and that guards nothing now: it is gone from the

@@ -54,7 +54,7 @@ impl ExecutorMaker {
             environment: self.rules.clone(),
             rules: rules.clone(),
             source: source.clone(),
-            granted: trust.fingerprint().map(str::to_owned),
+            granted: trust.files().map(str::to_owned),
         };
         let worker = self.workers.get(terms, &self.context);
         let (label, id) = (&entry.command, entry.display_name());

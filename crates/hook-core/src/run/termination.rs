@@ -78,14 +78,18 @@ impl EngineTasks {
                 slots.take();
                 tree.gone(&sweeper).await;
             };
-            tokio::select! {
-                () = discard(stdout, stderr) => {}
-                () = ended => {}
-                () = tokio::time::sleep(grace) => {}
-                () = impatient.cancelled() => {}
-            }
+            let all_ended = tokio::select! {
+                () = discard(stdout, stderr) => false,
+                () = ended => true,
+                () = tokio::time::sleep(grace) => false,
+                () = impatient.cancelled() => false,
+            };
             // Also when all seem gone: looking is not atomic, and this hits no stranger.
             tree.kill();
+            // Children end a moment after they are killed; only Linux tells when.
+            if !all_ended && cfg!(target_os = "linux") {
+                let _ = tokio::time::timeout(AFTER_KILL, tree.gone(&sweeper)).await;
+            }
             // What cannot be killed (another user's, stuck in the kernel) is not waited for: dropped,
             // it is reaped by the runtime when it ends.
             let _ = tokio::time::timeout(AFTER_KILL, tree.wait()).await;

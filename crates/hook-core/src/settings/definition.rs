@@ -210,6 +210,8 @@ pub(crate) struct HookSpans {
     pub(crate) command: Option<Range<usize>>,
     pub(crate) timeout: Option<Range<usize>>,
     pub(crate) is_async: Option<Range<usize>>,
+    pub(crate) start_timeout: Option<Range<usize>>,
+    pub(crate) idle_timeout: Option<Range<usize>>,
 }
 
 /// Where other parts of a file stand in its text.

@@ -628,7 +628,15 @@ impl<'t> Reader<'t> {
                 "priority" => hook.priority = self.priority(&field.value, definition.priority),
                 "env" => hook.env = self.environment_of_hook(&field.value),
                 "data" => hook.data = self.texts(&field.value),
-                "start" | "startTimeout" | "idleTimeout" => of_worker.push(field),
+                "start" | "startTimeout" | "idleTimeout" => {
+                    let range = Some(field.value.value.range());
+                    match field.name.as_str() {
+                        "startTimeout" => hook.spans.start_timeout = range,
+                        "idleTimeout" => hook.spans.idle_timeout = range,
+                        _ => {}
+                    }
+                    of_worker.push(field);
+                }
                 name if field::has(&DEFINITION_FIELDS, name) => {
                     let message = format!("`{name}` has no effect in a hook; it was ignored");
                     let remedy = format!("move `{name}` to the definition around the hook");

@@ -124,8 +124,11 @@ rules! {
         "hooks are in a language that is not known here, and are not run",
         "write the name of the agent whose hooks they are";
     UnknownType "unknown-type" Error,
-        "a hook has a `type` other than `command`",
+        "a hook has a `type` other than `command` and `worker`",
         "write `\"type\": \"command\"`";
+    WorkerIsCommand "worker-is-command" Hint,
+        "a worker's command stands as a command hook, too, and one program is hardly both",
+        "leave one of the two: a command answers once and ends, a worker stays and answers calls";
     AsyncGuard "async-guard" Error,
         "a hook with `failBehavior: block` is `async`, which is ignored",
         "remove `async`: a guard has to be waited for";

@@ -8,8 +8,46 @@ use super::discovery::{IN_CONFIG_HOME, IN_PROJECT};
 use crate::files::atomic::{self, NewFile};
 use crate::json::RawJson;
 
-/// The example: a guard for shell commands.
-const GUARD: &str = include_str!("guard.sh");
+/// What the example is written as: a guard for shell commands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum StarterKind {
+    /// A shell script that is run for each event.
+    #[default]
+    Command,
+    /// A worker in Python, of its standard library alone.
+    PythonWorker,
+    /// A worker in JavaScript with types in its comments, for Node.
+    TypeScriptWorker,
+}
+
+impl StarterKind {
+    /// The script's file name.
+    fn file(self) -> &'static str {
+        match self {
+            Self::Command => "guard.sh",
+            Self::PythonWorker => "guard.py",
+            Self::TypeScriptWorker => "guard.mjs",
+        }
+    }
+
+    fn text(self) -> &'static str {
+        match self {
+            Self::Command => include_str!("guard.sh"),
+            Self::PythonWorker => include_str!("guard.py"),
+            Self::TypeScriptWorker => include_str!("guard.mjs"),
+        }
+    }
+
+    /// The hook's type, and its command without the script's path.
+    fn entry(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Command => ("command", ""),
+            Self::PythonWorker => ("worker", "python3 "),
+            Self::TypeScriptWorker => ("worker", "node "),
+        }
+    }
+}
 
 /// The name of the example hook.
 pub const STARTER_HOOK: &str = "guard";
@@ -48,21 +86,23 @@ pub enum StarterError {
 }
 
 impl Starter {
-    /// Files for a project: `.hooks/settings.json` and `.hooks/hooks/guard.sh`.
-    pub fn of_project(project: &Path) -> Self {
-        let command = "$HOOK_PROJECT_DIR/.hooks/hooks/guard.sh";
-        Self::new(project.join(IN_PROJECT), project.join(".hooks/hooks/guard.sh"), command)
+    /// Files for a project: `.hooks/settings.json`, and the script in `.hooks/hooks`.
+    pub fn of_project(project: &Path, kind: StarterKind) -> Self {
+        let script = format!(".hooks/hooks/{}", kind.file());
+        let path = format!("$HOOK_PROJECT_DIR/{script}");
+        Self::new(project.join(IN_PROJECT), project.join(script), &path, kind)
     }
 
-    /// Files for a user: `hooks/settings.json` and `hooks/hooks/guard.sh` in `config_home`, which is
-    /// `$XDG_CONFIG_HOME` or its default.
-    pub fn of_user(config_home: &Path) -> Self {
-        let script = config_home.join("hooks/hooks/guard.sh");
-        let command = format!("'{}'", script.to_string_lossy().replace('\'', "'\\''"));
-        Self::new(config_home.join(IN_CONFIG_HOME), script, &command)
+    /// Files for a user: `hooks/settings.json`, and the script in `hooks/hooks`, in `config_home`, which
+    /// is `$XDG_CONFIG_HOME` or its default.
+    pub fn of_user(config_home: &Path, kind: StarterKind) -> Self {
+        let script = config_home.join("hooks/hooks").join(kind.file());
+        let path = format!("'{}'", script.to_string_lossy().replace('\'', "'\\''"));
+        Self::new(config_home.join(IN_CONFIG_HOME), script, &path, kind)
     }
 
-    fn new(settings: PathBuf, script: PathBuf, command: &str) -> Self {
+    fn new(settings: PathBuf, script: PathBuf, path: &str, kind: StarterKind) -> Self {
+        let (hook_type, program) = kind.entry();
         let settings_text = format!(
             r#"{{
   "hooks": {{
@@ -71,7 +111,7 @@ impl Starter {
         "matcher": "shell|[Bb]ash",
         "hooks": [
           {{
-            "type": "command",
+            "type": "{hook_type}",
             "name": "{STARTER_HOOK}",
             "description": "Refuses shell commands that destroy more than they should",
             "command": {},
@@ -84,9 +124,9 @@ impl Starter {
   }}
 }}
 "#,
-            RawJson::from_text(command).as_str()
+            RawJson::from_text(&format!("{program}{path}")).as_str()
         );
-        Self { settings, settings_text, script, script_text: GUARD.to_owned() }
+        Self { settings, settings_text, script, script_text: kind.text().to_owned() }
     }
 
     /// Writes both files. What is there already stays, also what another program puts there at the

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::earlier;
 use super::files::{Keep, Mentioned};
 use super::fingerprint::fingerprint_of;
-use super::grant::Grant;
+use super::grant::{Grant, SeenFile};
 use super::matching::{Match, Matched};
 use super::store::TrustStore;
 use crate::failure::HookFailure;
@@ -113,10 +113,11 @@ pub(crate) enum Trust {
 }
 
 impl Trust {
-    /// The fingerprint of what was agreed to, where that has to be looked at.
-    pub(crate) fn fingerprint(&self) -> Option<&str> {
+    /// The files that were agreed to, as they were then, where that has to be looked at: the same for
+    /// all hooks that run the same.
+    pub(crate) fn files(&self) -> Option<&str> {
         match self {
-            Self::Checked(granted) => Some(&granted.fingerprint),
+            Self::Checked(granted) => Some(&granted.files),
             Self::Given | Self::Missing { .. } => None,
         }
     }
@@ -182,13 +183,26 @@ pub(crate) struct Granted {
     project: PathBuf,
     mentioned: Mentioned,
     fingerprint: String,
+    /// The files that it covers, as they were.
+    files: String,
     form: Form,
 }
 
 impl Granted {
     fn checked(entry: &HookEntry, project: &Path, grant: &Grant, form: Form) -> Trust {
         let fingerprint = grant.fingerprint.clone();
+        let files = match &grant.seen {
+            Some(seen) => {
+                let said = |file: &SeenFile| {
+                    let SeenFile { path, target, sha256, executable, .. } = file;
+                    format!("{path:?} {target:?} {sha256:?} {executable:?}\n")
+                };
+                seen.all_files().map(said).collect()
+            }
+            None => fingerprint.clone(),
+        };
         Trust::Checked(Arc::new(Self {
+            files,
             entry: entry.clone(),
             mentioned: Mentioned::by(entry),
             project: project.into(),

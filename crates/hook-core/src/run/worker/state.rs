@@ -4,16 +4,19 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use tokio::runtime::Handle;
 use tokio::sync::{Notify, Semaphore};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::process;
 use crate::failure::HookFailure;
+use crate::json::ObjectWriter;
 use crate::run::command::CommandContext;
 use crate::run::executor::CommandIdentity;
 use crate::run::live::{CallSession, MAX_CALLS, WorkerHook};
 use crate::settings::{EnvironmentRules, HookSource, WorkerRules, variables};
+use crate::text::one_line;
 
 /// How long after a death it is started again: the first time, and at most.
 const RESTART: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(30));
@@ -40,7 +43,7 @@ pub(crate) struct WorkerTerms {
     pub(crate) rules: WorkerRules,
     /// Where it comes from.
     pub(crate) source: HookSource,
-    /// What was agreed to, of a project's.
+    /// The files that were agreed to, of a project's.
     pub(crate) granted: Option<String>,
 }
 
@@ -110,6 +113,44 @@ impl WorkerStatus {
     /// Whether it is started no more.
     pub fn is_broken(&self) -> bool {
         self.state == "broken"
+    }
+
+    /// Whether this process has ever started it: nothing is known of what another one did.
+    pub fn is_known(&self) -> bool {
+        self.state != "stopped" || self.restarts > 0 || self.failure.is_some()
+    }
+
+    /// As fields of a message.
+    #[doc(hidden)]
+    pub fn write(&self, object: &mut ObjectWriter<'_>) {
+        object.text("state", self.state);
+        object.integer("restarts", self.restarts.into());
+        if let Some(process) = self.process {
+            object.integer("process", process.into());
+        }
+        object.optional_text("failure", self.failure.as_deref());
+    }
+}
+
+/// For people; nothing of one that was never started.
+impl fmt::Display for WorkerStatus {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.is_known() {
+            return Ok(());
+        }
+        formatter.write_str(self.state)?;
+        if let Some(process) = self.process {
+            write!(formatter, ", process {process}")?;
+        }
+        match self.restarts {
+            0 => {}
+            1 => formatter.write_str(", started again once")?,
+            times => write!(formatter, ", started again {times} times")?,
+        }
+        match &self.failure {
+            Some(failure) => write!(formatter, "; the last failure: {}", one_line(failure)),
+            None => Ok(()),
+        }
     }
 }
 
@@ -192,15 +233,7 @@ impl Worker {
                     Phase::Stopped if shared.closing.is_cancelled() => {
                         return Err(live("the engine is ending, and starts it no more"));
                     }
-                    Phase::Stopped => {
-                        state.lives += 1;
-                        state.phase = Phase::Starting(state.lives);
-                        let life = state.lives;
-                        let not_before = state.not_before.take();
-                        let tracker = &shared.context.tasks.workers;
-                        tracker.spawn(process::live(Arc::clone(shared), life, not_before));
-                        life
-                    }
+                    Phase::Stopped => shared.start(&mut state),
                 };
                 // Made under the lock, so that no change is missed.
                 (shared.changed.notified(), waited)
@@ -212,6 +245,26 @@ impl Worker {
             {
                 return Err(failure.clone());
             }
+        }
+    }
+
+    /// Starts it, if it is to be there before its first call and nothing keeps it from being started.
+    pub(crate) fn start_if_eager(&self) {
+        let shared = &self.shared;
+        if !shared.terms.rules.eager || Handle::try_current().is_err() {
+            return;
+        }
+        let mut state = shared.lock();
+        if matches!(state.phase, Phase::Stopped) && !shared.closing.is_cancelled() {
+            shared.start(&mut state);
+        }
+    }
+
+    /// Why it is started no more, if it is not.
+    pub(crate) fn broken(&self) -> Option<HookFailure> {
+        match &self.shared.lock().phase {
+            Phase::Broken(why) => Some(why.clone()),
+            _ => None,
         }
     }
 
@@ -261,6 +314,16 @@ pub(super) fn live(reason: impl Into<String>) -> HookFailure {
 impl Shared {
     pub(super) fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Starts a process; gives its number.
+    fn start(self: &Arc<Self>, state: &mut State) -> u64 {
+        state.lives += 1;
+        let life = state.lives;
+        state.phase = Phase::Starting(life);
+        let not_before = state.not_before.take();
+        self.context.tasks.workers.spawn(process::live(Arc::clone(self), life, not_before));
+        life
     }
 
     /// Whether the process of that number answers no more.
