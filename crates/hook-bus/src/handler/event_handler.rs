@@ -25,6 +25,7 @@ use crate::handler::progress::Progress;
 use crate::handler::sessions::Sessions;
 use crate::handler::translation::{Translation, translate};
 use crate::handler::unfinished::unfinished;
+use crate::live::workers;
 use crate::log;
 use crate::message::{
     Body, CorrelationId, HookExecutionRequest, HookExecutionResponse, Invalid, Named,
@@ -267,7 +268,33 @@ impl HookEventHandler {
             Ok(engine) => engine,
             Err(unbuilt) => return unserved(&built, id, event, not_initialized(&unbuilt.error)),
         };
-        match self.serve_with(engine, request, &control) {
+        let cancel = control.cancel.clone().unwrap_or_default();
+        self.declare_and_serve(Arc::clone(engine), request, cancel, control).await
+    }
+
+    /// Asks workers first which hooks they have, where they have not said so.
+    async fn declare_and_serve(
+        self: Arc<Self>,
+        engine: Arc<Engine>,
+        request: HookExecutionRequest,
+        cancel: CancellationToken,
+        control: RequestControl,
+    ) -> Box<HookExecutionResponse> {
+        let mut control = RequestControl { cancel: Some(cancel.clone()), ..control };
+        if workers::are_due(&engine.pipeline) {
+            let cut_off = self.cut_off(&cancel, control.deadline);
+            let events = self.engine.events();
+            tokio::select! {
+                biased;
+                failure = cut_off.reached() => {
+                    let (id, event) = (request.correlation_id().clone(), self.event_of(&request));
+                    return self.failed(id, event, failure);
+                }
+                () = workers::declare(&engine.pipeline, &events) => {}
+            }
+            control.deadline = cut_off.deadline;
+        }
+        match self.serve_with(&engine, request, &control) {
             Served::Done(response) => response,
             Served::Running { running, .. } => running.await,
         }
@@ -304,6 +331,12 @@ impl RequestHandler for HookEventHandler {
     fn serve(self: Arc<Self>, request: HookExecutionRequest, control: RequestControl) -> Served {
         let built = self.engine.get();
         match &built {
+            Some(Ok(engine)) if workers::are_due(&engine.pipeline) => {
+                let (cancel, engine) =
+                    (control.cancel.clone().unwrap_or_default(), Arc::clone(engine));
+                let running = self.declare_and_serve(engine, request, cancel.clone(), control);
+                Served::Running { running: running.boxed(), cancel }
+            }
             Some(Ok(engine)) => self.serve_with(engine, request, &control),
             Some(built @ Err(unbuilt)) => {
                 let (id, event) = (request.correlation_id().clone(), self.event_of(&request));

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use hook_core::HookFailure;
-use hook_core::run::{CallSession, Carrier, FromHook, ToHook};
+use hook_core::run::{CallSession, CallTarget, Carrier, FromHook, ToHook};
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -188,7 +188,8 @@ impl LiveConnection {
     /// When something about it is not right, there is one of its id, or there are too many.
     pub fn register(&mut self, register: HookRegister) -> Result<(), NotRegistered> {
         let engine = &self.clients.engine;
-        let hook = register.to_hook(&engine.events(), self.client.session.clone())?;
+        let hook =
+            register.to_hook(&engine.events(), CallTarget::Client(self.client.session.clone()))?;
         let event = hook.event();
         let mut known = self.clients.known();
         let mut state = self.client.lock();

@@ -5,6 +5,7 @@
 //! | `register` | what a client says of a hook, made a hook of the engine |
 //! | `clients` | the clients that have hooks, connected or expected back |
 //! | `services` | what a client does for the hooks of its own requests |
+//! | `workers` | hooks that workers say they have |
 //!
 //! Over which kind of connection a client comes is no matter here: [`wire`](crate::wire) carries JSON
 //! lines, other crates other things.
@@ -12,6 +13,7 @@
 mod clients;
 mod register;
 mod services;
+pub(crate) mod workers;
 
 pub use clients::{ListedHook, LiveClients, LiveConnection, RECONNECT_GRACE, UnknownToken};
 pub use register::{HookRegister, NotRegistered};

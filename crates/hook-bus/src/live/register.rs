@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hook_core::language::Language;
-use hook_core::run::CallSession;
+use hook_core::run::{CallTarget, WorkerHook};
 use hook_core::text::{nearest, shortened};
 use hook_core::{
     Events, FailBehavior, HandlerHook, JsonKind, JsonObject, MatcherDefinition, MatcherFields,
@@ -115,6 +115,17 @@ impl HookRegister {
         }
     }
 
+    /// A hook that a worker says it has.
+    pub fn of_worker(hook: &WorkerHook) -> Self {
+        Self {
+            hook_id: hook.hook.clone(),
+            event_name: hook.event.clone(),
+            vocabulary: hook.vocabulary.clone(),
+            matcher: hook.matcher.clone(),
+            config: hook.config.clone(),
+        }
+    }
+
     /// Reads the fields of a message.
     ///
     /// # Errors
@@ -156,14 +167,14 @@ impl HookRegister {
         })
     }
 
-    /// The hook, which is called over that conversation. `events` are those there are.
+    /// The hook, which is called there. `events` are those there are.
     ///
     /// # Errors
     /// When something about it is not right: nothing is guessed, since it may be a guard.
     pub fn to_hook(
         &self,
         events: &Events,
-        session: CallSession,
+        target: CallTarget,
     ) -> Result<HandlerHook, NotRegistered> {
         let id = self.hook_id.as_str();
         if id.trim().is_empty() || id.len() > MAX_ID {
@@ -181,7 +192,7 @@ impl HookRegister {
             }
         };
         let event = event.ok_or_else(|| self.unknown_event(agent, events))?;
-        let mut hook = HandlerHook::called(event, id, id, session, home.map(Arc::new));
+        let mut hook = HandlerHook::called(event, id, id, target, home.map(Arc::new));
         match (&self.matcher, text) {
             (None, _) => {}
             // By its home, where it has one.

@@ -24,6 +24,9 @@ const MAX_EVENT_NAME: usize = 64;
 #[doc(hidden)]
 pub const EVENT_NAME_PATTERN: &str = "^[A-Za-z][A-Za-z0-9_]{0,63}$";
 
+/// What stands in settings for every event.
+pub(crate) const EVERY: &str = "*";
+
 /// How many events may be declared for one engine.
 pub const MAX_DECLARED: usize = 100;
 
@@ -277,6 +280,13 @@ impl EventDefinition {
         let merge = (row.merge != MergeStrategy::OrDecision).then(|| row.merge.word().to_owned());
         let block_means = row.block_means.map(str::to_owned);
         [("matching", matching), ("merge", merge), ("blockMeans", block_means)]
+    }
+
+    /// What stands in settings for every event, for workers that say themselves which are theirs. No request
+    /// has it.
+    pub(crate) fn every() -> Option<HookEventName> {
+        // There is room for some ten thousand, and this is asked for early.
+        Self::new(EVERY).merge(MergeStrategy::Observe).row().ok()
     }
 
     /// The row of this very event, made if it was never declared before.

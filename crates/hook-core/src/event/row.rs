@@ -123,6 +123,12 @@ impl EventRow {
 }
 
 impl HookEventName {
+    /// Whether it stands for every event, in settings.
+    #[doc(hidden)]
+    pub fn is_every(self) -> bool {
+        self.row().name == super::declared::EVERY
+    }
+
     /// The event of a row.
     pub(super) const fn of(row: &'static EventRow) -> Self {
         Self(row)

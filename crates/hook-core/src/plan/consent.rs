@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::event::{EventDefinition, Events, HookEventName};
+use crate::event::{EVERY, EventDefinition, Events, HookEventName};
 use crate::settings::{
     Diagnostic, FailBehavior, HookEntry, HookSource, Search, SettingsFile, Severity,
 };
@@ -83,7 +83,11 @@ impl Consent {
                 if grant.fail_behavior() != Some(FailBehavior::Block) {
                     return None;
                 }
-                let event = match (events.from_name(&grant.event), &absence) {
+                let named = match &*grant.event {
+                    EVERY => EventDefinition::every(),
+                    name => events.from_name(name),
+                };
+                let event = match (named, &absence) {
                     (Some(event), _) => event,
                     (None, Absence::Broken(_)) => {
                         events.declare(EventDefinition::new(grant.event.as_str())).ok()?

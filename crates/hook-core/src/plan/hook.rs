@@ -7,9 +7,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::switched_off::SwitchedOff;
+use crate::event::HookEventName;
 use crate::failure::HookFailure;
 use crate::matcher::Matcher;
-use crate::run::{CommandIdentity, HookSpec, HookStart, TrustCheck, Worker, WorkerStatus};
+use crate::run::{
+    CommandIdentity, HookExecutor, HookIdentity, HookSpec, HookStart, TrustCheck, Worker,
+    WorkerStatus,
+};
 use crate::settings::{HookSource, Place, TimeoutOrigin};
 use crate::trust::Trust;
 
@@ -93,6 +97,43 @@ impl Hook {
     /// How the worker is that it calls, if it calls one.
     pub fn worker_status(&self) -> Option<WorkerStatus> {
         self.executor.worker().map(|worker| worker.status())
+    }
+
+    /// This hook on an event, where it listens to every one: with another executor, for everything.
+    pub(super) fn on_event(&self, event: HookEventName, executor: Arc<dyn HookExecutor>) -> Self {
+        let spec = HookSpec {
+            identity: HookIdentity::new(
+                self.display_name(),
+                executor.kind().as_str(),
+                &self.source,
+                event,
+            ),
+            event,
+            timeout: self.spec.timeout,
+            fail_behavior: self.spec.fail_behavior,
+            warnings: self.spec.warnings.clone(),
+            background: None,
+            check: self.spec.check.clone(),
+            slots: None,
+            trust_rank: self.spec.trust_rank,
+            may_raise_limits: self.spec.may_raise_limits,
+            executor,
+        };
+        Self {
+            spec: Arc::new(spec),
+            name: self.name.clone(),
+            description: self.description.clone(),
+            source: self.source.clone(),
+            place: self.place.clone(),
+            matcher: Matcher::compile(None, event.row().matching, self.spec.fail_behavior).0,
+            priority: self.priority,
+            sequential: self.sequential,
+            is_registered: self.is_registered,
+            timeout_origin: self.timeout_origin,
+            trust: self.trust.clone(),
+            suspended: self.suspended.clone(),
+            switched_off: self.switched_off.clone(),
+        }
     }
 
     /// The worker that it calls, if it calls one.

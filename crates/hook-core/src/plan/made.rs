@@ -9,7 +9,9 @@ use super::hook::{Hook, Suspension, check_of};
 use super::switches::{Disabled, switched_off};
 use crate::event::HookEventName;
 use crate::matcher::{Matcher, MatcherProblem};
-use crate::run::{ExecutorMaker, HandlerHook, HookSpec, Runner, background};
+use crate::run::{
+    ExecutorMaker, HandlerHook, HookIdentity, HookKind, HookSpec, Runner, background,
+};
 use crate::settings::{
     DEFAULT_PRIORITY, FailBehavior, HookEntry, HookSource, HooksConfig, Place, SettingsFile,
     TimeoutOrigin,
@@ -137,6 +139,37 @@ pub(super) fn of_missing(guard: &MissingGuard, runner: &Runner) -> Option<Hook> 
         suspended: Some(suspended),
         switched_off: Vec::new(),
     })
+}
+
+/// A hook that a worker under `*` declared: it is trusted, switched off and shown as that is.
+pub(super) fn of_declared(declared: &HandlerHook, worker: &Hook, runner: &Runner) -> Hook {
+    let hook = of_handler(declared, runner);
+    let spec = HookSpec {
+        identity: HookIdentity::new(
+            declared.name(),
+            HookKind::Worker.as_str(),
+            &worker.source,
+            declared.event(),
+        ),
+        event: hook.spec.event,
+        timeout: hook.spec.timeout,
+        fail_behavior: hook.spec.fail_behavior,
+        warnings: hook.spec.warnings.clone(),
+        background: hook.spec.background.clone(),
+        check: worker.spec.check.clone(),
+        slots: None,
+        trust_rank: worker.spec.trust_rank,
+        may_raise_limits: worker.spec.may_raise_limits,
+        executor: Arc::clone(&hook.spec.executor),
+    };
+    Hook {
+        spec: Arc::new(spec),
+        source: worker.source.clone(),
+        place: worker.place.clone(),
+        trust: worker.trust.clone(),
+        switched_off: worker.switched_off.clone(),
+        ..hook
+    }
 }
 
 pub(super) fn of_handler(handler: &HandlerHook, runner: &Runner) -> Hook {

@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | `hook` | one registered hook |
 //! | `made`, `consent` | hooks made of what settings, the host and trust say |
+//! | `every` | workers that say themselves which hooks they have |
 //! | `switched_off`, `switches` | who switches hooks off |
 //! | `groups`, `selection` | a plan, and how hooks get into it |
 //! | `table` | the hooks that are on, with the plans made so far |
@@ -13,6 +14,7 @@
 //! | `planning` | the plan of a request, from the registry |
 
 mod consent;
+mod every;
 mod explain;
 mod groups;
 mod hook;
@@ -25,6 +27,7 @@ mod switched_off;
 mod switches;
 mod table;
 
+pub use every::OnEvery;
 pub use explain::{ExplainedHook, Explanation, NotRun};
 pub use groups::{Group, Plan, PlannedHook};
 pub use hook::Hook;

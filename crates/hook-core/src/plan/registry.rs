@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::consent::Consent;
+use super::every::{OnEvery, stand_ins};
 use super::explain::{Explanation, NotRun, explain};
 use super::hook::Hook;
 use super::made::{HookMaker, of_handler, of_missing};
@@ -54,6 +55,8 @@ pub struct HookRegistry {
     /// Where relative paths begin.
     surroundings: Surroundings,
     state: RwLock<State>,
+    /// Workers that say themselves which hooks they have.
+    on_every: Vec<Arc<OnEvery>>,
     /// Whether guards of clients are gone: few ever ask further.
     has_lost: AtomicBool,
     /// The plans for what is switched on now.
@@ -69,6 +72,16 @@ struct State {
     registered: BTreeMap<u64, Arc<Hook>>,
     /// Guards of clients that are gone, by what those called them.
     lost: Vec<(HookEventName, Box<str>)>,
+    /// What stands on events for hooks under `*`: first for those that may not run, then for each worker
+    /// what it has declared, or what blocks until it has.
+    expanded: Vec<Vec<Arc<Hook>>>,
+}
+
+impl State {
+    /// All hooks that came after the registry was made.
+    fn later(&self) -> impl Iterator<Item = &Arc<Hook>> {
+        self.expanded.iter().flatten().chain(self.registered.values())
+    }
 }
 
 impl HookRegistry {
@@ -117,7 +130,13 @@ impl HookRegistry {
         let behind_errors = consent.missing.iter().filter_map(|guard| of_missing(guard, runner));
         hooks.extend(behind_errors.map(Arc::new));
         hooks.extend(handlers.iter().map(|handler| Arc::new(of_handler(handler, runner))));
-        let table = PlanTable::new(running(&hooks, &[]));
+        let on_every = OnEvery::of(&hooks);
+        // Guards that cannot run, and those that are not known yet.
+        let blocks_unrun = hooks.iter().filter(|hook| hook.event.is_every() && hook.blocks_unrun());
+        let unrun = blocks_unrun.flat_map(|hook| stand_ins(hook, events)).collect();
+        let unknown = on_every.iter().map(|it| stand_ins(&it.template, events));
+        let expanded: Vec<Vec<Arc<Hook>>> = std::iter::once(unrun).chain(unknown).collect();
+        let table = PlanTable::new(running(hooks.iter().chain(expanded.iter().flatten()), &[]));
         let notices = notices(&hooks, &consent.missing);
         let lost_guards = lost_guards(&hooks, &consent.missing);
         let losses = losses(&diagnostics, &of_matchers);
@@ -137,7 +156,8 @@ impl HookRegistry {
             unread,
             notices,
             calling,
-            state: RwLock::default(),
+            state: RwLock::new(State { expanded, ..State::default() }),
+            on_every,
             has_lost: AtomicBool::new(false),
             table,
         }
@@ -152,13 +172,13 @@ impl HookRegistry {
             disabled_by: disabled_by(hook, &state.switches),
             hook: Arc::clone(hook),
         };
-        self.hooks.iter().chain(state.registered.values()).map(listing).collect()
+        self.hooks.iter().chain(state.later()).map(listing).collect()
     }
 
     /// Says of every hook whether it would run for an event, in which order, and why not.
     pub fn explain(&self, event: HookEventName, input: &MatchInput) -> Explanation {
         let state = read(&self.state);
-        let all: Vec<_> = self.hooks.iter().chain(state.registered.values()).cloned().collect();
+        let all: Vec<_> = self.hooks.iter().chain(state.later()).cloned().collect();
         let on = self.table.hooks(event);
         let obstacles = |hook: &Hook| obstacles(hook, &state.switches);
         explain(&all, &on, obstacles, event, (input, &self.surroundings))
@@ -178,7 +198,7 @@ impl HookRegistry {
         let mut state = write(&self.state);
         state.switches.retain(|(known, _)| known != name);
         state.switches.push((name.to_owned(), enabled));
-        let all = || self.hooks.iter().chain(state.registered.values());
+        let all = || self.hooks.iter().chain(state.later());
         self.table.replace(running(all(), &state.switches));
         all().filter(|hook| hook.display_name() == name).count()
     }
@@ -267,6 +287,32 @@ impl HookRegistry {
         self.losses.iter().chain(of_event).map(String::as_str)
     }
 
+    /// Workers that say themselves which hooks they have.
+    #[doc(hidden)]
+    pub fn on_every(&self) -> &[Arc<OnEvery>] {
+        &self.on_every
+    }
+
+    /// Puts into force what a worker has declared, as the declaration of that number.
+    #[doc(hidden)]
+    pub fn declare(
+        &self,
+        worker: &Arc<OnEvery>,
+        number: u64,
+        hooks: &[HandlerHook],
+        runner: &Runner,
+    ) {
+        let Some(index) = self.on_every.iter().position(|known| Arc::ptr_eq(known, worker)) else {
+            return;
+        };
+        let mut state = write(&self.state);
+        if let Some(expanded) = state.expanded.get_mut(index + 1) {
+            *expanded = worker.hooks(hooks, runner);
+        }
+        self.table.replace(running(self.hooks.iter().chain(state.later()), &state.switches));
+        worker.in_force.store(number, Ordering::Release);
+    }
+
     /// Says which guards of clients are gone with their clients: each is a warning to everybody who fires its
     /// event.
     #[doc(hidden)]
@@ -305,7 +351,9 @@ impl HookRegistry {
             event.and_then(|event| self.calling.get(event)).map_or(&[][..], Vec::as_slice);
         let broken = calling.iter().filter_map(|hook| Some((hook, hook.worker()?.broken()?)));
         let is_on = |hook: &Hook| is_planned(hook) && is_on(hook, &read(&self.state).switches);
-        broken.filter(move |(hook, _)| is_on(hook)).map(|(hook, why)| hook.says(&why.to_string()))
+        let broken = broken.filter(move |(hook, _)| is_on(hook));
+        let on_every = self.on_every.iter().filter_map(|worker| worker.notice());
+        broken.map(|(hook, why)| hook.says(&why.to_string())).chain(on_every)
     }
 
     /// Starts the workers that are to be there before their first call. Those that cannot be say so in
@@ -330,7 +378,7 @@ impl HookRegistry {
 
     /// How many hooks are registered.
     pub fn len(&self) -> usize {
-        self.hooks.len() + read(&self.state).registered.len()
+        self.hooks.len() + read(&self.state).later().count()
     }
 
     /// Whether no hook is registered.

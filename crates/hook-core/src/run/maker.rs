@@ -7,7 +7,7 @@ use super::executor::HookExecutor;
 use super::hosted::HostedExecutor;
 #[cfg(feature = "http")]
 use super::http::HttpExecutor;
-use super::live::{LiveExecutor, LiveSession, Programs};
+use super::live::{CallTarget, LiveExecutor, Programs};
 use super::slots::SlotQueue;
 use super::unserved::{Unreadable, Unserved};
 use super::worker::{WorkerTerms, Workers};
@@ -58,7 +58,7 @@ impl ExecutorMaker {
         };
         let worker = self.workers.get(terms, &self.context);
         let (label, id) = (&entry.command, entry.display_name());
-        let session = LiveSession::Worker(worker);
+        let session = CallTarget::Worker(worker);
         let running = &self.context.running;
         let programs = Some(Arc::clone(&self.programs));
         Arc::new(LiveExecutor::new(label, id, entry.event, None, session, running, programs))

@@ -55,14 +55,14 @@ mod worker;
 
 pub use answer::Answer;
 pub use command::RunnerError;
-pub(crate) use executor::CommandIdentity;
+pub(crate) use executor::{CommandIdentity, HookExecutor};
 pub use executor::{HookKind, HookStart};
 pub use handler::{HandlerError, HandlerHook, HandlerResult, TypedResult};
 pub use identity::HookIdentity;
 pub use limits::{RunnerHost, RunnerLimits};
 pub use live::{
-    CallSession, Carrier, FromHook, HostCall, HostCallError, HostServices, MAX_LIVE_LINE, Said,
-    ToHook, Told, Unreadable, WorkerHook, without_ui,
+    CallSession, CallTarget, Carrier, FromHook, HostCall, HostCallError, HostServices,
+    MAX_LIVE_LINE, Said, ToHook, Told, Unreadable, WorkerHook, without_ui,
 };
 pub(crate) use maker::ExecutorMaker;
 pub use nesting::Nesting;
@@ -78,4 +78,5 @@ pub(crate) use spec::{MAX_BACKGROUND, TrustCheck, background};
 pub use started::RunnerGone;
 pub(crate) use started::StartedHook;
 pub use tree::EndSignal;
+pub(crate) use unserved::undeclared;
 pub use worker::{Worker, WorkerStatus};

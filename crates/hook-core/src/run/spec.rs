@@ -49,6 +49,7 @@ pub struct HookSpec {
 }
 
 /// What of its trust has to be looked at just before a hook runs.
+#[derive(Clone)]
 pub(crate) enum TrustCheck {
     /// Nothing.
     Nothing,

@@ -1,10 +1,11 @@
-//! Hooks that cannot run: those that this build has no client for, and guards that cannot be read. Each
-//! run is a failure that says why.
+//! Hooks that cannot run: those that this build has no client for, guards that cannot be read, and hooks
+//! of workers that have not said which they are. Each run is a failure that says why.
 
 use std::sync::Arc;
 
 use super::answer::Answer;
 use super::executor::{Execution, HookCall, HookExecutor, HookKind, HookStart};
+use super::worker::Worker;
 use crate::failure::HookFailure;
 
 /// What is missing where a build has no HTTP client.
@@ -21,6 +22,45 @@ pub(super) struct Unserved {
 pub(super) struct Unreadable {
     pub(super) label: String,
     pub(super) why: Arc<str>,
+}
+
+/// Stands for the hooks of a worker that has not said which they are.
+#[derive(Debug)]
+struct Undeclared {
+    label: String,
+    worker: Arc<Worker>,
+}
+
+/// What stands for the hooks of a worker that has not said which they are.
+pub(crate) fn undeclared(label: &str, worker: &Arc<Worker>) -> Arc<dyn HookExecutor> {
+    Arc::new(Undeclared { label: label.to_owned(), worker: Arc::clone(worker) })
+}
+
+impl HookExecutor for Undeclared {
+    fn kind(&self) -> HookKind {
+        HookKind::Worker
+    }
+
+    fn label(&self) -> &str {
+        &self.label
+    }
+
+    fn start(&self) -> HookStart<'_> {
+        HookStart::Called
+    }
+
+    fn worker(&self) -> Option<&Arc<Worker>> {
+        Some(&self.worker)
+    }
+
+    fn execute(&self, _call: HookCall) -> Execution {
+        let why = match self.worker.status().failure {
+            Some(failure) => format!(": {failure}"),
+            None => String::new(),
+        };
+        let reason = format!("the worker has not said which events its hooks listen to{why}");
+        Execution::Done(Answer::failed(HookFailure::Live { reason }).into())
+    }
 }
 
 impl HookExecutor for Unreadable {

@@ -22,7 +22,7 @@ use super::registration::RegistrationRules;
 use super::rule::Rule;
 use super::said_language::{is_in_language, language_of};
 use super::source::{HookSource, SettingsSource};
-use crate::event::{EventDefinition, Events, HookEventName};
+use crate::event::{EVERY, EventDefinition, Events, HookEventName};
 use crate::json::field;
 use crate::language::{self, Languages};
 use crate::text::nearest;
@@ -346,7 +346,10 @@ impl<'t> Reader<'t> {
                 .partition(|definition| self.is_in_language(definition));
             // Those of agents stand under the names that agents have for events.
             let only_of_agents = own.is_empty() && !of_agents.is_empty();
-            let event = self.events.from_name(&field.name);
+            let event = match field.name.as_str() {
+                EVERY => EventDefinition::every(),
+                name => self.events.from_name(name),
+            };
             if event.is_none()
                 && !only_of_agents
                 && let Some(meant) = self.unknown_event(field)
@@ -493,7 +496,9 @@ impl<'t> Reader<'t> {
                 in_language.push((index, item.clone()));
                 continue;
             }
-            if let Some(hook) = self.read_hook(&definition, item) {
+            if let Some(hook) = self.read_hook(&definition, item)
+                && self.may_stand_there(&hook, item)
+            {
                 self.hooks.push(hook);
             }
         }
@@ -508,6 +513,26 @@ impl<'t> Reader<'t> {
             let guards = read.into_iter().filter(stays);
             self.hooks.extend(guards);
         }
+    }
+
+    /// Whether a hook may stand where it does: under `*` only workers may, which say themselves which events
+    /// are theirs.
+    fn may_stand_there(&mut self, hook: &HookEntry, node: &Node) -> bool {
+        if !hook.event.is_every() {
+            return true;
+        }
+        if hook.worker.is_none() {
+            let message = "only a worker can stand under `*`, since it says itself which events are \
+                           its own; the hook was skipped";
+            let remedy = "put the command under the events that it is for";
+            self.document.report_with_remedy(Rule::UnknownEvent, node, message, remedy);
+            return false;
+        }
+        if hook.matcher.is_some() {
+            let message = "a matcher has no effect under `*`: each hook of the worker says its own";
+            self.document.report(Rule::InvalidMatcher, node, message);
+        }
+        true
     }
 
     /// Reads a matcher of either form.

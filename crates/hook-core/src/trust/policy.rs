@@ -99,7 +99,7 @@ impl TrustedHooks {
 }
 
 /// Whether one hook may run.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) enum Trust {
     /// It may.
     Given,

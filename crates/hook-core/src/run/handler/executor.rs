@@ -11,7 +11,7 @@ use super::function::{Async, Called, Function, Plain, answer, expired};
 use super::hook::HandlerHook;
 use crate::run::answer::Answer;
 use crate::run::executor::{Execution, HookCall, HookExecutor, HookKind, Permits, Run};
-use crate::run::live::{LiveExecutor, LiveSession, Programs};
+use crate::run::live::{LiveExecutor, Programs};
 use crate::run::running::RunningHooks;
 
 /// What runs a function.
@@ -42,13 +42,12 @@ impl HandlerHook {
             Function::Blocking(function) => {
                 Call::Blocking(Arc::clone(function), Arc::clone(blocking))
             }
-            Function::Called(Called { session, id, home }) => {
+            Function::Called(Called { target, id, home }) => {
                 // Whoever is far away runs nothing here.
-                let programs = session.is_near().then(programs);
-                let session = LiveSession::Client(session.clone());
-                let home = home.clone();
+                let programs = target.is_near().then(programs);
+                let (target, home) = (target.clone(), home.clone());
                 let live =
-                    LiveExecutor::new(&name, id, self.event, home, session, running, programs);
+                    LiveExecutor::new(&name, id, self.event, home, target, running, programs);
                 return Arc::new(live);
             }
         };

@@ -13,7 +13,7 @@ use crate::failure::{HookFailure, panic_message};
 use crate::language::HomeHook;
 use crate::run::answer::Answer;
 use crate::run::executor::Run;
-use crate::run::live::CallSession;
+use crate::run::live::CallTarget;
 
 /// What a handler returns: an output, nothing, or an error that counts as the hook's failure.
 pub type HandlerResult = Result<Option<HookOutput>, HandlerError>;
@@ -36,7 +36,7 @@ pub(super) enum Function {
 /// A hook that is called over a conversation.
 #[derive(Clone)]
 pub(super) struct Called {
-    pub(super) session: CallSession,
+    pub(super) target: CallTarget,
     /// What it is called there.
     pub(super) id: Arc<str>,
     /// The words that it is told and answers in, if they are not ours.

@@ -12,7 +12,7 @@ use crate::event::input::HookInput;
 use crate::event::{Event, HookEventName, TypedAnswer, TypedInput};
 use crate::language::HomeHook;
 use crate::matcher::{Matcher, MatcherProblem};
-use crate::run::live::CallSession;
+use crate::run::live::CallTarget;
 use crate::settings::{DEFAULT_PRIORITY, FailBehavior, HookSource, MatcherDefinition};
 
 /// What a typed handler returns beside its answer: an error counts as the hook's failure.
@@ -145,17 +145,17 @@ impl HandlerHook {
         })
     }
 
-    /// A client's hook, which is called over a conversation, in which it has that id. With `home` it
+    /// A hook of a client's, or of a worker, which is called over a conversation, in which it has that id. With `home` it
     /// is told and answers in the words of another agent.
     #[doc(hidden)]
     pub fn called(
         event: HookEventName,
         name: impl Into<String>,
         id: &str,
-        session: CallSession,
+        target: CallTarget,
         home: Option<Arc<HomeHook>>,
     ) -> Self {
-        let called = Function::Called(Called { session, id: id.into(), home });
+        let called = Function::Called(Called { target, id: id.into(), home });
         Self { source: HookSource::Client, ..Self::new(event, name, called) }
     }
 

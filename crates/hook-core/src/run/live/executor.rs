@@ -28,11 +28,22 @@ use crate::text::{one_line, shortened};
 
 /// Whom a call goes to.
 #[derive(Debug, Clone)]
-pub(in crate::run) enum LiveSession {
+#[non_exhaustive]
+pub enum CallTarget {
     /// A process of the engine's, which is started when it is needed.
     Worker(Arc<Worker>),
     /// A client.
     Client(CallSession),
+}
+
+impl CallTarget {
+    /// Whether it is on this machine, and the user's own.
+    pub(in crate::run) fn is_near(&self) -> bool {
+        match self {
+            Self::Worker(_) => true,
+            Self::Client(session) => session.is_near(),
+        }
+    }
 }
 
 /// A hook that stays alive.
@@ -48,7 +59,7 @@ struct LiveHook {
     event: Arc<str>,
     /// The words that it is told and answers in, if they are not ours.
     home: Option<Arc<HomeHook>>,
-    session: LiveSession,
+    session: CallTarget,
     running: Arc<RunningHooks>,
     /// What it may have the engine run; nothing for one that is far away.
     programs: Option<Arc<Programs>>,
@@ -60,7 +71,7 @@ impl LiveExecutor {
         id: &str,
         event: HookEventName,
         home: Option<Arc<HomeHook>>,
-        session: LiveSession,
+        session: CallTarget,
         running: &Arc<RunningHooks>,
         programs: Option<Arc<Programs>>,
     ) -> Self {
@@ -88,8 +99,8 @@ impl fmt::Debug for LiveExecutor {
 impl HookExecutor for LiveExecutor {
     fn kind(&self) -> HookKind {
         match self.hook.session {
-            LiveSession::Worker(_) => HookKind::Worker,
-            LiveSession::Client(_) => HookKind::Registered,
+            CallTarget::Worker(_) => HookKind::Worker,
+            CallTarget::Client(_) => HookKind::Registered,
         }
     }
 
@@ -103,29 +114,29 @@ impl HookExecutor for LiveExecutor {
 
     fn permits(&self) -> Permits<'_> {
         Permits::Session(match &self.hook.session {
-            LiveSession::Worker(worker) => worker.permits(),
-            LiveSession::Client(session) => session.permits(),
+            CallTarget::Worker(worker) => worker.permits(),
+            CallTarget::Client(session) => session.permits(),
         })
     }
 
     fn identity(&self) -> Option<CommandIdentity<'_>> {
         match &self.hook.session {
-            LiveSession::Worker(worker) => Some(worker.identity()),
-            LiveSession::Client(_) => None,
+            CallTarget::Worker(worker) => Some(worker.identity()),
+            CallTarget::Client(_) => None,
         }
     }
 
     fn worker(&self) -> Option<&Arc<Worker>> {
         match &self.hook.session {
-            LiveSession::Worker(worker) => Some(worker),
-            LiveSession::Client(_) => None,
+            CallTarget::Worker(worker) => Some(worker),
+            CallTarget::Client(_) => None,
         }
     }
 
     fn check_depth(&self, depth: u32) -> Result<(), HookFailure> {
         match &self.hook.session {
-            LiveSession::Worker(worker) => worker.check_depth(depth),
-            LiveSession::Client(_) => crate::run::nesting::check(depth),
+            CallTarget::Worker(worker) => worker.check_depth(depth),
+            CallTarget::Client(_) => crate::run::nesting::check(depth),
         }
     }
 
@@ -162,7 +173,7 @@ impl LiveHook {
         };
         let answered = self.converse(&mut pending, &call, &mut clock).await;
         drop(pending);
-        if let LiveSession::Worker(worker) = &self.session {
+        if let CallTarget::Worker(worker) = &self.session {
             match &answered {
                 Ok(_) => worker.answered(),
                 Err(HookFailure::TimedOut { .. }) => worker.timed_out(life),
@@ -192,8 +203,8 @@ impl LiveHook {
         };
         let with_host = call.host.is_some() || self.programs.is_some();
         match &self.session {
-            LiveSession::Client(session) => Ok((session.call(telling(), with_host).await?, 0)),
-            LiveSession::Worker(worker) => loop {
+            CallTarget::Client(session) => Ok((session.call(telling(), with_host).await?, 0)),
+            CallTarget::Worker(worker) => loop {
                 let (session, life) = worker.session().await?;
                 match session.call(telling(), with_host).await {
                     Ok(pending) => return Ok((pending, life)),

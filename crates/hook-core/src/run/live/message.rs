@@ -175,7 +175,7 @@ pub enum Said {
 }
 
 /// A hook that a worker says it has.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WorkerHook {
     /// What it is called.

@@ -21,7 +21,8 @@ mod session;
 
 pub use carrier::Carrier;
 pub(in crate::run) use exec::Programs;
-pub(in crate::run) use executor::{LiveExecutor, LiveSession};
+pub use executor::CallTarget;
+pub(in crate::run) use executor::LiveExecutor;
 pub use host::{HostCall, HostCallError, HostServices, without_ui};
 pub use message::{FromHook, MAX_LIVE_LINE, Said, ToHook, Told, Unreadable, WorkerHook};
 pub use session::CallSession;

@@ -82,7 +82,7 @@ pub(super) struct State {
     ended: Option<(u64, HookFailure)>,
     process: Option<u32>,
     /// The hooks that it says it has.
-    declared: Option<Arc<[WorkerHook]>>,
+    declared: Option<(u64, Arc<[WorkerHook]>)>,
 }
 
 #[derive(Default, Clone)]
@@ -185,10 +185,36 @@ impl Worker {
         }
     }
 
-    /// The hooks that it said it has, once it has said so.
-    #[expect(dead_code, reason = "read where hooks declare themselves")]
-    pub(in crate::run) fn declared(&self) -> Option<Arc<[WorkerHook]>> {
-        self.shared.lock().declared.clone()
+    /// How often it has said which hooks it has: each is another declaration, the first is 1.
+    pub(crate) fn declaration(&self) -> u64 {
+        self.shared.lock().declared.as_ref().map_or(0, |(number, _)| *number)
+    }
+
+    /// The hooks that it said it has, with the number of that declaration; waits until it has said so, for
+    /// which it is started.
+    ///
+    /// # Errors
+    /// When it cannot be started, is not ready in time, is started no more, or is not to be started yet, so
+    /// soon after its last end.
+    pub async fn declared(&self) -> Result<(u64, Arc<[WorkerHook]>), HookFailure> {
+        let is_too_early = |state: &State| {
+            matches!(state.phase, Phase::Stopped)
+                && state.not_before.is_some_and(|at| at > Instant::now())
+        };
+        loop {
+            {
+                let state = self.shared.lock();
+                if let Some(declared) = &state.declared {
+                    return Ok(declared.clone());
+                }
+                if is_too_early(&state)
+                    && let Some((_, failure)) = &state.ended
+                {
+                    return Err(failure.clone());
+                }
+            }
+            self.session().await?;
+        }
     }
 
     /// What a call waits for before its time begins.
@@ -341,7 +367,14 @@ impl Shared {
         let mut state = self.lock();
         state.phase = Phase::Ready(life, session);
         state.timeouts = 0;
-        state.declared = Some(hooks.into());
+        let is_known = |known: &[WorkerHook]| *known == *hooks;
+        match &state.declared {
+            Some((_, known)) if is_known(known) => {}
+            before => {
+                let number = before.as_ref().map_or(0, |(number, _)| *number) + 1;
+                state.declared = Some((number, hooks.into()));
+            }
+        }
         drop(state);
         self.changed.notify_waiters();
     }
