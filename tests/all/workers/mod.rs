@@ -4,6 +4,7 @@
 
 mod answers;
 mod ends;
+mod every;
 mod faults;
 mod life;
 mod limits;

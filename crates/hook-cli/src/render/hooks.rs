@@ -91,6 +91,9 @@ fn heading(hooks: &[&Hook], has_several: bool) -> Option<String> {
 /// What a declared event is; nothing of one that is built in.
 fn declared(event: HookEventName) -> Option<String> {
     let row = event.row();
+    if event.is_every() {
+        return Some("the worker says which events are its own".to_owned());
+    }
     if !row.is_declared() {
         return None;
     }

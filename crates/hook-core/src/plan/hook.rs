@@ -38,6 +38,8 @@ pub struct Hook {
     /// Whether it was registered at run time: such hooks run behind the others of their priority, one
     /// after the other.
     pub(crate) is_registered: bool,
+    /// Whether it stands for hooks that are not known.
+    pub(super) is_stand_in: bool,
     /// Who says how long it may run.
     pub timeout_origin: TimeoutOrigin,
     pub(super) trust: Trust,
@@ -129,6 +131,7 @@ impl Hook {
             priority: self.priority,
             sequential: self.sequential,
             is_registered: self.is_registered,
+            is_stand_in: true,
             timeout_origin: self.timeout_origin,
             trust: self.trust.clone(),
             suspended: self.suspended.clone(),

@@ -85,6 +85,7 @@ impl<'f> HookMaker<'f> {
             priority: entry.priority,
             sequential: entry.sequential,
             is_registered: false,
+            is_stand_in: false,
             timeout_origin: entry.timeout_origin,
             trust,
             suspended,
@@ -134,6 +135,7 @@ pub(super) fn of_missing(guard: &MissingGuard, runner: &Runner) -> Option<Hook> 
         priority: DEFAULT_PRIORITY,
         sequential: false,
         is_registered: false,
+        is_stand_in: false,
         timeout_origin: TimeoutOrigin::Engine,
         trust,
         suspended: Some(suspended),
@@ -194,6 +196,7 @@ pub(super) fn of_handler(handler: &HandlerHook, runner: &Runner) -> Hook {
         priority: handler.priority,
         sequential: handler.sequential,
         is_registered: false,
+        is_stand_in: false,
         timeout_origin: match handler.timeout {
             Some(_) => TimeoutOrigin::Hook,
             None => TimeoutOrigin::Engine,

@@ -78,6 +78,12 @@ struct State {
 }
 
 impl State {
+    /// Those of them that are hooks, and do not stand for some that are not known.
+    fn shown(&self) -> impl Iterator<Item = &Arc<Hook>> {
+        let declared = self.expanded.iter().flatten().filter(|hook| !hook.is_stand_in);
+        declared.chain(self.registered.values())
+    }
+
     /// All hooks that came after the registry was made.
     fn later(&self) -> impl Iterator<Item = &Arc<Hook>> {
         self.expanded.iter().flatten().chain(self.registered.values())
@@ -139,7 +145,10 @@ impl HookRegistry {
         let table = PlanTable::new(running(hooks.iter().chain(expanded.iter().flatten()), &[]));
         let notices = notices(&hooks, &consent.missing);
         let lost_guards = lost_guards(&hooks, &consent.missing);
-        let losses = losses(&diagnostics, &of_matchers);
+        let mut losses = losses(&diagnostics, &of_matchers);
+        // A guard under `*` is missed on every event.
+        let of_every = consent.missing.iter().filter(|guard| guard.event.is_every());
+        losses.extend(of_every.filter_map(|guard| guard.notice()));
         let mut calling: ByEvent<Vec<Arc<Hook>>> = ByEvent::default();
         for hook in hooks.iter().filter(|hook| hook.worker().is_some()) {
             calling.of(hook.event).push(Arc::clone(hook));
@@ -172,7 +181,7 @@ impl HookRegistry {
             disabled_by: disabled_by(hook, &state.switches),
             hook: Arc::clone(hook),
         };
-        self.hooks.iter().chain(state.later()).map(listing).collect()
+        self.hooks.iter().chain(state.shown()).map(listing).collect()
     }
 
     /// Says of every hook whether it would run for an event, in which order, and why not.
@@ -378,7 +387,7 @@ impl HookRegistry {
 
     /// How many hooks are registered.
     pub fn len(&self) -> usize {
-        self.hooks.len() + read(&self.state).later().count()
+        self.hooks.len() + read(&self.state).shown().count()
     }
 
     /// Whether no hook is registered.
