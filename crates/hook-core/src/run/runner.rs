@@ -6,13 +6,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use futures::FutureExt;
 use tokio::sync::{Semaphore, oneshot};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::answer::Answer;
 use super::command::{CommandContext, HostEnvironment, RunnerError, Shell, ignores_child_signal};
-use super::executor::{Execution, HookCall, HookExecutor, HookKind, Slots};
+use super::executor::{Execution, HookCall, HookExecutor, HookKind, Permits, Slots};
 use super::finish::{Timing, Told, finish};
 use super::handler::{BlockingHandlers, HandlerHook};
 use super::limits::{RunnerHost, RunnerLimits};
@@ -229,6 +230,10 @@ impl Runner {
             };
             let timing = Timing { duration: started.elapsed(), queued: Duration::ZERO };
             return StartedHook::Done(finish(hook, run, timing, &told, scope));
+        }
+        // A call is over when nobody waits for it, and holds nothing that would have to be ended.
+        if let Permits::Session(_) = hook.executor.permits() {
+            return StartedHook::Here(self.supervised(hook, input, scope.clone()).boxed());
         }
         let cancel = scope.cancel.child_token();
         let (sender, receiver) = oneshot::channel();

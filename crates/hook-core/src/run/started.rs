@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use futures::future::BoxFuture;
 use tokio::sync::oneshot;
 use tokio_util::sync::DropGuard;
 
@@ -15,6 +16,8 @@ use super::spec::HookSpec;
 )]
 pub(crate) enum StartedHook {
     Done(HookExecutionResult),
+    /// It is polled where it is awaited: what it waits for goes on elsewhere.
+    Here(BoxFuture<'static, HookExecutionResult>),
     Running {
         receiver: oneshot::Receiver<HookExecutionResult>,
         hook: Arc<HookSpec>,
@@ -38,6 +41,7 @@ impl StartedHook {
     pub(crate) async fn finish(self) -> Result<HookExecutionResult, RunnerGone> {
         match self {
             Self::Done(result) => Ok(result),
+            Self::Here(running) => Ok(running.await),
             Self::Running { receiver, hook, _cancel } => {
                 receiver.await.map_err(|_| RunnerGone { hook: hook.display_name().to_owned() })
             }

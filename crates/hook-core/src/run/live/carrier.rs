@@ -8,7 +8,7 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use super::host::{HostCallError, without_ui};
 use super::message::{FromHook, ToHook, Told};
-use super::session::{AskedOfHost, MAX_HOST_CALLS, Refusal, Shared, gone};
+use super::session::{AskedOfHost, MAX_HOST_CALLS, MessagePipe, Refusal, Shared, gone};
 use crate::failure::HookFailure;
 use crate::text::{one_line, shortened};
 
@@ -59,6 +59,16 @@ impl Carrier {
         let Some((message, permit)) = self.shared.next(self.number)? else { return Ok(None) };
         self.sending = Some(permit);
         Ok(Some(message))
+    }
+
+    /// Says that all messages that were taken are written.
+    pub(in crate::run) fn flushed(&self) {
+        self.shared.flushed();
+    }
+
+    /// Short messages are written there by those who send them, while nothing else waits to be.
+    pub(in crate::run) fn write_to(&self, pipe: Arc<dyn MessagePipe>) {
+        self.shared.write_to(pipe);
     }
 
     /// Takes what the hook said. Whether it was the answer to a call.

@@ -38,6 +38,9 @@ pub enum ToHook {
         /// What came of it.
         outcome: Result<RawJson, HostCallError>,
     },
+    /// What is left of a line, without its end.
+    #[doc(hidden)]
+    Rest(Vec<u8>),
     /// Nothing comes after this.
     Close {
         /// Why, in one word.
@@ -81,6 +84,9 @@ impl Told {
 impl ToHook {
     /// The message as a line, without its end.
     pub fn to_line(&self) -> Vec<u8> {
+        if let Self::Rest(rest) = self {
+            return rest.clone();
+        }
         ObjectWriter::line(|object| match self {
             Self::Call(told) => {
                 object.text("type", "hook-call");
@@ -107,6 +113,7 @@ impl ToHook {
                     }),
                 }
             }
+            Self::Rest(_) => {}
             Self::Close { reason } => {
                 object.text("type", "hook-close");
                 object.text("reason", reason);

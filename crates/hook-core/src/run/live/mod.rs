@@ -26,4 +26,4 @@ pub(in crate::run) use executor::LiveExecutor;
 pub use host::{HostCall, HostCallError, HostServices, without_ui};
 pub use message::{FromHook, MAX_LIVE_LINE, Said, ToHook, Told, Unreadable, WorkerHook};
 pub use session::CallSession;
-pub(in crate::run) use session::MAX_CALLS;
+pub(in crate::run) use session::{MAX_CALLS, MessagePipe};

@@ -53,7 +53,20 @@ struct State {
     /// Carriers so far.
     carriers: u64,
     dropped: Dropped,
+    /// Where short messages are written at once, while nothing else waits to be.
+    pipe: Option<Arc<dyn MessagePipe>>,
+    /// Whether the carrier has something that it has not written yet.
+    is_writing: bool,
 }
+
+/// Something that takes bytes without waiting.
+pub(in crate::run) trait MessagePipe: Send + Sync {
+    /// How many bytes, from the first on, it took.
+    fn try_write(&self, bytes: &[u8]) -> usize;
+}
+
+/// How long a message may be that its sender writes itself.
+const SHORT: usize = 16 * 1024;
 
 /// Whether there is somebody who carries messages.
 #[derive(Default)]
@@ -173,6 +186,7 @@ impl CallSession {
             return false;
         }
         state.link = Link::Closed(why);
+        state.pipe = None;
         true
     }
 
@@ -231,9 +245,11 @@ impl CallSession {
         let call = told.call;
         let waiting = Waiting { told: Arc::clone(&told), answer: sender, host_calls };
         state.calls.insert(call, waiting);
-        state.outgoing.push_back((ToHook::Call(Arc::clone(&told)), permit));
+        let is_left = state.send(ToHook::Call(Arc::clone(&told)), permit);
         drop(state);
-        self.shared.woken.notify_one();
+        if is_left {
+            self.shared.woken.notify_one();
+        }
         Ok(Pending { shared: Arc::clone(&self.shared), told, answer: Some(answer), hosted })
     }
 }
@@ -248,6 +264,32 @@ impl fmt::Debug for CallSession {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("CallSession").finish_non_exhaustive()
     }
+}
+
+impl State {
+    /// Sends a message, or leaves it to the carrier. Whether the carrier has something to do.
+    fn send(&mut self, message: ToHook, permit: OwnedSemaphorePermit) -> bool {
+        let is_free = self.outgoing.is_empty() && !self.is_writing && message.weight() <= SHORT;
+        let Some(pipe) = self.pipe.as_ref().filter(|_| is_free) else {
+            self.outgoing.push_back((message, permit));
+            return true;
+        };
+        let mut line = message.to_line();
+        line.push(b'\n');
+        let written = pipe.try_write(&line);
+        if written >= line.len() {
+            return false;
+        }
+        let rest = if written == 0 { message } else { rest_of(line, written) };
+        self.outgoing.push_back((rest, permit));
+        true
+    }
+}
+
+/// What is left of a line of which so much was written; its end is written behind every message.
+fn rest_of(mut line: Vec<u8>, written: usize) -> ToHook {
+    line.pop();
+    ToHook::Rest(line.split_off(written.min(line.len())))
 }
 
 /// That a hook cannot be asked.
@@ -286,7 +328,19 @@ impl Shared {
             Link::Closed(why) if state.outgoing.is_empty() => return Err(why.clone()),
             Link::Closed(_) => {}
         }
-        Ok(state.outgoing.pop_front())
+        let next = state.outgoing.pop_front();
+        state.is_writing |= next.is_some();
+        Ok(next)
+    }
+
+    /// The carrier has written all that it took.
+    pub(super) fn flushed(&self) {
+        self.lock().is_writing = false;
+    }
+
+    /// Short messages are written there by those who send them, while nothing else waits to be.
+    pub(super) fn write_to(&self, pipe: Arc<dyn MessagePipe>) {
+        self.lock().pipe = Some(pipe);
     }
 
     /// The carrier of that number is gone.
@@ -296,6 +350,7 @@ impl Shared {
             return;
         }
         state.link = Link::Down;
+        (state.pipe, state.is_writing) = (None, false);
         // Calls are sent again; what else there is was for the one that is gone.
         state.outgoing.clear();
         drop(state);
@@ -312,6 +367,7 @@ impl Shared {
         state.link = Link::Closed(why.clone());
         let calls = std::mem::take(&mut state.calls);
         state.outgoing.clear();
+        state.pipe = None;
         drop(state);
         for waiting in calls.into_values() {
             // Whoever does not wait any more needs no answer.
@@ -372,9 +428,11 @@ impl Shared {
         };
         let mut state = self.lock();
         if matches!(state.link, Link::Up(_)) {
-            state.outgoing.push_back((message, permit));
+            let is_left = state.send(message, permit);
             drop(state);
-            self.woken.notify_one();
+            if is_left {
+                self.woken.notify_one();
+            }
         }
     }
 

@@ -5,9 +5,11 @@
 //! | --- | --- |
 //! | `state` | one worker, over all processes that it has had |
 //! | `process` | one process of it, from its start to its end |
+//! | `input` | its standard input, to which callers write themselves |
 //! | `output` | what it writes on standard error |
 //! | `pool` | the workers of an engine, so that equal ones are one |
 
+mod input;
 mod output;
 mod pool;
 mod process;

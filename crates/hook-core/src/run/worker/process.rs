@@ -6,10 +6,10 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::io::AsyncWriteExt;
-use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
+use tokio::process::{ChildStderr, ChildStdout};
 use tokio::time::{Instant, sleep_until, timeout};
 
+use super::input::Input;
 use super::output::ErrorOutput;
 use super::state::{Shared, live as failure};
 use crate::failure::HookFailure;
@@ -68,6 +68,9 @@ pub(super) async fn live(shared: Arc<Shared>, life: u64, not_before: Option<Inst
     shared.started(process.tree.group());
     let session = CallSession::new();
     let mut carrier = session.attach();
+    if let Some(pipe) = process.stdin.shared() {
+        carrier.write_to(pipe);
+    }
     let end = process.serve(&shared, life, &session, &mut carrier, begun).await;
     match end {
         End::Closing(reason) => {
@@ -87,7 +90,7 @@ pub(super) async fn live(shared: Arc<Shared>, life: u64, not_before: Option<Inst
 
 struct Process {
     tree: ProcessTree,
-    stdin: Option<ChildStdin>,
+    stdin: Input,
     lines: LineReader<StdoutOf>,
     stderr: ErrorOutput<ChildStderr>,
     /// What is to be written, and how much of it is.
@@ -123,7 +126,7 @@ impl Process {
             None => StdoutOf::Right(tokio::io::empty()),
         };
         Ok(Self {
-            stdin: tree.take_stdin(),
+            stdin: Input::of(tree.take_stdin())?,
             lines: LineReader::new(stdout).up_to(MAX_LIVE_LINE),
             stderr: ErrorOutput::new(tree.take_stderr()),
             tree,
@@ -162,10 +165,7 @@ impl Process {
                     _ => std::future::pending().await,
                 }
             };
-            let mut stdin = Feed {
-                pipe: &mut self.stdin,
-                rest: self.outgoing.get(self.written..).unwrap_or_default(),
-            };
+            let rest = self.outgoing.get(self.written..).unwrap_or_default();
             tokio::select! {
                 biased;
                 () = shared.closing.cancelled() => return End::Closing("shutdown"),
@@ -208,11 +208,16 @@ impl Process {
                     idle_since = Instant::now();
                 }
                 () = self.tree.leader_ended() => return End::Failed(String::new()),
-                wrote = stdin.feed() => match wrote {
-                    Ok(wrote) => self.wrote(wrote),
-                    // It closed its input, and may still say why on its way out.
-                    Err(_) => { self.stdin = None; self.wrote(unwritten); }
-                },
+                wrote = self.stdin.write(rest) => {
+                    match wrote {
+                        Ok(wrote) => self.wrote(wrote),
+                        // It closed its input, and may still say why on its way out.
+                        Err(_) => { self.stdin.close(); self.wrote(unwritten); }
+                    }
+                    if self.outgoing.is_empty() {
+                        carrier.flushed();
+                    }
+                }
                 message = carrier.next(), if unwritten < CHUNK => match message {
                     Ok(message) => {
                         self.push(&message);
@@ -257,9 +262,8 @@ impl Process {
         let leaving = async {
             while self.written < self.outgoing.len() {
                 let rest = self.outgoing.get(self.written..).unwrap_or_default();
-                let mut stdin = Feed { pipe: &mut self.stdin, rest };
                 let wrote = tokio::select! {
-                    wrote = stdin.feed() => wrote,
+                    wrote = self.stdin.write(rest) => wrote,
                     () = self.stderr.fill() => continue,
                     () = self.tree.leader_ended() => return,
                 };
@@ -268,7 +272,7 @@ impl Process {
                     Err(_) => break,
                 }
             }
-            self.stdin = None;
+            self.stdin.close();
             loop {
                 tokio::select! {
                     () = self.tree.leader_ended() => return,
@@ -320,7 +324,7 @@ impl Process {
 
     /// Leaves what is left of it to the engine.
     fn leave(mut self, shared: &Shared) {
-        drop(self.stdin.take());
+        self.stdin.close();
         let stdout = match self.lines.into_inner() {
             StdoutOf::Left(stdout) => Some(stdout),
             StdoutOf::Right(_) => None,
@@ -346,25 +350,6 @@ fn read(line: Line) -> Result<FromHook, String> {
         Line::Text { text, .. } => FromHook::read(text).map_err(|error| error.to_string()),
         Line::TooLong { length, .. } => {
             Err(format!("it sent a line of {length} bytes, and a line may have {MAX_LIVE_LINE}"))
-        }
-    }
-}
-
-/// Standard input with what is still to be written to it.
-struct Feed<'a> {
-    pipe: &'a mut Option<ChildStdin>,
-    rest: &'a [u8],
-}
-
-impl Feed<'_> {
-    /// Writes the next piece; never ready while there is nothing to write.
-    async fn feed(&mut self) -> io::Result<usize> {
-        match self.pipe {
-            Some(pipe) if !self.rest.is_empty() => match pipe.write(self.rest).await? {
-                0 => Err(io::ErrorKind::WriteZero.into()),
-                wrote => Ok(wrote),
-            },
-            _ => std::future::pending().await,
         }
     }
 }
