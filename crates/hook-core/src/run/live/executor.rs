@@ -169,7 +169,14 @@ impl LiveHook {
         };
         let (mut pending, life) = match sent {
             Ok(sent) => sent,
-            Err(failure) => return failed(failure),
+            Err(failure) => {
+                if let (CallTarget::Worker(worker), HookFailure::TimedOut { .. }) =
+                    (&self.session, &failure)
+                {
+                    worker.not_taken();
+                }
+                return failed(failure);
+            }
         };
         let answered = self.converse(&mut pending, &call, &mut clock).await;
         drop(pending);
@@ -209,7 +216,7 @@ impl LiveHook {
                 match session.call(telling(), with_host).await {
                     Ok(pending) => return Ok((pending, life)),
                     // That process has just ended, and never heard of it.
-                    Err(_) => tokio::task::yield_now().await,
+                    Err(_) => worker.over(life).await,
                 }
             },
         }
@@ -229,7 +236,10 @@ impl LiveHook {
             let may_ask = hosted.len() < MAX_HOST_CALLS;
             tokio::select! {
                 biased;
-                () = call.cancel.cancelled() => return Err(HookFailure::Cancelled),
+                // What it has said by then counts.
+                () = call.cancel.cancelled() => {
+                    return pending.try_answer().unwrap_or(Err(HookFailure::Cancelled));
+                }
                 () = clock.expired() => {
                     // An engine that was held up itself finds both: then the hook was in time.
                     return pending.try_answer().unwrap_or_else(|| Err(timed_out()));

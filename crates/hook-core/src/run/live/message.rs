@@ -209,10 +209,10 @@ impl FromHook {
     /// # Errors
     /// When it is no message; the conversation is over then, since nobody knows what it meant.
     pub fn read(line: String) -> Result<Self, Unreadable> {
-        let begins = shortened(&line);
-        let object = RawObject::parse(line)
-            .map_err(|error| Unreadable(format!("{} ({begins})", error.reason())))?;
-        Self::of(&object.fields())
+        match RawObject::parse(line.as_str()) {
+            Ok(object) => Self::of(&object.fields()),
+            Err(error) => Err(Unreadable(format!("{} ({})", error.reason(), shortened(&line)))),
+        }
     }
 
     /// Reads a message that is an object already.
@@ -270,6 +270,19 @@ impl FromHook {
 impl Said {
     fn of(fields: &JsonObject) -> Result<Self, Unreadable> {
         let given = |name: &str| fields.get(name).filter(|value| !value.is_null());
+        let envelope = ["type", "callId", "hookId"];
+        let whole = ["output", "error"].into_iter().find(|name| given(name).is_some());
+        if let Some(whole) = whole {
+            let beside = fields.iter().find(|(name, value)| {
+                !envelope.contains(name) && *name != whole && !value.is_null()
+            });
+            if let Some((name, _)) = beside {
+                let name = shortened(name);
+                return Err(Unreadable(format!(
+                    "`{name}` stands beside `{whole}`, which says all"
+                )));
+            }
+        }
         if let Some(error) = given("error") {
             let text = error.to_text().unwrap_or_else(|| error.as_str().to_owned());
             return Ok(Self::Error(text));
@@ -282,7 +295,8 @@ impl Said {
         }
         let mut rest = JsonObject::new();
         for (name, value) in fields.iter() {
-            if !matches!(name, "type" | "callId" | "hookId" | "output" | "error") {
+            let is_absent = matches!(name, "output" | "error");
+            if !envelope.contains(&name) && !is_absent {
                 rest.insert(name, value.clone());
             }
         }

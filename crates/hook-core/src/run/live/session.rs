@@ -450,6 +450,8 @@ impl Shared {
             if was_sent {
                 self.say(ToHook::Cancelled { call: told.call, hook: Arc::clone(&told.hook) });
             }
+            // It may be unused from now on.
+            self.woken.notify_one();
         }
     }
 }

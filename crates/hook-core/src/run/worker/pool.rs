@@ -7,10 +7,18 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use super::state::{Worker, WorkerTerms};
 use crate::run::command::CommandContext;
 
+/// Those there are, by all that makes two of them one.
+#[derive(Debug, Default)]
+struct State {
+    known: HashMap<(WorkerTerms, PathBuf), Weak<Worker>>,
+    /// None is started any more.
+    is_closed: bool,
+}
+
 /// The workers of an engine.
 #[derive(Debug, Default)]
 pub(in crate::run) struct Workers {
-    known: Mutex<HashMap<(WorkerTerms, PathBuf), Weak<Worker>>>,
+    state: Mutex<State>,
 }
 
 impl Workers {
@@ -21,7 +29,9 @@ impl Workers {
         context: &Arc<CommandContext>,
     ) -> Arc<Worker> {
         let key = (terms, context.environment.project.clone());
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_closed = state.is_closed;
+        let known = &mut state.known;
         if let Some(worker) = known.get(&key).and_then(Weak::upgrade) {
             // One that is broken has another chance when the settings are read again.
             if !worker.status().is_broken() {
@@ -31,12 +41,16 @@ impl Workers {
         known.retain(|_, worker| worker.strong_count() > 0);
         let worker = Arc::new(Worker::new(key.0.clone(), Arc::clone(context)));
         known.insert(key, Arc::downgrade(&worker));
+        if is_closed {
+            worker.close();
+        }
         worker
     }
 
     /// Ends all of them; none is started any more.
     pub(in crate::run) fn close(&self) {
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        known.values().filter_map(Weak::upgrade).for_each(|worker| worker.close());
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.is_closed = true;
+        state.known.values().filter_map(Weak::upgrade).for_each(|worker| worker.close());
     }
 }

@@ -43,6 +43,8 @@ enum End {
 
 /// Runs the process of that number of a worker, not before a certain time, to its end.
 pub(super) async fn live(shared: Arc<Shared>, life: u64, not_before: Option<Instant>) {
+    // Also where this is dropped: nobody is to wait for what does not come.
+    let _lost = Lost { shared: Arc::clone(&shared), life };
     if let Some(not_before) = not_before {
         tokio::select! {
             () = shared.closing.cancelled() => {}
@@ -85,6 +87,18 @@ pub(super) async fn live(shared: Arc<Shared>, life: u64, not_before: Option<Inst
             shared.died(life, why.clone(), begun.elapsed());
             carrier.lost(why);
         }
+    }
+}
+
+/// Says that the task of a process is gone, where nothing else did.
+struct Lost {
+    shared: Arc<Shared>,
+    life: u64,
+}
+
+impl Drop for Lost {
+    fn drop(&mut self) {
+        self.shared.lost(self.life);
     }
 }
 
@@ -181,33 +195,29 @@ impl Process {
                 }
                 line = self.lines.next() => {
                     let mut next = match line {
-                        Ok(line) => line,
+                        Ok(Some(line)) => Some(line),
+                        Ok(None) => return End::Failed(String::new()),
                         Err(error) => return End::Failed(format!("its standard output cannot be read: {error}")),
                     };
-                    if next.is_none() {
-                        return End::Failed(String::new());
-                    }
-                    for _ in 0..LINES_AT_ONCE {
-                        let Some(line) = next else { break };
-                        let message = match read(line) {
-                            Ok(message) => message,
-                            Err(wrong) => return End::Failed(wrong),
-                        };
-                        match message {
-                            FromHook::Ready { hooks } if !ready => {
-                                ready = true;
-                                shared.ready(life, session.clone(), hooks);
-                            }
-                            FromHook::Answer { .. } | FromHook::HostCall { .. } if !ready => {
-                                return End::Failed("it answered before it had said that it is ready (`hook-worker`)".to_owned());
-                            }
-                            message => { carrier.take(message); }
+                    // What was taken from the reader is always looked at.
+                    let mut taken = 0;
+                    while let Some(line) = next {
+                        if let Err(wrong) = self.take(line, &mut ready, shared, life, session, carrier) {
+                            return End::Failed(wrong);
                         }
-                        next = self.lines.next_read();
+                        taken += 1;
+                        next = if taken < LINES_AT_ONCE { self.lines.next_read() } else { None };
                     }
                     idle_since = Instant::now();
                 }
-                () = self.tree.leader_ended() => return End::Failed(String::new()),
+                () = self.tree.leader_ended() => {
+                    let said = self.last_words(&mut ready, shared, life, session, carrier);
+                    let patience = shared.context.limits.exit_patience;
+                    return End::Failed(match timeout(patience, said).await {
+                        Ok(Err(wrong)) => wrong,
+                        Ok(Ok(())) | Err(_) => String::new(),
+                    });
+                }
                 wrote = self.stdin.write(rest) => {
                     match wrote {
                         Ok(wrote) => self.wrote(wrote),
@@ -242,6 +252,50 @@ impl Process {
         }
     }
 
+    /// Takes a line of it.
+    fn take(
+        &self,
+        line: Line,
+        ready: &mut bool,
+        shared: &Shared,
+        life: u64,
+        session: &CallSession,
+        carrier: &Carrier,
+    ) -> Result<(), String> {
+        const TOO_EARLY: &str = "it answered before it had said that it is ready (`hook-worker`)";
+        match read(line)? {
+            FromHook::Ready { hooks } if !*ready => {
+                *ready = true;
+                shared.ready(life, session.clone(), hooks);
+            }
+            FromHook::Ready { .. } => {
+                return Err("it said a second time that it is ready (`hook-worker`)".to_owned());
+            }
+            FromHook::Answer { .. } | FromHook::HostCall { .. } if !*ready => {
+                return Err(TOO_EARLY.to_owned());
+            }
+            message => {
+                carrier.take(message);
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes what it has said, to the end of its output.
+    async fn last_words(
+        &mut self,
+        ready: &mut bool,
+        shared: &Shared,
+        life: u64,
+        session: &CallSession,
+        carrier: &Carrier,
+    ) -> Result<(), String> {
+        while let Ok(Some(line)) = self.lines.next().await {
+            self.take(line, ready, shared, life, session, carrier)?;
+        }
+        Ok(())
+    }
+
     fn push(&mut self, message: &ToHook) {
         self.outgoing.append(&mut message.to_line());
         self.outgoing.push(b'\n');
@@ -253,6 +307,9 @@ impl Process {
             self.outgoing.clear();
             self.written = 0;
             self.outgoing.shrink_to(CHUNK);
+        } else if self.written >= CHUNK {
+            self.outgoing.drain(..self.written);
+            self.written = 0;
         }
     }
 

@@ -314,6 +314,31 @@ impl Worker {
         }
     }
 
+    /// Waits until the process of that number is not the one any more.
+    pub(in crate::run) async fn over(&self, life: u64) {
+        loop {
+            let changed = {
+                let state = self.shared.lock();
+                if !matches!(state.phase, Phase::Ready(current, _) if current == life) {
+                    return;
+                }
+                self.shared.changed.notified()
+            };
+            changed.await;
+        }
+    }
+
+    /// It has not taken a call in time: it does not read.
+    pub(in crate::run) fn not_taken(&self) {
+        let life = match &self.shared.lock().phase {
+            Phase::Ready(life, _) => Some(*life),
+            _ => None,
+        };
+        if let Some(life) = life {
+            self.timed_out(life);
+        }
+    }
+
     /// Ends it; it is started no more.
     pub(in crate::run) fn close(&self) {
         self.shared.closing.cancel();
@@ -355,6 +380,18 @@ impl Shared {
     /// Whether the process of that number answers no more.
     pub(super) fn is_stuck(&self, life: u64) -> bool {
         self.lock().stuck == Some(life)
+    }
+
+    /// The task of the process of that number ended before it could say how: its runtime is gone, or it
+    /// panicked.
+    pub(super) fn lost(&self, life: u64) {
+        let is_current = matches!(
+            self.lock().phase,
+            Phase::Starting(current) | Phase::Ready(current, _) if current == life
+        );
+        if is_current {
+            self.died(life, live("the task that looked after it is gone"), Duration::ZERO);
+        }
     }
 
     /// A process has started.
