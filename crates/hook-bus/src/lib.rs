@@ -87,8 +87,8 @@ pub mod triggers;
 pub mod wire;
 
 pub use bus::{
-    AlreadyServed, BusLimits, Lagged, Message, MessageBus, PublishError, PublishedRequest,
-    Subscription, SubscriptionLimits,
+    AlreadyServed, BusClient, BusLimits, Lagged, Message, MessageBus, PublishError,
+    PublishedRequest, Subscription, SubscriptionLimits,
 };
 pub use handler::{
     DeclaredEvent, HookEventHandler, InitializeError, NotInitialized, RegisterError,

@@ -54,6 +54,9 @@ pub(crate) enum CommandError {
     NotJson { what: &'static str, source: hook_core::JsonError, remedy: String },
     #[error("{what} is {found}, and not an object; {remedy}")]
     NoObject { what: &'static str, found: hook_core::JsonKind, remedy: String },
+    #[cfg(feature = "remote")]
+    #[error(transparent)]
+    Grpc(#[from] hook_remote::grpc::GrpcError),
     #[error(transparent)]
     UnknownHook(#[from] UnknownHook),
     #[error(transparent)]

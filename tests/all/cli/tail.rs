@@ -210,9 +210,9 @@ fn serve_asks_for_one_way_at_least() {
     ----- stdout -----
     ----- stderr -----
     error: the following required arguments were not provided:
-      <--stdio|--socket [<PATH>]>
+      <--stdio|--socket [<PATH>]|--grpc <PLACE>>
 
-    Usage: hook serve <--stdio|--socket [<PATH>]>
+    Usage: hook serve <--stdio|--socket [<PATH>]|--grpc <PLACE>>
 
     For more information, try '--help'.
     ");

@@ -7,11 +7,13 @@
 //! | `request_handler` | what serves its requests: the trait |
 //! | `accepted` | one accepted request, which is answered exactly once |
 //! | `published` | a request that was published, for its publisher |
+//! | `client` | one of several clients, with its share |
 //! | `limits`, `places` | how much may be in flight |
 //! | `origin` | whether a request comes from inside of a hook |
 //! | `subscription` | bounded queues for subscribers |
 
 mod accepted;
+mod client;
 mod core;
 mod limits;
 mod message_bus;
@@ -22,6 +24,7 @@ mod request_handler;
 mod subscription;
 
 pub(crate) use accepted::ServeBy;
+pub use client::BusClient;
 pub use core::AlreadyServed;
 pub(crate) use core::BusCore;
 pub use limits::{BusLimits, PublishError};

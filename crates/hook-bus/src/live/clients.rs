@@ -60,8 +60,16 @@ pub struct LiveConnection {
     clients: Arc<LiveClients>,
     client: Arc<LiveClient>,
     number: u64,
-    /// There once the client has hooks.
-    carrier: Option<Carrier>,
+    link: Link,
+}
+
+/// Whether messages to a client's hooks have a way.
+enum Link {
+    /// None is needed: the client has had no hooks.
+    Unused,
+    Up(Carrier),
+    /// The client is known, and cannot be told anything at present.
+    Closed,
 }
 
 /// A registered hook, as it is listed.
@@ -112,7 +120,7 @@ impl LiveClients {
             session,
             state: Mutex::new(ClientState { hooks: BTreeMap::new(), connection: 1 }),
         });
-        LiveConnection { clients: Arc::clone(self), client, number: 1, carrier: None }
+        LiveConnection { clients: Arc::clone(self), client, number: 1, link: Link::Unused }
     }
 
     /// Waits for no client to come back any more.
@@ -165,7 +173,8 @@ impl LiveConnection {
     /// # Errors
     /// When nobody has it.
     pub fn resume(&mut self, token: &str) -> Result<Vec<String>, UnknownToken> {
-        let found = self.clients.known().values().find(|it| is_same(&it.token, token)).cloned();
+        let found =
+            self.clients.known().values().find(|it| is_same_token(&it.token, token)).cloned();
         let client = found.ok_or(UnknownToken)?;
         let hook_ids = {
             let mut state = client.lock();
@@ -177,7 +186,7 @@ impl LiveConnection {
             self.number = state.connection;
             state.hooks.keys().cloned().collect()
         };
-        self.carrier = Some(client.session.attach());
+        self.link = Link::Up(client.session.attach());
         self.client = client;
         Ok(hook_ids)
     }
@@ -201,8 +210,8 @@ impl LiveConnection {
         }
         let guards = hook.is_guard_of(event).then_some(event);
         // Before it can be called.
-        if self.carrier.is_none() {
-            self.carrier = Some(self.client.session.attach());
+        if matches!(self.link, Link::Unused) {
+            self.link = Link::Up(self.client.session.attach());
         }
         let registration = engine.register(hook, None, Registrant::Client)?;
         if let Some(event) = guards {
@@ -251,7 +260,7 @@ impl LiveConnection {
     /// # Cancellation
     /// Dropping the future loses nothing.
     pub async fn next(&mut self) -> ToHook {
-        if let Some(carrier) = &mut self.carrier
+        if let Link::Up(carrier) = &mut self.link
             && let Ok(message) = carrier.next().await
         {
             return message;
@@ -262,31 +271,60 @@ impl LiveConnection {
     /// Takes what the client's hooks say.
     pub fn take(&self, message: FromHook) {
         // Without hooks there is no call that it could be about.
-        if let Some(carrier) = &self.carrier {
+        if let Link::Up(carrier) = &self.link {
             carrier.take(message);
         }
     }
 
     /// The oldest call of a hook that waits for its answer, for clients that do not say which they answer.
     pub fn oldest_call_of(&self, hook_id: &str) -> Option<u64> {
-        self.carrier.as_ref()?.oldest_call_of(hook_id)
+        match &self.link {
+            Link::Up(carrier) => carrier.oldest_call_of(hook_id),
+            Link::Unused | Link::Closed => None,
+        }
+    }
+
+    /// The client cannot be told anything from now on, and is still this connection's: new calls of its
+    /// hooks fail at once, and those in flight wait until it is [open](Self::open) again, or until their
+    /// timeouts. For connections over which a client registers hooks and hears of calls by different ways.
+    pub fn close(&mut self) {
+        self.link = Link::Closed;
+    }
+
+    /// The client can be told of calls from now on, those that wait for their answers first.
+    pub fn open(&mut self) {
+        let is_current = self.client.lock().connection == self.number;
+        // Another connection has its place; that one is called.
+        if is_current {
+            self.link = Link::Up(self.client.session.attach());
+        }
     }
 
     /// Ends it for good: its hooks are unregistered at once.
     pub fn leave(mut self) {
-        if self.carrier.take().is_some() {
+        if self.unlink() {
             self.clients.forget(&self.client, self.number);
         }
     }
 
-    /// Whether it has, or had, hooks.
+    /// Whether it has, or had, hooks, or was closed or opened.
     pub fn has_hooks(&self) -> bool {
-        self.carrier.is_some()
+        !matches!(self.link, Link::Unused)
     }
 
     /// Whether calls of the client's hooks wait for their answers.
     pub fn is_waited_for(&self) -> bool {
-        self.carrier.is_some() && !self.client.session.is_idle()
+        self.has_hooks() && !self.client.session.is_idle()
+    }
+
+    /// Whether another connection took this one's place.
+    pub fn is_superseded(&self) -> bool {
+        self.client.lock().connection != self.number
+    }
+
+    /// Nothing goes over it any more. Whether anything could.
+    fn unlink(&mut self) -> bool {
+        !matches!(std::mem::replace(&mut self.link, Link::Unused), Link::Unused)
     }
 }
 
@@ -301,7 +339,7 @@ impl fmt::Debug for LiveConnection {
 
 impl Drop for LiveConnection {
     fn drop(&mut self) {
-        if self.carrier.take().is_none() {
+        if !self.unlink() {
             return;
         }
         let (clients, client) = (Arc::clone(&self.clients), Arc::clone(&self.client));
@@ -328,7 +366,7 @@ fn token() -> String {
 }
 
 /// Whether two tokens are the same, in a time that does not depend on how much of them is.
-fn is_same(ours: &str, theirs: &str) -> bool {
+pub fn is_same_token(ours: &str, theirs: &str) -> bool {
     let pairs = ours.bytes().zip(theirs.bytes());
     ours.len() == theirs.len() && pairs.fold(0, |seen, (one, other)| seen | (one ^ other)) == 0
 }

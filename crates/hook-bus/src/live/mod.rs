@@ -15,6 +15,8 @@ mod register;
 mod services;
 pub(crate) mod workers;
 
-pub use clients::{ListedHook, LiveClients, LiveConnection, RECONNECT_GRACE, UnknownToken};
+pub use clients::{
+    ListedHook, LiveClients, LiveConnection, RECONNECT_GRACE, UnknownToken, is_same_token,
+};
 pub use register::{HookRegister, NotRegistered};
 pub use services::{AskedOfClient, ClientServices};

@@ -26,6 +26,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::LineReader;
 use super::bridge::{BridgeMessage, bridged_line};
+use super::following::Following;
 use super::live::{LiveMessage, Refused, asked, listed, registered, resumed};
 use super::message::{
     ClientMessage, answered_as, audit_line, event_defined, hello, lagged, reload,
@@ -40,11 +41,8 @@ use crate::bus::{MessageBus, Publication, Submitted};
 use crate::handler::DeclaredEvent;
 use crate::live::{AskedOfClient, ClientServices, LiveConnection};
 use crate::message::{
-    CorrelationId, HookExecutionRequest, HookExecutionResponse, HookProgress, JournalEntry,
-    RequestKey,
+    CorrelationId, HookExecutionRequest, HookExecutionResponse, HookProgress, RequestKey,
 };
-use crate::recording::RecordingLines;
-use crate::redaction::CurrentRedaction;
 use crate::system::HookSystem;
 
 /// How many bytes may be ready for a client that does not read.
@@ -221,7 +219,7 @@ struct Client<'s, W> {
     /// Its requests from outside of hooks, then those from inside of them, by depth.
     depths: Vec<Depth>,
     progress: Option<Subscription<HookProgress>>,
-    tail: Option<Tail>,
+    tail: Option<Following>,
     audit: Option<Audit>,
     /// The events that it declared.
     declared: Vec<DeclaredEvent>,
@@ -262,13 +260,6 @@ impl Services {
 struct Depth {
     inbox: Inbox,
     in_flight: usize,
-}
-
-/// Everything that happens, as the lines of a recording.
-struct Tail {
-    journal: Subscription<JournalEntry>,
-    lines: RecordingLines,
-    redaction: CurrentRedaction,
 }
 
 /// How many answered requests are remembered, for what their async hooks still do.
@@ -469,11 +460,9 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
 
     fn follow(&mut self) {
         if self.tail.is_none() {
-            let journal = self.system.bus().subscribe();
-            let (lines, first) = RecordingLines::begin(self.system.project());
+            let (following, first) = Following::begin(self.system);
             self.outbox.push(first);
-            let redaction = self.system.current_redaction();
-            self.tail = Some(Tail { journal, lines, redaction });
+            self.tail = Some(following);
         }
     }
 
@@ -719,19 +708,13 @@ async fn next_progress(
 }
 
 /// The next line for a client that follows everything; never done for another.
-async fn next_line(tail: &mut Option<Tail>) -> Vec<u8> {
-    let Some(Tail { journal, lines, redaction }) = tail else {
-        return std::future::pending().await;
-    };
-    loop {
-        // Before an entry is taken, which would be lost with this future.
-        redaction.known().await;
-        let Some(entry) = journal.next().await else { return std::future::pending().await };
-        let redaction = redaction.now();
-        if let Some(line) = lines.line(entry.as_deref().map_err(|missed| *missed), &redaction) {
-            return line;
-        }
+async fn next_line(tail: &mut Option<Following>) -> Vec<u8> {
+    if let Some(following) = tail
+        && let Some(line) = following.next().await
+    {
+        return line;
     }
+    std::future::pending().await
 }
 
 /// The next entry for a client that wants an audit; never done for another.

@@ -5,6 +5,7 @@ mod allowance;
 mod ask;
 mod bridge;
 mod client;
+mod following;
 mod greeting;
 mod live;
 mod message;
@@ -17,11 +18,14 @@ mod tail;
 pub use ask::{AskError, Expected, ask};
 pub use bridge::BridgeMessage;
 pub use client::{ClientEnd, serve_client};
+pub use following::Following;
 pub use hook_core::lines::{Line, LineReader, MAX_LINE};
 pub use live::{ClientHello, LiveMessage, Refused};
 pub use message::ClientMessage;
 #[cfg(unix)]
-pub use socket::{MAX_CLIENTS, SocketError, SocketServer, connect, socket_of};
+pub use socket::{
+    MAX_CLIENTS, SocketError, SocketListener, SocketServer, connect, group_of, socket_of,
+};
 pub use stdio::serve_stdio;
 pub use tail::{Tail, TailError};
 

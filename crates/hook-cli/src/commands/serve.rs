@@ -1,5 +1,6 @@
 //! `hook serve`: a long-lived engine for agents in any language.
 
+mod grpc;
 mod idle;
 
 use std::path::{Path, PathBuf};
@@ -28,6 +29,7 @@ Examples:
   hook serve --stdio --project ~/code/thing
   hook serve --socket $XDG_RUNTIME_DIR/hook.sock --record session.hookrec
   hook serve --stdio --audit ~/.local/state/hook-audit.jsonl
+  hook serve --grpc 127.0.0.1:50051 --grpc-token-file ~/.hook-token
 
 Beside requests a client may send:
   {\"type\":\"hook-subscribe\"}                     be told of its requests' hooks
@@ -46,6 +48,18 @@ pub(crate) struct Arguments {
     /// Serve many clients at once over a Unix socket, which is made there for this user alone; without a path at the project's own place, where `hook bridge` and `hook tail` look for it
     #[arg(long, value_name = "PATH", group = "way", num_args = 0..=1)]
     socket: Option<Option<PathBuf>>,
+    /// Serve clients over gRPC at `unix:PATH`, or at `HOST:PORT` with a token that they must have; in builds with `--features remote`
+    #[arg(long, value_name = "PLACE", group = "way")]
+    grpc: Option<String>,
+    /// Where the token is written for clients at `HOST:PORT`; beside the project's own socket without it
+    #[arg(long, value_name = "FILE", requires = "grpc")]
+    grpc_token_file: Option<PathBuf>,
+    /// Encrypt what goes over `HOST:PORT`, with this certificate (PEM); needed but for loopback addresses
+    #[arg(long, value_name = "FILE", requires_all = ["grpc", "tls_key"])]
+    tls_cert: Option<PathBuf>,
+    /// The certificate's key (PEM)
+    #[arg(long, value_name = "FILE", requires_all = ["grpc", "tls_cert"])]
+    tls_key: Option<PathBuf>,
     /// End after so many seconds without a client, and when the binary is replaced or the socket taken away
     #[arg(long, value_name = "SECONDS", requires = "socket")]
     idle_exit: Option<u64>,
@@ -68,7 +82,7 @@ fn level() -> impl TypedValueParser<Value = AuditLevel> {
 impl Arguments {
     /// Whether there may be more clients than one.
     pub(crate) fn has_many_clients(&self) -> bool {
-        self.socket.is_some()
+        self.socket.is_some() || self.grpc.is_some()
     }
 }
 
@@ -96,6 +110,7 @@ pub(crate) async fn run(
         Some(path) => Some(Socket::bind(path).await?),
         None => None,
     };
+    let remote = grpc::Server::bind(arguments, context.project()).await?;
     let mut recording = match &arguments.record {
         Some(path) => Some(Recording::begin(path, system)?),
         None => None,
@@ -109,10 +124,13 @@ pub(crate) async fn run(
     if let Some(path) = &path {
         printer.note(&format!("listening on {}", path.display()));
     }
+    if let Some(remote) = &remote {
+        remote.announce(printer);
+    }
     let stop = &CancellationToken::new();
     let idle = idle::end_unused(arguments.idle_exit, socket.as_ref(), stop);
     let work = async {
-        let served = serve(arguments.stdio, socket, system, stop);
+        let served = serve(arguments.stdio, socket, remote, system, stop);
         tokio::select! {
             ended = served => ended,
             error = look_after(system, &mut recording, &mut auditing, printer) => Err(error),
@@ -142,10 +160,11 @@ pub(crate) fn own_socket(_: &Path) -> Result<PathBuf, CommandError> {
     Err(CommandError::no_sockets())
 }
 
-/// Serves over standard input and output, over a socket, or both.
+/// Serves over standard input and output, over a socket, over gRPC, or over several of them.
 async fn serve(
     stdio: bool,
     socket: Option<Socket>,
+    remote: Option<grpc::Server>,
     system: &Arc<HookSystem>,
     stop: &CancellationToken,
 ) -> Result<Status, CommandError> {
@@ -166,7 +185,12 @@ async fn serve(
             socket.serve(system, stop).await;
         }
     };
-    let (ended, ()) = tokio::join!(over_stdio, over_socket);
+    let over_grpc = async {
+        if let Some(remote) = remote {
+            remote.serve(system, stop).await;
+        }
+    };
+    let (ended, (), ()) = tokio::join!(over_stdio, over_socket, over_grpc);
     // A client that is gone is the ordinary end of an agent that was killed.
     ended.map(|_| exit_code::PROCEED).map_err(CommandError::Input)
 }

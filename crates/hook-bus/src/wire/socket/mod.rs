@@ -2,10 +2,12 @@
 //!
 //! | room | what it holds |
 //! | --- | --- |
+//! | `listener` | the place and the listener there, for other protocols than lines |
 //! | `place` | the socket's file: where it may be, how it comes there and goes |
 //! | `peer` | who is on the other end, and whether it still is |
 
 mod error;
+mod listener;
 mod own;
 mod peer;
 mod place;
@@ -28,9 +30,10 @@ use super::client::{ClientEnd, serve_until_gone};
 use super::message::refused;
 use crate::system::HookSystem;
 pub use error::SocketError;
+pub use listener::SocketListener;
 pub use own::socket_of;
-pub use peer::connect;
-use peer::{group_of, hung_up, is_permitted};
+pub use peer::{connect, group_of};
+use peer::{hung_up, is_permitted};
 use place::SocketPlace;
 
 /// How many clients a server has at most, unless it is told otherwise.

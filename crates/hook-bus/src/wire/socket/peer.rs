@@ -20,7 +20,7 @@ pub(super) fn is_permitted(stream: &UnixStream) -> bool {
 /// The process group of the process that connected, where the system tells it. It is looked for
 /// among those of running hooks with each request, so that a hook's client that does not know of its
 /// token does not wait for the slot that its own hook holds.
-pub(super) fn group_of(stream: &UnixStream) -> Option<u32> {
+pub fn group_of(stream: &UnixStream) -> Option<u32> {
     let peer = stream.peer_cred().ok()?.pid()?;
     let group = rustix::process::getpgid(rustix::process::Pid::from_raw(peer)).ok()?;
     u32::try_from(group.as_raw_nonzero().get()).ok()

@@ -291,7 +291,9 @@ impl LiveHook {
                 let ended = Ended { code: Some(0), stdout: object.as_str(), stderr: "" };
                 home_answer(home.language.answer(home, told, &ended))
             }
-            (Said::Output(object), None) => Answer::of_object(event, &object),
+            (Said::Output(object), None) | (Said::Native(object), _) => {
+                Answer::of_object(event, &object)
+            }
             (Said::Action(object), None) => match by_action(&object) {
                 Ok(object) => Answer::of_object(event, &object),
                 Err(wrong) => Answer::failed(HookFailure::InvalidAnswer(wrong)),

@@ -175,6 +175,9 @@ pub enum Said {
     Output(RawObject),
     /// An answer by an `action`: all fields of the message that are not its envelope.
     Action(RawObject),
+    /// An answer in our own words, whatever words its events come in: of a carrier that has a form of
+    /// its own for answers.
+    Native(RawObject),
     /// Nothing: it has no objection.
     Nothing,
     /// It failed.

@@ -1,0 +1,81 @@
+//! One of several clients of a bus, with its share of what is few.
+
+use std::fmt;
+use std::sync::Arc;
+
+use hook_core::RunLane;
+use tokio::sync::Mutex;
+
+use super::limits::PublishError;
+use super::message_bus::{MessageBus, Publication};
+use super::origin::MAX_DEPTH;
+use super::published::Submitted;
+use crate::message::{HookExecutionRequest, HookExecutionResponse, RequestKey};
+
+/// One of several clients of a bus. Its requests stand in a lane of their own, and ask for one place on the
+/// bus at a time, so that a client with a hundred of them holds up another's first by a place. Clones are
+/// the same client.
+#[derive(Clone)]
+pub struct BusClient {
+    bus: MessageBus,
+    lane: RunLane,
+    group: Option<u32>,
+    /// By depth: one that is nested waits for none that waits for it.
+    entering: Arc<[Mutex<()>; MAX_DEPTH as usize + 1]>,
+}
+
+impl MessageBus {
+    /// A client of the bus, one of several, with its own share of what is few. `process_group` is that of
+    /// its process, where it is known: requests from inside of a hook's processes are known by it.
+    pub fn client(&self, process_group: Option<u32>) -> BusClient {
+        BusClient {
+            bus: self.clone(),
+            lane: RunLane::own(),
+            group: process_group,
+            entering: Arc::default(),
+        }
+    }
+}
+
+impl BusClient {
+    /// Serves a request once the bus has room for it, and gives its response.
+    ///
+    /// # Errors
+    /// When the async runtime ends before there is a response.
+    ///
+    /// # Cancellation
+    /// Dropping the future ends the request's hooks.
+    pub async fn request(
+        &self,
+        request: HookExecutionRequest,
+    ) -> Result<HookExecutionResponse, PublishError> {
+        let origin = self.bus.origin_of(&request, self.group);
+        let place = match self.bus.try_admit(&request, origin.depth) {
+            Some(place) => place,
+            None => {
+                let _turn = match self.entering.get(origin.depth as usize) {
+                    Some(entering) => Some(entering.lock().await),
+                    None => None,
+                };
+                self.bus.admit(&request, origin.depth).await?
+            }
+        };
+        let publication =
+            Publication { key: RequestKey::next(), cancel: None, lane: self.lane, origin };
+        match self.bus.submit(place, request, publication)? {
+            Submitted::Answered(response) => Ok(*response),
+            Submitted::Running(running) => {
+                let cancelled_with_this = running.cancellation().clone().drop_guard();
+                let response = running.response().await.ok_or(PublishError::NoRuntime)?;
+                cancelled_with_this.disarm();
+                Ok(response)
+            }
+        }
+    }
+}
+
+impl fmt::Debug for BusClient {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("BusClient").field("group", &self.group).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,101 @@
+//! `hook serve --grpc`: clients over gRPC, in builds that have it.
+
+#[cfg(not(feature = "remote"))]
+pub(super) use absent::Server;
+#[cfg(feature = "remote")]
+pub(super) use present::Server;
+
+#[cfg(feature = "remote")]
+mod present {
+    use std::path::Path;
+    use std::sync::Arc;
+
+    use hook_bus::HookSystem;
+    use hook_remote::grpc::{GrpcPlace, GrpcServer, TlsFiles};
+    use tokio_util::sync::CancellationToken;
+
+    use super::super::{Arguments, own_socket};
+    use crate::error::CommandError;
+    use crate::output::Printer;
+
+    /// A server for clients over gRPC.
+    pub(in super::super) struct Server(GrpcServer);
+
+    impl Server {
+        /// Listens where the arguments say, if they do.
+        pub(in super::super) async fn bind(
+            arguments: &Arguments,
+            project: &Path,
+        ) -> Result<Option<Self>, CommandError> {
+            let Some(place) = &arguments.grpc else { return Ok(None) };
+            let place: GrpcPlace = place.parse()?;
+            let files = arguments.tls_cert.clone().zip(arguments.tls_key.clone());
+            let tls = files.map(|(certificate, key)| TlsFiles { certificate, key });
+            let token_file = match (&arguments.grpc_token_file, &place) {
+                (Some(path), _) => Some(path.clone()),
+                (None, GrpcPlace::Unix(_)) => None,
+                (None, _) => Some(own_socket(project)?.with_extension("grpc-token")),
+            };
+            let server = GrpcServer::bind(&place, tls.as_ref(), token_file.as_deref()).await?;
+            Ok(Some(Self(server)))
+        }
+
+        /// Says where clients find it, and what they need.
+        pub(in super::super) fn announce(&self, printer: &mut Printer) {
+            printer.note(&format!("listening for gRPC on {}", self.0.place()));
+            if let Some(path) = self.0.token_file() {
+                printer.note(&format!("the token for gRPC is in {}", path.display()));
+            }
+        }
+
+        pub(in super::super) async fn serve(
+            self,
+            system: &Arc<HookSystem>,
+            stop: &CancellationToken,
+        ) {
+            self.0.serve(system, stop).await;
+        }
+    }
+}
+
+#[cfg(not(feature = "remote"))]
+mod absent {
+    use std::path::Path;
+    use std::sync::Arc;
+
+    use hook_bus::HookSystem;
+    use tokio_util::sync::CancellationToken;
+
+    use super::super::Arguments;
+    use crate::error::CommandError;
+    use crate::output::Printer;
+
+    /// There is none in this build.
+    pub(in super::super) enum Server {}
+
+    impl Server {
+        /// Says what to build, where one is asked for.
+        #[expect(clippy::unused_async, reason = "where there is one, it waits")]
+        pub(in super::super) async fn bind(
+            arguments: &Arguments,
+            _: &Path,
+        ) -> Result<Option<Self>, CommandError> {
+            match &arguments.grpc {
+                None => Ok(None),
+                Some(_) => Err(CommandError::Usage(
+                    "this build has no gRPC; build one that has with `cargo build --release -p hook-cli \
+                     --features remote`, or use --socket"
+                        .to_owned(),
+                )),
+            }
+        }
+
+        pub(in super::super) fn announce(&self, _: &mut Printer) {
+            match *self {}
+        }
+
+        pub(in super::super) async fn serve(self, _: &Arc<HookSystem>, _: &CancellationToken) {
+            match self {}
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! What a hook says over a stream, as the engine takes it.
+
+use hook_core::run::Said;
+use hook_core::text::shortened;
+use hook_core::{JsonObject, RawJson, RawObject};
+
+use super::proto::hooks::{HookAction, HookResponse};
+
+/// In whose words a hook answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Words {
+    /// Those that the fields of an answer come from.
+    A3s,
+    /// An agent's of its own, or ours.
+    Other,
+}
+
+impl Words {
+    pub(super) fn of(vocabulary: Option<&str>) -> Self {
+        if vocabulary == Some("a3s") { Self::A3s } else { Self::Other }
+    }
+}
+
+/// Something that a hook asks of the host.
+#[derive(Debug)]
+pub(super) struct AskedOfHost {
+    pub(super) id: RawJson,
+    /// The call that it is about, if it says so itself.
+    pub(super) call: Option<u64>,
+    pub(super) method: String,
+    pub(super) params: RawJson,
+}
+
+/// What an answer means. One that means nothing is a failure of the hook, so that its `fail_behavior`
+/// decides: no call waits for an answer that has come.
+pub(super) fn said(response: &HookResponse, words: Words) -> Said {
+    match read(response, words) {
+        Ok(said) => said,
+        Err(why) => Said::Error(why),
+    }
+}
+
+fn read(response: &HookResponse, words: Words) -> Result<Said, String> {
+    if let Some(error) = &response.error {
+        return Ok(Said::Error(error.clone()));
+    }
+    if let Some(output) = &response.output {
+        return object("output", output).map(Said::Output);
+    }
+    let Ok(action) = HookAction::try_from(response.action) else {
+        return Err(format!("there is no `action` {}", response.action));
+    };
+    let modified = response.modified.as_ref().filter(|modified| !modified.is_empty());
+    let modified = modified.map(|modified| object("modified", modified)).transpose()?;
+    let delay = match response.retry_delay_ms {
+        Some(delay) if delay < 0 => return Err(format!("`retry_delay_ms` is {delay}")),
+        delay => delay.unwrap_or_default().unsigned_abs(),
+    };
+    let delay = (delay > 0).then(|| RawJson::from_integer(delay));
+    let reason = response.reason.as_deref().map(RawJson::from_text);
+    let mut answer = JsonObject::new();
+    let mut put = |name: &str, value: Option<RawJson>| {
+        if let Some(value) = value {
+            answer.insert(name, value);
+        }
+    };
+    match words {
+        Words::A3s => {
+            put("action", Some(RawJson::from_text(word(action))));
+            put("reason", reason);
+            put("modified", modified.map(|modified| modified.as_raw().clone()));
+            if action == HookAction::Retry {
+                put("delay", delay);
+            }
+            Ok(Said::Action(answer.to_raw()))
+        }
+        // The action is this protocol's, and counts in any words.
+        Words::Other => {
+            if modified.is_some() {
+                return Err(
+                    "`modified` is in the words of `a3s`, and this hook was registered with \
+                            others; answer with `output`"
+                        .to_owned(),
+                );
+            }
+            match action {
+                HookAction::Continue if reason.is_none() => return Ok(Said::Nothing),
+                HookAction::Continue => {}
+                HookAction::Block => put("decision", Some(RawJson::from_text("deny"))),
+                HookAction::Retry => {
+                    put("decision", Some(RawJson::from_text("retry")));
+                    put("retryAfterMs", delay);
+                }
+                HookAction::Skip => put("skipRemaining", Some(RawJson::from_bool(true))),
+            }
+            put("reason", reason);
+            Ok(Said::Native(answer.to_raw()))
+        }
+    }
+}
+
+fn word(action: HookAction) -> &'static str {
+    match action {
+        HookAction::Continue => "continue",
+        HookAction::Block => "block",
+        HookAction::Retry => "retry",
+        HookAction::Skip => "skip",
+    }
+}
+
+/// What a hook asks of the host.
+///
+/// # Errors
+/// When it is no such message.
+pub(super) fn host_call(json: &[u8]) -> Result<AskedOfHost, String> {
+    let fields = object("host_call", json)?.fields();
+    if let Some(name) = fields.repeated() {
+        return Err(format!("`host_call` has the field `{}` twice", shortened(name)));
+    }
+    let text = |name: &str| fields.get(name).and_then(RawJson::to_text);
+    if let Some(kind) = text("type").filter(|kind| kind != "hook-host-call") {
+        return Err(format!("`host_call` is a `{}`", shortened(&kind)));
+    }
+    let any = |name: &str| fields.get(name).cloned().unwrap_or_else(RawJson::null);
+    Ok(AskedOfHost {
+        id: any("hostCallId"),
+        call: text("callId").and_then(|call| call.parse().ok()),
+        method: text("method").ok_or("`host_call` has no `method`")?,
+        params: any("params"),
+    })
+}
+
+fn object(field: &str, json: &[u8]) -> Result<RawObject, String> {
+    let text = String::from_utf8_lossy(json).into_owned();
+    RawObject::parse(text)
+        .map_err(|error| format!("`{field}` is no JSON object: {}", error.reason()))
+}

@@ -1,0 +1,142 @@
+//! Bodies of calls: how much of those that come is held, and when those that go end.
+
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use http::HeaderMap;
+use http_body::{Body, Frame};
+use hyper::body::Incoming;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_util::sync::WaitForCancellationFutureOwned;
+use tonic::Status;
+
+/// How many bytes of calls that are not answered yet a server holds, for all clients together.
+const MAX_HELD: usize = 256 * 1024 * 1024;
+
+/// Room for what clients send.
+#[derive(Debug, Clone)]
+pub(super) struct Room(Arc<Semaphore>);
+
+impl Room {
+    pub(super) fn new() -> Self {
+        Self(Arc::new(Semaphore::new(MAX_HELD)))
+    }
+
+    /// The room that one call will take, as it comes in. What is given back keeps it until it is dropped.
+    pub(super) fn for_call(&self) -> Held {
+        Held { room: Arc::clone(&self.0), taken: Arc::default() }
+    }
+}
+
+/// The room that a call takes: until its body and its handler are done with it.
+#[derive(Debug, Clone)]
+pub(super) struct Held {
+    room: Arc<Semaphore>,
+    taken: Arc<Mutex<Option<OwnedSemaphorePermit>>>,
+}
+
+impl Held {
+    fn take(&self, bytes: usize) -> Result<(), Status> {
+        let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
+        let full = |_| {
+            Status::resource_exhausted(
+                "calls of other clients take all the room that this server has for them; try again later",
+            )
+        };
+        let more = Arc::clone(&self.room).try_acquire_many_owned(bytes).map_err(full)?;
+        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        match taken.as_mut() {
+            Some(taken) => taken.merge(more),
+            None => *taken = Some(more),
+        }
+        Ok(())
+    }
+}
+
+/// The body of a call that comes in.
+pub(super) struct CallBody {
+    inner: Incoming,
+    /// For a single message; the messages of a stream are bounded one by one, and so is their number.
+    held: Option<Held>,
+}
+
+impl CallBody {
+    pub(super) fn new(inner: Incoming, held: Option<Held>) -> Self {
+        Self { inner, held }
+    }
+}
+
+impl Body for CallBody {
+    type Data = Bytes;
+    type Error = Status;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
+        let this = self.get_mut();
+        let frame = std::task::ready!(Pin::new(&mut this.inner).poll_frame(context));
+        Poll::Ready(frame.map(|frame| {
+            let frame = frame.map_err(|error| Status::from_error(error.into()))?;
+            if let (Some(held), Some(data)) = (&this.held, frame.data_ref()) {
+                held.take(data.len())?;
+            }
+            Ok(frame)
+        }))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.inner.is_end_stream()
+    }
+
+    fn size_hint(&self) -> http_body::SizeHint {
+        self.inner.size_hint()
+    }
+}
+
+/// The body of an answer that may go on for ever, and ends with the server.
+pub(super) struct EndedBody {
+    inner: tonic::body::Body,
+    end: Pin<Box<WaitForCancellationFutureOwned>>,
+    is_over: bool,
+}
+
+impl EndedBody {
+    pub(super) fn new(inner: tonic::body::Body, end: WaitForCancellationFutureOwned) -> Self {
+        Self { inner, end: Box::pin(end), is_over: false }
+    }
+}
+
+impl Body for EndedBody {
+    type Data = Bytes;
+    type Error = Status;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
+        let this = self.get_mut();
+        if this.is_over {
+            return Poll::Ready(None);
+        }
+        if let Poll::Ready(frame) = Pin::new(&mut this.inner).poll_frame(context) {
+            return Poll::Ready(frame);
+        }
+        std::task::ready!(this.end.as_mut().poll(context));
+        this.is_over = true;
+        let mut trailers = HeaderMap::new();
+        let told = shutting_down().add_header(&mut trailers);
+        Poll::Ready(told.is_ok().then(|| Ok(Frame::trailers(trailers))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.is_over || self.inner.is_end_stream()
+    }
+}
+
+/// That the server ends.
+pub(super) fn shutting_down() -> Status {
+    Status::unavailable("this server ends (shutdown)")
+}

@@ -1,0 +1,100 @@
+//! `hook.v1.HookBus`: asking for an event's hooks, and following what happens.
+
+use std::sync::Arc;
+
+use futures::StreamExt;
+use futures::stream::{self, BoxStream};
+use hook_bus::live::ClientServices;
+use hook_bus::wire::Following;
+use hook_bus::{HookExecutionRequest as BusRequest, HookSystem};
+use hook_core::{ObjectWriter, RawObject};
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tonic::{Request, Response, Status};
+
+use super::body::{Held, shutting_down};
+use super::caller::Caller;
+use super::names::MAX_STREAM_MESSAGE;
+use super::proto::hook_bus::hook_bus_server::HookBus;
+use super::proto::hook_bus::{
+    BusMessage, FollowRequest, HookExecutionRequest, HookExecutionResponse,
+};
+
+/// How many streams may follow a server.
+pub(super) const MAX_FOLLOWERS: usize = 64;
+
+/// The service, for all connections.
+#[derive(Debug)]
+pub(super) struct Bus {
+    pub(super) system: Arc<HookSystem>,
+    pub(super) followers: Arc<Semaphore>,
+    /// What is not answered yet.
+    pub(super) tasks: TaskTracker,
+    /// Nothing happens after this.
+    pub(super) end: CancellationToken,
+}
+
+#[tonic::async_trait]
+impl HookBus for Bus {
+    type FollowStream = BoxStream<'static, Result<BusMessage, Status>>;
+
+    async fn request(
+        &self,
+        request: Request<HookExecutionRequest>,
+    ) -> Result<Response<HookExecutionResponse>, Status> {
+        let _unanswered = self.tasks.token();
+        let (_, extensions, request) = request.into_parts();
+        // The room that it takes is free once it is answered.
+        let _held = extensions.get::<Held>().cloned();
+        let caller = Caller::of(&extensions)?;
+        let asked = BusRequest::from_json(&String::from_utf8_lossy(&request.json));
+        drop(request);
+        // A call with one answer has no way to ask back: its hooks get what there is without a host, and
+        // never what the server itself could do for them.
+        let asked = asked.with_host_services(ClientServices::none());
+        let response = caller.requests.request(asked).await.map_err(|_| shutting_down())?;
+        Ok(Response::new(HookExecutionResponse { json: response.to_json() }))
+    }
+
+    async fn follow(
+        &self,
+        _request: Request<FollowRequest>,
+    ) -> Result<Response<Self::FollowStream>, Status> {
+        let Ok(place) = Arc::clone(&self.followers).try_acquire_owned() else {
+            return Err(Status::resource_exhausted(format!(
+                "{MAX_FOLLOWERS} streams follow this server already, as many as may"
+            )));
+        };
+        let (following, first) = Following::begin(&self.system);
+        let state = (Some(first), following, self.end.clone(), place);
+        let lines = stream::unfold(state, |(first, mut following, end, place)| async move {
+            let line = match first {
+                Some(first) => Some(first),
+                // What has happened by the end is still told.
+                None => tokio::select! {
+                    biased;
+                    line = following.next() => line,
+                    () = end.cancelled() => None,
+                },
+            };
+            let message = BusMessage { json: fitting(line?) };
+            Some((Ok(message), (None, following, end, place)))
+        });
+        Ok(Response::new(lines.boxed()))
+    }
+}
+
+/// A line, or, of one that is longer than a message of a stream may be, that it is missing.
+fn fitting(line: Vec<u8>) -> Vec<u8> {
+    // Its tag and its length are part of the message.
+    if line.len() + 16 <= MAX_STREAM_MESSAGE {
+        return line;
+    }
+    let line = RawObject::parse(String::from_utf8_lossy(&line).into_owned());
+    let at = line.ok().and_then(|line| line.fields().get("at")?.to_integer());
+    ObjectWriter::line(|object| {
+        object.integer("at", at.unwrap_or_default().into());
+        object.integer("missed", 1);
+    })
+}

@@ -1,0 +1,70 @@
+//! What the engine says to a hook, as `proto/hooks.proto` has it.
+
+use std::time::SystemTime;
+
+use hook_core::RawJson;
+use hook_core::run::{HostCallError, ToHook, Told};
+use prost::Message;
+
+use super::names::MAX_STREAM_MESSAGE;
+use super::proto::hooks::HookEvent;
+
+/// The event that tells a hook of a call.
+///
+/// # Errors
+/// When it is larger than a message of a stream may be: with its length.
+pub(super) fn of_call(told: &Told) -> Result<HookEvent, usize> {
+    let fields = told.input.fields();
+    let timestamp = fields.get("timestamp").and_then(RawJson::to_integer).unwrap_or_else(now);
+    let metadata = fields.get("metadata").filter(|metadata| metadata.to_object().is_ok());
+    let metadata = metadata.map_or("{}", RawJson::as_str);
+    let event = HookEvent {
+        hook_id: told.hook.to_string(),
+        event_type: told.event.to_string(),
+        session_id: told.session.to_string(),
+        timestamp,
+        payload: told.input.as_str().as_bytes().to_vec(),
+        call_id: told.call.to_string(),
+        correlation_id: told.correlation.as_deref().unwrap_or_default().to_owned(),
+        deadline_ms: i64::try_from(told.milliseconds_left()).unwrap_or(i64::MAX),
+        cancelled: false,
+        metadata: metadata.as_bytes().to_vec(),
+        host_result: None,
+    };
+    match event.encoded_len() {
+        length if length > MAX_STREAM_MESSAGE => Err(length),
+        _ => Ok(event),
+    }
+}
+
+/// The event that says that a call counts for nothing any more.
+pub(super) fn of_cancelled(call: u64, hook: &str) -> HookEvent {
+    HookEvent {
+        hook_id: hook.to_owned(),
+        call_id: call.to_string(),
+        cancelled: true,
+        ..HookEvent::default()
+    }
+}
+
+/// The event that says what came of a host call; an error, where that is too large.
+pub(super) fn of_host_result(message: &ToHook) -> HookEvent {
+    let event = |line| HookEvent { host_result: Some(line), ..HookEvent::default() };
+    let whole = event(message.to_line());
+    match message {
+        ToHook::HostResult { id, .. } if whole.encoded_len() > MAX_STREAM_MESSAGE => {
+            let length = whole.encoded_len();
+            let why =
+                format!("its result has {length} bytes, and may have {MAX_STREAM_MESSAGE} here");
+            let outcome = Err(HostCallError::failed(why));
+            event(ToHook::HostResult { id: id.clone(), outcome }.to_line())
+        }
+        _ => whole,
+    }
+}
+
+/// Milliseconds since 1970.
+fn now() -> i64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}

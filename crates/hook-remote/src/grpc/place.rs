@@ -1,0 +1,261 @@
+//! Where a server listens, and who comes in there.
+
+use std::fmt;
+use std::io;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, TcpStream};
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::ServerConfig;
+use tokio_rustls::rustls::pki_types::pem::PemObject;
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+
+/// How long a client may take to agree on encryption.
+const HANDSHAKE: Duration = Duration::from_secs(10);
+
+/// Where a server listens: `unix:PATH` or `HOST:PORT`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum GrpcPlace {
+    /// A Unix socket, for processes of the same user.
+    Unix(PathBuf),
+    /// A host and a port.
+    Tcp(String),
+}
+
+impl FromStr for GrpcPlace {
+    type Err = GrpcError;
+
+    fn from_str(text: &str) -> Result<Self, GrpcError> {
+        let wrong = || GrpcError::NoPlace { text: text.to_owned() };
+        match text.strip_prefix("unix:") {
+            Some("") => Err(wrong()),
+            // As gRPC's own addresses have it: with `unix://` the path is absolute.
+            Some(path) => Ok(Self::Unix(path.strip_prefix("//").unwrap_or(path).into())),
+            None => match text.rsplit_once(':') {
+                Some((host, port)) if !host.is_empty() && port.parse::<u16>().is_ok() => {
+                    Ok(Self::Tcp(text.to_owned()))
+                }
+                _ => Err(wrong()),
+            },
+        }
+    }
+}
+
+impl fmt::Display for GrpcPlace {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unix(path) => write!(formatter, "unix:{}", path.display()),
+            Self::Tcp(address) => formatter.write_str(address),
+        }
+    }
+}
+
+/// What a server proves who it is by, in PEM.
+#[derive(Debug, Clone)]
+pub struct TlsFiles {
+    /// Its certificate, and those that vouch for it.
+    pub certificate: PathBuf,
+    /// Its key.
+    pub key: PathBuf,
+}
+
+/// A server cannot be there.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum GrpcError {
+    /// It is no place.
+    #[error("expected unix:PATH or HOST:PORT as the place for gRPC, found `{text}`")]
+    NoPlace {
+        /// What was given.
+        text: String,
+    },
+    /// Others than this machine could read along.
+    #[error(
+        "failed to serve gRPC on {address}: it is no loopback address, and what is said there can be read \
+         on the way; name 127.0.0.1, or give --tls-cert and --tls-key"
+    )]
+    NotLoopback {
+        /// The address.
+        address: SocketAddr,
+    },
+    /// Nobody reads along there.
+    #[error(
+        "a Unix socket is not encrypted; leave --tls-cert and --tls-key out, or name HOST:PORT"
+    )]
+    TlsOnUnix,
+    /// Clients could not know the token.
+    #[error("a server on TCP needs a file for its token")]
+    NoTokenFile,
+    /// The file is something else.
+    #[error(
+        "failed to write the token to {}: there is something else of that name; name another file, or move \
+         it away", path.display()
+    )]
+    TokenTaken {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The token cannot be written.
+    #[error("failed to write the token to {}: {source}", path.display())]
+    Token {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// The certificate or the key cannot be used.
+    #[error("failed to use {} for TLS: {why}", path.display())]
+    Tls {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        why: String,
+    },
+    /// The socket cannot be made.
+    #[cfg(unix)]
+    #[error(transparent)]
+    Socket(#[from] hook_bus::wire::SocketError),
+    /// There are none here.
+    #[error("there are no Unix sockets on this system; name HOST:PORT")]
+    NoUnix,
+    /// The address cannot be listened on.
+    #[error("failed to listen on {address}: {source}")]
+    Listen {
+        /// The address.
+        address: String,
+        /// Why not.
+        source: io::Error,
+    },
+}
+
+/// A connection, whatever it goes over.
+pub(super) trait Io: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Io for T {}
+
+/// A client that has connected.
+pub(super) struct Accepted {
+    stream: Stream,
+    /// Its process, where the system tells it.
+    pub(super) process: Option<u32>,
+    /// That process's group.
+    pub(super) group: Option<u32>,
+}
+
+enum Stream {
+    #[cfg(unix)]
+    Unix(tokio::net::UnixStream),
+    Tcp(TcpStream, Option<TlsAcceptor>),
+}
+
+impl Accepted {
+    /// The connection, once it is encrypted if it is to be.
+    pub(super) async fn ready(self) -> io::Result<Box<dyn Io>> {
+        match self.stream {
+            #[cfg(unix)]
+            Stream::Unix(stream) => Ok(Box::new(stream)),
+            Stream::Tcp(stream, None) => Ok(Box::new(stream)),
+            Stream::Tcp(stream, Some(tls)) => {
+                let agreed = tokio::time::timeout(HANDSHAKE, tls.accept(stream)).await;
+                let stream = agreed.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))??;
+                Ok(Box::new(stream))
+            }
+        }
+    }
+}
+
+/// What clients connect to.
+pub(super) enum Listener {
+    #[cfg(unix)]
+    Unix(hook_bus::wire::SocketListener),
+    Tcp(TcpListener, Option<TlsAcceptor>),
+}
+
+impl Listener {
+    /// Listens there, and nowhere that others could read along.
+    pub(super) async fn bind(place: &GrpcPlace, tls: Option<&TlsFiles>) -> Result<Self, GrpcError> {
+        match place {
+            GrpcPlace::Unix(_) if tls.is_some() => Err(GrpcError::TlsOnUnix),
+            #[cfg(unix)]
+            GrpcPlace::Unix(path) => {
+                Ok(Self::Unix(hook_bus::wire::SocketListener::bind(path).await?))
+            }
+            #[cfg(not(unix))]
+            GrpcPlace::Unix(_) => Err(GrpcError::NoUnix),
+            GrpcPlace::Tcp(address) => {
+                let failed = |source| GrpcError::Listen { address: address.clone(), source };
+                let tls = tls.map(acceptor).transpose()?;
+                let found = tokio::net::lookup_host(address).await.map_err(failed)?;
+                let found: Vec<SocketAddr> = found.collect();
+                let outside = found.iter().find(|address| !address.ip().is_loopback());
+                if let (Some(&address), None) = (outside, &tls) {
+                    return Err(GrpcError::NotLoopback { address });
+                }
+                let listener = TcpListener::bind(found.as_slice()).await.map_err(failed)?;
+                Ok(Self::Tcp(listener, tls))
+            }
+        }
+    }
+
+    /// Where it listens; with the port that the system chose, where it was to.
+    pub(super) fn place(&self) -> GrpcPlace {
+        match self {
+            #[cfg(unix)]
+            Self::Unix(socket) => GrpcPlace::Unix(socket.path().to_owned()),
+            Self::Tcp(listener, _) => {
+                let address = listener.local_addr().map(|address| address.to_string());
+                GrpcPlace::Tcp(address.unwrap_or_default())
+            }
+        }
+    }
+
+    /// The next client.
+    ///
+    /// # Cancellation
+    /// Dropping the future loses nothing.
+    pub(super) async fn accept(&self) -> io::Result<Accepted> {
+        match self {
+            #[cfg(unix)]
+            Self::Unix(socket) => {
+                let stream = socket.accept().await?;
+                let process = stream.peer_cred().ok().and_then(|peer| peer.pid());
+                let process = process.and_then(|process| u32::try_from(process).ok());
+                let group = hook_bus::wire::group_of(&stream);
+                Ok(Accepted { stream: Stream::Unix(stream), process, group })
+            }
+            Self::Tcp(listener, tls) => {
+                let (stream, _) = listener.accept().await?;
+                // Messages are short, and somebody waits for each.
+                let _ = stream.set_nodelay(true);
+                let stream = Stream::Tcp(stream, tls.clone());
+                Ok(Accepted { stream, process: None, group: None })
+            }
+        }
+    }
+}
+
+fn acceptor(files: &TlsFiles) -> Result<TlsAcceptor, GrpcError> {
+    fn wrong(path: &Path, why: impl fmt::Display) -> GrpcError {
+        GrpcError::Tls { path: path.to_owned(), why: why.to_string() }
+    }
+    let path = &files.certificate;
+    let certificates: Vec<CertificateDer<'static>> = CertificateDer::pem_file_iter(path)
+        .and_then(Iterator::collect)
+        .map_err(|error| wrong(path, error))?;
+    let key = PrivateKeyDer::from_pem_file(&files.key).map_err(|error| wrong(&files.key, error))?;
+    let provider = Arc::new(tokio_rustls::rustls::crypto::ring::default_provider());
+    let mut config = ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|error| wrong(path, error))?
+        .with_no_client_auth()
+        .with_single_cert(certificates, key)
+        .map_err(|error| wrong(path, error))?;
+    config.alpn_protocols = vec![b"h2".to_vec()];
+    Ok(TlsAcceptor::from(Arc::new(config)))
+}

@@ -1,0 +1,218 @@
+//! Whom a call is for, and whether it may come.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use hook_bus::HookSystem;
+use http::{Request, Response};
+use hyper::body::Incoming;
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tonic::Status;
+use tonic::body::Body;
+use tonic::codegen::Service;
+use tonic::server::NamedService;
+use tonic_health::ServingStatus;
+use tonic_health::pb::health_server::HealthServer;
+use tonic_health::server::{HealthReporter, HealthService};
+
+use super::body::{CallBody, EndedBody, Room, shutting_down};
+use super::bus_service::{Bus, MAX_FOLLOWERS};
+use super::caller::Caller;
+use super::clients::RemoteClients;
+use super::hook_service::Hooks;
+use super::names::{MAX_REQUEST, MAX_STREAM_MESSAGE};
+use super::proto::DESCRIPTORS;
+use super::proto::hook_bus::hook_bus_server::HookBusServer;
+use super::proto::hooks::hook_service_server::HookServiceServer;
+use super::token::BearerToken;
+
+/// The call that has a client's stream.
+const STREAM: &str = "/HookService/HookStream";
+
+/// All services of a server, for all connections.
+pub(super) struct Routes {
+    hooks: HookServiceServer<Hooks>,
+    bus: HookBusServer<Bus>,
+    health: HealthServer<HealthService>,
+    reporter: HealthReporter,
+    reflection: Option<Reflection>,
+    room: Room,
+    /// What clients must say, where they must.
+    token: Option<Arc<BearerToken>>,
+    stop: CancellationToken,
+    end: CancellationToken,
+}
+
+/// A service whose type has no name.
+type Answering = Box<dyn Fn(Request<CallBody>) -> BoxFuture<'static, Response<Body>> + Send + Sync>;
+
+/// What says which services there are; older clients ask by another name.
+struct Reflection {
+    v1: Answering,
+    v1alpha: Answering,
+}
+
+impl Reflection {
+    fn new() -> Result<Self, tonic_reflection::server::Error> {
+        let described = || {
+            tonic_reflection::server::Builder::configure()
+                .register_encoded_file_descriptor_set(DESCRIPTORS)
+                .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
+        };
+        let (v1, v1alpha) = (described().build_v1()?, described().build_v1alpha()?);
+        Ok(Self {
+            v1: Box::new(move |request| answered(v1.clone(), request)),
+            v1alpha: Box::new(move |request| answered(v1alpha.clone(), request)),
+        })
+    }
+}
+
+/// When what a server does ends.
+pub(super) struct Ends {
+    /// Nothing new begins after this.
+    pub(super) stop: CancellationToken,
+    /// Nothing goes on after this.
+    pub(super) end: CancellationToken,
+    /// What goes on between the two: calls without their answers, and clients' tasks.
+    pub(super) tasks: TaskTracker,
+}
+
+impl Routes {
+    pub(super) async fn new(
+        system: &Arc<HookSystem>,
+        token: Option<Arc<BearerToken>>,
+        ends: &Ends,
+    ) -> Self {
+        let Ends { stop, end, tasks } = ends;
+        let clients = RemoteClients::new(system.live_clients(), tasks, stop, end);
+        let bus = Bus {
+            system: Arc::clone(system),
+            followers: Arc::new(Semaphore::new(MAX_FOLLOWERS)),
+            tasks: tasks.clone(),
+            end: end.clone(),
+        };
+        let reporter = HealthReporter::new();
+        for service in [HookServiceServer::<Hooks>::NAME, HookBusServer::<Bus>::NAME] {
+            reporter.set_service_status(service, ServingStatus::Serving).await;
+        }
+        let reflection = Reflection::new();
+        if let Err(error) = &reflection {
+            tracing::error!(target: "hook::grpc", "no reflection: {error}");
+        }
+        Self {
+            hooks: HookServiceServer::new(Hooks { clients })
+                .max_decoding_message_size(MAX_STREAM_MESSAGE),
+            bus: HookBusServer::new(bus).max_decoding_message_size(MAX_REQUEST),
+            health: HealthServer::new(HealthService::from_health_reporter(reporter.clone())),
+            reporter,
+            reflection: reflection.ok(),
+            room: Room::new(),
+            token,
+            stop: stop.clone(),
+            end: end.clone(),
+        }
+    }
+
+    /// Says to those who ask for its health that the server ends.
+    pub(super) async fn ends(&self) {
+        for service in ["", HookServiceServer::<Hooks>::NAME, HookBusServer::<Bus>::NAME] {
+            self.reporter.set_service_status(service, ServingStatus::NotServing).await;
+        }
+    }
+
+    /// Whether a call has what is asked of it.
+    pub(super) fn is_permitted(&self, request: &Request<Incoming>) -> bool {
+        let Some(token) = &self.token else { return true };
+        let said = request.headers().get(http::header::AUTHORIZATION);
+        said.is_some_and(|said| token.is_said_by(said.as_bytes()))
+    }
+
+    /// Answers a call that is permitted.
+    pub(super) fn call(
+        &self,
+        request: Request<Incoming>,
+        caller: Arc<Caller>,
+    ) -> BoxFuture<'static, Response<Body>> {
+        let path = request.uri().path();
+        let is_stream = path == STREAM;
+        let service = path.strip_prefix('/').and_then(|path| path.split_once('/'));
+        let service = service.map(|(service, _)| service.to_owned()).unwrap_or_default();
+        let (mut parts, body) = request.into_parts();
+        let held = (!is_stream).then(|| self.room.for_call());
+        parts.extensions.insert(caller);
+        if let Some(held) = &held {
+            parts.extensions.insert(held.clone());
+        }
+        let request = Request::from_parts(parts, CallBody::new(body, held));
+        let reflection = self.reflection.as_ref();
+        match service.as_str() {
+            HookServiceServer::<Hooks>::NAME | HookBusServer::<Bus>::NAME
+                if self.stop.is_cancelled() =>
+            {
+                futures::future::ready(shutting_down().into_http()).boxed()
+            }
+            HookServiceServer::<Hooks>::NAME => answered(self.hooks.clone(), request),
+            HookBusServer::<Bus>::NAME => answered(self.bus.clone(), request),
+            HealthServer::<HealthService>::NAME => {
+                self.until_end(answered(self.health.clone(), request))
+            }
+            V1 | V1_ALPHA => self.until_end(match reflection {
+                Some(it) if service == V1 => (it.v1)(request),
+                Some(it) => (it.v1alpha)(request),
+                None => no_service(&service),
+            }),
+            _ => no_service(&service),
+        }
+    }
+
+    /// An answer that may go on for ever, and ends with the server.
+    fn until_end(
+        &self,
+        answer: BoxFuture<'static, Response<Body>>,
+    ) -> BoxFuture<'static, Response<Body>> {
+        let end = self.end.clone();
+        async move {
+            let ended = end.cancelled_owned();
+            answer.await.map(|body| Body::new(EndedBody::new(body, ended)))
+        }
+        .boxed()
+    }
+}
+
+const V1: &str = tonic_reflection::pb::v1::server_reflection_server::SERVICE_NAME;
+const V1_ALPHA: &str = tonic_reflection::pb::v1alpha::server_reflection_server::SERVICE_NAME;
+
+fn no_service(service: &str) -> BoxFuture<'static, Response<Body>> {
+    let service = hook_core::text::shortened(service);
+    let status = Status::unimplemented(format!("this server has no service `{service}`"));
+    futures::future::ready(status.into_http()).boxed()
+}
+
+/// That a call has not said what it must.
+pub(super) fn unauthenticated() -> Response<Body> {
+    Status::unauthenticated(
+        "this server wants its token: metadata `authorization: Bearer …`, from the file that it named at \
+         its start",
+    )
+    .into_http()
+}
+
+fn answered<S>(mut service: S, request: Request<CallBody>) -> BoxFuture<'static, Response<Body>>
+where
+    S: Service<Request<CallBody>, Response = Response<Body>, Error = Infallible>,
+    S::Future: Send + 'static,
+{
+    // They are always ready.
+    let answer = service.call(request);
+    async move {
+        match answer.await {
+            Ok(response) => response,
+            Err(never) => match never {},
+        }
+    }
+    .boxed()
+}

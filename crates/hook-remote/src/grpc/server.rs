@@ -1,0 +1,312 @@
+//! A server: its connections, one task each, from the first to the last.
+
+use std::convert::Infallible;
+use std::fmt;
+use std::io;
+use std::path::Path;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hook_bus::HookSystem;
+use hyper::rt::Executor;
+use hyper::server::conn::http2;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::task::{JoinError, JoinSet};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::caller::Caller;
+use super::place::{Accepted, GrpcError, GrpcPlace, Listener, TlsFiles};
+use super::routes::{Ends, Routes, unauthenticated};
+use super::token::BearerToken;
+
+/// How many connections a server has at most, unless it is told otherwise.
+const MAX_CONNECTIONS: usize = 64;
+
+/// How many calls of one connection may be open.
+const MAX_CALLS: u32 = 256;
+
+/// How often the other end of a connection is asked whether it is there, and how long it has to answer.
+const KEEPALIVE: Duration = Duration::from_secs(20);
+
+/// How long a connection may be open before a call on it has shown the token, where one is wanted.
+const UNPROVEN: Duration = Duration::from_secs(10);
+
+/// How long clients have to read the last that they are told.
+const UNREAD_AT_END: Duration = Duration::from_secs(2);
+
+/// How long no client is accepted after the system failed to.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// A place at which the services of `proto/` are served.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use hook_bus::HookSystem;
+/// use hook_remote::grpc::GrpcServer;
+/// use tokio_util::sync::CancellationToken;
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let folder = tempfile::tempdir()?;
+///
+/// let system = Arc::new(HookSystem::builder(".").build()?);
+/// let token = folder.path().join("token");
+/// let server = GrpcServer::bind(&"127.0.0.1:0".parse()?, None, Some(&token)).await?;
+/// println!("listening on {}; the token is in {}", server.place(), token.display());
+/// let stop = CancellationToken::new();
+/// # stop.cancel();
+/// server.serve(&system, &stop).await;
+/// # Ok(())
+/// # }
+/// ```
+pub struct GrpcServer {
+    listener: Listener,
+    token: Option<Arc<BearerToken>>,
+    max_connections: usize,
+    keepalive: Duration,
+}
+
+impl fmt::Debug for GrpcServer {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let place = self.listener.place();
+        formatter.debug_struct("GrpcServer").field("place", &place).finish_non_exhaustive()
+    }
+}
+
+impl GrpcServer {
+    /// Listens at a place. On a Unix socket, which only processes of the same user or of root may use,
+    /// nothing more is needed. On TCP every call must have a token, which is made here and written to
+    /// `token_file`; and without `tls` the place must be a loopback address.
+    ///
+    /// # Errors
+    /// When it cannot be there, or cannot safely.
+    pub async fn bind(
+        place: &GrpcPlace,
+        tls: Option<&TlsFiles>,
+        token_file: Option<&Path>,
+    ) -> Result<Self, GrpcError> {
+        let listener = Listener::bind(place, tls).await?;
+        let token = match place {
+            GrpcPlace::Unix(_) => None,
+            GrpcPlace::Tcp(_) => {
+                let path = token_file.ok_or(GrpcError::NoTokenFile)?;
+                Some(Arc::new(BearerToken::write(path)?))
+            }
+        };
+        Ok(Self { listener, token, max_connections: MAX_CONNECTIONS, keepalive: KEEPALIVE })
+    }
+
+    /// Where it listens; with the port that the system chose, where it was to.
+    pub fn place(&self) -> GrpcPlace {
+        self.listener.place()
+    }
+
+    /// The file with the token, where one is needed.
+    pub fn token_file(&self) -> Option<&Path> {
+        self.token.as_deref().map(BearerToken::path)
+    }
+
+    /// Serves so many connections at most; one more is closed at once.
+    #[must_use]
+    pub fn max_connections(mut self, connections: usize) -> Self {
+        self.max_connections = connections;
+        self
+    }
+
+    /// Asks the other end of a connection so often whether it is there, and gives it as long to answer.
+    #[must_use]
+    pub fn keepalive(mut self, every: Duration) -> Self {
+        self.keepalive = every;
+        self
+    }
+
+    /// Serves until `stop` is cancelled. Then no client is accepted any more and no call begins; this
+    /// returns once all calls are answered, no call of a client's hooks waits any more, and all streams
+    /// were told that the server ends.
+    ///
+    /// # Cancellation
+    /// Dropping the future ends every connection, and with it its requests and hooks.
+    pub async fn serve(self, system: &Arc<HookSystem>, stop: &CancellationToken) {
+        let Self { listener, token, max_connections, keepalive } = self;
+        let ends =
+            Ends { stop: stop.clone(), end: CancellationToken::new(), tasks: TaskTracker::new() };
+        // Also when this future is dropped.
+        let _at_the_end = ends.end.clone().drop_guard();
+        let routes = Arc::new(Routes::new(system, token.clone(), &ends).await);
+        let mut connections = Connections {
+            tasks: JoinSet::new(),
+            system: Arc::clone(system),
+            routes: Arc::clone(&routes),
+            stop: stop.clone(),
+            keepalive,
+            must_prove: token.is_some(),
+            last: 0,
+        };
+        let mut pause: Option<Instant> = None;
+        loop {
+            let over = pause.unwrap_or_else(Instant::now);
+            tokio::select! {
+                () = stop.cancelled() => break,
+                accepted = listener.accept(), if pause.is_none() => match accepted {
+                    Ok(_) if connections.count() >= max_connections => {
+                        let why = "this server has as many connections as it serves";
+                        tracing::warn!(target: "hook::grpc", "client refused: {why}");
+                    }
+                    Ok(accepted) => connections.begin(accepted),
+                    Err(error) => {
+                        tracing::error!(target: "hook::grpc", "no client can be let in: {error}");
+                        pause = Some(Instant::now() + PAUSE);
+                    }
+                },
+                () = tokio::time::sleep_until(over), if pause.is_some() => pause = None,
+                Some(ended) = connections.tasks.join_next() => log_end(ended),
+            }
+        }
+        // A program that starts now finds no server, and may become one.
+        drop(listener);
+        routes.ends().await;
+        ends.tasks.close();
+        ends.tasks.wait().await;
+        ends.end.cancel();
+        let rest = async {
+            while let Some(ended) = connections.tasks.join_next().await {
+                log_end(ended);
+            }
+        };
+        let _ = tokio::time::timeout(UNREAD_AT_END, rest).await;
+        connections.tasks.shutdown().await;
+        // Its file goes last, so that whoever finds it gone finds no server.
+        drop(token);
+    }
+}
+
+fn log_end(ended: Result<io::Result<()>, JoinError>) {
+    match ended {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => tracing::debug!(target: "hook::grpc", "client gone: {error}"),
+        Err(error) => tracing::error!(target: "hook::grpc", "client's task failed: {error}"),
+    }
+}
+
+/// The connections there are.
+struct Connections {
+    tasks: JoinSet<io::Result<()>>,
+    system: Arc<HookSystem>,
+    routes: Arc<Routes>,
+    stop: CancellationToken,
+    keepalive: Duration,
+    must_prove: bool,
+    last: u64,
+}
+
+impl Connections {
+    /// How many there are; those that have ended count no more.
+    fn count(&mut self) -> usize {
+        while let Some(ended) = self.tasks.try_join_next() {
+            log_end(ended);
+        }
+        self.tasks.len()
+    }
+
+    fn begin(&mut self, accepted: Accepted) {
+        self.last += 1;
+        let caller = Arc::new(Caller {
+            connection: self.last,
+            process: accepted.process,
+            requests: self.system.bus().client(accepted.group),
+        });
+        let connection = Connection {
+            caller,
+            routes: Arc::clone(&self.routes),
+            stop: self.stop.clone(),
+            keepalive: self.keepalive,
+            must_prove: self.must_prove,
+        };
+        self.tasks.spawn(connection.serve(accepted));
+    }
+}
+
+/// One client's connection.
+struct Connection {
+    caller: Arc<Caller>,
+    routes: Arc<Routes>,
+    stop: CancellationToken,
+    keepalive: Duration,
+    must_prove: bool,
+}
+
+impl Connection {
+    async fn serve(self, accepted: Accepted) -> io::Result<()> {
+        let Self { caller, routes, stop, keepalive, must_prove } = self;
+        let io = tokio::select! {
+            io = accepted.ready() => TokioIo::new(io?),
+            () = stop.cancelled() => return Ok(()),
+        };
+        // Whether a call has shown the token.
+        let proven = CancellationToken::new();
+        let service = service_fn(|request| {
+            let answer = match routes.is_permitted(&request) {
+                true => {
+                    proven.cancel();
+                    Ok(routes.call(request, Arc::clone(&caller)))
+                }
+                false => Err(unauthenticated()),
+            };
+            async move {
+                Ok::<_, Infallible>(match answer {
+                    Ok(answer) => answer.await,
+                    Err(refused) => refused,
+                })
+            }
+        });
+        let calls = Calls { tasks: TaskTracker::new(), end: CancellationToken::new() };
+        let _with_this = calls.end.clone().drop_guard();
+        let connection = http2::Builder::new(calls)
+            .timer(TokioTimer::new())
+            .keep_alive_interval(keepalive)
+            .keep_alive_timeout(keepalive)
+            .max_concurrent_streams(MAX_CALLS)
+            .serve_connection(io, service);
+        let mut connection = pin!(connection);
+        let (mut stopped, mut is_unproven) = (false, must_prove);
+        let unproven = tokio::time::sleep(UNPROVEN);
+        let mut unproven = pin!(unproven);
+        loop {
+            tokio::select! {
+                ended = &mut connection => return ended.map_err(io::Error::other),
+                () = stop.cancelled(), if !stopped => {
+                    stopped = true;
+                    connection.as_mut().graceful_shutdown();
+                }
+                () = proven.cancelled(), if is_unproven => is_unproven = false,
+                () = &mut unproven, if is_unproven => {
+                    return Err(io::Error::other("no call on it has shown the token"));
+                }
+            }
+        }
+    }
+}
+
+/// The calls of a connection: a task each, which ends with it.
+#[derive(Clone)]
+struct Calls {
+    tasks: TaskTracker,
+    end: CancellationToken,
+}
+
+impl<F> Executor<F> for Calls
+where
+    F: Future + Send + 'static,
+    F::Output: Send,
+{
+    fn execute(&self, call: F) {
+        let end = self.end.clone();
+        self.tasks.spawn(async move {
+            let _ = end.run_until_cancelled(call).await;
+        });
+    }
+}

@@ -1,0 +1,90 @@
+//! A client's stream: answers that come in, and events that go out.
+
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use futures::{Stream, StreamExt};
+use tokio::sync::{mpsc, oneshot};
+use tonic::{Status, Streaming};
+
+use super::proto::hooks::{HookEvent, HookResponse};
+
+/// The events of one stream, and how it ends.
+#[derive(Debug)]
+pub(super) struct Events {
+    events: mpsc::Receiver<HookEvent>,
+    end: Option<oneshot::Receiver<Status>>,
+}
+
+impl Stream for Events {
+    type Item = Result<HookEvent, Status>;
+
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let this = self.get_mut();
+        if let Some(event) = ready!(this.events.poll_recv(context)) {
+            return Poll::Ready(Some(Ok(event)));
+        }
+        // Nothing comes after the end.
+        let end = this.end.take().and_then(|mut end| end.try_recv().ok());
+        Poll::Ready(end.map(Err))
+    }
+}
+
+/// A client's open stream.
+pub(super) struct OpenStream {
+    incoming: Streaming<HookResponse>,
+    outgoing: mpsc::Sender<HookEvent>,
+    /// Taken from the engine, and not sent yet.
+    pub(super) pending: Option<HookEvent>,
+    end: oneshot::Sender<Status>,
+}
+
+/// What happens on a stream.
+pub(super) enum OnStream {
+    Said(Option<Result<HookResponse, Status>>),
+    Sent,
+    Gone,
+}
+
+impl OpenStream {
+    /// A stream whose answers are `incoming`; with the events that go out.
+    pub(super) fn new(incoming: Streaming<HookResponse>) -> (Self, Events) {
+        let (outgoing, events) = mpsc::channel(1);
+        let (end, ended) = oneshot::channel();
+        let events = Events { events, end: Some(ended) };
+        (Self { incoming, outgoing, pending: None, end }, events)
+    }
+
+    /// # Cancellation
+    /// Dropping the future loses nothing.
+    async fn next(&mut self) -> OnStream {
+        let Self { incoming, outgoing, pending, .. } = self;
+        tokio::select! {
+            said = incoming.next() => OnStream::Said(said),
+            permit = outgoing.reserve(), if pending.is_some() => match permit {
+                Ok(permit) => {
+                    if let Some(event) = pending.take() {
+                        permit.send(event);
+                    }
+                    OnStream::Sent
+                }
+                Err(_) => OnStream::Gone,
+            },
+            () = outgoing.closed() => OnStream::Gone,
+        }
+    }
+
+    /// Ends it, with a status that says why.
+    pub(super) fn end_with(self, status: Status) {
+        // Nobody hears it if the client is gone.
+        let _ = self.end.send(status);
+    }
+}
+
+/// What happens next on a stream; never done while there is none.
+pub(super) async fn next_on(stream: &mut Option<OpenStream>) -> OnStream {
+    match stream {
+        Some(stream) => stream.next().await,
+        None => std::future::pending().await,
+    }
+}
