@@ -71,6 +71,11 @@ pub trait Language: fmt::Debug + Send + Sync {
     /// How a hook is started.
     fn launch(&self, hook: &HomeHook, told: &RawObject, place: &Place<'_>) -> Launch;
 
+    /// Whether `{"action": …}` is an answer in its own words.
+    fn answers_by_action(&self) -> bool {
+        false
+    }
+
     /// What a hook that was told something has answered when it ended.
     fn answer(&self, hook: &HomeHook, told: &RawObject, ended: &Ended<'_>) -> HomeAnswer;
 

@@ -217,3 +217,46 @@ fn the_binary_asks_it_and_ends_it() {
         assert_eq!(left, [], "{said}");
     }
 }
+
+#[tokio::test]
+async fn no_answer_is_lost_behind_many_lines() {
+    // All in one write: the last of them is the answer.
+    let body = "ready()\nfor call in calls():\n    \
+                log = json.dumps({'type': 'hook-log', 'level': 'info', 'message': 'm'})\n    \
+                last = json.dumps({'type': 'hook-answer', 'callId': call['callId'], 'action': 'block'})\n    \
+                sys.stdout.write((log + '\\n') * int(call['input']['tool_name']) + last + '\\n')\n    \
+                sys.stdout.flush()\n";
+    let project = project(body, json!({}));
+    let system = project.system();
+    for lines in [0, 1, 62, 63, 64, 65, 127, 128, 200] {
+        assert!(is_blocked(&fire(&system, &lines.to_string()).await), "{lines}");
+    }
+    end(&project, system).await;
+}
+
+#[tokio::test]
+async fn what_stands_beside_a_whole_answer_is_not_passed_over() {
+    for said in [
+        "output={}, action='block', reason='no'",
+        "output={}, decision='deny'",
+        "error='e', action='continue'",
+    ] {
+        let body = format!("ready()\nfor call in calls():\n    answer(call, {said})\n");
+        let project = project(&body, json!({"failBehavior": "block"}));
+        let system = project.system();
+        assert!(is_blocked(&fire(&system, "t").await), "{said}");
+        end(&project, system).await;
+    }
+}
+
+#[tokio::test]
+async fn what_it_said_right_before_its_end_counts() {
+    let body = "ready()\nfor call in calls():\n    answer(call, action='block', reason='last')\n    os._exit(0)\n";
+    for _ in 0..5 {
+        let project = project(body, json!({}));
+        let system = project.system();
+        let response = fire(&system, "t").await;
+        assert_eq!(response.processed.reason.as_deref(), Some("last"));
+        end(&project, system).await;
+    }
+}

@@ -170,3 +170,27 @@ fn a_projects_worker_under_it_runs_once_it_is_trusted() {
     let fired = Hook::new(&project, &["fire", "BeforeAgent", "--json"]).run();
     assert!(fired.stdout.contains("is not in the settings"), "{fired:?}");
 }
+
+#[tokio::test]
+async fn an_event_that_is_declared_later_is_blocked_as_well() {
+    let project = Project::new();
+    let entry = with(worker(&project, "sys.exit(3)"), &json!({"failBehavior": "block"}));
+    project.write("settings.json", &json!({"hooks": {"*": [{"hooks": [entry]}]}}).to_string());
+    let system = project.system();
+    assert!(is_blocked(&fire(&system, "t").await));
+    let deploy = hook_core::EventDefinition::new("Deploy").block_means("it is not deployed");
+    let declared = system.declare_event(deploy).unwrap();
+    assert!(is_blocked(&fire_other(&system, "Deploy", json!({})).await));
+    drop(declared);
+    end(&project, system).await;
+}
+
+#[tokio::test]
+async fn a_guard_among_hooks_that_are_none_blocks_where_it_is_not_understood() {
+    let hooks = "[{'hookId': 'a', 'eventName': 'PreTolUse', 'vocabulary': 'a3s', \
+                   'config': {'failBehavior': 'block'}}]";
+    let project = declaring(hooks, "answer(call)", json!({}));
+    let system = project.system();
+    assert!(is_blocked(&fire(&system, "t").await));
+    end(&project, system).await;
+}

@@ -281,7 +281,8 @@ impl HookEventHandler {
         control: RequestControl,
     ) -> Box<HookExecutionResponse> {
         let mut control = RequestControl { cancel: Some(cancel.clone()), ..control };
-        if workers::are_due(&engine.pipeline) {
+        // Without a runtime nothing is started; what stands for guards blocks.
+        if workers::are_due(&engine.pipeline) && Handle::try_current().is_ok() {
             let cut_off = self.cut_off(&cancel, control.deadline);
             let events = self.engine.events();
             tokio::select! {

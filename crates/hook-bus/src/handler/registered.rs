@@ -9,8 +9,11 @@ use hook_core::{HandlerHook, HookEventName, HookRegistry, Runner};
 use crate::handler::registrations::Registrations;
 use crate::message::{ChangedWith, RegistrationChange};
 
-/// How many guards of clients that are gone are remembered.
+/// How many guards of clients that are gone are remembered by their names.
 const MAX_LOST: usize = 256;
+
+/// What stands for the others.
+const MORE: &str = "(others)";
 
 /// Why a hook cannot be registered.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -237,9 +240,9 @@ impl RegisteredHooks {
     /// Notes that a guard is gone with the client that had it.
     pub(crate) fn lost_guard(&self, event: HookEventName, id: &str) {
         let mut state = self.lock();
-        if state.lost.len() < MAX_LOST {
-            state.lost.insert((event, id.into()));
-        }
+        // Of more than that those of an event are one.
+        let id = if state.lost.len() < MAX_LOST { id } else { MORE };
+        state.lost.insert((event, id.into()));
         if let Some(target) = &state.target {
             target.registry.set_lost_registrations(state.lost.iter());
         }

@@ -171,8 +171,11 @@ impl LiveConnection {
     /// calls that wait for their answers come again. Gives the ids of its hooks.
     ///
     /// # Errors
-    /// When nobody has it.
+    /// When nobody has it, or this connection has hooks of its own by now, which nobody would have then.
     pub fn resume(&mut self, token: &str) -> Result<Vec<String>, UnknownToken> {
+        if !self.client.lock().hooks.is_empty() {
+            return Err(UnknownToken);
+        }
         let found =
             self.clients.known().values().find(|it| is_same_token(&it.token, token)).cloned();
         let client = found.ok_or(UnknownToken)?;

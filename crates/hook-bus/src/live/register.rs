@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use hook_core::language::Language;
 use hook_core::run::{CallTarget, WorkerHook};
-use hook_core::text::{nearest, shortened};
+use hook_core::text::{is_hidden, nearest, shortened};
 use hook_core::{
     Events, FailBehavior, HandlerHook, JsonKind, JsonObject, MatcherDefinition, MatcherFields,
     RawJson,
@@ -177,8 +177,11 @@ impl HookRegister {
         target: CallTarget,
     ) -> Result<HandlerHook, NotRegistered> {
         let id = self.hook_id.as_str();
-        if id.trim().is_empty() || id.len() > MAX_ID {
-            let problem = format!("expected 1 to {MAX_ID} bytes that are not all blanks");
+        if id.trim().is_empty() || id.len() > MAX_ID || id.contains(is_hidden) {
+            let problem = format!(
+                "expected 1 to {MAX_ID} bytes that are not all blanks, without line ends and other \
+                 hidden characters"
+            );
             return Err(NotRegistered::invalid("hookId", problem));
         }
         let agent = self.agent()?;

@@ -18,6 +18,9 @@ pub struct OnEvery {
     pub(super) in_force: AtomicU64,
     /// What is wrong with what it declared last.
     problem: Mutex<Option<String>>,
+    /// The guards that it has declared so far: none of them goes because another process of the worker says
+    /// nothing of it.
+    guards: Mutex<Vec<HandlerHook>>,
 }
 
 impl OnEvery {
@@ -32,6 +35,7 @@ impl OnEvery {
                     template: Arc::clone(hook),
                     in_force: AtomicU64::new(0),
                     problem: Mutex::default(),
+                    guards: Mutex::default(),
                 })
             })
             .collect()
@@ -51,6 +55,20 @@ impl OnEvery {
     /// Whether its failure is a denial.
     pub fn is_guard(&self) -> bool {
         self.template.fail_behavior == FailBehavior::Block
+    }
+
+    /// Adds the guards that the worker declared before and does not any more; gives their names.
+    pub fn keep_guards(&self, hooks: &mut Vec<HandlerHook>) -> Vec<String> {
+        let mut guards = self.guards.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_same = |one: &HandlerHook, other: &HandlerHook| {
+            one.name() == other.name() && one.event() == other.event()
+        };
+        let missing = guards.iter().filter(|known| hooks.iter().all(|it| !is_same(it, known)));
+        let missing: Vec<HandlerHook> = missing.cloned().collect();
+        let names = missing.iter().map(|hook| hook.name().to_owned()).collect();
+        hooks.extend(missing);
+        *guards = hooks.iter().filter(|hook| hook.is_guard_of(hook.event())).cloned().collect();
+        names
     }
 
     /// Notes what is wrong with what the worker declared, if something is.
@@ -92,8 +110,9 @@ impl OnEvery {
 }
 
 /// What blocks in the place of guards that are not known: on every event where a block means something.
-pub(super) fn stand_ins(template: &Arc<Hook>, events: &Events) -> Vec<Arc<Hook>> {
-    if template.fail_behavior != FailBehavior::Block {
+/// With `has_guard` one is among the worker's hooks, whatever settings say of it.
+pub(super) fn stand_ins(template: &Arc<Hook>, events: &Events, has_guard: bool) -> Vec<Arc<Hook>> {
+    if template.fail_behavior != FailBehavior::Block && !has_guard {
         return Vec::new();
     }
     let blockable = events.all().filter(|event| event.row().block_means.is_some());

@@ -14,7 +14,7 @@ use crate::run::{
     CommandIdentity, HookExecutor, HookIdentity, HookSpec, HookStart, TrustCheck, Worker,
     WorkerStatus,
 };
-use crate::settings::{HookSource, Place, TimeoutOrigin};
+use crate::settings::{FailBehavior, HookSource, Place, TimeoutOrigin};
 use crate::trust::Trust;
 
 /// One registered hook: what is run, which it derefs to, and what decides whether it is.
@@ -101,7 +101,7 @@ impl Hook {
         self.executor.worker().map(|worker| worker.status())
     }
 
-    /// This hook on an event, where it listens to every one: with another executor, for everything.
+    /// What blocks on an event in the place of this hook, which listens to every one.
     pub(super) fn on_event(&self, event: HookEventName, executor: Arc<dyn HookExecutor>) -> Self {
         let spec = HookSpec {
             identity: HookIdentity::new(
@@ -112,7 +112,7 @@ impl Hook {
             ),
             event,
             timeout: self.spec.timeout,
-            fail_behavior: self.spec.fail_behavior,
+            fail_behavior: FailBehavior::Block,
             warnings: self.spec.warnings.clone(),
             background: None,
             check: self.spec.check.clone(),
@@ -127,7 +127,7 @@ impl Hook {
             description: self.description.clone(),
             source: self.source.clone(),
             place: self.place.clone(),
-            matcher: Matcher::compile(None, event.row().matching, self.spec.fail_behavior).0,
+            matcher: Matcher::compile(None, event.row().matching, FailBehavior::Block).0,
             priority: self.priority,
             sequential: self.sequential,
             is_registered: self.is_registered,

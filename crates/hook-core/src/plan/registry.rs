@@ -139,8 +139,8 @@ impl HookRegistry {
         let on_every = OnEvery::of(&hooks);
         // Guards that cannot run, and those that are not known yet.
         let blocks_unrun = hooks.iter().filter(|hook| hook.event.is_every() && hook.blocks_unrun());
-        let unrun = blocks_unrun.flat_map(|hook| stand_ins(hook, events)).collect();
-        let unknown = on_every.iter().map(|it| stand_ins(&it.template, events));
+        let unrun = blocks_unrun.flat_map(|hook| stand_ins(hook, events, false)).collect();
+        let unknown = on_every.iter().map(|it| stand_ins(&it.template, events, false));
         let expanded: Vec<Vec<Arc<Hook>>> = std::iter::once(unrun).chain(unknown).collect();
         let table = PlanTable::new(running(hooks.iter().chain(expanded.iter().flatten()), &[]));
         let notices = notices(&hooks, &consent.missing);
@@ -256,7 +256,8 @@ impl HookRegistry {
     pub fn unread_guards(&self, event: HookEventName) -> Option<&Diagnostic> {
         let of_store = self.diagnostics.iter().find(|it| it.rule == Rule::TrustStore);
         let may_be_trusted = |hook: &Arc<Hook>| {
-            !hook.is_trusted() && hook.event == event && hook.fail_behavior == FailBehavior::Block
+            let is_of_event = hook.event == event || hook.event.is_every();
+            !hook.is_trusted() && is_of_event && hook.fail_behavior == FailBehavior::Block
         };
         let of_store = of_store.filter(|_| self.hooks.iter().any(may_be_trusted));
         of_store.or_else(|| self.unread.first())
@@ -283,7 +284,21 @@ impl HookRegistry {
                 && is_planned(hook)
                 && is_on(hook, &state.switches)
         };
-        self.on_declared.iter().chain(state.registered.values()).find(is_displaced).cloned()
+        let displaced = self.on_declared.iter().chain(state.registered.values()).find(is_displaced);
+        displaced.cloned().or_else(|| self.unexpanded_guard(&state, event))
+    }
+
+    /// A guard under `*` that blocks what can be blocked, and has nothing that stands for it on this event,
+    /// which was declared after the settings were read.
+    fn unexpanded_guard(&self, state: &State, event: Option<HookEventName>) -> Option<Arc<Hook>> {
+        let event = event.filter(|event| event.row().block_means.is_some())?;
+        let is_missing = |stands: &&Vec<Arc<Hook>>| {
+            stands.first().is_some_and(|first| first.is_stand_in)
+                && stands.iter().all(|hook| hook.event != event)
+        };
+        let stands = state.expanded.iter().find(is_missing)?;
+        let is_on = |hook: &&Arc<Hook>| is_on(hook, &state.switches);
+        stands.first().filter(is_on).cloned()
     }
 
     /// What everybody who fires that event should know, whichever of its hooks run: errors in
@@ -302,6 +317,21 @@ impl HookRegistry {
         &self.on_every
     }
 
+    /// Those of them that are on, and have said something that is not in force, or nothing yet.
+    #[doc(hidden)]
+    pub fn due(&self) -> Vec<Arc<OnEvery>> {
+        let state = read(&self.state);
+        let is_on = |worker: &&Arc<OnEvery>| is_on(&worker.template, &state.switches);
+        self.on_every.iter().filter(|worker| worker.is_due()).filter(is_on).cloned().collect()
+    }
+
+    /// Has what stands for a worker's hooks block, since a guard is among them that cannot be understood.
+    #[doc(hidden)]
+    pub fn block_for(&self, worker: &Arc<OnEvery>, events: &Events) {
+        let stands = stand_ins(&worker.template, events, true);
+        self.expand(worker, stands);
+    }
+
     /// Puts into force what a worker has declared, as the declaration of that number.
     #[doc(hidden)]
     pub fn declare(
@@ -311,15 +341,20 @@ impl HookRegistry {
         hooks: &[HandlerHook],
         runner: &Runner,
     ) {
+        self.expand(worker, worker.hooks(hooks, runner));
+        worker.in_force.store(number, Ordering::Release);
+    }
+
+    /// Puts hooks in the place of what stood for a worker's.
+    fn expand(&self, worker: &Arc<OnEvery>, hooks: Vec<Arc<Hook>>) {
         let Some(index) = self.on_every.iter().position(|known| Arc::ptr_eq(known, worker)) else {
             return;
         };
         let mut state = write(&self.state);
         if let Some(expanded) = state.expanded.get_mut(index + 1) {
-            *expanded = worker.hooks(hooks, runner);
+            *expanded = hooks;
         }
         self.table.replace(running(self.hooks.iter().chain(state.later()), &state.switches));
-        worker.in_force.store(number, Ordering::Release);
     }
 
     /// Says which guards of clients are gone with their clients: each is a warning to everybody who fires its

@@ -56,7 +56,7 @@ impl ExecutorMaker {
             source: source.clone(),
             granted: trust.files().map(str::to_owned),
         };
-        let worker = self.workers.get(terms, &self.context);
+        let worker = self.workers.get(terms, trust.granted().cloned(), &self.context);
         let (label, id) = (&entry.command, entry.display_name());
         let session = CallTarget::Worker(worker);
         let running = &self.context.running;

@@ -89,7 +89,7 @@ pub(super) async fn supervise(
     }
     let told = Told { input: input.clone(), was_started: true };
     let cancel = scope.cancel.clone();
-    let (timeout, RunScope { nesting, depth, .. }) = (hook.timeout, scope.clone());
+    let (timeout, nesting, depth) = (hook.timeout, scope.nesting, scope.depth);
     let session_env = (scope.session_env.clone(), hook.trust_rank);
     let (correlation, host) = (scope.correlation.clone(), scope.host.clone());
     let call =

@@ -122,6 +122,14 @@ impl Trust {
         }
     }
 
+    /// The decision that has to hold just before it runs.
+    pub(crate) fn granted(&self) -> Option<&Arc<Granted>> {
+        match self {
+            Self::Checked(granted) => Some(granted),
+            Self::Given | Self::Missing { .. } => None,
+        }
+    }
+
     pub(crate) fn is_given(&self) -> bool {
         !matches!(self, Self::Missing { .. })
     }

@@ -391,6 +391,10 @@ impl Language for Agent {
         .collect()
     }
 
+    fn answers_by_action(&self) -> bool {
+        std::ptr::eq(self, &a3s::AGENT)
+    }
+
     fn places(&self, projects: &[PathBuf], home: Option<&Path>) -> Vec<HomePlace> {
         self.places.files(projects, home)
     }

@@ -73,10 +73,19 @@ impl Carrier {
 
     /// Takes what the hook said. Whether it was the answer to a call.
     pub fn take(&self, message: FromHook) -> bool {
+        // Over another connection the hook goes on; what comes over this one counts no more.
+        if !self.shared.is_carried_by(self.number) {
+            return false;
+        }
         match message {
             FromHook::Answer { call, said } => return self.shared.answered(call, said),
             FromHook::HostCall { id, call, method, params } => {
-                let asked = AskedOfHost { id, method, params };
+                let Some(held) = self.shared.room_to_ask(&params) else {
+                    let outcome = Err(HostCallError::TooMany { limit: MAX_HOST_CALLS });
+                    self.shared.say(ToHook::HostResult { id, outcome });
+                    return false;
+                };
+                let asked = AskedOfHost { id, method, params, held };
                 if let Err((asked, refusal)) = self.shared.asked_of_host(call, asked) {
                     let AskedOfHost { id, method, .. } = asked;
                     let outcome = match refusal {

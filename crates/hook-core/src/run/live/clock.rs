@@ -6,7 +6,7 @@ use tokio::time::{Instant, Sleep, sleep_until};
 
 use super::message::by;
 
-/// How long a question to the user may be open.
+/// How long questions of one call to the user may be open, all together.
 const LONGEST_QUESTION: Duration = Duration::from_secs(600);
 
 /// The time that a hook has.
@@ -16,12 +16,22 @@ pub(super) struct Clock {
     questions: usize,
     /// What is left of the hook's own time, while one is.
     left: Duration,
+    /// What is left for questions.
+    for_questions: Duration,
+    /// Since when one is open.
+    asked_at: Instant,
 }
 
 impl Clock {
     /// So much from now on.
     pub(super) fn new(time: Duration) -> Self {
-        Self { sleep: Box::pin(sleep_until(by(time))), questions: 0, left: Duration::ZERO }
+        Self {
+            sleep: Box::pin(sleep_until(by(time))),
+            questions: 0,
+            left: Duration::ZERO,
+            for_questions: LONGEST_QUESTION,
+            asked_at: Instant::now(),
+        }
     }
 
     /// When it runs out, as it is now.
@@ -42,7 +52,8 @@ impl Clock {
         self.questions += 1;
         if self.questions == 1 {
             self.left = self.sleep.deadline().saturating_duration_since(Instant::now());
-            self.sleep.as_mut().reset(by(LONGEST_QUESTION));
+            self.asked_at = Instant::now();
+            self.sleep.as_mut().reset(by(self.for_questions));
         }
     }
 
@@ -50,6 +61,7 @@ impl Clock {
     pub(super) fn resume(&mut self) {
         self.questions = self.questions.saturating_sub(1);
         if self.questions == 0 {
+            self.for_questions = self.for_questions.saturating_sub(self.asked_at.elapsed());
             self.sleep.as_mut().reset(by(self.left));
         }
     }

@@ -148,7 +148,11 @@ impl Programs {
             for (name, value) in variables.iter() {
                 let value = value.to_text().filter(|value| !value.contains('\0'));
                 let is_name = !name.is_empty() && !name.contains(['=', '\0']);
-                env.push((name.to_owned(), value.filter(|_| is_name).ok_or(EXPECTED)?));
+                let value = value.filter(|_| is_name).ok_or(EXPECTED)?;
+                // By these the engine knows how deep its hooks are.
+                if !matches!(name, "HOOK_DEPTH" | "HOOK_RUN_TOKEN") {
+                    env.push((name.to_owned(), value));
+                }
             }
         }
         let timeout = match given("timeout") {

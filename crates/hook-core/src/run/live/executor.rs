@@ -11,9 +11,12 @@ use super::clock::Clock;
 use super::exec::{EXEC, Programs};
 use super::host::{HostCall, HostCallError, HostServices, is_question, settled};
 use super::message::{Said, ToHook};
+use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Instant;
 
-use super::session::{AskedOfHost, CallSession, Happened, MAX_HOST_CALLS, Pending, Telling};
+use super::session::{
+    AskedOfHost, CallSession, Happened, MAX_HOST_CALLS, Pending, Speaker, Telling,
+};
 use crate::event::HookEventName;
 use crate::failure::{HookFailure, InvalidAnswer};
 use crate::json::{RawJson, RawObject};
@@ -115,6 +118,8 @@ impl HookExecutor for LiveExecutor {
     fn permits(&self) -> Permits<'_> {
         Permits::Session(match &self.hook.session {
             CallTarget::Worker(worker) => worker.permits(),
+            // Nobody waits for a turn with one that is not there.
+            CallTarget::Client(session) if !session.is_connected() => return Permits::None,
             CallTarget::Client(session) => session.permits(),
         })
     }
@@ -148,9 +153,7 @@ impl HookExecutor for LiveExecutor {
 
 /// Something that is asked of the host, and is on its way.
 struct Hosted {
-    id: RawJson,
     is_question: bool,
-    outcome: Result<RawJson, HostCallError>,
 }
 
 impl LiveHook {
@@ -244,24 +247,28 @@ impl LiveHook {
                     // An engine that was held up itself finds both: then the hook was in time.
                     return pending.try_answer().unwrap_or_else(|| Err(timed_out()));
                 }
-                Some(done) = hosted.next() => finish_hosted(pending, clock, done),
+                Some(done) = hosted.next() => {
+                    if done.is_question {
+                        clock.resume();
+                    }
+                }
                 happened = pending.happened(may_ask) => {
                     let asked = match happened {
                         Happened::Answered(said) => return said,
                         Happened::AskedOfHost(asked) => asked,
                     };
                     if let (EXEC, Some(programs)) = (&*asked.method, &self.programs) {
-                        hosted.push(execute(programs, asked, call.depth));
+                        hosted.push(execute(pending.speaker(), programs, asked, call.depth));
                         continue;
                     }
                     let Some(host) = &call.host else {
-                        pending.say(refused(asked));
+                        hosted.push(refuse(pending.speaker(), asked));
                         continue;
                     };
                     let running = running.get_or_insert_with(|| {
                         self.running.enter(None, call.depth)
                     });
-                    let AskedOfHost { id, method, params } = asked;
+                    let AskedOfHost { id, method, params, held } = asked;
                     if is_question(&method) {
                         clock.pause();
                     }
@@ -272,7 +279,8 @@ impl LiveHook {
                         correlation: call.correlation.clone(),
                         run_token: running.token().to_owned(),
                     };
-                    hosted.push(ask_host(host, id, call));
+                    let asked = Asked { speaker: pending.speaker(), id, held };
+                    hosted.push(ask_host(host, asked, call));
                 }
             }
         }
@@ -287,6 +295,10 @@ impl LiveHook {
                 let message = one_line(&shortened(&message)).into_owned();
                 Answer::failed(HookFailure::Reported { message })
             }
+            // The short form is the protocol's own, but for those whose words it is.
+            (Said::Action(object), Some(home)) if !home.language.answers_by_action() => {
+                by_words_of_ours(event, &object)
+            }
             (Said::Output(object) | Said::Action(object), Some(home)) => {
                 let ended = Ended { code: Some(0), stdout: object.as_str(), stderr: "" };
                 home_answer(home.language.answer(home, told, &ended))
@@ -294,41 +306,70 @@ impl LiveHook {
             (Said::Output(object), None) | (Said::Native(object), _) => {
                 Answer::of_object(event, &object)
             }
-            (Said::Action(object), None) => match by_action(&object) {
-                Ok(object) => Answer::of_object(event, &object),
-                Err(wrong) => Answer::failed(HookFailure::InvalidAnswer(wrong)),
-            },
+            (Said::Action(object), None) => by_words_of_ours(event, &object),
         }
     }
 }
 
+/// What an answer by an action means.
+fn by_words_of_ours(event: HookEventName, said: &RawObject) -> Answer {
+    match by_action(said) {
+        Ok(object) => Answer::of_object(event, &object),
+        Err(wrong) => Answer::failed(HookFailure::InvalidAnswer(wrong)),
+    }
+}
+
+/// Something that is asked of a host, until its hook has the result.
+struct Asked {
+    speaker: Speaker,
+    id: RawJson,
+    held: OwnedSemaphorePermit,
+}
+
+impl Asked {
+    /// Tells the hook what came of it, once there is room for that.
+    async fn answered(self, outcome: Result<RawJson, HostCallError>) {
+        let Self { speaker, id, held } = self;
+        drop(held);
+        speaker.say(ToHook::HostResult { id, outcome }).await;
+    }
+}
+
 /// What a hook gets that asks nobody for something.
-fn refused(asked: AskedOfHost) -> ToHook {
-    let AskedOfHost { id, method, .. } = asked;
-    ToHook::HostResult { id, outcome: settled(&method, Err(HostCallError::unsupported(&method))) }
+fn refuse(speaker: Speaker, asked: AskedOfHost) -> BoxFuture<'static, Hosted> {
+    let AskedOfHost { id, method, held, .. } = asked;
+    let outcome = settled(&method, Err(HostCallError::unsupported(&method)));
+    async move {
+        Asked { speaker, id, held }.answered(outcome).await;
+        Hosted { is_question: false }
+    }
+    .boxed()
 }
 
 /// Runs a program for a hook.
-fn execute(programs: &Arc<Programs>, asked: AskedOfHost, depth: u32) -> BoxFuture<'static, Hosted> {
-    let AskedOfHost { id, params, .. } = asked;
+fn execute(
+    speaker: Speaker,
+    programs: &Arc<Programs>,
+    asked: AskedOfHost,
+    depth: u32,
+) -> BoxFuture<'static, Hosted> {
+    let AskedOfHost { id, params, held, .. } = asked;
     let run = Arc::clone(programs).run(params, depth);
-    async move { Hosted { id, is_question: false, outcome: run.await } }.boxed()
+    async move {
+        let outcome = run.await;
+        Asked { speaker, id, held }.answered(outcome).await;
+        Hosted { is_question: false }
+    }
+    .boxed()
 }
 
 fn failed(failure: HookFailure) -> Run {
     Answer::failed(failure).into()
 }
 
-fn finish_hosted(pending: &Pending, clock: &mut Clock, done: Hosted) {
-    if done.is_question {
-        clock.resume();
-    }
-    pending.say(ToHook::HostResult { id: done.id, outcome: done.outcome });
-}
-
 fn ask_host(
     host: &Arc<dyn HostServices>,
-    id: RawJson,
+    hook: Asked,
     call: HostCall,
 ) -> BoxFuture<'static, Hosted> {
     let method = call.method.clone();
@@ -336,7 +377,8 @@ fn ask_host(
     let asked = host.call(call);
     async move {
         let outcome = settled(&method, asked.await);
-        Hosted { id, is_question, outcome }
+        hook.answered(outcome).await;
+        Hosted { is_question }
     }
     .boxed()
 }

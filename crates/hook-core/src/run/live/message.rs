@@ -137,8 +137,8 @@ impl ToHook {
 pub enum FromHook {
     /// A worker is ready, and has these hooks of its own.
     Ready {
-        /// Its hooks.
-        hooks: Vec<WorkerHook>,
+        /// Its hooks; absent where it says nothing of them.
+        hooks: Option<Vec<WorkerHook>>,
     },
     /// What it answers to a call.
     Answer {
@@ -266,7 +266,7 @@ impl FromHook {
             )));
         }
         let hooks = hooks.iter().map(WorkerHook::of).collect::<Result<_, _>>()?;
-        Ok(Self::Ready { hooks })
+        Ok(Self::Ready { hooks: Some(hooks) })
     }
 }
 
@@ -274,23 +274,19 @@ impl Said {
     fn of(fields: &JsonObject) -> Result<Self, Unreadable> {
         let given = |name: &str| fields.get(name).filter(|value| !value.is_null());
         let envelope = ["type", "callId", "hookId"];
-        let whole = ["output", "error"].into_iter().find(|name| given(name).is_some());
-        if let Some(whole) = whole {
-            let beside = fields.iter().find(|(name, value)| {
-                !envelope.contains(name) && *name != whole && !value.is_null()
-            });
-            if let Some((name, _)) = beside {
-                let name = shortened(name);
-                return Err(Unreadable(format!(
-                    "`{name}` stands beside `{whole}`, which says all"
-                )));
-            }
-        }
         if let Some(error) = given("error") {
             let text = error.to_text().unwrap_or_else(|| error.as_str().to_owned());
             return Ok(Self::Error(text));
         }
         if let Some(output) = given("output") {
+            let beside = fields.iter().find(|(name, value)| {
+                !envelope.contains(name) && *name != "output" && !value.is_null()
+            });
+            // Which of the two counts is not known.
+            if let Some((name, _)) = beside {
+                let name = shortened(name);
+                return Ok(Self::Error(format!("`{name}` stands beside `output`, which says all")));
+            }
             return match RawObject::try_from(output.clone()) {
                 Ok(output) => Ok(Self::Output(output)),
                 Err(_) => Err(Unreadable("`output` is no object".to_owned())),

@@ -38,6 +38,8 @@ pub(super) struct Shared {
     room: Arc<Semaphore>,
     /// Permits for calls that wait for their answers.
     calls: Arc<Semaphore>,
+    /// Room for what its hooks ask of hosts, in bytes.
+    host_room: Arc<Semaphore>,
     /// Whether it outlives its carrier: the hook may come back on another.
     is_lasting: bool,
     /// Whether the hook is on this machine, and the user's own.
@@ -93,6 +95,8 @@ pub(super) struct AskedOfHost {
     pub(super) id: RawJson,
     pub(super) method: String,
     pub(super) params: RawJson,
+    /// Room for it among what the hooks of the conversation ask.
+    pub(super) held: OwnedSemaphorePermit,
 }
 
 /// Answers that nobody waited for.
@@ -146,6 +150,7 @@ impl CallSession {
                 woken: Notify::new(),
                 room: Arc::new(Semaphore::new(MAX_BUFFERED)),
                 calls: Arc::new(Semaphore::new(MAX_CALLS)),
+                host_room: Arc::new(Semaphore::new(MAX_BUFFERED)),
                 is_lasting,
                 is_near,
             }),
@@ -397,6 +402,17 @@ impl Shared {
         of_hook.map(|waiting| waiting.told.call).min()
     }
 
+    /// Room for something that a hook asks of a host, if there is any.
+    pub(super) fn room_to_ask(&self, params: &RawJson) -> Option<OwnedSemaphorePermit> {
+        let bytes = u32::try_from(256 + params.as_str().len()).ok()?;
+        Arc::clone(&self.host_room).try_acquire_many_owned(bytes).ok()
+    }
+
+    /// Whether the carrier of that number is the one.
+    pub(super) fn is_carried_by(&self, carrier: u64) -> bool {
+        matches!(self.lock().link, Link::Up(number) if number == carrier)
+    }
+
     /// A hook asks something of the host of a call.
     ///
     /// # Errors
@@ -426,6 +442,11 @@ impl Shared {
             tracing::warn!(target: "hook::live", "a hook does not read; a message to it was dropped");
             return;
         };
+        self.put(message, permit);
+    }
+
+    /// Sends a message that there is room for.
+    fn put(&self, message: ToHook, permit: OwnedSemaphorePermit) {
         let mut state = self.lock();
         if matches!(state.link, Link::Up(_)) {
             let is_left = state.send(message, permit);
@@ -523,8 +544,21 @@ impl Pending {
     }
 
     /// Tells the hook what came of something that it asked of the host.
-    pub(super) fn say(&self, message: ToHook) {
-        self.shared.say(message);
+    pub(super) fn speaker(&self) -> Speaker {
+        Speaker { shared: Arc::clone(&self.shared) }
+    }
+}
+
+/// Tells a hook what it asked for.
+pub(super) struct Speaker {
+    shared: Arc<Shared>,
+}
+
+impl Speaker {
+    /// Sends a message, once there is room for it.
+    pub(super) async fn say(self, message: ToHook) {
+        let permit = self.shared.room(message.weight()).await;
+        self.shared.put(message, permit);
     }
 }
 

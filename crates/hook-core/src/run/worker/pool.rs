@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use super::state::{Worker, WorkerTerms};
 use crate::run::command::CommandContext;
+use crate::trust::Granted;
 
 /// Those there are, by all that makes two of them one.
 #[derive(Debug, Default)]
@@ -26,6 +27,7 @@ impl Workers {
     pub(in crate::run) fn get(
         &self,
         terms: WorkerTerms,
+        granted: Option<Arc<Granted>>,
         context: &Arc<CommandContext>,
     ) -> Arc<Worker> {
         let key = (terms, context.environment.project.clone());
@@ -39,7 +41,7 @@ impl Workers {
             }
         }
         known.retain(|_, worker| worker.strong_count() > 0);
-        let worker = Arc::new(Worker::new(key.0.clone(), Arc::clone(context)));
+        let worker = Arc::new(Worker::new(key.0.clone(), granted, Arc::clone(context)));
         known.insert(key, Arc::downgrade(&worker));
         if is_closed {
             worker.close();

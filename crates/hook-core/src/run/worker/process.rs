@@ -55,6 +55,10 @@ pub(super) async fn live(shared: Arc<Shared>, life: u64, not_before: Option<Inst
         shared.died(life, failure("the engine ended before it was started"), Duration::ZERO);
         return;
     }
+    if let Err(why) = shared.still_trusted().await {
+        shared.died(life, why, Duration::ZERO);
+        return;
+    }
     let begun = Instant::now();
     let running =
         shared.context.running.enter(shared.context.environment.outer_token.as_deref(), 0);
@@ -73,7 +77,11 @@ pub(super) async fn live(shared: Arc<Shared>, life: u64, not_before: Option<Inst
     if let Some(pipe) = process.stdin.shared() {
         carrier.write_to(pipe);
     }
-    let end = process.serve(&shared, life, &session, &mut carrier, begun).await;
+    // What it runs may have been changed between that look and its start.
+    let end = match shared.still_trusted().await {
+        Ok(()) => process.serve(&shared, life, &session, &mut carrier, begun).await,
+        Err(why) => End::Failed(why.to_string()),
+    };
     match end {
         End::Closing(reason) => {
             // From here on a call begins another process, where one may still be begun.

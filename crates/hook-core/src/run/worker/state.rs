@@ -17,6 +17,7 @@ use crate::run::executor::CommandIdentity;
 use crate::run::live::{CallSession, MAX_CALLS, WorkerHook};
 use crate::settings::{EnvironmentRules, HookSource, WorkerRules, variables};
 use crate::text::one_line;
+use crate::trust::Granted;
 
 /// How long after a death it is started again: the first time, and at most.
 const RESTART: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(30));
@@ -55,6 +56,8 @@ pub struct Worker {
 
 pub(super) struct Shared {
     pub(super) terms: WorkerTerms,
+    /// What was agreed to, of a project's: looked at when a process is started.
+    pub(super) granted: Option<Arc<Granted>>,
     pub(super) context: Arc<CommandContext>,
     pub(super) state: Mutex<State>,
     /// Its phase has changed.
@@ -155,10 +158,15 @@ impl fmt::Display for WorkerStatus {
 }
 
 impl Worker {
-    pub(super) fn new(terms: WorkerTerms, context: Arc<CommandContext>) -> Self {
+    pub(super) fn new(
+        terms: WorkerTerms,
+        granted: Option<Arc<Granted>>,
+        context: Arc<CommandContext>,
+    ) -> Self {
         Self {
             shared: Arc::new(Shared {
                 terms,
+                granted,
                 context,
                 state: Mutex::default(),
                 changed: Notify::new(),
@@ -214,6 +222,9 @@ impl Worker {
                 }
             }
             self.session().await?;
+            if self.shared.lock().declared.is_none() {
+                return Err(live("it did not say which hooks it has (`hooks` of `hook-worker`)"));
+            }
         }
     }
 
@@ -377,6 +388,18 @@ impl Shared {
         life
     }
 
+    /// Looks whether what it runs is still what was agreed to.
+    ///
+    /// # Errors
+    /// When it is not, or that cannot be found out.
+    pub(super) async fn still_trusted(&self) -> Result<(), HookFailure> {
+        let Some(granted) = self.granted.clone() else { return Ok(()) };
+        let project = self.context.environment.project.clone();
+        // Files are read, which may take a while.
+        let looked = tokio::task::spawn_blocking(move || granted.still_holds(&project));
+        looked.await.unwrap_or_else(|_| Err(live("the engine is ending, and starts it no more")))
+    }
+
     /// Whether the process of that number answers no more.
     pub(super) fn is_stuck(&self, life: u64) -> bool {
         self.lock().stuck == Some(life)
@@ -400,15 +423,14 @@ impl Shared {
     }
 
     /// The process of that number is ready.
-    pub(super) fn ready(&self, life: u64, session: CallSession, hooks: Vec<WorkerHook>) {
+    pub(super) fn ready(&self, life: u64, session: CallSession, hooks: Option<Vec<WorkerHook>>) {
         let mut state = self.lock();
         state.phase = Phase::Ready(life, session);
         state.timeouts = 0;
-        let is_known = |known: &[WorkerHook]| *known == *hooks;
-        match &state.declared {
-            Some((_, known)) if is_known(known) => {}
-            before => {
-                let number = before.as_ref().map_or(0, |(number, _)| *number) + 1;
+        if let Some(hooks) = hooks {
+            let before = state.declared.as_ref();
+            if before.is_none_or(|(_, known)| **known != *hooks) {
+                let number = before.map_or(0, |(number, _)| *number) + 1;
                 state.declared = Some((number, hooks.into()));
             }
         }
