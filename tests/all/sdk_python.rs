@@ -1,8 +1,11 @@
 //! The Python SDK's own tests, run by pytest in a virtual environment of their own: the package is
-//! installed as its users install it, and asks the binary of this build.
+//! installed as its users install it, and asks the binary of this build. What depends on nothing
+//! but the package's files is done again only when they have changed.
 
+use std::fs::{self, File};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use hook_tests::{hook_binary, workspace};
 
@@ -10,58 +13,119 @@ use hook_tests::{hook_binary, workspace};
 const NEEDS: [&str; 5] =
     ["hatchling", "pytest>=8", "mypy>=1.10", "grpcio>=1.63", "protobuf>=5.26,<8"];
 
+/// The tests that start programs, and wait for them most of the time; the others run beside them.
+const WITH_PROGRAMS: [&str; 2] = ["test_examples.py", "test_engine.py"];
+
 #[test]
 fn the_python_sdk_passes_its_own_tests() {
-    let python = match environment() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("sdk-python");
+    fs::create_dir_all(&folder).unwrap();
+    // Other runs of these tests have the same environment.
+    let lock = File::create(folder.with_extension("lock")).unwrap();
+    lock.lock().unwrap();
+    let python = match environment(&folder) {
         Ok(python) => python,
-        Err(why) => {
-            eprintln!("SKIPPED the Python SDK: {why}");
-            return;
-        }
+        Err(why) => return skipped(&why),
     };
     let package = workspace().join("sdks/python");
-    // A new one each time, so that a file that is missing in the package is missed here.
-    let mut install = pip(&python);
-    install.args(["--no-index", "--no-deps", "--no-build-isolation", "--force-reinstall"]);
-    passed("pip", &install.arg(&package).output().unwrap());
-
-    let mut tests = Command::new(&python);
-    tests.args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir"]);
-    tests.arg(&package).arg(package.join("tests")).env("HOOK_BINARY", hook_binary());
-    tests.env("PYTHONDONTWRITEBYTECODE", "1").current_dir(env!("CARGO_TARGET_TMPDIR"));
-    let output = tests.output().unwrap();
-    passed("pytest", &output);
-    for skipped in String::from_utf8_lossy(&output.stdout).lines() {
-        if skipped.starts_with("SKIPPED") {
-            eprintln!("{skipped}");
-        }
+    let installed = format!("{:x}", fingerprint(&package));
+    let stamp = folder.join("installed");
+    let is_installed = fs::read_to_string(&stamp).is_ok_and(|before| before == installed);
+    if !is_installed {
+        let _ = fs::remove_file(&stamp);
+        // A new one each time, so that a file that is missing in the package is missed here.
+        let mut install = pip(&python);
+        install.args(["--no-index", "--no-deps", "--no-build-isolation", "--force-reinstall"]);
+        passed("pip", &install.arg(&package).output().unwrap());
     }
 
-    let mut types = Command::new(&python);
-    types.args(["-m", "mypy", "--no-incremental"]).current_dir(&package);
-    passed("mypy", &types.output().unwrap());
+    let of_programs = WITH_PROGRAMS.map(|file| package.join("tests").join(file));
+    let mut beside = pytest(&python, &package);
+    for file in &of_programs {
+        beside.arg("--ignore").arg(file);
+    }
+    let beside = beside.arg(package.join("tests")).spawn().unwrap();
+    let with_programs = pytest(&python, &package).args(of_programs).output().unwrap();
+    let beside = beside.wait_with_output().unwrap();
+    for output in [with_programs, beside] {
+        passed("pytest", &output);
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        said.lines().filter(|line| line.starts_with("SKIPPED")).for_each(say);
+    }
+
+    if !is_installed {
+        let mut types = Command::new(&python);
+        types.args(["-m", "mypy", "--no-incremental"]).current_dir(&package);
+        passed("mypy", &types.output().unwrap());
+        fs::write(stamp, installed).unwrap();
+    }
 }
 
-/// The Python of an environment with what the tests need; why there is none.
-fn environment() -> Result<PathBuf, String> {
+fn pytest(python: &Path, package: &Path) -> Command {
+    let mut tests = Command::new(python);
+    tests.args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir"]).arg(package);
+    tests.env("HOOK_BINARY", hook_binary()).env("PYTHONDONTWRITEBYTECODE", "1");
+    tests.current_dir(env!("CARGO_TARGET_TMPDIR")).stdout(Stdio::piped()).stderr(Stdio::piped());
+    tests
+}
+
+/// What tells the package's files from others.
+fn fingerprint(package: &Path) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    let mut folders = vec![package.join("src")];
+    let mut files = vec![package.join("pyproject.toml"), package.join("README.md")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() && !path.ends_with("__pycache__") {
+                folders.push(path);
+            } else if path.is_file() {
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    for file in files {
+        file.strip_prefix(package).unwrap().hash(&mut hasher);
+        fs::read(file).unwrap().hash(&mut hasher);
+    }
+    hasher.finish()
+}
+
+/// The version of a `python3` that the package runs with; why there is none.
+pub(crate) fn version() -> Result<String, String> {
     let asked = "import sys; print(sys.version); sys.exit(sys.version_info < (3, 10))";
     let found = Command::new("python3").args(["-c", asked]).output();
     let found = found.map_err(|error| format!("python3 cannot be run: {error}"))?;
     let version = String::from_utf8_lossy(&found.stdout).into_owned();
-    if !found.status.success() {
-        return Err(format!("it needs Python 3.10, and python3 is {}", version.trim()));
+    if found.status.success() {
+        return Ok(version);
     }
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("sdk-python");
+    Err(format!("it needs Python 3.10, and python3 is {}", version.trim()))
+}
+
+pub(crate) fn skipped(why: &str) {
+    say(&format!("SKIPPED the Python SDK: {why}"));
+}
+
+#[expect(clippy::print_stderr, reason = "what is skipped is said")]
+fn say(line: &str) {
+    eprintln!("{line}");
+}
+
+/// The Python of an environment with what the tests need; why there is none.
+fn environment(folder: &Path) -> Result<PathBuf, String> {
+    let version = version()?;
     let (python, stamp) = (folder.join("bin/python"), folder.join("made-for"));
     let made_for = format!("{version}{NEEDS:?}");
-    if std::fs::read_to_string(&stamp).is_ok_and(|made| made == made_for) {
+    if fs::read_to_string(&stamp).is_ok_and(|made| made == made_for) {
         return Ok(python);
     }
-    let venv = Command::new("python3").args(["-m", "venv", "--clear"]).arg(&folder).output();
+    let venv = Command::new("python3").args(["-m", "venv", "--clear"]).arg(folder).output();
     worked(&venv.map_err(|error| error.to_string())?)?;
     let install = pip(&python).args(NEEDS).output().map_err(|error| error.to_string())?;
     worked(&install)?;
-    std::fs::write(stamp, made_for).map_err(|error| error.to_string())?;
+    fs::write(stamp, made_for).map_err(|error| error.to_string())?;
     Ok(python)
 }
 

@@ -106,3 +106,90 @@ fn the_page_about_events_and_priorities_works_when_pasted() {
     let page = std::fs::read_to_string(workspace().join("docs/events.md")).unwrap();
     check_in(&blocks(&page), true);
 }
+
+#[cfg(unix)]
+mod workers {
+    //! The workers of the pages, with the settings beside them.
+
+    use std::os::unix::fs::symlink;
+    use std::path::Path;
+
+    use hook_tests::{Project, hook_binary, workspace};
+
+    use crate::{sdk_python, sdk_typescript};
+
+    const SETTINGS: &str = ".hooks/settings.json";
+
+    /// A part of a page, from one heading to the next.
+    fn part(page: &str, heading: &str) -> String {
+        let page = std::fs::read_to_string(workspace().join(page)).unwrap();
+        let (_, part) = page.split_once(&format!("\n{heading}\n")).unwrap();
+        part.split("\n## ").next().unwrap().to_owned()
+    }
+
+    /// The first block in a language.
+    fn block<'a>(part: &'a str, language: &str) -> &'a str {
+        let (_, block) = part.split_once(&format!("```{language}\n")).unwrap();
+        let (block, _) = block.split_once("```").unwrap();
+        block
+    }
+
+    /// The worker refuses one command, and nothing else.
+    fn assert_guards(project: &Project, python_path: Option<&Path>) {
+        for (command, exit_code, said) in [
+            ("ls", 0, "proceed  BeforeTool run_shell_command\n"),
+            ("rm -rf build", 2, "  reason: name single files, or ask the user\n"),
+        ] {
+            let input = serde_json::json!({"tool_input": {"command": command}}).to_string();
+            let mut fire = project.command(hook_binary());
+            fire.args(["fire", "BeforeTool", "--settings", SETTINGS]);
+            fire.args(["--tool", "run_shell_command", "--input", &input]);
+            if let Some(path) = python_path {
+                fire.env("PYTHONPATH", path).env("PYTHONDONTWRITEBYTECODE", "1");
+            }
+            let output = fire.output().unwrap();
+            let stdout = String::from_utf8_lossy(&output.stdout);
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            assert!(stdout.contains(said), "{command}: {stdout}{stderr}");
+            assert_eq!(output.status.code(), Some(exit_code), "{command}: {stdout}{stderr}");
+            assert!(!stdout.contains("warning"), "{command}: {stdout}");
+        }
+    }
+
+    #[test]
+    fn the_python_workers_of_the_pages_guard_when_pasted() {
+        if let Err(why) = sdk_python::version() {
+            return sdk_python::skipped(&why);
+        }
+        for (page, heading) in
+            [("README.md", "## Hooks that stay alive"), ("docs/sdks.md", "## A worker")]
+        {
+            let part = part(page, heading);
+            let worker = block(&part, "python");
+            assert!(worker.lines().count() <= 10, "{page}");
+            let project = Project::new();
+            project.write(".hooks/guard.py", worker);
+            project.write(SETTINGS, block(&part, "json"));
+            assert_guards(&project, Some(&workspace().join("sdks/python/src")));
+        }
+    }
+
+    #[test]
+    fn the_javascript_worker_of_the_page_guards_when_pasted() {
+        let package = match sdk_typescript::built() {
+            Ok(package) => package,
+            Err(why) => return sdk_typescript::skipped(why),
+        };
+        let part = part("docs/sdks.md", "## A worker");
+        let project = Project::new();
+        let command = "node $HOOK_PROJECT_DIR/.hooks/guard.mjs";
+        assert!(part.contains(&format!("`{command}`")));
+        let settings = block(&part, "json");
+        let python = "python3 $HOOK_PROJECT_DIR/.hooks/guard.py";
+        project.write(SETTINGS, &settings.replace(python, command));
+        project.write(".hooks/guard.mjs", block(&part, "js"));
+        std::fs::create_dir(project.path().join("node_modules")).unwrap();
+        symlink(package, project.path().join("node_modules/hook-sdk")).unwrap();
+        assert_guards(&project, None);
+    }
+}

@@ -97,18 +97,49 @@ async def test_a_line_that_may_have_been_an_answer_is_not_waited_for_without_end
 
 
 @run_async
-async def test_a_line_that_is_too_long_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_response_to_nobody_may_have_been_anybodys() -> None:
+    async with scripted() as (client, server, problems):
+        client._session.requests.doubt_seconds = 0.0
+        firing = asyncio.ensure_future(client.fire("BeforeTool", {}))
+        peer = await server.peer()
+        await peer.hear("hook-execution-request")
+        peer.say(response(["py-1"]))  # type: ignore[arg-type]
+        with pytest.raises(HookProtocolError, match="not what it answers"):
+            await firing
+        assert len(problems) == 1
+
+
+@run_async
+async def test_a_server_that_refuses_leaves_nobody_waiting() -> None:
+    async with scripted() as (client, server, _):
+        firing = asyncio.ensure_future(client.fire("BeforeTool", {}))
+        peer = await server.peer()
+        await peer.hear("hook-execution-request")
+        peer.say({"type": "hook-refused", "message": "no more"})
+        with pytest.raises(HookConnectionError, match="no more"):
+            await firing
+        assert (await server.peer("two")).hello["clientToken"]
+
+
+@run_async
+async def test_a_line_without_an_end_is_not_read_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     from hook_sdk.transports import streams
 
-    monkeypatch.setattr(streams, "MAX_READ", 1 << 18)
+    monkeypatch.setattr(streams, "MAX_READ", 1 << 20)
     async with scripted() as (client, server, problems):
         firing = asyncio.ensure_future(client.fire("BeforeTool", {}))
         peer = await server.peer()
         asked = await peer.hear("hook-execution-request")
-        peer.say_bytes(b"x" * (1 << 20) + b"\n")
+        peer.say({"type": "of a later version", "x": "x" * (1 << 19)})
         peer.say(response(asked["correlationId"]))
         assert (await firing).decision == "block"
-        assert "too long" in problems[0]
+        firing = asyncio.ensure_future(client.fire("BeforeTool", {}))
+        await peer.hear("hook-execution-request")
+        peer.say_bytes(b"x" * (2 << 20))
+        with pytest.raises(HookConnectionError):
+            await firing
+        assert (await server.peer("two")).hello["clientToken"]
+        assert "without an end" in problems[0]
 
 
 @pytest.mark.parametrize(

@@ -152,8 +152,17 @@ example("temporary-hook", async ({connection, server, said, ended}) => {
   assert.equal(said.stdout, "inside: block\noutside: proceed\n");
 });
 
-test("every example is played, and the worker with the real engine", () => {
-  played.add("worker-guard");
+example("model-call", async ({connection, said, ended}) => {
+  const {correlationId, eventName, input} = await connection.next("hook-execution-request");
+  assert.deepEqual([eventName, input.sdk], ["AfterModel", "openai-chat"]);
+  const modified = {llm_response: {candidates: [{content: {parts: ["*", "**"]}}]}};
+  connection.send({type: "hook-execution-response", correlationId, success: true, processed: {decision: "proceed", modified}});
+  assert.deepEqual(await ended, [0, null]);
+  assert.equal(said.stdout, "{ role: 'assistant', content: '***' }\n");
+});
+
+test("every example is played: the worker with the real engine, the agent by the tests of the whole repository", () => {
+  played.add("worker-guard").add("agent");
   const files = readdirSync(EXAMPLES).filter((name) => name.endsWith(".mjs"));
   assert.deepEqual(files.sort(), [...played].map((name) => `${name}.mjs`).sort());
 });

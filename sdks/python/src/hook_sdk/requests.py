@@ -13,7 +13,6 @@ from collections.abc import Callable
 from typing import Any
 
 from .errors import HookConnectionError, HookError, HookProtocolError
-from .lines import text_of
 
 _ID = re.compile(rb'"correlationId"\s*:\s*("(?:[^"\\]|\\.){0,2000}")')
 
@@ -61,7 +60,11 @@ class Requests:
 
     def answered(self, message: dict[str, Any]) -> None:
         """A response. Raises HookProtocolError for one that nothing waits for."""
-        number = text_of(message, "correlationId")
+        number = message.get("correlationId")
+        if not isinstance(number, str):
+            # It may have been the answer of any of them.
+            self.broken(b"", "a response says not what it answers")
+            raise HookProtocolError("a response says not what it answers")
         answer = self._waiting.get(number)
         if answer is not None and not answer.done():
             answer.set_result(message)

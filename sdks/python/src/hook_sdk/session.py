@@ -241,6 +241,12 @@ class Session:
             raise HookProtocolError("a hook-resumed came that nothing waits for")
         self._resumed.set_result([each for each in ids if isinstance(each, str)])
 
+    def _take_refused(self, message: dict[str, Any]) -> None:
+        """The server serves this client no more."""
+        error = HookConnectionError(f"the hook server refused: {message.get('message')}")
+        self.requests.lost(error)
+        raise error
+
     def _tell(self, callback: Callback | None, message: dict[str, Any]) -> None:
         if callback is None:
             return
@@ -262,6 +268,7 @@ _TAKES: dict[str, Callable[[Session, dict[str, Any]], None]] = {
     "hook-reloaded": lambda self, message: self._replied(message, self._reloads),
     "hook-error": Session._take_error,
     "hook-resumed": Session._take_resumed,
+    "hook-refused": Session._take_refused,
     # The server still takes the answers of the calls that it waits for, and then ends.
     "hook-close": lambda self, message: None,
     "hook-started": lambda self, message: self._tell(self.on_progress, message),

@@ -15,7 +15,7 @@ from . import BadLine
 
 _CHUNK = 1 << 16
 _KEPT = 1 << 12
-"""How much is kept of either end of a line that is too long."""
+"""How much is told of either end of a line that is no message."""
 
 _ENDING_SECONDS = 10.0
 """How long a server that this client has started may take to end."""
@@ -30,20 +30,17 @@ class LineReader:
         self._searched = 0
 
     async def line(self) -> bytes:
-        """The next line, with its end. Raises EOFError at the end, BadLine for too long a one."""
-        begin = b""
+        """The next line, with its end. Raises EOFError, or OverflowError for one without an end."""
         while True:
             end = self._buffer.find(b"\n", self._searched)
             if end >= 0:
                 line = bytes(self._buffer[: end + 1])
                 del self._buffer[: end + 1]
                 self._searched = 0
-                if begin:
-                    raise BadLine("a line is too long", begin + line[-_KEPT:])
                 return line
             if len(self._buffer) > MAX_READ:
-                begin = begin or bytes(self._buffer[:_KEPT])
-                del self._buffer[:-_KEPT]
+                self._buffer.clear()
+                raise OverflowError
             self._searched = len(self._buffer)
             chunk = await self._reader.read(_CHUNK)
             if not chunk:
@@ -82,6 +79,12 @@ class StreamTransport:
             line = await self._lines.line()
         except EOFError:
             raise HookConnectionError("the hook server ended the connection") from None
+        except OverflowError:
+            if self._child is not None:
+                # It would not see the end of its input while it writes.
+                with contextlib.suppress(ProcessLookupError):
+                    self._child.kill()
+            raise HookConnectionError("the hook server sent a line without an end") from None
         except OSError as error:
             raise HookConnectionError(f"the hook server is gone: {error}") from error
         try:
