@@ -293,3 +293,65 @@ async fn a_tool_of_an_mcp_server_is_a_hook() {
     let host = Answers::with(Ok(json!({"isError": true, "content": []})));
     assert_eq!(decided(hook, &host).await["hooks"][0]["success"], false);
 }
+
+/// A host that never answers.
+#[derive(Debug)]
+struct Silent;
+
+impl HostServices for Silent {
+    fn call(&self, _call: HostCall) -> BoxFuture<'static, Result<RawJson, HostCallError>> {
+        futures::future::pending().boxed()
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_hooks_ask_at_once_is_bounded_and_questions_end() {
+    let system = Project::new().builder().host_services(Arc::new(Silent)).build().unwrap();
+    let mut client = system.live_clients().connect();
+    client.register(guard()).unwrap();
+    let asking = async {
+        let asked = call(&mut client).await;
+        let long = "x".repeat(3 * 1024 * 1024);
+        for id in 0..3 {
+            let ask = json!({"type": "hook-host-call", "hostCallId": id, "callId": asked["callId"],
+                "method": "ui.confirm", "params": {"title": long}});
+            says(&client, ask);
+        }
+        call(&mut client).await
+    };
+    let begun = tokio::time::Instant::now();
+    let (refused, response) = tokio::join!(asking, fire(&system, shell("ls")));
+    assert_eq!(
+        (&refused["hostCallId"], &refused["error"]["code"]),
+        (&json!(2), &json!("limit_exceeded"))
+    );
+    assert_eq!(response["hooks"][0]["timedOut"], true);
+    assert!(begun.elapsed() < Duration::from_secs(700), "{:?}", begun.elapsed());
+}
+
+#[tokio::test]
+async fn results_wait_for_room_and_are_not_lost() {
+    let project = Project::new();
+    let system = project.system();
+    let mut client = system.live_clients().connect();
+    let mut hook = guard();
+    hook.config = fields(json!({"timeout": 60_000}));
+    client.register(hook).unwrap();
+    let asking = async {
+        let asked = call(&mut client).await;
+        for id in 0..4 {
+            let ask = json!({"type": "hook-host-call", "hostCallId": id, "callId": asked["callId"],
+                "method": "exec", "params": {"command": "head", "args": ["-c", "3900000", "/dev/zero"]}});
+            says(&client, ask);
+        }
+        let mut lengths = Vec::new();
+        for _ in 0..4 {
+            let result = call(&mut client).await;
+            lengths.push(result["result"]["stdout"].as_str().unwrap().len());
+        }
+        says(&client, json!({"type": "hook-answer", "callId": asked["callId"]}));
+        lengths
+    };
+    let (lengths, _) = tokio::join!(asking, fire(&system, shell("ls")));
+    assert_eq!(lengths, [3_900_000; 4]);
+}

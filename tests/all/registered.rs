@@ -118,6 +118,75 @@ async fn in_our_words_it_answers_as_a_script_does() {
 }
 
 #[tokio::test]
+async fn the_short_answer_counts_in_any_vocabulary() {
+    let system = Project::new().system();
+    for (vocabulary, event) in [
+        ("native", "BeforeTool"),
+        ("a3s", "PreToolUse"),
+        ("claude", "PreToolUse"),
+        ("codex", "PreToolUse"),
+        ("gemini", "BeforeTool"),
+        ("qwen", "PreToolUse"),
+        ("cursor", "preToolUse"),
+        ("copilot", "preToolUse"),
+        ("pi", "tool_call"),
+        ("omp", "tool_call"),
+    ] {
+        let mut client = system.live_clients().connect();
+        let hook = json!({"hookId": "g", "eventName": event, "vocabulary": vocabulary});
+        client.register(register(&hook)).unwrap();
+        let answer = json!({"action": "block", "reason": "no"});
+        let (_, response) = answered(&system, &mut client, shell("ls"), answer).await;
+        assert_eq!(response["processed"]["decision"], "block", "{vocabulary}");
+        client.unregister("g").unwrap();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn nobody_waits_for_a_turn_with_a_client_that_is_gone() {
+    let system = Project::new().system();
+    let mut client = system.live_clients().connect();
+    let mut hook = guard();
+    hook["config"]["timeout"] = json!(20_000);
+    client.register(register(&hook)).unwrap();
+    let asked = (0..64).map(|_| fire(&system, shell("ls")));
+    let asked = futures::future::join_all(asked);
+    let lost = async {
+        for _ in 0..64 {
+            call(&mut client).await;
+        }
+        drop(client);
+        let begun = tokio::time::Instant::now();
+        assert_eq!(fire(&system, shell("ls")).await["processed"]["decision"], "block");
+        assert!(begun.elapsed() < Duration::from_secs(1), "{:?}", begun.elapsed());
+    };
+    let (answers, ()) = tokio::join!(asked, lost);
+    assert!(answers.iter().all(|it| it["processed"]["decision"] == "block"));
+}
+
+#[tokio::test]
+async fn a_connection_that_was_superseded_answers_nothing() {
+    let system = Project::new().system();
+    let mut client = system.live_clients().connect();
+    client.register(register(&guard())).unwrap();
+    let token = client.token().to_owned();
+    let mut again = system.live_clients().connect();
+    again.resume(&token).unwrap();
+    let asking = async {
+        let asked = call(&mut again).await;
+        let answer = |action: &str| json!({"type": "hook-answer", "callId": asked["callId"], "action": action});
+        says(&client, answer("continue"));
+        says(&again, answer("block"));
+    };
+    let ((), response) = tokio::join!(asking, fire(&system, shell("ls")));
+    assert_eq!(response["processed"]["decision"], "block");
+    // A connection that has hooks of its own takes over nobody's.
+    let mut other = system.live_clients().connect();
+    other.register(register(&json!({"hookId": "o", "eventName": "BeforeAgent"}))).unwrap();
+    assert!(other.resume(&token).is_err());
+}
+
+#[tokio::test]
 async fn whatever_a_guard_says_that_is_no_answer_blocks() {
     let system = Project::new().system();
     let mut client = system.live_clients().connect();
@@ -161,6 +230,8 @@ async fn what_is_not_right_is_refused_and_said() {
             "waited for",
         ),
         (with("hookId", json!("  ")), "invalid_request", "blanks"),
+        (with("hookId", json!("a\nb")), "invalid_request", "hidden"),
+        (with("hookId", json!("\u{1b}[2J")), "invalid_request", "hidden"),
     ] {
         let refused = client.register(register(&message)).unwrap_err();
         assert_eq!(refused.code(), code, "{message}: {refused}");

@@ -194,3 +194,32 @@ async fn a_guard_among_hooks_that_are_none_blocks_where_it_is_not_understood() {
     assert!(is_blocked(&fire(&system, "t").await));
     end(&project, system).await;
 }
+
+#[tokio::test]
+async fn a_guard_that_another_process_says_nothing_of_is_asked_all_the_same() {
+    let project = Project::new();
+    let body = "first = not os.path.exists('second')\n\
+                hooks = [{'hookId': 'g', 'eventName': 'BeforeTool'}] if first else []\n\
+                say(type='hook-worker', protocol=1, hooks=hooks)\n\
+                for call in calls():\n    note('second', 1)\n    os._exit(1)\n";
+    let entry = with(worker(&project, body), &json!({"failBehavior": "block"}));
+    project.write("settings.json", &json!({"hooks": {"*": [{"hooks": [entry]}]}}).to_string());
+    let system = project.system();
+    for _ in 0..3 {
+        assert!(is_blocked(&fire(&system, "t").await));
+    }
+    let warnings = fire(&system, "t").await.processed.warnings.join("\n");
+    assert!(warnings.contains("guard `g` any more"), "{warnings}");
+    end(&project, system).await;
+}
+
+#[tokio::test]
+async fn a_worker_that_says_nothing_of_its_hooks_has_not_said_which_they_are() {
+    let project = Project::new();
+    let body = "ready()\nfor _ in messages(): pass\n";
+    let entry = with(worker(&project, body), &json!({"failBehavior": "block"}));
+    project.write("settings.json", &json!({"hooks": {"*": [{"hooks": [entry]}]}}).to_string());
+    let system = project.system();
+    assert!(is_blocked(&fire(&system, "t").await));
+    end(&project, system).await;
+}

@@ -1,10 +1,12 @@
 //! Which process a call goes to: one for equal entries, another one where something changed.
 
+use hook_bus::message::HookProgress;
 use hook_bus::{HookExecutionRequest, HookSystem};
 use hook_core::settings::parse;
 use hook_core::{HookSource, TrustPolicy, TrustStore};
 use hook_tests::{Project, fields};
 use serde_json::{Value, json};
+use tokio_stream::StreamExt;
 
 use super::{end, fire, is_blocked, project, settings, started, until, why, with, worker};
 
@@ -131,6 +133,49 @@ async fn a_change_of_what_was_trusted_is_another_process() {
     assert_eq!(why(&fire(&system, "t").await), "");
     fire_agent(&system).await;
     assert_eq!(started(&project).len(), 2);
+    end(&project, system).await;
+}
+
+/// What is changed while a restart waits is seen when the process is started.
+#[tokio::test]
+async fn what_is_changed_while_a_restart_waits_is_not_run() {
+    let project = Project::new();
+    let dies = "ready()\nfor call in calls():\n    os._exit(1)\n";
+    let entry: Value = with(worker(&project, dies), &json!({"failBehavior": "block"}));
+    project.write(SETTINGS, &json!({"hooks": {"BeforeTool": [{"hooks": [entry]}]}}).to_string());
+    let store = TrustStore::new(project.home().join("trust.json"));
+    trust(&project, &store);
+    let system = trusting(&project, &store);
+    // The wait is twice as long after each.
+    for _ in 0..3 {
+        assert!(is_blocked(&fire(&system, "t").await));
+    }
+    let mut progress = system.bus().subscribe::<HookProgress>();
+    let swapped = async {
+        // The hook has been looked at, and waits for its process.
+        progress.next().await.unwrap().unwrap();
+        worker(&project, "note('evil', 1)\nready()\nfor call in calls():\n    answer(call)\n");
+    };
+    let (response, ()) = tokio::join!(fire(&system, "t"), swapped);
+    assert!(is_blocked(&response), "{}", why(&response));
+    assert!(!project.path().join("evil").exists());
+    end(&project, system).await;
+}
+
+/// The same for one that says itself which hooks it has, and is started for that.
+#[tokio::test]
+async fn a_changed_worker_is_not_even_asked_which_hooks_it_has() {
+    let project = Project::new();
+    let none = "say(type='hook-worker', protocol=1, hooks=[])\nfor _ in messages(): pass\n";
+    let entry: Value = with(worker(&project, none), &json!({"failBehavior": "block"}));
+    project.write(SETTINGS, &json!({"hooks": {"*": [{"hooks": [entry]}]}}).to_string());
+    let store = TrustStore::new(project.home().join("trust.json"));
+    trust(&project, &store);
+    let system = trusting(&project, &store);
+    system.initialize().await.unwrap();
+    worker(&project, &format!("note('evil', 1)\n{none}"));
+    assert!(is_blocked(&fire(&system, "t").await));
+    assert!(!project.path().join("evil").exists());
     end(&project, system).await;
 }
 
