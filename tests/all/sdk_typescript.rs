@@ -59,6 +59,7 @@ fn build() -> Result<PathBuf, String> {
     // Other runs of these tests wait until it is made.
     let lock = File::create(copy.join("lock")).unwrap();
     lock.lock().unwrap();
+    link_session(&copy);
     let made_for = format!("{node} {:x}", fingerprint());
     if fs::read_to_string(&stamp).is_ok_and(|made| made == made_for) {
         return Ok(package);
@@ -127,9 +128,17 @@ fn copy_parts(copy: &Path) {
         }
         copy_folder(&workspace().join(part), &to).expect("the package is copied");
     }
-    // The agent among the examples asks the hooks of this one, in their own place.
+}
+
+/// The agent among the examples asks the hooks of this checkout, in their own place.
+fn link_session(copy: &Path) {
     let session = copy.join("docs/examples/agent-session");
+    if fs::read_link(&session).is_ok_and(|to| to == workspace().join("docs/examples/agent-session"))
+    {
+        return;
+    }
     let _ = fs::remove_file(&session);
+    fs::create_dir_all(copy.join("docs/examples")).unwrap();
     symlink(workspace().join("docs/examples/agent-session"), session).unwrap();
 }
 

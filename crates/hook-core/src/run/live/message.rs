@@ -254,7 +254,7 @@ impl FromHook {
             )));
         }
         let hooks = match fields.get("hooks").filter(|hooks| !hooks.is_null()) {
-            None => Vec::new(),
+            None => return Ok(Self::Ready { hooks: None }),
             Some(hooks) => {
                 hooks.to_items().ok_or_else(|| Unreadable("its `hooks` are no array".to_owned()))?
             }
