@@ -6,8 +6,8 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 
 use super::bridge::{BRIDGED, BridgeMessage, read_bridged};
+use super::greeting::PROTOCOL_VERSION;
 use super::greeting::{Greeting, error_of, fields_of};
-use super::message::PROTOCOL_VERSION;
 use super::{Line, LineReader};
 use crate::bridge::Bridged;
 

@@ -5,8 +5,13 @@ use std::io;
 use hook_core::{JsonObject, RawJson};
 use tokio::io::AsyncRead;
 
-use super::message::{HELLO, REFUSED};
 use super::{Line, LineReader};
+
+/// The version of the line protocol, as the hello says it.
+pub(super) const PROTOCOL_VERSION: u64 = 1;
+
+pub(super) const HELLO: &str = "hook-hello";
+pub(super) const REFUSED: &str = "hook-refused";
 
 /// What answered when somebody connected.
 pub(super) enum Greeting {

@@ -4,7 +4,7 @@ use hook_core::run::{FromHook, HostCallError, MAX_LIVE_LINE, Said};
 use hook_core::text::shortened;
 use hook_core::{JsonObject, ObjectWriter, RawJson, RawObject};
 
-use super::message::{HELLO, PROTOCOL_VERSION};
+use super::greeting::{HELLO, PROTOCOL_VERSION};
 use crate::live::{AskedOfClient, HookRegister, ListedHook, NotRegistered, UnknownToken};
 
 /// The kinds of messages that a client sends about these things.

@@ -8,6 +8,7 @@ use hook_core::text::shortened;
 use hook_core::{EventDefinition, HookEventName, JsonSlice, ObjectWriter, RawObject};
 
 use super::bridge::{BRIDGE, BridgeMessage};
+use super::greeting::{HELLO, PROTOCOL_VERSION, REFUSED};
 use super::live::LiveMessage;
 use super::{Line, parse, refusal, request_from};
 use crate::audit::AuditEntry;
@@ -15,11 +16,6 @@ use crate::bus::Lagged;
 use crate::message::{CorrelationId, HookExecutionRequest, RequestFields, kind};
 use crate::system::HookSystem;
 
-/// The version of the line protocol, as the hello says it.
-pub(super) const PROTOCOL_VERSION: u64 = 1;
-
-pub(super) const HELLO: &str = "hook-hello";
-pub(super) const REFUSED: &str = "hook-refused";
 pub(super) const TAIL: &str = "hook-tail";
 const DEFINE_EVENT: &str = "hook-define-event";
 

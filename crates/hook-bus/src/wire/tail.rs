@@ -5,7 +5,8 @@ use std::io;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 
 use super::greeting::{Greeting, error_of, fields_of};
-use super::message::{HELLO, PROTOCOL_VERSION, TAIL};
+use super::greeting::{HELLO, PROTOCOL_VERSION};
+use super::message::TAIL;
 use super::{Line, LineReader};
 
 /// How a response begins.

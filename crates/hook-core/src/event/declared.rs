@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::elsewhere::ELSEWHERE;
 use super::matching::Matching;
 use super::merge_strategy::MergeStrategy;
-use super::row::{EventRow, HookEventName};
+use super::row::{EVERY, EventRow, HookEventName};
 use crate::event::input::BASE_FIELDS;
 use crate::json::JsonObject;
 use crate::json::field::{self, Field, Kind};
@@ -23,9 +23,6 @@ const MAX_EVENT_NAME: usize = 64;
 /// The names that an event can be declared by, as a regular expression.
 #[doc(hidden)]
 pub const EVENT_NAME_PATTERN: &str = "^[A-Za-z][A-Za-z0-9_]{0,63}$";
-
-/// What stands in settings for every event.
-pub(crate) const EVERY: &str = "*";
 
 /// How many events may be declared for one engine.
 pub const MAX_DECLARED: usize = 100;

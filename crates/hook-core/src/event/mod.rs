@@ -19,12 +19,13 @@ mod topic;
 mod typed;
 
 pub(crate) use by_event::ByEvent;
+pub(crate) use declared::MATCHING_FIELDS;
 pub use declared::{
     DEFINITION_FIELDS, DeclareError, EVENT_NAME_PATTERN, EventDefinition, Events, MAX_DECLARED,
 };
-pub(crate) use declared::{EVERY, MATCHING_FIELDS};
 pub use matching::Matching;
 pub use merge_strategy::MergeStrategy;
+pub(crate) use row::EVERY;
 pub use row::{EventRow, HookEventName, ModelPayload};
 pub use table::{Event, EventPayload, events};
 pub(crate) use tool_mode::narrow;

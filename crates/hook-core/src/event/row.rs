@@ -10,6 +10,9 @@ use super::topic::Topic;
 use crate::json::RawObject;
 use crate::json::field::Field;
 
+/// What stands in settings for every event.
+pub(crate) const EVERY: &str = "*";
+
 /// An event that hooks can listen to (protocol.md §2): a row of the table. Copying it copies a
 /// reference.
 #[derive(Clone, Copy)]
@@ -126,7 +129,7 @@ impl HookEventName {
     /// Whether it stands for every event, in settings.
     #[doc(hidden)]
     pub fn is_every(self) -> bool {
-        self.row().name == super::declared::EVERY
+        self.row().name == EVERY
     }
 
     /// The event of a row.

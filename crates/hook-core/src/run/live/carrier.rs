@@ -8,7 +8,9 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use super::host::{HostCallError, without_ui};
 use super::message::{FromHook, ToHook, Told};
-use super::session::{AskedOfHost, MAX_HOST_CALLS, MessagePipe, Refusal, Shared, gone};
+use super::session::{
+    AskedOfHost, CallSession, MAX_HOST_CALLS, MessagePipe, Refusal, Shared, gone,
+};
 use crate::failure::HookFailure;
 use crate::text::{one_line, shortened};
 
@@ -25,11 +27,16 @@ pub struct Carrier {
     sending: Option<OwnedSemaphorePermit>,
 }
 
-impl Carrier {
-    pub(super) fn new(shared: Arc<Shared>, number: u64, again: Vec<Arc<Told>>) -> Self {
-        Self { shared, number, again: again.into(), why: None, sending: None }
+impl CallSession {
+    /// The end that moves messages. The one before, if there was one, has nothing to say any more.
+    pub fn attach(&self) -> Carrier {
+        let shared = Arc::clone(self.shared());
+        let (number, again) = shared.attached();
+        Carrier { shared, number, again: again.into(), why: None, sending: None }
     }
+}
 
+impl Carrier {
     /// Waits for the next message to send. By asking for it one says that those before are sent.
     ///
     /// # Errors

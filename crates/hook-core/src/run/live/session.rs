@@ -1,6 +1,6 @@
 //! The calls of one conversation with a hook that stays alive.
 //!
-//! Callers put calls in and wait for their answers; a [`Carrier`] takes messages out and brings what
+//! Callers put calls in and wait for their answers; a carrier takes messages out and brings what
 //! the hook says. Neither knows the other, and either may be gone at any time.
 
 use std::collections::{HashMap, VecDeque};
@@ -10,7 +10,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio::time::Instant;
 
-use super::carrier::Carrier;
 use super::message::{Said, ToHook, Told};
 use crate::failure::HookFailure;
 use crate::json::{RawJson, RawObject};
@@ -157,26 +156,9 @@ impl CallSession {
         }
     }
 
-    /// The end that moves messages. The one before, if there was one, has nothing to say any more.
-    pub fn attach(&self) -> Carrier {
-        let mut state = self.shared.lock();
-        state.carriers += 1;
-        let number = state.carriers;
-        // What the one before has sent may not have come to anybody.
-        let mut again: Vec<Arc<Told>> =
-            state.calls.values().map(|waiting| Arc::clone(&waiting.told)).collect();
-        again.sort_by_key(|told| told.call);
-        let is_sent_again = number > 1;
-        if is_sent_again {
-            state.outgoing.retain(|(message, _)| !matches!(message, ToHook::Call(_)));
-        }
-        if !matches!(state.link, Link::Closed(_)) {
-            state.link = Link::Up(number);
-        }
-        drop(state);
-        self.shared.woken.notify_one();
-        let again = if is_sent_again { again } else { Vec::new() };
-        Carrier::new(Arc::clone(&self.shared), number, again)
+    /// What all handles share.
+    pub(super) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
     }
 
     /// Ends the conversation: calls that wait fail with this, and so do all that come.
@@ -305,6 +287,25 @@ pub(super) fn gone(reason: impl Into<String>) -> HookFailure {
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Another carrier comes: its number, and the calls that the one before it may have sent to nobody.
+    pub(super) fn attached(&self) -> (u64, Vec<Arc<Told>>) {
+        let mut state = self.lock();
+        state.carriers += 1;
+        let number = state.carriers;
+        let mut again = Vec::new();
+        if number > 1 {
+            again.extend(state.calls.values().map(|waiting| Arc::clone(&waiting.told)));
+            again.sort_by_key(|told| told.call);
+            state.outgoing.retain(|(message, _)| !matches!(message, ToHook::Call(_)));
+        }
+        if !matches!(state.link, Link::Closed(_)) {
+            state.link = Link::Up(number);
+        }
+        drop(state);
+        self.woken.notify_one();
+        (number, again)
     }
 
     /// Room for a message; a larger one than there can be waits until nothing else does.

@@ -4,6 +4,9 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+use futures::FutureExt;
+
+use super::process;
 use super::state::{Worker, WorkerTerms};
 use crate::run::command::CommandContext;
 use crate::trust::Granted;
@@ -41,7 +44,12 @@ impl Workers {
             }
         }
         known.retain(|_, worker| worker.strong_count() > 0);
-        let worker = Arc::new(Worker::new(key.0.clone(), granted, Arc::clone(context)));
+        let worker = Arc::new(Worker::new(
+            key.0.clone(),
+            granted,
+            Arc::clone(context),
+            |shared, life, at| process::live(shared, life, at).boxed(),
+        ));
         known.insert(key, Arc::downgrade(&worker));
         if is_closed {
             worker.close();

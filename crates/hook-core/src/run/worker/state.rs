@@ -4,12 +4,12 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use futures::future::BoxFuture;
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, Semaphore};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::process;
 use crate::failure::HookFailure;
 use crate::json::ObjectWriter;
 use crate::run::command::CommandContext;
@@ -54,7 +54,11 @@ pub struct Worker {
     pub(super) shared: Arc<Shared>,
 }
 
+/// Runs the process of that number of a worker, not before a certain time, to its end.
+pub(super) type Live = fn(Arc<Shared>, u64, Option<Instant>) -> BoxFuture<'static, ()>;
+
 pub(super) struct Shared {
+    live: Live,
     pub(super) terms: WorkerTerms,
     /// What was agreed to, of a project's: looked at when a process is started.
     pub(super) granted: Option<Arc<Granted>>,
@@ -162,9 +166,11 @@ impl Worker {
         terms: WorkerTerms,
         granted: Option<Arc<Granted>>,
         context: Arc<CommandContext>,
+        live: Live,
     ) -> Self {
         Self {
             shared: Arc::new(Shared {
+                live,
                 terms,
                 granted,
                 context,
@@ -384,7 +390,7 @@ impl Shared {
         let life = state.lives;
         state.phase = Phase::Starting(life);
         let not_before = state.not_before.take();
-        self.context.tasks.workers.spawn(process::live(Arc::clone(self), life, not_before));
+        self.context.tasks.workers.spawn((self.live)(Arc::clone(self), life, not_before));
         life
     }
 
