@@ -14,7 +14,7 @@ use hook_core::{Background, Hook, RequestInput};
 use crate::context::Context;
 use crate::output::Printer;
 
-/// What the process is called with that runs them.
+// What the process is called with that runs them. No doc comment: it would become the command's help.
 #[derive(Debug, Args)]
 pub(crate) struct LeftArguments {
     /// Run the async hooks of the event alone, and wait for them: what the command starts for them

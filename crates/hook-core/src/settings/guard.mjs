@@ -2,7 +2,7 @@
 // @ts-check
 // A worker: started once, it answers calls, one JSON object a line. It refuses `rm -rf`, and stops
 // mistakes, not a program that means to get around it. Change `check`; then `hook trust` in a project.
-// What is printed elsewhere goes to standard error: standard output is the conversation.
+// Print to standard error only (`console.error`): standard output is for messages.
 
 /** @typedef {{ decision?: "allow" | "deny" | "ask", reason?: string }} Answer */
 

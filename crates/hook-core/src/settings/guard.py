@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A worker: started once, it answers calls, one JSON object a line. It refuses `rm -rf`, and stops
 mistakes, not a program that means to get around it. Change `check`; then `hook trust` in a project.
-What is printed elsewhere goes to standard error: standard output is the conversation."""
+Print to standard error only (`file=sys.stderr`): standard output is for messages."""
 import json
 import re
 import sys

@@ -214,7 +214,11 @@ impl FromHook {
     pub fn read(line: String) -> Result<Self, Unreadable> {
         match RawObject::parse(line.as_str()) {
             Ok(object) => Self::of(&object.fields()),
-            Err(error) => Err(Unreadable(format!("{} ({})", error.reason(), shortened(&line)))),
+            Err(error) => Err(Unreadable(format!(
+                "{} ({}); standard output is for messages, print to standard error",
+                error.reason(),
+                shortened(&line)
+            ))),
         }
     }
 

@@ -256,7 +256,9 @@ impl fmt::Debug for CallSession {
 impl State {
     /// Sends a message, or leaves it to the carrier. Whether the carrier has something to do.
     fn send(&mut self, message: ToHook, permit: OwnedSemaphorePermit) -> bool {
-        let is_free = self.outgoing.is_empty() && !self.is_writing && message.weight() <= SHORT;
+        // With several calls in flight the carrier writes them together.
+        let is_alone = self.calls.len() <= 1 && self.outgoing.is_empty() && !self.is_writing;
+        let is_free = is_alone && message.weight() <= SHORT;
         let Some(pipe) = self.pipe.as_ref().filter(|_| is_free) else {
             self.outgoing.push_back((message, permit));
             return true;

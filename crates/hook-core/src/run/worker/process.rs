@@ -90,7 +90,7 @@ pub(super) async fn live(shared: Arc<Shared>, life: u64, not_before: Option<Inst
             process.close(&shared, reason).await;
         }
         End::Failed(reason) => {
-            let why = process.end(&shared, reason).await;
+            let why = process.end(&shared, reason, shared.is_ready(life)).await;
             // Before those who wait hear of it, so that the next call begins another process.
             shared.died(life, why.clone(), begun.elapsed());
             carrier.lost(why);
@@ -355,7 +355,7 @@ impl Process {
     }
 
     /// Ends it at once. Gives back why it is over.
-    async fn end(mut self, shared: &Shared, reason: String) -> HookFailure {
+    async fn end(mut self, shared: &Shared, reason: String, ready: bool) -> HookFailure {
         let patience = shared.context.limits.exit_patience;
         // Its end comes right behind that of its output, and what it had to say about that, too.
         let ended = timeout(patience, self.tree.leader_ended());
@@ -372,6 +372,12 @@ impl Process {
         };
         while futures::FutureExt::now_or_never(self.stderr.fill()).is_some() {}
         let how = match (has_ended, reason.is_empty()) {
+            (true, true) if !ready => {
+                format!(
+                    "{} before it had said that it is ready (`hook-worker`)",
+                    self.tree.how_it_ended()
+                )
+            }
             (true, true) => self.tree.how_it_ended(),
             (false, true) => "it closed its standard output".to_owned(),
             (_, false) => reason,

@@ -423,6 +423,11 @@ impl Shared {
         }
     }
 
+    /// Whether the process of that number has said that it is ready.
+    pub(super) fn is_ready(&self, life: u64) -> bool {
+        matches!(self.lock().phase, Phase::Ready(current, _) if current == life)
+    }
+
     /// A process has started.
     pub(super) fn started(&self, process: Option<u32>) {
         self.lock().process = process;
