@@ -39,7 +39,6 @@ fn sdk() -> Option<PathBuf> {
 }
 
 #[test]
-#[expect(clippy::print_stderr, reason = "what is skipped is said")]
 fn a_team_of_three_guards_one_server() {
     let Some(sdk) = sdk() else {
         eprintln!(
