@@ -150,6 +150,15 @@ impl Installed {
         Run { agent: word, success: status.success(), output, requests: model.requests() }
     }
 
+    /// Puts the `jiti` of its packages where modules in that folder find it.
+    pub(super) fn lend_jiti(&self, modules: &Path) {
+        let packages = self.program.ancestors().filter(|it| it.ends_with("node_modules"));
+        let jiti = packages.map(|it| it.join("jiti")).find(|it| it.is_dir());
+        let folder = modules.join("node_modules");
+        std::fs::create_dir_all(&folder).unwrap();
+        std::os::unix::fs::symlink(jiti.unwrap(), folder.join("jiti")).unwrap();
+    }
+
     fn configure(&self, project: &Project, url: &str) {
         let home = project.home();
         let write = |path: &str, text: &str| {

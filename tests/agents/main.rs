@@ -154,3 +154,54 @@ fn every_agent_obeys_a_cursor_file_and_a_claude_plugin_through_one_connection() 
         }
     }
 }
+
+/// The examples of docs/examples/modules, as a user of pi keeps them, beside the settings.
+#[test]
+fn modules_do_in_pi_what_they_do_here() {
+    let Some(pi) = Agent::Pi.installed() else { return };
+    let project = |shown: &str| {
+        let project = hooks(&json!({}));
+        let modules = project.home().join(".config/hooks/modules");
+        std::fs::create_dir_all(&modules).unwrap();
+        let examples = hook_tests::workspace().join("docs/examples/modules");
+        for name in ["guard.ts", "redact.ts", "context.ts"] {
+            std::fs::copy(examples.join(name), modules.join(name)).unwrap();
+        }
+        // Node strips no types before 22.18; what pi does that with is among its packages.
+        pi.lend_jiti(&modules);
+        project.write("keys.txt", shown);
+        project
+    };
+    let guarded = project("");
+    let run = pi.run(&guarded, "rm -rf keys.txt");
+    assert!(run.success, "{}", run.output);
+    assert!(guarded.path().join("keys.txt").exists(), "{}", run.output);
+    assert!(run.model_was_told("rm -rf blocked (no UI)"), "{:?}", run.requests);
+    let redacted = project("API_KEY=abc123 rest");
+    let run = pi.run(&redacted, "read keys.txt");
+    assert!(run.success, "{}", run.output);
+    assert!(run.model_was_told("API_KEY=[REDACTED] rest"), "{:?}", run.requests);
+    assert!(!run.model_was_told("abc123"), "{:?}", run.requests);
+    // Messages of extensions reach the model as the user's; those for debugging do not.
+    for (kind, is_told) in [("debug-only", false), ("for-the-model", true)] {
+        let project = project("");
+        let extension = format!(
+            "export default (pi) => pi.on('before_agent_start', () => \
+             ({{ message: {{ customType: '{kind}', content: 'said-by-extension', display: true }} }}));"
+        );
+        let folder = project.home().join(".pi/agent/extensions");
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("speaker.ts"), extension).unwrap();
+        let run = pi.run(&project, "true");
+        assert!(run.success, "{}", run.output);
+        assert_eq!(run.model_was_told("said-by-extension"), is_told, "{kind}: {:?}", run.requests);
+    }
+}
+
+#[test]
+fn a_refused_model_call_of_pi_reaches_no_model() {
+    let Some(pi) = Agent::Pi.installed() else { return };
+    let project = hooks(&json!({"BeforeModel": command("echo 'not now' >&2; exit 2")}));
+    let run = pi.run(&project, "touch touched");
+    assert_eq!(run.requests.len(), 0, "{}: {:?}", run.output, run.requests);
+}

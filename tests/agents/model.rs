@@ -166,7 +166,9 @@ fn chat(body: &Value, shell: &str, has_tools: bool) -> (&'static str, String) {
         |name: &str| body["tools"].to_string().contains(&format!("\"name\":\"{name}\""));
     let (delta, finished) = match has_tools && !answered {
         true => {
+            let read = shell.strip_prefix("read ").filter(|_| is_called("read"));
             let (name, arguments) = match is_called("run_shell_command") {
+                _ if read.is_some() => ("read", json!({"path": read})),
                 true => ("run_shell_command", json!({"command": shell, "description": "scripted"})),
                 false => ("bash", json!({"command": shell})),
             };

@@ -15,6 +15,7 @@ mod init;
 mod list;
 mod man;
 mod pages;
+mod questions;
 mod recorded;
 mod replay;
 mod schema;

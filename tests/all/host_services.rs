@@ -164,6 +164,13 @@ async fn the_engine_runs_programs_for_it() {
     );
     assert_eq!(response["processed"]["decision"], "proceed");
 
+    let behind = json!({"command": "sh", "args": ["-c", "sleep 1000 & echo done"]});
+    let (result, _) = asked(&system, "exec", behind).await;
+    let expected = json!({"stdout": "done\n", "stderr": "", "code": 0, "killed": false,
+        "leaked": true});
+    assert_eq!(result["result"], expected);
+    project.kill_processes();
+
     for (params, part) in [
         (json!({"command": "/not/there"}), "failed to start /not/there"),
         (json!({}), "`params.command`"),
@@ -354,4 +361,86 @@ async fn results_wait_for_room_and_are_not_lost() {
     };
     let (lengths, _) = tokio::join!(asking, fire(&system, shell("ls")));
     assert_eq!(lengths, [3_900_000; 4]);
+}
+
+/// A host that fires the event of the hook which asks it, inside of that hook.
+#[derive(Debug, Default)]
+struct FiresAgain {
+    system: std::sync::OnceLock<Arc<HookSystem>>,
+    open: std::sync::atomic::AtomicUsize,
+    most: std::sync::atomic::AtomicUsize,
+    failed: Mutex<Vec<String>>,
+}
+
+impl FiresAgain {
+    fn asked(
+        self: Arc<Self>,
+        call: HostCall,
+    ) -> BoxFuture<'static, Result<RawJson, HostCallError>> {
+        async move {
+            let request = HookExecutionRequest::new("BeforeTool", fields(shell("ls")));
+            let system = self.system.get().unwrap();
+            let response = system.bus().request(request.with_run_token(call.run_token)).await;
+            let failure = response.hooks[0].failure.as_ref();
+            self.failed.lock().unwrap().extend(failure.map(ToString::to_string));
+            Ok(RawJson::from_text("{\"ok\": true}"))
+        }
+        .boxed()
+    }
+}
+
+#[derive(Debug)]
+struct Again(Arc<FiresAgain>);
+
+impl HostServices for Again {
+    fn call(&self, call: HostCall) -> BoxFuture<'static, Result<RawJson, HostCallError>> {
+        Arc::clone(&self.0).asked(call)
+    }
+}
+
+#[tokio::test]
+async fn a_hook_that_its_host_runs_ends_at_a_depth_as_others_do() {
+    let host = Arc::new(FiresAgain::default());
+    let project = of_claude(json!({"type": "prompt", "prompt": "Is this safe?", "timeout": 20}));
+    let services = Arc::new(Again(Arc::clone(&host)));
+    let system = Arc::new(project.builder().host_services(services).build().unwrap());
+    host.system.set(Arc::clone(&system)).unwrap();
+    fire(&system, shell("ls")).await;
+    let failed = host.failed.lock().unwrap();
+    assert_eq!(failed.len(), 1, "{failed:?}");
+    assert!(failed[0].contains("hooks are nested too deep"), "{failed:?}");
+}
+
+/// A host that counts what it is asked at once.
+#[derive(Debug, Default)]
+struct Counts(Arc<FiresAgain>);
+
+impl HostServices for Counts {
+    fn call(&self, _call: HostCall) -> BoxFuture<'static, Result<RawJson, HostCallError>> {
+        use std::sync::atomic::Ordering::SeqCst;
+        let counts = Arc::clone(&self.0);
+        async move {
+            let open = counts.open.fetch_add(1, SeqCst) + 1;
+            counts.most.fetch_max(open, SeqCst);
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            counts.open.fetch_sub(1, SeqCst);
+            Ok(RawJson::from_text("{\"ok\": true}"))
+        }
+        .boxed()
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_its_host_runs_takes_a_place_among_the_processes() {
+    let counts = Counts::default();
+    let seen = Arc::clone(&counts.0);
+    let project = of_claude(json!({"type": "prompt", "prompt": "Is this safe?"}));
+    let limits = hook_core::RunnerLimits { max_concurrent: 2, ..Default::default() };
+    let builder = project.builder().host_services(Arc::new(counts)).limits(limits);
+    let system = builder.build().unwrap();
+    let asked = (0..10).map(|_| fire(&system, shell("ls")));
+    for response in futures::future::join_all(asked).await {
+        assert_eq!(response["hooks"][0]["success"], true);
+    }
+    assert_eq!(seen.most.load(std::sync::atomic::Ordering::SeqCst), 2);
 }

@@ -24,6 +24,9 @@ mod hooks;
 mod host_services;
 mod in_language;
 mod invariants;
+mod modules;
+#[cfg(target_os = "linux")]
+mod modules_js;
 mod object_matchers;
 mod parity;
 mod registered;

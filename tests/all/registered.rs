@@ -114,7 +114,7 @@ async fn in_our_words_it_answers_as_a_script_does() {
     }
     let (_, response) =
         answered(&system, &mut client, shell("ls"), json!({"error": "no\nluck"})).await;
-    assert_eq!(response["hooks"][0]["error"], "it failed, and says: no\\nluck");
+    assert_eq!(response["hooks"][0]["error"], "it failed, and says: no\nluck");
 }
 
 #[tokio::test]
@@ -268,6 +268,7 @@ async fn a_guard_whose_connection_is_lost_blocks_and_is_missed_when_nobody_comes
     let system = Project::new().system();
     let mut client = system.live_clients().connect();
     client.register(register(&guard())).unwrap();
+    let token = client.token().to_owned();
     drop(client);
     let response = fire(&system, shell("ls")).await;
     assert_eq!(response["processed"]["decision"], "block");
@@ -276,12 +277,20 @@ async fn a_guard_whose_connection_is_lost_blocks_and_is_missed_when_nobody_comes
     tokio::time::sleep(RECONNECT_GRACE + Duration::from_secs(1)).await;
     let response = fire(&system, shell("ls")).await;
     assert_eq!(response["processed"]["decision"], "proceed");
-    let warning = response["warnings"][0].as_str().unwrap();
+    let warning = response["warnings"][0].as_str().unwrap().to_owned();
     assert!(warning.contains("this guard of BeforeTool is gone with the client"), "{warning}");
     // A reload does not forget it; the guard's coming back does.
     system.reload().await.unwrap();
     assert!(fire(&system, shell("ls")).await["warnings"].is_array());
+    // Another client may have a hook of that name, and brings nothing back.
+    let mut other = system.live_clients().connect();
+    other.register(register(&guard())).unwrap();
+    let (_, response) =
+        answered(&system, &mut other, shell("ls"), json!({"action": "continue"})).await;
+    assert_eq!(response["warnings"][0].as_str(), Some(&*warning));
+    other.unregister("guard").unwrap();
     let mut again = system.live_clients().connect();
+    assert!(again.resume(&token).is_err(), "it came too late");
     again.register(register(&guard())).unwrap();
     let (_, response) =
         answered(&system, &mut again, shell("ls"), json!({"action": "continue"})).await;
@@ -445,4 +454,29 @@ async fn a_server_does_not_wait_for_a_hook_that_is_gone() {
     drop(hooks);
     // It may come back until its timeout, and then the guard blocks.
     assert_eq!(asker.receive().await["processed"]["decision"], "block");
+}
+
+/// A host call that is refused is answered as every host call is: its hook waits for that.
+#[tokio::test]
+async fn a_host_call_that_is_too_long_is_refused_under_its_id() {
+    let project = Project::with_settings(&json!({}));
+    let mut served = hook_tests::Served::start(&project).await;
+    let call = |id: Value, length: usize| {
+        json!({"type": "hook-host-call", "hostCallId": id, "callId": "1", "method": "ui.notify",
+            "params": {"message": "x".repeat(length)}})
+    };
+    let refused = served.ask(&call(json!("h-1"), 5_000_000)).await;
+    assert_eq!(
+        (&refused["type"], &refused["hostCallId"]),
+        (&json!("hook-host-result"), &json!("h-1"))
+    );
+    assert_eq!(refused["error"]["code"], "invalid_request");
+    let message = refused["error"]["message"].as_str().unwrap();
+    assert!(message.contains("and may have 4194304"), "{message}");
+    // What is no id to be repeated is not.
+    let refused = served.ask(&call(json!("x".repeat(5_000_000)), 1)).await;
+    assert_eq!(
+        (&refused["type"], &refused["request"]),
+        (&json!("hook-error"), &json!("hook-host-call"))
+    );
 }

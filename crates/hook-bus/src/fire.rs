@@ -1,22 +1,33 @@
 //! One function per event, so that a caller cannot fire an event with another one's payload.
 
-use hook_core::{
-    AfterAgentInput, AfterModelInput, AfterToolInput, BeforeAgentInput, BeforeModelInput,
-    BeforeToolInput, BeforeToolSelectionInput, NotificationInput, PreCompressInput,
-    ProcessedHookResult, SessionEndInput, SessionStartInput,
-};
-
-use crate::system::HookSystem;
-
-macro_rules! fire {
-    ($($event:literal: $function:ident($payload:ty);)+) => {
-        impl HookSystem {
+/// Gives a type with a function `fire` one more for each of the most common events: for whatever fires
+/// events, here or elsewhere.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! fire_functions {
+    ($who:ty) => {
+        $crate::fire_functions! { $who:
+            "BeforeTool": fire_before_tool(BeforeToolInput);
+            "AfterTool": fire_after_tool(AfterToolInput);
+            "BeforeAgent": fire_before_agent(BeforeAgentInput);
+            "AfterAgent": fire_after_agent(AfterAgentInput);
+            "SessionStart": fire_session_start(SessionStartInput);
+            "SessionEnd": fire_session_end(SessionEndInput);
+            "PreCompress": fire_pre_compress(PreCompressInput);
+            "BeforeModel": fire_before_model(BeforeModelInput);
+            "AfterModel": fire_after_model(AfterModelInput);
+            "BeforeToolSelection": fire_before_tool_selection(BeforeToolSelectionInput);
+            "Notification": fire_notification(NotificationInput);
+        }
+    };
+    ($who:ty: $($event:literal: $function:ident($payload:ident);)+) => {
+        impl $who {
             $(
                 #[doc = concat!("Fires ", $event, ": [`fire`](Self::fire) with that event's payload.")]
                 pub fn $function(
                     &self,
-                    input: $payload,
-                ) -> impl Future<Output = ProcessedHookResult> + Send {
+                    input: $crate::payloads::$payload,
+                ) -> impl Future<Output = $crate::payloads::ProcessedHookResult> + Send {
                     self.fire(input)
                 }
             )+
@@ -24,16 +35,14 @@ macro_rules! fire {
     };
 }
 
-fire! {
-    "BeforeTool": fire_before_tool(BeforeToolInput);
-    "AfterTool": fire_after_tool(AfterToolInput);
-    "BeforeAgent": fire_before_agent(BeforeAgentInput);
-    "AfterAgent": fire_after_agent(AfterAgentInput);
-    "SessionStart": fire_session_start(SessionStartInput);
-    "SessionEnd": fire_session_end(SessionEndInput);
-    "PreCompress": fire_pre_compress(PreCompressInput);
-    "BeforeModel": fire_before_model(BeforeModelInput);
-    "AfterModel": fire_after_model(AfterModelInput);
-    "BeforeToolSelection": fire_before_tool_selection(BeforeToolSelectionInput);
-    "Notification": fire_notification(NotificationInput);
+/// What the functions take and give.
+#[doc(hidden)]
+pub mod payloads {
+    pub use hook_core::{
+        AfterAgentInput, AfterModelInput, AfterToolInput, BeforeAgentInput, BeforeModelInput,
+        BeforeToolInput, BeforeToolSelectionInput, NotificationInput, PreCompressInput,
+        ProcessedHookResult, SessionEndInput, SessionStartInput,
+    };
 }
+
+fire_functions!(crate::HookSystem);

@@ -60,6 +60,7 @@
 //! | [`live`] | hooks of clients: registered over a connection, called over it, back after it was lost |
 //! | [`audit`] | what happened to hooks, as a stream and as a file |
 //! | `redaction`, `registrations` | what is left out of both, and which hooks came and went |
+//! | [`module`] | modules in Rust: handlers, commands and renderers that come together |
 //! | [`recording`] | everything that happens on a bus: written down, read again, and replayed |
 //! | [`script`] | driving the bus with scripted messages, and testing hooks with them |
 //!
@@ -77,12 +78,14 @@ mod host;
 pub mod live;
 mod log;
 pub mod message;
+pub mod module;
 mod native;
 pub mod recording;
 mod redaction;
 pub mod schema;
 pub mod script;
 mod system;
+mod token;
 pub mod triggers;
 pub mod wire;
 
@@ -90,16 +93,18 @@ pub use bus::{
     AlreadyServed, BusClient, BusLimits, Lagged, Message, MessageBus, PublishError,
     PublishedRequest, Subscription, SubscriptionLimits,
 };
+#[doc(hidden)]
+pub use fire::payloads;
 pub use handler::{
-    DeclaredEvent, HookEventHandler, InitializeError, NotInitialized, RegisterError,
-    RegisteredHook, Registrant, Registration,
+    DeclaredEvent, Elsewhere, HookEventHandler, InitializeError, NotInitialized, RegisterError,
+    RegisteredHook, Registrant, Registration, ServedElsewhere,
 };
 pub use hook_translate::Sdk;
 pub use host::{AgentHost, ApprovalRequest};
 pub use message::{
-    CorrelationId, HookExecutionRequest, HookExecutionResponse, HookFinished, HookProgress,
-    HookRegistration, HookStarted, JournalEntry, JournalMessage, MessageError, RegistrationChange,
-    RequestKey,
+    AnsweringEngine, CorrelationId, HookExecutionRequest, HookExecutionResponse, HookFinished,
+    HookProgress, HookRegistration, HookStarted, JournalEntry, JournalMessage, MessageError,
+    RegistrationChange, RequestKey,
 };
 pub use system::{HookSystem, HookSystemBuilder, HookSystemStatus};
 

@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 use hook_core::HostServices;
 use hook_core::event::DeclareError;
 use hook_core::language::Language;
-use hook_core::run::RunnerLimits;
+use hook_core::run::{RunnerLimits, Upstreams};
 use hook_core::settings::{Agents, AuditLevel, Diagnostic};
 use hook_core::{
     Background, EndSignal, EventDefinition, Events, Explanation, HandlerHook, HookEventName,
-    HookListing, HookRegistry, HostContext, MatchInput, ProcessedHookResult, RequestInput,
+    HookListing, HookRegistry, HostContext, MatchInput, ProcessedHookResult, RawJson, RequestInput,
     RunnerHost, SettingsSource, TrustPolicy,
 };
 use hook_translate::agents;
@@ -29,8 +29,10 @@ use crate::handler::{
     Engine, EngineOptions, EngineSlot, InitializeError, NotInitialized, Sources, Unbuilt,
 };
 use crate::handler::{RegisterError, RegisteredHook, Registrant, Registration};
-use crate::live::LiveClients;
+use crate::live::modules as live_modules;
+use crate::live::{LiveClients, LoadedModule, StyledText, workers};
 use crate::message::HookExecutionRequest;
+use crate::module::{CommandError, HookModule, ModuleError, Modules};
 use crate::redaction::CurrentRedaction;
 
 /// Where a hook system stands.
@@ -56,6 +58,7 @@ pub struct HookSystemBuilder {
     background: Background,
     state: Option<BridgeState>,
     services: Option<Arc<dyn HostServices>>,
+    modules: Modules,
     bus: Option<MessageBus>,
 }
 
@@ -63,6 +66,13 @@ impl HookSystemBuilder {
     /// Adds a settings file. Files run in the order in which they are added.
     pub fn settings(mut self, source: SettingsSource) -> Self {
         self.options.sources.push(Sources::File(source));
+        self
+    }
+
+    /// Adds modules of JavaScript or TypeScript, by their files; naming one trusts it. They share a process, and
+    /// run behind the hooks of sources that were added before.
+    pub fn module_files(mut self, paths: impl IntoIterator<Item = PathBuf>) -> Self {
+        self.options.sources.extend(SettingsSource::modules(paths).map(Sources::File));
         self
     }
 
@@ -149,6 +159,15 @@ impl HookSystemBuilder {
         self
     }
 
+    /// Has a module register its handlers, commands and renderers.
+    ///
+    /// # Errors
+    /// When it registers a handler for something that is no event.
+    pub fn module(mut self, module: impl HookModule) -> Result<Self, ModuleError> {
+        self.options.handlers.extend(self.modules.load(&module)?);
+        Ok(self)
+    }
+
     /// Which hooks of the project may run; [`TrustPolicy::Nothing`] by default.
     pub fn trust(mut self, trust: TrustPolicy) -> Self {
         self.options.trust = trust;
@@ -158,6 +177,13 @@ impl HookSystemBuilder {
     /// What one hook may cost.
     pub fn limits(mut self, limits: RunnerLimits) -> Self {
         self.options.host.limits = limits;
+        self
+    }
+
+    /// Who knows how to ask the fleets of engines that settings name (`hooksConfig.upstream`). Without
+    /// anybody, the hooks that stand for them fail, and block.
+    pub fn upstreams(mut self, upstreams: Arc<dyn Upstreams>) -> Self {
+        self.options.upstreams = Some(upstreams);
         self
     }
 
@@ -237,6 +263,7 @@ impl HookSystemBuilder {
     /// which of its guards want a block then.
     pub(crate) fn build_unattached(self) -> (HookSystem, Result<(), AlreadyServed>) {
         let bus = self.bus.unwrap_or_default();
+        self.modules.ready(self.services.as_ref());
         let registrations = Registrations::on(bus.core().topics());
         let engine = Arc::new(EngineSlot::new(self.options, registrations));
         // The one place where bus, engine and log come together.
@@ -253,7 +280,8 @@ impl HookSystemBuilder {
         let served = Arc::clone(&handler) as Arc<dyn RequestHandler>;
         let attached = bus.core().attach(Arc::clone(&served));
         let live = LiveClients::of(&engine);
-        (HookSystem { bus, engine, handler, served, live, state: self.state }, attached)
+        let (state, modules) = (self.state, self.modules);
+        (HookSystem { bus, engine, handler, served, live, state, modules }, attached)
     }
 }
 
@@ -286,6 +314,7 @@ pub struct HookSystem {
     /// Clients that have hooks.
     live: Arc<LiveClients>,
     state: Option<BridgeState>,
+    modules: Modules,
 }
 
 impl fmt::Debug for HookSystem {
@@ -320,6 +349,7 @@ impl HookSystem {
             agents: Agents::known(agents::languages()),
             handlers: Vec::new(),
             host,
+            upstreams: None,
             trust: TrustPolicy::Nothing,
             strict: false,
             proves_settings: false,
@@ -333,6 +363,7 @@ impl HookSystem {
             background: Background::default(),
             state: None,
             services: None,
+            modules: Modules::default(),
             bus: None,
         }
     }
@@ -416,6 +447,48 @@ impl HookSystem {
     /// Before [`initialize`](Self::initialize), or when that failed.
     pub fn registry(&self) -> Result<Arc<HookRegistry>, NotInitialized> {
         self.ready().map(|engine| Arc::clone(engine.pipeline.registry()))
+    }
+
+    /// Loads the modules of JavaScript that may run, where that was not done yet: the first event does it as
+    /// well. What is wrong with one is said by [`loaded_modules`](Self::loaded_modules).
+    ///
+    /// # Errors
+    /// Before [`initialize`](Self::initialize), or when that failed.
+    ///
+    /// # Cancellation
+    /// Dropping the future leaves their process starting.
+    pub async fn load_modules(&self) -> Result<(), NotInitialized> {
+        let engine = self.ready()?;
+        workers::load_modules(&engine.pipeline, &self.events()).await;
+        Ok(())
+    }
+
+    /// The modules of JavaScript that may run, in the order in which they are loaded: of two commands of one
+    /// name that of the first is run.
+    ///
+    /// # Errors
+    /// Before [`initialize`](Self::initialize), or when that failed.
+    pub fn loaded_modules(&self) -> Result<Vec<LoadedModule>, NotInitialized> {
+        Ok(live_modules::modules(&self.ready()?.pipeline))
+    }
+
+    /// A message of a module's own type as lines of styled text, by the renderer that was loaded first, for so
+    /// many columns. `None` where no module that is [loaded](Self::load_modules) renders it; what fails is
+    /// said in the log.
+    ///
+    /// # Errors
+    /// Before [`initialize`](Self::initialize), or when that failed.
+    ///
+    /// # Cancellation
+    /// Dropping the future leaves the renderer to itself.
+    pub async fn render_message(
+        &self,
+        custom_type: &str,
+        message: &RawJson,
+        width: usize,
+    ) -> Result<Option<Vec<Vec<StyledText>>>, NotInitialized> {
+        let engine = self.ready()?;
+        Ok(live_modules::render(&engine.pipeline, custom_type, message, width).await)
     }
 
     /// What a request would run, and why not the rest
@@ -583,6 +656,28 @@ impl HookSystem {
     /// The clients that have hooks: for what serves clients.
     pub fn live_clients(&self) -> &Arc<LiveClients> {
         &self.live
+    }
+
+    /// The modules that are part of the host: their commands, their renderers, and who is told of their
+    /// errors.
+    pub fn modules(&self) -> &Modules {
+        &self.modules
+    }
+
+    /// Runs a command that a module registered. It has no time limit: whoever waits for it may stop.
+    ///
+    /// # Errors
+    /// When there is none of that name, or it failed.
+    ///
+    /// # Cancellation
+    /// Dropping the future ends it.
+    pub async fn run_command(&self, name: &str, arguments: &str) -> Result<(), CommandError> {
+        // It may run programs, for which there has to be an engine.
+        if let Err(error) = self.initialize().await {
+            tracing::warn!(target: "hook::module", "a command runs without an engine: {error}");
+        }
+        let host = self.handler.host();
+        self.modules.run(name, arguments, (&host.cwd, &host.session_id)).await
     }
 
     /// Detaches from the bus: later requests are answered `no_handler`, accepted ones finish. A

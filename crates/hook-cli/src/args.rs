@@ -68,6 +68,9 @@ pub(crate) enum Command {
     Explain(Deferred<commands::explain::Arguments>),
     /// List every hook that is found
     List(Deferred<commands::list::Arguments>),
+    /// List the commands that modules have, or run one
+    #[command(name = "command")]
+    OfModules(Deferred<commands::command::Arguments>),
     /// Check settings: every problem of every file, and how to fix it
     Check(Deferred<commands::check::Arguments>),
     /// Play scenarios and compare the responses with what is expected
@@ -116,14 +119,16 @@ impl Cli {
 
         let (common, command) = (&self.common, &self.command);
         let fires =
-            matches!(command, Fire(_) | Bridge(_) | Run(_) | Test(_) | Serve(_) | Replay(_));
+            matches!(command, Fire(_) | Bridge(_) | Run(_) | Test(_) | Serve(_) | Replay(_))
+                || matches!(command, Command::OfModules(_));
         let starts = fires || matches!(command, Doctor(_) | Explain(_) | List(_));
         let has_project =
             !matches!(command, Completions(_) | Help(_) | Log(_) | Man(_) | Tail(_) | Trace(_));
         let has_user = has_project && !matches!(command, Init(_) | Trust(_));
-        const FIRING: &str = "commands that fire events: fire, bridge, run, test, serve, replay";
+        const FIRING: &str =
+            "commands that fire events: fire, bridge, run, test, serve, replay, command";
         const WITH_USER: &str = "commands that read the user's settings too";
-        const STARTING: &str = "commands that load hooks: fire, bridge, run, test, serve, replay, doctor, explain, list";
+        const STARTING: &str = "commands that load hooks: fire, bridge, run, test, serve, replay, command, doctor, explain, list";
         const IN_PROJECT: &str = "commands that read a project's settings";
         [
             (common.timeout.is_some() && !fires, "--timeout", FIRING),
@@ -131,6 +136,7 @@ impl Cli {
             (common.project.is_some() && !has_project, "--project", IN_PROJECT),
             (!common.settings.is_empty() && !has_project, "--settings", IN_PROJECT),
             (!common.agents.is_empty() && !has_project, "--agent", IN_PROJECT),
+            (!common.modules.is_empty() && !starts, "--module", STARTING),
             (common.no_user && !has_user, "--no-user", WITH_USER),
             (common.strict && !starts, "--strict", STARTING),
             (common.json && matches!(command, Completions(_)), "--json", "all other commands"),

@@ -11,7 +11,8 @@ use hook_core::check::Surroundings;
 use hook_core::files::regular_file;
 use hook_core::language::Language;
 use hook_core::settings::{
-    Agents, IN_PROJECT, SettingsFile, config_home, declare_events, discover, load, nearest_project,
+    Agents, IN_PROJECT, SettingsFile, config_home, declare_events, discover, is_found_beside, load,
+    nearest_project,
 };
 use hook_core::{
     Events, HookEventName, HookListing, HookSource, SettingsSource, TrustPolicy, TrustStore,
@@ -20,6 +21,7 @@ use hook_core::{
 use hook_translate::agents::{self, Agent, Asked};
 
 use crate::error::CommandError;
+use crate::fleet;
 use crate::options::{Common, Named};
 use crate::output::Printer;
 use hook_core::text::one_line;
@@ -113,6 +115,9 @@ impl Context {
         for settings in &common.settings {
             option("settings", settings.as_os_str());
         }
+        for module in &common.modules {
+            option("module", module.as_os_str());
+        }
         for Named(agent) in &common.agents {
             option("agent", OsStr::new(agent.word()));
         }
@@ -129,6 +134,7 @@ impl Context {
     pub(crate) fn has_only_defaults(&self) -> bool {
         let common = &self.common;
         common.settings.is_empty()
+            && common.modules.is_empty()
             && common.agents.is_empty()
             && !(common.no_user || common.strict)
             && common.timeout.is_none()
@@ -188,16 +194,23 @@ impl Context {
 
     /// The settings files that count, in run order.
     pub(crate) fn sources(&self) -> Vec<SettingsSource> {
-        let sources = match self.common.settings.is_empty() {
+        let mut sources = match self.common.settings.is_empty() {
             true => discover(&self.project, self.user_files()),
             false => self.named_files().collect(),
         };
+        sources.extend(SettingsSource::modules(self.modules()));
         let agents = Agents {
             named: self.agents_to_find(),
             with_users: !self.common.no_user,
             ..Agents::known(agents::languages())
         };
         agents.with_files(sources, &self.project)
+    }
+
+    /// How long an event may take, where that was said.
+    #[cfg(feature = "remote")]
+    pub(crate) fn timeout(&self) -> Option<Duration> {
+        self.common.timeout.map(Duration::from_millis)
     }
 
     /// The paths of settings files that were named.
@@ -227,6 +240,11 @@ impl Context {
         })
     }
 
+    /// The modules that were named.
+    fn modules(&self) -> impl Iterator<Item = PathBuf> {
+        self.common.modules.iter().map(|path| self.cwd.join(path))
+    }
+
     /// The agents that were named whose own files are to be found. Beside a file that was named, one agent
     /// says whose that is.
     fn agents_to_find(&self) -> Vec<&'static dyn Language> {
@@ -247,8 +265,8 @@ impl Context {
 
     /// A hook system that is not initialized yet.
     pub(crate) fn builder(&self) -> Result<HookSystemBuilder, CommandError> {
-        let mut builder =
-            HookSystem::builder(&self.project).session_id(self.common.session_id.as_str());
+        let mut builder = fleet::with_upstreams(HookSystem::builder(&self.project))
+            .session_id(self.common.session_id.as_str());
         if self.common.project.is_none() {
             // A command that is run in a folder of the project means that folder.
             builder = builder.working_directory(&self.cwd);
@@ -263,6 +281,7 @@ impl Context {
         for source in self.named_files() {
             builder = builder.settings(source);
         }
+        builder = builder.module_files(self.modules());
         builder = builder.agents(&self.agents_to_find(), !self.common.no_user);
         if self.common.strict {
             builder = builder.strict();
@@ -278,8 +297,8 @@ impl Context {
         plugin_root: Option<&Path>,
         patience: Duration,
     ) -> Result<HookSystemBuilder, CommandError> {
-        let mut builder =
-            HookSystem::builder(&self.project).session_id(self.common.session_id.as_str());
+        let mut builder = fleet::with_upstreams(HookSystem::builder(&self.project))
+            .session_id(self.common.session_id.as_str());
         // An agent that waits no longer goes on without an answer. Hooks of its own have their own time.
         let own = self.common.settings.is_empty().then(|| time_to_answer(patience));
         if let Some(deadline) = self.common.timeout.map(Duration::from_millis).or(own) {
@@ -293,6 +312,7 @@ impl Context {
             let source = SettingsSource::explicit(path);
             builder = builder.settings(source.in_language(agent, plugin_root.map(Into::into)));
         }
+        builder = builder.module_files(self.modules());
         // Named files are those of the agent that asks; the agents that are named are others.
         let named = self.common.agents.iter().map(|Named(agent)| *agent as &'static dyn Language);
         builder = builder.agents(&named.collect::<Vec<_>>(), !self.common.no_user);
@@ -313,6 +333,11 @@ impl Context {
     }
 
     fn named_settings_exist(&self) -> Result<(), CommandError> {
+        for path in &self.common.modules {
+            if let Err(source) = std::fs::metadata(path) {
+                return Err(CommandError::Read { what: "the module", path: path.clone(), source });
+            }
+        }
         for path in &self.common.settings {
             if let Err(source) = std::fs::metadata(path) {
                 let what = "the settings file";
@@ -402,7 +427,10 @@ impl Context {
     /// Whether there is no settings file at all.
     pub(crate) fn has_no_settings(&self) -> bool {
         // What cannot be looked at may be there.
-        self.sources().iter().all(|source| matches!(source.path.try_exists(), Ok(false)))
+        let is_absent = |source: &SettingsSource| {
+            matches!(source.path.try_exists(), Ok(false)) && !is_found_beside(source)
+        };
+        self.sources().iter().all(is_absent)
     }
 }
 

@@ -4,8 +4,8 @@ use clap::CommandFactory;
 
 use crate::args::{Cli, Command};
 use crate::commands::{
-    bridge, check, completions, connect, doctor, explain, fire, help, import, init, list, log, man,
-    replay, run, schema, serve, switching, tail, test, trace, trust,
+    bridge, check, command, completions, connect, doctor, explain, fire, help, import, init, list,
+    log, man, replay, run, schema, serve, switching, tail, test, trace, trust,
 };
 use crate::context::Context;
 use crate::error::CommandError;
@@ -35,6 +35,7 @@ pub(crate) async fn dispatch(
         }
         Command::Import(arguments) => import::run(arguments, &context()?, printer).await,
         Command::Explain(arguments) => explain::run(arguments, &context()?, printer).await,
+        Command::OfModules(arguments) => command::run(arguments, &context()?, printer).await,
         Command::List(arguments) => list::run(arguments, &context()?, printer).await,
         Command::Check(arguments) => check::run(arguments, &context()?, printer).await,
         Command::Test(arguments) => test::run(arguments, &context()?, printer).await,

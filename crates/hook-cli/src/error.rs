@@ -57,6 +57,9 @@ pub(crate) enum CommandError {
     #[cfg(feature = "remote")]
     #[error(transparent)]
     Grpc(#[from] hook_remote::grpc::GrpcError),
+    #[cfg(feature = "remote")]
+    #[error(transparent)]
+    Nats(#[from] hook_remote::nats::NatsError),
     #[error(transparent)]
     UnknownHook(#[from] UnknownHook),
     #[error(transparent)]

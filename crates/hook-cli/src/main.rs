@@ -14,6 +14,7 @@
 //! | `progress` | which hooks take long, while they do |
 //! | `recording` | a recording made while serving |
 //! | `signals` | what a signal does |
+//! | `terminal` | the user at the terminal, for hooks that ask |
 //! | `stdout` | writing without being held up |
 //! | `guards` | whether a hook that must be asked may be missing |
 //! | `exit_code`, `error`, `panics` | how it ends |
@@ -28,6 +29,7 @@ mod deferred;
 mod dispatch;
 mod error;
 mod exit_code;
+mod fleet;
 #[cfg(test)]
 mod generated;
 mod guards;
@@ -41,6 +43,7 @@ mod reference;
 mod render;
 mod signals;
 mod stdout;
+mod terminal;
 
 use std::ffi::OsString;
 use std::io::Write;

@@ -19,6 +19,9 @@ pub(crate) struct Common {
     /// Use this settings file instead of those that are found; naming it trusts it; may be given several times
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) settings: Vec<PathBuf>,
+    /// Load this module, too; naming it trusts it; may be given several times
+    #[arg(long = "module", global = true, value_name = "PATH")]
+    pub(crate) modules: Vec<PathBuf>,
     /// Run the hooks that this agent has, too, as it would; with --settings, read that file as the agent's; may be given several times
     #[arg(long = "agent", global = true, value_name = "AGENT", value_parser = Named::parse)]
     pub(crate) agents: Vec<Named>,

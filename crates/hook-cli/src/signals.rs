@@ -5,6 +5,8 @@ use std::future::Future;
 use std::pin::pin;
 use std::time::Duration;
 
+use futures::FutureExt;
+use futures::future::FusedFuture;
 use hook_bus::HookSystem;
 use hook_core::EndSignal;
 use tokio_util::sync::CancellationToken;
@@ -26,8 +28,20 @@ pub(crate) async fn until_signalled(
     stop: &CancellationToken,
     work: impl Future<Output = Result<Status, CommandError>>,
 ) -> Result<Status, CommandError> {
+    until_drained(system, hangup, stop, std::future::ready(()), work).await
+}
+
+/// The same, where hooks are not told to end by the first signal before `drained` is over: another signal
+/// ends that.
+pub(crate) async fn until_drained(
+    system: &HookSystem,
+    hangup: Hangup,
+    stop: &CancellationToken,
+    drained: impl Future<Output = ()>,
+    work: impl Future<Output = Result<Status, CommandError>>,
+) -> Result<Status, CommandError> {
     let mut signals = Signals::listen(hangup)?;
-    let mut work = pin!(work);
+    let mut work = pin!(work.fuse());
     let number = tokio::select! {
         ended = &mut work => {
             // Only async hooks, and processes that hooks left behind, are waited for.
@@ -38,14 +52,25 @@ pub(crate) async fn until_signalled(
     };
     system.end_hooks_with(signal_for_hooks(number));
     stop.cancel();
+    tokio::select! {
+        biased;
+        () = drained => {}
+        _ = &mut work => {}
+        _ = signals.next() => {}
+    }
     // Its hooks end with the shutdown; what it has to say of them is still said.
     let hooks_gone = async {
         system.shutdown(Duration::ZERO).await;
         tokio::time::sleep(LAST_WORDS).await;
     };
+    let work_over = async {
+        if !work.is_terminated() {
+            let _ = work.await;
+        }
+    };
     let finish = async {
         tokio::select! {
-            _ = work => system.shutdown(Duration::ZERO).await,
+            () = work_over => system.shutdown(Duration::ZERO).await,
             () = hooks_gone => {}
         }
     };

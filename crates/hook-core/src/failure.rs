@@ -167,6 +167,15 @@ pub enum HookFailure {
     /// The caller is gone.
     #[error("cancelled")]
     Cancelled,
+    /// The request ended while the hook waited for its turn to be called.
+    #[error(
+        "it was not called: as many calls of its conversation as there may be ({limit}) waited for \
+         their answers until the request ended"
+    )]
+    NotCalled {
+        /// How many calls there may be at once.
+        limit: usize,
+    },
     /// What a message says of a failure.
     #[error("{message}")]
     Told {
@@ -209,6 +218,12 @@ impl std::fmt::Display for InvalidAnswer {
 }
 
 impl HookFailure {
+    /// Whether the request ended before the hook had.
+    #[doc(hidden)]
+    pub fn is_cut_off(&self) -> bool {
+        matches!(self, Self::Cancelled | Self::NotCalled { .. })
+    }
+
     /// Whether the failure is listed among an event's errors. An odd exit code is not: it is the
     /// script's own way to warn (protocol.md §3).
     pub fn is_error(&self) -> bool {
@@ -306,6 +321,8 @@ pub enum FailureCode {
     Cancelled,
     /// The request's own deadline passed.
     DeadlineExceeded,
+    /// It was asked of an engine elsewhere, and none answered.
+    Unanswered,
     /// There is no async runtime, and the hooks need one.
     NoRuntime,
     /// A panic in the engine or in a handler's wrapping.
@@ -318,7 +335,7 @@ pub enum FailureCode {
 impl FailureCode {
     /// All codes that an engine gives.
     #[doc(hidden)]
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::InvalidRequest,
         Self::UnsupportedEvent,
         Self::InvalidPayload,
@@ -330,6 +347,7 @@ impl FailureCode {
         Self::ShuttingDown,
         Self::Cancelled,
         Self::DeadlineExceeded,
+        Self::Unanswered,
         Self::NoRuntime,
         Self::InternalError,
     ];
@@ -364,6 +382,7 @@ impl FailureCode {
             Self::ShuttingDown => ("shutting_down", "bus"),
             Self::Cancelled => ("cancelled", "run"),
             Self::DeadlineExceeded => ("deadline_exceeded", "run"),
+            Self::Unanswered => ("unanswered", "bus"),
             Self::NoRuntime => ("no_runtime", "run"),
             Self::InternalError => ("internal_error", "internal"),
             Self::Other => ("other", "other"),

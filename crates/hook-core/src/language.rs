@@ -76,8 +76,14 @@ pub trait Language: fmt::Debug + Send + Sync {
         false
     }
 
-    /// What a hook that was told something has answered when it ended.
-    fn answer(&self, hook: &HomeHook, told: &RawObject, ended: &Ended<'_>) -> HomeAnswer;
+    /// What a hook that was told something of an event has answered when it ended.
+    fn answer(
+        &self,
+        hook: &HomeHook,
+        input: &EventInput,
+        told: &RawObject,
+        ended: &Ended<'_>,
+    ) -> HomeAnswer;
 
     /// What a hook of type `http` sends beside what it is told, and where to.
     ///

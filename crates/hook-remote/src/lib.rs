@@ -9,3 +9,5 @@
 
 #[cfg(feature = "grpc")]
 pub mod grpc;
+#[cfg(feature = "nats")]
+pub mod nats;

@@ -1,96 +1,29 @@
-"""Against the real engine: HOOK_BINARY names it. What it cannot do yet is skipped, and said."""
+"""Against the real engine."""
 
 from __future__ import annotations
 
 import asyncio
 import importlib.util
-import json
 import os
 import shlex
 import subprocess
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+from engine import BINARY, EXAMPLES, SHELL, child, listening, needs_engine, settings, tool
 from scripted import run_async
-from test_examples import EXAMPLES
 
 from hook_sdk import (
     A3sClient,
     HookConnectionError,
     HookResponse,
-    Outcome,
     RegistrationError,
     RequestFailed,
 )
 
-BINARY = os.environ.get("HOOK_BINARY", "")
-pytestmark = pytest.mark.skipif(
-    not BINARY, reason="SKIPPED the real engine: HOOK_BINARY names no binary"
-)
-
-SHELL = "run_shell_command"
-
-
-def tool(command: str, name: str = SHELL) -> dict[str, Any]:
-    return {"tool_name": name, "tool_input": {"command": command}}
-
-
-def settings(folder: Path, hooks: dict[str, Any]) -> Path:
-    path = folder / "settings.json"
-    path.write_text(json.dumps({"hooks": hooks}))
-    return path
-
-
-@pytest.fixture(autouse=True)
-def private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No settings, and no server, of who runs the tests."""
-    for name in list(os.environ):
-        if name.startswith("HOOK_"):
-            monkeypatch.delenv(name)
-    monkeypatch.setenv("HOME", str(tmp_path))
-    for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR"):
-        monkeypatch.delenv(name, raising=False)
-
-
-def child(folder: Path, hooks: dict[str, Any], **options: Any) -> A3sClient:
-    """A client with a server of its own."""
-    path = settings(folder, hooks)
-    command = [BINARY, "serve", "--stdio", "--project", str(folder), "--settings", str(path)]
-    return A3sClient(command=command, **options)
-
-
-@asynccontextmanager
-async def listening(folder: Path, hooks: dict[str, Any]) -> AsyncIterator[Path]:
-    """A server for many clients; its socket."""
-    socket, path = folder / "s", settings(folder, hooks)
-    server = await asyncio.create_subprocess_exec(
-        *(BINARY, "serve", "--socket", str(socket), "--project", str(folder)),
-        *("--settings", str(path)),
-        stderr=asyncio.subprocess.PIPE,
-    )
-    assert server.stderr is not None
-    try:
-        while line := await server.stderr.readline():
-            if b"listening on" in line:
-                break
-        yield socket
-    finally:
-        server.terminate()
-        await server.communicate()
-
-
-async def takes_registrations(client: A3sClient) -> None:
-    """Skips the test where the engine is of before."""
-    try:
-        await client.list_hooks()
-    except RegistrationError as error:
-        if error.code == "unsupported":
-            pytest.skip("SKIPPED: this engine takes no registrations over the wire yet")
-        raise
+pytestmark = [needs_engine, pytest.mark.usefixtures("private")]
 
 
 @run_async
@@ -135,8 +68,6 @@ async def test_a_worker_guards(tmp_path: Path) -> None:
     hooks = {"BeforeTool": [{"matcher": SHELL, "hooks": [entry]}]}
     async with child(tmp_path, hooks) as client:
         first = await client.fire("BeforeTool", tool("sudo ls"))
-        if first.decision == "proceed":
-            pytest.skip("SKIPPED: this engine has no workers yet")
         assert (first.decision, first.reason) == ("block", "not as root"), first
         outcome = await client.fire("BeforeTool", tool("ls"))
         assert outcome.proceeds and outcome.warnings == []
@@ -152,7 +83,6 @@ async def test_a_worker_guards(tmp_path: Path) -> None:
 async def test_the_whole_life_of_a_registered_hook(tmp_path: Path) -> None:
     async with listening(tmp_path, {}) as socket:
         async with A3sClient(socket=socket) as client, A3sClient(socket=socket) as asker:
-            await takes_registrations(client)
 
             @client.hook("PreToolUse", matcher={"tool": "Bash"}, config={"priority": 10})
             async def guard(event: Any) -> HookResponse:
@@ -192,7 +122,6 @@ async def test_a_handler_asks_the_host_of_the_request(tmp_path: Path) -> None:
         client = A3sClient(socket=socket)
         asker = A3sClient(socket=socket, host_services=services)
         async with client, asker:
-            await takes_registrations(client)
 
             @client.hook("PreToolUse")
             async def ask(event: Any) -> HookResponse:
@@ -204,49 +133,6 @@ async def test_a_handler_asks_the_host_of_the_request(tmp_path: Path) -> None:
             await client.ready("h-1")
             outcome = await asker.fire("BeforeTool", tool("ls"))
             assert outcome.reason == "the user said no" and len(asked) == 1
-
-
-async def until_blocked(client: A3sClient, told: dict[str, Any]) -> Outcome:
-    """What an example answers, as soon as it is registered."""
-    while not await client.list_hooks():  # noqa: ASYNC110
-        await asyncio.sleep(0)
-    return await client.fire("BeforeTool", told)
-
-
-@pytest.mark.parametrize(
-    ("example", "told", "decision"),
-    [
-        ("security-policy", tool("mkfs.ext4 /dev/sda"), "block"),
-        ("fail-closed", tool("sudo ls"), "block"),
-        (
-            "env-guard",
-            {
-                "tool_name": "write_file",
-                "tool_input": {"file_path": "/x/a.env", "content": "API_KEY=1"},
-            },
-            "block",
-        ),
-        ("bash-timeout", tool("ls"), "proceed"),
-    ],
-)
-@run_async
-async def test_examples_guard_a_real_server(
-    tmp_path: Path, example: str, told: dict[str, Any], decision: str
-) -> None:
-    async with listening(tmp_path, {}) as socket, A3sClient(socket=socket) as asker:
-        await takes_registrations(asker)
-        program = await asyncio.create_subprocess_exec(
-            *(sys.executable, str(EXAMPLES / f"{example}.py")),
-            env={**os.environ, "HOOK_SOCKET": str(socket)},
-        )
-        try:
-            outcome = await until_blocked(asker, told)
-            assert outcome.decision == decision, outcome
-        finally:
-            program.terminate()
-            await program.wait()
-        # It has taken its hook back, so that the server does not wait for it.
-        assert await asker.list_hooks() == []
 
 
 class Cable:
@@ -290,7 +176,6 @@ async def test_a_cut_connection_gets_its_hooks_and_its_waiting_call_back(tmp_pat
         problems: list[str] = []
         client = A3sClient(socket=cable.path, on_problem=problems.append)
         async with client, A3sClient(socket=socket) as asker:
-            await takes_registrations(asker)
             called, go_on, runs = asyncio.Event(), asyncio.Event(), 0
 
             @client.hook("PreToolUse", config={"fail_behavior": "block", "timeout": 15000})
@@ -320,8 +205,6 @@ async def test_a_worker_that_declares_its_own_hooks(tmp_path: Path) -> None:
     entry = {"type": "worker", "command": command, "start": "eager"}
     async with child(tmp_path, {"*": [{"hooks": [entry]}]}) as client:
         first = await client.fire("BeforeTool", tool("sudo ls"))
-        if first.decision == "proceed":
-            pytest.skip("SKIPPED: this engine has no workers with hooks of their own yet")
         assert first.reason == "not as root"
         assert (await client.fire("BeforeTool", tool("sudo ls", "read_file"))).proceeds
 
@@ -375,3 +258,17 @@ async def test_grpc_over_a_unix_socket(tmp_path: Path) -> None:
     finally:
         server.terminate()
         await server.wait()
+
+
+@run_async
+async def test_a_server_that_nobody_named_is_said(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings(tmp_path, {})
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    (tmp_path / "hook").symlink_to(BINARY)
+    async with A3sClient(project=str(tmp_path)) as client:
+        assert (await client.fire("BeforeTool", tool("ls"))).proceeds
+    said = capfd.readouterr().err
+    assert "one is started for this client alone" in said
+    assert "so only hooks run that clients register" in said and "there are no hooks" not in said

@@ -1,9 +1,10 @@
-"""The examples of docs/examples/sdk/python, each played against a scripted server."""
+"""The examples of docs/examples/sdk/python, each played with the engine itself."""
 
 from __future__ import annotations
 
 import asyncio
 import http.server
+import json
 import os
 import re
 import sys
@@ -14,131 +15,146 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scripted import Peer, Scripted, run_async
+from engine import EXAMPLES, SHELL, listening, needs_engine, tool
+from scripted import run_async
 from test_worker import Child
 
-EXAMPLES = Path(__file__).resolve().parents[3] / "docs/examples/sdk/python"
-pytestmark = pytest.mark.skipif(
-    not EXAMPLES.is_dir(), reason="SKIPPED: this is no checkout of the repository"
-)
+from hook_sdk import A3sClient
 
-BASE = {"sessionId": "s-1", "metadata": {}}
-BASH = {**BASE, "tool": "Bash", "args": {"command": "ls"}}
-CONTINUE = {"action": "continue"}
-
-
-def bash(command: str) -> dict[str, Any]:
-    return {**BASH, "args": {"command": command}}
+pytestmark = [
+    pytest.mark.skipif(not EXAMPLES.is_dir(), reason="SKIPPED: this is no checkout"),
+    needs_engine,
+    pytest.mark.usefixtures("private"),
+]
 
 
-def write(path: str, content: str) -> dict[str, Any]:
-    return {**BASE, "tool": "Write", "args": {"file_path": path, "content": content}}
+def write(path: str, content: str = "x") -> dict[str, Any]:
+    return {"tool_name": "write_file", "tool_input": {"file_path": path, "content": content}}
+
+
+class Played:
+    """An example that runs, and an agent that asks its server."""
+
+    def __init__(self, agent: A3sClient, program: asyncio.subprocess.Process) -> None:
+        self.agent, self.program = agent, program
+
+    async def registered(self) -> Played:
+        """Waits until it has a hook."""
+        while not await self.agent.list_hooks():  # noqa: ASYNC110
+            assert self.program.returncode is None, (await self.program.communicate())[1]
+            await asyncio.sleep(0)
+        return self
+
+    async def line(self, stream: str) -> str:
+        reader: asyncio.StreamReader = getattr(self.program, stream)
+        return (await reader.readline()).decode().rstrip()
 
 
 @asynccontextmanager
 async def playing(
-    folder: Path, name: str | Path, **variables: str
-) -> AsyncIterator[tuple[Peer, asyncio.subprocess.Process]]:
-    """An example that runs, and its connection."""
-    server = Scripted(folder / "s")
-    await server.start()
+    folder: Path,
+    name: str | Path,
+    *,
+    hooks: dict[str, Any] | None = None,
+    services: dict[str, Any] | None = None,
+    **variables: str,
+) -> AsyncIterator[Played]:
     pipe = asyncio.subprocess.PIPE
-    environment = {**os.environ, "HOOK_SOCKET": str(server.path), **variables}
-    child = await asyncio.create_subprocess_exec(
-        sys.executable,
-        str(EXAMPLES / f"{name}.py" if isinstance(name, str) else name),
-        stdout=pipe,
-        stderr=pipe,
-        env=environment,
-    )
-    try:
-        yield await server.peer(), child
-    finally:
-        if child.returncode is None:
-            child.kill()
-        await child.communicate()
-        server.close()
+    async with listening(folder, hooks or {}) as socket:
+        async with A3sClient(socket=socket, host_services=services) as agent:
+            program = await asyncio.create_subprocess_exec(
+                sys.executable,
+                str(EXAMPLES / f"{name}.py" if isinstance(name, str) else name),
+                stdout=pipe,
+                stderr=pipe,
+                env={**os.environ, "HOOK_SOCKET": str(socket), **variables},
+            )
+            try:
+                yield Played(agent, program)
+            finally:
+                if program.returncode is None:
+                    program.terminate()
+                await program.communicate()
+            # It has taken its hook back, so that the server does not wait for it.
+            assert await agent.list_hooks() == []
 
 
-GUARDS: list[tuple[str, dict[str, Any] | None, dict[str, Any], dict[str, Any]]] = [
-    (
-        "security-policy",
-        {"tool": "Bash"},
-        bash("rm  -rf /"),
-        {"action": "block", "reason": r"Blocked dangerous command matching rm\s+-rf\s+/"},
-    ),
-    ("security-policy", {"tool": "Bash"}, bash("rm -r build"), CONTINUE),
-    (
-        "env-guard",
-        {"tool": "Write", "pathPattern": "*.env"},
-        write("a.env", "API_KEY=1"),
-        {"action": "block", "reason": "Cannot write API keys to .env files"},
-    ),
-    ("env-guard", {"tool": "Write", "pathPattern": "*.env"}, write("a.env", "X=1"), CONTINUE),
-    (
-        "bash-timeout",
-        {"tool": "Bash"},
-        bash("ls"),
-        {**CONTINUE, "modified": {"args": {"command": "ls", "timeout": 30000}}},
-    ),
-    (
-        "format-python",
-        {"tool": "Write", "pathPattern": "*.py"},
-        write("a.py", "x = 1"),
-        {**CONTINUE, "modified": {"args": {"file_path": "a.py", "content": "x = 1\n"}}},
-    ),
-    ("format-python", {"tool": "Write", "pathPattern": "*.py"}, write("a.py", "x\n"), CONTINUE),
-    (
-        "fail-closed",
-        {"tool": "Bash"},
-        bash("sudo ls"),
-        {"action": "block", "reason": "not as root"},
-    ),
-    ("fail-closed", {"tool": "Bash"}, {**BASH, "args": {}}, {"error": "KeyError: 'command'"}),
+ENV_KEY = "Cannot write API keys to .env files"
+NO_COMMAND = {"tool_name": SHELL, "tool_input": {}}
+LONG = {"command": "ls", "timeout": 30000}
+GUARDS: list[tuple[str, dict[str, Any], str, str | None, dict[str, Any] | None]] = [
+    ("security-policy", tool("rm  -rf /"), "block", r"matching rm\\s\+-rf\\s\+/$", None),
+    ("security-policy", tool("mkfs.ext4 /dev/sda"), "block", "^Blocked dangerous", None),
+    ("security-policy", tool("rm -r build"), "proceed", None, None),
+    ("env-guard", write("/x/a.env", "API_KEY=1"), "block", ENV_KEY, None),
+    ("env-guard", write("a.env", "X=1"), "proceed", None, None),
+    ("env-guard", write("a.txt", "API_KEY=1"), "proceed", None, None),
+    ("bash-timeout", tool("ls"), "proceed", None, LONG),
+    ("bash-timeout", write("a.txt"), "proceed", None, None),
+    ("format-python", write("a.py"), "proceed", None, {"file_path": "a.py", "content": "x\n"}),
+    ("format-python", write("a.py", "x\n"), "proceed", None, None),
+    ("format-python", write("a.txt"), "proceed", None, None),
+    ("fail-closed", tool("ls"), "proceed", None, None),
+    ("fail-closed", tool("sudo ls"), "block", "^not as root$", None),
+    ("fail-closed", NO_COMMAND, "block", "KeyError: 'command'", None),
 ]
 
 
-@pytest.mark.parametrize(("name", "matcher", "told", "answer"), GUARDS)
+@pytest.mark.parametrize("name", sorted({name for name, *_ in GUARDS}))
 @run_async
-async def test_guards(
-    tmp_path: Path, name: str, matcher: Any, told: dict[str, Any], answer: dict[str, Any]
-) -> None:
-    async with playing(tmp_path, name) as (peer, _):
-        message = await peer.registers()
-        assert (message["eventName"], message.get("matcher")) == ("PreToolUse", matcher)
-        peer.call(message["hookId"], "PreToolUse", told)
-        assert await peer.hear() == {"type": "hook-answer", "callId": "1", **answer}
+async def test_guards(tmp_path: Path, name: str) -> None:
+    async with playing(tmp_path, name) as example:
+        await example.registered()
+        for _, told, decision, reason, changed in (it for it in GUARDS if it[0] == name):
+            outcome = await example.agent.fire("BeforeTool", told)
+            assert outcome.decision == decision, outcome
+            assert (outcome.modified or {}).get("tool_input") == changed, outcome
+            assert reason is None or re.search(reason, outcome.reason or ""), outcome
+
+
+def generated(tokens: int) -> dict[str, Any]:
+    request = {"model": "large", "messages": [{"role": "user", "content": "b"}]}
+    content = {"role": "model", "parts": ["a"]}
+    response = {"text": "a", "candidates": [{"content": content}]}
+    usage = {"total_tokens": tokens}
+    told = {"llm_request": request, "llm_response": response, "usage": usage}
+    return {**told, "session_id": "s-1"}
 
 
 @pytest.mark.parametrize(
-    ("name", "tokens", "said"),
+    ("name", "tokens", "stream", "said"),
     [
-        ("log-generation", 7, "Generated 7 tokens\n"),
-        ("cost-tracking", 1_000_000, "Session cost exceeded $10: $15.00 (1000000 tokens)\n"),
+        ("log-generation", [7], "stdout", "Generated 7 tokens"),
+        (
+            "cost-tracking",
+            [600_000, 100_000],
+            "stderr",
+            "Session cost exceeded $10: $10.50 (700000 tokens)",
+        ),
     ],
 )
 @run_async
-async def test_what_watches_the_model(tmp_path: Path, name: str, tokens: int, said: str) -> None:
-    async with playing(tmp_path, name) as (peer, child):
-        message = await peer.registers()
-        usage = {"total_tokens": tokens}
-        told = {**BASE, "response": {"text": "hi", "usage": usage}, "model": "large"}
-        peer.call(message["hookId"], "GenerateEnd", told)
-        assert (await peer.hear())["action"] == "continue"
-        assert child.stdout is not None and child.stderr is not None
-        output = child.stdout if name == "log-generation" else child.stderr
-        assert (await output.readline()).decode() == said
+async def test_what_watches_the_model(
+    tmp_path: Path, name: str, tokens: list[int], stream: str, said: str
+) -> None:
+    async with playing(tmp_path, name) as example:
+        await example.registered()
+        for count in tokens:
+            assert (await example.agent.fire("AfterModel", generated(count))).proceeds
+        assert await example.line(stream) == said
 
 
 @run_async
 async def test_generation_metrics_are_sent(tmp_path: Path) -> None:
     posted: list[bytes] = []
+    is_posted = threading.Event()
 
     class Metrics(http.server.BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             posted.append(self.rfile.read(int(self.headers["Content-Length"])))
             self.send_response(204)
             self.end_headers()
+            is_posted.set()
 
         def log_message(self, *_: object) -> None:
             pass
@@ -146,103 +162,92 @@ async def test_generation_metrics_are_sent(tmp_path: Path) -> None:
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Metrics) as metrics:
         threading.Thread(target=metrics.serve_forever, daemon=True).start()
         url = f"http://127.0.0.1:{metrics.server_port}/log"
-        async with playing(tmp_path, "generation-metrics", METRICS_URL=url) as (peer, _):
-            message = await peer.registers()
-            assert message["config"] == {"async": True}
-            told = {**BASE, "response": {"usage": {"totalTokens": 7}}}
-            peer.call(message["hookId"], "GenerateEnd", told)
-            assert (await peer.hear())["action"] == "continue"
+        async with playing(tmp_path, "generation-metrics", METRICS_URL=url) as example:
+            await example.registered()
+            assert (await example.agent.fire("AfterModel", generated(7))).proceeds
+            # Nothing waits for the hook, but this.
+            assert await asyncio.to_thread(is_posted.wait, 20)
         metrics.shutdown()
-    assert posted == [b'{"session": "s-1", "usage": {"totalTokens": 7}}']
+    assert posted == [b'{"session": "s-1", "usage": {"total_tokens": 7}}']
 
 
 @run_async
 async def test_auto_format_has_the_agent_run_a_formatter(tmp_path: Path) -> None:
-    async with playing(tmp_path, "auto-format") as (peer, _):
-        message = await peer.registers()
-        told = {**write("a b.py", "x"), "result": {"success": True, "output": ""}}
-        peer.call(message["hookId"], "PostToolUse", told)
-        asked = await peer.hear("hook-host-call")
-        assert (asked["method"], asked["params"]["tool"]) == ("tool.execute", "Bash")
-        assert asked["params"]["args"] == {"command": "black 'a b.py'", "timeout": 10000}
-        peer.say({"type": "hook-host-result", "hostCallId": asked["hostCallId"], "result": None})
-        assert (await peer.hear())["action"] == "continue"
-        peer.call(message["hookId"], "PostToolUse", {**told, "result": {"success": False}}, "2")
-        assert (await peer.hear())["type"] == "hook-answer"
+    ran: list[Any] = []
+    services = {"tool.execute": lambda params: ran.append((params["tool"], params["args"]))}
+    async with playing(tmp_path, "auto-format", services=services) as example:
+        await example.registered()
+        for path, is_error in (("a.rs", True), ("a.txt", False), ("a b.py", False)):
+            told = {**write(path), "tool_response": {"llmContent": ""}, "is_error": is_error}
+            assert (await example.agent.fire("AfterTool", told)).proceeds
+        assert ran == [("Bash", {"command": "black 'a b.py'", "timeout": 10000})]
+
+
+def confirm(params: dict[str, Any]) -> bool:
+    return str(params["title"]) == "Allow Bash?"
 
 
 @pytest.mark.parametrize(
-    ("result", "action"),
-    [({"result": True}, "continue"), ({"result": False}, "block"), ({"error": {}}, "block")],
+    ("services", "told", "decision"),
+    [
+        ({"ui.confirm": confirm}, tool("a", "read_file"), "proceed"),
+        ({"ui.confirm": confirm}, tool("ls"), "proceed"),
+        ({"ui.confirm": confirm}, write("a"), "block"),
+        ({}, tool("ls"), "block"),
+    ],
 )
 @run_async
 async def test_permission_escalation_asks(
-    tmp_path: Path, result: dict[str, Any], action: str
+    tmp_path: Path, services: dict[str, Any], told: dict[str, Any], decision: str
 ) -> None:
-    async with playing(tmp_path, "permission-escalation") as (peer, _):
-        message = await peer.registers()
-        peer.call(message["hookId"], "PermissionRequest", bash("ls"))
-        asked = await peer.hear("hook-host-call")
-        assert asked["method"] == "ui.confirm" and asked["params"]["title"] == "Allow Bash?"
-        peer.say({"type": "hook-host-result", "hostCallId": asked["hostCallId"], **result})
-        assert (await peer.hear())["action"] == action
+    async with playing(tmp_path, "permission-escalation", services=services) as example:
+        await example.registered()
+        outcome = await example.agent.fire("PermissionRequest", told)
+        assert outcome.decision == decision, outcome
 
 
+CHANGED = {"llm_response": {"candidates": [{"content": {"parts": ["*", "**"]}}]}}
+CHANGE = f"echo '{json.dumps({'hookSpecificOutput': CHANGED})}'"
+
+
+@pytest.mark.parametrize(
+    ("name", "hooks", "said"),
+    [
+        (
+            "list-and-unregister",
+            {},
+            ["h-1 PreToolUse mine", "taken back: True", "still there: []"],
+        ),
+        ("temporary-hook", {}, ["inside: block", "outside: proceed"]),
+        (
+            "model-call",
+            {"AfterModel": [{"hooks": [{"type": "command", "command": CHANGE}]}]},
+            ["{'role': 'assistant', 'content': '***'}"],
+        ),
+    ],
+)
 @run_async
-async def test_list_and_unregister(tmp_path: Path) -> None:
-    async with playing(tmp_path, "list-and-unregister") as (peer, child):
-        message = await peer.registers()
-        hooks = [{**message, "own": True}, {"hookId": "x", "eventName": "BeforeTool"}]
-        await peer.hear("hook-list")
-        peer.say({"type": "hook-hooks", "hooks": hooks})
-        await peer.hear("hook-unregister")
-        peer.say({"type": "hook-unregistered", "hookId": message["hookId"]})
-        await peer.hear("hook-list")
-        peer.say({"type": "hook-hooks", "hooks": hooks[1:]})
-        out, err = await child.communicate()
-        lines = ["h-1 PreToolUse mine", "x BeforeTool another client's"]
-        lines += ["taken back: True", "still there: []"]
-        assert (out.decode().splitlines(), err) == (lines, b"")
-
-
-@run_async
-async def test_temporary_hook(tmp_path: Path) -> None:
-    async with playing(tmp_path, "temporary-hook") as (peer, child):
-        message = await peer.registers()
-
-        async def answer(decision: str) -> None:
-            asked = await peer.hear("hook-execution-request")
-            response = {"type": "hook-execution-response", "processed": {"decision": decision}}
-            peer.say({**response, "correlationId": asked["correlationId"]})
-
-        await answer("block")
-        await peer.hear("hook-unregister")
-        peer.say({"type": "hook-unregistered", "hookId": message["hookId"]})
-        await answer("proceed")
-        out, err = await child.communicate()
-        assert (out, err) == (b"inside: block\noutside: proceed\n", b"")
+async def test_what_ends_by_itself(
+    tmp_path: Path, name: str, hooks: dict[str, Any], said: list[str]
+) -> None:
+    async with playing(tmp_path, name, hooks=hooks) as example:
+        out, err = await example.program.communicate()
+        assert (out.decode().splitlines(), err, example.program.returncode) == (said, b"", 0)
 
 
 @run_async
 async def test_audit_log(tmp_path: Path) -> None:
-    async with playing(tmp_path, "audit-log") as (peer, child):
-        assert (await peer.hear("hook-audit"))["level"] == "verbose"
-        entry = {"type": "hook-audit", "kind": "blocked", "eventName": "BeforeTool", "hook": "h"}
-        peer.say({**entry, "reason": "no"})
-        assert child.stdout is not None
-        assert await child.stdout.readline() == b"blocked BeforeTool h no\n"
-
-
-@run_async
-async def test_model_call_lays_what_hooks_changed_onto_the_response(tmp_path: Path) -> None:
-    async with playing(tmp_path, "model-call") as (peer, child):
-        asked = await peer.hear("hook-execution-request")
-        assert (asked["eventName"], asked["input"]["sdk"]) == ("AfterModel", "openai-chat")
-        modified = {"llm_response": {"candidates": [{"content": {"parts": ["*", "**"]}}]}}
-        answer = {"type": "hook-execution-response", "correlationId": asked["correlationId"]}
-        peer.say({**answer, "processed": {"decision": "proceed", "modified": modified}})
-        out, err = await child.communicate()
-        assert (out, err) == (b"{'role': 'assistant', 'content': '***'}\n", b"")
+    refuses = {"type": "command", "command": "echo no >&2; exit 2", "name": "h"}
+    hooks = {"BeforeTool": [{"hooks": [refuses]}]}
+    async with playing(tmp_path, "audit-log", hooks=hooks) as example:
+        heard = asyncio.ensure_future(example.line("stdout"))
+        # Until it listens.
+        while not heard.done():
+            await example.agent.fire("BeforeTool", tool("ls"))
+        said = await heard
+        while not said.startswith("blocked"):
+            said = await example.line("stdout")
+        assert said == "blocked BeforeTool h no"
 
 
 def programs_of_the_readme() -> list[str]:
@@ -257,12 +262,11 @@ async def test_the_readmes_guard_runs_as_pasted(tmp_path: Path) -> None:
     program = tmp_path / "guard.py"
     program.write_text(programs_of_the_readme()[0])
     assert len(program.read_text().splitlines()) <= 10
-    async with playing(tmp_path, program) as (peer, _):
-        message = await peer.registers()
-        peer.call(message["hookId"], "PreToolUse", bash("rm -rf / -v"))
-        assert (await peer.hear())["reason"] == "Dangerous command blocked"
-        peer.call(message["hookId"], "PreToolUse", BASH, "2")
-        assert (await peer.hear())["action"] == "continue"
+    async with playing(tmp_path, program) as example:
+        await example.registered()
+        outcome = await example.agent.fire("BeforeTool", tool("rm -rf / -v"))
+        assert outcome.reason == "Dangerous command blocked"
+        assert (await example.agent.fire("BeforeTool", tool("ls"))).proceeds
 
 
 def test_the_readmes_worker_runs_as_pasted(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 import {AsyncLocalStorage} from "node:async_hooks";
 
 import type {HookContext, HostMethod, LogLevel} from "./context.js";
-import {HookError, HookValueError, textOf} from "./errors.js";
+import {HookError, HookValueError, placeOf, textOf} from "./errors.js";
 import {prepare} from "./json.js";
 import type {Prepared} from "./json.js";
 import {errorOf} from "./messages.js";
@@ -119,7 +119,7 @@ export class Calls {
         line = prepare({type: "hook-answer", callId: call.callId, ...answer.fields});
       }
     } catch (thrown) {
-      const why = thrown instanceof HookValueError ? `the answer cannot be sent: ${thrown.message}` : textOf(thrown);
+      const why = thrown instanceof HookValueError ? `the answer cannot be sent: ${thrown.message}` : textOf(thrown) + placeOf(thrown);
       line = this.#failed(call, why);
     }
     // After a cancel there is nobody to answer.

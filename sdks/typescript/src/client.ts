@@ -17,6 +17,9 @@ import type {ReconnectOptions} from "./connection.js";
 import {find} from "./link/find.js";
 import {overGrpc} from "./link/grpc.js";
 import type {GrpcOptions} from "./link/grpc.js";
+import type {Connect} from "./link/link.js";
+import {overNats} from "./link/nats.js";
+import type {NatsOptions} from "./link/nats.js";
 import type {IncomingMessage} from "./messages.js";
 import {readRegistration} from "./registration.js";
 import type {A3sHandler, AnyHandler, HookOptions, NativeHandler, OnlyNativeEventName} from "./registration.js";
@@ -32,7 +35,7 @@ export interface A3sClientOptions {
    * How to reach the server. Without it: the socket that is named, else the project's own server, else one
    * that is started for this client (`command`) and ends with it.
    */
-  transport?: "socket" | "stdio" | "grpc";
+  transport?: "socket" | "stdio" | "grpc" | "nats";
   /** The socket's path; without it the variable `HOOK_SOCKET`. */
   socket?: string;
   /** The project's folder; without it the nearest one with hooks, from the working directory upwards. */
@@ -41,7 +44,9 @@ export interface A3sClientOptions {
   command?: readonly string[];
   /** For `transport: "grpc"`. */
   grpc?: GrpcOptions;
-  /** What hooks may ask of this client while they handle its requests. Not over gRPC. */
+  /** For `transport: "nats"`: a fleet of engines, which is asked and takes no handlers. */
+  nats?: NatsOptions;
+  /** What hooks may ask of this client while they handle its requests. Not over gRPC or NATS. */
   hostServices?: HostServices;
   /** The pauses between tries to come back; `false`: never, a lost connection ends what hangs on it. */
   reconnect?: ReconnectOptions | false;
@@ -51,6 +56,17 @@ export interface A3sClientOptions {
   onProblem?: (problem: string) => void;
   /** Told of handlers that the server refuses. Without it, `onProblem` is. */
   onRegistrationError?: (error: HookRegistrationError) => void;
+}
+
+function connectBy(transport: A3sClientOptions["transport"], options: A3sClientOptions): Connect {
+  switch (transport) {
+    case "grpc":
+      return overGrpc(options.grpc ?? {});
+    case "nats":
+      return overNats(options.nats);
+    default:
+      return find({...options, transport});
+  }
 }
 
 type Names<E extends string> = E | (string & {});
@@ -78,16 +94,16 @@ export class A3sClient {
     this.onProblem = options.onProblem ?? ((problem) => console.error(`hook-sdk: ${problem}`));
     this.onRegistrationError = options.onRegistrationError;
     const {transport, hostServices = {}} = options;
-    if (transport !== undefined && !["socket", "stdio", "grpc"].includes(transport)) {
-      throw new HookError("invalid_option", '`transport` is "socket", "stdio" or "grpc"');
+    if (transport !== undefined && !["socket", "stdio", "grpc", "nats"].includes(transport)) {
+      throw new HookError("invalid_option", '`transport` is "socket", "stdio", "grpc" or "nats"');
     }
-    if (transport === "grpc" && Object.keys(hostServices).length > 0) {
-      throw new HookError("unsupported", "over gRPC a client cannot offer host services; connect over the socket for them");
+    if ((transport === "grpc" || transport === "nats") && Object.keys(hostServices).length > 0) {
+      throw new HookError("unsupported", "over gRPC or NATS a client cannot offer host services; connect over the socket for them");
     }
     // Over gRPC the bus is followed for all clients, and ids tell whose request it is.
-    this.#prefix = transport === "grpc" ? `client-${randomUUID().slice(0, 8)}` : "client";
+    this.#prefix = transport === "grpc" || transport === "nats" ? `client-${randomUUID().slice(0, 8)}` : "client";
     const session = {
-      connect: transport === "grpc" ? overGrpc(options.grpc ?? {}) : find({...options, transport}),
+      connect: connectBy(transport, options),
       hostServices: {...hostServices},
       reconnect: options.reconnect ?? {},
       helloTimeoutMs: options.helloTimeoutMs ?? 30_000,

@@ -52,6 +52,22 @@ export class HookValueError extends HookError {
   }
 }
 
+const PACKAGE = new URL(".", import.meta.url).href;
+
+/** Where a handler threw something, as ` (file:line)`: neither in this package nor in Node. Never throws itself. */
+export function placeOf(thrown: unknown): string {
+  try {
+    if (!(thrown instanceof Error) || thrown instanceof HookError) return "";
+    for (const line of (thrown.stack ?? "").split("\n")) {
+      const [, file, number] = /^\s+at .*?\(?(file:\/\/[^()]+|\/[^()]+):(\d+):\d+\)?$/.exec(line) ?? [];
+      if (file !== undefined && !file.startsWith(PACKAGE)) return ` (${file.split("/").pop()}:${number})`;
+    }
+    return "";
+  } catch {
+    return "";
+  }
+}
+
 /** What was thrown, as a text for people. Never throws itself. */
 export function textOf(thrown: unknown): string {
   try {

@@ -13,6 +13,7 @@ export type {
 } from "./execution.js";
 export type {HostAsked, HostService, HostServices} from "./host.js";
 export type {GrpcOptions} from "./link/grpc.js";
+export type {NatsOptions} from "./link/nats.js";
 export type {
   A3sHandler, HookConfig, HookMatcher, HookOptions, NativeHandler, OnlyNativeEventName,
 } from "./registration.js";

@@ -25,7 +25,7 @@ test("a handler that throws is an error answer, and the next call is served", ()
     if (count++ === 0) throw new TypeError("no path");
     return {action: "continue"};
   });
-  assert.equal((await call()).error, "TypeError: no path");
+  assert.equal((await call()).error, "TypeError: no path (calls.test.mjs:25)");
   assert.match(await all.problems.next(), /failed on PreToolUse: TypeError: no path/);
   assert.equal((await call()).action, "continue");
 }));

@@ -1,75 +1,12 @@
-// Against the engine itself: HOOK_BINARY names the `hook` command.
+// Against the engine itself.
 
 import assert from "node:assert/strict";
-import {spawn, spawnSync} from "node:child_process";
 import {once} from "node:events";
-import {cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync} from "node:fs";
 import {createConnection, createServer} from "node:net";
-import {tmpdir} from "node:os";
-import {join} from "node:path";
-import {createInterface} from "node:readline";
-import {test} from "node:test";
-import {fileURLToPath} from "node:url";
 
 import {A3sClient} from "hook-sdk";
 
-const hook = process.env.HOOK_BINARY;
-const skip = hook ? false : "HOOK_BINARY does not name the `hook` command";
-if (skip) console.error(`SKIPPED the tests against the engine: ${skip}`);
-
-/** A project with a private home, whose settings are named. */
-class Project {
-  folder = realpathSync(mkdtempSync(join(tmpdir(), "hook-sdk-")));
-  environment = {PATH: process.env.PATH, HOME: join(this.folder, "home")};
-
-  constructor(hooks) {
-    mkdirSync(join(this.folder, "node_modules"), {recursive: true});
-    mkdirSync(this.environment.HOME);
-    symlinkSync(fileURLToPath(new URL("..", import.meta.url)), join(this.folder, "node_modules/hook-sdk"));
-    writeFileSync(join(this.folder, "settings.json"), JSON.stringify({hooks}));
-  }
-
-  example(name) {
-    const from = new URL(`../../../docs/examples/sdk/typescript/${name}`, import.meta.url);
-    cpSync(fileURLToPath(from), join(this.folder, name));
-  }
-
-  run(...args) {
-    return spawnSync(hook, args, {cwd: this.folder, env: this.environment, encoding: "utf8"});
-  }
-
-  /** A server on a socket, which is ended after the test. */
-  async serve(during) {
-    const socket = join(this.folder, "run/s");
-    const args = ["serve", "--socket", socket, "--settings", "settings.json"];
-    const server = spawn(hook, args, {cwd: this.folder, env: this.environment, stdio: ["ignore", "ignore", "pipe"]});
-    const ended = once(server, "close");
-    try {
-      const lines = createInterface({input: server.stderr});
-      await new Promise((resolve, reject) => {
-        lines.on("line", (line) => line.includes("listening on") && resolve());
-        lines.on("close", () => reject(new Error("the server has ended")));
-      });
-      await during(socket);
-    } finally {
-      server.kill();
-      await ended;
-    }
-  }
-
-  remove() {
-    rmSync(this.folder, {recursive: true});
-  }
-}
-
-const engine = (name, hooks, during) => test(name, {skip}, async (t) => {
-  const project = new Project(hooks);
-  try {
-    await during(project, t);
-  } finally {
-    project.remove();
-  }
-});
+import {engine, hook} from "./project.mjs";
 
 const shell = (command) => ({tool_name: "run_shell_command", tool_input: {command}});
 
@@ -89,17 +26,6 @@ engine("requests are answered by a server of one's own, and by one on a socket",
   const command = [hook, "serve", "--stdio", "--settings", "settings.json"];
   await check(new A3sClient({transport: "stdio", command, project: project.folder}));
   await project.serve((socket) => check(new A3sClient({socket})));
-});
-
-engine("the worker of the examples guards tool calls", {
-  BeforeTool: [{matcher: "run_shell_command", hooks: [{type: "worker", command: "node worker-guard.mjs", name: "guard", failBehavior: "block"}]}],
-}, (project) => {
-  project.example("worker-guard.mjs");
-  const fire = (command) => project.run("fire", "BeforeTool", "--settings", "settings.json", "--json", "--input", JSON.stringify(shell(command)));
-  const refused = fire("sudo ls");
-  const {processed, hooks} = JSON.parse(refused.stdout);
-  assert.deepEqual([processed.decision, processed.reason, hooks[0].type], ["block", "not as root", "worker"], refused.stdout + refused.stderr);
-  assert.equal(JSON.parse(fire("ls").stdout).processed.decision, "proceed");
 });
 
 /** A socket in front of a server's, whose connections can be lost. */
@@ -202,46 +128,4 @@ engine("a client that was lost gets its hooks and the calls that wait for it bac
     await guard.close();
     await agent.close();
   }));
-});
-
-for (const [name, call, expected] of [
-  ["security-policy", ["BeforeTool", shell("rm -rf /")], /Blocked dangerous command/],
-  ["env-guard", ["BeforeTool", {tool_name: "write_file", tool_input: {file_path: "a.env", content: "API_KEY=1"}}], /API keys/],
-  ["fail-closed", ["BeforeTool", shell("sudo ls")], /not as root/],
-  ["permission-escalation", ["PermissionRequest", shell("ls")], /User denied permission/],
-]) {
-  engine(`the example ${name} blocks`, {}, async (project) => {
-    project.example(`${name}.mjs`);
-    await project.serve(async (socket) => {
-      const agent = new A3sClient({socket});
-      const registered = new Promise((resolve) => agent.setHookAuditLevel("info", ({kind}) => kind === "registered" && resolve()));
-      await agent.connect();
-      const program = spawn("node", [`${name}.mjs`], {cwd: project.folder, env: {...project.environment, HOOK_SOCKET: socket}, stdio: "inherit"});
-      try {
-        await registered;
-        const fired = await agent.fire(...call);
-        assert.equal(fired.decision, "block", JSON.stringify(fired));
-        assert.match(fired.reason, expected);
-      } finally {
-        program.kill();
-        await once(program, "close");
-        await agent.close();
-      }
-    });
-  });
-}
-
-engine("the examples list-and-unregister and temporary-hook run to their end", {}, async (project) => {
-  for (const name of ["list-and-unregister.mjs", "temporary-hook.mjs"]) project.example(name);
-  await project.serve(async (socket) => {
-    const run = async (name) => {
-      const program = spawn("node", [name], {cwd: project.folder, env: {...project.environment, HOOK_SOCKET: socket}, stdio: ["ignore", "pipe", "inherit"]});
-      let said = "";
-      program.stdout.on("data", (chunk) => (said += chunk));
-      assert.deepEqual(await once(program, "close"), [0, null]);
-      return said;
-    };
-    assert.equal(await run("list-and-unregister.mjs"), "h-1 PreToolUse mine\ntaken back: true\nstill there: 0\n");
-    assert.equal(await run("temporary-hook.mjs"), "inside: block\noutside: proceed\n");
-  });
 });

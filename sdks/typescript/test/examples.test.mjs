@@ -1,168 +1,161 @@
-// The examples of docs/examples/sdk/typescript, as programs, each played through.
+// The examples of docs/examples/sdk/typescript, as programs, each played with the engine itself.
 
 import assert from "node:assert/strict";
-import {spawn} from "node:child_process";
 import {once} from "node:events";
-import {cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync} from "node:fs";
+import {readdirSync} from "node:fs";
 import {createServer} from "node:http";
-import {tmpdir} from "node:os";
-import {join} from "node:path";
 import {after, test} from "node:test";
-import {fileURLToPath} from "node:url";
 
-import {ScriptedServer} from "./server.mjs";
-import {toolCall} from "./with.mjs";
+import {A3sClient} from "hook-sdk";
 
-const EXAMPLES = fileURLToPath(new URL("../../../docs/examples/sdk/typescript/", import.meta.url));
-const folder = mkdtempSync(join(tmpdir(), "hook-sdk-"));
-cpSync(EXAMPLES, folder, {recursive: true});
-mkdirSync(join(folder, "node_modules"));
-symlinkSync(fileURLToPath(new URL("..", import.meta.url)), join(folder, "node_modules/hook-sdk"));
-after(() => rmSync(folder, {recursive: true}));
-
-const base = (eventType, fields) => ({eventType, sessionId: "s-1", timestamp: 1, metadata: {}, ...fields});
-const write = (fields, eventType = "PreToolUse") => base(eventType, {tool: "Write", ...fields});
-
-/** Runs an example with a server; gives what it registers first. */
-async function play(name, during, environment = {}) {
-  const server = await ScriptedServer.start();
-  const program = spawn("node", [join(folder, `${name}.mjs`)], {
-    cwd: folder, env: {...process.env, ...environment, HOOK_SOCKET: server.socket}, stdio: ["ignore", "pipe", "pipe"],
-  });
-  const said = {stdout: "", stderr: ""};
-  for (const stream of ["stdout", "stderr"]) program[stream].on("data", (chunk) => (said[stream] += chunk));
-  const ended = once(program, "close");
-  try {
-    const connection = await Promise.race([server.connection(), ended.then(() => assert.fail(said.stderr))]);
-    await during({connection, server, said, ended, program});
-  } finally {
-    program.kill();
-    await ended;
-    await server.close();
-  }
-}
-
-/** What an example answers to calls of the one hook that it registers. */
-async function answers(connection, ...inputs) {
-  const {hookId, eventName} = await connection.next("hook-register");
-  const said = [];
-  for (const input of inputs) {
-    const {type, callId, ...answer} = await connection.call(hookId, eventName, input);
-    said.push(answer);
-  }
-  return said;
-}
+import {engine, EXAMPLES} from "./project.mjs";
 
 const played = new Set();
-const example = (name, during, environment) => {
+
+/** Plays an example with a server of those hooks, and an agent that asks it. */
+function example(name, during, {hooks = {}, hostServices, environment} = {}) {
   played.add(name);
-  test(`${name}.mjs`, () => play(name, during, environment));
-};
+  engine(`${name}.mjs`, hooks, (project) => project.serve(async (socket) => {
+    const agent = new A3sClient({socket, hostServices});
+    const registrations = [];
+    const heard = new Promise((resolve) => agent.setHookAuditLevel("info", (entry) => {
+      if (entry.kind === "registered") resolve(registrations.push(entry));
+    }));
+    await agent.connect();
+    try {
+      await project.play(`${name}.mjs`, socket, async ({said, says, ended}) => {
+        const registered = () => Promise.race([heard, ended.then(() => assert.fail(said.stderr))]);
+        await during({agent, registered, said, says, ended});
+      }, environment);
+    } finally {
+      await agent.close();
+    }
+  }));
+}
 
-example("security-policy", async ({connection}) => {
-  const [ls, rm, dd] = await answers(connection, toolCall("ls"), toolCall("sudo rm  -rf /"), toolCall("dd if=x of=/dev/sda"));
-  assert.deepEqual(ls, {action: "continue"});
-  assert.equal(rm.reason, String.raw`Blocked dangerous command matching /rm\s+-rf\s+\//`);
-  assert.equal(dd.action, "block");
+/** An example that guards: what an agent is told of each call. */
+function guard(name, event, calls, options) {
+  example(name, async ({agent, registered}) => {
+    await registered();
+    for (const [input, decision, reason, modified] of calls) {
+      const fired = await agent.fire(event, input);
+      assert.deepEqual([fired.decision, fired.modified?.tool_input], [decision, modified], JSON.stringify(fired));
+      if (reason) assert.match(fired.reason, reason);
+    }
+  }, options);
+}
+
+const shell = (command) => ({tool_name: "run_shell_command", tool_input: {command}});
+const write = (file_path, content) => ({tool_name: "write_file", tool_input: {file_path, content}});
+const written = (file_path, is_error) => ({...write(file_path, "x"), tool_response: {llmContent: ""}, is_error});
+
+guard("security-policy", "BeforeTool", [
+  [shell("ls"), "proceed"],
+  [shell("sudo rm  -rf /"), "block", /^Blocked dangerous command matching \/rm\\s\+-rf\\s\+\\\/\/$/],
+  [shell("dd if=x of=/dev/sda"), "block", /^Blocked dangerous command/],
+  [write("a", "rm -rf /"), "proceed"],
+]);
+
+guard("env-guard", "BeforeTool", [
+  [write("a.env", "API_KEY=1"), "block", /^Cannot write API keys to .env files$/],
+  [write("a.env", "A=1"), "proceed"],
+  [write("a.txt", "API_KEY=1"), "proceed"],
+]);
+
+guard("bash-timeout", "BeforeTool", [
+  [shell("ls"), "proceed", undefined, {command: "ls", timeout: 30000}],
+  [write("a", "b"), "proceed"],
+]);
+
+guard("fail-closed", "BeforeTool", [
+  [shell("ls"), "proceed"],
+  [shell("sudo ls"), "block", /^not as root$/],
+  [{tool_name: "run_shell_command", tool_input: {}}, "block", /TypeError: there is no command/],
+]);
+
+const answers = [true, false];
+guard("permission-escalation", "PermissionRequest", [
+  [{tool_name: "read_file", tool_input: {}}, "proceed"],
+  [shell("ls"), "proceed"],
+  [write("a", "b"), "block", /^User denied permission$/],
+], {hostServices: {"ui.confirm": () => answers.shift()}});
+
+const run = [];
+example("auto-format", async ({agent, registered}) => {
+  await registered();
+  for (const input of [written("a.rs", true), written("a.txt", false), written("it's; rm.rs", false)]) {
+    assert.equal((await agent.fire("AfterTool", input)).decision, "proceed");
+  }
+  assert.deepEqual(run, [["Bash", {command: String.raw`rustfmt 'it'\''s; rm.rs'`, timeout: 10000}]]);
+}, {hostServices: {"tool.execute": ({tool, args}) => void run.push([tool, args])}});
+
+const generated = (usage) => ({
+  llm_request: {model: "large", messages: [{role: "user", content: "b"}]},
+  llm_response: {text: "a", candidates: [{content: {role: "model", parts: ["a"]}}]},
+  usage,
 });
 
-example("env-guard", async ({connection}) => {
-  const [key, none] = await answers(connection, write({args: {content: "API_KEY=1"}}), write({args: {content: "A=1"}}));
-  assert.deepEqual([key.reason, none.action], ["Cannot write API keys to .env files", "continue"]);
-});
-
-example("bash-timeout", async ({connection}) => {
-  const [ls] = await answers(connection, toolCall("ls"));
-  assert.deepEqual(ls, {action: "continue", modified: {args: {command: "ls", timeout: 30000}}});
-});
-
-example("auto-format", async ({connection}) => {
-  const event = (success, file_path) => write({args: {file_path}, result: {success, output: ""}}, "PostToolUse");
-  const commands = [];
-  const served = (async () => {
-    const {hostCallId, method, params} = await connection.next("hook-host-call");
-    commands.push([method, params]);
-    connection.send({type: "hook-host-result", hostCallId, result: {}});
-  })();
-  const said = await answers(connection, event(false, "a.rs"), event(true, "a.txt"), event(true, "it's; rm.rs"));
-  await served;
-  assert.deepEqual(said, Array(3).fill({action: "continue"}));
-  const command = String.raw`rustfmt 'it'\''s; rm.rs'`;
-  assert.deepEqual(commands, [["tool.execute", {sessionId: "s-1", tool: "Bash", args: {command, timeout: 10000}}]]);
-});
-
-const bodies = [];
-const metrics = createServer((request, response) => {
-  request.on("data", (chunk) => bodies.push(JSON.parse(chunk))).on("end", () => response.end());
-});
-await once(metrics.listen(0, "127.0.0.1"), "listening");
-after(() => metrics.close());
-const generated = (usage) => base("GenerateEnd", {model: "large", response: {text: "a", usage}});
-
-example("generation-metrics", async ({connection}) => {
-  const [said] = await answers(connection, generated({total_tokens: 7}));
-  assert.deepEqual(said, {action: "continue"});
-  assert.deepEqual(bodies, [{session: "s-1", usage: {total_tokens: 7}}]);
-}, {METRICS_URL: `http://127.0.0.1:${metrics.address().port}/`});
-
-example("cost-tracking", async ({connection, said, program}) => {
-  await answers(connection, generated(undefined), generated({total_tokens: 600_000}), generated({total_tokens: 100_000}));
-  while (!said.stderr.includes("\n")) await once(program.stderr, "data");
+example("cost-tracking", async ({agent, registered, said, says}) => {
+  await registered();
+  for (const usage of [undefined, {total_tokens: 600_000}, {total_tokens: 100_000}]) {
+    assert.equal((await agent.fire("AfterModel", generated(usage))).decision, "proceed");
+  }
+  await says("stderr", /\n/);
   assert.equal(said.stderr, "Session cost exceeded $10: $10.50 (700000 tokens)\n");
 });
 
-example("fail-closed", async ({connection}) => {
-  const [none, sudo] = await answers(connection, toolCall(undefined), toolCall("sudo ls"));
-  assert.equal(none.error, "TypeError: there is no command");
-  assert.deepEqual(sudo, {action: "block", reason: "not as root"});
+const metrics = createServer((request, response) => {
+  let body = "";
+  request.on("data", (chunk) => (body += chunk)).on("end", () => {
+    response.end();
+    metrics.emit("posted", JSON.parse(body));
+  });
 });
+await once(metrics.listen(0, "127.0.0.1"), "listening");
+after(() => metrics.close());
 
-example("permission-escalation", async ({connection}) => {
-  const confirm = async (result) => {
-    const {hostCallId} = await connection.next("hook-host-call");
-    connection.send({type: "hook-host-result", hostCallId, result});
-  };
-  const asked = (tool) => base("PermissionRequest", {tool, args: {}});
-  const served = confirm(true).then(() => confirm(false));
-  const said = await answers(connection, asked("Read"), asked("Bash"), asked("Edit"));
-  await served;
-  assert.deepEqual(said, [{action: "continue"}, {action: "continue"}, {action: "block", reason: "User denied permission"}]);
-});
+example("generation-metrics", async ({agent, registered}) => {
+  await registered();
+  const posted = once(metrics, "posted");
+  const fired = await agent.fire("AfterModel", {...generated({total_tokens: 7}), session_id: "s-1"});
+  assert.equal(fired.decision, "proceed");
+  assert.deepEqual(await posted, [{session: "s-1", usage: {total_tokens: 7}}]);
+}, {environment: {METRICS_URL: `http://127.0.0.1:${metrics.address().port}/`}});
 
-example("audit-log", async ({connection, said, program}) => {
-  assert.equal((await connection.next("hook-audit")).level, "verbose");
-  connection.send({type: "hook-audit", at: "2026", kind: "blocked", eventName: "BeforeTool", hook: "guard", reason: "no"});
-  while (!said.stdout.includes("\n")) await once(program.stdout, "data");
-  assert.equal(said.stdout, "blocked BeforeTool guard no\n");
-});
-
-example("list-and-unregister", async ({said, ended}) => {
-  assert.deepEqual(await ended, [0, null]);
-  assert.equal(said.stdout, "h-1 PreToolUse mine\nother BeforeTool another client's\ntaken back: true\nstill there: 0\n");
-});
-
-example("temporary-hook", async ({connection, server, said, ended}) => {
-  for (let count = 0; count < 2; count++) {
-    const {correlationId} = await connection.next("hook-execution-request");
-    const isBlocked = [...server.clients.values()].some(({hooks}) => hooks.size > 0);
-    const processed = {decision: isBlocked ? "block" : "proceed"};
-    connection.send({type: "hook-execution-response", correlationId, success: true, processed});
+const refuse = {type: "command", name: "guard", command: "echo no >&2; exit 2"};
+example("audit-log", async ({agent, says}) => {
+  // Until it listens.
+  for (let listens = false; !listens;) {
+    await agent.fire("BeforeTool", shell("ls"));
+    listens = await Promise.race([says("stdout", /^blocked BeforeTool guard no$/m).then(() => true), new Promise((go) => setImmediate(go))]);
   }
-  assert.deepEqual(await ended, [0, null]);
-  assert.equal(said.stdout, "inside: block\noutside: proceed\n");
+}, {hooks: {BeforeTool: [{hooks: [refuse]}]}});
+
+const ends = (name, stdout, options) => example(name, async ({said, ended}) => {
+  assert.deepEqual([await ended, said], [[0, null], {stdout, stderr: ""}]);
+}, options);
+
+ends("list-and-unregister", "h-1 PreToolUse mine\ntaken back: true\nstill there: 0\n");
+ends("temporary-hook", "inside: block\noutside: proceed\n");
+
+const changed = JSON.stringify({hookSpecificOutput: {llm_response: {candidates: [{content: {parts: ["*", "**"]}}]}}});
+ends("model-call", "{ role: 'assistant', content: '***' }\n", {
+  hooks: {AfterModel: [{hooks: [{type: "command", command: `echo '${changed}'`}]}]},
 });
 
-example("model-call", async ({connection, said, ended}) => {
-  const {correlationId, eventName, input} = await connection.next("hook-execution-request");
-  assert.deepEqual([eventName, input.sdk], ["AfterModel", "openai-chat"]);
-  const modified = {llm_response: {candidates: [{content: {parts: ["*", "**"]}}]}};
-  connection.send({type: "hook-execution-response", correlationId, success: true, processed: {decision: "proceed", modified}});
-  assert.deepEqual(await ended, [0, null]);
-  assert.equal(said.stdout, "{ role: 'assistant', content: '***' }\n");
+played.add("worker-guard");
+engine("worker-guard.mjs", {
+  BeforeTool: [{matcher: "run_shell_command", hooks: [{type: "worker", command: "node worker-guard.mjs", name: "guard", failBehavior: "block"}]}],
+}, (project) => {
+  project.example("worker-guard.mjs");
+  const fire = (command) => project.run("fire", "BeforeTool", "--settings", "settings.json", "--json", "--input", JSON.stringify(shell(command)));
+  const refused = fire("sudo ls");
+  const {processed, hooks} = JSON.parse(refused.stdout);
+  assert.deepEqual([processed.decision, processed.reason, hooks[0].type], ["block", "not as root", "worker"], refused.stdout + refused.stderr);
+  assert.equal(JSON.parse(fire("ls").stdout).processed.decision, "proceed");
 });
 
-test("every example is played: the worker with the real engine, the agent by the tests of the whole repository", () => {
-  played.add("worker-guard").add("agent");
+test("every example is played, the agent by the tests of the whole repository", () => {
   const files = readdirSync(EXAMPLES).filter((name) => name.endsWith(".mjs"));
-  assert.deepEqual(files.sort(), [...played].map((name) => `${name}.mjs`).sort());
+  assert.deepEqual(files.sort(), [...played, "agent"].map((name) => `${name}.mjs`).sort());
 });

@@ -56,7 +56,7 @@ test("handlers are registered, called and taken away over gRPC", () => withGrpc(
   const changed = await call("1", "ls");
   assert.deepEqual([changed.call_id, changed.hook_id, changed.action], ["1", id, "CONTINUE"]);
   assert.deepEqual(JSON.parse(changed.modified), {args: {command: "ls -l"}});
-  assert.deepEqual(await call("2", "throw"), {call_id: "2", hook_id: id, error: "Error: broken"});
+  assert.deepEqual(await call("2", "throw"), {call_id: "2", hook_id: id, error: "Error: broken (grpc.test.mjs:32)"});
   assert.equal((await call("3", "retry")).retry_delay_ms, 5);
   const asked = await call("4", "ask");
   const hostCall = JSON.parse(asked.host_call);

@@ -49,7 +49,7 @@ test("a worker declares its hooks, answers calls, and ends with exit code 0", as
   guard.call("1", {tool_input: {command: "rm -rf x"}});
   assert.deepEqual(await guard.next(), {type: "hook-answer", callId: "1", output: {decision: "deny", reason: "no"}});
   guard.call("2", {tool_input: {command: "throw"}});
-  assert.deepEqual(await guard.next(), {type: "hook-answer", callId: "2", error: "Error: broken"});
+  assert.deepEqual(await guard.next(), {type: "hook-answer", callId: "2", error: "Error: broken ([eval1]:6)"});
   guard.send("no JSON");
   guard.send('{"type":"hook-call","callId":"3","input":NaN}');
   assert.match((await guard.next()).error, /no message/);

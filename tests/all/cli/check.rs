@@ -121,7 +121,7 @@ fn every_problem_is_shown_in_its_line_with_what_to_do() {
     8 |         {
       |         ^
       |
-      = help: add `"command": "..."` with what is to run
+      = help: add `"command": "..."` with what is to run, or `"path": "..."` with the module's file
 
     warning[matcher-never-matches]: the matcher `start|resume` never matches: it is compared exactly with `source`, which is one of startup, resume, clear, compress
       --> .hooks/settings.json:13:35
@@ -709,6 +709,12 @@ fn each_rule_finds_its_problem_and_marks_it() {
     }
     for (config, rule, marked) in [
         (r#""auditLevel":"loud""#, Rule::InvalidAuditLevel, r#""loud""#),
+        (r#""upstream":["x"]"#, Rule::InvalidUpstream, r#"["x"]"#),
+        (
+            r#""upstream":{"nats":"tls://b","events":["BeforeTol"]}"#,
+            Rule::InvalidUpstream,
+            r#""BeforeTol""#,
+        ),
         (r#""redact":["x"]"#, Rule::InvalidRedaction, r#"["x"]"#),
         (r#""redact":{"patterns":["x","("]}"#, Rule::InvalidRedaction, r#""(""#),
         (r#""redact":{"patterns":["x*"]}"#, Rule::InvalidRedaction, r#""x*""#),
@@ -754,6 +760,24 @@ fn each_rule_finds_its_problem_and_marks_it() {
             _ => r#"{"type":"prompt"}"#,
         };
         assert_eq!(marked, expected, "{problem:?}");
+        seen.insert(problem.rule);
+    }
+    // Of what is found beside settings.
+    let project = Project::new();
+    project.write(".hooks/pre/README", "");
+    let module = r#"{"type":"module","path":"m.mjs"}"#;
+    let text = format!(r#"{{"hooks":{{"*":[{{"hooks":[{module},{module}]}}]}}}}"#);
+    let path = project.write(".hooks/settings.json", &text);
+    project.write("m.mjs", "");
+    let source = SettingsSource::optional(HookSource::Project, path);
+    for problem in &check(&[source], &Surroundings::default())[0].file.diagnostics {
+        match problem.rule {
+            Rule::UnusedFile => assert!(problem.place.to_string().ends_with("pre/README")),
+            _ => {
+                let marked = &text[problem.place.column - 1..problem.place.end_column - 1];
+                assert_eq!((problem.rule, marked), (Rule::RepeatedModule, module));
+            }
+        }
         seen.insert(problem.rule);
     }
     assert_eq!(seen, Rule::ALL.iter().copied().collect(), "each rule has its problem here");

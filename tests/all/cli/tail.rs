@@ -210,9 +210,9 @@ fn serve_asks_for_one_way_at_least() {
     ----- stdout -----
     ----- stderr -----
     error: the following required arguments were not provided:
-      <--stdio|--socket [<PATH>]|--grpc <PLACE>>
+      <--stdio|--socket [<PATH>]|--grpc <PLACE>|--nats <URL>>
 
-    Usage: hook serve <--stdio|--socket [<PATH>]|--grpc <PLACE>>
+    Usage: hook serve <--stdio|--socket [<PATH>]|--grpc <PLACE>|--nats <URL>>
 
     For more information, try '--help'.
     ");

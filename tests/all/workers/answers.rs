@@ -120,6 +120,38 @@ for call in calls():
         }
     }
     assert_eq!(started(&project).len(), 1);
+    // Five before each of three answers, a second one behind each; the late one comes twice.
+    let begun = std::time::Instant::now();
+    let status = loop {
+        let status = super::status(&system);
+        if status.dropped.unknown + status.dropped.late >= 18 {
+            break status;
+        }
+        assert!(begun.elapsed() < super::PROMPT, "{status}");
+        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    };
+    assert_eq!((status.dropped.unknown, status.dropped.late), (13, 5), "{status}");
+    assert!(status.to_string().contains("dropped answers: 5 too late"), "{status}");
+    end(&project, system).await;
+}
+
+#[tokio::test]
+async fn what_it_writes_on_standard_error_is_its_call_s() {
+    let project = project(
+        "
+ready()
+for call in calls():
+    print('about', tool(call), file=sys.stderr, flush=True)
+    answer(call)
+",
+        json!({}),
+    );
+    let system = project.system();
+    for tool in ["a", "b"] {
+        let response = fire(&system, tool).await;
+        let said = String::from_utf8_lossy(&response.hooks[0].process.stderr.bytes).into_owned();
+        assert_eq!(said, format!("about {tool}\n"));
+    }
     end(&project, system).await;
 }
 

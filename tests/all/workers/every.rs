@@ -101,6 +101,12 @@ async fn what_it_says_wrong_blocks_where_it_is_a_guard() {
         assert_eq!(names(&response), [if blocks { "w" } else { "b" }]);
         let warnings = response.processed.warnings.join("\n");
         assert!(warnings.contains("did you mean `PreToolUse`"), "{warnings}");
+        assert_eq!(
+            why(&response).contains("did you mean `PreToolUse`"),
+            blocks,
+            "{}",
+            why(&response)
+        );
         end(&project, system).await;
     }
 }
@@ -139,7 +145,10 @@ fn only_workers_may_stand_there() {
     let settings = json!({"hooks": {"*": [{"hooks": [{"type": "command", "command": "true"}]}]}});
     project.write("settings.json", &settings.to_string());
     let checked = Hook::new(&project, &["check", "settings.json"]).run();
-    assert!(checked.stdout.contains("only a worker can stand under `*`"), "{checked:?}");
+    assert!(
+        checked.stdout.contains("only a worker or a module can stand under `*`"),
+        "{checked:?}"
+    );
 }
 
 #[test]
@@ -222,4 +231,64 @@ async fn a_worker_that_says_nothing_of_its_hooks_has_not_said_which_they_are() {
     let system = project.system();
     assert!(is_blocked(&fire(&system, "t").await));
     end(&project, system).await;
+}
+
+#[tokio::test]
+async fn what_it_declares_goes_off_and_on_with_it() {
+    let hooks = "[{'hookId': 'g', 'eventName': 'BeforeTool'}]";
+    let project =
+        declaring(hooks, "answer(call, action='block')", json!({"failBehavior": "block"}));
+    let system = project.system();
+    assert!(is_blocked(&fire(&system, "t").await));
+    system.set_hook_enabled("w", false).unwrap();
+    let response = fire(&system, "t").await;
+    assert!(!is_blocked(&response) && response.hooks.is_empty());
+    let listed = system.hooks().unwrap();
+    for hook in &listed {
+        let by: Vec<String> = hook.disabled_by.iter().map(ToString::to_string).collect();
+        assert_eq!((hook.enabled, by), (false, vec!["the host, at run time".to_owned()]));
+    }
+    assert_eq!(listed.len(), 2);
+    system.set_hook_enabled("w", true).unwrap();
+    assert!(is_blocked(&fire(&system, "t").await));
+    end(&project, system).await;
+}
+
+/// One that settings switch off, and the host on: it is asked which hooks it has then.
+#[tokio::test]
+async fn one_that_the_host_switches_on_says_its_hooks_then() {
+    let project = Project::new();
+    let body = "say(type='hook-worker', protocol=1, hooks=[{'hookId': 'g', 'eventName': 'BeforeTool'}])\n\
+                for call in calls(): answer(call, action='block')\n";
+    let entry = with(worker(&project, body), &json!({"failBehavior": "block"}));
+    let settings =
+        json!({"hooks": {"*": [{"hooks": [entry]}]}, "hooksConfig": {"disabled": ["w"]}});
+    project.write("settings.json", &settings.to_string());
+    let system = project.system();
+    let response = fire(&system, "t").await;
+    assert!(!is_blocked(&response), "{:?}", response.processed);
+    assert!(response.processed.warnings.is_empty());
+    assert!(!project.path().join("started").exists());
+    system.set_hook_enabled("w", true).unwrap();
+    assert_eq!(names(&fire(&system, "t").await), ["g"]);
+    end(&project, system).await;
+}
+
+#[test]
+fn what_stands_for_its_hooks_is_no_hook_in_an_explanation() {
+    let project = Project::new();
+    let entry = with(worker(&project, "sys.exit(3)"), &json!({"failBehavior": "block"}));
+    project.write("settings.json", &json!({"hooks": {"*": [{"hooks": [entry]}]}}).to_string());
+    let explain = |event: &str| {
+        Hook::new(&project, &["explain", event, "--settings", "settings.json"]).run().stdout
+    };
+    let blockable = explain("BeforeTool");
+    assert!(
+        blockable.contains("w blocks this event until it has said which hooks it has"),
+        "{blockable}"
+    );
+    assert!(!blockable.contains("of 1"), "{blockable}");
+    let other = explain("SessionEnd");
+    assert!(other.contains("1 worker says itself to which events its hooks listen: w"), "{other}");
+    assert!(!other.contains("no hook listens"), "{other}");
 }

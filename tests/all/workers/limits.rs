@@ -1,9 +1,14 @@
 //! What a conversation bounds: calls in flight, bytes that wait, lines.
 
+use std::future::pending;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use futures::future::join_all;
+use futures::FutureExt;
+use futures::future::{BoxFuture, join_all};
 use hook_bus::HookExecutionRequest;
+use hook_core::RawJson;
+use hook_core::run::{HostCall, HostCallError, HostServices};
 use hook_tests::fields;
 use serde_json::json;
 
@@ -121,5 +126,94 @@ async fn one_that_never_reads_fails_its_calls_in_time() {
         assert!(is_blocked(response), "{}", why(response));
         assert!(!why(response).is_empty());
     }
+    end(&project, system).await;
+}
+
+/// A hook that holds up its place until its timeout is why others are not called: that is said.
+#[tokio::test]
+async fn a_call_that_gets_no_place_says_so_when_its_request_ends() {
+    let project = project(
+        "ready()\nfor call in calls(): note('called', 'x')\n",
+        json!({"timeout": 60_000, "failBehavior": "block"}),
+    );
+    let system = project.system();
+    let hanging = join_all((0..64).map(|_| system.bus().request(request("hang"))));
+    let one_more = async {
+        while project.read("called").lines().count() < 64 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        let late = request("late").with_deadline(Duration::from_millis(100));
+        system.bus().request(late).await
+    };
+    let response = tokio::select! {
+        _ = hanging => panic!("nobody answers them"),
+        response = tokio::time::timeout(PROMPT, one_more) => response.unwrap(),
+    };
+    assert!(is_blocked(&response));
+    let said = &response.processed.warnings;
+    let part = "it was not called: as many calls of its conversation as there may be (64)";
+    assert!(said.iter().any(|it| it.contains(part)), "{said:?}");
+    let message = hook_tests::json(&response.to_json());
+    assert_eq!(message["error"]["details"]["unfinished"], json!(["w"]), "{message}");
+    end(&project, system).await;
+}
+
+/// Notes by which token requests come from inside of a hook, and keeps that hook waiting.
+#[derive(Debug, Default)]
+struct Tokens(Mutex<Option<String>>);
+
+impl HostServices for Tokens {
+    fn call(&self, call: HostCall) -> BoxFuture<'static, Result<RawJson, HostCallError>> {
+        *self.0.lock().unwrap() = Some(call.run_token);
+        pending().boxed()
+    }
+}
+
+/// Calls that come of a hook's own requests have places of their own: 64 for each depth, and no more.
+#[tokio::test]
+async fn calls_from_inside_of_a_hook_are_bounded_and_do_not_wait_for_those_outside() {
+    let project = project(
+        "
+ready()
+for call in calls():
+    note('called-' + tool(call), 'x')
+    if tool(call) == 'outer':
+        say(type='hook-host-call', hostCallId=1, callId=call['callId'], method='tool.execute')
+",
+        json!({"timeout": 60_000}),
+    );
+    let tokens = Arc::new(Tokens::default());
+    let services = Arc::clone(&tokens) as Arc<dyn HostServices>;
+    let system = project.builder().host_services(services).build().unwrap();
+    let outer = join_all((0..64).map(|_| system.bus().request(request("outer"))));
+    let called = |tool: &'static str| project.read(&format!("called-{tool}")).lines().count();
+    let inner = async {
+        let token = loop {
+            let token = tokens.0.lock().unwrap().clone();
+            if let Some(token) = token.filter(|_| called("outer") == 64) {
+                break token;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        };
+        let ask = || system.bus().request(request("inner").with_run_token(token.clone()));
+        let hanging = join_all((0..64).map(|_| ask()));
+        let one_more = async {
+            while called("inner") < 64 {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+            let late = request("late").with_run_token(token.clone());
+            system.bus().request(late.with_deadline(Duration::from_millis(200))).await
+        };
+        tokio::select! {
+            _ = hanging => panic!("nobody answers them"),
+            response = one_more => response,
+        }
+    };
+    let response = tokio::select! {
+        _ = outer => panic!("nobody answers them"),
+        response = tokio::time::timeout(PROMPT, inner) => response.unwrap(),
+    };
+    assert!(response.processed.warnings.iter().any(|it| it.contains("it was not called")));
+    assert_eq!(called("late"), 0);
     end(&project, system).await;
 }

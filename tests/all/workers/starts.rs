@@ -54,7 +54,7 @@ async fn one_that_dies_fails_its_calls_and_is_started_again_later_each_time() {
         });
         project.appears("called").await;
         let response = fire(&system, "die").await;
-        let said = "it exited with code 3; its standard error ends with: the last words";
+        let said = "it exited with code 3; its standard error ends with:\nthe last words";
         assert!(why(&response).contains(said), "{}", why(&response));
         // What it was asked before fails with it, long before its own timeout.
         let hanging = tokio::time::timeout(super::PROMPT, hanging).await.unwrap().unwrap();
@@ -91,6 +91,8 @@ async fn waiting_for_the_start_counts_as_the_hook_s_time() {
     let begun = Instant::now();
     let response = fire(&system, "t").await;
     assert_eq!(why(&response), "Hook timed out after 300ms");
+    let warnings = response.processed.warnings.join("\n");
+    assert!(warnings.contains("had not yet said that it is ready"), "{warnings}");
     assert!(is_blocked(&response) && begun.elapsed() < Duration::from_secs(9));
     end(&project, system).await;
 }

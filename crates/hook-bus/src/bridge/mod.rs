@@ -10,7 +10,7 @@ pub(crate) mod state;
 use std::path::Path;
 use std::time::Instant;
 
-use hook_core::event::output::PolicyDecision;
+use hook_core::event::output::{BeforeAgentOutput, PolicyDecision};
 use hook_core::language::Language;
 use hook_core::redact::Redaction;
 use hook_core::text::shortened;
@@ -281,7 +281,13 @@ impl Bridge {
         verdict.allowed = response.hooks.iter().any(|hook| hook.grants);
         let message = processed.system_message.as_deref();
         verdict.system_message = message.or(Some(&*observed).filter(|it| !it.is_empty()));
-        verdict.additional_context = processed.additional_context.as_deref();
+        // No agent has a word for a message that is put before a prompt; the model is told what is in it.
+        let message = BeforeAgentOutput::new(&processed.aggregated).message_text();
+        let context = match (&processed.additional_context, message) {
+            (Some(context), Some(message)) => Some(format!("{context}\n{message}")),
+            (context, message) => context.clone().or(message),
+        };
+        verdict.additional_context = context.as_deref();
         verdict.tool_input = tool_input.as_ref();
         verdict.answer = merged.as_ref();
         // No event proceeds that a missing guard might have blocked.

@@ -93,6 +93,16 @@ impl MessageBus {
         Self { core: Arc::new(BusCore::new(limits)) }
     }
 
+    /// What it may hold.
+    pub fn limits(&self) -> BusLimits {
+        self.core.limits
+    }
+
+    /// Hands subscribers a message that happened on another bus.
+    pub fn relay<M: Message>(&self, message: Arc<M>) {
+        self.core.publish_message(&message);
+    }
+
     /// Subscribes to one type of message from now on.
     ///
     /// Messages are shared. What is not read in time is dropped, oldest first, and its number

@@ -9,7 +9,7 @@ use std::thread;
 
 use hook_core::event::DeclareError;
 use hook_core::redact::Redaction;
-use hook_core::run::RunnerError;
+use hook_core::run::{RunnerError, Upstreams};
 use hook_core::settings::{
     Agents, AuditLevel, Diagnostic, RegistrationLimits, SettingsFile, Severity, audit_level,
     discover, read_again, redaction, registration_limits, starts_server,
@@ -101,6 +101,8 @@ pub(crate) struct EngineOptions {
     pub(crate) agents: Agents,
     pub(crate) handlers: Vec<HandlerHook>,
     pub(crate) host: RunnerHost,
+    /// Who knows how to ask fleets of engines.
+    pub(crate) upstreams: Option<Arc<dyn Upstreams>>,
     pub(crate) trust: TrustPolicy,
     /// Whether errors in settings keep the system from starting.
     pub(crate) strict: bool,
@@ -192,7 +194,8 @@ impl Engine {
     fn build_here(options: &EngineOptions, before: Option<&Self>) -> BuiltEngine {
         let runner = match before {
             Some(before) => Ok(before.pipeline.runner().clone()),
-            None => Runner::new(options.host.clone()).map(Arc::new),
+            None => Runner::new(options.host.clone())
+                .map(|runner| Arc::new(runner.with_upstreams(options.upstreams.clone()))),
         };
         let (runner, unfit) = match runner {
             Ok(runner) => (runner, None),

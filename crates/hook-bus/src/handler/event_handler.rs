@@ -43,9 +43,9 @@ pub struct HookEventHandler {
     /// Cancelled when a shutdown's deadline has passed.
     ended: CancellationToken,
     in_flight: InFlight,
-    /// Also after a reload.
     /// What the host does for hooks of requests that bring nobody else.
     services: Option<Arc<dyn HostServices>>,
+    /// Also after a reload.
     sessions: Arc<Sessions>,
 }
 
@@ -399,7 +399,7 @@ fn unserved(
     }
 }
 
-fn shutting_down() -> StageFailure {
+pub(super) fn shutting_down() -> StageFailure {
     let message = "the hook system is shutting down";
     StageFailure::new(FailureCode::ShuttingDown, message)
 }
@@ -430,7 +430,7 @@ fn read_too_early(event: HookEventName) -> StageFailure {
     StageFailure::new(FailureCode::PlanningFailed, message)
 }
 
-fn no_runtime() -> StageFailure {
+pub(super) fn no_runtime() -> StageFailure {
     let message = "hooks that are not inline need a tokio runtime, and there is none; call from a \
                    task, or enter the runtime first";
     StageFailure::new(FailureCode::NoRuntime, message)

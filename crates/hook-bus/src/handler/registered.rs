@@ -8,6 +8,7 @@ use hook_core::{HandlerHook, HookEventName, HookRegistry, Runner};
 
 use crate::handler::registrations::Registrations;
 use crate::message::{ChangedWith, RegistrationChange};
+use crate::token::is_same_token;
 
 /// How many guards of clients that are gone are remembered by their names.
 const MAX_LOST: usize = 256;
@@ -146,8 +147,8 @@ struct State {
     hooks: BTreeMap<u64, RegisteredHook>,
     /// Their ids.
     ids: HashSet<Arc<str>>,
-    /// Guards of clients that are gone, by what those called them.
-    lost: BTreeSet<(HookEventName, Box<str>)>,
+    /// Guards of clients that are gone, by what those called them, and the tokens of these clients.
+    lost: BTreeMap<(HookEventName, Box<str>), BTreeSet<Box<str>>>,
 }
 
 impl RegisteredHooks {
@@ -166,7 +167,7 @@ impl RegisteredHooks {
         let mut state = self.lock();
         state.target = target;
         if let Some(target) = &state.target {
-            target.registry.set_lost_registrations(state.lost.iter());
+            target.registry.set_lost_registrations(state.lost.keys());
             for (number, registered) in &state.hooks {
                 target.registry.register(*number, &registered.hook, &target.runner);
             }
@@ -237,24 +238,37 @@ impl RegisteredHooks {
         Ok(Registration { id, number, hooks: Arc::downgrade(self) })
     }
 
-    /// Notes that a guard is gone with the client that had it.
-    pub(crate) fn lost_guard(&self, event: HookEventName, id: &str) {
+    /// Notes that a guard is gone with the client of that token, which had it.
+    pub(crate) fn lost_guard(&self, event: HookEventName, id: &str, token: &str) {
         let mut state = self.lock();
-        // Of more than that those of an event are one.
-        let id = if state.lost.len() < MAX_LOST { id } else { MORE };
-        state.lost.insert((event, id.into()));
+        // Of more than that those of an event are one, which nobody brings back.
+        let (id, token) = if state.lost.len() < MAX_LOST { (id, token) } else { (MORE, MORE) };
+        let tokens = state.lost.entry((event, id.into())).or_default();
+        let token = if tokens.len() < MAX_LOST { token } else { MORE };
+        tokens.insert(token.into());
         if let Some(target) = &state.target {
-            target.registry.set_lost_registrations(state.lost.iter());
+            target.registry.set_lost_registrations(state.lost.keys());
         }
     }
 
-    /// Notes that a guard is there again.
-    pub(crate) fn found_guard(&self, event: HookEventName, id: &str) {
+    /// Whether a client that is gone had this token, and guards that are missed.
+    pub(crate) fn has_lost_guards(&self, token: &str) -> bool {
+        let state = self.lock();
+        let mut tokens = state.lost.values().flatten();
+        token != MORE && tokens.any(|known| is_same_token(known, token))
+    }
+
+    /// Notes that a guard is there again: the client that had this token has brought it back.
+    pub(crate) fn found_guard(&self, event: HookEventName, id: &str, token: &str) {
         let mut state = self.lock();
-        if state.lost.remove(&(event, id.into()))
-            && let Some(target) = &state.target
-        {
-            target.registry.set_lost_registrations(state.lost.iter());
+        let key = (event, id.into());
+        let Some(tokens) = state.lost.get_mut(&key) else { return };
+        if token == MORE || !tokens.remove(token) || !tokens.is_empty() {
+            return;
+        }
+        state.lost.remove(&key);
+        if let Some(target) = &state.target {
+            target.registry.set_lost_registrations(state.lost.keys());
         }
     }
 

@@ -15,7 +15,7 @@ pub(crate) fn unfinished(
     let is_finished = |hook: &HookIdentity| {
         results.iter().any(|result| {
             result.hook.is_same_hook(hook)
-                && !matches!(result.failure, Some(HookFailure::Cancelled))
+                && !result.failure.as_ref().is_some_and(HookFailure::is_cut_off)
         })
     };
     // What nothing waits for is no part of the request.

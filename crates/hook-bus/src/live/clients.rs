@@ -10,10 +10,10 @@ use hook_core::run::{CallSession, CallTarget, Carrier, FromHook, ToHook};
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use uuid::Uuid;
 
 use super::register::{HookRegister, NotRegistered};
 use crate::handler::{EngineSlot, Registrant, Registration};
+use crate::token::{is_same_token, token};
 
 /// How long the hooks of a client whose connection was lost are kept for it.
 pub const RECONNECT_GRACE: Duration = Duration::from_secs(30);
@@ -61,6 +61,8 @@ pub struct LiveConnection {
     client: Arc<LiveClient>,
     number: u64,
     link: Link,
+    /// The token of a client that is gone and had guards, if this is that client.
+    former: Option<Box<str>>,
 }
 
 /// Whether messages to a client's hooks have a way.
@@ -84,6 +86,7 @@ pub struct ListedHook {
 
 /// Nobody is known by a token: it is none of this server's, or its time is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 #[error(
     "no client with hooks is known by this token: it is none of this server's, or came more than {} \
      seconds after its connection was lost; register the hooks again",
@@ -120,7 +123,13 @@ impl LiveClients {
             session,
             state: Mutex::new(ClientState { hooks: BTreeMap::new(), connection: 1 }),
         });
-        LiveConnection { clients: Arc::clone(self), client, number: 1, link: Link::Unused }
+        LiveConnection {
+            clients: Arc::clone(self),
+            client,
+            number: 1,
+            link: Link::Unused,
+            former: None,
+        }
     }
 
     /// Waits for no client to come back any more.
@@ -149,7 +158,7 @@ impl LiveClients {
         });
         for (id, hook) in hooks {
             if let Some(event) = hook.guards {
-                self.engine.registered().lost_guard(event, &id);
+                self.engine.registered().lost_guard(event, &id, &client.token);
             }
         }
     }
@@ -171,14 +180,20 @@ impl LiveConnection {
     /// calls that wait for their answers come again. Gives the ids of its hooks.
     ///
     /// # Errors
-    /// When nobody has it, or this connection has hooks of its own by now, which nobody would have then.
+    /// When nobody has it, or this connection has hooks of its own by now, which nobody would have then. Of
+    /// a client that came too late, guards that it registers again are missed no more.
     pub fn resume(&mut self, token: &str) -> Result<Vec<String>, UnknownToken> {
         if !self.client.lock().hooks.is_empty() {
             return Err(UnknownToken);
         }
         let found =
             self.clients.known().values().find(|it| is_same_token(&it.token, token)).cloned();
-        let client = found.ok_or(UnknownToken)?;
+        let Some(client) = found else {
+            if self.clients.engine.registered().has_lost_guards(token) {
+                self.former = Some(token.into());
+            }
+            return Err(UnknownToken);
+        };
         let hook_ids = {
             let mut state = client.lock();
             // It was forgotten just now.
@@ -217,8 +232,8 @@ impl LiveConnection {
             self.link = Link::Up(self.client.session.attach());
         }
         let registration = engine.register(hook, None, Registrant::Client)?;
-        if let Some(event) = guards {
-            engine.registered().found_guard(event, &register.hook_id);
+        if let (Some(event), Some(former)) = (guards, &self.former) {
+            engine.registered().found_guard(event, &register.hook_id, former);
         }
         let id = register.hook_id.clone();
         state.hooks.insert(id, OwnHook { register, guards, _registration: registration });
@@ -361,15 +376,4 @@ impl Drop for LiveConnection {
             clients.forget(&client, number);
         });
     }
-}
-
-/// 64 hexadecimal digits, 244 bits of which are random: nobody guesses them.
-fn token() -> String {
-    format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple())
-}
-
-/// Whether two tokens are the same, in a time that does not depend on how much of them is.
-pub fn is_same_token(ours: &str, theirs: &str) -> bool {
-    let pairs = ours.bytes().zip(theirs.bytes());
-    ours.len() == theirs.len() && pairs.fold(0, |seen, (one, other)| seen | (one ^ other)) == 0
 }

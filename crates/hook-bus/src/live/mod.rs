@@ -5,18 +5,20 @@
 //! | `register` | what a client says of a hook, made a hook of the engine |
 //! | `clients` | the clients that have hooks, connected or expected back |
 //! | `services` | what a client does for the hooks of its own requests |
+//! | `modules` | what modules of JavaScript have beside hooks |
 //! | `workers` | hooks that workers say they have |
 //!
 //! Over which kind of connection a client comes is no matter here: [`wire`](crate::wire) carries JSON
 //! lines, other crates other things.
 
 mod clients;
+pub(crate) mod modules;
 mod register;
 mod services;
 pub(crate) mod workers;
 
-pub use clients::{
-    ListedHook, LiveClients, LiveConnection, RECONNECT_GRACE, UnknownToken, is_same_token,
-};
+pub use crate::token::is_same_token;
+pub use clients::{ListedHook, LiveClients, LiveConnection, RECONNECT_GRACE, UnknownToken};
+pub use modules::{LoadedModule, StyledText};
 pub use register::{HookRegister, NotRegistered};
 pub use services::{AskedOfClient, ClientServices};

@@ -56,6 +56,10 @@ impl fmt::Debug for ClientServices {
 }
 
 impl HostServices for ClientServices {
+    fn offers(&self, method: &str) -> bool {
+        self.offered.contains(method)
+    }
+
     fn call(&self, call: HostCall) -> BoxFuture<'static, Result<RawJson, HostCallError>> {
         if !self.offered.contains(&call.method) {
             let error = HostCallError::unsupported(&call.method);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hook_core::plan::OnEvery;
-use hook_core::run::{CallTarget, WorkerHook};
+use hook_core::run::{CallTarget, Declared, WorkerHook};
 use hook_core::text::{OneLine, shortened};
 use hook_core::{Events, HandlerHook, Pipeline};
 
@@ -17,11 +17,21 @@ pub(crate) fn are_due(pipeline: &Pipeline) -> bool {
 /// Puts into force what workers declare; those that have not yet are started, and waited for. What one
 /// cannot say, or says wrong, is a warning to everybody, and a guard of that worker blocks.
 pub(crate) async fn declare(pipeline: &Pipeline, events: &Events) {
-    let due = pipeline.registry().due();
+    put(pipeline, events, pipeline.registry().due()).await;
+}
+
+/// The same of modules alone, which are loaded where they are not yet.
+pub(crate) async fn load_modules(pipeline: &Pipeline, events: &Events) {
+    let mut due = pipeline.registry().due();
+    due.retain(|on_every| on_every.hook().module().is_some());
+    put(pipeline, events, due).await;
+}
+
+async fn put(pipeline: &Pipeline, events: &Events, due: Vec<Arc<OnEvery>>) {
     let due = due.iter().map(|on_every| async move {
         let Some(worker) = on_every.worker() else { return };
         match worker.declared().await {
-            Ok((number, hooks)) => put_into_force(pipeline, on_every, number, &hooks, events),
+            Ok((number, declared)) => put_into_force(pipeline, on_every, number, &declared, events),
             // Its status says so, and what stands for its hooks.
             Err(failure) => {
                 let name = shortened(on_every.name());
@@ -39,13 +49,17 @@ fn put_into_force(
     pipeline: &Pipeline,
     on_every: &Arc<OnEvery>,
     number: u64,
-    declared: &[WorkerHook],
+    declared: &Declared,
     events: &Events,
 ) {
     let Some(worker) = on_every.worker() else { return };
     let mut problems = Vec::new();
     let mut has_guard = on_every.is_guard();
     let mut hooks: Vec<HandlerHook> = Vec::new();
+    let (declared, error) = on_every.own(declared);
+    // One that is not loaded has no hooks; that is no reason to forget its guards.
+    problems.extend(error.map(str::to_owned));
+    let is_unloaded = error.is_some();
     for hook in declared {
         let target = CallTarget::Worker(Arc::clone(worker));
         match HookRegister::of_worker(hook).to_hook(events, target) {
@@ -60,7 +74,7 @@ fn put_into_force(
         }
     }
     let is_wrong = !problems.is_empty();
-    if !is_wrong {
+    if !is_wrong || is_unloaded {
         let missing = on_every.keep_guards(&mut hooks);
         problems.extend(missing.iter().map(|name| {
             let name = shortened(name);
@@ -68,11 +82,20 @@ fn put_into_force(
         }));
     }
     let has_problems = !problems.is_empty();
-    on_every.set_problem(has_problems.then(|| shortened(&problems.join("; "))));
+    on_every.set_problem(has_problems.then(|| cut(&problems.join("; "))));
     // What a guard meant that is not understood is not known, so all is blocked.
     match is_wrong && has_guard {
         true => pipeline.registry().block_for(on_every, events),
         false => pipeline.registry().declare(on_every, number, &hooks, pipeline.runner()),
+    }
+}
+
+/// What is wrong, as it goes into responses: long enough to say what to do about it.
+fn cut(problems: &str) -> String {
+    const LONGEST: usize = 1_000;
+    match problems.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", problems.get(..end).unwrap_or_default()),
+        None => problems.to_owned(),
     }
 }
 

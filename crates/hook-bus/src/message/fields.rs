@@ -109,7 +109,7 @@ pub(crate) static CONTROL: [(&str, &[Field]); 7] = [
 ];
 
 /// A response.
-pub(crate) static RESPONSE: [Field; 10] = [
+pub(crate) static RESPONSE: [Field; 11] = [
     type_of(kind::RESPONSE),
     ECHOED_ID,
     Field::optional(
@@ -131,6 +131,7 @@ pub(crate) static RESPONSE: [Field; 10] = [
         "The hooks that were not started, because of what one of an earlier priority answered.",
     ),
     Field::optional("error", Kind::Defined(defined::ERROR), "The stage that failed, if one did."),
+    Field::optional("engine", Kind::Open(&ENGINE), "Which engine of a fleet answered."),
     Field::optional(
         "warnings",
         Kind::ListOf(&Kind::Text),
@@ -152,6 +153,16 @@ static AGGREGATED: [Field; 5] = [
     ),
     Field::required("errors", Kind::ListOf(&Kind::Open(&ERROR_REPORT)), "What went wrong."),
     Field::required("totalDuration", Kind::Number, "The sum of durations, in milliseconds."),
+];
+
+static ENGINE: [Field; 3] = [
+    Field::required("id", Kind::Text, "Tells it apart from others for as long as it runs."),
+    Field::required("version", Kind::Text, "Its version."),
+    Field::optional(
+        "settingsHash",
+        Kind::Text,
+        "What its settings are, and what is trusted of them, where it knows.",
+    ),
 ];
 
 static NOT_STARTED: [Field; 5] = [

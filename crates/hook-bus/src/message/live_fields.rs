@@ -176,6 +176,11 @@ pub(crate) static FROM_ENGINE: [(&str, &[Field]); 10] = [
             Field::required("input", Kind::AnyObject, "Its input, in the hook's words."),
             Field::optional("correlationId", Kind::Text, "The request that it is part of."),
             Field::required("deadlineMs", Kind::Whole(0, None), "How long the hook has."),
+            Field::optional(
+                "hasUI",
+                Kind::Bool,
+                "Whether whoever asked for the event can ask a user something; absent where not.",
+            ),
         ],
     ),
     ("call-cancelled", &[type_of("hook-call-cancelled"), CALL_ID, HOOK_ID]),

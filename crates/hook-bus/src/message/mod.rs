@@ -18,7 +18,7 @@ pub(crate) use registration::ChangedWith;
 pub use registration::{HookRegistration, RegistrationChange};
 pub use request::HookExecutionRequest;
 pub(crate) use request::{Body, Invalid, Named, RequestFields};
-pub use response::HookExecutionResponse;
+pub use response::{AnsweringEngine, HookExecutionResponse};
 
 /// What the message types are called in JSON.
 pub mod kind {

@@ -25,6 +25,14 @@ impl HookProgress {
         }
     }
 
+    /// The name of the event that it runs for.
+    pub fn event_name(&self) -> &str {
+        match self {
+            Self::Started(started) => started.hook.event_name(),
+            Self::Finished(finished) => finished.result.hook.event_name(),
+        }
+    }
+
     /// The message as one line of JSON, without the line's end.
     pub fn to_json(&self) -> Vec<u8> {
         ObjectWriter::line(|out| self.write(out, false))

@@ -1,5 +1,7 @@
 //! Reading responses and progress back from their JSON form (protocol.md §6).
 
+use std::sync::Arc;
+
 use hook_core::engine::read_back::{fields_once, read_milliseconds, read_objects};
 use hook_core::json::shape::FieldReader;
 use hook_core::text::shortened;
@@ -8,6 +10,7 @@ use hook_core::{
     ProcessedHookResult, RawObject, ShapeError, StageFailure,
 };
 
+use super::response::AnsweringEngine;
 use super::{CorrelationId, HookExecutionResponse, HookFinished, HookProgress, HookStarted, kind};
 use crate::wire::MAX_LINE;
 
@@ -126,6 +129,9 @@ fn response(fields: &mut FieldReader) -> Result<HookExecutionResponse, ShapeErro
     })?;
     let not_started =
         read_objects(fields, "notStarted", |hook| NotStarted::read_back(hook, of_event))?;
+    let engine = fields.object("engine")?;
+    let engine = engine.as_ref().map(AnsweringEngine::read_back).transpose();
+    let engine = engine.map_err(|error| error.within("engine"))?.map(Arc::new);
     let event = event_name.as_deref().and_then(HookEventName::from_name);
     Ok(HookExecutionResponse {
         correlation_id,
@@ -135,6 +141,7 @@ fn response(fields: &mut FieldReader) -> Result<HookExecutionResponse, ShapeErro
         hooks,
         not_started,
         streams,
+        engine,
     })
 }
 

@@ -116,6 +116,24 @@ impl HookExecutionRequest {
         self
     }
 
+    /// Gives the input an `idempotencyKey`, in the place of what was there: hooks that act on the world may
+    /// see the same event more than once, and know it by this.
+    #[must_use]
+    pub fn with_idempotency_key(mut self, key: &str) -> Self {
+        let named = match self.body {
+            Body::Typed(input) => Named {
+                event_name: input.event().as_str().to_owned(),
+                input: RawObject::of(|out| input.write(out)).fields(),
+            },
+            Body::Named(named) => *named,
+            Body::Invalid(_) => return self,
+        };
+        let Named { event_name, mut input } = named;
+        input.insert("idempotencyKey", RawJson::from_text(key));
+        self.body = Body::Named(Box::new(Named { event_name, input }));
+        self
+    }
+
     /// Says that the request comes from inside of a hook that waits for its answer: the one with this
     /// `HOOK_RUN_TOKEN` in its environment. It then gets slots of its own (protocol.md §6).
     ///
@@ -196,6 +214,16 @@ impl HookExecutionRequest {
             Ok(Some(id)) => refused.with_correlation_id(id),
             Ok(None) | Err(_) => refused,
         }
+    }
+
+    /// What claims to be a request, and is answered `invalid_request` for that reason: as the guards want of
+    /// the event that it names.
+    pub fn refusal(event_name: Option<&str>, why: impl Into<String>) -> Self {
+        Self::with_body(Body::Invalid(Box::new(Invalid {
+            event_name: event_name.map(Box::from),
+            other_event_name: None,
+            failure: StageFailure::new(FailureCode::InvalidRequest, why),
+        })))
     }
 
     /// A request that cannot be served, to be answered with that failure.

@@ -1,10 +1,11 @@
 //! The one answer to a request.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
+use hook_core::engine::read_back::fields_once;
 use hook_core::{
     Guard, HookEventName, HookExecutionResult, HookIdentity, NotStarted, ObjectWriter,
-    PipelineOutcome, PolicyDecision, ProcessedHookResult, RawObject, StageFailure,
+    PipelineOutcome, PolicyDecision, ProcessedHookResult, RawObject, ShapeError, StageFailure,
 };
 
 use super::{CorrelationId, kind};
@@ -26,6 +27,43 @@ pub struct HookExecutionResponse {
     pub not_started: Vec<NotStarted>,
     /// Whether the JSON form says what each hook wrote to stdout and stderr.
     pub streams: bool,
+    /// Which engine of a fleet answered, where one did.
+    pub engine: Option<Arc<AnsweringEngine>>,
+}
+
+/// An engine of a fleet, as its responses name it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AnsweringEngine {
+    /// Tells it apart from others for as long as it runs.
+    pub id: String,
+    /// Its version.
+    pub version: String,
+    /// What its settings are, and what is trusted of them, as a hash, where it knows. Engines whose hashes
+    /// differ may decide differently.
+    pub settings_hash: Option<String>,
+}
+
+impl AnsweringEngine {
+    /// An engine of this build.
+    pub fn new(id: impl Into<String>, settings_hash: Option<String>) -> Self {
+        Self { id: id.into(), version: env!("CARGO_PKG_VERSION").to_owned(), settings_hash }
+    }
+
+    /// Reads the fields that [`write`](Self::write) writes.
+    pub(super) fn read_back(object: &RawObject) -> Result<Self, ShapeError> {
+        let mut fields = fields_once(object)?;
+        let id = fields.text("id")?.ok_or_else(|| ShapeError::new("id", "a string", "nothing"))?;
+        let version = fields.text("version")?.unwrap_or_default();
+        Ok(Self { id, version, settings_hash: fields.text("settingsHash")? })
+    }
+
+    /// Writes its fields.
+    pub fn write(&self, out: &mut ObjectWriter<'_>) {
+        out.text("id", &self.id);
+        out.text("version", &self.version);
+        out.optional_text("settingsHash", self.settings_hash.as_deref());
+    }
 }
 
 impl HookExecutionResponse {
@@ -58,6 +96,7 @@ impl HookExecutionResponse {
             hooks: outcome.hooks,
             not_started: outcome.not_started,
             streams: false,
+            engine: None,
         }
     }
 
@@ -87,6 +126,7 @@ impl HookExecutionResponse {
             hooks: Vec::new(),
             not_started: Vec::new(),
             streams: false,
+            engine: None,
         }
     }
 
@@ -137,6 +177,9 @@ impl HookExecutionResponse {
                     object.object("processed", |out| self.processed.write(out));
                 }
             }
+        }
+        if let Some(engine) = &self.engine {
+            object.object("engine", |out| engine.write(out));
         }
         object.warnings_if_any(&self.processed.warnings);
     }

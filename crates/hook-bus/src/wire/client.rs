@@ -160,8 +160,8 @@ where
                     }
                 }
                 // Its hooks can answer nothing any more; what it asked before is still answered.
-                Ok(None) => (reading, client.live) = (false, None),
-                Err(error) => (reading, client.live, failed) = (false, None, Err(error)),
+                Ok(None) => reading = client.left(),
+                Err(error) => (reading, failed) = (client.left(), Err(error)),
             },
             (depth, key, submitted) = submit(&mut client.depths, most, system.bus()) => {
                 client.submitted(depth, key, submitted);
@@ -411,6 +411,14 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
             }
         };
         self.outbox.push(answer);
+    }
+
+    /// Its input has ended: what its hooks and it itself were asked is not answered any more. Whether there is
+    /// more to read.
+    fn left(&mut self) -> bool {
+        self.live = None;
+        self.services = Services::of(Vec::new());
+        false
     }
 
     /// Asks the client to do something for a hook.

@@ -7,6 +7,9 @@ use hook_core::{JsonObject, ObjectWriter, RawJson, RawObject};
 use super::greeting::{HELLO, PROTOCOL_VERSION};
 use crate::live::{AskedOfClient, HookRegister, ListedHook, NotRegistered, UnknownToken};
 
+/// How long an id of a host call may be that is repeated to its hook, in bytes.
+const MAX_ID: usize = 256;
+
 /// The kinds of messages that a client sends about these things.
 const KINDS: [&str; 8] = [
     HELLO,
@@ -62,6 +65,8 @@ pub struct Refused {
     request: &'static str,
     hook_id: Option<String>,
     event_name: Option<String>,
+    /// The host call that it is about, as its hook named it.
+    host_call_id: Option<RawJson>,
     code: &'static str,
     message: String,
 }
@@ -124,8 +129,11 @@ impl LiveMessage {
                 Self::Said(FromHook::Answer { call: Some(call), said: Said::Error(why) })
             }
             _ => {
-                let kind = KINDS.iter().find(|known| **known == kind).copied();
-                Self::Wrong(Refused::invalid(kind.unwrap_or("hook-answer"), why))
+                let known = KINDS.iter().find(|known| **known == kind).copied();
+                let refused = Refused::invalid(known.unwrap_or("hook-answer"), why);
+                let id = fields.get("hostCallId").filter(|_| kind == "hook-host-call");
+                let host_call_id = id.filter(|id| id.as_str().len() <= MAX_ID).cloned();
+                Self::Wrong(Refused { host_call_id, ..refused })
             }
         }
     }
@@ -175,7 +183,14 @@ fn outcome(fields: &JsonObject) -> Result<RawJson, HostCallError> {
 
 impl Refused {
     fn invalid(request: &'static str, message: String) -> Self {
-        Self { request, hook_id: None, event_name: None, code: "invalid_request", message }
+        Self {
+            request,
+            hook_id: None,
+            event_name: None,
+            host_call_id: None,
+            code: "invalid_request",
+            message,
+        }
     }
 
     fn of(request: &'static str, error: &NotRegistered) -> Self {
@@ -203,10 +218,19 @@ impl Refused {
     /// The message that says so.
     pub(super) fn to_line(&self) -> Vec<u8> {
         ObjectWriter::line(|object| {
-            object.text("type", "hook-error");
-            object.text("request", self.request);
-            object.optional_text("hookId", self.hook_id.as_deref());
-            object.optional_text("eventName", self.event_name.as_deref());
+            match &self.host_call_id {
+                // Its hook waits for a result.
+                Some(id) => {
+                    object.text("type", "hook-host-result");
+                    object.raw("hostCallId", id);
+                }
+                None => {
+                    object.text("type", "hook-error");
+                    object.text("request", self.request);
+                    object.optional_text("hookId", self.hook_id.as_deref());
+                    object.optional_text("eventName", self.event_name.as_deref());
+                }
+            }
             object.object("error", |error| {
                 error.text("code", self.code);
                 error.text("message", &self.message);

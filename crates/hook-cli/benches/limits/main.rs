@@ -15,6 +15,7 @@ mod inline;
 mod memory;
 mod processors;
 mod project;
+mod registered;
 mod server;
 mod start;
 mod table;
@@ -31,11 +32,15 @@ fn main() {
     if workers::is_worker() {
         return workers::be_worker();
     }
+    if registered::is_client() {
+        return registered::be_client();
+    }
     let request = Request::read();
     table::print_head();
     inline::measure(&request);
     commands::measure(&request);
     workers::measure(&request);
+    registered::measure(&request);
     start::measure(&request);
     memory::measure(&request);
     wire::measure(&request);

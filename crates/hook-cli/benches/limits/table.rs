@@ -26,7 +26,10 @@ pub(crate) const P21_TOGETHER: &str = "P21, one processor";
 /// P7 with both processes on one processor.
 pub(crate) const P7_TOGETHER: &str = "P7, one processor";
 
-const ROWS: [Row; 22] = [
+/// P14 over gRPC.
+pub(crate) const P14_GRPC: &str = "P14, gRPC";
+
+const ROWS: [Row; 24] = [
     row("P1", "fire with no matching hook among 8", "the pipeline alone", "≤ 3 ×, < 2 µs"),
     row("P2", "fire with one inline handler", "the pipeline alone", "≤ 1.5 ×, < 5 µs"),
     row("P3", "one command hook", "the same by hand", "≤ 1.03 ×"),
@@ -45,6 +48,8 @@ const ROWS: [Row; 22] = [
         measure: Measure::Throughput,
         ..row("P13", "1,000 calls in flight on one worker", "one at a time", "≥ 3 × its throughput")
     },
+    row("P14", "a call to a hook that a client registered over a socket", "P7, ours", "≤ 2 ×"),
+    row(P14_GRPC, "the same over gRPC", "P7, ours", "≤ 6 ×"),
     row("P9", "one matching hook among 10,000", "one among 10", "≤ 1.5 ×"),
     row("P15", "registering a hook with 10,000 there", "with 10", "≤ 2 ×"),
     Row {

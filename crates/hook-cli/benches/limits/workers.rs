@@ -85,6 +85,11 @@ fn rust_worker(kept: &str) -> Value {
     json!({"type": "worker", "command": format!("exec '{}'", own()), "env": {WORKER: kept}})
 }
 
+/// A project with a worker that does the least that one can do.
+pub(crate) fn project() -> Project {
+    with_hook(&rust_worker(""))
+}
+
 /// A project with that one hook.
 fn with_hook(hook: &Value) -> Project {
     let project = Project::new();
@@ -117,7 +122,7 @@ fn call(runtime: &Runtime, input: &RequestInput) -> Vec<u8> {
 
 pub(crate) fn measure(request: &Request) {
     let (runtime, input) = (runtime(), before_tool());
-    let project = with_hook(&rust_worker(""));
+    let project = project();
     let processors = Processors::take();
     for (name, placement) in [("P7", Placement::Apart), (P7_TOGETHER, Placement::Together)] {
         if request.wants("P7") && processors.allow(placement) {

@@ -3,7 +3,10 @@
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
-use super::input::{InputArguments, Otherwise};
+use hook_core::{Explanation, HookEventName};
+
+use super::input::{Input, InputArguments, Otherwise};
+use super::with_modules;
 use crate::complete;
 use crate::context::Context;
 use crate::error::CommandError;
@@ -18,7 +21,8 @@ Examples:
   hook explain SessionStart --input '{\"source\": \"resume\"}'
   hook explain AfterTool --all --json | jq 'select(.runs | not) | .reasons'
 
-Nothing is run. `hook fire EVENT` with the same arguments runs what this says.")]
+No hook is run; modules are loaded.
+`hook fire EVENT` with the same arguments runs what this says.")]
 pub(crate) struct Arguments {
     /// The event, such as BeforeTool; `hook help events` lists them
     #[arg(add = ArgValueCompleter::new(complete::event_names))]
@@ -41,18 +45,32 @@ pub(crate) async fn run(
     let request = input.of(event).map_err(|reason| {
         CommandError::Usage(format!("{reason}; `hook fire` would run no hook with it"))
     })?;
-    let explanation = context.hook_system(printer).await?.explain(&request)?;
+    with_modules(context, None, printer, async |system, printer| {
+        let explanation = system.explain(&request)?;
+        show(&explanation, arguments, event, &input, context, printer).await
+    })
+    .await
+}
+
+async fn show(
+    explanation: &Explanation,
+    arguments: &Arguments,
+    event: HookEventName,
+    input: &Input,
+    context: &Context,
+    printer: &mut Printer,
+) -> Result<Status, CommandError> {
     if context.json() {
         for hook in &explanation.hooks {
             if arguments.all || hook.hook.event == event {
-                printer.message(&render::explained_json(&explanation, hook)).await?;
+                printer.message(&render::explained_json(explanation, hook)).await?;
             }
         }
         return Ok(exit_code::PROCEED);
     }
     let subject_of_sample = input.is_sample && !arguments.input.names_tool();
     let explained = render::Explained {
-        explanation: &explanation,
+        explanation,
         subject_of_sample,
         all: arguments.all,
         sources: &context.sources(),

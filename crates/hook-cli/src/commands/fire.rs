@@ -1,12 +1,16 @@
 //! `hook fire`: publish one request, show the response.
 
+mod fleet;
+
 use std::ffi::OsStr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap_complete::engine::ArgValueCompleter;
 use hook_bus::{HookExecutionRequest, HookExecutionResponse, HookSystem};
+use hook_core::settings::FailBehavior;
 use hook_core::{Hook, HookEventName, ObjectWriter, PolicyDecision, RawObject};
 use tokio_util::sync::CancellationToken;
 
@@ -17,9 +21,12 @@ use crate::complete;
 use crate::context::{Context, NoEvent};
 use crate::error::CommandError;
 use crate::exit_code::{self, Failure, Stake, Status};
+use crate::fleet::FleetArguments;
 use crate::guards;
 use crate::output::Printer;
 use crate::render;
+use crate::signals::{Hangup, until_signalled};
+use crate::terminal::{UiArguments, with_ui};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -30,6 +37,7 @@ Examples:
   hook fire SessionStart --input '{\"source\": \"startup\"}' --json
   echo '{\"prompt\": \"Say hello\"}' > prompt.json
   hook fire BeforeAgent --input @prompt.json
+  hook fire BeforeTool --nats tls://broker.example --nats-creds agent.creds
   echo '{\"tool_name\":\"edit\",\"tool_input\":{}}' | hook fire BeforeTool --as-hook
 
 `hook explain EVENT` says which hooks would run, and runs none.
@@ -52,7 +60,19 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with_all = ["json", "show_input", "full"])]
     as_hook: bool,
     #[command(flatten)]
+    fleet: FleetArguments,
+    /// What it means that no engine of the fleet answered
+    #[arg(long, value_name = "WORD", requires = "nats", default_value = "block", value_parser = fail_behavior())]
+    fail_behavior: FailBehavior,
+    #[command(flatten)]
     rest: LeftArguments,
+    #[command(flatten)]
+    ui: UiArguments,
+}
+
+fn fail_behavior() -> impl TypedValueParser<Value = FailBehavior> {
+    let words = PossibleValuesParser::new(["continue", "block"]);
+    words.map(|word| FailBehavior::from_word(&word).unwrap_or(FailBehavior::Block))
 }
 
 pub(crate) async fn run(
@@ -65,7 +85,13 @@ pub(crate) async fn run(
         Ok(event) => event,
         Err(no_event) => return Err(refuse(arguments, no_event, context, stake, printer).await),
     };
-    let system = context.builder()?.background(arguments.rest.background()).build()?;
+    if arguments.fleet.nats.is_some() {
+        return ask_fleet(arguments, event, context, printer).await;
+    }
+    let reads_stdin = arguments.as_hook || arguments.input.is_standard_input();
+    let ui = arguments.ui.services(printer, reads_stdin);
+    let builder = context.builder()?.background(arguments.rest.background());
+    let system = with_ui(builder, ui).build()?;
     let fired = with_hooks_of(&system, context, printer, async |system, stop, printer| {
         arguments.rest.leave_out(system);
         fire(arguments, event, context, system, stop, printer).await
@@ -102,14 +128,36 @@ async fn refuse(
     }
 }
 
-async fn fire(
+/// Asks a fleet. What keeps it from being asked leaves the event guarded: the fleet may have guards.
+async fn ask_fleet(
     arguments: &Arguments,
     event: HookEventName,
     context: &Context,
-    system: &HookSystem,
-    stop: &CancellationToken,
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
+    // It only ends with the command: no settings are read, and no hooks run.
+    let (idle, stop) =
+        (&HookSystem::builder(context.project()).build()?, &CancellationToken::new());
+    let work = async {
+        let Some(input) = read(arguments, event, stop, printer).await? else {
+            return Ok(exit_code::FAILURE);
+        };
+        let begun = Instant::now();
+        let request = request(arguments, context, &input);
+        let response = fleet::ask(arguments, request, context, stop).await?;
+        let fired = Fired { took: begun.elapsed(), interrupted: stop.is_cancelled(), event, input };
+        answer(arguments, &fired, (&response, &[]), context, None, printer).await
+    };
+    until_signalled(idle, Hangup::Ends, stop, work).await
+}
+
+/// The event's input; nothing where it will not come any more.
+async fn read(
+    arguments: &Arguments,
+    event: HookEventName,
+    stop: &CancellationToken,
+    printer: &mut Printer,
+) -> Result<Option<Input>, CommandError> {
     let otherwise = match arguments.as_hook {
         // Who fires as a hook asks about what happens, and not about a sample.
         true => Otherwise::StandardInput,
@@ -117,8 +165,7 @@ async fn fire(
     };
     let input = tokio::select! {
         input = arguments.input.read(otherwise, printer) => input?,
-        // The input will not come any more.
-        () = stop.cancelled() => return Ok(exit_code::FAILURE),
+        () = stop.cancelled() => return Ok(None),
     };
     arguments.input.advise(event, &input, printer);
     if input.is_sample {
@@ -127,6 +174,20 @@ async fn fire(
             false => "a sample was used as the input; --show-input shows it, --input gives another",
         });
     }
+    Ok(Some(input))
+}
+
+async fn fire(
+    arguments: &Arguments,
+    event: HookEventName,
+    context: &Context,
+    system: &HookSystem,
+    stop: &CancellationToken,
+    printer: &mut Printer,
+) -> Result<Status, CommandError> {
+    let Some(input) = read(arguments, event, stop, printer).await? else {
+        return Ok(exit_code::FAILURE);
+    };
     let begun = Instant::now();
     let response = system.bus().request(request(arguments, context, &input)).await;
     let fired = Fired { took: begun.elapsed(), interrupted: stop.is_cancelled(), event, input };
@@ -142,8 +203,20 @@ async fn fire(
         background::hand_over(&again, fired.input.json.as_str(), &response, context, printer);
     }
     let response = refused_for_unknown_guards(response, event, system, context);
-    let status = status(&response);
-    match show(arguments, &fired, (&response, &left), context, system, printer).await {
+    answer(arguments, &fired, (&response, &left), context, Some(system), printer).await
+}
+
+/// Shows the response, and ends as it says.
+async fn answer(
+    arguments: &Arguments,
+    fired: &Fired,
+    (response, left): (&HookExecutionResponse, &[Arc<Hook>]),
+    context: &Context,
+    system: Option<&HookSystem>,
+    printer: &mut Printer,
+) -> Result<Status, CommandError> {
+    let status = status(response);
+    match show(arguments, fired, (response, left), context, system, printer).await {
         Ok(()) => Ok(status),
         // The verdict holds whatever becomes of the words.
         Err(error) if status != exit_code::PROCEED => {
@@ -187,7 +260,7 @@ async fn show(
     fired: &Fired,
     (response, left): (&HookExecutionResponse, &[Arc<Hook>]),
     context: &Context,
-    system: &HookSystem,
+    system: Option<&HookSystem>,
     printer: &mut Printer,
 ) -> Result<(), CommandError> {
     if context.json() {
@@ -196,21 +269,27 @@ async fn show(
     if arguments.as_hook {
         return print_as_hook(response, printer).await;
     }
-    let registry = system.registry()?;
+    let registry = system.map(HookSystem::registry).transpose()?;
     let input = fired.input.of(fired.event).ok();
     let subject = input.as_ref().and_then(|input| input.payload.match_subject());
     // What costs a whole file stands beside the verdict, too.
-    let is_of_whole_file = |notice: &str| {
-        let mut whole = registry.diagnostics().iter().filter(|it| it.is_of_whole_file());
-        whole.any(|it| it.to_string() == notice)
-    };
+    let said = registry.iter().flat_map(|registry| {
+        let is_of_whole_file = |notice: &str| {
+            let mut whole = registry.diagnostics().iter().filter(|it| it.is_of_whole_file());
+            whole.any(|it| it.to_string() == notice)
+        };
+        registry.notices(Some(fired.event)).filter(move |it| !is_of_whole_file(it))
+    });
     let unmatched = input.as_ref().filter(|_| response.hooks.is_empty() && left.is_empty());
-    let explanation = unmatched.map(|input| system.explain(input)).transpose()?;
+    let explanation = match (system, unmatched) {
+        (Some(system), Some(input)) => Some(system.explain(input)?),
+        _ => None,
+    };
     let shown = render::Fired {
         event: fired.event,
         subject: subject.map(str::to_owned),
         explanation: explanation.as_ref(),
-        said: registry.notices(Some(fired.event)).filter(|it| !is_of_whole_file(it)).collect(),
+        said: said.collect(),
         interrupted: fired.interrupted,
         left,
         input: arguments.show_input.then_some(&fired.input.json),
@@ -219,7 +298,7 @@ async fn show(
         full: arguments.full,
     };
     printer.text(&render::fired(&shown, printer)).await?;
-    if context.has_no_settings() {
+    if system.is_some() && context.has_no_settings() {
         printer.remark("there are no settings yet; `hook init` writes a starter hook");
     }
     Ok(())

@@ -102,6 +102,11 @@ impl InputArguments {
         }
     }
 
+    /// Whether the input is read from standard input.
+    pub(crate) fn is_standard_input(&self) -> bool {
+        self.input.as_deref() == Some(STANDARD_INPUT)
+    }
+
     /// Whether a tool was named.
     pub(crate) fn names_tool(&self) -> bool {
         self.tool.is_some()

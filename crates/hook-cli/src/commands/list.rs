@@ -3,6 +3,10 @@
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
+use hook_bus::HookSystem;
+use hook_core::HookEventName;
+
+use super::with_modules;
 use crate::complete;
 use crate::context::Context;
 use crate::error::CommandError;
@@ -30,7 +34,19 @@ pub(crate) async fn run(
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
     let event = arguments.event.as_deref().map(|name| context.event(name)).transpose()?;
-    let mut listings = context.hook_system(printer).await?.hooks()?;
+    with_modules(context, None, printer, async |system, printer| {
+        show(event, system, context, printer).await
+    })
+    .await
+}
+
+async fn show(
+    event: Option<HookEventName>,
+    system: &HookSystem,
+    context: &Context,
+    printer: &mut Printer,
+) -> Result<Status, CommandError> {
+    let mut listings = system.hooks()?;
     listings.retain(|listing| event.is_none_or(|event| listing.hook.event == event));
     // In run order: of one priority as they were written down.
     listings.sort_by_key(|listing| (listing.hook.event, listing.hook.priority));

@@ -4,6 +4,7 @@
 mod background;
 pub(crate) mod bridge;
 pub(crate) mod check;
+pub(crate) mod command;
 pub(crate) mod completions;
 pub(crate) mod connect;
 pub(crate) mod doctor;
@@ -27,16 +28,20 @@ pub(crate) mod trace;
 pub(crate) mod trust;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use hook_bus::HookSystem;
+use hook_core::run::HostServices;
+use hook_core::text::one_line;
 use tokio_util::sync::CancellationToken;
 
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::exit_code::Status;
+use crate::exit_code::{self, Status};
 use crate::output::Printer;
 use crate::progress;
 use crate::signals::{Hangup, until_signalled};
+use crate::terminal::with_ui;
 
 /// What is to be said when a settings file or a decision has changed.
 const RELOAD: &str = "a running `hook serve` keeps the old settings until it gets SIGHUP or a \
@@ -54,6 +59,30 @@ async fn with_hooks(
     ) -> Result<Status, CommandError>,
 ) -> Result<Status, CommandError> {
     with_hooks_of(&context.builder()?.build()?, context, printer, work).await
+}
+
+/// Does work with what there is to know of the project's hooks: modules that may run are loaded for it,
+/// and nothing else is run. They may ask the user what `ui` offers.
+async fn with_modules(
+    context: &Context,
+    ui: Option<Arc<dyn HostServices>>,
+    printer: &mut Printer,
+    work: impl AsyncFnOnce(&HookSystem, &mut Printer) -> Result<Status, CommandError>,
+) -> Result<Status, CommandError> {
+    let system = with_ui(context.builder()?, ui).build()?;
+    with_hooks_of(&system, context, printer, async |system, stop, printer| {
+        tokio::select! {
+            loaded = system.load_modules() => loaded?,
+            () = stop.cancelled() => return Ok(exit_code::FAILURE),
+        }
+        for module in system.loaded_modules()? {
+            if let Some(error) = &module.error {
+                printer.warning(&format!("module {}: {}", one_line(&module.name), one_line(error)));
+            }
+        }
+        work(system, printer).await
+    })
+    .await
 }
 
 /// The same with a hook system that is not initialized yet, and outlives the work.

@@ -10,12 +10,13 @@ use hook_bus::script::play;
 use tokio::io::AsyncRead;
 use tokio_util::sync::CancellationToken;
 
-use super::with_hooks;
+use super::with_hooks_of;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::exit_code::{self, Status};
 use crate::output::Printer;
 use crate::render;
+use crate::terminal::{UiArguments, with_ui};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -32,6 +33,8 @@ pub(crate) struct Arguments {
     /// How many requests may be in flight at once
     #[arg(long, value_name = "N", default_value_t = std::num::NonZeroUsize::MIN, value_parser = crate::options::count)]
     concurrent: std::num::NonZeroUsize,
+    #[command(flatten)]
+    ui: UiArguments,
 }
 
 pub(crate) async fn run(
@@ -39,7 +42,9 @@ pub(crate) async fn run(
     context: &Context,
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
-    with_hooks(context, printer, async |system, stop, printer| {
+    let ui = arguments.ui.services(printer, arguments.script == Path::new("-"));
+    let system = with_ui(context.builder()?, ui).build()?;
+    with_hooks_of(&system, context, printer, async |system, stop, printer| {
         play_script(arguments, context, system, stop, printer).await
     })
     .await

@@ -2,6 +2,7 @@
 
 mod grpc;
 mod idle;
+mod nats;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,15 +13,17 @@ use hook_bus::HookSystem;
 use hook_bus::bridge::BridgeState;
 use hook_bus::wire::{ClientEnd, serve_stdio};
 use hook_core::settings::AuditLevel;
+use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::auditing::{self, Auditing};
 use crate::context::{self, Context};
 use crate::error::CommandError;
 use crate::exit_code::{self, Status};
+use crate::fleet::FleetArguments;
 use crate::output::Printer;
 use crate::recording::{self, Recording};
-use crate::signals::{Hangup, until_signalled};
+use crate::signals::{Hangup, until_drained};
 
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("way").required(true).multiple(true))]
@@ -30,6 +33,7 @@ Examples:
   hook serve --socket $XDG_RUNTIME_DIR/hook.sock --record session.hookrec
   hook serve --stdio --audit ~/.local/state/hook-audit.jsonl
   hook serve --grpc 127.0.0.1:50051 --grpc-token-file ~/.hook-token
+  hook serve --nats tls://broker.example --nats-creds engine.creds
 
 Beside requests a client may send:
   {\"type\":\"hook-subscribe\"}                     be told of its requests' hooks
@@ -60,6 +64,14 @@ pub(crate) struct Arguments {
     /// The certificate's key (PEM)
     #[arg(long, value_name = "FILE", requires_all = ["grpc", "tls_cert"])]
     tls_key: Option<PathBuf>,
+    #[command(flatten)]
+    fleet: FleetArguments,
+    /// The queue group of engines to join: each request goes to one of it
+    #[arg(long, value_name = "GROUP", requires = "nats", default_value = "engines")]
+    queue: String,
+    /// Publish responses and progress there, for subscribers anywhere
+    #[arg(long, requires = "nats")]
+    nats_events: bool,
     /// End after so many seconds without a client, and when the binary is replaced or the socket taken away
     #[arg(long, value_name = "SECONDS", requires = "socket")]
     idle_exit: Option<u64>,
@@ -82,7 +94,7 @@ fn level() -> impl TypedValueParser<Value = AuditLevel> {
 impl Arguments {
     /// Whether there may be more clients than one.
     pub(crate) fn has_many_clients(&self) -> bool {
-        self.socket.is_some() || self.grpc.is_some()
+        self.socket.is_some() || self.grpc.is_some() || self.fleet.nats.is_some()
     }
 }
 
@@ -95,9 +107,9 @@ pub(crate) async fn run(
     let system = &Arc::new(context.builder()?.proves_settings().bridge_state(state).build()?);
     context.initialize(system, printer).await?;
     if context.has_no_settings() {
-        printer.warning(&format!(
-            "there are no hooks: no settings were found from {} on; is that the project? `--project` \
-             names another, and `hook init` writes a first hook",
+        printer.remark(&format!(
+            "no settings were found from {} on, so only hooks run that clients register; `--project` \
+             names another project, and `hook init` writes a first hook",
             context.project().display()
         ));
     }
@@ -111,6 +123,7 @@ pub(crate) async fn run(
         None => None,
     };
     let remote = grpc::Server::bind(arguments, context.project()).await?;
+    let (engine, news) = nats::Server::of(arguments)?.unzip();
     let mut recording = match &arguments.record {
         Some(path) => Some(Recording::begin(path, system)?),
         None => None,
@@ -129,15 +142,19 @@ pub(crate) async fn run(
     }
     let stop = &CancellationToken::new();
     let idle = idle::end_unused(arguments.idle_exit, socket.as_ref(), stop);
+    // Where there is no fleet to leave, nothing is waited for.
+    let drained = &CancellationToken::new();
+    let serving = Serving { stdio: arguments.stdio, socket, remote, engine };
     let work = async {
-        let served = serve(arguments.stdio, socket, remote, system, stop);
+        let served = serving.serve(system, stop, drained);
         tokio::select! {
             ended = served => ended,
-            error = look_after(system, &mut recording, &mut auditing, printer) => Err(error),
+            error = look_after(system, &mut recording, &mut auditing, news, printer) => Err(error),
             never = idle => match never {},
         }
     };
-    let ended = until_signalled(system, Hangup::IsHeardElsewhere, stop, work).await;
+    let left = drained.cancelled();
+    let ended = until_drained(system, Hangup::IsHeardElsewhere, stop, left, work).await;
     super::warn_of_ended(system, printer);
     // Only now, so that what ended with the command is in it.
     if let Some(recording) = recording {
@@ -160,47 +177,72 @@ pub(crate) fn own_socket(_: &Path) -> Result<PathBuf, CommandError> {
     Err(CommandError::no_sockets())
 }
 
-/// Serves over standard input and output, over a socket, over gRPC, or over several of them.
-async fn serve(
+/// How clients come: over standard input and output, over a socket, over gRPC, through a broker, or in
+/// several of these ways.
+struct Serving {
     stdio: bool,
     socket: Option<Socket>,
     remote: Option<grpc::Server>,
-    system: &Arc<HookSystem>,
-    stop: &CancellationToken,
-) -> Result<Status, CommandError> {
-    let over_stdio = async {
-        let ended = match stdio {
-            true => serve_stdio(system, stop).await,
-            false => {
-                stop.cancelled().await;
-                Ok(ClientEnd::Finished)
+    engine: Option<nats::Server>,
+}
+
+impl Serving {
+    /// Serves until `stop`, and says when it has left its fleet.
+    async fn serve(
+        self,
+        system: &Arc<HookSystem>,
+        stop: &CancellationToken,
+        drained: &CancellationToken,
+    ) -> Result<Status, CommandError> {
+        let Self { stdio, socket, remote, engine } = self;
+        let over_stdio = async {
+            let ended = match stdio {
+                true => serve_stdio(system, stop).await,
+                false => {
+                    stop.cancelled().await;
+                    Ok(ClientEnd::Finished)
+                }
+            };
+            // The client on standard input has ended; requests of others are still answered.
+            stop.cancel();
+            ended
+        };
+        let over_socket = async {
+            if let Some(socket) = socket {
+                socket.serve(system, stop).await;
             }
         };
-        // The client on standard input has ended; requests of others are still answered.
-        stop.cancel();
-        ended
-    };
-    let over_socket = async {
-        if let Some(socket) = socket {
-            socket.serve(system, stop).await;
-        }
-    };
-    let over_grpc = async {
-        if let Some(remote) = remote {
-            remote.serve(system, stop).await;
-        }
-    };
-    let (ended, (), ()) = tokio::join!(over_stdio, over_socket, over_grpc);
-    // A client that is gone is the ordinary end of an agent that was killed.
-    ended.map(|_| exit_code::PROCEED).map_err(CommandError::Input)
+        let over_grpc = async {
+            if let Some(remote) = remote {
+                remote.serve(system, stop).await;
+            }
+        };
+        let over_nats = async {
+            let ended = match engine {
+                Some(engine) => engine.serve(system, stop).await,
+                None => Ok(()),
+            };
+            drained.cancel();
+            if ended.is_err() {
+                // It is of no use to its fleet.
+                stop.cancel();
+            }
+            ended
+        };
+        let (ended, (), (), engine) = tokio::join!(over_stdio, over_socket, over_grpc, over_nats);
+        engine?;
+        // A client that is gone is the ordinary end of an agent that was killed.
+        ended.map(|_| exit_code::PROCEED).map_err(CommandError::Input)
+    }
 }
 
 /// Does what has to be done while serving: reloads, opens the audit's file again, and says what is
-/// wrong with it or with the recording.
+/// wrong with it or with the recording, and what is new of the fleet.
 async fn look_after(
     system: &HookSystem,
     recording: &mut Option<Recording>,
     auditing: &mut Option<Auditing>,
+    mut news: Option<mpsc::Receiver<String>>,
     printer: &mut Printer,
 ) -> CommandError {
     let mut hangups = match Hangups::listen() {
@@ -219,10 +261,21 @@ async fn look_after(
                     Err(error) => printer.problem(&error.to_string()),
                 }
             }
+            text = next(&mut news) => printer.note(&text),
             problem = auditing::problem(auditing) => printer.problem(&problem),
             problem = recording::broken(recording) => printer.problem(&problem),
         }
     }
+}
+
+/// The next of what there is to say, if there ever is.
+async fn next(news: &mut Option<mpsc::Receiver<String>>) -> String {
+    if let Some(news) = news
+        && let Some(text) = news.recv().await
+    {
+        return text;
+    }
+    std::future::pending().await
 }
 
 #[cfg(unix)]

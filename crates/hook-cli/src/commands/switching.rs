@@ -4,7 +4,9 @@
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 use hook_core::settings::edit::{AbsentFile, EditMode, FileChange, switch_in_file};
-use hook_core::settings::{HookEntry, SettingsFile, Severity, Switches, parse_source};
+use hook_core::settings::{
+    HookEntry, SettingsFile, Severity, Switches, is_found_beside, parse_source,
+};
 use hook_core::text::shortened;
 use hook_core::{HookSource, SettingsSource};
 use hook_translate::agents;
@@ -155,10 +157,9 @@ fn chosen(
     }
     let source = |file: &SettingsFile| {
         let path = file.path.clone()?;
-        Some(SettingsSource {
-            required: true,
-            ..SettingsSource::optional(file.source.clone(), path)
-        })
+        let source = SettingsSource::optional(file.source.clone(), path);
+        // What is found beside settings is there without them.
+        Some(SettingsSource { required: !is_found_beside(&source), ..source })
     };
     let (of_agents, own): (Vec<&SettingsFile>, Vec<&SettingsFile>) =
         files.into_iter().partition(|file| file.language.is_some());

@@ -13,6 +13,7 @@ use hook_core::{
 use super::columns::{aligned, first_line};
 use super::hook::{matcher, origin, write_hook, write_place};
 use super::response::duration;
+use super::words::counted;
 use crate::output::{Printer, Tone};
 
 /// An explanation, and how much of it is wanted.
@@ -83,11 +84,16 @@ fn write_explained(
 pub(crate) fn explained(explained: &Explained<'_>, printer: &Printer) -> String {
     let explanation = explained.explanation;
     let event = explanation.event;
+    let (stand_ins, hooks): (Vec<_>, Vec<_>) =
+        explanation.hooks.iter().partition(|it| it.hook.is_stand_in());
     let (of_event, others): (Vec<_>, Vec<_>) =
-        explanation.hooks.iter().partition(|it| it.hook.event == event);
+        hooks.into_iter().partition(|it| it.hook.event == event);
     let mut out = headline(explained, printer);
+    let unknown = on_every(&others, &stand_ins, event);
     if of_event.is_empty() {
-        out.push_str(&nothing_found(Some(event), explained.sources, printer));
+        if unknown.is_empty() {
+            out.push_str(&nothing_found(Some(event), explained.sources, printer));
+        }
     } else {
         let groups = Groups::of(explanation, &of_event);
         lines(&mut out, &of_event, |index| groups.heading(index), printer);
@@ -96,6 +102,7 @@ pub(crate) fn explained(explained: &Explained<'_>, printer: &Printer) -> String 
             let _ = writeln!(out, "{}", printer.paint(Tone::Quiet, &what_ends(event)));
         }
     }
+    out.push_str(&unknown);
     if explained.all && !others.is_empty() {
         out.push('\n');
         lines(&mut out, &others, |_| None, printer);
@@ -103,6 +110,30 @@ pub(crate) fn explained(explained: &Explained<'_>, printer: &Printer) -> String 
         let hooks = if others.len() == 1 { "hook listens" } else { "hooks listen" };
         let text = format!("{} {hooks} to other events; --all lists them", others.len());
         let _ = writeln!(out, "{}", printer.paint(Tone::Quiet, &text));
+    }
+    out
+}
+
+/// What is not known: to which events the hooks of workers under `*` listen, which say that when they run,
+/// and which of these block until then.
+fn on_every(
+    others: &[&ExplainedHook],
+    stand_ins: &[&ExplainedHook],
+    event: HookEventName,
+) -> String {
+    let mut out = String::new();
+    for guard in stand_ins.iter().filter(|it| it.hook.event == event && it.place.is_some()) {
+        let name = first_line(guard.hook.display_name());
+        let _ = writeln!(out, "{name} blocks this event until it has said which hooks it has");
+    }
+    let off = |it: &ExplainedHook| it.reasons.iter().any(|why| why.code() != "other_event");
+    let workers = others.iter().filter(|it| it.hook.event.is_every() && !off(it));
+    let names: Vec<String> = workers.map(|it| first_line(it.hook.display_name())).collect();
+    if !names.is_empty() {
+        let says = if names.len() == 1 { "says itself" } else { "say themselves" };
+        let workers = counted(names.len(), "worker");
+        let names = names.join(", ");
+        let _ = writeln!(out, "{workers} {says} to which events its hooks listen: {names}");
     }
     out
 }

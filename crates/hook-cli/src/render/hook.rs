@@ -25,6 +25,18 @@ pub(super) fn write_hook(object: &mut ObjectWriter<'_>, hook: &Hook) {
     object.text("timeoutFrom", hook.timeout_origin.as_str());
     object.text("failBehavior", hook.fail_behavior.as_str());
     object.text("start", hook.start().as_str());
+    if let Some(path) = hook.module() {
+        object.object("module", |object| {
+            object.text("path", &path.to_string_lossy());
+            let Some(loaded) = hook.loaded_module() else { return };
+            object.optional_text("error", loaded.error.as_deref());
+            object.objects("commands", &loaded.commands, |object, command| {
+                object.text("name", &command.name);
+                object.optional_text("description", command.description.as_deref());
+            });
+            object.texts("renderers", &loaded.renderers);
+        });
+    }
     // Of one that this process has not started nothing is known.
     if let Some(status) = hook.worker_status().filter(WorkerStatus::is_known) {
         object.object("worker", |object| status.write(object));

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
+use hook_core::run::ModuleCommand;
 use hook_core::settings::DEFAULT_PRIORITY;
 use hook_core::{Hook, HookEventName, HookListing, NotRun, ObjectWriter};
 
@@ -92,7 +93,7 @@ fn heading(hooks: &[&Hook], has_several: bool) -> Option<String> {
 fn declared(event: HookEventName) -> Option<String> {
     let row = event.row();
     if event.is_every() {
-        return Some("the worker says which events are its own".to_owned());
+        return Some("each says itself which events are its own".to_owned());
     }
     if !row.is_declared() {
         return None;
@@ -133,12 +134,38 @@ fn notes(listing: &HookListing) -> impl Iterator<Item = String> {
     let is_async = listing.hook.runs_in_background();
     let background =
         is_async.then(|| "async: nothing waits for it, and it cannot block".to_owned());
-    let worker = listing.hook.worker_status().map(|status| match status.is_known() {
-        true => format!("worker: stays alive and answers calls; {status}"),
-        false => "worker: stays alive and answers calls".to_owned(),
-    });
-    let about = listing.hook.description.clone().into_iter().chain(worker).chain(background);
+    let is_module = listing.hook.module().is_some();
+    let worker =
+        listing.hook.worker_status().filter(|_| !is_module).map(|status| match status.is_known() {
+            true => format!("worker: stays alive and answers calls; {status}"),
+            false => "worker: stays alive and answers calls".to_owned(),
+        });
+    // Of a hook that it has declared the module itself says it.
+    let module = match is_module && listing.hook.event.is_every() {
+        true => self::module(listing),
+        false => Vec::new(),
+    };
+    let about = listing.hook.description.clone().into_iter().chain(worker).chain(module);
+    let about = about.chain(background);
     about.chain(blocks).chain(why)
+}
+
+/// What a module has, or why it is not loaded.
+fn module(listing: &HookListing) -> Vec<String> {
+    let Some(loaded) = listing.hook.loaded_module() else {
+        let status = listing.hook.worker_status().filter(|status| status.is_known());
+        return status.map(|status| format!("module: not loaded; {status}")).into_iter().collect();
+    };
+    if let Some(error) = &loaded.error {
+        return vec![format!("module: {error}")];
+    }
+    let command = |command: &ModuleCommand| match &command.description {
+        Some(description) => format!("command {}: {description}", command.name),
+        None => format!("command {}", command.name),
+    };
+    let renderers =
+        loaded.renderers.iter().map(|renders| format!("renders messages of type {renders}"));
+    loaded.commands.iter().map(command).chain(renderers).collect()
 }
 
 /// Why a hook blocks its event instead of running. One that is switched off blocks nothing.

@@ -16,6 +16,7 @@ mod command;
 mod files;
 mod findings;
 mod matcher;
+mod module;
 mod names;
 mod script;
 mod timeout;

@@ -19,14 +19,14 @@ pub struct NotStarted {
 }
 
 /// What earlier hooks ended. What one says holds for later priorities, and not for its own; but among
-/// registered hooks, which run one after the other, for those behind it as well.
+/// hooks that run in turn for those behind it as well.
 #[derive(Default)]
 pub(super) struct Ended {
     in_force: Ending,
     /// Of the priority that runs now.
     said: Ending,
-    /// By its registered hooks.
-    said_among_registered: Ending,
+    /// By its hooks that run in turn.
+    said_in_turn: Ending,
     priority: Option<i32>,
 }
 
@@ -39,16 +39,16 @@ struct Ending {
 }
 
 impl Ended {
-    /// A group of that priority is about to run, perhaps of a registered hook.
-    pub(super) fn begin(&mut self, priority: i32, is_registered: bool) {
+    /// A group of that priority is about to run, perhaps of a hook that runs in turn.
+    pub(super) fn begin(&mut self, priority: i32, is_in_turn: bool) {
         let is_new = self.priority.replace(priority) != Some(priority);
-        let said = match (is_new, is_registered) {
+        let said = match (is_new, is_in_turn) {
             (true, _) => std::mem::take(&mut self.said),
-            (false, true) => std::mem::take(&mut self.said_among_registered),
+            (false, true) => std::mem::take(&mut self.said_in_turn),
             (false, false) => return,
         };
         if is_new {
-            self.said_among_registered = Ending::default();
+            self.said_in_turn = Ending::default();
         }
         self.in_force.all = self.in_force.all.take().or(said.all);
         if let Some(hook) = said.remaining {
@@ -71,8 +71,8 @@ impl Ended {
         };
         let skips = result.success && output.skip_remaining == Some(true);
         self.said.add(hook, ends, skips);
-        if hook.is_registered {
-            self.said_among_registered.add(hook, ends, skips);
+        if hook.in_turn {
+            self.said_in_turn.add(hook, ends, skips);
         }
     }
 

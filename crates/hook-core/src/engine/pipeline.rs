@@ -140,7 +140,7 @@ impl Pipeline {
                 let message = "the request was cancelled before all of its hooks had started";
                 return Err(StageFailure::new(FailureCode::Cancelled, message));
             }
-            ended.begin(group.priority, plan.is_of_registered(group));
+            ended.begin(group.priority, plan.is_in_turn(group));
             let first = finished.results.len();
             let run = GroupRun { plan, group, ended: &ended, input: &input, scope };
             self.run_group(run, told, finished).await.map_err(gone)?;

@@ -11,6 +11,7 @@ use crate::event::{HookEventName, MergeStrategy};
 use crate::failure::{FailureCode, HookFailure};
 use crate::json::{JsonObject, ObjectWriter, RawJson, RawObject};
 use crate::run::HookExecutionResult;
+use crate::text::first_and_last;
 
 /// What a caller needs to know of an event: what to do, what to say, and whether the engine could
 /// do its job.
@@ -277,7 +278,8 @@ impl HookExecutionResult {
     #[doc(hidden)]
     pub fn caller_warnings(&self) -> impl Iterator<Item = String> {
         let failure = self.failure.iter().filter(|it| !matches!(it, HookFailure::Cancelled));
-        let texts = failure.map(ToString::to_string).chain(self.warnings.iter().cloned());
+        let failure = failure.map(|it| first_and_last(&it.to_string()));
+        let texts = failure.chain(self.warnings.iter().cloned());
         texts.map(|text| self.hook.says(&text))
     }
 }

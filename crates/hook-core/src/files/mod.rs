@@ -3,6 +3,7 @@
 pub(crate) mod absence;
 pub(crate) mod atomic;
 pub mod file_lock;
+pub(crate) mod plain_path;
 pub mod private_folder;
 pub mod program;
 pub mod regular_file;

@@ -80,7 +80,8 @@ impl Consent {
                 (None, None) => Absence::Gone,
             };
             let guards = decisions.gone.into_iter().filter_map(|grant| {
-                if grant.fail_behavior() != Some(FailBehavior::Block) {
+                // A module may have had a guard, whatever settings said.
+                if grant.fail_behavior() != Some(FailBehavior::Block) && !grant.is_of_module() {
                     return None;
                 }
                 let named = match &*grant.event {

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::hook::Hook;
 use super::made::of_declared;
-use crate::event::Events;
-use crate::run::{HandlerHook, Runner, Worker, undeclared};
+use crate::event::{Events, HookEventName};
+use crate::run::{Declared, HandlerHook, Runner, Worker, WorkerHook, undeclared};
 use crate::settings::FailBehavior;
 
 /// A worker that stands under `*`.
@@ -24,10 +24,9 @@ pub struct OnEvery {
 }
 
 impl OnEvery {
-    /// What is to be declared, if something is that is not in force.
+    /// Those among these hooks that may run, also those that are off: they can be switched on.
     pub(super) fn of(hooks: &[Arc<Hook>]) -> Vec<Arc<Self>> {
-        let is_on = |hook: &&Arc<Hook>| hook.is_trusted() && hook.switched_off.is_empty();
-        let on_every = hooks.iter().filter(|hook| hook.event.is_every()).filter(is_on);
+        let on_every = hooks.iter().filter(|hook| hook.event.is_every() && hook.is_trusted());
         let known = on_every.filter(|hook| hook.worker().is_some());
         known
             .map(|hook| {
@@ -41,6 +40,11 @@ impl OnEvery {
             .collect()
     }
 
+    /// The hook that it is in settings.
+    pub fn hook(&self) -> &Arc<Hook> {
+        &self.template
+    }
+
     /// The worker.
     pub fn worker(&self) -> Option<&Arc<Worker>> {
         self.template.worker()
@@ -50,6 +54,19 @@ impl OnEvery {
     pub fn is_due(&self) -> bool {
         let said = self.worker().map_or(0, |worker| worker.declaration());
         said == 0 || said != self.in_force.load(Ordering::Acquire)
+    }
+
+    /// What its worker has declared that is its own: all of it, but where it is a module among others.
+    pub fn own<'d>(&self, declared: &'d Declared) -> (Vec<&'d WorkerHook>, Option<&'d str>) {
+        let Some(path) = self.template.module() else {
+            return (declared.hooks.iter().collect(), None);
+        };
+        let path = path.to_str();
+        let hooks = declared.hooks.iter().filter(|hook| hook.module.as_deref() == path);
+        let module = declared.modules.iter().find(|module| Some(&*module.path) == path);
+        let error =
+            module.map_or(Some("the module host said nothing of it"), |it| it.error.as_deref());
+        (hooks.collect(), error)
     }
 
     /// Whether its failure is a denial.
@@ -76,9 +93,14 @@ impl OnEvery {
         *self.problem.lock().unwrap_or_else(PoisonError::into_inner) = problem;
     }
 
+    /// What is wrong with what the worker declared, if something is.
+    pub(super) fn problem(&self) -> Option<String> {
+        self.problem.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// What everybody should know who fires an event: that its hooks are not known, or not all of them.
     pub(super) fn notice(&self) -> Option<String> {
-        let problem = self.problem.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let problem = self.problem();
         let worker = self.worker()?;
         let unknown = || (worker.declaration() == 0).then(|| worker.status().failure).flatten();
         let broken = || worker.broken().map(|why| why.to_string());
@@ -96,6 +118,11 @@ impl OnEvery {
             true => hook,
             false => hook.fail_behavior(self.template.fail_behavior),
         };
+        let hook = match self.template.module() {
+            // Handlers run in the order of modules, at the place of their module.
+            Some(_) => hook.priority(self.template.priority).sequential(true),
+            None => hook,
+        };
         match hook.has_timeout() {
             true => hook,
             false => hook.timeout(self.template.timeout),
@@ -110,16 +137,25 @@ impl OnEvery {
 }
 
 /// What blocks in the place of guards that are not known: on every event where a block means something.
-/// With `has_guard` one is among the worker's hooks, whatever settings say of it.
-pub(super) fn stand_ins(template: &Arc<Hook>, events: &Events, has_guard: bool) -> Vec<Arc<Hook>> {
-    if template.fail_behavior != FailBehavior::Block && !has_guard {
-        return Vec::new();
-    }
+/// With `has_guard` one is among the worker's hooks, whatever settings say of it. Whether a module has a
+/// guard is not known either, but those that are guards by themselves stand before tools.
+/// `problem` is what is wrong with what it has declared.
+pub(super) fn stand_ins(
+    template: &Arc<Hook>,
+    events: &Events,
+    has_guard: bool,
+    problem: Option<&str>,
+) -> Vec<Arc<Hook>> {
+    let guards_all = template.fail_behavior == FailBehavior::Block || has_guard;
+    let may_guard = |event: &HookEventName| {
+        guards_all || template.module().is_some() && *event == HookEventName::BeforeTool
+    };
     let blockable = events.all().filter(|event| event.row().block_means.is_some());
+    let blockable = blockable.filter(may_guard);
     blockable
         .map(|event| {
             let executor = match template.worker() {
-                Some(worker) => undeclared(template.executor.label(), worker),
+                Some(worker) => undeclared(template.executor.label(), worker, problem),
                 None => Arc::clone(&template.executor),
             };
             Arc::new(template.on_event(event, executor))

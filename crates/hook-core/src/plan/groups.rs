@@ -30,7 +30,8 @@ pub struct Plan {
 #[non_exhaustive]
 pub struct Group {
     /// The priority of its hooks. A `sequential` priority has a group for each of its hooks, and so
-    /// have hooks that were registered at run time, behind the others of their priority.
+    /// have hooks that run in turn (registered at run time, or of modules), behind the others of their
+    /// priority.
     pub priority: i32,
     /// Which of the plan's hooks they are.
     pub hooks: Range<usize>,
@@ -73,9 +74,9 @@ impl Plan {
         group.hooks.clone().zip(hooks)
     }
 
-    /// Whether a group is a hook that was registered at run time.
-    pub(crate) fn is_of_registered(&self, group: &Group) -> bool {
-        self.hooks_of(group).any(|(_, planned)| planned.hook.is_registered)
+    /// Whether a group is a hook that runs in turn with others like it.
+    pub(crate) fn is_in_turn(&self, group: &Group) -> bool {
+        self.hooks_of(group).any(|(_, planned)| planned.hook.in_turn)
     }
 
     /// Whether the plan has guards that another input would have to be shown.

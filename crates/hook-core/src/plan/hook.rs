@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Deref;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::switched_off::SwitchedOff;
@@ -12,7 +12,7 @@ use crate::failure::HookFailure;
 use crate::matcher::Matcher;
 use crate::run::{
     CommandIdentity, HookExecutor, HookIdentity, HookSpec, HookStart, TrustCheck, Worker,
-    WorkerStatus,
+    WorkerModule, WorkerStatus,
 };
 use crate::settings::{FailBehavior, HookSource, Place, TimeoutOrigin};
 use crate::trust::Trust;
@@ -35,11 +35,15 @@ pub struct Hook {
     pub priority: i32,
     /// Whether the hooks of its priority run one after the other.
     pub sequential: bool,
-    /// Whether it was registered at run time: such hooks run behind the others of their priority, one
-    /// after the other.
-    pub(crate) is_registered: bool,
+    /// Whether it runs behind the others of its priority, in turn with others like it: hooks that were
+    /// registered at run time, and those of modules. What one of them ends holds for those behind it.
+    pub(crate) in_turn: bool,
     /// Whether it stands for hooks that are not known.
     pub(super) is_stand_in: bool,
+    /// The worker under `*` that has said it has this hook: it goes off with that.
+    pub(super) declared_by: Option<Arc<Hook>>,
+    /// The module that it is, or that has declared it.
+    pub(super) module: Option<Arc<PathBuf>>,
     /// Who says how long it may run.
     pub timeout_origin: TimeoutOrigin,
     pub(super) trust: Trust,
@@ -101,6 +105,12 @@ impl Hook {
         self.executor.worker().map(|worker| worker.status())
     }
 
+    /// Whether it stands for hooks of a worker that has not said which they are.
+    #[doc(hidden)]
+    pub fn is_stand_in(&self) -> bool {
+        self.is_stand_in
+    }
+
     /// What blocks on an event in the place of this hook, which listens to every one.
     pub(super) fn on_event(&self, event: HookEventName, executor: Arc<dyn HookExecutor>) -> Self {
         let spec = HookSpec {
@@ -130,13 +140,27 @@ impl Hook {
             matcher: Matcher::compile(None, event.row().matching, FailBehavior::Block).0,
             priority: self.priority,
             sequential: self.sequential,
-            is_registered: self.is_registered,
+            in_turn: self.in_turn,
             is_stand_in: true,
+            declared_by: None,
+            module: self.module.clone(),
             timeout_origin: self.timeout_origin,
             trust: self.trust.clone(),
             suspended: self.suspended.clone(),
             switched_off: self.switched_off.clone(),
         }
+    }
+
+    /// The file of the module that it is, or that has declared it.
+    pub fn module(&self) -> Option<&Path> {
+        self.module.as_deref().map(PathBuf::as_path)
+    }
+
+    /// What the module says of itself that it is, once it was loaded: it may be an error.
+    pub fn loaded_module(&self) -> Option<WorkerModule> {
+        let path = self.module()?.to_str()?;
+        let declared = self.executor.worker()?.last_declared()?;
+        declared.modules.iter().find(|module| module.path == path).cloned()
     }
 
     /// The worker that it calls, if it calls one.

@@ -1,20 +1,22 @@
 //! Makes hooks of what settings, trust and the host say.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::consent::MissingGuard;
 use super::hook::{Hook, Suspension, check_of};
+use super::shadowed::Shadowed;
+use super::switched_off::SwitchedOff;
 use super::switches::{Disabled, switched_off};
 use crate::event::HookEventName;
 use crate::matcher::{Matcher, MatcherProblem};
 use crate::run::{
-    ExecutorMaker, HandlerHook, HookIdentity, HookKind, HookSpec, Runner, background,
+    ExecutorMaker, HandlerHook, HookExecutor, HookIdentity, HookSpec, Runner, Worker, background,
 };
 use crate::settings::{
     DEFAULT_PRIORITY, FailBehavior, HookEntry, HookSource, HooksConfig, Place, SettingsFile,
-    TimeoutOrigin,
+    TimeoutOrigin, WorkerRules,
 };
 use crate::trust::{Grant, Trust};
 
@@ -24,24 +26,98 @@ pub(super) struct HookMaker<'f> {
     executors: ExecutorMaker,
     default_timeout: Duration,
     disabled: &'f [Disabled<'f>],
+    /// The file's number, and which hooks others stand for.
+    index: usize,
+    shadowed: &'f Shadowed,
+    /// The processes of its modules that may run, each with its modules.
+    modules: Vec<(Vec<PathBuf>, Arc<Worker>)>,
 }
 
 impl<'f> HookMaker<'f> {
-    /// Makes the hooks of a file. `project` is the host's; `disabled` what all files switch off.
+    /// Makes the hooks of a file, which are trusted so. `project` is the host's; `disabled` what all files
+    /// switch off.
     pub(super) fn new(
-        file: &'f SettingsFile,
+        (index, file): (usize, &'f SettingsFile),
+        trust: &[Trust],
         runner: &Runner,
         project: &Path,
-        disabled: &'f [Disabled<'f>],
+        (disabled, shadowed): (&'f [Disabled<'f>], &'f Shadowed),
     ) -> Self {
         let executors = runner.executors(&file.config, file.project(project));
-        Self { file, executors, default_timeout: runner.limits().timeout, disabled }
+        let default_timeout = runner.limits().timeout;
+        let mut maker = Self {
+            file,
+            executors,
+            default_timeout,
+            disabled,
+            index,
+            shadowed,
+            modules: Vec::new(),
+        };
+        maker.modules = maker.module_workers(trust);
+        maker
+    }
+
+    /// A process for all modules that may run and live alike.
+    fn module_workers(&self, trust: &[Trust]) -> Vec<(Vec<PathBuf>, Arc<Worker>)> {
+        type Alike<'e> = (&'e WorkerRules, &'e [(String, String)]);
+        let mut groups: Vec<(Alike<'_>, Vec<(&HookEntry, &Trust)>)> = Vec::new();
+        for (at, (entry, trust)) in self.file.hooks.iter().zip(trust).enumerate() {
+            let Some(rules) = entry.worker.as_ref().filter(|_| entry.module.is_some()) else {
+                continue;
+            };
+            let is_on = self.switched_off(at, entry).is_empty();
+            if !(trust.is_given() && is_on) {
+                continue;
+            }
+            let alike: Alike<'_> = (rules, &entry.env);
+            match groups.iter_mut().find(|(known, _)| *known == alike) {
+                Some((_, modules)) => modules.push((entry, trust)),
+                None => groups.push((alike, vec![(entry, trust)])),
+            }
+        }
+        let worker = |((rules, _), modules): (Alike<'_>, Vec<(&HookEntry, &Trust)>)| {
+            let worker = self.executors.module_worker(&modules, rules, &self.file.source);
+            (modules.iter().filter_map(|(entry, _)| entry.module.clone()).collect(), worker)
+        };
+        groups.into_iter().map(worker).collect()
+    }
+
+    /// What calls a module.
+    fn module(
+        &self,
+        path: &Path,
+        entry: &HookEntry,
+        rules: &WorkerRules,
+        trust: &Trust,
+    ) -> Arc<dyn HookExecutor> {
+        let known = self.modules.iter().find(|(paths, _)| paths.iter().any(|known| known == path));
+        let worker = match known {
+            Some((_, worker)) => Arc::clone(worker),
+            // One that may not run; it is never started.
+            None => self.executors.module_worker(&[(entry, trust)], rules, &self.file.source),
+        };
+        self.executors.calling(entry, worker)
+    }
+
+    /// Who keeps an entry from running.
+    fn switched_off(&self, at: usize, entry: &HookEntry) -> Vec<SwitchedOff> {
+        let mut by = switched_off(entry, self.file, self.disabled);
+        by.extend(self.shadowed.get(&(self.index, at)).cloned());
+        by
     }
 
     /// The hook of an entry, and what is wrong with its matcher.
-    pub(super) fn hook(&self, entry: &HookEntry, trust: Trust) -> (Hook, Vec<MatcherProblem>) {
+    pub(super) fn hook(
+        &self,
+        at: usize,
+        entry: &HookEntry,
+        trust: Trust,
+    ) -> (Hook, Vec<MatcherProblem>) {
         let file = self.file;
-        let changed = trust.before().filter(|before| is_guard(before, entry));
+        let guards = trust.before().is_some_and(|before| is_guard(before, entry));
+        // A module may have guards of its own, whatever settings say.
+        let changed = trust.before().filter(|_| guards || entry.module.is_some());
         let matcher = entry.matcher.clone();
         let (matcher, problems) = match (&trust, changed) {
             (_, Some(before)) => (matcher_of(before, entry.event), Vec::new()),
@@ -57,18 +133,22 @@ impl<'f> HookMaker<'f> {
         let executor = match (&entry.unreadable, &entry.home) {
             (Some(why), _) => self.executors.unreadable(&entry.command, why),
             (None, Some(home)) => self.executors.home_executor(&entry.command, home),
-            (None, None) => match &entry.worker {
-                Some(rules) => self.executors.worker(entry, rules, &file.source, &trust),
-                None => self.executors.executor(&entry.command, &entry.env),
+            (None, None) => match (&entry.upstream, &entry.worker) {
+                (Some(rules), _) => self.executors.upstream(rules),
+                (None, Some(rules)) if let Some(path) = &entry.module => {
+                    self.module(path, entry, rules, &trust)
+                }
+                (None, Some(rules)) => self.executors.worker(entry, rules, &file.source, &trust),
+                (None, None) => self.executors.executor(&entry.command, &entry.env),
             },
         };
         let (event, name) = (entry.event, entry.name.as_deref());
         let spec = HookSpec {
             // What blocks in place of running is waited for.
             background: background(entry.is_async && suspended.is_none()),
-            fail_behavior: match suspended {
-                Some(_) => FailBehavior::Block,
-                None => entry.fail_behavior,
+            fail_behavior: match guards {
+                true => FailBehavior::Block,
+                false => entry.fail_behavior,
             },
             warnings: of_matcher.chain(trust.warning()).collect(),
             slots: self.executors.slots.clone(),
@@ -84,12 +164,14 @@ impl<'f> HookMaker<'f> {
             matcher,
             priority: entry.priority,
             sequential: entry.sequential,
-            is_registered: false,
+            in_turn: false,
             is_stand_in: false,
+            declared_by: None,
+            module: entry.module.clone().map(Arc::new),
             timeout_origin: entry.timeout_origin,
             trust,
             suspended,
-            switched_off: switched_off(entry, file, self.disabled),
+            switched_off: self.switched_off(at, entry),
         };
         (hook, problems)
     }
@@ -134,8 +216,10 @@ pub(super) fn of_missing(guard: &MissingGuard, runner: &Runner) -> Option<Hook> 
         matcher: matcher_of(grant, guard.event),
         priority: DEFAULT_PRIORITY,
         sequential: false,
-        is_registered: false,
+        in_turn: false,
         is_stand_in: false,
+        declared_by: None,
+        module: None,
         timeout_origin: TimeoutOrigin::Engine,
         trust,
         suspended: Some(suspended),
@@ -144,12 +228,12 @@ pub(super) fn of_missing(guard: &MissingGuard, runner: &Runner) -> Option<Hook> 
 }
 
 /// A hook that a worker under `*` declared: it is trusted, switched off and shown as that is.
-pub(super) fn of_declared(declared: &HandlerHook, worker: &Hook, runner: &Runner) -> Hook {
+pub(super) fn of_declared(declared: &HandlerHook, worker: &Arc<Hook>, runner: &Runner) -> Hook {
     let hook = of_handler(declared, runner);
     let spec = HookSpec {
         identity: HookIdentity::new(
             declared.name(),
-            HookKind::Worker.as_str(),
+            worker.kind().as_str(),
             &worker.source,
             declared.event(),
         ),
@@ -168,8 +252,9 @@ pub(super) fn of_declared(declared: &HandlerHook, worker: &Hook, runner: &Runner
         spec: Arc::new(spec),
         source: worker.source.clone(),
         place: worker.place.clone(),
+        module: worker.module.clone(),
         trust: worker.trust.clone(),
-        switched_off: worker.switched_off.clone(),
+        declared_by: Some(Arc::clone(worker)),
         ..hook
     }
 }
@@ -195,8 +280,10 @@ pub(super) fn of_handler(handler: &HandlerHook, runner: &Runner) -> Hook {
         matcher,
         priority: handler.priority,
         sequential: handler.sequential,
-        is_registered: false,
+        in_turn: handler.in_turn,
         is_stand_in: false,
+        declared_by: None,
+        module: None,
         timeout_origin: match handler.timeout {
             Some(_) => TimeoutOrigin::Hook,
             None => TimeoutOrigin::Engine,

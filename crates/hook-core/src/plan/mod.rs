@@ -23,6 +23,7 @@ mod notices;
 mod planning;
 mod registry;
 mod selection;
+mod shadowed;
 mod switched_off;
 mod switches;
 mod table;

@@ -12,10 +12,11 @@ use super::explain::{Explanation, NotRun, explain};
 use super::hook::Hook;
 use super::made::{HookMaker, of_handler, of_missing};
 use super::notices::{losses, lost_guards, notices};
+use super::shadowed::shadowed;
 use super::switched_off::SwitchedOff;
 use super::switches::{Disabled, disabled_by, is_on};
 use super::table::PlanTable;
-use crate::event::{ByEvent, Events, HookEventName};
+use crate::event::{ByEvent, EventDefinition, Events, HookEventName};
 use crate::matcher::{MatchInput, Surroundings};
 use crate::run::{HandlerHook, Runner};
 use crate::settings::{Diagnostic, FailBehavior, MatcherDefinition, Rule, SettingsFile};
@@ -117,11 +118,13 @@ impl HookRegistry {
             |file: &SettingsFile| file.diagnostics.iter().find(|it| it.is_of_whole_file()).cloned();
         let unread = unread.filter_map(|(file, _)| why(file)).collect();
         let disabled: Vec<Disabled<'_>> = files.iter().map(Disabled::by).collect();
-        for (file, trust) in files.iter().zip(consent.trust) {
+        let shadowed = shadowed(files, &consent.trust, &disabled);
+        for (index, (file, trust)) in files.iter().zip(consent.trust).enumerate() {
             diagnostics.extend(file.diagnostics.iter().cloned());
-            let maker = HookMaker::new(file, runner, project, &disabled);
-            for (entry, trust) in file.hooks.iter().zip(trust) {
-                let (hook, problems) = maker.hook(entry, trust);
+            let maker =
+                HookMaker::new((index, file), &trust, runner, project, (&disabled, &shadowed));
+            for (at, (entry, trust)) in file.hooks.iter().zip(trust).enumerate() {
+                let (hook, problems) = maker.hook(at, entry, trust);
                 // That one cannot be read was said by the reader.
                 let is_read =
                     !matches!(entry.matcher.as_deref(), Some(MatcherDefinition::Unreadable(_)));
@@ -139,8 +142,8 @@ impl HookRegistry {
         let on_every = OnEvery::of(&hooks);
         // Guards that cannot run, and those that are not known yet.
         let blocks_unrun = hooks.iter().filter(|hook| hook.event.is_every() && hook.blocks_unrun());
-        let unrun = blocks_unrun.flat_map(|hook| stand_ins(hook, events, false)).collect();
-        let unknown = on_every.iter().map(|it| stand_ins(&it.template, events, false));
+        let unrun = blocks_unrun.flat_map(|hook| stand_ins(hook, events, false, None)).collect();
+        let unknown = on_every.iter().map(|it| stand_ins(&it.template, events, false, None));
         let expanded: Vec<Vec<Arc<Hook>>> = std::iter::once(unrun).chain(unknown).collect();
         let table = PlanTable::new(running(hooks.iter().chain(expanded.iter().flatten()), &[]));
         let notices = notices(&hooks, &consent.missing);
@@ -209,7 +212,8 @@ impl HookRegistry {
         state.switches.push((name.to_owned(), enabled));
         let all = || self.hooks.iter().chain(state.later());
         self.table.replace(running(all(), &state.switches));
-        all().filter(|hook| hook.display_name() == name).count()
+        let named = all().filter(|hook| hook.display_name() == name && !hook.is_stand_in);
+        named.count()
     }
 
     /// Registers a function of the host as a hook, behind all others of its event; one of that number
@@ -220,7 +224,7 @@ impl HookRegistry {
         if let Some(known) = state.registered.get(&number) {
             return Arc::clone(known);
         }
-        let hook = Arc::new(Hook { is_registered: true, ..of_handler(handler, runner) });
+        let hook = Arc::new(Hook { in_turn: true, ..of_handler(handler, runner) });
         state.registered.insert(number, Arc::clone(&hook));
         if is_on(&hook, &state.switches) {
             self.table.add(Arc::clone(&hook));
@@ -308,7 +312,11 @@ impl HookRegistry {
     pub fn notices(&self, event: Option<HookEventName>) -> impl Iterator<Item = &str> {
         let of_event =
             event.and_then(|event| self.notices.get(event)).map_or(&[][..], Vec::as_slice);
-        self.losses.iter().chain(of_event).map(String::as_str)
+        // What stands under `*` may be of any.
+        let every = EventDefinition::every().filter(|every| Some(*every) != event);
+        let of_every =
+            every.and_then(|every| self.notices.get(every)).map_or(&[][..], Vec::as_slice);
+        self.losses.iter().chain(of_event).chain(of_every).map(String::as_str)
     }
 
     /// Workers that say themselves which hooks they have.
@@ -328,7 +336,8 @@ impl HookRegistry {
     /// Has what stands for a worker's hooks block, since a guard is among them that cannot be understood.
     #[doc(hidden)]
     pub fn block_for(&self, worker: &Arc<OnEvery>, events: &Events) {
-        let stands = stand_ins(&worker.template, events, true);
+        let problem = worker.problem();
+        let stands = stand_ins(&worker.template, events, true, problem.as_deref());
         self.expand(worker, stands);
     }
 
@@ -381,8 +390,9 @@ impl HookRegistry {
             .map(|(event, id)| {
                 let id = shortened(id);
                 format!(
-                    "hook {id}: this guard of {event} is gone with the client that had registered it; \
-                     start that again, or restart the server if it is not wanted any more"
+                    "hook {id}: this guard of {event} is gone with the client that had registered it, \
+                     and only that client can bring it back, with its token; restart the server to \
+                     forget the guard"
                 )
             })
             .collect()
@@ -396,7 +406,8 @@ impl HookRegistry {
         let broken = calling.iter().filter_map(|hook| Some((hook, hook.worker()?.broken()?)));
         let is_on = |hook: &Hook| is_planned(hook) && is_on(hook, &read(&self.state).switches);
         let broken = broken.filter(move |(hook, _)| is_on(hook));
-        let on_every = self.on_every.iter().filter_map(|worker| worker.notice());
+        let on_every = self.on_every.iter().filter(move |worker| is_on(&worker.template));
+        let on_every = on_every.filter_map(|worker| worker.notice());
         broken.map(|(hook, why)| hook.says(&why.to_string())).chain(on_every)
     }
 

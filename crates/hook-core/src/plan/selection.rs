@@ -99,14 +99,16 @@ impl Selection {
         selection
     }
 
-    /// Brings the hooks into the order of their priorities; equal ones stay as they are.
+    /// Brings the hooks into the order of their priorities, those that run in turn behind the others; equal
+    /// ones stay as they are.
     fn sort(&mut self) {
-        if self.planned.is_sorted_by_key(|planned| planned.hook.priority) {
+        let place = |planned: &PlannedHook| (planned.hook.priority, planned.hook.in_turn);
+        if self.planned.is_sorted_by_key(place) {
             return;
         }
         let hooks = std::mem::take(&mut self.planned);
         let mut sorted: Vec<(usize, PlannedHook)> = hooks.into_iter().enumerate().collect();
-        sorted.sort_by_key(|(_, planned)| planned.hook.priority);
+        sorted.sort_by_key(|(_, planned)| place(planned));
         let mut moved = vec![0; sorted.len()];
         for (new, (old, _)) in sorted.iter().enumerate() {
             moved[*old] = new;
@@ -140,7 +142,7 @@ impl Selection {
             match groups.last_mut() {
                 Some(last)
                     if last.priority == priority
-                        && !planned.hook.is_registered
+                        && !planned.hook.in_turn
                         && !self.sequential.contains_key(&priority) =>
                 {
                     last.hooks.end = place + 1;

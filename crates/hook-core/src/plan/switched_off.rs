@@ -27,6 +27,8 @@ pub enum Switch {
     Disabled,
     /// The host did it at run time.
     Host,
+    /// Another hook that stands for the same runs in its place.
+    Shadowed,
 }
 
 impl Switch {
@@ -35,7 +37,7 @@ impl Switch {
         match self {
             Self::Enabled => Some("hooksConfig.enabled"),
             Self::Disabled => Some("hooksConfig.disabled"),
-            Self::Host => None,
+            Self::Host | Self::Shadowed => None,
         }
     }
 }
@@ -48,6 +50,7 @@ impl fmt::Display for SwitchedOff {
             }
             Switch::Disabled => write!(formatter, "`disabled` in the {} settings", self.source),
             Switch::Host => formatter.write_str("the host, at run time"),
+            Switch::Shadowed => write!(formatter, "a hook of the {} for the same", self.source),
         }
     }
 }

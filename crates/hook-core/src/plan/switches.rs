@@ -43,17 +43,21 @@ fn switch_of(hook: &Hook, switches: &[(String, bool)]) -> Option<bool> {
     switches.iter().find(|(name, _)| name == hook.display_name()).map(|(_, enabled)| *enabled)
 }
 
+/// Whether a hook is on; one that a worker under `*` has declared is off where that is.
 pub(super) fn is_on(hook: &Hook, switches: &[(String, bool)]) -> bool {
-    switch_of(hook, switches).unwrap_or(hook.switched_off.is_empty())
+    let by_itself = switch_of(hook, switches).unwrap_or(hook.switched_off.is_empty());
+    by_itself && hook.declared_by.as_ref().is_none_or(|worker| is_on(worker, switches))
 }
 
 /// Who keeps a hook off. The host's word at run time counts alone.
 pub(super) fn disabled_by(hook: &Hook, switches: &[(String, bool)]) -> Vec<SwitchedOff> {
-    match switch_of(hook, switches) {
+    let mut by = match switch_of(hook, switches) {
         Some(true) => Vec::new(),
         Some(false) => {
             vec![SwitchedOff { switch: Switch::Host, source: HookSource::InProcess, file: None }]
         }
         None => hook.switched_off.clone(),
-    }
+    };
+    by.extend(hook.declared_by.iter().flat_map(|worker| disabled_by(worker, switches)));
+    by
 }

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::BoxFuture;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
 use super::answer::Answer;
@@ -16,7 +15,7 @@ use super::nesting::Nesting;
 use super::report::ProcessReport;
 use super::running::RunningHook;
 use super::session_env::SessionEnv;
-use super::slots::Slot;
+use super::slots::{Slot, SlotQueue};
 use super::worker::Worker;
 use crate::event::input::HookInput;
 use crate::failure::HookFailure;
@@ -37,8 +36,13 @@ pub enum HookKind {
     McpTool,
     /// A process of the engine's that stays alive and is called.
     Worker,
+    /// A fleet of engines elsewhere.
+    Upstream,
     /// A hook of a client, which is called over its connection.
     Registered,
+    /// A handler of a module: of one that is part of the host, or of JavaScript, in a process that the
+    /// modules of its settings share.
+    Module,
     /// A function of the host, called where the event is served.
     Inline,
     /// A future of the host, on a task of its own.
@@ -50,10 +54,12 @@ pub enum HookKind {
 impl HookKind {
     /// The words for all of them.
     #[doc(hidden)]
-    pub const NAMES: [&str; 10] = [
+    pub const NAMES: [&str; 12] = [
         "command",
         "worker",
+        "module",
         "registered",
+        "upstream",
         "http",
         "prompt",
         "agent",
@@ -73,6 +79,8 @@ impl HookKind {
             Self::Agent => "agent",
             Self::McpTool => "mcp_tool",
             Self::Worker => "worker",
+            Self::Module => "module",
+            Self::Upstream => "upstream",
             Self::Registered => "registered",
             Self::Inline => "inline",
             Self::Async => "async",
@@ -143,7 +151,7 @@ pub(crate) struct Slots {
     /// Of the engine.
     pub(crate) of_engine: Option<Slot>,
     /// Of the conversation that it is called in.
-    pub(crate) of_session: Option<OwnedSemaphorePermit>,
+    pub(crate) of_session: Option<Slot>,
     /// What tells requests of the process from others.
     pub(crate) running: Option<RunningHook>,
 }
@@ -196,7 +204,7 @@ pub(crate) enum Permits<'e> {
     /// A thread for a function that may block.
     Blocking,
     /// One of the calls that may go on in a conversation.
-    Session(&'e Arc<Semaphore>),
+    Session(&'e SlotQueue),
 }
 
 /// What runs a hook.

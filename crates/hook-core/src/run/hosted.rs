@@ -8,8 +8,10 @@ use futures::FutureExt;
 use serde_json::Value;
 
 use super::answer::{Answer, home_answer};
-use super::executor::{Execution, HookCall, HookExecutor, HookKind, HookStart, Run};
+use super::command::CommandContext;
+use super::executor::{Execution, HookCall, HookExecutor, HookKind, HookStart, Permits, Run};
 use super::live::{HostCall, HostServices};
+use crate::event::input::EventInput;
 use crate::event::output::HookOutput;
 use crate::failure::{HookFailure, InvalidAnswer};
 use crate::json::{JsonObject, RawJson, RawObject};
@@ -30,12 +32,18 @@ struct HostedHook {
     label: String,
     home: Arc<HomeHook>,
     service: &'static str,
+    context: Arc<CommandContext>,
 }
 
 impl HostedExecutor {
     /// `service` is what the host must have.
-    pub(super) fn new(label: String, home: Arc<HomeHook>, service: &'static str) -> Self {
-        Self { hook: Arc::new(HostedHook { label, home, service }) }
+    pub(super) fn new(
+        label: String,
+        home: Arc<HomeHook>,
+        service: &'static str,
+        context: Arc<CommandContext>,
+    ) -> Self {
+        Self { hook: Arc::new(HostedHook { label, home, service, context }) }
     }
 }
 
@@ -54,6 +62,15 @@ impl HookExecutor for HostedExecutor {
 
     fn start(&self) -> HookStart<'_> {
         HookStart::Missing(self.hook.service)
+    }
+
+    /// What it asks for costs as much as a process.
+    fn permits(&self) -> Permits<'_> {
+        Permits::Process
+    }
+
+    fn check_depth(&self, depth: u32) -> Result<(), HookFailure> {
+        self.hook.context.check_depth(depth)
     }
 
     fn execute(&self, call: HookCall) -> Execution {
@@ -78,12 +95,15 @@ impl HostedHook {
             Ok(wanted) => wanted,
             Err(why) => return Answer::failed(HookFailure::Live { reason: why }).into(),
         };
+        // Requests that the host makes for it come from inside of it.
+        let CommandContext { running, environment, .. } = &*self.context;
+        let running = running.enter(environment.outer_token.as_deref(), call.depth);
         let wanted = HostCall {
             method: method.to_owned(),
             params,
             hook: self.label.as_str().into(),
             correlation: call.correlation.clone(),
-            run_token: String::new(),
+            run_token: running.token().to_owned(),
         };
         let done = tokio::select! {
             biased;
@@ -94,7 +114,7 @@ impl HostedHook {
             done = host.call(wanted) => done,
         };
         match done {
-            Ok(result) => self.read(&told, &result).into(),
+            Ok(result) => self.read(&call.input, &told, &result).into(),
             Err(super::HostCallError::Unsupported { .. }) => self.unserved(kind),
             Err(error) => {
                 let message = shortened(&error.to_string());
@@ -132,7 +152,7 @@ impl HostedHook {
     }
 
     /// What the host's result means.
-    fn read(&self, told: &RawObject, result: &RawJson) -> Answer {
+    fn read(&self, input: &EventInput, told: &RawObject, result: &RawJson) -> Answer {
         let said = text_of(result);
         if let HomeCommand::McpTool { .. } = self.home.command {
             let is_error = result
@@ -144,7 +164,7 @@ impl HostedHook {
                 return Answer::failed(HookFailure::Reported { message });
             }
             let ended = Ended { code: Some(0), stdout: &said, stderr: "" };
-            return home_answer(self.home.language.answer(&self.home, told, &ended));
+            return home_answer(self.home.language.answer(&self.home, input, told, &ended));
         }
         let verdict = match said {
             Some(said) => RawObject::parse(without_fence(&said)).ok().map(|it| it.fields()),

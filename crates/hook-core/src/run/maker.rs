@@ -10,9 +10,10 @@ use super::http::HttpExecutor;
 use super::live::{CallTarget, LiveExecutor, Programs};
 use super::slots::SlotQueue;
 use super::unserved::{Unreadable, Unserved};
-use super::worker::{WorkerTerms, Workers};
+use super::upstream::{UpstreamExecutor, Upstreams};
+use super::worker::{ModuleTerms, Worker, WorkerTerms, Workers};
 use crate::language::{HomeCommand, HomeHook};
-use crate::settings::{EnvironmentRules, HookEntry, HookSource, WorkerRules};
+use crate::settings::{EnvironmentRules, HookEntry, HookSource, UpstreamRules, WorkerRules};
 use crate::trust::Trust;
 
 /// Makes executors for the hooks of one source.
@@ -26,6 +27,8 @@ pub(crate) struct ExecutorMaker {
     pub(super) programs: Arc<Programs>,
     /// What of the host's environment the source's hooks get.
     pub(super) rules: EnvironmentRules,
+    /// Who knows how to ask fleets of engines.
+    pub(super) upstreams: Option<Arc<dyn Upstreams>>,
     pub(crate) slots: Option<Arc<SlotQueue>>,
 }
 
@@ -55,8 +58,46 @@ impl ExecutorMaker {
             rules: rules.clone(),
             source: source.clone(),
             granted: trust.files().map(str::to_owned),
+            modules: Vec::new(),
         };
-        let worker = self.workers.get(terms, trust.granted().cloned(), &self.context);
+        let granted = vec![trust.granted().cloned()];
+        let worker = self.workers.get(terms, granted, &self.context);
+        self.calling(entry, worker)
+    }
+
+    /// What loads modules: all those that one process is for, each with what was agreed to of it.
+    pub(crate) fn module_worker(
+        &self,
+        modules: &[(&HookEntry, &Trust)],
+        rules: &WorkerRules,
+        source: &HookSource,
+    ) -> Arc<Worker> {
+        let terms_of = |(entry, trust): &(&HookEntry, &Trust)| {
+            let path = entry.module.clone().unwrap_or_default();
+            let label = entry.display_name().to_owned();
+            let granted = trust.files().map(str::to_owned);
+            let jiti = trust.granted().map(|it| it.loaders()).unwrap_or_default();
+            ModuleTerms { path, label, granted, jiti }
+        };
+        let terms = WorkerTerms {
+            command: modules
+                .iter()
+                .map(|(entry, _)| module_path(entry))
+                .collect::<Vec<_>>()
+                .join(", "),
+            env: modules.first().map(|(entry, _)| entry.env.clone()).unwrap_or_default(),
+            environment: self.rules.clone(),
+            rules: rules.clone(),
+            source: source.clone(),
+            granted: None,
+            modules: modules.iter().map(terms_of).collect(),
+        };
+        let granted = modules.iter().map(|(_, trust)| trust.granted().cloned()).collect();
+        self.workers.get(terms, granted, &self.context)
+    }
+
+    /// What calls a worker for a hook.
+    pub(crate) fn calling(&self, entry: &HookEntry, worker: Arc<Worker>) -> Arc<dyn HookExecutor> {
         let (label, id) = (&entry.command, entry.display_name());
         let session = CallTarget::Worker(worker);
         let running = &self.context.running;
@@ -77,14 +118,26 @@ impl ExecutorMaker {
                 Arc::new(HttpExecutor::new(label, Arc::clone(home), context, client))
             }
             other => match other.service() {
-                Some(service) => Arc::new(HostedExecutor::new(label, Arc::clone(home), service)),
+                Some(service) => {
+                    Arc::new(HostedExecutor::new(label, Arc::clone(home), service, context))
+                }
                 None => Arc::new(Unserved { label }),
             },
         }
+    }
+
+    /// What asks a fleet of engines.
+    pub(crate) fn upstream(&self, rules: &UpstreamRules) -> Arc<dyn HookExecutor> {
+        Arc::new(UpstreamExecutor::new(rules, self.upstreams.as_ref()))
     }
 
     /// What stands for a guard that cannot be read, and why not.
     pub(crate) fn unreadable(&self, label: &str, why: &Arc<str>) -> Arc<dyn HookExecutor> {
         Arc::new(Unreadable { label: label.to_owned(), why: Arc::clone(why) })
     }
+}
+
+/// Where a module is.
+fn module_path(entry: &HookEntry) -> String {
+    entry.module.as_deref().map(|path| path.display().to_string()).unwrap_or_default()
 }

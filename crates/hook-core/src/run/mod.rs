@@ -8,9 +8,11 @@
 //! | `command` | commands: which program, where, with what around it, and what it wrote |
 //! | `handler` | functions of the host; those that may block |
 //! | `live` | hooks that stay alive and are called: the conversation with one, whoever carries it |
+//! | `module` | handlers of modules that are part of the host |
 //! | `worker` | processes of the engine's that are called |
 //! | `http` | servers that are asked, as hooks of other agents may be |
 //! | `hosted` | what the host does for hooks of other agents: a model's verdict, an MCP tool |
+//! | `upstream` | fleets of engines elsewhere, which the host knows how to ask |
 //! | `unserved` | hooks that cannot run |
 //! | `maker` | which of these runs a hook of settings |
 //! | `answer` | what a finished hook means |
@@ -36,6 +38,7 @@ mod identity;
 mod limits;
 mod live;
 mod maker;
+mod module;
 mod nesting;
 mod report;
 mod result;
@@ -51,6 +54,7 @@ mod termination;
 mod threads;
 mod tree;
 mod unserved;
+mod upstream;
 mod worker;
 
 pub use answer::Answer;
@@ -61,10 +65,16 @@ pub use handler::{HandlerError, HandlerHook, HandlerResult, TypedResult};
 pub use identity::HookIdentity;
 pub use limits::{RunnerHost, RunnerLimits};
 pub use live::{
-    CallSession, CallTarget, Carrier, FromHook, HostCall, HostCallError, HostServices,
-    MAX_LIVE_LINE, Said, ToHook, Told, Unreadable, WorkerHook, without_ui,
+    CallSession, CallTarget, Carrier, Dropped, FromHook, HOST_METHODS, HostCall, HostCallError,
+    HostMethod, HostServices, MAX_LIVE_LINE, ModuleCommand, Said, ToHook, Told, Unreadable,
+    WorkerHook, WorkerModule, without_ui,
 };
 pub(crate) use maker::ExecutorMaker;
+pub use module::{
+    CommandContext, ErrorListener, ExecOptions, ExecResult, HookContext, HookUi, ModuleAnswer,
+    ModuleErrors, ModuleEvent, ModuleFault, ModuleHandle, ModuleHandler, ModuleReturn, NewSession,
+    Notice, SessionChange, SessionManager, SetupEntry, Theme,
+};
 pub use nesting::Nesting;
 pub use report::{Captured, ProcessReport};
 pub use result::HookExecutionResult;
@@ -79,4 +89,5 @@ pub use started::RunnerGone;
 pub(crate) use started::StartedHook;
 pub use tree::EndSignal;
 pub(crate) use unserved::undeclared;
-pub use worker::{Worker, WorkerStatus};
+pub use upstream::{Upstream, UpstreamCall, Upstreams};
+pub use worker::{Declared, Worker, WorkerStatus};

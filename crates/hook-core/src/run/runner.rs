@@ -29,6 +29,7 @@ use super::supervise::supervise;
 use super::termination::EngineTasks;
 use super::threads::Threads;
 use super::tree::{EndSignal, Sweeper};
+use super::upstream::Upstreams;
 use super::worker::Workers;
 use crate::event::input::HookInput;
 use crate::failure::HookFailure;
@@ -48,6 +49,8 @@ pub struct Runner {
     workers: Arc<Workers>,
     /// What hooks of clients may have the engine run.
     programs: OnceLock<Arc<Programs>>,
+    /// Who knows how to ask fleets of engines.
+    upstreams: Option<Arc<dyn Upstreams>>,
     #[cfg(feature = "http")]
     client: Arc<super::http::Client>,
     /// Cancelled when hooks are to end that nothing waits for.
@@ -97,10 +100,19 @@ impl Runner {
             threads,
             workers: Arc::default(),
             programs: OnceLock::new(),
+            upstreams: None,
             background,
             in_background: Arc::default(),
             ended_in_background: AtomicUsize::new(0),
         }
+    }
+
+    /// With somebody who knows how to ask fleets of engines.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_upstreams(mut self, upstreams: Option<Arc<dyn Upstreams>>) -> Self {
+        self.upstreams = upstreams;
+        self
     }
 
     /// Makes executors for the hooks of one settings file, which belong to that project.
@@ -127,6 +139,7 @@ impl Runner {
             workers: Arc::clone(&self.workers),
             programs: Arc::new(Programs::new(Arc::clone(&context))),
             rules: config.environment.clone(),
+            upstreams: self.upstreams.clone(),
             context,
             slots,
         }

@@ -2,6 +2,7 @@
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use futures::FutureExt;
@@ -11,6 +12,7 @@ use super::consent;
 use super::executor::{Execution, HookCall, Permits, Slots};
 use super::finish::{Timing, Told, finish};
 use super::handler::BlockingHandlers;
+use super::live::MAX_CALLS;
 use super::result::HookExecutionResult;
 use super::scope::RunScope;
 use super::slots::SlotQueue;
@@ -29,6 +31,8 @@ pub(super) async fn supervise(
     threads: Arc<Threads>,
     queued_at: Instant,
 ) -> HookExecutionResult {
+    // Whether its conversation has as many calls as it may.
+    let waits_for_call = AtomicBool::new(false);
     let permits = async {
         match hook.executor.permits() {
             Permits::None => return Ok(Slots::default()),
@@ -37,11 +41,9 @@ pub(super) async fn supervise(
             }
             Permits::Session(calls) => {
                 hook.executor.check_depth(scope.depth)?;
-                // A call that another one waits for must not wait for that one's end.
-                let of_session = match scope.depth {
-                    0 => Arc::clone(calls).acquire_owned().await.ok(),
-                    _ => None,
-                };
+                waits_for_call.store(true, Ordering::Relaxed);
+                let of_session = calls.acquire(scope.lane, scope.depth).await;
+                waits_for_call.store(false, Ordering::Relaxed);
                 return Ok(Slots { of_session, ..Slots::default() });
             }
             // A request holds a place as a process does: of both there must not be any number.
@@ -72,7 +74,10 @@ pub(super) async fn supervise(
     };
     let slots = tokio::select! {
         biased;
-        () = scope.cancel.cancelled() => Err(HookFailure::Cancelled),
+        () = scope.cancel.cancelled() => Err(match waits_for_call.load(Ordering::Relaxed) {
+            true => HookFailure::NotCalled { limit: MAX_CALLS },
+            false => HookFailure::Cancelled,
+        }),
         slots = trusted_permits => slots,
     };
     // From its permit on it is the hook's own time, also that in which its script is read.

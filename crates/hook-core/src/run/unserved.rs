@@ -11,6 +11,9 @@ use crate::failure::HookFailure;
 /// What is missing where a build has no HTTP client.
 const NO_CLIENT: &str = "an HTTP client (the feature `http` of hook-core)";
 
+/// What is said of a worker that has said nothing of its hooks.
+const UNDECLARED: &str = "the worker has not said which events its hooks listen to";
+
 /// A hook that is posted what it is told, where that cannot be done.
 #[derive(Debug)]
 pub(super) struct Unserved {
@@ -29,16 +32,24 @@ pub(super) struct Unreadable {
 struct Undeclared {
     label: String,
     worker: Arc<Worker>,
+    /// What is wrong with what it has said.
+    problem: Option<Box<str>>,
 }
 
-/// What stands for the hooks of a worker that has not said which they are.
-pub(crate) fn undeclared(label: &str, worker: &Arc<Worker>) -> Arc<dyn HookExecutor> {
-    Arc::new(Undeclared { label: label.to_owned(), worker: Arc::clone(worker) })
+/// What stands for the hooks of a worker that has not said which they are, or has said it wrong: then
+/// with what is wrong.
+pub(crate) fn undeclared(
+    label: &str,
+    worker: &Arc<Worker>,
+    problem: Option<&str>,
+) -> Arc<dyn HookExecutor> {
+    let (worker, problem) = (Arc::clone(worker), problem.map(Box::from));
+    Arc::new(Undeclared { label: label.to_owned(), worker, problem })
 }
 
 impl HookExecutor for Undeclared {
     fn kind(&self) -> HookKind {
-        HookKind::Worker
+        self.worker.kind()
     }
 
     fn label(&self) -> &str {
@@ -54,11 +65,13 @@ impl HookExecutor for Undeclared {
     }
 
     fn execute(&self, _call: HookCall) -> Execution {
-        let why = match self.worker.status().failure {
-            Some(failure) => format!(": {failure}"),
-            None => String::new(),
+        let reason = match (&self.problem, self.worker.status().failure) {
+            (Some(problem), _) => {
+                format!("what the worker says of its hooks cannot be understood: {problem}")
+            }
+            (None, Some(failure)) => format!("{UNDECLARED}: {failure}"),
+            (None, None) => UNDECLARED.to_owned(),
         };
-        let reason = format!("the worker has not said which events its hooks listen to{why}");
         Execution::Done(Answer::failed(HookFailure::Live { reason }).into())
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{View, document, reference};
-use crate::event::{HookEventName, Matching};
+use crate::event::{EVERY, HookEventName, Matching};
 use crate::settings::{DEFINITION_FIELDS, HOOK_FIELDS, TOP_LEVEL};
 
 /// The schema of a settings file (protocol.md §1).
@@ -35,6 +35,15 @@ pub fn settings() -> Value {
         events.insert(row.name.to_owned(), list);
         definitions.insert(name, definition(row.matching));
     }
+    definitions.insert(EVERY_DEFINITION.to_owned(), definition(Matching::Always));
+    events.insert(
+        EVERY.to_owned(),
+        json!({
+            "description": "Workers and modules, which say themselves which events are their own.",
+            "type": ["array", "null"],
+            "items": either(EVERY_DEFINITION, IN_LANGUAGE),
+        }),
+    );
     events.sort_keys();
     definitions.insert(
         "events".to_owned(),
@@ -50,6 +59,9 @@ pub fn settings() -> Value {
     schema["$defs"] = Value::Object(definitions);
     schema
 }
+
+/// A definition of what listens to every event.
+const EVERY_DEFINITION: &str = "everyDefinition";
 
 /// A definition in an agent's language.
 const IN_LANGUAGE: &str = "definitionInLanguage";
@@ -93,6 +105,10 @@ fn in_language() -> Value {
 fn hook() -> Value {
     let mut ours = View::Read.object(&HOOK_FIELDS, false);
     ours["properties"]["language"] = json!({"type": "null"});
+    // What a hook needs beside its type.
+    let needs = |name: &str| json!({"required": [name], "properties": {name: {"type": "string", "pattern": "\\S"}}});
+    ours["if"] = json!({"properties": {"type": {"const": "module"}}, "required": ["type"]});
+    (ours["then"], ours["else"]) = (needs("path"), needs("command"));
     json!({
         "if": {"type": "object", "properties": {"language": {"type": "string"}},
             "required": ["language"]},

@@ -13,6 +13,7 @@ use super::matcher_definition::MatcherDefinition;
 use super::redaction::RedactionRules;
 use super::registration::RegistrationRules;
 use super::source::HookSource;
+use super::upstream::UpstreamRules;
 use crate::event::{EventDefinition, HookEventName};
 use crate::language::{HomeHook, Language};
 
@@ -99,6 +100,8 @@ pub struct HooksConfig {
     pub redact: RedactionRules,
     /// The agents whose own hooks run as well.
     pub agents: Vec<String>,
+    /// Modules beside those in `hooks` and those that are found.
+    pub modules: Vec<String>,
     /// Whether `hook bridge` starts a server for its project; never of a project's file.
     pub starts_server: bool,
 }
@@ -116,6 +119,7 @@ impl Default for HooksConfig {
             registration: RegistrationRules::default(),
             redact: RedactionRules::default(),
             agents: Vec::new(),
+            modules: Vec::new(),
             starts_server: false,
         }
     }
@@ -185,8 +189,17 @@ pub struct HookEntry {
     pub data: Vec<String>,
     /// What holds for all hooks of its file.
     pub config: Arc<HooksConfig>,
-    /// How long its process lives, if it is a worker, which stays alive and is called.
+    /// How long its process lives, if it is a worker, which stays alive and is called, or a module.
     pub worker: Option<WorkerRules>,
+    /// The file of JavaScript or TypeScript that it is, as an absolute path, if it is a module. All modules
+    /// of a file that may run share a process.
+    pub module: Option<PathBuf>,
+    /// Of a file in a folder of hooks what it is there for, `TYPE:TOOL:NAME`: of several the one of the source
+    /// that is trusted most runs.
+    pub(crate) stands_for: Option<Arc<str>>,
+    /// The fleet of engines that it stands for, if it stands for one.
+    #[doc(hidden)]
+    pub upstream: Option<Arc<UpstreamRules>>,
     /// Where the entry stands.
     pub place: Place,
     pub(crate) spans: HookSpans,
@@ -212,6 +225,7 @@ pub(crate) struct HookSpans {
     pub(crate) is_async: Option<Range<usize>>,
     pub(crate) start_timeout: Option<Range<usize>>,
     pub(crate) idle_timeout: Option<Range<usize>>,
+    pub(crate) module: Option<Range<usize>>,
 }
 
 /// Where other parts of a file stand in its text.
@@ -230,9 +244,40 @@ pub(crate) struct FileSpans {
 }
 
 impl HookEntry {
-    /// Whether it is a command of ours, and no hook of another agent, nor one that cannot be read.
+    /// A hook of a file for which nothing is said but what that says of all of its hooks.
+    pub(super) fn of_file(event: HookEventName, config: &Arc<HooksConfig>, place: Place) -> Self {
+        Self {
+            event,
+            matcher: None,
+            priority: DEFAULT_PRIORITY,
+            sequential: false,
+            name: None,
+            description: None,
+            command: String::new(),
+            timeout: config.default_timeout,
+            timeout_origin: match config.default_timeout {
+                Some(_) => TimeoutOrigin::File,
+                None => TimeoutOrigin::Engine,
+            },
+            fail_behavior: config.fail_behavior,
+            is_async: false,
+            env: Vec::new(),
+            data: Vec::new(),
+            config: Arc::clone(config),
+            worker: None,
+            upstream: None,
+            module: None,
+            stands_for: None,
+            place,
+            spans: HookSpans::default(),
+            home: None,
+            unreadable: None,
+        }
+    }
+
+    /// Whether it is a command of ours, and no hook of another agent, no fleet, nor one that cannot be read.
     pub(crate) fn is_ours(&self) -> bool {
-        self.home.is_none() && self.unreadable.is_none()
+        self.home.is_none() && self.unreadable.is_none() && self.upstream.is_none()
     }
 
     /// What the hook is shown as, and what it is switched off by: its name, else its command.

@@ -139,7 +139,8 @@ fn absolute(variable: &str) -> Option<PathBuf> {
 /// Whether there is something where a project keeps its settings. What cannot be read counts: it is
 /// reported when it is loaded, and its guards do not vanish in silence.
 fn has_settings(directory: &Path) -> bool {
-    exists(&directory.join(IN_PROJECT))
+    let settings = directory.join(IN_PROJECT);
+    exists(&settings) || settings.parent().is_some_and(super::found::has_any)
 }
 
 pub(super) fn exists(path: &Path) -> bool {

@@ -29,7 +29,7 @@ pub(crate) static TOP_LEVEL: [Field; 3] = [
 ];
 
 /// Fields of `hooksConfig`.
-pub static CONFIG_FIELDS: [Field; 12] = [
+pub static CONFIG_FIELDS: [Field; 14] = [
     Field::with_default(
         "enabled",
         Kind::Bool,
@@ -76,6 +76,13 @@ pub static CONFIG_FIELDS: [Field; 12] = [
         "[]",
         "Agents whose own hooks run as well, as those agents would run them.",
     ),
+    Field::with_default(
+        "modules",
+        Kind::ListOf(&Kind::Text),
+        "[]",
+        "Modules that are loaded beside those that stand in `hooks` and those that are found, by their \
+         paths.",
+    ),
     Field::optional(
         "registration",
         Kind::Closed(&REGISTRATION_FIELDS),
@@ -88,6 +95,11 @@ pub static CONFIG_FIELDS: [Field; 12] = [
         "`auto`: `hook bridge` starts a server for its project where none runs. Of no effect in a \
          project's file.",
     ),
+    Field::optional(
+        "upstream",
+        Kind::Closed(&UPSTREAM_FIELDS),
+        "A fleet of engines that is asked behind the hooks here. Of no effect in a project's file.",
+    ),
     Field::with_default(
         "auditLevel",
         Kind::Words(&AuditLevel::NAMES),
@@ -98,6 +110,44 @@ pub static CONFIG_FIELDS: [Field; 12] = [
         "redact",
         Kind::Closed(&REDACT_FIELDS),
         "What is replaced by `[redacted]` in audits and recordings. Of no effect in a project's file.",
+    ),
+];
+
+/// Fields of `hooksConfig.upstream`.
+pub(crate) static UPSTREAM_FIELDS: [Field; 7] = [
+    Field::required(
+        "nats",
+        Kind::Text,
+        "The NATS server of the fleet: `tls://HOST:PORT`, or `nats://` on this machine.",
+    ),
+    Field::required("events", Kind::ListOf(&Kind::Text), "The events that it is asked about."),
+    Field::optional(
+        "credentials",
+        Kind::Text,
+        "Who one is there: a file of mode 600, from the folder of this file on.",
+    ),
+    Field::optional(
+        "certificateAuthority",
+        Kind::Text,
+        "A file with certificates that are believed beside those that the system believes (PEM).",
+    ),
+    Field::with_default(
+        "subject",
+        Kind::Text,
+        "\"hooks\"",
+        "What the subjects of the fleet begin with.",
+    ),
+    Field::with_default(
+        "failBehavior",
+        Kind::Words(&FailBehavior::NAMES),
+        "\"block\"",
+        "What it means that no engine answered.",
+    ),
+    Field::with_default(
+        "timeout",
+        MILLISECONDS,
+        "60000",
+        "How long it may take until an engine has answered, in milliseconds.",
     ),
 ];
 
@@ -208,23 +258,29 @@ pub static MATCHER_FIELDS: [Field; 4] = [
 ];
 
 /// Fields of a hook.
-pub static HOOK_FIELDS: [Field; 14] = [
+pub static HOOK_FIELDS: [Field; 15] = [
     Field::required(
         "type",
-        Kind::Words(&["command", "worker"]),
-        "What the hook is: a command that is run for each event, or a worker: a command that stays alive \
-         and answers calls.",
+        Kind::Words(&["command", "worker", "module"]),
+        "What the hook is: a command that is run for each event; a worker: a command that stays alive \
+         and answers calls; or a module: a file of JavaScript or TypeScript.",
     ),
-    Field::required(
+    Field::optional(
         "command",
         Kind::NotBlank,
-        "The shell command that is run. The event's input comes on its standard input; exit code 2 \
+        "Of a command and a worker, which need it: the shell command that is run. The event's input comes on its standard input; exit code 2 \
          denies, and standard error says why. A worker gets calls there, and answers on standard output.",
+    ),
+    Field::optional(
+        "path",
+        Kind::NotBlank,
+        "Of a module, which needs it: its file. A relative path begins at the project, or at the folder of a \
+         settings file that is no project's.",
     ),
     Field::optional(
         "name",
         Kind::NotBlank,
-        "What the hook is shown as and switched off by; without one, its command is.",
+        "What the hook is shown as and switched off by; without one, its command or path is.",
     ),
     Field::optional("description", Kind::Text, "What the hook is for."),
     Field::optional(

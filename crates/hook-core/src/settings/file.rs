@@ -1,5 +1,6 @@
 //! Reading one settings file.
 
+use std::collections::HashSet;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,11 +11,13 @@ use super::definition::{
     DEFAULT_PRIORITY, EnvironmentRules, FailBehavior, FileSpans, HookEntry, HookSpans, HooksConfig,
     SettingsFile, TimeoutOrigin, WorkerRules,
 };
+use super::diagnostic::Diagnostic;
 use super::document::{Document, Field, Node};
 use super::fields::{
     CONFIG_FIELDS, DEFINITION_FIELDS, ENVIRONMENT_FIELDS, HOOK_FIELDS, MATCHER_FIELDS,
     MAX_PRIORITY, MAX_TIMEOUT_MILLISECONDS, REGISTRATION_FIELDS, TOP_LEVEL,
 };
+use super::found;
 use super::matcher_definition::{COMMAND_PATTERN, PATH_PATTERN, TOOL, TOOL_PATTERN};
 use super::matcher_definition::{MatcherDefinition, MatcherFields};
 use super::redact_reader;
@@ -59,6 +62,7 @@ pub fn parse_with_events(
 pub fn parse_source(text: &str, source: &SettingsSource, events: &Events) -> SettingsFile {
     let mut reader = Reader::new(text, source.source.clone(), Some(source.path.clone()), events);
     reader.languages = source.languages.clone();
+    reader.is_list_of_modules = !source.modules.is_empty();
     reader.into_file()
 }
 
@@ -111,6 +115,8 @@ pub(super) struct Reader<'t> {
     pub(super) config: Arc<HooksConfig>,
     pub(super) hooks: Vec<HookEntry>,
     pub(super) spans: FileSpans,
+    /// Whether it is no file, but modules that somebody named.
+    pub(super) is_list_of_modules: bool,
 }
 
 /// What becomes of the hooks behind a matcher that cannot be read.
@@ -146,6 +152,7 @@ impl<'t> Reader<'t> {
             config: Arc::default(),
             hooks: Vec::new(),
             spans: FileSpans::default(),
+            is_list_of_modules: false,
         }
     }
 
@@ -184,6 +191,8 @@ impl<'t> Reader<'t> {
         for field in fields.iter().filter(|field| field.name == "hooks") {
             self.read_events(&field.value);
         }
+        self.add_found();
+        self.drop_repeated_modules();
         true
     }
 
@@ -197,6 +206,7 @@ impl<'t> Reader<'t> {
             return;
         };
         let mut config = HooksConfig::default();
+        let mut upstream = None;
         for field in &fields {
             match field.name.as_str() {
                 "enabled" => {
@@ -218,14 +228,17 @@ impl<'t> Reader<'t> {
                 }
                 "events" => self.read_declared_events(&field.value),
                 "agents" => config.agents = self.agents(&field.value),
+                "modules" => config.modules = self.texts(&field.value),
                 "environment" => config.environment = self.environment_rules(&field.value),
-                "auditLevel" | "redact" | "registration" | "server"
+                "auditLevel" | "redact" | "registration" | "server" | "upstream"
                     if !self.source.may_rule_records() =>
                 {
                     let name = &field.name;
                     let message = format!("`{name}` has no effect in this file; it was ignored");
                     self.document.report(Rule::NotForProjects, &field.value, message);
                 }
+                // Read once it is known which events there are.
+                "upstream" => upstream = Some(field.value.clone()),
                 "server" => config.starts_server = self.starts_server(&field.value),
                 "registration" => config.registration = self.registration(&field.value),
                 "auditLevel" => config.audit_level = self.audit_level(&field.value),
@@ -239,6 +252,9 @@ impl<'t> Reader<'t> {
             }
         }
         self.config = Arc::new(config);
+        if let Some(upstream) = upstream {
+            self.read_upstream(&upstream);
+        }
     }
 
     /// The fields of an object; none of what is no object, which is reported.
@@ -519,11 +535,16 @@ impl<'t> Reader<'t> {
     /// are theirs.
     fn may_stand_there(&mut self, hook: &HookEntry, node: &Node) -> bool {
         if !hook.event.is_every() {
-            return true;
+            if hook.module.is_some() {
+                let message = "a module says itself which events are its own; the hook was skipped";
+                let remedy = "put the module under `*`";
+                self.document.report_with_remedy(Rule::UnknownEvent, node, message, remedy);
+            }
+            return hook.module.is_none();
         }
         if hook.worker.is_none() {
-            let message = "only a worker can stand under `*`, since it says itself which events are \
-                           its own; the hook was skipped";
+            let message = "only a worker or a module can stand under `*`, since it says itself which \
+                           events are its own; the hook was skipped";
             let remedy = "put the command under the events that it is for";
             self.document.report_with_remedy(Rule::UnknownEvent, node, message, remedy);
             return false;
@@ -601,31 +622,15 @@ impl<'t> Reader<'t> {
             self.document.wrong_kind(node, "an object", SKIPPED);
             return None;
         };
+        let place = self.document.place(node);
         let mut hook = HookEntry {
-            event: definition.event,
             matcher: definition.matcher.clone(),
             priority: definition.priority,
             sequential: definition.sequential,
-            name: None,
-            description: None,
-            command: String::new(),
-            timeout: self.config.default_timeout,
-            timeout_origin: match self.config.default_timeout {
-                Some(_) => TimeoutOrigin::File,
-                None => TimeoutOrigin::Engine,
-            },
-            fail_behavior: self.config.fail_behavior,
-            is_async: false,
-            env: Vec::new(),
-            data: Vec::new(),
-            worker: None,
-            config: Arc::clone(&self.config),
-            place: self.document.place(node),
             spans: HookSpans { matcher: definition.matcher_at.clone(), ..HookSpans::default() },
-            home: None,
-            unreadable: None,
+            ..HookEntry::of_file(definition.event, &self.config, place)
         };
-        let (mut kind, mut is_async) = (None, None);
+        let (mut kind, mut is_async, mut module) = (None, None, None);
         let mut of_worker: Vec<&Field> = Vec::new();
         for field in &fields {
             match field.name.as_str() {
@@ -634,6 +639,7 @@ impl<'t> Reader<'t> {
                     hook.command = self.text(&field.value, SKIPPED)?;
                     hook.spans.command = Some(field.value.value.range());
                 }
+                "path" => module = Some((self.text(&field.value, SKIPPED)?, field)),
                 "name" => hook.name = self.name(&field.value),
                 "description" => hook.description = self.text(&field.value, "it was ignored"),
                 "timeout" => {
@@ -673,6 +679,13 @@ impl<'t> Reader<'t> {
                 _ => self.unknown_key(field, &HOOK_FIELDS),
             }
         }
+        let is_module = matches!(&kind, Some((kind, _)) if kind == "module");
+        if let Some((_, field)) = module.as_ref().filter(|_| !is_module) {
+            let message = "`path` has no effect but in a module".to_owned();
+            let remedy =
+                "write \"type\": \"module\" for a file of JavaScript or TypeScript".to_owned();
+            self.document.misplaced_name(Rule::UnknownKey, field, message, None, remedy);
+        }
         match kind {
             Some((kind, _)) if kind == "command" => {
                 for field in of_worker {
@@ -687,17 +700,31 @@ impl<'t> Reader<'t> {
             Some((kind, _)) if kind == "worker" => {
                 hook.worker = Some(self.worker_rules(&of_worker));
             }
+            Some(_) if is_module => {
+                let Some((path, field)) = module.filter(|(path, _)| !path.trim().is_empty()) else {
+                    let message = format!("the module has no `path`, or a blank one; {SKIPPED}");
+                    self.document.report(Rule::MissingCommand, node, message);
+                    return None;
+                };
+                hook.worker = Some(self.worker_rules(&of_worker));
+                hook.module = Some(found::path_of(&path, &self.source, self.path.as_deref()));
+                hook.spans.module = Some(field.value.value.range());
+                // Handlers run in the order of modules.
+                hook.sequential = true;
+                hook.command = path;
+            }
             Some((kind, value)) => {
                 let message = format!(
-                    "unknown hook type `{}`, expected `command` or `worker`; {SKIPPED}",
+                    "unknown hook type `{}`, expected `command`, `worker` or `module`; {SKIPPED}",
                     shortened(&kind)
                 );
                 self.document.report(Rule::UnknownType, &value, message);
                 return None;
             }
             None => {
-                let message =
-                    format!("the hook has no `type`, expected `command` or `worker`; {SKIPPED}");
+                let message = format!(
+                    "the hook has no `type`, expected `command`, `worker` or `module`; {SKIPPED}"
+                );
                 self.document.report(Rule::MissingType, node, message);
                 return None;
             }
@@ -716,6 +743,33 @@ impl<'t> Reader<'t> {
             hook.is_async = false;
         }
         Some(hook)
+    }
+
+    /// A module that stands there twice is loaded once, as it is first.
+    fn drop_repeated_modules(&mut self) {
+        let mut known = HashSet::new();
+        let mut repeated = Vec::new();
+        self.hooks.retain(|hook| {
+            let is_new = hook.module.as_ref().is_none_or(|path| known.insert(path.clone()));
+            if !is_new {
+                repeated.push(hook.clone());
+            }
+            is_new
+        });
+        for HookEntry { module, place, command, fail_behavior, .. } in repeated {
+            // Where it is a guard by either, it is one.
+            let first = self.hooks.iter_mut().find(|hook| hook.module == module);
+            if let Some(first) = first.filter(|_| fail_behavior == FailBehavior::Block) {
+                first.fail_behavior = fail_behavior;
+            }
+            // A folder that is looked in and a list may well have the same.
+            if place.line == 0 {
+                continue;
+            }
+            let path = shortened(&command);
+            let message = format!("the module `{path}` stands there already; this one was ignored");
+            self.document.push(Diagnostic::new(Rule::RepeatedModule, place, message));
+        }
     }
 
     fn worker_rules(&mut self, fields: &[&Field]) -> WorkerRules {
@@ -870,7 +924,7 @@ impl<'t> Reader<'t> {
     }
 
     /// `None` for what is no timeout: the default is used then.
-    fn timeout(&mut self, node: &Node) -> Option<Duration> {
+    pub(super) fn timeout(&mut self, node: &Node) -> Option<Duration> {
         let value = &node.value;
         match value.to_whole_number() {
             Some(milliseconds @ 1..=MAX_TIMEOUT_MILLISECONDS) => {
@@ -932,7 +986,7 @@ mod tests {
             ),
             (
                 hook(r#""type":"plugin","command":"x""#),
-                "s.json:1:43: error: hooks.BeforeTool[0].hooks[0].type: unknown hook type `plugin`, expected `command` or `worker`; the hook was skipped",
+                "s.json:1:43: error: hooks.BeforeTool[0].hooks[0].type: unknown hook type `plugin`, expected `command`, `worker` or `module`; the hook was skipped",
             ),
             (
                 hook(r#""type":"command","command":7"#),

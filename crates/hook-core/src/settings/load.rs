@@ -10,6 +10,7 @@ use super::declaring::declare;
 use super::definition::{FileSpans, SettingsFile};
 use super::diagnostic::{Diagnostic, Place};
 use super::file::{declared_events, parse_source};
+use super::found::is_found_beside;
 use super::rule::Rule;
 use super::rule::Severity;
 use super::source::{HookSource, SettingsSource};
@@ -112,8 +113,17 @@ struct Text<'s> {
 
 impl<'s> Text<'s> {
     fn read(source: &'s SettingsSource) -> Option<Self> {
+        if !source.modules.is_empty() {
+            let paths = source.modules.iter().map(|path| path.to_string_lossy());
+            let modules: Vec<String> = paths.map(|path| path.into_owned()).collect();
+            let text = serde_json::json!({"hooksConfig": {"modules": modules}}).to_string();
+            return Some(Self { source, read: Ok(text.into_bytes()) });
+        }
         match read_file(&source.path) {
-            Err(error) if is_absent(source, &error) => None,
+            Err(error) if is_absent(source, &error) => {
+                // What is found beside it is there without it.
+                is_found_beside(source).then(|| Self { source, read: Ok(b"{}".to_vec()) })
+            }
             read => Some(Self { source, read }),
         }
     }

@@ -20,6 +20,7 @@ pub mod edit;
 mod events;
 mod fields;
 mod file;
+mod found;
 mod home;
 mod in_force;
 mod in_language;
@@ -34,6 +35,7 @@ mod source;
 #[doc(hidden)]
 pub mod starter;
 mod switch;
+mod upstream;
 
 pub use agents::Agents;
 pub use all_files::{audit_level, redaction, registration_limits, starts_server};
@@ -53,6 +55,8 @@ pub(crate) use fields::TOP_LEVEL;
 #[doc(hidden)]
 pub use fields::{CONFIG_FIELDS, DEFINITION_FIELDS, HOOK_FIELDS, MATCHER_FIELDS};
 pub use file::{parse, parse_source, parse_with_events};
+pub use found::is_found_beside;
+pub(crate) use found::listing;
 pub use in_force::read_again;
 pub(crate) use load::load_all;
 pub use load::{MAX_SETTINGS, declare_events, load};
@@ -63,3 +67,4 @@ pub use registration::{RegistrationLimits, RegistrationRules};
 pub use rule::{Rule, Severity};
 pub use source::{HookSource, SettingsSource};
 pub use switch::Switches;
+pub use upstream::UpstreamRules;

@@ -124,7 +124,7 @@ rules! {
         "hooks are in a language that is not known here, and are not run",
         "write the name of the agent whose hooks they are";
     UnknownType "unknown-type" Error,
-        "a hook has a `type` other than `command` and `worker`",
+        "a hook has a `type` other than `command`, `worker` and `module`",
         "write `\"type\": \"command\"`";
     WorkerIsCommand "worker-is-command" Hint,
         "a worker's command stands as a command hook, too, and one program is hardly both",
@@ -136,8 +136,14 @@ rules! {
         "a hook is `async` on an event that can be blocked, and cannot block it",
         "remove `async` if the hook is to decide";
     MissingCommand "missing-command" Error,
-        "a hook has no `command`, or a blank one",
-        "add `\"command\": \"...\"` with what is to run";
+        "a hook has no `command`, or a blank one; or a module no `path`",
+        "add `\"command\": \"...\"` with what is to run, or `\"path\": \"...\"` with the module's file";
+    RepeatedModule "repeated-module" Warning,
+        "a module stands in a file twice, and is loaded once, as it is first",
+        "remove one of them";
+    UnusedFile "unused-file" Warning,
+        "a file in a folder of hooks can neither be executed nor is it a module",
+        "make it executable, move it elsewhere, or give it one of the extensions ts, js and mjs";
     InvalidVariable "invalid-variable" Error,
         "a name or value in `env` cannot be an environment variable",
         "use a name that is not empty and has no `=`, and no NUL anywhere";
@@ -213,6 +219,9 @@ rules! {
     InvalidRedaction "invalid-redaction" Error,
         "something in `redact` cannot be used, so recordings and audits have no values at all",
         "fix it: `patterns` is a list of regular expressions that do not match the empty text, `fields` one of names";
+    InvalidUpstream "invalid-upstream" Error,
+        "something in `upstream` cannot be used, so its events are blocked",
+        "fix it: `nats` is a URL, `events` a list of events that there are";
     InvalidAuditLevel "invalid-audit-level" Warning,
         "an `auditLevel` is none of `off`, `info` and `verbose`",
         "write \"off\", \"info\" or \"verbose\"";

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use super::found;
 use crate::language::{HomeOwner, HomePlace, Language, Languages};
 
 /// What a hook's origin is to the engine.
@@ -110,6 +111,9 @@ pub struct SettingsSource {
     /// The languages of other agents in which hooks may stand in it.
     #[doc(hidden)]
     pub languages: Languages,
+    /// Modules, in the place of a file.
+    #[doc(hidden)]
+    pub modules: Vec<PathBuf>,
 }
 
 impl SettingsSource {
@@ -129,7 +133,15 @@ impl SettingsSource {
             project: None,
             is_found: false,
             languages: Languages::default(),
+            modules: Vec::new(),
         }
+    }
+
+    /// Modules that somebody named, which trusts them; they share a process.
+    pub fn modules(paths: impl IntoIterator<Item = PathBuf>) -> Option<Self> {
+        let modules: Vec<PathBuf> = paths.into_iter().map(|path| found::plain(&path)).collect();
+        let first = modules.first()?.clone();
+        Some(Self { modules, ..Self::optional(HookSource::Explicit, first) })
     }
 
     /// A file that an agent keeps hooks in.

@@ -25,6 +25,8 @@ pub(crate) enum Unknown {
     TaskRunner(String),
     /// A directory of which an interpreter runs a file that is not known.
     Directory(String),
+    /// A file of a module loads what is not written down in it.
+    Import { file: String, why: String },
     /// More than is looked at.
     TooMuch,
 }
@@ -50,6 +52,7 @@ impl fmt::Display for Unknown {
             Self::Directory(path) => {
                 write!(formatter, "it is not known which file of the directory {path} runs")
             }
+            Self::Import { file, why } => write!(formatter, "{file}: {why}"),
             Self::TooMuch => write!(formatter, "it is too long or too deep to be taken apart"),
         }
     }

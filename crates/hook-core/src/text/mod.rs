@@ -58,6 +58,21 @@ pub fn lines(text: &str) -> String {
     shown(&text.replace("\r\n", "\n"), escape).into_owned()
 }
 
+/// A text of several lines on [one](one_line), for where there is room for no more: its first line and
+/// its last.
+///
+/// ```
+/// assert_eq!(hook_core::text::first_and_last("it failed:\n  at 1\nno luck\n"), "it failed: … no luck");
+/// ```
+pub fn first_and_last(text: &str) -> String {
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let first = one_line(lines.next().unwrap_or_default());
+    match lines.next_back() {
+        None => first.into_owned(),
+        Some(last) => format!("{first} … {}", one_line(last)),
+    }
+}
+
 /// The beginning of a text from outside, on [one line](one_line), for a message.
 pub fn shortened(text: &str) -> String {
     match text.char_indices().nth(REPEATED) {

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use super::fingerprint::hexadecimal;
 use super::policy::TrustPolicy;
 use crate::files::regular_file;
-use crate::settings::{MAX_SETTINGS, SettingsSource};
+use crate::settings::{MAX_SETTINGS, SettingsSource, listing};
 
 /// The SHA-256 of all settings files and of the decisions to trust, with where they stand and whose they
 /// are; in hexadecimal. Of files that cannot be read only that goes in.
@@ -25,6 +25,15 @@ pub fn settings_hash(sources: &[SettingsSource], trust: &TrustPolicy) -> String 
         add(source.language.map_or("", |language| language.name()).as_bytes());
         add(&source.plugin_root.as_deref().map(path_of).unwrap_or_default());
         add(&content(&source.path));
+        for module in &source.modules {
+            add(&path_of(module));
+            add(&content(module));
+        }
+        for (path, is_executable) in listing(source) {
+            add(&path_of(&path));
+            add(&[u8::from(is_executable)]);
+            add(&content(&path));
+        }
     }
     match trust {
         TrustPolicy::Nothing => add(b"nothing"),

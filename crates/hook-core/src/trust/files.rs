@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
+use super::imports::{Imports, loaders};
 use super::lookup::{Found, Lookup};
 use super::paths::{self, PROJECT, home, is_inside, key, path_of, same_path, without_dots};
 use crate::files::regular_file;
@@ -34,6 +35,10 @@ pub(super) struct Mentioned {
     home: Option<Arc<HomeHook>>,
     /// Variables of the host's that decide where another agent's hook runs, or what its own variables are.
     of_host: Vec<Unknown>,
+    /// The file of the module that it is.
+    module: Option<PathBuf>,
+    /// The file that it is, if it is one in a folder of hooks: started by itself, whatever it is called.
+    hook_file: Option<PathBuf>,
 }
 
 /// The files of the project that a hook names when it is run in some directory.
@@ -104,12 +109,27 @@ impl Mentioned {
             data: entry.data.clone(),
             home: entry.home.clone(),
             of_host: entry.home.as_deref().map(|home| of_host(entry, home)).unwrap_or_default(),
+            module: entry.module.clone(),
+            hook_file: hook_file(entry),
         }
     }
 
     /// Reads the files that are named for a process in that directory.
     pub(super) fn read(&self, project: &Path, directory: &Path, keep: Keep) -> Covered {
         let place = Place { project, directory, environment: &[] };
+        if let Some(module) = &self.module {
+            return self.read_module(module, project, keep);
+        }
+        if let Some(path) = &self.hook_file {
+            let mut file = CoveredFile::read(path, project, keep, &mut MAX_BYTES.clone());
+            file.executable = Some(crate::files::program::is_executable(path));
+            return Covered {
+                files: vec![file],
+                data: Vec::new(),
+                unknown: Vec::new(),
+                too_much: false,
+            };
+        }
         let own = self.home.as_ref().map(|home| home.language.directory(home, &place));
         let directory = own.as_deref().unwrap_or(directory);
         let mut lookup = Lookup::new(project, directory);
@@ -167,6 +187,37 @@ impl Mentioned {
             covered.files.push(file);
         }
         covered
+    }
+}
+
+impl Mentioned {
+    /// Reads the files that a module loads.
+    fn read_module(&self, module: &Path, project: &Path, keep: Keep) -> Covered {
+        let imports = Imports::of(module, project);
+        let variables = self.names.unknown.iter().filter(|it| matches!(it, Unknown::Loader(_)));
+        let mut covered = Covered {
+            files: Vec::new(),
+            data: Vec::new(),
+            unknown: imports.unknown.into_iter().chain(variables.cloned()).collect(),
+            too_much: imports.too_much,
+        };
+        let mut left = MAX_BYTES;
+        for path in imports.files {
+            let named = key(&path, project).0;
+            let is_data = |path: &str| self.data.iter().any(|data| path_fits(data, path));
+            if path != *module && named.to_str().is_some_and(is_data) {
+                covered.data.push(named);
+                continue;
+            }
+            covered.files.push(CoveredFile::read(&path, project, keep, &mut left));
+        }
+        covered.files[..].sort_by(|one, other| one.path.cmp(&other.path));
+        covered
+    }
+
+    /// Folders of the project's own loader of modules, if its files are covered.
+    pub(super) fn loaders(&self, project: &Path) -> Vec<PathBuf> {
+        self.module.iter().flat_map(|module| loaders(module, project)).collect()
     }
 }
 
@@ -267,10 +318,16 @@ pub(super) fn program(entry: &HookEntry, project: &Path, directory: &Path) -> Op
         .then(|| CoveredFile::read(&named, project, Keep::Nothing, &mut MAX_BYTES.clone()))
 }
 
+/// The file of a hook that is one in a folder of hooks.
+fn hook_file(entry: &HookEntry) -> Option<PathBuf> {
+    let is_file = entry.stands_for.is_some() && entry.module.is_none();
+    entry.place.file.as_deref().filter(|_| is_file).cloned()
+}
+
 /// The command, where it starts a process here: a URL or a question to a model names no files.
 fn script_of(entry: &HookEntry) -> &str {
     let is_process = entry.home.as_ref().is_none_or(|home| home.command.is_process());
-    if is_process { &entry.command } else { "" }
+    if is_process && entry.module.is_none() { &entry.command } else { "" }
 }
 
 /// The first word of a command, where it can be told, with [`PROJECT`] for the project's directory.

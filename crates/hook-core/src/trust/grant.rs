@@ -117,6 +117,11 @@ impl Grant {
         }
     }
 
+    /// Whether the hook was a module when it was trusted.
+    pub(crate) fn is_of_module(&self) -> bool {
+        self.term("type").flatten() == Some("module")
+    }
+
     /// The matcher that the hook was trusted with; `None` where the decision does not say, or
     /// says more than this version knows.
     #[doc(hidden)]
@@ -205,6 +210,7 @@ pub(super) fn terms(entry: &HookEntry) -> BTreeMap<String, String> {
     let is_disabled = config.disabled.iter().any(|name| name == entry.display_name());
     let priority = (entry.priority != DEFAULT_PRIORITY).then(|| entry.priority.to_string());
     let worker = entry.worker.as_ref();
+    let kind = if entry.module.is_some() { "module" } else { "worker" };
     let idle = worker.and_then(|rules| rules.idle_timeout);
     let terms: [(&str, Option<String>); 15] = [
         ("sequential", entry.sequential.then(|| "true".to_owned())),
@@ -223,7 +229,7 @@ pub(super) fn terms(entry: &HookEntry) -> BTreeMap<String, String> {
         ("environment.allow", list(&config.environment.allow)),
         ("environment.deny", list(&config.environment.deny)),
         ("data", list(&entry.data)),
-        ("type", worker.map(|_| "worker".to_owned())),
+        ("type", worker.map(|_| kind.to_owned())),
         ("start", worker.filter(|rules| rules.eager).map(|_| "eager".to_owned())),
         ("startTimeout", worker.map(|rules| rules.start_timeout.as_millis().to_string())),
         ("idleTimeout", idle.map(|idle| idle.as_millis().to_string())),

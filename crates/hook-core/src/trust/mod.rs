@@ -12,6 +12,7 @@ mod earlier;
 mod files;
 mod fingerprint;
 mod grant;
+mod imports;
 mod lock;
 mod lookup;
 mod matching;

@@ -2,7 +2,9 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
+
+pub(super) use crate::files::plain_path::without_dots;
 
 /// What stands for the project's directory in a word: its path need not be a text, and bash can be
 /// given no NUL.
@@ -57,19 +59,4 @@ pub(super) fn key(named: &Path, project: &Path) -> (PathBuf, PathBuf) {
         }
     };
     (path, target)
-}
-
-/// A path without `.` and `..`, as it is written.
-pub(super) fn without_dots(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
-    for component in path.components() {
-        match component {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                plain.pop();
-            }
-            other => plain.push(other),
-        }
-    }
-    plain
 }

@@ -219,6 +219,11 @@ impl Granted {
         }))
     }
 
+    /// Folders of the project's own loader of modules whose files are among those that were agreed to.
+    pub(crate) fn loaders(&self) -> Vec<PathBuf> {
+        self.mentioned.loaders(&self.project)
+    }
+
     /// Whether the hook, run in that directory, is still the one that was agreed to. Reads the
     /// files that it names.
     pub(crate) fn still_holds(&self, directory: &Path) -> Result<(), HookFailure> {

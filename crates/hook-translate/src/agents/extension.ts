@@ -126,6 +126,22 @@ export default function (pi) {
     return { message: { customType: "hook", content, display: true } };
   });
 
+  if ("context" in COMMANDS) {
+    pi.on("context", async (event, ctx) => {
+      const { messages } = event;
+      const plain = ({ role, content }) => ({ role: role === "assistant" ? "model" : "user", content: textOf(content) });
+      const request = { model: ctx.model?.id ?? "", messages: messages.map(plain) };
+      const answer = await ask("context", { messages, request }, ctx);
+      const why = answer.refused ?? (answer.block ? answer.reason : undefined);
+      if (why !== undefined) {
+        tell(ctx, why);
+        ctx.abort?.();
+        return { messages: [] };
+      }
+      if (answer.messages) return { messages: answer.messages };
+    });
+  }
+
   const stop = (event, ctx) => {
     if (refused === undefined) return;
     tell(ctx, refused);

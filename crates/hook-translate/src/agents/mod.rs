@@ -354,6 +354,8 @@ impl Agent {
     }
 }
 
+/// Arguments under other names. One that has such a name already, and is none of the tool's, gives way to
+/// the one that the tool reads: a hook is to see that.
 fn renamed(
     arguments: &RawObject,
     names: impl Iterator<Item = (&'static str, &'static str)> + Clone,
@@ -366,8 +368,14 @@ fn renamed(
         let renamed = names.clone().find(|(from, _)| *from == name);
         renamed.map_or_else(|| name.to_owned(), |(_, to)| to.to_owned())
     };
-    let fields = fields.iter().map(|(name, value)| (name_of(name), value.clone()));
-    fields.collect::<JsonObject>().to_raw()
+    let is_renamed = |name: &str| names.clone().any(|(from, _)| from == name);
+    let is_taken = |name: &str| {
+        let mut taking = names.clone().filter(|(from, to)| *to == name && from != to);
+        taking.any(|(from, _)| fields.get(from).is_some())
+    };
+    let kept = fields.iter().filter(|(name, _)| is_renamed(name) || !is_taken(name));
+    let kept = kept.map(|(name, value)| (name_of(name), value.clone()));
+    kept.collect::<JsonObject>().to_raw()
 }
 
 impl Language for Agent {
@@ -441,17 +449,42 @@ impl Language for Agent {
 
     fn failed(&self, hook: &HomeHook, failure: &HookFailure) -> Option<HookOutput> {
         let event = self.written_event(&hook.event)?;
-        let blocks = event.blocks_at_timeout && matches!(failure, HookFailure::TimedOut { .. });
-        blocks.then(|| HookOutput::deny(failure.to_string()))
+        let blocks = match failure {
+            HookFailure::TimedOut { .. } => event.blocks_at_timeout || event.blocks_on_failure,
+            HookFailure::Reported { .. }
+            | HookFailure::Handler { .. }
+            | HookFailure::Panicked { .. }
+            | HookFailure::InvalidAnswer(_) => event.blocks_on_failure,
+            _ => false,
+        };
+        let reason = match failure {
+            // In its own words: what a handler that throws says is the reason.
+            HookFailure::Reported { message } => message.clone(),
+            HookFailure::Handler { source } => source.to_string(),
+            failure => failure.to_string(),
+        };
+        blocks.then(|| HookOutput::deny(reason))
     }
 
     fn launch(&self, hook: &HomeHook, told: &RawObject, place: &Place<'_>) -> Launch {
         launch::launch(self, hook, told, place)
     }
 
-    fn answer(&self, hook: &HomeHook, told: &RawObject, ended: &Ended<'_>) -> HomeAnswer {
+    fn answer(
+        &self,
+        hook: &HomeHook,
+        input: &EventInput,
+        told: &RawObject,
+        ended: &Ended<'_>,
+    ) -> HomeAnswer {
         let Some(event) = self.written_event(&hook.event) else { return HomeAnswer::default() };
         let mut answer = self.in_our_names(event, told, (self.answer)(event, ended));
+        if let Some(lay) = event.lay {
+            lay(&mut answer, input);
+        }
+        if let (Some(failure), None) = (&answer.failure, &answer.output) {
+            answer.output = self.failed(hook, failure);
+        }
         let looped = told.fields().get("loop_count").and_then(RawJson::to_whole_number);
         if let (Some(output), Some(limit), Some(looped)) =
             (&mut answer.output, hook.loop_limit, looped)

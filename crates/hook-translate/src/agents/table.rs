@@ -1,8 +1,8 @@
 //! What is written down of an agent: tables, and functions only where a table cannot say it.
 
-use hook_core::HookEventName;
+use hook_core::event::input::EventInput;
 use hook_core::language::{Ended, HomeAnswer, HomeHook};
-use hook_core::{JsonObject, RawObject};
+use hook_core::{HookEventName, JsonObject, RawJson, RawObject};
 
 use super::kind::{HttpRules, Kind};
 use super::places::Places;
@@ -138,8 +138,17 @@ pub(super) struct AgentEvent {
     pub(super) blocks: bool,
     /// Whether a hook that takes too long blocks.
     pub(super) blocks_at_timeout: bool,
+    /// Whether a hook blocks that says that it failed, takes too long or answers what is none.
+    pub(super) blocks_on_failure: bool,
     /// The fields of its payload, ours and theirs.
     pub(super) fields: &'static [(&'static str, &'static str)],
+    /// Fields of theirs that are none of ours, or not always: they are told where [`value`](Self::value)
+    /// gives them.
+    pub(super) beside: &'static [&'static str],
+    /// What a field of theirs is told as that is no copy of ours, of the fields of our input.
+    pub(super) value: Option<fn(&str, &JsonObject) -> Option<RawJson>>,
+    /// Makes of an answer that stands for a part of what the hook was told the whole.
+    pub(super) lay: Option<fn(&mut HomeAnswer, &EventInput)>,
     /// Fields of ours that must be there, and that the agent does not say; as JSON.
     pub(super) missing: &'static [(&'static str, &'static str)],
     /// The timeout of its hooks where it is another than the agent's, in milliseconds.
@@ -169,7 +178,11 @@ impl AgentEvent {
             plain_is_context: false,
             blocks: false,
             blocks_at_timeout: false,
+            blocks_on_failure: false,
             fields: &[],
+            beside: &[],
+            value: None,
+            lay: None,
             missing: &[],
             timeout: None,
             timeout_cap: None,

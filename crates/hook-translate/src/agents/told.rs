@@ -69,6 +69,7 @@ fn from_ours(agent: &Agent, event: &AgentEvent, input: &EventInput) -> Option<Ra
     }
     let tool = tool_of(&input.payload).zip(input.payload.tool_input());
     let tool = tool.map(|(name, arguments)| agent.theirs(Some(event), name, arguments));
+    let own = |name: &str| event.value.and_then(|value| value(name, &ours));
     for (our_name, their_name) in event.fields {
         let value = match (*our_name, &tool) {
             ("tool_name", Some((name, _))) => Some(RawJson::from_text(name)),
@@ -76,11 +77,7 @@ fn from_ours(agent: &Agent, event: &AgentEvent, input: &EventInput) -> Option<Ra
             (name, Some((_, arguments))) if name.starts_with("tool_input.") => {
                 arguments.fields().get(&name["tool_input.".len()..]).cloned()
             }
-            // The response's parts, as modules know them.
-            ("tool_response", _) if *their_name == "content" => {
-                ours.get("tool_response").map(super::pi::content_of)
-            }
-            (name, _) => our_value(&ours, name),
+            (name, _) => own(their_name).or_else(|| our_value(&ours, name)),
         };
         // That it succeeded is not said, but that it failed.
         let value = match *their_name {
@@ -95,6 +92,13 @@ fn from_ours(agent: &Agent, event: &AgentEvent, input: &EventInput) -> Option<Ra
     for (name, value) in input.extra.iter().filter(|(name, _)| *name != "sdk") {
         if told.get(name).is_none() {
             told.insert(name, value.clone());
+        }
+    }
+    for name in event.beside {
+        if told.get(name).is_none()
+            && let Some(value) = own(name)
+        {
+            told.insert(*name, value);
         }
     }
     Some(told.to_raw())

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         ToolErrorEvent,
     )
     from .fields import Fields
+    from .fleet import Fleet
     from .listing import RegisteredHook
     from .outcome import Outcome
     from .responses import HookResponse
@@ -82,6 +83,7 @@ _WHERE = {
         "ToolErrorEvent",
     ),
     "fields": ("Fields",),
+    "fleet": ("Fleet",),
     "listing": ("RegisteredHook",),
     "outcome": ("Outcome",),
     "responses": ("HookResponse",),
@@ -92,6 +94,7 @@ __all__ = [
     "CallCancelled",
     "ContextWarningEvent",
     "Fields",
+    "Fleet",
     "GenerateEndEvent",
     "GenerateStartEvent",
     "HookClient",

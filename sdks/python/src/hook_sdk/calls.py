@@ -12,7 +12,7 @@ from typing import Any
 
 from .errors import HookConnectionError, HookError, ValueNotSendable
 from .events import event_of
-from .lines import error_text, text_of
+from .lines import error_text, failure_text, text_of
 from .registry import Registration, Registry
 from .responses import answer_fields
 from .threads import Threads
@@ -101,7 +101,7 @@ class Calls:
             if not self._is_waited_for(call_id):
                 raise  # It was cancelled, and others may wait for that.
             sys.excepthook(type(error), error, error.__traceback__)
-            answer = {"error": error_text(error)}
+            answer = {"error": failure_text(error)}
         if self._is_waited_for(call_id):
             self._reply(call_id, answer)
 

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from .calls import current_call
 from .errors import HookError, RegistrationError
+from .fleet import Fleet
 from .host import HostService
 from .lines import encode
 from .listing import RegisteredHook
@@ -62,11 +63,12 @@ class A3sClient:
         socket: str | os.PathLike[str] | None = None,
         command: Sequence[str] | None = None,
         project: str | os.PathLike[str] = ".",
-        transport: Literal["socket", "grpc"] = "socket",
+        transport: Literal["socket", "grpc", "nats"] = "socket",
         target: str | None = None,
         token: str | None = None,
         credentials: Any = None,
         client_id: str | None = None,
+        fleet: Fleet | None = None,
         host_services: Mapping[str, HostService] | None = None,
         max_threads: int = 32,
         on_problem: Callable[[str], None] = _report,
@@ -81,6 +83,9 @@ class A3sClient:
         With `transport="grpc"` (the extra `grpc`): `target` is `unix:PATH` or `HOST:PORT`, `token`
         the server's bearer token, `credentials` a `grpc.ChannelCredentials` for TLS.
 
+        With `transport="nats"` (the extra `nats`) it asks the engines of a `fleet`, and registers
+        nothing there. Hooks of a fleet ask nothing of this program.
+
         `host_services` is what this program does for hooks of its own requests, by method:
         `{"ui.confirm": async (params) → result}`. `on_problem` is told what belongs to no call, by
         default on standard error; `on_registration_error` each refused registration, by default
@@ -92,10 +97,14 @@ class A3sClient:
             from .transports.grpc import Grpc
 
             open_transport = Grpc(target, token, credentials, client_id).open
+        elif transport == "nats":
+            from .transports.nats import Nats
+
+            open_transport = Nats(fleet).open
         elif transport == "socket":
             open_transport = Lines(socket, command, project, environment).open
         else:
-            raise ValueError(f"transport is 'socket' or 'grpc', not {transport!r}")
+            raise ValueError(f"transport is 'socket', 'grpc' or 'nats', not {transport!r}")
         refused = on_registration_error or (
             lambda error: on_problem(f"the hook {error.hook_id} for {error.event}: {error}")
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 from .errors import HookProtocolError, ValueNotSendable
 
@@ -18,6 +19,9 @@ MAX_SENT = 4 << 20
 
 MAX_READ = 256 << 20
 """The longest line that is read, in bytes; a server that sends a longer one is broken."""
+
+_PACKAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "")
+_PYTHON = os.path.join(os.path.dirname(os.path.abspath(os.__file__)), "")
 
 MAX_DEPTH = 100
 """How deep a message may nest, its own braces included."""
@@ -92,3 +96,19 @@ def error_text(error: BaseException) -> str:
     """An exception in one line, as an answer's `error` says it."""
     said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     return said[:2000]
+
+
+def failure_text(error: BaseException) -> str:
+    """What a handler raised, and where."""
+    return error_text(error) + _place(error)
+
+
+def _place(error: BaseException) -> str:
+    """Where it was raised: the last place that is neither this package's nor Python's own."""
+    found, trace = "", error.__traceback__
+    while trace is not None:
+        file = trace.tb_frame.f_code.co_filename
+        if not file.startswith((_PACKAGE, _PYTHON, "<")):
+            found = f" ({os.path.basename(file)}:{trace.tb_lineno})"
+        trace = trace.tb_next
+    return found

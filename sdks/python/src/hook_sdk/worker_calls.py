@@ -8,7 +8,7 @@ import threading
 
 from .errors import CallCancelled, HookError, HostCallError, ValueNotSendable
 from .events import event_of
-from .lines import error_text, text_of
+from .lines import error_text, failure_text, text_of
 from .responses import answer_fields
 from .worker_lines import WorkerLines
 
@@ -137,7 +137,7 @@ class WorkerCalls:
         except BaseException as error:  # An exit of a handler's, too, ends only its answer.
             if not call.cancelled:
                 sys.excepthook(type(error), error, error.__traceback__)
-            answer = {"error": error_text(error)}
+            answer = {"error": failure_text(error)}
         self._local.call = None
         self._reply(call, answer)
 

@@ -1,12 +1,15 @@
 //! `hook doctor`: whether everything that hooks need is there, and what of it is not as it should be.
 
+mod fleet;
 mod foreign;
+mod modules;
 mod programs;
 mod recording;
 mod settings;
 mod trust;
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 use hook_core::check::check;
@@ -14,6 +17,7 @@ use hook_core::check::check;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::exit_code::{self, Status};
+use crate::fleet::FleetArguments;
 use crate::output::Printer;
 use crate::render::{self, Health};
 
@@ -23,12 +27,15 @@ Examples:
   hook doctor
   hook doctor --json | jq 'select(.health == \"bad\")'
   hook doctor --recording session.hookrec
+  hook doctor --nats tls://broker.example --nats-creds agent.creds
 
 Exit code: 1 if something keeps hooks from running as written; else 0.")]
 pub(crate) struct Arguments {
     /// Name the hooks that took longest in this recording, too
     #[arg(long, value_name = "FILE")]
     recording: Option<PathBuf>,
+    #[command(flatten)]
+    fleet: FleetArguments,
 }
 
 pub(crate) async fn run(
@@ -47,9 +54,12 @@ pub(crate) async fn run(
         foreign::files(context),
         foreign::connections(context),
     ];
+    sections.extend(modules::section(&system).await);
+    system.shutdown(Duration::ZERO).await;
     if let Some(path) = &arguments.recording {
         sections.push(recording::section(path, printer).await?);
     }
+    sections.extend(fleet::section(&arguments.fleet, context).await?);
     for section in &sections {
         if context.json() {
             for line in render::section_json(section) {

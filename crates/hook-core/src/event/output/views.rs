@@ -132,6 +132,14 @@ impl BeforeAgentOutput<'_> {
     pub fn message(&self) -> Option<RawObject> {
         self.outputs().find_map(|output| output.specific_object("message"))
     }
+
+    /// The text of that message: its content as it is, or its parts of text, a line each.
+    pub fn message_text(&self) -> Option<String> {
+        let content = self.message()?.fields().get("content")?.clone();
+        let part = |part: RawJson| part.to_object().ok()?.get("text")?.to_text();
+        let parts = || Some(content.to_items()?.into_iter().filter_map(part).collect::<Vec<_>>());
+        content.to_text().or_else(|| Some(parts()?.join("\n"))).filter(|text| !text.is_empty())
+    }
 }
 
 impl PreCompressOutput<'_> {

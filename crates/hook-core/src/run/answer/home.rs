@@ -1,6 +1,7 @@
 //! What a finished command of another agent means, by the rules of its home.
 
 use super::interpret::{Answer, Ending};
+use crate::event::input::EventInput;
 use crate::json::RawObject;
 use crate::language::{Ended, HomeAnswer, HomeHook};
 use crate::run::report::Captured;
@@ -8,6 +9,7 @@ use crate::run::report::Captured;
 /// Interprets a hook of another agent that ended.
 pub(in crate::run) fn interpret_home(
     home: &HomeHook,
+    input: &EventInput,
     told: &RawObject,
     ending: Ending,
     stdout: &Captured,
@@ -23,7 +25,7 @@ pub(in crate::run) fn interpret_home(
     let stdout = String::from_utf8_lossy(&stdout.bytes);
     let stderr = String::from_utf8_lossy(&stderr.bytes);
     let ended = Ended { code: Some(code), stdout: &stdout, stderr: &stderr };
-    home_answer(home.language.answer(home, told, &ended))
+    home_answer(home.language.answer(home, input, told, &ended))
 }
 
 /// What a hook of another agent has answered, as an answer here.

@@ -187,7 +187,7 @@ impl Program {
         let event = call.input.event();
         let mut answer = match (&self.home, &told) {
             (Some(home), Some(told)) => {
-                interpret_home(home, told, ending, &process.stdout, &process.stderr)
+                interpret_home(home, &call.input, told, ending, &process.stdout, &process.stderr)
             }
             _ => interpret(event, ending, &process.stdout, &process.stderr),
         };

@@ -7,11 +7,12 @@ use std::sync::Arc;
 use futures::FutureExt;
 
 use super::blocking::BlockingHandlers;
-use super::function::{Async, Called, Function, Plain, answer, expired};
+use super::function::{Async, Called, Function, OfModule, Plain, answer, expired};
 use super::hook::HandlerHook;
 use crate::run::answer::Answer;
 use crate::run::executor::{Execution, HookCall, HookExecutor, HookKind, Permits, Run};
 use crate::run::live::{LiveExecutor, Programs};
+use crate::run::module::ModuleExecutor;
 use crate::run::running::RunningHooks;
 
 /// What runs a function.
@@ -49,6 +50,10 @@ impl HandlerHook {
                 let live =
                     LiveExecutor::new(&name, id, self.event, home, target, running, programs);
                 return Arc::new(live);
+            }
+            Function::Module(OfModule { handler, home }) => {
+                let executor = ModuleExecutor::new(&name, home, handler, running, programs());
+                return Arc::new(executor);
             }
         };
         Arc::new(HandlerExecutor { name, call })

@@ -14,6 +14,7 @@ use crate::language::HomeHook;
 use crate::run::answer::Answer;
 use crate::run::executor::Run;
 use crate::run::live::CallTarget;
+use crate::run::module::ModuleHandler;
 
 /// What a handler returns: an output, nothing, or an error that counts as the hook's failure.
 pub type HandlerResult = Result<Option<HookOutput>, HandlerError>;
@@ -31,6 +32,15 @@ pub(super) enum Function {
     Async(Arc<Async>),
     Blocking(Arc<Plain>),
     Called(Called),
+    Module(OfModule),
+}
+
+/// A handler of a module.
+#[derive(Clone)]
+pub(super) struct OfModule {
+    pub(super) handler: ModuleHandler,
+    /// The words that it is told and answers in.
+    pub(super) home: Arc<HomeHook>,
 }
 
 /// A hook that is called over a conversation.

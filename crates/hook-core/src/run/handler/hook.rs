@@ -7,12 +7,13 @@ use std::time::Duration;
 
 use futures::FutureExt;
 
-use super::function::{Called, Function, HandlerError, HandlerResult};
+use super::function::{Called, Function, HandlerError, HandlerResult, OfModule};
 use crate::event::input::HookInput;
 use crate::event::{Event, HookEventName, TypedAnswer, TypedInput};
 use crate::language::HomeHook;
 use crate::matcher::{Matcher, MatcherProblem};
 use crate::run::live::CallTarget;
+use crate::run::module::ModuleHandler;
 use crate::settings::{DEFAULT_PRIORITY, FailBehavior, HookSource, MatcherDefinition};
 
 /// What a typed handler returns beside its answer: an error counts as the hook's failure.
@@ -52,6 +53,7 @@ pub struct HandlerHook {
     pub(crate) matcher: Option<Arc<MatcherDefinition>>,
     pub(crate) priority: i32,
     pub(crate) sequential: bool,
+    pub(crate) in_turn: bool,
     pub(crate) background: bool,
     pub(crate) timeout: Option<Duration>,
     pub(crate) fail_behavior: FailBehavior,
@@ -159,6 +161,17 @@ impl HandlerHook {
         Self { source: HookSource::Client, ..Self::new(event, name, called) }
     }
 
+    /// A handler of a module, in the words of `home`. It runs in turn with others of modules.
+    #[doc(hidden)]
+    pub fn of_module(
+        event: HookEventName,
+        name: impl Into<String>,
+        handler: ModuleHandler,
+        home: Arc<HomeHook>,
+    ) -> Self {
+        Self::new(event, name, Function::Module(OfModule { handler, home })).in_turn()
+    }
+
     fn new(event: HookEventName, name: impl Into<String>, function: Function) -> Self {
         Self {
             event,
@@ -166,6 +179,7 @@ impl HandlerHook {
             matcher: None,
             priority: DEFAULT_PRIORITY,
             sequential: false,
+            in_turn: false,
             background: false,
             timeout: None,
             fail_behavior: FailBehavior::Continue,
@@ -203,6 +217,15 @@ impl HandlerHook {
     #[must_use]
     pub fn sequential(mut self, sequential: bool) -> Self {
         self.sequential = sequential;
+        self
+    }
+
+    /// Whether it runs behind the other hooks of its priority, in turn with others like it, as hooks of
+    /// modules do: what one of them ends holds for those behind it.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn in_turn(mut self) -> Self {
+        self.in_turn = true;
         self
     }
 

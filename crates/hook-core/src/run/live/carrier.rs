@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use tokio::sync::OwnedSemaphorePermit;
 
-use super::host::{HostCallError, without_ui};
+use super::host::HostCallError;
+use super::mailbox::{AskedOfHost, MAX_HOST_CALLS, Refusal};
 use super::message::{FromHook, ToHook, Told};
-use super::session::{
-    AskedOfHost, CallSession, MAX_HOST_CALLS, MessagePipe, Refusal, Shared, gone,
-};
+use super::methods::without_ui;
+use super::session::{CallSession, MessagePipe, Shared, gone};
 use crate::failure::HookFailure;
 use crate::text::{one_line, shortened};
 

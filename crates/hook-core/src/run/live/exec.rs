@@ -55,7 +55,7 @@ impl Programs {
     ///
     /// # Cancellation
     /// Dropping the future ends it.
-    pub(super) async fn run(
+    pub(in crate::run) async fn run(
         self: Arc<Self>,
         params: RawJson,
         depth: u32,
@@ -114,6 +114,9 @@ impl Programs {
             object.bool("killed", killed);
             if dropped > 0 {
                 object.bool("truncated", true);
+            }
+            if report.leaked {
+                object.bool("leaked", true);
             }
         });
         Ok(result.as_raw().clone())

@@ -3,20 +3,20 @@
 use std::fmt;
 use std::sync::Arc;
 
-use futures::future::BoxFuture;
+use futures::future::{AbortHandle, Abortable, BoxFuture};
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
 
-use super::clock::Clock;
+use super::clock::{Clock, Timers};
 use super::exec::{EXEC, Programs};
-use super::host::{HostCall, HostCallError, HostServices, is_question, settled};
+use super::host::{HostCall, HostCallError, HostServices, has_ui, settled};
+use super::mailbox::{AskedOfHost, Happened, MAX_HOST_CALLS};
 use super::message::{Said, ToHook};
+use super::methods::is_question;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Instant;
 
-use super::session::{
-    AskedOfHost, CallSession, Happened, MAX_HOST_CALLS, Pending, Speaker, Telling,
-};
+use super::session::{CallSession, Pending, Speaker, Telling};
 use crate::event::HookEventName;
 use crate::failure::{HookFailure, InvalidAnswer};
 use crate::json::{RawJson, RawObject};
@@ -27,7 +27,7 @@ use crate::run::executor::{
 };
 use crate::run::running::RunningHooks;
 use crate::run::worker::Worker;
-use crate::text::{one_line, shortened};
+use crate::text::{lines, shortened};
 
 /// Whom a call goes to.
 #[derive(Debug, Clone)]
@@ -49,6 +49,12 @@ impl CallTarget {
     }
 }
 
+/// How much is shown of what a hook says of its failure, in bytes.
+const SHOWN: usize = 4 * 1024;
+
+/// What a timeout does not say by itself.
+const NOT_READY: &str = "the worker had not yet said that it is ready (`hook-worker`)";
+
 /// A hook that stays alive.
 pub(in crate::run) struct LiveExecutor {
     hook: Arc<LiveHook>,
@@ -64,6 +70,7 @@ struct LiveHook {
     home: Option<Arc<HomeHook>>,
     session: CallTarget,
     running: Arc<RunningHooks>,
+    timers: Timers,
     /// What it may have the engine run; nothing for one that is far away.
     programs: Option<Arc<Programs>>,
 }
@@ -87,6 +94,7 @@ impl LiveExecutor {
                 home,
                 session,
                 running: Arc::clone(running),
+                timers: Timers::default(),
                 programs,
             }),
         }
@@ -101,8 +109,8 @@ impl fmt::Debug for LiveExecutor {
 
 impl HookExecutor for LiveExecutor {
     fn kind(&self) -> HookKind {
-        match self.hook.session {
-            CallTarget::Worker(_) => HookKind::Worker,
+        match &self.hook.session {
+            CallTarget::Worker(worker) => worker.kind(),
             CallTarget::Client(_) => HookKind::Registered,
         }
     }
@@ -117,10 +125,10 @@ impl HookExecutor for LiveExecutor {
 
     fn permits(&self) -> Permits<'_> {
         Permits::Session(match &self.hook.session {
-            CallTarget::Worker(worker) => worker.permits(),
+            CallTarget::Worker(worker) => worker.places(),
             // Nobody waits for a turn with one that is not there.
             CallTarget::Client(session) if !session.is_connected() => return Permits::None,
-            CallTarget::Client(session) => session.permits(),
+            CallTarget::Client(session) => session.places(),
         })
     }
 
@@ -151,17 +159,35 @@ impl HookExecutor for LiveExecutor {
     }
 }
 
+/// By this name a hook takes back something that it asked for.
+const CANCEL: &str = "cancel";
+
 /// Something that is asked of the host, and is on its way.
 struct Hosted {
     is_question: bool,
+    /// The hook's own id for it, where it may take it back.
+    id: Option<RawJson>,
 }
 
 impl LiveHook {
     async fn run(&self, call: HookCall) -> Run {
-        let mut clock = Clock::new(call.timeout);
+        let CallTarget::Worker(worker) = &self.session else { return self.asked(call).await };
+        let before = worker.errors_so_far();
+        let mut run = self.asked(call).await;
+        // Of others that were called meanwhile as well: it says not which one it writes for.
+        run.process.stderr = worker.errors_since(before);
+        run
+    }
+
+    async fn asked(&self, call: HookCall) -> Run {
+        let mut clock = Clock::new(call.timeout, &self.timers);
         let deadline = clock.deadline();
         let told = match &self.home {
-            Some(home) => home.language.told(home, &call.input).unwrap_or_else(RawObject::empty),
+            Some(home) => match home.language.told(home, &call.input) {
+                Some(told) => told,
+                // At home it is another event.
+                None => return Answer::of_handler(call.input.event(), None).into(),
+            },
             None => call.input.to_raw(),
         };
         let sent = tokio::select! {
@@ -173,12 +199,16 @@ impl LiveHook {
         let (mut pending, life) = match sent {
             Ok(sent) => sent,
             Err(failure) => {
-                if let (CallTarget::Worker(worker), HookFailure::TimedOut { .. }) =
-                    (&self.session, &failure)
+                let mut answer = self.failed(failure);
+                if let (CallTarget::Worker(worker), Some(HookFailure::TimedOut { .. })) =
+                    (&self.session, &answer.failure)
                 {
+                    if worker.is_starting() {
+                        answer.warnings.push(NOT_READY.to_owned());
+                    }
                     worker.not_taken();
                 }
-                return failed(failure);
+                return answer.into();
             }
         };
         let answered = self.converse(&mut pending, &call, &mut clock).await;
@@ -192,8 +222,15 @@ impl LiveHook {
         }
         match answered {
             Ok(said) => self.read(&call, &told, said).into(),
-            Err(failure) => failed(failure),
+            Err(failure) => self.failed(failure).into(),
         }
+    }
+
+    /// What a failure means, to those whose words it speaks as well.
+    fn failed(&self, failure: HookFailure) -> Answer {
+        let home = self.home.as_ref();
+        let output = home.and_then(|home| home.language.failed(home, &failure));
+        Answer { output, ..Answer::failed(failure) }
     }
 
     /// Sends the call; with the number of the process that it went to.
@@ -210,6 +247,7 @@ impl LiveHook {
             session: Arc::clone(&call.input.session_id),
             correlation: call.correlation.clone(),
             deadline,
+            has_ui: has_ui(call.host.as_ref()),
         };
         let with_host = call.host.is_some() || self.programs.is_some();
         match &self.session {
@@ -230,13 +268,22 @@ impl LiveHook {
         &self,
         pending: &mut Pending,
         call: &HookCall,
-        clock: &mut Clock,
+        clock: &mut Clock<'_>,
     ) -> Result<Said, HookFailure> {
         let timed_out = || HookFailure::TimedOut { after: call.timeout };
         let mut running = None;
-        let mut hosted: FuturesUnordered<BoxFuture<'static, Hosted>> = FuturesUnordered::new();
+        // Most calls ask nothing.
+        let mut hosted: Option<FuturesUnordered<BoxFuture<'static, Hosted>>> = None;
+        // What is asked at present, by the hook's own ids.
+        let mut asking: Vec<(RawJson, AbortHandle)> = Vec::new();
         loop {
-            let may_ask = hosted.len() < MAX_HOST_CALLS;
+            let may_ask = hosted.as_ref().is_none_or(|hosted| hosted.len() < MAX_HOST_CALLS);
+            let done = async {
+                match &mut hosted {
+                    Some(hosted) => hosted.next().await,
+                    None => None,
+                }
+            };
             tokio::select! {
                 biased;
                 // What it has said by then counts.
@@ -247,18 +294,30 @@ impl LiveHook {
                     // An engine that was held up itself finds both: then the hook was in time.
                     return pending.try_answer().unwrap_or_else(|| Err(timed_out()));
                 }
-                Some(done) = hosted.next() => {
+                Some(done) = done => {
                     if done.is_question {
                         clock.resume();
                     }
+                    asking.retain(|(id, _)| Some(id) != done.id.as_ref());
                 }
                 happened = pending.happened(may_ask) => {
                     let asked = match happened {
                         Happened::Answered(said) => return said,
                         Happened::AskedOfHost(asked) => asked,
                     };
+                    let hosted = hosted.get_or_insert_default();
+                    if asked.method == CANCEL {
+                        let is_done = cancel(&mut asking, &asked.params);
+                        hosted.push(tell(pending.speaker(), asked, Ok(RawJson::from_bool(is_done))));
+                        continue;
+                    }
+                    let (handle, registration) = AbortHandle::new_pair();
+                    let known = asked.id.clone();
                     if let (EXEC, Some(programs)) = (&*asked.method, &self.programs) {
-                        hosted.push(execute(pending.speaker(), programs, asked, call.depth));
+                        let running = execute(pending.speaker(), programs, asked, call.depth);
+                        let running = Abortable::new(running, registration);
+                        hosted.push(until_cancelled(running, known.clone(), false));
+                        asking.push((known, handle));
                         continue;
                     }
                     let Some(host) = &call.host else {
@@ -269,7 +328,8 @@ impl LiveHook {
                         self.running.enter(None, call.depth)
                     });
                     let AskedOfHost { id, method, params, held } = asked;
-                    if is_question(&method) {
+                    let is_question = is_question(&method);
+                    if is_question {
                         clock.pause();
                     }
                     let call = HostCall {
@@ -280,7 +340,9 @@ impl LiveHook {
                         run_token: running.token().to_owned(),
                     };
                     let asked = Asked { speaker: pending.speaker(), id, held };
-                    hosted.push(ask_host(host, asked, call));
+                    let asked = Abortable::new(ask_host(host, asked, call), registration);
+                    hosted.push(until_cancelled(asked, known.clone(), is_question));
+                    asking.push((known, handle));
                 }
             }
         }
@@ -292,8 +354,8 @@ impl LiveHook {
         match (said, &self.home) {
             (Said::Nothing, _) => Answer::of_handler(event, None),
             (Said::Error(message), _) => {
-                let message = one_line(&shortened(&message)).into_owned();
-                Answer::failed(HookFailure::Reported { message })
+                let message = lines(message.get(..end_of(&message)).unwrap_or_default());
+                self.failed(HookFailure::Reported { message })
             }
             // The short form is the protocol's own, but for those whose words it is.
             (Said::Action(object), Some(home)) if !home.language.answers_by_action() => {
@@ -301,7 +363,7 @@ impl LiveHook {
             }
             (Said::Output(object) | Said::Action(object), Some(home)) => {
                 let ended = Ended { code: Some(0), stdout: object.as_str(), stderr: "" };
-                home_answer(home.language.answer(home, told, &ended))
+                home_answer(home.language.answer(home, &call.input, told, &ended))
             }
             (Said::Output(object), None) | (Said::Native(object), _) => {
                 Answer::of_object(event, &object)
@@ -337,11 +399,43 @@ impl Asked {
 
 /// What a hook gets that asks nobody for something.
 fn refuse(speaker: Speaker, asked: AskedOfHost) -> BoxFuture<'static, Hosted> {
-    let AskedOfHost { id, method, held, .. } = asked;
-    let outcome = settled(&method, Err(HostCallError::unsupported(&method)));
+    let outcome = settled(&asked.method, Err(HostCallError::unsupported(&asked.method)));
+    tell(speaker, asked, outcome)
+}
+
+/// Ends what a hook does not want any more of what it asked for; whether there was such a thing.
+fn cancel(asking: &mut Vec<(RawJson, AbortHandle)>, params: &RawJson) -> bool {
+    let id = params.to_object().ok().and_then(|params| params.get("hostCallId").cloned());
+    let at = asking.iter().position(|(known, _)| id.as_ref().is_some_and(|id| id == known));
+    let Some((_, handle)) = at.map(|at| asking.swap_remove(at)) else { return false };
+    handle.abort();
+    true
+}
+
+/// What is asked, unless the hook takes it back: then nothing comes of it.
+fn until_cancelled(
+    asked: Abortable<BoxFuture<'static, ()>>,
+    id: RawJson,
+    is_question: bool,
+) -> BoxFuture<'static, Hosted> {
+    async move {
+        // Of what was taken back nothing is told.
+        let _ = asked.await;
+        Hosted { is_question, id: Some(id) }
+    }
+    .boxed()
+}
+
+/// Tells a hook what came of something that was settled at once.
+fn tell(
+    speaker: Speaker,
+    asked: AskedOfHost,
+    outcome: Result<RawJson, HostCallError>,
+) -> BoxFuture<'static, Hosted> {
+    let AskedOfHost { id, held, .. } = asked;
     async move {
         Asked { speaker, id, held }.answered(outcome).await;
-        Hosted { is_question: false }
+        Hosted { is_question: false, id: None }
     }
     .boxed()
 }
@@ -352,33 +446,31 @@ fn execute(
     programs: &Arc<Programs>,
     asked: AskedOfHost,
     depth: u32,
-) -> BoxFuture<'static, Hosted> {
+) -> BoxFuture<'static, ()> {
     let AskedOfHost { id, params, held, .. } = asked;
     let run = Arc::clone(programs).run(params, depth);
     async move {
         let outcome = run.await;
         Asked { speaker, id, held }.answered(outcome).await;
-        Hosted { is_question: false }
     }
     .boxed()
 }
 
-fn failed(failure: HookFailure) -> Run {
-    Answer::failed(failure).into()
+/// Where what is shown of a message ends.
+fn end_of(message: &str) -> usize {
+    let mut end = message.len().min(SHOWN);
+    while !message.is_char_boundary(end) {
+        end -= 1;
+    }
+    end
 }
 
-fn ask_host(
-    host: &Arc<dyn HostServices>,
-    hook: Asked,
-    call: HostCall,
-) -> BoxFuture<'static, Hosted> {
+fn ask_host(host: &Arc<dyn HostServices>, hook: Asked, call: HostCall) -> BoxFuture<'static, ()> {
     let method = call.method.clone();
-    let is_question = is_question(&method);
     let asked = host.call(call);
     async move {
         let outcome = settled(&method, asked.await);
         hook.answered(outcome).await;
-        Hosted { is_question }
     }
     .boxed()
 }

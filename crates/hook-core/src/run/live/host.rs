@@ -1,11 +1,13 @@
 //! What a hook may ask of whoever asked for its event: a question to the user, a message to the session,
 //! a tool to run (protocol.md §6, "Host calls").
 
+use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
 
+use super::methods::{HOST_METHODS, HostMethod, without_ui};
 use crate::json::RawJson;
 
 /// What a hook asks of the host.
@@ -85,27 +87,29 @@ pub trait HostServices: fmt::Debug + Send + Sync {
     /// # Cancellation
     /// The future is dropped when the hook's call is over.
     fn call(&self, call: HostCall) -> BoxFuture<'static, Result<RawJson, HostCallError>>;
+
+    /// Whether it does what is called so, one of [`HOST_METHODS`]. Where it offers a question, hooks are
+    /// told that there is a user. Nothing by default: a host is asked all the same, and hooks that ask only
+    /// where there is a user do without.
+    fn offers(&self, _method: &str) -> bool {
+        false
+    }
+
+    /// The host's own user interface, for handlers in Rust that know its type; none by default.
+    fn component(&self) -> Option<Arc<dyn Any + Send + Sync>> {
+        None
+    }
 }
 
-/// What a `ui` call gives where there is no user interface; `None` of what is no `ui` call.
-pub fn without_ui(method: &str) -> Option<RawJson> {
-    Some(match method {
-        "ui.confirm" => RawJson::from_bool(false),
-        "ui.getEditorText" => RawJson::from_text(""),
-        "ui.select" | "ui.input" | "ui.editor" | "ui.notify" | "ui.setStatus"
-        | "ui.setEditorText" => RawJson::null(),
-        _ => return None,
-    })
-}
-
-/// Whether somebody thinks while this goes on: that is not the hook's time.
-pub(super) fn is_question(method: &str) -> bool {
-    matches!(method, "ui.select" | "ui.confirm" | "ui.input" | "ui.editor")
+/// Whether a host can ask its user something.
+pub(in crate::run) fn has_ui(host: Option<&Arc<dyn HostServices>>) -> bool {
+    let asks = |method: &HostMethod| host.is_some_and(|host| host.offers(method.name));
+    HOST_METHODS.iter().filter(|method| method.is_question()).any(asks)
 }
 
 /// What a host that has nothing for a call gives: what a hook gets without a user interface, else the
 /// error.
-pub(super) fn settled(
+pub(in crate::run) fn settled(
     method: &str,
     outcome: Result<RawJson, HostCallError>,
 ) -> Result<RawJson, HostCallError> {

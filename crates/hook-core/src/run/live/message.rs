@@ -66,6 +66,8 @@ pub struct Told {
     pub correlation: Option<Arc<str>>,
     /// By when the answer must be there.
     pub deadline: Instant,
+    /// Whether whoever asked for the event can ask a user something.
+    pub has_ui: bool,
 }
 
 impl Told {
@@ -96,6 +98,9 @@ impl ToHook {
                 object.raw("input", told.input.as_raw());
                 object.optional_text("correlationId", told.correlation.as_deref());
                 object.integer("deadlineMs", told.milliseconds_left().into());
+                if told.has_ui {
+                    object.bool("hasUI", true);
+                }
             }
             Self::Cancelled { call, hook } => {
                 object.text("type", "hook-call-cancelled");
@@ -139,6 +144,8 @@ pub enum FromHook {
     Ready {
         /// Its hooks; absent where it says nothing of them.
         hooks: Option<Vec<WorkerHook>>,
+        /// The modules that it was to load.
+        modules: Vec<WorkerModule>,
     },
     /// What it answers to a call.
     Answer {
@@ -190,6 +197,8 @@ pub enum Said {
 pub struct WorkerHook {
     /// What it is called.
     pub hook: String,
+    /// The module whose it is, by its path, where the worker loads modules.
+    pub module: Option<String>,
     /// The event, in the words of the vocabulary.
     pub event: String,
     /// The words that it is told and answers in; absent for ours.
@@ -198,6 +207,30 @@ pub struct WorkerHook {
     pub matcher: Option<RawJson>,
     /// How it runs.
     pub config: JsonObject,
+}
+
+/// A module that a worker was to load.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WorkerModule {
+    /// Its file.
+    pub path: String,
+    /// Why it is not loaded; absent where it is.
+    pub error: Option<String>,
+    /// The commands that it has.
+    pub commands: Vec<ModuleCommand>,
+    /// The types of messages that it renders.
+    pub renderers: Vec<String>,
+}
+
+/// A command that a module has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ModuleCommand {
+    /// What it is called by.
+    pub name: String,
+    /// What it is for.
+    pub description: Option<String>,
 }
 
 /// A line that is no message of a hook.
@@ -258,7 +291,7 @@ impl FromHook {
             )));
         }
         let hooks = match fields.get("hooks").filter(|hooks| !hooks.is_null()) {
-            None => return Ok(Self::Ready { hooks: None }),
+            None => return Ok(Self::Ready { hooks: None, modules: Vec::new() }),
             Some(hooks) => {
                 hooks.to_items().ok_or_else(|| Unreadable("its `hooks` are no array".to_owned()))?
             }
@@ -270,7 +303,10 @@ impl FromHook {
             )));
         }
         let hooks = hooks.iter().map(WorkerHook::of).collect::<Result<_, _>>()?;
-        Ok(Self::Ready { hooks: Some(hooks) })
+        let modules = fields.get("modules").and_then(RawJson::to_items).unwrap_or_default();
+        let modules =
+            modules.iter().take(MAX_DECLARED_HOOKS).filter_map(WorkerModule::of).collect();
+        Ok(Self::Ready { hooks: Some(hooks), modules })
     }
 }
 
@@ -307,6 +343,24 @@ impl Said {
     }
 }
 
+impl WorkerModule {
+    fn of(value: &RawJson) -> Option<Self> {
+        let fields = value.to_object().ok()?;
+        let items = |name: &str| fields.get(name).and_then(RawJson::to_items).unwrap_or_default();
+        let command = |value: &RawJson| {
+            let fields = value.to_object().ok()?;
+            let text = |name: &str| fields.get(name).and_then(RawJson::to_text);
+            Some(ModuleCommand { name: text("name")?, description: text("description") })
+        };
+        Some(Self {
+            path: fields.get("path").and_then(RawJson::to_text)?,
+            error: fields.get("error").and_then(RawJson::to_text),
+            commands: items("commands").iter().filter_map(command).collect(),
+            renderers: items("renderers").iter().filter_map(RawJson::to_text).collect(),
+        })
+    }
+}
+
 impl WorkerHook {
     fn of(value: &RawJson) -> Result<Self, Unreadable> {
         let wrong = |what: &str| Unreadable(format!("a hook in `hooks` {what}"));
@@ -324,6 +378,7 @@ impl WorkerHook {
         Ok(Self {
             event: text("eventName").ok_or_else(|| wrong("has no `eventName`"))?,
             hook: text("hookId").ok_or_else(|| wrong("has no `hookId`"))?,
+            module: text("module"),
             vocabulary: text("vocabulary"),
             matcher: fields.get("matcher").filter(|matcher| !matcher.is_null()).cloned(),
             config,

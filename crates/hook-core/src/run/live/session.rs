@@ -5,23 +5,23 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
+use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
+use super::mailbox::{AskedOfHost, Happened, Mailbox, Refusal};
 use super::message::{Said, ToHook, Told};
 use crate::failure::HookFailure;
 use crate::json::{RawJson, RawObject};
+use crate::run::slots::SlotQueue;
 
-/// How many calls of one conversation may wait for their answers.
+/// How many calls of one conversation may wait for their answers, at each depth of nesting.
 pub(in crate::run) const MAX_CALLS: usize = 64;
 
 /// How many bytes may wait for a hook to take them.
 const MAX_BUFFERED: usize = 8 * 1024 * 1024;
-
-/// How many host calls of one call may wait to be looked at.
-pub(super) const MAX_HOST_CALLS: usize = 16;
 
 /// One conversation with a hook that stays alive. Clones are handles.
 #[derive(Clone)]
@@ -35,8 +35,8 @@ pub(super) struct Shared {
     pub(super) woken: Notify,
     /// Room for what waits to be sent, in bytes.
     room: Arc<Semaphore>,
-    /// Permits for calls that wait for their answers.
-    calls: Arc<Semaphore>,
+    /// Places for calls that wait for their answers.
+    calls: Arc<SlotQueue>,
     /// Room for what its hooks ask of hosts, in bytes.
     host_room: Arc<Semaphore>,
     /// Whether it outlives its carrier: the hook may come back on another.
@@ -84,18 +84,7 @@ enum Link {
 /// A call that waits for its answer.
 struct Waiting {
     told: Arc<Told>,
-    answer: oneshot::Sender<Result<Said, HookFailure>>,
-    host_calls: Option<mpsc::Sender<AskedOfHost>>,
-}
-
-/// What a hook asks of the host of a call.
-#[derive(Debug)]
-pub(super) struct AskedOfHost {
-    pub(super) id: RawJson,
-    pub(super) method: String,
-    pub(super) params: RawJson,
-    /// Room for it among what the hooks of the conversation ask.
-    pub(super) held: OwnedSemaphorePermit,
+    mailbox: Arc<Mailbox>,
 }
 
 /// Answers that nobody waited for.
@@ -108,6 +97,13 @@ pub struct Dropped {
     pub unknown: u64,
 }
 
+impl Dropped {
+    /// Those, and others.
+    pub(in crate::run) fn with(self, others: Self) -> Self {
+        Self { late: self.late + others.late, unknown: self.unknown + others.unknown }
+    }
+}
+
 /// What a call tells, without what the conversation adds.
 pub(super) struct Telling {
     pub(super) hook: Arc<str>,
@@ -116,6 +112,7 @@ pub(super) struct Telling {
     pub(super) session: Arc<str>,
     pub(super) correlation: Option<Arc<str>>,
     pub(super) deadline: Instant,
+    pub(super) has_ui: bool,
 }
 
 impl CallSession {
@@ -148,7 +145,7 @@ impl CallSession {
                 state: Mutex::default(),
                 woken: Notify::new(),
                 room: Arc::new(Semaphore::new(MAX_BUFFERED)),
-                calls: Arc::new(Semaphore::new(MAX_CALLS)),
+                calls: SlotQueue::new(MAX_CALLS),
                 host_room: Arc::new(Semaphore::new(MAX_BUFFERED)),
                 is_lasting,
                 is_near,
@@ -177,6 +174,33 @@ impl CallSession {
         true
     }
 
+    /// Asks for something that is no event, and waits for the answer.
+    ///
+    /// # Errors
+    /// When nobody carries it, or the conversation ends without an answer.
+    pub(in crate::run) async fn ask(
+        &self,
+        word: &str,
+        input: RawObject,
+        deadline: Instant,
+    ) -> Result<Said, HookFailure> {
+        let telling = Telling {
+            hook: word.into(),
+            event: word.into(),
+            input,
+            session: "".into(),
+            correlation: None,
+            deadline,
+            has_ui: false,
+        };
+        let mut pending = self.call(telling, false).await?;
+        loop {
+            if let Happened::Answered(said) = pending.happened(false).await {
+                return said;
+            }
+        }
+    }
+
     /// Whether no call waits for its answer.
     pub fn is_idle(&self) -> bool {
         self.shared.lock().calls.is_empty()
@@ -193,7 +217,7 @@ impl CallSession {
     }
 
     /// What a call waits for before its time begins.
-    pub(super) fn permits(&self) -> &Arc<Semaphore> {
+    pub(super) fn places(&self) -> &Arc<SlotQueue> {
         &self.shared.calls
     }
 
@@ -209,17 +233,10 @@ impl CallSession {
         telling: Telling,
         with_host: bool,
     ) -> Result<Pending, HookFailure> {
-        let Telling { hook, event, input, session, correlation, deadline } = telling;
-        let mut told = Told { call: 0, hook, event, input, session, correlation, deadline };
+        let Telling { hook, event, input, session, correlation, deadline, has_ui } = telling;
+        let mut told = Told { call: 0, hook, event, input, session, correlation, deadline, has_ui };
         let permit = self.shared.room(told.weight()).await;
-        let (sender, answer) = oneshot::channel();
-        let (host_calls, hosted) = match with_host {
-            true => {
-                let (sender, receiver) = mpsc::channel(MAX_HOST_CALLS);
-                (Some(sender), Some(receiver))
-            }
-            false => (None, None),
-        };
+        let mailbox = Arc::new(Mailbox::new(with_host));
         let mut state = self.shared.lock();
         match &state.link {
             Link::Up(_) => {}
@@ -230,14 +247,14 @@ impl CallSession {
         told.call = state.last;
         let told = Arc::new(told);
         let call = told.call;
-        let waiting = Waiting { told: Arc::clone(&told), answer: sender, host_calls };
+        let waiting = Waiting { told: Arc::clone(&told), mailbox: Arc::clone(&mailbox) };
         state.calls.insert(call, waiting);
         let is_left = state.send(ToHook::Call(Arc::clone(&told)), permit);
         drop(state);
         if is_left {
             self.shared.woken.notify_one();
         }
-        Ok(Pending { shared: Arc::clone(&self.shared), told, answer: Some(answer), hosted })
+        Ok(Pending { shared: Arc::clone(&self.shared), told, mailbox, is_open: true })
     }
 }
 
@@ -378,8 +395,7 @@ impl Shared {
         state.pipe = None;
         drop(state);
         for waiting in calls.into_values() {
-            // Whoever does not wait any more needs no answer.
-            let _ = waiting.answer.send(Err(why.clone()));
+            waiting.mailbox.answer(Err(why.clone()));
         }
         self.woken.notify_one();
     }
@@ -392,10 +408,21 @@ impl Shared {
                 Some(call) if call <= state.last && call > 0 => state.dropped.late += 1,
                 _ => state.dropped.unknown += 1,
             }
+            let Dropped { late, unknown } = state.dropped;
+            drop(state);
+            // Rarer and rarer, however many there are.
+            if (late + unknown).is_power_of_two() {
+                tracing::warn!(
+                    target: "hook::live",
+                    "answers that nobody waited for were dropped so far: {late} too late, or given \
+                     twice, {unknown} to calls that never were"
+                );
+            }
             return false;
         };
         drop(state);
-        waiting.answer.send(Ok(said)).is_ok()
+        waiting.mailbox.answer(Ok(said));
+        true
     }
 
     /// The oldest call of a hook that waits for its answer.
@@ -427,14 +454,13 @@ impl Shared {
         asked: AskedOfHost,
     ) -> Result<(), (AskedOfHost, Refusal)> {
         let state = self.lock();
-        let Some(waiting) = call.and_then(|call| state.calls.get(&call)) else {
-            return Err((asked, Refusal::NoCall));
-        };
-        let Some(host_calls) = &waiting.host_calls else { return Err((asked, Refusal::NoHost)) };
-        host_calls.try_send(asked).map_err(|error| match error {
-            mpsc::error::TrySendError::Full(asked) => (asked, Refusal::TooMany),
-            mpsc::error::TrySendError::Closed(asked) => (asked, Refusal::NoCall),
-        })
+        let waiting = call.and_then(|call| state.calls.get(&call));
+        let mailbox = waiting.map(|waiting| Arc::clone(&waiting.mailbox));
+        drop(state);
+        match mailbox {
+            Some(mailbox) => mailbox.ask(asked),
+            None => Err((asked, Refusal::NoCall)),
+        }
     }
 
     /// Sends what a hook needs no answer to, where there is room for it now. One that does not read what
@@ -461,47 +487,32 @@ impl Shared {
     }
 
     fn over(&self, told: &Told) {
-        let was_waiting = self.lock().calls.remove(&told.call).is_some();
-        if was_waiting {
-            let mut state = self.lock();
-            let before = state.outgoing.len();
-            // What was not sent yet need not be sent.
-            state.outgoing.retain(
-                |(message, _)| !matches!(message, ToHook::Call(other) if other.call == told.call),
-            );
-            let was_sent = state.outgoing.len() == before;
-            drop(state);
-            if was_sent {
-                self.say(ToHook::Cancelled { call: told.call, hook: Arc::clone(&told.hook) });
-            }
-            // It may be unused from now on.
-            self.woken.notify_one();
+        let mut state = self.lock();
+        if state.calls.remove(&told.call).is_none() {
+            return;
         }
+        let before = state.outgoing.len();
+        // What was not sent yet need not be sent.
+        state.outgoing.retain(
+            |(message, _)| !matches!(message, ToHook::Call(other) if other.call == told.call),
+        );
+        let was_sent = state.outgoing.len() == before;
+        drop(state);
+        if was_sent {
+            self.say(ToHook::Cancelled { call: told.call, hook: Arc::clone(&told.hook) });
+        }
+        // It may be unused from now on.
+        self.woken.notify_one();
     }
-}
-
-/// Why what a hook asks of a host is not passed on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Refusal {
-    NoCall,
-    NoHost,
-    TooMany,
-}
-
-/// What happens to a call that was sent.
-pub(super) enum Happened {
-    /// It was answered, or cannot be any more.
-    Answered(Result<Said, HookFailure>),
-    /// The hook asks something of the host.
-    AskedOfHost(AskedOfHost),
 }
 
 /// A call that was sent. Dropped without its answer, it is cancelled.
 pub(super) struct Pending {
     shared: Arc<Shared>,
     told: Arc<Told>,
-    answer: Option<oneshot::Receiver<Result<Said, HookFailure>>>,
-    hosted: Option<mpsc::Receiver<AskedOfHost>>,
+    mailbox: Arc<Mailbox>,
+    /// Whether nothing is known of its answer yet.
+    is_open: bool,
 }
 
 impl Pending {
@@ -511,38 +522,15 @@ impl Pending {
     /// # Cancellation
     /// Dropping the future loses nothing.
     pub(super) async fn happened(&mut self, may_ask: bool) -> Happened {
-        let Self { answer, hosted, .. } = self;
-        let answered = async {
-            match answer {
-                Some(answer) => answer.await,
-                None => std::future::pending().await,
-            }
-        };
-        let asked = async {
-            let asked = match hosted {
-                Some(hosted) if may_ask => hosted.recv().await,
-                _ => None,
-            };
-            match asked {
-                Some(asked) => asked,
-                None => std::future::pending().await,
-            }
-        };
-        tokio::select! {
-            biased;
-            answered = answered => {
-                self.answer = None;
-                let lost = || Err(gone("its conversation ended without an answer"));
-                Happened::Answered(answered.unwrap_or_else(|_| lost()))
-            }
-            asked = asked => Happened::AskedOfHost(asked),
-        }
+        let happened = poll_fn(|context| self.mailbox.poll(context, may_ask)).await;
+        self.is_open &= !matches!(happened, Happened::Answered(_));
+        happened
     }
 
     /// The answer, if it is there by now.
     pub(super) fn try_answer(&mut self) -> Option<Result<Said, HookFailure>> {
-        let answered = self.answer.as_mut()?.try_recv().ok()?;
-        self.answer = None;
+        let answered = self.mailbox.try_answer()?;
+        self.is_open = false;
         Some(answered)
     }
 
@@ -567,7 +555,7 @@ impl Speaker {
 
 impl Drop for Pending {
     fn drop(&mut self) {
-        if self.answer.is_some() {
+        if self.is_open {
             self.shared.over(&self.told);
         }
     }

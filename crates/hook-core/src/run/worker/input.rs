@@ -54,6 +54,17 @@ impl Input {
         }
     }
 
+    /// Waits until nobody reads it any more; never ready where the system does not tell.
+    pub(super) fn unread(&self) -> impl Future<Output = ()> + Send + use<> {
+        let pipe = self.0.clone();
+        async move {
+            match pipe {
+                Some(pipe) => pipe.unread().await,
+                None => std::future::pending().await,
+            }
+        }
+    }
+
     /// Closes it, as far as it is this one's.
     pub(super) fn close(&mut self) {
         self.0 = None;
@@ -72,6 +83,14 @@ impl Pipe {
             }
         }
     }
+
+    async fn unread(&self) {
+        #[cfg(target_os = "linux")]
+        if self.0.ready(tokio::io::Interest::ERROR).await.is_ok() {
+            return;
+        }
+        std::future::pending().await
+    }
 }
 
 #[cfg(not(unix))]
@@ -82,6 +101,10 @@ impl Pipe {
             0 => Err(io::ErrorKind::WriteZero.into()),
             wrote => Ok(wrote),
         }
+    }
+
+    async fn unread(&self) {
+        std::future::pending().await
     }
 }
 

@@ -7,9 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use futures::FutureExt;
 
 use super::process;
-use super::state::{Worker, WorkerTerms};
+use super::state::{Consents, Worker, WorkerTerms};
 use crate::run::command::CommandContext;
-use crate::trust::Granted;
 
 /// Those there are, by all that makes two of them one.
 #[derive(Debug, Default)]
@@ -30,7 +29,7 @@ impl Workers {
     pub(in crate::run) fn get(
         &self,
         terms: WorkerTerms,
-        granted: Option<Arc<Granted>>,
+        granted: Consents,
         context: &Arc<CommandContext>,
     ) -> Arc<Worker> {
         let key = (terms, context.environment.project.clone());

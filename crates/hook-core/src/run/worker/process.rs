@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::Path;
+use std::pin::pin;
 use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,19 +11,20 @@ use tokio::process::{ChildStderr, ChildStdout};
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::input::Input;
+use super::modules;
 use super::output::ErrorOutput;
-use super::state::{Shared, live as failure};
+use super::state::{Declared, Shared, live as failure};
 use crate::failure::HookFailure;
 use crate::lines::{Line, LineReader};
 use crate::run::command::RunVariables;
 use crate::run::executor::Slots;
-use crate::run::live::{CallSession, Carrier, FromHook, MAX_LIVE_LINE, ToHook};
+use crate::run::live::{CallSession, Carrier, FromHook, MAX_LIVE_LINE, ToHook, WorkerModule};
 use crate::run::running::RunningHook;
 use crate::run::session_env::SessionEnv;
 use crate::run::termination::Leaving;
 use crate::run::tree::ProcessTree;
 use crate::shell::quote_project_directory;
-use crate::text::one_line;
+use crate::text::lines;
 
 /// How long a worker that was told to end has until it is told so by a signal.
 const TO_CLOSE: Duration = Duration::from_millis(500);
@@ -32,6 +34,9 @@ const CHUNK: usize = 64 * 1024;
 
 /// How many lines are taken in a row that were read together.
 const LINES_AT_ONCE: usize = 64;
+
+/// How many pieces of standard error are read before lines that came with them.
+const READS_BEFORE_LINES: usize = 4;
 
 /// Why a process is not to run any longer.
 enum End {
@@ -55,14 +60,17 @@ pub(super) async fn live(shared: Arc<Shared>, life: u64, not_before: Option<Inst
         shared.died(life, failure("the engine ended before it was started"), Duration::ZERO);
         return;
     }
-    if let Err(why) = shared.still_trusted().await {
-        shared.died(life, why, Duration::ZERO);
-        return;
-    }
+    let left_out = match shared.runnable().await {
+        Ok(left_out) => left_out,
+        Err(why) => {
+            shared.died(life, why, Duration::ZERO);
+            return;
+        }
+    };
     let begun = Instant::now();
     let running =
         shared.context.running.enter(shared.context.environment.outer_token.as_deref(), 0);
-    let mut process = match Process::start(&shared, running) {
+    let mut process = match Process::start(&shared, running, &left_out) {
         Ok(process) => process,
         Err(source) => {
             let program = shared.context.shell.program.clone();
@@ -78,8 +86,11 @@ pub(super) async fn live(shared: Arc<Shared>, life: u64, not_before: Option<Inst
         carrier.write_to(pipe);
     }
     // What it runs may have been changed between that look and its start.
-    let end = match shared.still_trusted().await {
-        Ok(()) => process.serve(&shared, life, &session, &mut carrier, begun).await,
+    let end = match shared.consents().await {
+        Ok(now) => match newly_refused(&left_out, now) {
+            None => process.serve(&shared, life, &session, &mut carrier, begun).await,
+            Some(why) => End::Failed(why.to_string()),
+        },
         Err(why) => End::Failed(why.to_string()),
     };
     match end {
@@ -96,6 +107,15 @@ pub(super) async fn live(shared: Arc<Shared>, life: u64, not_before: Option<Inst
             carrier.lost(why);
         }
     }
+}
+
+/// Why something is not to run any more that was begun.
+fn newly_refused(
+    before: &[Option<HookFailure>],
+    now: Vec<Option<HookFailure>>,
+) -> Option<HookFailure> {
+    let begun = before.iter().zip(now).filter(|(before, _)| before.is_none());
+    begun.filter_map(|(_, now)| now).next()
 }
 
 /// Says that the task of a process is gone, where nothing else did.
@@ -115,17 +135,25 @@ struct Process {
     stdin: Input,
     lines: LineReader<StdoutOf>,
     stderr: ErrorOutput<ChildStderr>,
+    /// Whether it does not read any more.
+    input_closed: bool,
     /// What is to be written, and how much of it is.
     outgoing: Vec<u8>,
     written: usize,
     running: Option<RunningHook>,
+    /// Modules that are not loaded, since they changed.
+    left_out: Vec<WorkerModule>,
 }
 
 /// Standard output; `None` where it could not be had.
 type StdoutOf = tokio_util::either::Either<ChildStdout, tokio::io::Empty>;
 
 impl Process {
-    fn start(shared: &Shared, mut running: RunningHook) -> io::Result<Self> {
+    fn start(
+        shared: &Shared,
+        mut running: RunningHook,
+        left_out: &[Option<HookFailure>],
+    ) -> io::Result<Self> {
         let context = &shared.context;
         let environment = &context.environment;
         let depth = environment.depth.to_string();
@@ -133,11 +161,19 @@ impl Process {
         let run = RunVariables { depth: &depth, token: running.token(), session: (&none, 0) };
         let shell = &context.shell;
         let mut process = Command::new(&shell.program);
-        let script = match cfg!(unix) {
-            true => quote_project_directory(&shared.terms.command),
-            false => shared.terms.command.clone(),
-        };
-        process.args(shell.arguments).arg(script);
+        match shared.terms.modules.is_empty() {
+            true => {
+                let script = match cfg!(unix) {
+                    true => quote_project_directory(&shared.terms.command),
+                    false => shared.terms.command.clone(),
+                };
+                process.args(shell.arguments).arg(script);
+            }
+            false => {
+                let host = modules::Host::of(&shared.terms, &environment.project, left_out)?;
+                process.args(shell.arguments).args(host.arguments());
+            }
+        }
         let directory: &Path = &environment.project;
         process.current_dir(directory).env_clear();
         process.envs(environment.lasting_variables(&run, &shared.terms.env));
@@ -150,11 +186,13 @@ impl Process {
         Ok(Self {
             stdin: Input::of(tree.take_stdin())?,
             lines: LineReader::new(stdout).up_to(MAX_LIVE_LINE),
-            stderr: ErrorOutput::new(tree.take_stderr()),
+            stderr: ErrorOutput::new(tree.take_stderr(), Arc::clone(&shared.errors)),
             tree,
+            input_closed: false,
             outgoing: Vec::new(),
             written: 0,
             running: Some(running),
+            left_out: modules::left_out(&shared.terms, left_out),
         })
     }
 
@@ -169,6 +207,9 @@ impl Process {
     ) -> End {
         let mut ready = false;
         let mut idle_since = Instant::now();
+        let mut closing = pin!(shared.closing.cancelled());
+        let mut stuck = pin!(shared.stuck.notified());
+        let mut unread = pin!(self.stdin.unread());
         loop {
             let unwritten = self.outgoing.len() - self.written;
             let (to_start, idle) =
@@ -190,12 +231,17 @@ impl Process {
             let rest = self.outgoing.get(self.written..).unwrap_or_default();
             tokio::select! {
                 biased;
-                () = shared.closing.cancelled() => return End::Closing("shutdown"),
-                () = shared.stuck.notified() => {
+                () = &mut closing => return End::Closing("shutdown"),
+                () = &mut stuck => {
+                    stuck.set(shared.stuck.notified());
                     if !shared.is_stuck(life) {
                         continue;
                     }
-                    return End::Failed("it did not answer in time, three times in a row".to_owned());
+                    let often = match shared.most_timeouts() {
+                        1 => "",
+                        _ => ", three times in a row",
+                    };
+                    return End::Failed(format!("it did not answer in time{often}"));
                 }
                 () = too_late => {
                     let message = format!("it did not say that it is ready within {}ms", to_start.as_millis());
@@ -207,6 +253,12 @@ impl Process {
                         Ok(None) => return End::Failed(String::new()),
                         Err(error) => return End::Failed(format!("its standard output cannot be read: {error}")),
                     };
+                    // What it wrote there before it answered belongs to the call.
+                    for _ in 0..READS_BEFORE_LINES {
+                        if futures::FutureExt::now_or_never(self.stderr.fill()).is_none() {
+                            break;
+                        }
+                    }
                     // What was taken from the reader is always looked at.
                     let mut taken = 0;
                     while let Some(line) = next {
@@ -220,17 +272,16 @@ impl Process {
                 }
                 () = self.tree.leader_ended() => {
                     let said = self.last_words(&mut ready, shared, life, session, carrier);
-                    let patience = shared.context.limits.exit_patience;
-                    return End::Failed(match timeout(patience, said).await {
-                        Ok(Err(wrong)) => wrong,
-                        Ok(Ok(())) | Err(_) => String::new(),
-                    });
+                    return End::Failed(said.await.err().unwrap_or_default());
                 }
                 wrote = self.stdin.write(rest) => {
                     match wrote {
                         Ok(wrote) => self.wrote(wrote),
-                        // It closed its input, and may still say why on its way out.
-                        Err(_) => { self.stdin.close(); self.wrote(unwritten); }
+                        Err(_) => {
+                            self.input_closed = true;
+                            let said = self.last_words(&mut ready, shared, life, session, carrier);
+                            return End::Failed(said.await.err().unwrap_or_default());
+                        }
                     }
                     if self.outgoing.is_empty() {
                         carrier.flushed();
@@ -256,6 +307,12 @@ impl Process {
                     }
                 }
                 () = self.stderr.fill() => {}
+                // It may still say something on its way out.
+                () = &mut unread => {
+                    self.input_closed = true;
+                    let said = self.last_words(&mut ready, shared, life, session, carrier);
+                    return End::Failed(said.await.err().unwrap_or_default());
+                }
             }
         }
     }
@@ -272,9 +329,11 @@ impl Process {
     ) -> Result<(), String> {
         const TOO_EARLY: &str = "it answered before it had said that it is ready (`hook-worker`)";
         match read(line)? {
-            FromHook::Ready { hooks } if !*ready => {
+            FromHook::Ready { hooks, mut modules } if !*ready => {
                 *ready = true;
-                shared.ready(life, session.clone(), hooks);
+                modules.extend(self.left_out.iter().cloned());
+                let declared = hooks.map(|hooks| Declared { hooks, modules });
+                shared.ready(life, session.clone(), declared);
             }
             FromHook::Ready { .. } => {
                 return Err("it said a second time that it is ready (`hook-worker`)".to_owned());
@@ -289,7 +348,7 @@ impl Process {
         Ok(())
     }
 
-    /// Takes what it has said, to the end of its output.
+    /// Takes what it still says, for a short while.
     async fn last_words(
         &mut self,
         ready: &mut bool,
@@ -298,10 +357,17 @@ impl Process {
         session: &CallSession,
         carrier: &Carrier,
     ) -> Result<(), String> {
-        while let Ok(Some(line)) = self.lines.next().await {
+        let until = Instant::now() + shared.context.limits.exit_patience;
+        loop {
+            let line = tokio::select! {
+                biased;
+                line = self.lines.next() => line,
+                () = self.stderr.fill() => continue,
+                () = sleep_until(until) => return Ok(()),
+            };
+            let Ok(Some(line)) = line else { return Ok(()) };
             self.take(line, ready, shared, life, session, carrier)?;
         }
-        Ok(())
     }
 
     fn push(&mut self, message: &ToHook) {
@@ -379,6 +445,7 @@ impl Process {
                 )
             }
             (true, true) => self.tree.how_it_ended(),
+            (false, true) if self.input_closed => "it closed its standard input".to_owned(),
             (false, true) => "it closed its standard output".to_owned(),
             (_, false) => reason,
         };
@@ -387,7 +454,7 @@ impl Process {
         let said = said.trim();
         let message = match said.is_empty() {
             true => how,
-            false => format!("{how}; its standard error ends with: {}", one_line(&last_of(said))),
+            false => format!("{how}; its standard error ends with:\n{}", lines(&last_of(said))),
         };
         self.leave(shared);
         failure(message)

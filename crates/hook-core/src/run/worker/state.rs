@@ -1,22 +1,27 @@
 //! One worker, over all processes that it has had.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures::future::BoxFuture;
 use tokio::runtime::Handle;
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::Notify;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::output::{Errors, lock};
 use crate::failure::HookFailure;
-use crate::json::ObjectWriter;
+use crate::json::{ObjectWriter, RawObject};
+use crate::run::HookKind;
 use crate::run::command::CommandContext;
 use crate::run::executor::CommandIdentity;
-use crate::run::live::{CallSession, MAX_CALLS, WorkerHook};
+use crate::run::live::{CallSession, Dropped, MAX_CALLS, Said, WorkerHook, WorkerModule};
+use crate::run::report::Captured;
+use crate::run::slots::SlotQueue;
 use crate::settings::{EnvironmentRules, HookSource, WorkerRules, variables};
-use crate::text::one_line;
+use crate::text::{OneLine, first_and_last};
 use crate::trust::Granted;
 
 /// How long after a death it is started again: the first time, and at most.
@@ -46,6 +51,35 @@ pub(crate) struct WorkerTerms {
     pub(crate) source: HookSource,
     /// The files that were agreed to, of a project's.
     pub(crate) granted: Option<String>,
+    /// The modules that it loads, if that is what it does.
+    pub(crate) modules: Vec<ModuleTerms>,
+}
+
+/// A module that a worker loads.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct ModuleTerms {
+    /// Its file.
+    pub(crate) path: PathBuf,
+    /// What it is shown as.
+    pub(crate) label: String,
+    /// The files that were agreed to, of a project's.
+    pub(crate) granted: Option<String>,
+    /// Folders of the project's own `jiti`, if its files are among them.
+    pub(crate) jiti: Vec<PathBuf>,
+}
+
+/// What was agreed to of what a worker runs: for each module of one that loads modules, else for its
+/// command. `None` needs no consent.
+pub(crate) type Consents = Vec<Option<Arc<Granted>>>;
+
+/// What a worker says it has.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Declared {
+    /// Its hooks.
+    pub hooks: Vec<WorkerHook>,
+    /// The modules that it was to load.
+    pub modules: Vec<WorkerModule>,
 }
 
 /// A process that answers calls, started when it is needed and again when it has died. When the last
@@ -61,7 +95,7 @@ pub(super) struct Shared {
     live: Live,
     pub(super) terms: WorkerTerms,
     /// What was agreed to, of a project's: looked at when a process is started.
-    pub(super) granted: Option<Arc<Granted>>,
+    pub(super) granted: Consents,
     pub(super) context: Arc<CommandContext>,
     pub(super) state: Mutex<State>,
     /// Its phase has changed.
@@ -70,7 +104,9 @@ pub(super) struct Shared {
     pub(super) closing: CancellationToken,
     /// Its process is to be ended: it answers no more.
     pub(super) stuck: Notify,
-    calls: Arc<Semaphore>,
+    calls: Arc<SlotQueue>,
+    /// What its processes wrote on standard error.
+    pub(super) errors: Arc<Mutex<Errors>>,
 }
 
 #[derive(Default)]
@@ -88,8 +124,19 @@ pub(super) struct State {
     /// How the last one ended, and which that was.
     ended: Option<(u64, HookFailure)>,
     process: Option<u32>,
+    /// Answers of processes before this one that nobody waited for.
+    dropped: Dropped,
     /// The hooks that it says it has.
-    declared: Option<(u64, Arc<[WorkerHook]>)>,
+    declared: Option<(u64, Arc<Declared>)>,
+}
+
+impl State {
+    /// Keeps what is known of the conversation that is over.
+    fn note_dropped(&mut self) {
+        if let Phase::Ready(_, session) = &self.phase {
+            self.dropped = self.dropped.with(session.dropped());
+        }
+    }
 }
 
 #[derive(Default, Clone)]
@@ -114,6 +161,8 @@ pub struct WorkerStatus {
     pub process: Option<u32>,
     /// Why the last process ended, if one did that should not have.
     pub failure: Option<String>,
+    /// Answers that nobody waited for.
+    pub dropped: Dropped,
 }
 
 impl WorkerStatus {
@@ -136,6 +185,12 @@ impl WorkerStatus {
             object.integer("process", process.into());
         }
         object.optional_text("failure", self.failure.as_deref());
+        if self.dropped != Dropped::default() {
+            object.object("droppedAnswers", |object| {
+                object.integer("late", self.dropped.late.into());
+                object.integer("unknown", self.dropped.unknown.into());
+            });
+        }
     }
 }
 
@@ -154,17 +209,21 @@ impl fmt::Display for WorkerStatus {
             1 => formatter.write_str(", started again once")?,
             times => write!(formatter, ", started again {times} times")?,
         }
-        match &self.failure {
-            Some(failure) => write!(formatter, "; the last failure: {}", one_line(failure)),
-            None => Ok(()),
+        if let Some(failure) = &self.failure {
+            write!(formatter, "; the last failure: {}", first_and_last(failure))?;
         }
+        if self.dropped != Dropped::default() {
+            let Dropped { late, unknown } = self.dropped;
+            write!(formatter, "; dropped answers: {late} too late, {unknown} to no call of it")?;
+        }
+        Ok(())
     }
 }
 
 impl Worker {
     pub(super) fn new(
         terms: WorkerTerms,
-        granted: Option<Arc<Granted>>,
+        granted: Consents,
         context: Arc<CommandContext>,
         live: Live,
     ) -> Self {
@@ -178,7 +237,8 @@ impl Worker {
                 changed: Notify::new(),
                 closing: CancellationToken::new(),
                 stuck: Notify::new(),
-                calls: Arc::new(Semaphore::new(MAX_CALLS)),
+                calls: SlotQueue::new(MAX_CALLS),
+                errors: Arc::default(),
             }),
         }
     }
@@ -186,7 +246,12 @@ impl Worker {
     /// How it is now.
     pub fn status(&self) -> WorkerStatus {
         let state = self.shared.lock();
+        let of_session = match &state.phase {
+            Phase::Ready(_, session) => session.dropped(),
+            _ => Dropped::default(),
+        };
         WorkerStatus {
+            dropped: state.dropped.with(of_session),
             state: match state.phase {
                 Phase::Stopped => "stopped",
                 Phase::Starting(_) => "starting",
@@ -210,7 +275,7 @@ impl Worker {
     /// # Errors
     /// When it cannot be started, is not ready in time, is started no more, or is not to be started yet, so
     /// soon after its last end.
-    pub async fn declared(&self) -> Result<(u64, Arc<[WorkerHook]>), HookFailure> {
+    pub async fn declared(&self) -> Result<(u64, Arc<Declared>), HookFailure> {
         let is_too_early = |state: &State| {
             matches!(state.phase, Phase::Stopped)
                 && state.not_before.is_some_and(|at| at > Instant::now())
@@ -234,8 +299,49 @@ impl Worker {
         }
     }
 
+    /// Asks its process something that is no event, and that no hook of an engine waits for: it has no host. It
+    /// is started if it does not run.
+    ///
+    /// # Errors
+    /// When it cannot be asked, does not answer in time, or says that it failed.
+    pub async fn ask(
+        &self,
+        word: &str,
+        input: RawObject,
+        patience: Duration,
+    ) -> Result<Option<RawObject>, HookFailure> {
+        let deadline = Instant::now() + patience;
+        let asked = async {
+            let (session, _) = self.session().await?;
+            match session.ask(word, input, deadline).await? {
+                Said::Output(object) | Said::Action(object) | Said::Native(object) => {
+                    Ok(Some(object))
+                }
+                Said::Nothing => Ok(None),
+                Said::Error(message) => {
+                    Err(HookFailure::Reported { message: crate::text::shortened(&message) })
+                }
+            }
+        };
+        let timed_out = |_| Err(HookFailure::TimedOut { after: patience });
+        tokio::time::timeout_at(deadline, asked).await.unwrap_or_else(timed_out)
+    }
+
+    /// What it said last of what it has, if it has said so.
+    pub fn last_declared(&self) -> Option<Arc<Declared>> {
+        self.shared.lock().declared.as_ref().map(|(_, declared)| Arc::clone(declared))
+    }
+
+    /// What its hooks are.
+    pub(in crate::run) fn kind(&self) -> HookKind {
+        match self.shared.terms.modules.is_empty() {
+            true => HookKind::Worker,
+            false => HookKind::Module,
+        }
+    }
+
     /// What a call waits for before its time begins.
-    pub(in crate::run) fn permits(&self) -> &Arc<Semaphore> {
+    pub(in crate::run) fn places(&self) -> &Arc<SlotQueue> {
         &self.shared.calls
     }
 
@@ -270,6 +376,8 @@ impl Worker {
             let (changed, waited) = {
                 let mut state = shared.lock();
                 let waited = match &state.phase {
+                    // It is being ended; another one comes.
+                    Phase::Ready(life, _) if state.stuck == Some(*life) => 0,
                     Phase::Ready(life, session) => return Ok((session.clone(), *life)),
                     Phase::Broken(why) => return Err(why.clone()),
                     Phase::Starting(life) => *life,
@@ -311,6 +419,21 @@ impl Worker {
         }
     }
 
+    /// How much it has written on standard error so far, in bytes.
+    pub(in crate::run) fn errors_so_far(&self) -> u64 {
+        lock(&self.shared.errors).total()
+    }
+
+    /// What it has written there after so many bytes.
+    pub(in crate::run) fn errors_since(&self, before: u64) -> Captured {
+        lock(&self.shared.errors).since(before)
+    }
+
+    /// Whether a process of it is starting, and has not said that it is ready.
+    pub(in crate::run) fn is_starting(&self) -> bool {
+        matches!(self.shared.lock().phase, Phase::Starting(_))
+    }
+
     /// It has answered.
     pub(in crate::run) fn answered(&self) {
         let mut state = self.shared.lock();
@@ -324,7 +447,7 @@ impl Worker {
             return;
         }
         state.timeouts += 1;
-        if state.timeouts >= MOST_TIMEOUTS {
+        if state.timeouts >= self.shared.most_timeouts() {
             state.timeouts = 0;
             state.stuck = Some(life);
             self.shared.stuck.notify_one();
@@ -394,16 +517,43 @@ impl Shared {
         life
     }
 
-    /// Looks whether what it runs is still what was agreed to.
+    /// After so many timeouts in a row its process is ended. A module that does not answer may be in a loop,
+    /// in which no other one gets a turn.
+    pub(super) fn most_timeouts(&self) -> u32 {
+        if self.terms.modules.is_empty() { MOST_TIMEOUTS } else { 1 }
+    }
+
+    /// Looks whether what it runs is still what was agreed to: for each of its [`Consents`], why not.
     ///
     /// # Errors
-    /// When it is not, or that cannot be found out.
-    pub(super) async fn still_trusted(&self) -> Result<(), HookFailure> {
-        let Some(granted) = self.granted.clone() else { return Ok(()) };
-        let project = self.context.environment.project.clone();
+    /// When that cannot be found out.
+    pub(super) async fn consents(&self) -> Result<Vec<Option<HookFailure>>, HookFailure> {
+        if self.granted.iter().all(Option::is_none) {
+            return Ok(self.granted.iter().map(|_| None).collect());
+        }
+        let (granted, project) = (self.granted.clone(), self.context.environment.project.clone());
         // Files are read, which may take a while.
-        let looked = tokio::task::spawn_blocking(move || granted.still_holds(&project));
-        looked.await.unwrap_or_else(|_| Err(live("the engine is ending, and starts it no more")))
+        let looked = tokio::task::spawn_blocking(move || {
+            let look =
+                |granted: &Option<Arc<Granted>>| granted.as_ref()?.still_holds(&project).err();
+            granted.iter().map(look).collect()
+        });
+        looked.await.map_err(|_| live("the engine is ending, and starts it no more"))
+    }
+
+    /// What it may run now: which of its modules are left out since they changed, and why.
+    ///
+    /// # Errors
+    /// When there is nothing that it may run.
+    pub(super) async fn runnable(&self) -> Result<Vec<Option<HookFailure>>, HookFailure> {
+        let consents = self.consents().await?;
+        match consents.iter().all(Option::is_some) {
+            true => match consents.iter().flatten().next() {
+                Some(why) => Err(why.clone()),
+                None => Ok(consents),
+            },
+            false => Ok(consents),
+        }
     }
 
     /// Whether the process of that number answers no more.
@@ -434,15 +584,15 @@ impl Shared {
     }
 
     /// The process of that number is ready.
-    pub(super) fn ready(&self, life: u64, session: CallSession, hooks: Option<Vec<WorkerHook>>) {
+    pub(super) fn ready(&self, life: u64, session: CallSession, declared: Option<Declared>) {
         let mut state = self.lock();
         state.phase = Phase::Ready(life, session);
         state.timeouts = 0;
-        if let Some(hooks) = hooks {
+        if let Some(declared) = declared {
             let before = state.declared.as_ref();
-            if before.is_none_or(|(_, known)| **known != *hooks) {
+            if before.is_none_or(|(_, known)| **known != declared) {
                 let number = before.map_or(0, |(number, _)| *number) + 1;
-                state.declared = Some((number, hooks.into()));
+                state.declared = Some((number, Arc::new(declared)));
             }
         }
         drop(state);
@@ -452,6 +602,7 @@ impl Shared {
     /// The process of that number is gone as it should be: nobody needed it.
     pub(super) fn rests(&self) {
         let mut state = self.lock();
+        state.note_dropped();
         (state.phase, state.process) = (Phase::Stopped, None);
         drop(state);
         self.changed.notify_waiters();
@@ -463,11 +614,8 @@ impl Shared {
         let mut state = self.lock();
         state.deaths += 1;
         state.process = None;
-        let (first, longest) = RESTART;
-        let wait = match state.backoff.filter(|_| ran < STEADY) {
-            Some(before) => (before * 2).min(longest),
-            None => first,
-        };
+        state.note_dropped();
+        let wait = wait_after(state.backoff, ran);
         state.backoff = Some(wait);
         state.not_before = Some(Instant::now() + wait);
         state.ended = Some((life, failure.clone()));
@@ -476,13 +624,43 @@ impl Shared {
                 "it died {MOST_DEATHS} times in a row without an answer, and is started no more until \
                  the settings are read again; the last time: {failure}"
             );
-            tracing::error!(target: "hook::worker", "worker `{command}`: {reason}");
+            tracing::error!(target: "hook::worker", "worker `{command}`: {}", OneLine(&reason));
             state.phase = Phase::Broken(live(reason));
         } else {
-            tracing::warn!(target: "hook::worker", "worker `{command}`: {failure}");
+            tracing::warn!(target: "hook::worker", "worker `{command}`: {}", OneLine(&failure));
             state.phase = Phase::Stopped;
         }
         drop(state);
         self.changed.notify_waiters();
+    }
+}
+
+/// How long after its death a process is started again that ran for so long; before it the wait was
+/// `before`.
+fn wait_after(before: Option<Duration>, ran: Duration) -> Duration {
+    let (first, longest) = RESTART;
+    match before.filter(|_| ran < STEADY) {
+        Some(before) => (before * 2).min(longest),
+        None => first,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn restarts_come_later_and_later_until_a_process_lasts() {
+        let short = Duration::from_millis(29_999);
+        let mut waits = vec![wait_after(None, short)];
+        while waits.len() < 12 {
+            waits.push(wait_after(waits.last().copied(), short));
+        }
+        let milliseconds: Vec<u128> = waits.iter().map(Duration::as_millis).collect();
+        let expected =
+            [100, 200, 400, 800, 1_600, 3_200, 6_400, 12_800, 25_600, 30_000, 30_000, 30_000];
+        assert_eq!(milliseconds, expected);
+        let lasted = Duration::from_secs(30);
+        assert_eq!(wait_after(waits.last().copied(), lasted), Duration::from_millis(100));
     }
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -46,4 +47,8 @@ class Lines:
             raise HookConnectionError(
                 f"no hook server listens at {own}, and there is no `hook` in the path to start one"
             )
+        sys.stderr.write(
+            f"hook_sdk: no hook server listens at {own}, so one is started for this client alone;"
+            " agents that ask another one hear nothing of its hooks\n"
+        )
         return await start_child(["hook", "serve", "--stdio", "--project", os.fspath(self.project)])

@@ -1,0 +1,168 @@
+//! Serving a bus by asking engines that are somewhere else.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use hook_core::run::RunningHooks;
+use hook_core::settings::FailBehavior;
+use hook_core::{FailureCode, Guard, HookEventName, StageFailure};
+use tokio::runtime::Handle;
+use tokio_util::sync::CancellationToken;
+
+use super::event_handler::{no_runtime, shutting_down};
+use super::in_flight::InFlight;
+use crate::bus::{AlreadyServed, MessageBus, RequestControl, RequestHandler, Served};
+use crate::message::{CorrelationId, HookExecutionRequest, HookExecutionResponse};
+
+/// A way to engines that are somewhere else. What reaches none of them is answered here.
+pub trait Elsewhere: fmt::Debug + Send + Sync + 'static {
+    /// Asks one for the response to a request, which must be there by the deadline.
+    ///
+    /// # Errors
+    /// When there will be none: that becomes the response, with a decision by
+    /// [`fail_behavior`](Self::fail_behavior).
+    ///
+    /// # Cancellation
+    /// The future is dropped when nobody waits for the response any more.
+    fn ask(
+        self: Arc<Self>,
+        request: HookExecutionRequest,
+        deadline: Option<Instant>,
+    ) -> BoxFuture<'static, Result<HookExecutionResponse, StageFailure>>;
+
+    /// What it means for an event that no engine answered: nobody here knows whether it has a guard.
+    fn fail_behavior(&self) -> FailBehavior;
+}
+
+/// A bus that is served somewhere else. Dropped, it is served no more: later requests are answered
+/// `no_handler`, accepted ones finish.
+pub struct ServedElsewhere {
+    bus: MessageBus,
+    handler: Arc<ElsewhereHandler>,
+}
+
+impl MessageBus {
+    /// Has the bus served somewhere else.
+    ///
+    /// # Errors
+    /// When it has a handler already.
+    pub fn serve_elsewhere(
+        &self,
+        elsewhere: Arc<dyn Elsewhere>,
+    ) -> Result<ServedElsewhere, AlreadyServed> {
+        let handler = Arc::new(ElsewhereHandler {
+            elsewhere,
+            in_flight: InFlight::default(),
+            ended: CancellationToken::new(),
+        });
+        self.core().attach(Arc::clone(&handler) as Arc<dyn RequestHandler>)?;
+        Ok(ServedElsewhere { bus: self.clone(), handler })
+    }
+}
+
+impl ServedElsewhere {
+    /// How many requests wait for their responses.
+    pub fn in_flight(&self) -> usize {
+        self.handler.in_flight.count()
+    }
+
+    /// Answers later requests `shutting_down`, waits for accepted ones until the deadline, and answers
+    /// those that are left likewise.
+    pub async fn shutdown(&self, deadline: Duration) {
+        let handler = &self.handler;
+        handler.in_flight.close();
+        if tokio::time::timeout(deadline, handler.in_flight.wait()).await.is_err() {
+            handler.ended.cancel();
+            handler.in_flight.wait().await;
+        }
+    }
+}
+
+impl fmt::Debug for ServedElsewhere {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("ServedElsewhere")
+            .field("elsewhere", &self.handler.elsewhere)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Drop for ServedElsewhere {
+    fn drop(&mut self) {
+        self.bus.core().detach(&(Arc::clone(&self.handler) as Arc<dyn RequestHandler>));
+    }
+}
+
+struct ElsewhereHandler {
+    elsewhere: Arc<dyn Elsewhere>,
+    in_flight: InFlight,
+    /// Cancelled when a shutdown's deadline has passed.
+    ended: CancellationToken,
+}
+
+impl RequestHandler for ElsewhereHandler {
+    fn accept(&self) -> Result<(), StageFailure> {
+        if self.in_flight.enter() { Ok(()) } else { Err(shutting_down()) }
+    }
+
+    fn event_of(&self, request: &HookExecutionRequest) -> Option<HookEventName> {
+        request.event()
+    }
+
+    fn running_hooks(&self) -> Option<Arc<RunningHooks>> {
+        None
+    }
+
+    fn release(&self) {
+        self.in_flight.leave();
+    }
+
+    fn serve(self: Arc<Self>, request: HookExecutionRequest, control: RequestControl) -> Served {
+        let (id, event) = (request.correlation_id().clone(), request.event());
+        if let Some(failure) = request.envelope_error().cloned() {
+            // There is nothing that could be asked.
+            return Served::Done(self.failed(id, event, failure));
+        }
+        if Handle::try_current().is_err() {
+            return Served::Done(self.failed(id, event, no_runtime()));
+        }
+        let cancel = control.cancel.unwrap_or_default();
+        let cancelled = cancel.clone();
+        let running = async move {
+            let asked = Arc::clone(&self.elsewhere).ask(request, control.deadline);
+            let answered = tokio::select! {
+                biased;
+                () = self.ended.cancelled() => Err(shutting_down()),
+                () = cancelled.cancelled() => {
+                    Err(StageFailure::new(FailureCode::Cancelled, "the request was cancelled"))
+                }
+                answered = asked => answered,
+            };
+            match answered {
+                Ok(response) => Box::new(response),
+                Err(failure) => self.failed(id, event, failure),
+            }
+        };
+        Served::Running { running: running.boxed(), cancel }
+    }
+
+    fn refuse(self: Arc<Self>, request: HookExecutionRequest, failure: StageFailure) -> Served {
+        Served::Done(self.failed(request.correlation_id().clone(), request.event(), failure))
+    }
+
+    fn failed(
+        &self,
+        id: CorrelationId,
+        event: Option<HookEventName>,
+        failure: StageFailure,
+    ) -> Box<HookExecutionResponse> {
+        let guard = match self.elsewhere.fail_behavior() {
+            FailBehavior::Block => Some(Guard::Possible),
+            FailBehavior::Continue => None,
+        };
+        HookExecutionResponse::unserved(id, event, failure, guard)
+    }
+}

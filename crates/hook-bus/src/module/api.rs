@@ -1,0 +1,215 @@
+//! What a module registers, and with what it does.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::FutureExt;
+use hook_core::run::{
+    CommandContext, HookContext, ModuleErrors, ModuleEvent, ModuleHandle, ModuleHandler,
+    ModuleReturn,
+};
+use hook_core::text::{one_line, shortened};
+use hook_core::{Events, FailBehavior, HandlerHook, HookEventName, RawObject};
+use hook_translate::agents::{self, Agent};
+
+use super::command::{CommandReturn, RegisteredCommand};
+use super::loaded::{MessageRenderer, RenderOptions};
+
+/// The words that modules speak.
+const WORDS: &str = "omp";
+
+/// How long a handler may run, questions to the user apart.
+const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// A module that is part of the host: it registers handlers, commands and renderers.
+///
+/// ```
+/// use hook_bus::HookSystem;
+/// use hook_bus::module::{HookModule, ModuleApi};
+/// use hook_core::BeforeToolInput;
+/// use hook_core::run::ModuleAnswer;
+/// use hook_core::{RawObject, ToolName};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+///
+/// struct NoShell;
+///
+/// impl HookModule for NoShell {
+///     fn register(&self, api: &mut ModuleApi) {
+///         api.on("tool_call", |event, _ctx| async move {
+///             let is_shell = event.tool_name().as_deref() == Some("bash");
+///             Ok(is_shell.then(|| ModuleAnswer::block("no shell today")))
+///         });
+///     }
+/// }
+///
+/// let system = HookSystem::builder(".").module(NoShell)?.build()?;
+/// let shell = BeforeToolInput::new(ToolName::new("run_shell_command")?, RawObject::empty());
+/// assert_eq!(system.fire(shell).await.reason.as_deref(), Some("no shell today"));
+/// # Ok(())
+/// # }
+/// ```
+pub trait HookModule {
+    /// What it is called in messages and where its errors are reported; its type's name by default.
+    fn path(&self) -> &str {
+        std::any::type_name::<Self>()
+    }
+
+    /// Registers what it has. Handlers run in the order of modules, then of registration.
+    fn register(&self, api: &mut ModuleApi);
+}
+
+/// Why a module is not loaded.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ModuleError {
+    /// It registers a handler for something that is no event.
+    #[error("module {module}: there is no event {event:?}; it may register handlers for {known}")]
+    UnknownEvent {
+        /// The module.
+        module: String,
+        /// What it calls the event.
+        event: String,
+        /// The events that there are.
+        known: String,
+    },
+}
+
+/// With what a module registers what it has.
+#[derive(Debug)]
+pub struct ModuleApi {
+    handle: ModuleHandle,
+    errors: Arc<ModuleErrors>,
+    pub(super) hooks: Vec<HandlerHook>,
+    pub(super) commands: Vec<Arc<RegisteredCommand>>,
+    pub(super) renderers: Vec<(String, MessageRenderer)>,
+    problem: Option<ModuleError>,
+}
+
+impl ModuleApi {
+    /// Has a module register what it has.
+    ///
+    /// # Errors
+    /// When it registers a handler for something that is no event.
+    pub(super) fn load(
+        module: &impl HookModule,
+        errors: &Arc<ModuleErrors>,
+    ) -> Result<Self, ModuleError> {
+        let mut api = Self {
+            handle: ModuleHandle::new(module.path()),
+            errors: Arc::clone(errors),
+            hooks: Vec::new(),
+            commands: Vec::new(),
+            renderers: Vec::new(),
+            problem: None,
+        };
+        module.register(&mut api);
+        match api.problem.take() {
+            Some(problem) => Err(problem),
+            None => Ok(api),
+        }
+    }
+
+    /// Registers a handler for an event, by its name in the words of modules, such as `tool_call`. It has
+    /// 60 s, and while a question to the user is open, ten minutes. One that fails before a tool blocks it.
+    pub fn on<F>(
+        &mut self,
+        event: &str,
+        handler: impl Fn(ModuleEvent, HookContext) -> F + Send + Sync + 'static,
+    ) where
+        F: Future<Output = ModuleReturn> + Send + 'static,
+    {
+        let words: Option<&'static Agent> = agents::agent(WORDS);
+        let called = words.and_then(|words| words.called(event, None, &Events::built_in()));
+        let Some((ours, home)) = called else {
+            let known: Vec<&str> = words.into_iter().flat_map(Agent::event_names).collect();
+            self.problem.get_or_insert_with(|| ModuleError::UnknownEvent {
+                module: self.handle.path().to_string(),
+                event: shortened(event),
+                known: known.join(", "),
+            });
+            return;
+        };
+        let name = format!("{}:{event}", self.handle.path());
+        let handler = ModuleHandler::new(&self.handle, &self.errors, handler);
+        let fails = match ours == HookEventName::BeforeTool {
+            true => FailBehavior::Block,
+            false => FailBehavior::Continue,
+        };
+        let hook = HandlerHook::of_module(ours, name, handler, Arc::new(home));
+        self.hooks.push(hook.timeout(TIMEOUT).fail_behavior(fails));
+    }
+
+    /// Registers a command, which a user runs by its name
+    /// ([`HookSystem::run_command`](crate::HookSystem::run_command)). Of equal names the first that was
+    /// loaded counts.
+    pub fn register_command<F>(
+        &mut self,
+        name: &str,
+        description: &str,
+        handler: impl Fn(String, CommandContext) -> F + Send + Sync + 'static,
+    ) where
+        F: Future<Output = CommandReturn> + Send + 'static,
+    {
+        self.commands.push(Arc::new(RegisteredCommand {
+            name: name.to_owned(),
+            description: (!description.is_empty()).then(|| description.to_owned()),
+            module: self.handle.clone(),
+            function: Box::new(move |arguments, context| handler(arguments, context).boxed()),
+        }));
+    }
+
+    /// Registers what shows messages of a kind (their `customType`). Of equal kinds the first that was
+    /// loaded counts.
+    pub fn register_message_renderer(
+        &mut self,
+        custom_type: &str,
+        renderer: impl Fn(&RawObject, RenderOptions) -> Vec<String> + Send + Sync + 'static,
+    ) {
+        self.renderers.push((custom_type.to_owned(), MessageRenderer(Arc::new(renderer))));
+    }
+
+    /// What the module keeps to speak to its host later: messages, entries, programs. Before the host is
+    /// ready that is an error.
+    pub fn handle(&self) -> &ModuleHandle {
+        &self.handle
+    }
+
+    /// Its log: `tracing` records of the target `hook::module`.
+    pub fn logger(&self) -> ModuleLogger {
+        ModuleLogger { module: Arc::clone(self.handle.path()) }
+    }
+}
+
+/// The log of a module.
+#[derive(Debug, Clone)]
+pub struct ModuleLogger {
+    module: Arc<str>,
+}
+
+impl ModuleLogger {
+    fn said(message: &str) -> String {
+        one_line(&shortened(message)).into_owned()
+    }
+
+    /// Something went wrong.
+    pub fn error(&self, message: &str) {
+        tracing::error!(target: "hook::module", module = &*self.module, "{}", Self::said(message));
+    }
+
+    /// Something should be looked at.
+    pub fn warn(&self, message: &str) {
+        tracing::warn!(target: "hook::module", module = &*self.module, "{}", Self::said(message));
+    }
+
+    /// Something is good to know.
+    pub fn info(&self, message: &str) {
+        tracing::info!(target: "hook::module", module = &*self.module, "{}", Self::said(message));
+    }
+
+    /// Something is good to know for who looks for a mistake.
+    pub fn debug(&self, message: &str) {
+        tracing::debug!(target: "hook::module", module = &*self.module, "{}", Self::said(message));
+    }
+}

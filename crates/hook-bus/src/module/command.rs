@@ -1,0 +1,108 @@
+//! One command of a module, run.
+
+use std::fmt;
+use std::panic::AssertUnwindSafe;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use hook_core::run::{CommandContext, ModuleHandle};
+use hook_core::text::{one_line, shortened};
+
+/// What a command returns: nothing, or why it failed.
+pub type CommandReturn = Result<(), Box<dyn std::error::Error + Send + Sync>>;
+
+type Function = dyn Fn(String, CommandContext) -> BoxFuture<'static, CommandReturn> + Send + Sync;
+
+/// A command that a module registered.
+pub struct RegisteredCommand {
+    pub(super) name: String,
+    pub(super) description: Option<String>,
+    pub(super) module: ModuleHandle,
+    pub(super) function: Box<Function>,
+}
+
+/// Why a command was not run, or failed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CommandError {
+    /// There is none of that name.
+    #[error("there is no command {name:?}; {}", listed(.known))]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// The commands that there are.
+        known: Vec<String>,
+    },
+    /// It failed.
+    #[error("the command {name} of module {module} failed: {error}")]
+    Failed {
+        /// The command.
+        name: String,
+        /// The module.
+        module: String,
+        /// What went wrong.
+        error: String,
+    },
+}
+
+fn listed(names: &[String]) -> String {
+    match names.is_empty() {
+        true => "no module registers any".to_owned(),
+        false => format!("there are {}", names.join(", ")),
+    }
+}
+
+impl RegisteredCommand {
+    /// What it is run by.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What it is for.
+    pub fn description(&self) -> Option<&str> {
+        self.description.as_deref()
+    }
+
+    /// The module.
+    pub fn module(&self) -> &str {
+        self.module.path()
+    }
+
+    /// Runs it, in that directory and session.
+    pub(super) async fn run(
+        &self,
+        arguments: &str,
+        cwd: &str,
+        session_id: &str,
+    ) -> Result<(), CommandError> {
+        let failed = |error: String| CommandError::Failed {
+            name: self.name.clone(),
+            module: self.module().to_owned(),
+            error: one_line(&shortened(&error)).into_owned(),
+        };
+        let context = CommandContext::of(&self.module, cwd, session_id);
+        let context = context.map_err(|error| failed(error.to_string()))?;
+        let (arguments, own) = (arguments.to_owned(), context.clone());
+        // It may panic before it returns its future, too.
+        let command = async move { (self.function)(arguments, own).await };
+        let ended = context.scope(AssertUnwindSafe(command).catch_unwind()).await;
+        for lost in context.take_lost() {
+            tracing::warn!(target: "hook::module", module = self.module(), "{lost}");
+        }
+        match ended {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(error)) => Err(failed(error.to_string())),
+            Err(_) => Err(failed("it panicked".to_owned())),
+        }
+    }
+}
+
+impl fmt::Debug for RegisteredCommand {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("RegisteredCommand")
+            .field("name", &self.name)
+            .field("module", &self.module())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,117 @@
+//! The modules there are.
+
+use std::fmt;
+use std::sync::Arc;
+
+use hook_core::run::{ErrorListener, ModuleErrors, ModuleFault, ModuleHandle};
+use hook_core::text::shortened;
+use hook_core::{HandlerHook, HostServices, RawObject};
+
+use super::api::{HookModule, ModuleApi, ModuleError};
+use super::command::{CommandError, RegisteredCommand};
+
+/// The modules of a host: their commands and renderers, in the order in which they were loaded.
+#[derive(Debug, Clone, Default)]
+pub struct Modules {
+    handles: Vec<ModuleHandle>,
+    commands: Vec<Arc<RegisteredCommand>>,
+    renderers: Vec<(String, MessageRenderer)>,
+    errors: Arc<ModuleErrors>,
+}
+
+/// How a message is to be shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RenderOptions {
+    /// Whether all of it is to be seen.
+    pub expanded: bool,
+    /// How many columns there are.
+    pub width: usize,
+}
+
+impl RenderOptions {
+    /// In so many columns, perhaps all of it.
+    pub fn new(width: usize, expanded: bool) -> Self {
+        Self { expanded, width }
+    }
+}
+
+type Render = dyn Fn(&RawObject, RenderOptions) -> Vec<String> + Send + Sync;
+
+/// Shows messages of one kind.
+#[derive(Clone)]
+pub struct MessageRenderer(pub(super) Arc<Render>);
+
+impl MessageRenderer {
+    /// The lines of a message.
+    pub fn render(&self, message: &RawObject, options: RenderOptions) -> Vec<String> {
+        (self.0)(message, options)
+    }
+}
+
+impl fmt::Debug for MessageRenderer {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("MessageRenderer").finish_non_exhaustive()
+    }
+}
+
+impl Modules {
+    /// Loads one more; gives its handlers, as hooks.
+    pub(crate) fn load(
+        &mut self,
+        module: &impl HookModule,
+    ) -> Result<Vec<HandlerHook>, ModuleError> {
+        let api = ModuleApi::load(module, &self.errors)?;
+        self.handles.push(api.handle().clone());
+        let ModuleApi { hooks, commands, renderers, .. } = api;
+        self.commands.extend(commands);
+        self.renderers.extend(renderers);
+        Ok(hooks)
+    }
+
+    /// From now on there is a host, with what it offers between calls.
+    pub(crate) fn ready(&self, host: Option<&Arc<dyn HostServices>>) {
+        for handle in &self.handles {
+            handle.ready(host.cloned());
+        }
+    }
+
+    /// The command of that name: of several, the first that was loaded.
+    pub fn get_command(&self, name: &str) -> Option<&Arc<RegisteredCommand>> {
+        self.commands.iter().find(|command| command.name() == name)
+    }
+
+    /// All commands, those included whose name another has.
+    pub fn get_registered_commands(&self) -> &[Arc<RegisteredCommand>] {
+        &self.commands
+    }
+
+    /// What shows messages of that kind: of several, the first that was loaded.
+    pub fn get_message_renderer(&self, custom_type: &str) -> Option<&MessageRenderer> {
+        let mut renderers = self.renderers.iter();
+        renderers.find(|(known, _)| known == custom_type).map(|(_, renderer)| renderer)
+    }
+
+    /// Has somebody told of each handler that fails where that blocks nothing, until what is given back is
+    /// dropped. It must not block.
+    pub fn on_error(
+        &self,
+        listener: impl Fn(&ModuleFault) + Send + Sync + 'static,
+    ) -> ErrorListener {
+        self.errors.on_error(listener)
+    }
+
+    /// Runs a command.
+    pub(crate) async fn run(
+        &self,
+        name: &str,
+        arguments: &str,
+        (cwd, session_id): (&str, &str),
+    ) -> Result<(), CommandError> {
+        let Some(command) = self.get_command(name) else {
+            let known = self.commands.iter().map(|command| shortened(command.name())).collect();
+            return Err(CommandError::Unknown { name: shortened(name), known });
+        };
+        command.run(arguments, cwd, session_id).await
+    }
+}

@@ -1,0 +1,18 @@
+//! Modules in Rust: handlers, commands and renderers that come together (docs/modules.md).
+//!
+//! | file | what it holds |
+//! | --- | --- |
+//! | `api` | what a module registers, and with what it does |
+//! | `loaded` | the modules there are: commands, renderers, who is told of errors |
+//! | `command` | one command, run |
+//! | `status_line` | what modules say of themselves, in a line |
+
+mod api;
+mod command;
+mod loaded;
+mod status_line;
+
+pub use api::{HookModule, ModuleApi, ModuleError, ModuleLogger};
+pub use command::{CommandError, CommandReturn, RegisteredCommand};
+pub use loaded::{MessageRenderer, Modules, RenderOptions};
+pub use status_line::StatusLine;

@@ -1,0 +1,112 @@
+//! What modules say of themselves, in a line.
+
+use std::collections::BTreeMap;
+
+use hook_core::text::one_line;
+use unicode_width::UnicodeWidthChar;
+
+/// How many keys there may be, and how long a text is kept, in characters.
+const MAX_KEYS: usize = 64;
+const MAX_TEXT: usize = 1_024;
+
+/// Texts under keys (`ui.setStatus`), shown in one line.
+///
+/// ```
+/// use hook_bus::module::StatusLine;
+///
+/// let mut status = StatusLine::new();
+/// status.set("b", Some("two\twords\n"));
+/// status.set("a", Some("漢字"));
+/// assert_eq!(status.render(80), "漢字 two words");
+/// assert_eq!(status.render(3), "漢", "wide characters count two");
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct StatusLine {
+    texts: BTreeMap<String, String>,
+}
+
+impl StatusLine {
+    /// An empty one.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Puts a text under a key, or takes what is there away. Gives whether there was room: there are 64
+    /// keys at most.
+    pub fn set(&mut self, key: &str, text: Option<&str>) -> bool {
+        let Some(text) = text else {
+            self.texts.remove(key);
+            return true;
+        };
+        if self.texts.len() >= MAX_KEYS && !self.texts.contains_key(key) {
+            return false;
+        }
+        let text: String = text.chars().take(MAX_TEXT).collect();
+        let words: Vec<&str> =
+            text.split([' ', '\t', '\r', '\n']).filter(|it| !it.is_empty()).collect();
+        // What could change the terminal is shown instead.
+        self.texts.insert(key.to_owned(), one_line(&words.join(" ")).into_owned());
+        true
+    }
+
+    /// All texts, by their keys, in so many columns at most.
+    pub fn render(&self, width: usize) -> String {
+        let texts: Vec<&str> =
+            self.texts.values().map(String::as_str).filter(|text| !text.is_empty()).collect();
+        let mut line = String::new();
+        let mut used = 0;
+        for character in texts.join(" ").chars() {
+            used += character.width().unwrap_or(0);
+            if used > width {
+                break;
+            }
+            line.push(character);
+        }
+        line
+    }
+
+    /// Whether nothing is shown.
+    pub fn is_empty(&self) -> bool {
+        self.texts.values().all(String::is_empty)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_sorted_cleaned_joined_and_cut() {
+        for (texts, width, expected) in [
+            (vec![("b", "2"), ("a", "1")], 9, "1 2"),
+            (vec![("a", " x \r\n\t y  ")], 9, "x y"),
+            (vec![("a", " \t "), ("b", "y")], 9, "y"),
+            (vec![("a", "abc"), ("b", "def")], 5, "abc d"),
+            (vec![("a", "漢字漢字")], 5, "漢字"),
+            (vec![("a", "e\u{301}e\u{301}x")], 2, "e\u{301}e\u{301}"),
+            (vec![("a", "\u{1b}[31mred")], 80, r"\u{1b}[31mred"),
+            (vec![("a", "x")], 0, ""),
+        ] {
+            let mut status = StatusLine::new();
+            for (key, text) in &texts {
+                assert!(status.set(key, Some(text)));
+            }
+            assert_eq!(status.render(width), expected, "{texts:?}");
+        }
+    }
+
+    #[test]
+    fn a_text_is_replaced_and_taken_away_and_keys_are_bounded() {
+        let mut status = StatusLine::new();
+        status.set("a", Some("1"));
+        status.set("a", Some("2"));
+        assert_eq!(status.render(9), "2");
+        status.set("a", None);
+        assert!(status.is_empty());
+        for key in 0..MAX_KEYS {
+            assert!(status.set(&key.to_string(), Some("x")));
+        }
+        assert!(!status.set("one more", Some("x")));
+        assert!(status.set("0", Some("y")));
+    }
+}

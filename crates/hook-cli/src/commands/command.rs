@@ -1,0 +1,143 @@
+//! `hook command`: the commands that modules have, and running one.
+
+use clap::Args;
+use hook_bus::HookExecutionRequest;
+use hook_core::run::ModuleCommand;
+use hook_core::text::{nearest, one_line};
+use hook_core::{HookEventName, ObjectWriter, RawObject};
+
+use super::with_modules;
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::exit_code::{self, Status};
+use crate::output::{Printer, Tone};
+use crate::terminal::UiArguments;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  hook command
+  hook command handoff
+  hook command review src/main.rs --json
+
+Modules that are trusted are loaded for it. What a command asks of an agent's
+session is there where an agent runs it, and not here.")]
+pub(crate) struct Arguments {
+    /// The command; without one, all are listed
+    name: Option<String>,
+    #[command(flatten)]
+    ui: UiArguments,
+    /// What it is given, joined by blanks
+    #[arg(trailing_var_arg = true)]
+    arguments: Vec<String>,
+}
+
+/// A command, and the module whose it is.
+struct Found {
+    command: ModuleCommand,
+    module: String,
+}
+
+pub(crate) async fn run(
+    arguments: &Arguments,
+    context: &Context,
+    printer: &mut Printer,
+) -> Result<Status, CommandError> {
+    let ui = arguments.ui.services(printer, false);
+    with_modules(context, ui, printer, async |system, printer| {
+        let modules = system.loaded_modules()?;
+        let all = modules.into_iter().flat_map(|module| {
+            let name = module.name;
+            module.commands.into_iter().map(move |command| Found { command, module: name.clone() })
+        });
+        let all: Vec<Found> = all.collect();
+        match &arguments.name {
+            None => list(&all, context, printer).await,
+            Some(name) => {
+                if !all.iter().any(|found| found.command.name == *name) {
+                    return Err(CommandError::Usage(no_such(name, &all)));
+                }
+                let given = arguments.arguments.join(" ");
+                play(name, &given, system, context, printer).await
+            }
+        }
+    })
+    .await
+}
+
+fn no_such(name: &str, all: &[Found]) -> String {
+    let name = one_line(name);
+    match nearest(&name, all.iter().map(|found| found.command.name.as_str())) {
+        Some(meant) => {
+            format!("no module has a command `{name}`; did you mean `{}`?", one_line(meant))
+        }
+        None => format!("no module has a command `{name}`; `hook command` lists those there are"),
+    }
+}
+
+async fn list(
+    all: &[Found],
+    context: &Context,
+    printer: &mut Printer,
+) -> Result<Status, CommandError> {
+    if context.json() {
+        for Found { command, module } in all {
+            let line = ObjectWriter::line(|object| {
+                object.text("name", &command.name);
+                object.optional_text("description", command.description.as_deref());
+                object.text("module", module);
+            });
+            printer.message(&line).await?;
+        }
+        return Ok(exit_code::PROCEED);
+    }
+    if all.is_empty() {
+        printer.text("No module has a command.\n").await?;
+        return Ok(exit_code::PROCEED);
+    }
+    let mut text = String::new();
+    for Found { command, module } in all {
+        let name = printer.paint(Tone::Strong, &one_line(&command.name));
+        let description = command.description.as_deref().map(one_line).unwrap_or_default();
+        let module = printer.paint(Tone::Quiet, &one_line(module));
+        let joint = if description.is_empty() { "" } else { "  " };
+        text.push_str(&format!("{name}{joint}{description}  {module}\n"));
+    }
+    printer.text(&text).await?;
+    Ok(exit_code::PROCEED)
+}
+
+async fn play(
+    name: &str,
+    given: &str,
+    system: &hook_bus::HookSystem,
+    context: &Context,
+    printer: &mut Printer,
+) -> Result<Status, CommandError> {
+    let input = RawObject::of(|object: &mut ObjectWriter<'_>| {
+        object.text("command_name", name);
+        object.text("arguments", given);
+    });
+    let request = HookExecutionRequest::unchecked(HookEventName::Command.as_str(), input);
+    let response = system.bus().request(request).await;
+    if context.json() {
+        printer.message(&response.to_json()).await?;
+    } else {
+        let output = response.processed.aggregated.final_output.as_deref();
+        let specific = output.and_then(|output| output.hook_specific_output.as_ref());
+        let text = |field: &str| specific.and_then(|it| it.get(field)?.to_text());
+        for text in ["text", "prompt"].into_iter().filter_map(text) {
+            printer.text(&format!("{text}\n")).await?;
+        }
+        for warning in &response.processed.warnings {
+            printer.warning(warning);
+        }
+    }
+    for error in &response.processed.aggregated.errors {
+        printer.problem(&one_line(&error.message));
+    }
+    match response.success() && response.processed.aggregated.success {
+        true => Ok(exit_code::PROCEED),
+        false => Ok(exit_code::FAILURE),
+    }
+}

@@ -1,0 +1,116 @@
+//! The engines of a fleet, and whether they are alike; in builds that have it.
+
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::fleet::FleetArguments;
+use crate::render::Section;
+
+/// What there is to say of the fleet, if one is named.
+#[cfg(feature = "remote")]
+pub(super) async fn section(
+    arguments: &FleetArguments,
+    context: &Context,
+) -> Result<Option<Section>, CommandError> {
+    use hook_remote::nats::NatsBus;
+
+    let Some(options) = arguments.options() else { return Ok(None) };
+    let bus = NatsBus::with(options.deadline(context.timeout().unwrap_or(present::PATIENCE)))?;
+    let findings = match bus.engines(present::ROLL_CALL).await {
+        Ok(engines) => present::findings(&engines),
+        Err(failure) => vec![present::unreached(&failure)],
+    };
+    Ok(Some(Section { title: "Engines of the fleet", empty: "", findings }))
+}
+
+/// Says what to build, where a fleet is named.
+#[cfg(not(feature = "remote"))]
+#[expect(clippy::unused_async, reason = "where there is a fleet, it waits")]
+pub(super) async fn section(
+    arguments: &FleetArguments,
+    _: &Context,
+) -> Result<Option<Section>, CommandError> {
+    match &arguments.nats {
+        None => Ok(None),
+        Some(_) => Err(crate::fleet::absent()),
+    }
+}
+
+#[cfg(feature = "remote")]
+mod present {
+    use std::collections::BTreeMap;
+    use std::time::Duration;
+
+    use hook_core::StageFailure;
+    use hook_remote::nats::EngineStatus;
+
+    use crate::render::{Finding, Health};
+
+    /// How long a connection may take.
+    pub(super) const PATIENCE: Duration = Duration::from_secs(5);
+
+    /// How long engines may take to say that they are there.
+    pub(super) const ROLL_CALL: Duration = Duration::from_secs(1);
+
+    /// How much of a hash tells two apart for people.
+    const SHORT: usize = 12;
+
+    pub(super) fn unreached(failure: &StageFailure) -> Finding {
+        let finding = Finding::new(Health::Bad, "fleet", failure.message.clone());
+        finding.fix("look whether the broker runs, and whether these credentials may ask there")
+    }
+
+    pub(super) fn findings(engines: &[EngineStatus]) -> Vec<Finding> {
+        if engines.is_empty() {
+            let finding = Finding::new(Health::Bad, "fleet", "no engine is there");
+            return vec![finding.fix("start one with `hook serve --nats`")];
+        }
+        let mut findings: Vec<Finding> = engines.iter().map(one).collect();
+        let settings = engines.iter().map(|engine| engine.settings_hash.as_deref());
+        if let Some(counts) = different(settings.map(|hash| hash.map_or("unknown", short))) {
+            let detail = format!("they have different settings: {counts}");
+            let finding = Finding::new(Health::Bad, "settings", detail);
+            findings.push(finding.fix(
+                "one request may be decided otherwise than the next: give all the same settings and trust, \
+                 and have them read again (SIGHUP)",
+            ));
+        }
+        if let Some(counts) = different(engines.iter().map(|engine| engine.version.as_str())) {
+            let detail = format!("they have different versions: {counts}");
+            findings
+                .push(Finding::new(Health::Odd, "versions", detail).fix("update the older ones"));
+        }
+        findings
+    }
+
+    fn one(engine: &EngineStatus) -> Finding {
+        let hash = engine.settings_hash.as_deref().map_or("unknown", short);
+        let detail = format!(
+            "{}, version {}, settings {hash}, {} hooks, {} requests run and {} wait, {} answered, {} failed, \
+             {} told that it is busy",
+            engine.state,
+            engine.version,
+            engine.total_hooks,
+            engine.running,
+            engine.waiting,
+            engine.answered,
+            engine.failed,
+            engine.busy
+        );
+        let health = if engine.state == "serving" { Health::Good } else { Health::Odd };
+        Finding::new(health, short(&engine.id), detail)
+    }
+
+    /// How many have each, if not all have the same.
+    fn different<'e>(values: impl Iterator<Item = &'e str>) -> Option<String> {
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        for value in values {
+            *counts.entry(value).or_default() += 1;
+        }
+        let counted = counts.iter().map(|(value, count)| format!("{count} have {value}"));
+        (counts.len() > 1).then(|| counted.collect::<Vec<_>>().join(", "))
+    }
+
+    fn short(text: &str) -> &str {
+        text.get(..SHORT).unwrap_or(text)
+    }
+}

@@ -1,0 +1,28 @@
+//! Modules of JavaScript: whether each can be loaded.
+
+use hook_bus::HookSystem;
+use hook_bus::live::LoadedModule;
+
+use crate::render::{Finding, Health, Section};
+
+/// A section where there are modules that may run; they are loaded for it.
+pub(super) async fn section(system: &HookSystem) -> Option<Section> {
+    system.load_modules().await.ok()?;
+    let modules = system.loaded_modules().ok()?;
+    let findings: Vec<Finding> = modules.iter().map(finding).collect();
+    (!findings.is_empty()).then_some(Section { title: "Modules", empty: "", findings })
+}
+
+fn finding(module: &LoadedModule) -> Finding {
+    match &module.error {
+        Some(error) => Finding::new(Health::Bad, module.name.as_str(), error.as_str()),
+        None => {
+            let commands = match module.commands.len() {
+                0 => String::new(),
+                1 => ", with 1 command".to_owned(),
+                count => format!(", with {count} commands"),
+            };
+            Finding::new(Health::Good, module.name.as_str(), format!("is loaded{commands}"))
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! `hook serve --nats`: an engine of a fleet, in builds that have it.
+
+#[cfg(not(feature = "remote"))]
+pub(super) use absent::Server;
+#[cfg(feature = "remote")]
+pub(super) use present::Server;
+
+/// How many of its words may wait to be shown.
+#[cfg(feature = "remote")]
+const NEWS: usize = 64;
+
+#[cfg(feature = "remote")]
+mod present {
+    use std::sync::Arc;
+
+    use hook_bus::HookSystem;
+    use hook_remote::nats::NatsEngine;
+    use tokio::sync::mpsc;
+    use tokio_util::sync::CancellationToken;
+
+    use super::super::Arguments;
+    use super::NEWS;
+    use crate::error::CommandError;
+
+    /// An engine of a fleet.
+    pub(in super::super) struct Server {
+        engine: NatsEngine,
+        told: mpsc::Sender<String>,
+    }
+
+    impl Server {
+        /// One at the broker that the arguments name, if they do; with what it has to say to people.
+        pub(in super::super) fn of(
+            arguments: &Arguments,
+        ) -> Result<Option<(Self, mpsc::Receiver<String>)>, CommandError> {
+            let Some(options) = arguments.fleet.options() else { return Ok(None) };
+            let engine = NatsEngine::new(&options)?.events(arguments.nats_events);
+            let engine = engine.queue_group(&arguments.queue)?;
+            let (told, news) = mpsc::channel(NEWS);
+            Ok(Some((Self { engine, told }, news)))
+        }
+
+        pub(in super::super) async fn serve(
+            self,
+            system: &Arc<HookSystem>,
+            stop: &CancellationToken,
+        ) -> Result<(), CommandError> {
+            Ok(self.engine.serve(system, stop, &self.told).await?)
+        }
+    }
+}
+
+#[cfg(not(feature = "remote"))]
+mod absent {
+    use std::sync::Arc;
+
+    use hook_bus::HookSystem;
+    use tokio::sync::mpsc;
+    use tokio_util::sync::CancellationToken;
+
+    use super::super::Arguments;
+    use crate::error::CommandError;
+    use crate::fleet;
+
+    /// There is none in this build.
+    pub(in super::super) enum Server {}
+
+    impl Server {
+        /// Says what to build, where one is asked for.
+        pub(in super::super) fn of(
+            arguments: &Arguments,
+        ) -> Result<Option<(Self, mpsc::Receiver<String>)>, CommandError> {
+            match &arguments.fleet.nats {
+                None => Ok(None),
+                Some(_) => Err(fleet::absent()),
+            }
+        }
+
+        pub(in super::super) async fn serve(
+            self,
+            _: &Arc<HookSystem>,
+            _: &CancellationToken,
+        ) -> Result<(), CommandError> {
+            match self {}
+        }
+    }
+}

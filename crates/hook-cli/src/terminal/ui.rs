@@ -1,0 +1,171 @@
+//! What hooks get of the user at the terminal.
+
+use std::fmt;
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use hook_bus::module::StatusLine;
+use hook_core::RawJson;
+use hook_core::run::{HostCall, HostCallError, HostServices};
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::keyboard::Keyboard;
+use super::question::{METHODS, Question, said, text};
+use crate::output::Printer;
+
+/// What else hooks may tell the user.
+const TOLD: [&str; 2] = ["ui.notify", "ui.setStatus"];
+
+/// The user at the terminal. Questions are asked one after the other.
+pub(super) struct TerminalUi {
+    terminal: Arc<Terminal>,
+}
+
+struct Terminal {
+    /// Lines that come and go at the end of the screen; none are drawn while a question is open.
+    lines: MultiProgress,
+    shows_progress: bool,
+    width: usize,
+    /// Whose question is open.
+    turn: tokio::sync::Mutex<()>,
+    status: Mutex<Status>,
+}
+
+#[derive(Default)]
+struct Status {
+    texts: StatusLine,
+    line: Option<ProgressBar>,
+}
+
+impl TerminalUi {
+    pub(super) fn new(printer: &Printer) -> Self {
+        let shows_progress = printer.shows_progress();
+        let terminal = Terminal {
+            lines: printer.progress_lines(),
+            shows_progress,
+            width: printer.width(),
+            turn: tokio::sync::Mutex::default(),
+            status: Mutex::default(),
+        };
+        Self { terminal: Arc::new(terminal) }
+    }
+}
+
+impl fmt::Debug for TerminalUi {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("TerminalUi").finish_non_exhaustive()
+    }
+}
+
+impl HostServices for TerminalUi {
+    fn offers(&self, method: &str) -> bool {
+        METHODS.contains(&method) || TOLD.contains(&method)
+    }
+
+    fn call(&self, call: HostCall) -> BoxFuture<'static, Result<RawJson, HostCallError>> {
+        let terminal = Arc::clone(&self.terminal);
+        async move {
+            if let Some(question) = Question::read(&call.method, &call.params)? {
+                return terminal.ask(&call.hook, &question).await.map_err(|error| {
+                    HostCallError::failed(format!("the terminal cannot be asked: {error}"))
+                });
+            }
+            match call.method.as_str() {
+                "ui.notify" => terminal.notify(&call),
+                "ui.setStatus" => terminal.set_status(&call)?,
+                method => return Err(HostCallError::unsupported(method)),
+            }
+            Ok(RawJson::null())
+        }
+        .boxed()
+    }
+}
+
+/// A question that is on the terminal; progress comes back when it is over.
+struct Open<'t>(&'t Terminal);
+
+impl Drop for Open<'_> {
+    fn drop(&mut self) {
+        self.0.draw_progress(true);
+    }
+}
+
+impl Terminal {
+    async fn ask(&self, asker: &str, question: &Question) -> io::Result<RawJson> {
+        let _turn = self.turn.lock().await;
+        self.draw_progress(false);
+        let _open = Open(self);
+        let mut keyboard = Keyboard::take()?;
+        let shown = question.shown(asker);
+        loop {
+            let mut stderr = io::stderr();
+            stderr.write_all(shown.as_bytes())?;
+            stderr.flush()?;
+            let Some(line) = keyboard.line().await? else {
+                writeln!(stderr)?;
+                return Ok(question.unanswered());
+            };
+            if let Some(answer) = question.answer(&line) {
+                return Ok(answer);
+            }
+        }
+    }
+
+    fn draw_progress(&self, is_drawn: bool) {
+        // A terminal that is gone is found out by whoever writes to it next.
+        let _ = self.lines.clear();
+        self.lines.set_draw_target(match is_drawn && self.shows_progress {
+            true => ProgressDrawTarget::stderr(),
+            false => ProgressDrawTarget::hidden(),
+        });
+    }
+
+    fn notify(&self, call: &HostCall) {
+        let params = call.params.to_object().unwrap_or_default();
+        let word = match text(&params, "type").as_str() {
+            "warning" => "warning: ",
+            "error" => "error: ",
+            _ => "",
+        };
+        let notice = format!("{word}{}: {}", said(&call.hook), said(&text(&params, "message")));
+        // Nobody reads a terminal that is gone.
+        self.lines.suspend(|| drop(writeln!(io::stderr(), "{notice}")));
+    }
+
+    fn set_status(&self, call: &HostCall) -> Result<(), HostCallError> {
+        let params = call.params.to_object().unwrap_or_default();
+        let shown = params.get("text").and_then(RawJson::to_text);
+        let mut status = self.status.lock().unwrap_or_else(PoisonError::into_inner);
+        if !status.texts.set(&text(&params, "key"), shown.as_deref()) {
+            return Err(HostCallError::failed("the status line has no room for another key"));
+        }
+        if status.texts.is_empty() {
+            if let Some(line) = status.line.take() {
+                line.finish_and_clear();
+            }
+            return Ok(());
+        }
+        let shown = status.texts.render(self.width.saturating_sub(1));
+        let line = status.line.get_or_insert_with(|| self.lines.add(status_line()));
+        line.set_message(shown);
+        line.tick();
+        Ok(())
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        let status = self.status.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if let Some(line) = status.line.take() {
+            line.finish_and_clear();
+        }
+    }
+}
+
+fn status_line() -> ProgressBar {
+    let style = ProgressStyle::with_template("{msg}");
+    ProgressBar::new_spinner()
+        .with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()))
+}

@@ -1,0 +1,289 @@
+//! `hook serve --nats`, `hook fire --nats` and `hook doctor --nats`, through the binary and a real broker.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stderr,
+    dead_code,
+    reason = "a test that finds something else fails, and not each needs all that brokers can do"
+)]
+
+#[path = "../../hook-remote/tests/nats/broker.rs"]
+mod broker;
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+
+use broker::Broker;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+
+/// The command in a folder, with a home of its own.
+fn hook(folder: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hook"));
+    command.env("XDG_RUNTIME_DIR", folder.join("run")).env("HOME", folder);
+    command.env("XDG_CONFIG_HOME", folder.join("config")).env_remove("HOOK_LOG");
+    command.current_dir(folder).stdin(Stdio::null());
+    command
+}
+
+/// An engine that ends with the test.
+struct Engine(Child);
+
+impl Engine {
+    /// One with this hook that is in the group.
+    fn join(broker: &Broker, name: &str, hook_command: &str) -> Self {
+        let folder = broker.path(name);
+        std::fs::create_dir_all(&folder).unwrap();
+        let settings = json!({"hooks": {"BeforeTool": [{"hooks": [
+            {"type": "command", "command": hook_command, "name": "guard"},
+        ]}]}});
+        std::fs::write(folder.join("settings.json"), settings.to_string()).unwrap();
+        let mut command = hook(&folder);
+        command.args(["serve", "--nats", &broker.url(), "--settings", "settings.json"]);
+        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+        let mut said = BufReader::new(child.stderr.take().unwrap()).lines();
+        assert!(said.by_ref().any(|line| line.unwrap().contains("serving hooks.request.*")));
+        std::thread::spawn(move || said.for_each(drop));
+        Self(child)
+    }
+
+    fn is_told_to_end(&self) {
+        let id = Pid::from_raw(self.0.id().try_into().unwrap()).unwrap();
+        kill_process(id, Signal::TERM).unwrap();
+    }
+}
+
+impl Drop for Engine {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn fire(broker: &Broker, arguments: &[&str]) -> Output {
+    let mut command = hook(broker.folder.path());
+    command.args(["fire", "BeforeTool", "--nats", &broker.url()]).args(arguments);
+    command.output().unwrap()
+}
+
+fn json_of(output: &Output) -> Value {
+    let text = String::from_utf8_lossy(&output.stdout);
+    serde_json::from_str(&text).unwrap_or_else(|_| panic!("{output:?}"))
+}
+
+#[test]
+fn the_fleet_decides_what_is_fired_elsewhere() {
+    let Some(broker) = Broker::start() else { return };
+    let output = fire(&broker, &["--json"]);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert_eq!(json_of(&output)["error"]["code"], "no_handler");
+    let output = fire(&broker, &["--json", "--fail-behavior", "continue"]);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+
+    let _engine = Engine::join(&broker, "one", "echo not that >&2; exit 2");
+    let output = fire(&broker, &[]);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(text.contains("not that") && text.contains("guard"), "{text}");
+    let output = fire(&broker, &["--json"]);
+    let response = json_of(&output);
+    assert_eq!(response["processed"]["reason"], "not that");
+    assert!(response["engine"]["settingsHash"].is_string(), "{response}");
+}
+
+#[test]
+fn a_broker_that_is_away_is_no_consent() {
+    let Some(mut broker) = Broker::start() else { return };
+    broker.kill();
+    let output = fire(&broker, &["--json", "--timeout", "300"]);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert_eq!(json_of(&output)["error"]["code"], "deadline_exceeded");
+    let mut command = hook(broker.folder.path());
+    let output =
+        command.args(["fire", "BeforeTool", "--nats", "nats://192.0.2.1"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(text.contains("can be read on the way"), "{text}");
+    let output =
+        hook(broker.folder.path()).args(["fire", "Stop", "--subject", "a"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(64), "{output:?}");
+}
+
+#[test]
+fn an_engine_that_is_told_to_end_finishes_what_it_took() {
+    let Some(broker) = Broker::start() else { return };
+    let begun = broker.path("begun");
+    let command = format!("touch {}; sleep 1; echo done >&2; exit 2", begun.display());
+    let mut engine = Engine::join(&broker, "one", &command);
+    let mut firing = hook(broker.folder.path());
+    firing.args(["fire", "BeforeTool", "--json", "--nats", &broker.url()]);
+    let firing = firing.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    while !begun.exists() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    engine.is_told_to_end();
+    let output = firing.wait_with_output().unwrap();
+    assert_eq!(json_of(&output)["processed"]["reason"], "done");
+    assert_eq!(engine.0.wait().unwrap().code(), Some(143));
+    let output = fire(&broker, &["--json"]);
+    assert_eq!(json_of(&output)["error"]["code"], "no_handler");
+}
+
+#[test]
+fn doctor_compares_the_engines() {
+    let Some(broker) = Broker::start() else { return };
+    let doctor = || {
+        let mut command = hook(broker.folder.path());
+        let output = command.args(["doctor", "--json", "--nats", &broker.url()]).output().unwrap();
+        let lines = String::from_utf8(output.stdout).unwrap();
+        let findings = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let about = findings.filter(|finding| finding["section"] == "Engines of the fleet");
+        about.collect::<Vec<Value>>()
+    };
+    assert!(doctor()[0]["detail"].as_str().unwrap().contains("no engine"), "{:?}", doctor());
+    let _one = Engine::join(&broker, "one", "true");
+    let found = doctor();
+    assert_eq!((found.len(), &found[0]["health"]), (1, &json!("good")), "{found:?}");
+    let _other = Engine::join(&broker, "other", "false");
+    let found = doctor();
+    assert_eq!(found.len(), 3, "{found:?}");
+    assert_eq!(found[2]["health"], "bad");
+    assert!(found[2]["detail"].as_str().unwrap().contains("different settings"), "{found:?}");
+}
+
+/// A hook that its engine keeps alive.
+const WORKER: &str = r#"
+from hook_sdk import worker
+
+@worker.hook("BeforeTool", matcher="by_worker", fail_behavior="block")
+def guard(event):
+    return worker.HookResponse.block("the worker says no")
+
+worker.serve()
+"#;
+
+/// A program that registers a hook with one engine.
+const CLIENT: &str = r#"
+import asyncio, sys
+from hook_sdk import A3sClient, HookResponse
+
+async def main():
+    async with A3sClient(socket=sys.argv[1]) as client:
+        hook = client.register_hook(
+            "BeforeTool", lambda event: HookResponse.block("the client says no"),
+            matcher={"tool": "by_client"}, config={"fail_behavior": "block"}, vocabulary="native",
+        )
+        await client.ready(hook)
+        print("ready", flush=True)
+        await client.serve_forever()
+
+asyncio.run(main())
+"#;
+
+/// An asker in Python.
+const ASKER: &str = r#"
+import asyncio, sys
+try:
+    import nats
+except ImportError:
+    print("SKIPPED: nats-py is not installed")
+    sys.exit()
+from hook_sdk import A3sClient, Fleet
+
+async def main():
+    async with A3sClient(transport="nats", fleet=Fleet(sys.argv[1])) as client:
+        for tool in ("by_worker", "by_client"):
+            outcome = await client.fire("BeforeTool", {"tool_name": tool, "tool_input": {}})
+            print(outcome.decision, outcome.reason)
+
+asyncio.run(main())
+"#;
+
+fn python(program: &Path) -> Command {
+    let mut command = Command::new("python3");
+    let sdk = concat!(env!("CARGO_MANIFEST_DIR"), "/../../sdks/python/src");
+    command.arg(program).env("PYTHONPATH", sdk).stdin(Stdio::null());
+    command
+}
+
+/// A program that ends with the test.
+struct Program(Child);
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn hooks_that_live_on_the_engines_serve_agents_elsewhere() {
+    use hook_bus::HookExecutionRequest;
+    use hook_core::RawObject;
+    use hook_remote::nats::NatsBus;
+
+    let Some(broker) = Broker::start() else { return };
+    for (name, text) in [("worker.py", WORKER), ("client.py", CLIENT), ("asker.py", ASKER)] {
+        std::fs::write(broker.path(name), text).unwrap();
+    }
+    let sdk = concat!(env!("CARGO_MANIFEST_DIR"), "/../../sdks/python/src");
+    let mut engines = Vec::new();
+    for name in ["one", "two"] {
+        let folder = broker.path(name);
+        std::fs::create_dir_all(&folder).unwrap();
+        let command = format!("PYTHONPATH={sdk} python3 {}", broker.path("worker.py").display());
+        let settings = json!({"hooks": {"BeforeTool": [{"matcher": "by_worker", "hooks": [
+            {"type": "worker", "command": command, "name": "guard", "failBehavior": "block"},
+        ]}]}});
+        std::fs::write(folder.join("settings.json"), settings.to_string()).unwrap();
+        let socket = folder.join("hook.sock");
+        let mut serve = hook(&folder);
+        serve.args(["serve", "--nats", &broker.url(), "--settings", "settings.json"]);
+        let mut child = serve.arg("--socket").arg(&socket).stderr(Stdio::piped()).spawn().unwrap();
+        let mut said = BufReader::new(child.stderr.take().unwrap()).lines();
+        assert!(said.by_ref().any(|line| line.unwrap().contains("serving hooks.request.*")));
+        std::thread::spawn(move || said.for_each(drop));
+        let mut client = python(&broker.path("client.py"));
+        let mut client = client.arg(&socket).stdout(Stdio::piped()).spawn().unwrap();
+        let mut ready = BufReader::new(client.stdout.take().unwrap()).lines();
+        assert_eq!(ready.next().unwrap().unwrap(), "ready");
+        engines.push((Engine(child), Program(client)));
+    }
+
+    let asked = python(&broker.path("asker.py")).arg(broker.url()).output().unwrap();
+    let text = String::from_utf8(asked.stdout).unwrap();
+    let is_skipped = text.starts_with("SKIPPED");
+    if is_skipped {
+        eprintln!("{}", text.trim());
+    }
+    assert!(is_skipped || text == "block the worker says no\nblock the client says no\n", "{text}");
+
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    let answers = runtime.block_on(async {
+        let bus = NatsBus::connect(broker.url()).unwrap();
+        let ask = |number: usize| {
+            let tool = if number.is_multiple_of(2) { "by_worker" } else { "by_client" };
+            let input = format!(r#"{{"tool_name":"{tool}","tool_input":{{}}}}"#);
+            let input = RawObject::parse(input).unwrap();
+            bus.request(HookExecutionRequest::unchecked("BeforeTool", input))
+        };
+        let (first, rest) = (0..20, 20..100);
+        let mut answers = futures::future::join_all(first.map(ask)).await;
+        let asking = futures::future::join_all(rest.map(ask));
+        let (killed, _client) = &mut engines[0];
+        let _ = killed.0.kill();
+        answers.extend(asking.await);
+        answers
+    });
+    for (number, answer) in answers.iter().enumerate() {
+        let expected =
+            if number.is_multiple_of(2) { "the worker says no" } else { "the client says no" };
+        assert_eq!(answer.processed.reason.as_deref(), Some(expected), "{number}: {answer:?}");
+    }
+    let who: std::collections::HashSet<_> =
+        answers.iter().map(|answer| answer.engine.as_ref().unwrap().id.clone()).collect();
+    assert_eq!(who.len(), 2, "both have served");
+}

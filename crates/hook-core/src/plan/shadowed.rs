@@ -1,0 +1,62 @@
+//! Hooks that stand for the same, of which one runs: files of one name in folders of hooks, and a module that is
+//! found twice. The one of the source that is trusted most runs, and of equal ones the first.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+use super::switched_off::{Switch, SwitchedOff};
+use super::switches::{Disabled, switched_off};
+use crate::settings::{FailBehavior, HookEntry, SettingsFile};
+use crate::trust::Trust;
+
+/// By file and hook: which others keep it from running.
+pub(super) type Shadowed = HashMap<(usize, usize), SwitchedOff>;
+
+/// Looks which hooks are shadowed. One that may not run, or is off, keeps no other from running.
+pub(super) fn shadowed(
+    files: &[SettingsFile],
+    trust: &[Vec<Trust>],
+    disabled: &[Disabled<'_>],
+) -> Shadowed {
+    let mut candidates: Vec<((usize, usize), String, &SettingsFile, &HookEntry)> = Vec::new();
+    for (index, (file, trust)) in files.iter().zip(trust).enumerate() {
+        for (at, (entry, trust)) in file.hooks.iter().zip(trust).enumerate() {
+            let Some(key) = key(entry) else { continue };
+            if trust.is_given() && switched_off(entry, file, disabled).is_empty() {
+                candidates.push(((index, at), key, file, entry));
+            }
+        }
+    }
+    let is_no_guard = |entry: &HookEntry| entry.fail_behavior != FailBehavior::Block;
+    candidates.sort_by_key(|(at, _, file, entry)| {
+        (Reverse(file.source.trust_rank()), is_no_guard(entry), *at)
+    });
+    let mut winners: HashMap<String, (&SettingsFile, &HookEntry)> = HashMap::new();
+    let mut shadowed = Shadowed::new();
+    for (at, key, file, entry) in candidates {
+        match winners.get(&key) {
+            None => {
+                winners.insert(key, (file, entry));
+            }
+            Some((by, winner)) => {
+                let place = winner.place.file.as_deref().cloned();
+                let by = SwitchedOff {
+                    switch: Switch::Shadowed,
+                    source: by.source.clone(),
+                    file: place,
+                };
+                shadowed.insert(at, by);
+            }
+        }
+    }
+    shadowed
+}
+
+/// What tells a hook apart that others may stand for.
+fn key(entry: &HookEntry) -> Option<String> {
+    match (&entry.stands_for, &entry.module) {
+        (Some(stands_for), _) => Some(stands_for.to_string()),
+        (None, Some(module)) => Some(format!("module {}", module.display())),
+        (None, None) => None,
+    }
+}

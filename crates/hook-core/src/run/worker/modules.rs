@@ -1,0 +1,158 @@
+//! The module host: what a worker runs that loads modules. Its source is in `sdks/typescript/module-host`
+//! and is part of this library; before it is run it is written to a folder that only its user can enter.
+//!
+//! A folder, and not the text on node's command line: the host is several files that import each other,
+//! `jiti` can lead an import only to a file, and a command line has an end. What is in the folder is
+//! compared before each start.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use super::state::WorkerTerms;
+use crate::failure::HookFailure;
+use crate::files::{private_folder, regular_file};
+use crate::json::ObjectWriter;
+use crate::run::live::WorkerModule;
+use crate::settings::state_home;
+use crate::trust::sha256;
+
+macro_rules! files {
+    ($($name:literal),+) => {
+        [$(($name, include_str!(concat!("../../../../../sdks/typescript/module-host/", $name)))),+]
+    };
+}
+
+/// Its files.
+static FILES: [(&str, &str); 9] = files![
+    "main.mjs",
+    "wire.mjs",
+    "load.mjs",
+    "resolve.mjs",
+    "runtime.mjs",
+    "api.mjs",
+    "context.mjs",
+    "answer.mjs",
+    "theme.mjs"
+];
+
+/// The file that node is given.
+const MAIN: &str = "main.mjs";
+
+/// What tells this version of it from others.
+static VERSION: LazyLock<String> = LazyLock::new(|| {
+    let all: Vec<u8> =
+        FILES.iter().flat_map(|(name, text)| [*name, *text]).flat_map(str::bytes).collect();
+    sha256(&all).chars().take(16).collect()
+});
+
+/// Has node talk over descriptors of its own, so that what modules and their programs print, and what they
+/// read, are not the messages.
+const SCRIPT: &str = "command -v node >/dev/null 2>&1 || { \
+    echo 'modules of JavaScript need Node.js 20 or later, and there is no `node` on PATH' >&2; exit 127; }; \
+    exec node \"$0\" \"$@\" 3>&1 1>&2 4<&0 0</dev/null";
+
+/// A run of it.
+pub(super) struct Host {
+    arguments: [String; 3],
+}
+
+impl Host {
+    /// For the modules of a worker but those that are left out.
+    ///
+    /// # Errors
+    /// When its files cannot be written anywhere.
+    pub(super) fn of(
+        terms: &WorkerTerms,
+        project: &Path,
+        left_out: &[Option<HookFailure>],
+    ) -> io::Result<Self> {
+        if !cfg!(unix) {
+            let message = "modules of JavaScript can be run on Unix alone";
+            return Err(io::Error::new(io::ErrorKind::Unsupported, message));
+        }
+        let main = written()?.join(MAIN);
+        let restricts = terms.modules.iter().any(|module| module.granted.is_some());
+        let to_load = terms.modules.iter().zip(left_out).filter(|(_, why)| why.is_none());
+        let line = ObjectWriter::line(|object| {
+            object.integer("in", 4);
+            object.integer("out", 3);
+            object.text("project", &project.to_string_lossy());
+            object.milliseconds("loadTimeout", terms.rules.start_timeout * 4 / 5);
+            object.bool("restrictsJiti", restricts);
+            object.objects("modules", to_load, |object, (module, _)| {
+                object.text("path", &module.path.to_string_lossy());
+                object.text("label", &module.label);
+                let jiti: Vec<_> = module.jiti.iter().map(|it| it.to_string_lossy()).collect();
+                object.texts("jiti", &jiti);
+            });
+        });
+        let given = String::from_utf8_lossy(&line).into_owned();
+        Ok(Self { arguments: [SCRIPT.to_owned(), main.to_string_lossy().into_owned(), given] })
+    }
+
+    /// What the shell is given.
+    pub(super) fn arguments(&self) -> &[String] {
+        &self.arguments
+    }
+}
+
+/// What is said of modules that are left out.
+pub(super) fn left_out(terms: &WorkerTerms, why: &[Option<HookFailure>]) -> Vec<WorkerModule> {
+    let modules = terms.modules.iter().zip(why);
+    let left_out = modules.filter_map(|(module, why)| {
+        let path = module.path.to_string_lossy().into_owned();
+        Some(WorkerModule {
+            path,
+            error: Some(why.as_ref()?.to_string()),
+            ..WorkerModule::default()
+        })
+    });
+    left_out.collect()
+}
+
+/// The folder with its files: in the user's state directory, or, where nothing can be written there, in
+/// that of temporary files.
+fn written() -> io::Result<PathBuf> {
+    let state = state_home().map(|state| state.join("hook"));
+    let mut failed = None;
+    for around in state.into_iter().chain([temporary()]) {
+        let folder = around.join(format!("module-host-{}", *VERSION));
+        match write_to(&folder) {
+            Ok(()) => return Ok(folder),
+            Err(error) => {
+                let message =
+                    format!("failed to write the module host to {}: {error}", folder.display());
+                failed.get_or_insert_with(|| io::Error::new(error.kind(), message));
+            }
+        }
+    }
+    Err(failed.unwrap_or_else(|| io::ErrorKind::NotFound.into()))
+}
+
+#[cfg(unix)]
+fn temporary() -> PathBuf {
+    std::env::temp_dir().join(format!("hook-{}", rustix::process::geteuid().as_raw()))
+}
+
+#[cfg(not(unix))]
+fn temporary() -> PathBuf {
+    std::env::temp_dir().join("hook")
+}
+
+fn write_to(folder: &Path) -> io::Result<()> {
+    private_folder::make(folder)?;
+    private_folder::check(folder)?;
+    for (name, text) in FILES {
+        let path = folder.join(name);
+        let is_there = regular_file::read(&path, text.len() as u64 + 1)
+            .is_ok_and(|known| known == text.as_bytes());
+        if !is_there {
+            let written = folder.join(format!("{name}.{}", std::process::id()));
+            fs::write(&written, text)?;
+            fs::rename(&written, &path)?;
+        }
+    }
+    Ok(())
+}

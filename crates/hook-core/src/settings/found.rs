@@ -1,0 +1,278 @@
+//! Hooks that are found in folders beside a settings file, without standing in it: modules in `modules`, and
+//! hook files in `pre` and `post` (docs/modules.md).
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::definition::HookEntry;
+use super::diagnostic::{Diagnostic, Place};
+use super::discovery::{IN_CONFIG_HOME, project_of};
+use super::file::{Reader, parse_source};
+use super::matcher_definition::MatcherDefinition;
+use super::rule::Rule;
+use super::source::{HookSource, SettingsSource};
+use crate::event::{EventDefinition, HookEventName};
+use crate::files::program::is_executable;
+
+/// What a module's file ends in.
+const EXTENSIONS: [&str; 3] = ["ts", "js", "mjs"];
+
+/// How many files of one folder are looked at.
+const MAX_FILES: usize = 1_000;
+
+/// The folders, below that of the settings.
+const MODULES: &str = "modules";
+const HOOK_FILES: [(&str, HookEventName); 2] =
+    [("pre", HookEventName::BeforeTool), ("post", HookEventName::AfterTool)];
+
+/// The agent whose folders of hook files count where settings name it, and those folders.
+const OMP: &str = "omp";
+const OF_OMP: [&str; 2] = [".claude/hooks", ".omp/hooks"];
+
+/// The path of a module as settings have it. A relative one begins at the project, or at the folder of a
+/// file that is no project's.
+pub(super) fn path_of(said: &str, source: &HookSource, settings: Option<&Path>) -> PathBuf {
+    let home = || super::discovery::home_directory();
+    let expanded = match said.strip_prefix("~/") {
+        Some(rest) => home().map_or_else(|| PathBuf::from(said), |home| home.join(rest)),
+        None => PathBuf::from(said),
+    };
+    let project = settings.filter(|_| *source == HookSource::Project).and_then(project_of);
+    let base = project.or_else(|| settings?.parent());
+    let path = base.map_or_else(|| expanded.clone(), |base| base.join(&expanded));
+    plain(&path)
+}
+
+/// A path as an absolute one, without `.` and `..`.
+pub(super) fn plain(path: &Path) -> PathBuf {
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+    crate::files::plain_path::without_dots(&absolute)
+}
+
+/// The folder beside which hooks are found, of a source in whose folders they are looked for.
+fn folder_of(source: &HookSource, settings: Option<&Path>) -> Option<PathBuf> {
+    let settings = settings?;
+    let is_native = match source {
+        HookSource::Project => project_of(settings).is_some(),
+        HookSource::User => settings.ends_with(IN_CONFIG_HOME),
+        _ => false,
+    };
+    let folder = settings.parent().filter(|_| is_native)?;
+    Some(folder.to_path_buf())
+}
+
+/// The folders in which hooks are found without settings, of a project or of the user's own files.
+fn folders(folder: &Path) -> impl Iterator<Item = PathBuf> {
+    let names = std::iter::once(MODULES).chain(HOOK_FILES.map(|(name, _)| name));
+    names.map(|name| folder.join(name)).collect::<Vec<_>>().into_iter()
+}
+
+/// Whether hooks may be found beside a settings file, which itself need not be there.
+pub(super) fn has_any(folder: &Path) -> bool {
+    let has_entries = |folder: PathBuf| match fs::read_dir(folder) {
+        Ok(mut entries) => entries.next().is_some(),
+        Err(error) => !is_absence(&error),
+    };
+    folders(folder).any(has_entries)
+}
+
+/// The same of a source.
+#[doc(hidden)]
+pub fn is_found_beside(source: &SettingsSource) -> bool {
+    let folder = folder_of(&source.source, Some(&source.path));
+    source.language.is_none() && folder.is_some_and(|folder| has_any(&folder))
+}
+
+/// What there is in these folders, for a digest of all settings: names, and whether a file can be executed.
+pub(crate) fn listing(source: &SettingsSource) -> Vec<(PathBuf, bool)> {
+    let folder = folder_of(&source.source, Some(&source.path));
+    let files = folder.iter().flat_map(|folder| folders(folder)).filter_map(|it| files(&it).ok());
+    files.flatten().map(|path| (is_executable(&path), path)).map(|(is, path)| (path, is)).collect()
+}
+
+fn is_absence(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+/// The files of a folder, by name.
+fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let is_hidden =
+            path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+        if !is_hidden && !path.is_dir() {
+            files.push(path);
+        }
+        if files.len() > MAX_FILES {
+            let message = format!("there are more than {MAX_FILES} files");
+            return Err(io::Error::new(io::ErrorKind::InvalidData, message));
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+fn is_module(path: &Path) -> bool {
+    let name = path.file_name().map(OsStr::to_string_lossy).unwrap_or_default();
+    let extension = path.extension().and_then(OsStr::to_str);
+    extension.is_some_and(|it| EXTENSIONS.contains(&it)) && !name.ends_with(".d.ts")
+}
+
+impl Reader<'_> {
+    /// Adds what is found beside the file, and behind that the modules that `hooksConfig` names.
+    pub(super) fn add_found(&mut self) {
+        if let Some(folder) = folder_of(&self.source, self.path.as_deref()) {
+            for path in self.files_of(&folder.join(MODULES)) {
+                if is_module(&path) {
+                    self.add_module(&path);
+                }
+            }
+            self.add_hook_files(&folder, None);
+            let project = self.path.as_deref().filter(|_| self.source == HookSource::Project);
+            let project = project.and_then(project_of).map(Path::to_path_buf);
+            if let Some(project) = project.filter(|_| self.config.agents.iter().any(|it| it == OMP))
+            {
+                for folder in OF_OMP {
+                    self.add_hook_files(&project.join(folder), Some(OMP));
+                }
+            }
+        }
+        for said in self.config.modules.clone() {
+            let path = path_of(&said, &self.source, self.path.as_deref());
+            let place = match self.is_list_of_modules {
+                true => Place::of_file(&path),
+                false => self.path.as_ref().map(Place::of_file).unwrap_or_default(),
+            };
+            self.push_module(path, said, place);
+        }
+    }
+
+    /// The files of a folder; that it cannot be read is said, since guards may be among them.
+    fn files_of(&mut self, folder: &Path) -> Vec<PathBuf> {
+        match files(folder) {
+            Ok(files) => files,
+            Err(error) if is_absence(&error) => Vec::new(),
+            Err(error) => {
+                let message = format!("failed to read the folder: {error}; none of its hooks run");
+                let place = Place::of_file(folder);
+                self.document.push(Diagnostic::new(Rule::UnreadableFile, place, message));
+                Vec::new()
+            }
+        }
+    }
+
+    /// How a file is shown: from the project's directory on.
+    fn shown(&mut self, path: &Path) -> Option<String> {
+        let project = self.path.as_deref().filter(|_| self.source == HookSource::Project);
+        let project = project.and_then(project_of);
+        let shown = project.and_then(|it| path.strip_prefix(it).ok()).unwrap_or(path);
+        let text = shown.to_str().filter(|text| !text.contains(crate::text::is_hidden));
+        if text.is_none() {
+            let message = "the name of the file is no plain text; it was skipped";
+            let place = Place::of_file(path);
+            self.document.push(Diagnostic::new(Rule::UnusedFile, place, message));
+        }
+        text.map(str::to_owned)
+    }
+
+    fn add_module(&mut self, path: &Path) {
+        if let Some(shown) = self.shown(path) {
+            self.push_module(plain(path), shown, Place::of_file(path));
+        }
+    }
+
+    fn push_module(&mut self, path: PathBuf, shown: String, place: Place) {
+        let Some(every) = EventDefinition::every() else { return };
+        let mut hook = self.new_hook(every, place);
+        hook.command = shown;
+        hook.sequential = true;
+        hook.module = Some(path);
+        hook.worker = Some(super::definition::WorkerRules::default());
+        self.hooks.push(hook);
+    }
+
+    /// Adds the hook files of a folder, in the words of an agent if one is named.
+    fn add_hook_files(&mut self, folder: &Path, agent: Option<&str>) {
+        for (name, event) in HOOK_FILES {
+            for path in self.files_of(&folder.join(name)) {
+                let before = self.hooks.len();
+                self.add_hook_file(&path, event, agent);
+                let stem = path.file_stem().map(OsStr::to_string_lossy).unwrap_or_default();
+                let file = path.file_name().map(OsStr::to_string_lossy).unwrap_or_default();
+                let stands_for: Arc<str> = format!("{name}:{stem}:{file}").into();
+                for hook in self.hooks.iter_mut().skip(before) {
+                    hook.stands_for = Some(Arc::clone(&stands_for));
+                }
+            }
+        }
+    }
+
+    fn add_hook_file(&mut self, path: &Path, event: HookEventName, agent: Option<&str>) {
+        if is_executable(path) {
+            let Some(shown) = self.shown(path) else { return };
+            let Some(tool) = path.file_stem().and_then(OsStr::to_str) else { return };
+            let is_of_project = Path::new(&shown).is_relative();
+            let tool = (tool != "*").then_some(tool);
+            let place = Place::of_file(path);
+            let mut hook = match agent {
+                None => {
+                    let mut hook = self.new_hook(event, place);
+                    hook.matcher = tool.map(|tool| MatcherDefinition::from(tool).into());
+                    hook.command = match is_of_project {
+                        true => format!("\"$HOOK_PROJECT_DIR\"/{}", quoted(&shown)),
+                        false => quoted(&shown),
+                    };
+                    hook
+                }
+                Some(agent) => {
+                    let Some(hook) = self.hook_of_agent(agent, path, event, tool) else { return };
+                    HookEntry { place, ..hook }
+                }
+            };
+            hook.name = Some(shown);
+            self.hooks.push(hook);
+        } else if is_module(path) {
+            self.add_module(path);
+        } else {
+            let message = "the file can neither be executed nor is it a module; it was skipped";
+            let place = Place::of_file(path);
+            self.document.push(Diagnostic::new(Rule::UnusedFile, place, message));
+        }
+    }
+
+    /// A hook file that reads and answers in the words of an agent.
+    fn hook_of_agent(
+        &self,
+        agent: &str,
+        path: &Path,
+        event: HookEventName,
+        tool: Option<&str>,
+    ) -> Option<HookEntry> {
+        let command = quoted(path.to_str()?);
+        let name = if event == HookEventName::BeforeTool { "tool_call" } else { "tool_result" };
+        let mut definition = serde_json::json!({"language": agent,
+            "hooks": [{"type": "command", "command": command}]});
+        if let Some(tool) = tool {
+            definition["matcher"] = tool.into();
+        }
+        let text = serde_json::json!({"hooks": {name: [definition]}}).to_string();
+        let source = SettingsSource::optional(self.source.clone(), path).knowing(&self.languages);
+        let read = parse_source(&text, &source, &self.events).hooks.into_iter().next()?;
+        let (config, fail_behavior) = (Arc::clone(&self.config), self.config.fail_behavior);
+        Some(HookEntry { config, fail_behavior, ..read })
+    }
+
+    /// A hook for which nothing is said but what its file says.
+    fn new_hook(&self, event: HookEventName, place: Place) -> HookEntry {
+        HookEntry::of_file(event, &self.config, place)
+    }
+}
+
+/// A path as one word of a shell.
+fn quoted(path: &str) -> String {
+    format!("'{}'", path.replace('\'', "'\\''"))
+}

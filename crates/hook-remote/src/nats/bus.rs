@@ -1,0 +1,339 @@
+//! The bus of those who ask a fleet.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_nats::{Client, Message, Subscriber};
+use bytes::Bytes;
+use futures::StreamExt;
+use hook_bus::{
+    HookExecutionRequest, HookExecutionResponse, HookProgress, MessageBus, PublishError,
+    PublishedRequest, ServedElsewhere, Subscription,
+};
+use hook_core::{FailureCode, ProcessedHookResult, RequestInput, StageFailure};
+use tokio::sync::{mpsc, watch};
+use tokio::time::Instant;
+use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::task::TaskTracker;
+
+use super::connection::{Connection, Link};
+use super::fleet::Fleet;
+use super::message;
+use super::options::{Broker, NatsError, NatsOptions};
+use super::replies::Replies;
+use super::roll_call::EngineStatus;
+
+/// A type of message that engines publish for subscribers elsewhere.
+pub trait FleetMessage: hook_bus::Message {}
+
+impl FleetMessage for HookExecutionResponse {}
+impl FleetMessage for HookProgress {}
+
+/// The bus of those who ask a fleet of engines: its requests are served behind a broker. What no engine
+/// answers is answered here, and blocks ([`NatsOptions::fail_behavior`]).
+///
+/// Hooks run at least once: where an engine is lost with a request, another one is asked, under the same
+/// correlation id and with the same `idempotencyKey` in the input.
+///
+/// ```no_run
+/// use hook_core::{BeforeToolInput, RawObject, ToolName};
+/// use hook_remote::nats::{NatsBus, NatsOptions};
+/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+///
+/// let options = NatsOptions::new("tls://broker.example:4222").credentials("agent.creds");
+/// let bus = NatsBus::with(options)?;
+/// let input = BeforeToolInput::new(ToolName::new("run_shell_command")?, RawObject::empty());
+/// let result = bus.fire_before_tool(input).await;
+/// assert!(!result.is_blocking_decision());
+/// # Ok(())
+/// # }
+/// ```
+pub struct NatsBus {
+    bus: MessageBus,
+    served: ServedElsewhere,
+    fleet: Arc<Fleet>,
+    /// What happens in the engines, for those who subscribe here.
+    happening: MessageBus,
+    follow: watch::Sender<bool>,
+    following: watch::Receiver<bool>,
+    tasks: TaskTracker,
+    _end: DropGuard,
+}
+
+impl NatsBus {
+    /// The bus behind that broker, with all options as they are by default: a connection is made in the
+    /// background, and requests wait for it until their deadlines.
+    ///
+    /// # Errors
+    /// When the broker may not be used so.
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime.
+    pub fn connect(url: impl Into<String>) -> Result<Self, NatsError> {
+        Self::with(NatsOptions::new(url))
+    }
+
+    /// As [`connect`](Self::connect), with options.
+    ///
+    /// # Errors
+    /// Also when the credentials cannot be used.
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime.
+    pub fn with(options: NatsOptions) -> Result<Self, NatsError> {
+        let broker = options.check()?;
+        let (replies, cancels) = Replies::new(&broker);
+        let connection = Connection::keep(broker.clone(), "hook-asker");
+        let away = Link::Away { why: None, refused: false };
+        let (ready, is_ready) = watch::channel(away);
+        let (follow, wanted) = watch::channel(false);
+        let (followed, following) = watch::channel(false);
+        let happening = MessageBus::new();
+        let listener = Listener {
+            broker: broker.clone(),
+            link: connection.link(),
+            ready,
+            replies: Arc::clone(&replies),
+            cancels,
+            wanted,
+            followed,
+            happening: happening.clone(),
+        };
+        let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
+        let stopped = stop.clone();
+        tasks.spawn(async move {
+            tokio::select! {
+                () = stopped.cancelled() => {}
+                () = listener.listen() => {}
+            }
+        });
+        let fleet = Arc::new(Fleet::new(broker, connection, is_ready, replies, &options));
+        let bus = MessageBus::new();
+        let served = bus.serve_elsewhere(Arc::clone(&fleet) as _);
+        // The bus is new.
+        let served = served.map_err(|error| NatsError::NoBroker {
+            text: fleet.broker.to_string(),
+            why: error.to_string(),
+        })?;
+        let _end = stop.drop_guard();
+        Ok(Self { bus, served, fleet, happening, follow, following, tasks, _end })
+    }
+
+    /// The bus that it is: with the same functions as one in process, for what takes such a bus. Who
+    /// subscribes there sees the requests of this bus and their responses.
+    pub fn bus(&self) -> &MessageBus {
+        &self.bus
+    }
+
+    /// Asks the fleet, and gives the response.
+    ///
+    /// # Cancellation
+    /// Dropping the future ends the request's hooks.
+    pub async fn request(&self, request: HookExecutionRequest) -> HookExecutionResponse {
+        self.bus.request(request).await
+    }
+
+    /// Publishes a request, to be asked on a task of the bus; see [`MessageBus::publish`].
+    ///
+    /// # Errors
+    /// When the request was not accepted.
+    pub async fn publish(
+        &self,
+        request: HookExecutionRequest,
+    ) -> Result<PublishedRequest, PublishError> {
+        self.bus.publish(request).await
+    }
+
+    /// Subscribes to what happens in the engines from now on, whoever asked them: those that were started
+    /// with `--nats-events` publish it.
+    ///
+    /// # Errors
+    /// When there is no connection in time.
+    pub async fn subscribe<M: FleetMessage>(&self) -> Result<Subscription<M>, StageFailure> {
+        let subscription = self.happening.subscribe();
+        self.follow.send_replace(true);
+        let (deadline, mut following) = (self.fleet.deadline(), self.following.clone());
+        let following = following.wait_for(|following| *following);
+        // What it gives is a lock, which the listener would wait for.
+        let is_followed = matches!(tokio::time::timeout(deadline, following).await, Ok(Ok(_)));
+        if !is_followed {
+            self.fleet.up(Instant::now()).await?;
+            let message = format!("failed to follow the engines at {}", self.fleet.broker);
+            return Err(StageFailure::new(FailureCode::DeadlineExceeded, message));
+        }
+        self.fleet.round_trip().await?;
+        Ok(subscription)
+    }
+
+    /// Fires an event: asks the fleet, and gives the result. Never fails: what went wrong is the result's
+    /// `failure`.
+    ///
+    /// # Cancellation
+    /// As [`request`](Self::request).
+    pub fn fire(
+        &self,
+        input: impl Into<RequestInput>,
+    ) -> impl Future<Output = ProcessedHookResult> + Send {
+        let request = HookExecutionRequest::typed(input);
+        async move { self.request(request).await.processed }
+    }
+
+    /// The engines that answer within that time, by their ids.
+    ///
+    /// # Errors
+    /// When there is no connection in time, or the broker does not let one ask.
+    pub async fn engines(&self, patience: Duration) -> Result<Vec<EngineStatus>, StageFailure> {
+        self.fleet.roll_call(patience).await
+    }
+
+    /// Ends what it does: later requests are answered `shutting_down`, and so are those that have no
+    /// response by the deadline.
+    pub async fn shutdown(&self, deadline: Duration) {
+        self.served.shutdown(deadline).await;
+    }
+
+    /// As [`shutdown`](Self::shutdown), and ends the connection.
+    pub async fn close(self, deadline: Duration) {
+        self.shutdown(deadline).await;
+        let Self { tasks, _end, .. } = self;
+        drop(_end);
+        tasks.close();
+        tasks.wait().await;
+    }
+}
+
+hook_bus::fire_functions!(NatsBus);
+
+impl fmt::Debug for NatsBus {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("NatsBus")
+            .field("broker", &self.fleet.broker.to_string())
+            .field("in_flight", &self.served.in_flight())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Hears what is said to this asker, and tells engines of requests for which nobody waits any more.
+struct Listener {
+    broker: Broker,
+    link: watch::Receiver<Link>,
+    ready: watch::Sender<Link>,
+    replies: Arc<Replies>,
+    cancels: mpsc::Receiver<String>,
+    wanted: watch::Receiver<bool>,
+    followed: watch::Sender<bool>,
+    happening: MessageBus,
+}
+
+/// What is heard over one connection.
+#[derive(Default)]
+struct Heard {
+    /// Which of the clients it is.
+    number: u64,
+    replies: Option<Subscriber>,
+    events: Option<Subscriber>,
+}
+
+impl Listener {
+    async fn listen(mut self) {
+        let mut heard = Heard::default();
+        self.link.mark_changed();
+        loop {
+            tokio::select! {
+                biased;
+                changed = self.link.changed() => {
+                    if changed.is_err() {
+                        return;
+                    }
+                    let link = self.link.borrow_and_update().clone();
+                    self.linked(link, &mut heard).await;
+                }
+                changed = self.wanted.changed() => {
+                    if changed.is_err() {
+                        return;
+                    }
+                    let link = self.link.borrow().clone();
+                    self.linked(link, &mut heard).await;
+                }
+                message = next(&mut heard.replies) => match message {
+                    Some(message) => self.replies.hand_on(message),
+                    None => heard.replies = None,
+                },
+                message = next(&mut heard.events) => match message {
+                    Some(message) => self.relay(&message),
+                    None => heard.events = None,
+                },
+                Some(reply) = self.cancels.recv() => self.cancel(&reply).await,
+            }
+        }
+    }
+
+    /// Subscribes where that has not been done, and says that the connection can be used.
+    async fn linked(&mut self, link: Link, heard: &mut Heard) {
+        if let Link::Up { client, number, .. } = &link {
+            if heard.number != *number {
+                *heard = Heard { number: *number, ..Heard::default() };
+            }
+            let subjects = &self.broker.subjects;
+            let subscribed = async {
+                subscribe(client, &mut heard.replies, || self.replies.all()).await?;
+                if *self.wanted.borrow_and_update() {
+                    subscribe(client, &mut heard.events, || subjects.all_events()).await?;
+                    self.followed.send_replace(true);
+                }
+                Ok(())
+            };
+            let subscribed: Result<(), String> = subscribed.await;
+            if let Err(why) = subscribed {
+                let why = Some(why.into());
+                self.ready.send_replace(Link::Away { why, refused: false });
+                return;
+            }
+        }
+        self.ready.send_replace(link);
+    }
+
+    fn relay(&self, message: &Message) {
+        let text = &message.payload;
+        if let Ok(response) = HookExecutionResponse::from_json(text) {
+            self.happening.relay(Arc::new(response));
+        } else if let Ok(progress) = HookProgress::from_json(text) {
+            self.happening.relay(Arc::new(progress));
+        } else {
+            tracing::warn!(
+                target: "hook::nats",
+                bytes = text.len(),
+                "messages of an engine are missing, or one is none that is known here"
+            );
+        }
+    }
+
+    async fn cancel(&self, reply: &str) {
+        let link = self.ready.borrow().clone();
+        let Link::Up { client, .. } = link else { return };
+        let line = Bytes::from(message::cancel(reply));
+        // An engine that does not hear of it goes on until the deadline.
+        let _ = client.publish(self.broker.subjects.cancel(), line).await;
+    }
+}
+
+async fn subscribe(
+    client: &Client,
+    subscriber: &mut Option<Subscriber>,
+    subject: impl FnOnce() -> String,
+) -> Result<(), String> {
+    if subscriber.is_none() {
+        let subscribed = client.subscribe(subject()).await;
+        *subscriber = Some(subscribed.map_err(|error| error.to_string())?);
+    }
+    Ok(())
+}
+
+async fn next(subscriber: &mut Option<Subscriber>) -> Option<Message> {
+    match subscriber {
+        Some(subscriber) => subscriber.next().await,
+        None => std::future::pending().await,
+    }
+}

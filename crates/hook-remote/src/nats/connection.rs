@@ -1,0 +1,261 @@
+//! A connection that is kept: made again and again until it is there, and again when it is lost.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_nats::{Client, ConnectError, ConnectErrorKind, ConnectOptions, Event, ServerError};
+use hook_core::text::{one_line, shortened};
+use tokio::sync::{broadcast, mpsc, watch};
+use tokio::time::Instant;
+use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::task::TaskTracker;
+
+use super::options::{Broker, NatsError};
+
+/// How long is waited between two attempts to connect, at least and at most.
+const PATIENCE: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(2));
+
+/// How long one attempt may take.
+const ATTEMPT: Duration = Duration::from_secs(5);
+
+/// How many events of the library may wait; more say nothing new.
+const EVENTS: usize = 64;
+
+/// How many messages may wait for a subscription to be read. What comes then is lost, and is asked again.
+const SUBSCRIPTION: usize = 4_096;
+
+/// What is known of a connection.
+#[derive(Debug, Clone)]
+pub(super) enum Link {
+    /// It is not there.
+    Away {
+        /// Why not, once that is known.
+        why: Option<Arc<str>>,
+        /// Whether the broker does not want it.
+        refused: bool,
+    },
+    /// It is there.
+    Up {
+        client: Client,
+        /// Which of the clients that the connection has had.
+        number: u64,
+        /// When it came back, if it was lost.
+        again: Option<Instant>,
+    },
+}
+
+impl Link {
+    /// The client that is there.
+    ///
+    /// # Errors
+    /// When there is none, which is the broker's will.
+    pub(super) fn client(&self, broker: &Broker) -> Result<Client, NatsError> {
+        match self {
+            Self::Up { client, .. } => Ok(client.clone()),
+            Self::Away { why, .. } => Err(NatsError::Refused {
+                broker: broker.to_string(),
+                why: why.as_deref().unwrap_or("it does not say why").to_owned(),
+            }),
+        }
+    }
+}
+
+/// A connection that is kept until this is dropped.
+#[derive(Debug)]
+pub(super) struct Connection {
+    link: watch::Receiver<Link>,
+    refusals: broadcast::Sender<Arc<str>>,
+    tasks: TaskTracker,
+    _end: DropGuard,
+}
+
+impl Connection {
+    /// Begins to connect, under that name and with replies under those subjects.
+    pub(super) fn keep(broker: Broker, name: &'static str) -> Self {
+        let (changed, link) = watch::channel(Link::Away { why: None, refused: false });
+        let (refusals, _) = broadcast::channel(EVENTS);
+        let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
+        let keeper = Keeper { broker, name, link: changed, refusals: refusals.clone() };
+        let stopped = stop.clone();
+        tasks.spawn(async move {
+            tokio::select! {
+                () = stopped.cancelled() => {}
+                () = keeper.keep() => {}
+            }
+        });
+        Self { link, refusals, tasks, _end: stop.drop_guard() }
+    }
+
+    /// How it is, and how it will be.
+    pub(super) fn link(&self) -> watch::Receiver<Link> {
+        self.link.clone()
+    }
+
+    /// What the broker does not allow, in its words, from now on.
+    pub(super) fn refusals(&self) -> broadcast::Receiver<Arc<str>> {
+        self.refusals.subscribe()
+    }
+
+    /// Ends it, and waits for its task.
+    pub(super) async fn close(self) {
+        let Self { tasks, _end, .. } = self;
+        drop(_end);
+        tasks.close();
+        tasks.wait().await;
+    }
+}
+
+struct Keeper {
+    broker: Broker,
+    name: &'static str,
+    link: watch::Sender<Link>,
+    refusals: broadcast::Sender<Arc<str>>,
+}
+
+impl Keeper {
+    async fn keep(self) {
+        let (mut wait, mut number) = (PATIENCE.0, 0);
+        loop {
+            let (events, mut happened) = mpsc::channel(EVENTS);
+            match self.connect(events).await {
+                Ok(client) => {
+                    tracing::info!(target: "hook::nats", broker = %self.broker, "connected");
+                    self.up(&client, number, number > 0);
+                    self.watch(&client, number, &mut happened).await;
+                    (wait, number) = (PATIENCE.0, number + 1);
+                }
+                Err((why, refused)) => {
+                    tracing::warn!(
+                        target: "hook::nats",
+                        broker = %self.broker,
+                        "failed to connect, and tries again in {} ms: {why}",
+                        wait.as_millis()
+                    );
+                    self.away(why, refused);
+                }
+            }
+            tokio::time::sleep(jittered(wait)).await;
+            wait = (wait * 2).min(PATIENCE.1);
+        }
+    }
+
+    async fn connect(&self, events: mpsc::Sender<Event>) -> Result<Client, (String, bool)> {
+        let connecting = async {
+            let options = self.options(events).map_err(|error| (error.to_string(), true))?;
+            let connected = options.connect(self.broker.servers.as_slice()).await;
+            connected.map_err(|error| {
+                let refused = is_refusal(&error);
+                (shortened(&one_line(&error.to_string())), refused)
+            })
+        };
+        let connected = tokio::time::timeout(ATTEMPT, connecting).await;
+        connected.unwrap_or_else(|_| Err(("no answer".to_owned(), false)))
+    }
+
+    fn options(&self, events: mpsc::Sender<Event>) -> std::io::Result<ConnectOptions> {
+        let mut options = ConnectOptions::new()
+            .name(self.name)
+            .connection_timeout(ATTEMPT)
+            .subscription_capacity(SUBSCRIPTION)
+            .reconnect_delay_callback(|attempt| {
+                let doubled = u32::try_from(attempt.saturating_sub(1)).unwrap_or(u32::MAX).min(8);
+                let wait = (PATIENCE.0 / 4) * 2u32.pow(doubled);
+                if attempt <= 1 { Duration::ZERO } else { jittered(wait.min(PATIENCE.1)) }
+            })
+            .event_callback(move |event| {
+                // The one who listens is told of the newest state in any case.
+                let _ = events.try_send(event);
+                async {}
+            });
+        if self.broker.is_encrypted {
+            options = options.require_tls(true);
+        } else {
+            // They may be anywhere.
+            options = options.ignore_discovered_servers();
+        }
+        if let Some(authority) = &self.broker.authority {
+            options = options.add_root_certificates(authority.clone());
+        }
+        match &self.broker.credentials {
+            Some(credentials) => credentials.connecting(options),
+            None => Ok(options),
+        }
+    }
+
+    /// Until the library gives the connection up.
+    async fn watch(&self, client: &Client, number: u64, happened: &mut mpsc::Receiver<Event>) {
+        let mut is_down = false;
+        while let Some(event) = happened.recv().await {
+            match event {
+                Event::Connected if is_down => {
+                    is_down = false;
+                    tracing::info!(target: "hook::nats", broker = %self.broker, "connected again");
+                    self.up(client, number, true);
+                }
+                Event::Disconnected => {
+                    is_down = true;
+                    tracing::warn!(target: "hook::nats", broker = %self.broker, "the connection is lost");
+                    self.away("the connection is lost".to_owned(), false);
+                }
+                Event::SlowConsumer(_) => tracing::warn!(
+                    target: "hook::nats",
+                    "messages are lost: more came at once than {SUBSCRIPTION}; whoever asked asks again"
+                ),
+                Event::ServerError(error) => {
+                    let text = match &error {
+                        ServerError::Other(text) => text.clone(),
+                        other => other.to_string(),
+                    };
+                    let text = shortened(&one_line(&text));
+                    tracing::warn!(target: "hook::nats", broker = %self.broker, "the broker says: {text}");
+                    // Fine if nobody asks.
+                    let _ = self.refusals.send(text.into());
+                }
+                Event::ClientError(error) => {
+                    tracing::warn!(target: "hook::nats", broker = %self.broker, "{error}");
+                }
+                Event::Closed => break,
+                _ => {}
+            }
+        }
+        tracing::warn!(target: "hook::nats", broker = %self.broker, "the connection is given up");
+        self.away("the broker has ended the connection".to_owned(), false);
+    }
+
+    fn up(&self, client: &Client, number: u64, again: bool) {
+        let again = again.then(Instant::now);
+        self.link.send_replace(Link::Up { client: client.clone(), number, again });
+    }
+
+    fn away(&self, why: String, refused: bool) {
+        self.link.send_replace(Link::Away { why: Some(why.into()), refused });
+    }
+}
+
+/// Whether to try again is of no use: the broker does not want this client, or is not the one that it should
+/// be.
+fn is_refusal(error: &ConnectError) -> bool {
+    let is_of_trust = matches!(
+        error.kind(),
+        ConnectErrorKind::Authentication
+            | ConnectErrorKind::AuthorizationViolation
+            | ConnectErrorKind::Tls
+    );
+    // What is wrong with a certificate comes as an error of reading.
+    let mut source = std::error::Error::source(error);
+    while let Some(error) = source {
+        let error_of_io = error.downcast_ref::<io::Error>();
+        if error_of_io.is_some_and(|error| error.kind() == io::ErrorKind::InvalidData) {
+            return true;
+        }
+        source = error.source();
+    }
+    is_of_trust
+}
+
+/// Between half of it and all of it, so that many do not come back at once.
+pub(super) fn jittered(wait: Duration) -> Duration {
+    let random = u32::from(uuid::Uuid::new_v4().as_bytes()[0]);
+    wait / 2 + wait / 2 * random / 255
+}

@@ -1,0 +1,74 @@
+//! Who one is at the broker: what a file of credentials holds.
+
+use std::fmt;
+use std::path::Path;
+
+use async_nats::ConnectOptions;
+use hook_core::files::regular_file;
+use nkeys::{KeyPair, KeyPairType};
+
+use super::options::NatsError;
+
+/// How long a file of credentials may be.
+const MAX_LENGTH: u64 = 64 * 1024;
+
+/// What a file of credentials holds. It is never shown.
+#[derive(Clone)]
+pub(super) struct Credentials {
+    text: String,
+    /// Whether it is a user's claims with their seed, and not a seed alone.
+    has_claims: bool,
+    /// The public key of the user.
+    public: String,
+}
+
+impl Credentials {
+    /// Reads a file that nobody but its owner can read.
+    pub(super) fn read(path: &Path) -> Result<Self, NatsError> {
+        let failed = |source| NatsError::Credentials { path: path.to_owned(), source };
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let mode = std::fs::metadata(path).map_err(failed)?.permissions().mode() & 0o777;
+            if mode & 0o077 != 0 {
+                return Err(NatsError::ReadableByOthers { path: path.to_owned(), mode });
+            }
+        }
+        let text = regular_file::read_to_string(path, MAX_LENGTH).map_err(failed)?;
+        Self::of(text).ok_or_else(|| NatsError::NoCredentials { path: path.to_owned() })
+    }
+
+    fn of(text: String) -> Option<Self> {
+        let seed = text.lines().map(str::trim).find(|line| line.starts_with("SU"))?;
+        let pair = KeyPair::from_seed(seed).ok()?;
+        if pair.key_pair_type() != KeyPairType::User {
+            return None;
+        }
+        let (public, seed) = (pair.public_key(), seed.to_owned());
+        let has_claims = text.contains("-----BEGIN NATS USER JWT-----");
+        if has_claims {
+            ConnectOptions::new().credentials(&text).ok()?;
+            return Some(Self { text, has_claims, public });
+        }
+        Some(Self { text: seed, has_claims, public })
+    }
+
+    /// The public key of the user, which tells clients apart.
+    pub(super) fn public(&self) -> &str {
+        &self.public
+    }
+
+    /// Connects as that user.
+    pub(super) fn connecting(&self, options: ConnectOptions) -> std::io::Result<ConnectOptions> {
+        match self.has_claims {
+            true => options.credentials(&self.text),
+            false => Ok(options.nkey(self.text.clone())),
+        }
+    }
+}
+
+impl fmt::Debug for Credentials {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Credentials").field("public", &self.public).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,315 @@
+//! One request of an asker: sent to the fleet, asked once more where an engine was lost with it, and failed
+//! here where nobody answers.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_nats::Client;
+use bytes::Bytes;
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use hook_bus::{CorrelationId, Elsewhere, HookExecutionRequest, HookExecutionResponse};
+use hook_core::settings::FailBehavior;
+use hook_core::{FailureCode, RawJson, StageFailure};
+use tokio::sync::{Semaphore, broadcast, watch};
+use tokio::time::{Instant, sleep_until, timeout_at};
+
+use super::connection::{Connection, Link, jittered};
+use super::message::{self, Reply};
+use super::options::{Broker, NatsOptions};
+use super::replies::{OpenReplies, Replies};
+
+/// How often a request is sent to an engine that takes it.
+const ATTEMPTS: u32 = 2;
+
+/// How long an attempt may be without a word of an engine, at most.
+const SILENCE: Duration = Duration::from_secs(5);
+
+/// How long is waited before a fleet without room is asked again, at least and at most.
+const BUSY: (Duration, Duration) = (Duration::from_millis(20), Duration::from_millis(500));
+
+/// How long after the connection came back nobody being there may mean that they are not back yet.
+const COMING_BACK: Duration = Duration::from_secs(5);
+
+/// How many requests of one asker may be at the fleet; others wait here, in their time.
+const IN_FLIGHT: usize = 1_024;
+
+/// The way to a fleet.
+#[derive(Debug)]
+pub(super) struct Fleet {
+    pub(super) broker: Broker,
+    pub(super) connection: Connection,
+    /// How the connection is, once replies can be heard.
+    pub(super) ready: watch::Receiver<Link>,
+    pub(super) replies: Arc<Replies>,
+    places: Semaphore,
+    deadline: Duration,
+    fail_behavior: FailBehavior,
+}
+
+impl Fleet {
+    pub(super) fn new(
+        broker: Broker,
+        connection: Connection,
+        ready: watch::Receiver<Link>,
+        replies: Arc<Replies>,
+        options: &NatsOptions,
+    ) -> Self {
+        let NatsOptions { deadline, fail_behavior, .. } = *options;
+        let places = Semaphore::new(IN_FLIGHT);
+        Self { broker, connection, ready, replies, places, deadline, fail_behavior }
+    }
+
+    /// How long a request may take that does not say it itself.
+    pub(super) fn deadline(&self) -> Duration {
+        self.deadline
+    }
+
+    /// Waits for a connection over which replies can be heard; with when it came back, if it was lost.
+    pub(super) async fn up(
+        &self,
+        deadline: Instant,
+    ) -> Result<(Client, Option<Instant>), StageFailure> {
+        let mut ready = self.ready.clone();
+        loop {
+            let why = match &*ready.borrow_and_update() {
+                Link::Up { client, again, .. } => return Ok((client.clone(), *again)),
+                Link::Away { why, refused: true } => {
+                    let why = why.as_deref().unwrap_or("it does not say why");
+                    let message = format!("{} refuses the connection: {why}", self.broker);
+                    return Err(StageFailure::new(FailureCode::Unanswered, message));
+                }
+                Link::Away { why, .. } => why.clone(),
+            };
+            tokio::select! {
+                changed = ready.changed() => if changed.is_err() {
+                    let message = "the connection to the fleet is closed";
+                    return Err(StageFailure::new(FailureCode::Unanswered, message));
+                },
+                () = sleep_until(deadline) => {
+                    let why = why.as_deref().unwrap_or("it is being made");
+                    let message = format!(
+                        "the request's deadline passed before there was a connection to {} ({why})",
+                        self.broker
+                    );
+                    return Err(StageFailure::new(FailureCode::DeadlineExceeded, message));
+                }
+            }
+        }
+    }
+
+    async fn answer(
+        &self,
+        request: HookExecutionRequest,
+        deadline: Option<Instant>,
+    ) -> Result<HookExecutionResponse, StageFailure> {
+        let begun = Instant::now();
+        let deadline = deadline.unwrap_or(begun + self.deadline);
+        // The same on both attempts; what is there may be another's.
+        let request = request.with_idempotency_key(&uuid::Uuid::new_v4().to_string());
+        let event = request.event_name().unwrap_or_default();
+        let mut asking = Asking {
+            fleet: self,
+            subject: self.broker.subjects.request(event),
+            replies: self.replies.open(),
+            refusals: self.connection.refusals(),
+            id: request.correlation_id().clone(),
+            deadline,
+            silence: (deadline.saturating_duration_since(begun) / ATTEMPTS).min(SILENCE),
+            wait: BUSY.0,
+        };
+        let Ok(Ok(_place)) = timeout_at(deadline, self.places.acquire()).await else {
+            return Err(asking.too_late("others of this asker were still at the fleet"));
+        };
+        for attempt in 1..=ATTEMPTS {
+            if attempt > 1 {
+                tracing::warn!(
+                    target: "hook::nats",
+                    correlation_id = %asking.id,
+                    "no engine says anything for {} ms; asking again",
+                    asking.silence.as_millis()
+                );
+            }
+            if let Some(response) = asking.attempt(&request).await? {
+                return Ok(response);
+            }
+        }
+        Err(asking.unanswered())
+    }
+}
+
+impl Elsewhere for Fleet {
+    fn ask(
+        self: Arc<Self>,
+        request: HookExecutionRequest,
+        deadline: Option<std::time::Instant>,
+    ) -> BoxFuture<'static, Result<HookExecutionResponse, StageFailure>> {
+        async move { self.answer(request, deadline.map(Instant::from_std)).await }.boxed()
+    }
+
+    fn fail_behavior(&self) -> FailBehavior {
+        self.fail_behavior
+    }
+}
+
+/// One request that is asked.
+struct Asking<'f> {
+    fleet: &'f Fleet,
+    subject: String,
+    replies: OpenReplies,
+    refusals: broadcast::Receiver<Arc<str>>,
+    id: CorrelationId,
+    deadline: Instant,
+    /// How long no engine may say anything.
+    silence: Duration,
+    /// How long is waited before one is asked again that had no room.
+    wait: Duration,
+}
+
+/// What comes of having sent a request.
+enum Sent {
+    Answered(Box<HookExecutionResponse>),
+    /// Nobody took it.
+    NotTaken,
+    /// Nobody says anything any more.
+    Silent,
+}
+
+impl Asking<'_> {
+    /// Asks until an engine takes it, and waits for its response; `None` if that engine falls silent.
+    async fn attempt(
+        &mut self,
+        request: &HookExecutionRequest,
+    ) -> Result<Option<HookExecutionResponse>, StageFailure> {
+        loop {
+            let again = self.send(request).await?;
+            match self.hear(again).await? {
+                Sent::Answered(response) => {
+                    self.replies.is_open = false;
+                    return Ok(Some(*response));
+                }
+                Sent::Silent => return Ok(None),
+                Sent::NotTaken => {
+                    let until = (Instant::now() + jittered(self.wait)).min(self.deadline);
+                    sleep_until(until).await;
+                    self.wait = (self.wait * 2).min(BUSY.1);
+                    if Instant::now() >= self.deadline {
+                        return Err(self.too_late("no engine had room for it"));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Sends it; with when the connection came back, if it was lost.
+    async fn send(
+        &mut self,
+        request: &HookExecutionRequest,
+    ) -> Result<Option<Instant>, StageFailure> {
+        let (client, again) = self.fleet.up(self.deadline).await?;
+        // Clocks differ: what travels is what is left.
+        let left = self.deadline.saturating_duration_since(Instant::now()).as_millis();
+        let left = Duration::from_millis(u64::try_from(left).unwrap_or(u64::MAX));
+        if left.is_zero() {
+            return Err(self.too_late("it could not be sent"));
+        }
+        let line = message::request_line(&request.clone().with_deadline(left));
+        let limit = client.max_payload();
+        if !message::fits(line.len(), limit) {
+            let message = format!(
+                "the request has {} bytes, and a message of the broker has room for {limit}; send less, or \
+                 raise `max_payload` of the broker",
+                line.len()
+            );
+            return Err(StageFailure::new(FailureCode::InvalidRequest, message)
+                .with_detail("bytes", RawJson::from_integer(line.len() as u64))
+                .with_detail("maxPayload", RawJson::from_integer(limit as u64)));
+        }
+        let (subject, reply) = (self.subject.clone(), self.replies.subject.clone());
+        self.replies.is_open = true;
+        let sent = client.publish_with_reply(subject, reply, Bytes::from(line));
+        match timeout_at(self.deadline, sent).await {
+            Ok(Ok(())) => Ok(again),
+            Ok(Err(error)) => {
+                let message =
+                    format!("failed to send the request to {}: {error}", self.fleet.broker);
+                Err(StageFailure::new(FailureCode::Unanswered, message))
+            }
+            Err(_) => Err(self.too_late("it could not be sent")),
+        }
+    }
+
+    /// Hears what is said to it.
+    async fn hear(&mut self, again: Option<Instant>) -> Result<Sent, StageFailure> {
+        let mut silent_at = Instant::now() + self.silence;
+        loop {
+            tokio::select! {
+                message = self.replies.next() => match Reply::read(&message, &self.id) {
+                    Reply::Response(response) => return Ok(Sent::Answered(response)),
+                    Reply::Working => silent_at = Instant::now() + self.silence,
+                    Reply::Busy => {
+                        self.replies.is_open = false;
+                        return Ok(Sent::NotTaken);
+                    }
+                    Reply::NoResponders => {
+                        self.replies.is_open = false;
+                        if again.is_some_and(|again| again.elapsed() < COMING_BACK) {
+                            return Ok(Sent::NotTaken);
+                        }
+                        return Err(self.nobody());
+                    }
+                    Reply::TooLarge(why) => {
+                        self.replies.is_open = false;
+                        return Err(StageFailure::new(FailureCode::Unanswered, why));
+                    }
+                    Reply::Strange(why) => {
+                        let message = format!("what was answered is no response: {why}");
+                        return Err(StageFailure::new(FailureCode::Unanswered, message));
+                    }
+                },
+                Ok(text) = self.refusals.recv() => if text.contains(&format!("\"{}\"", self.subject)) {
+                    self.replies.is_open = false;
+                    let broker = &self.fleet.broker;
+                    let message = format!("{broker} does not let this asker ask: {text}");
+                    return Err(StageFailure::new(FailureCode::Unanswered, message));
+                },
+                () = sleep_until(silent_at.min(self.deadline)) => {
+                    if Instant::now() >= self.deadline {
+                        return Err(self.too_late("no engine had answered it"));
+                    }
+                    return Ok(Sent::Silent);
+                }
+            }
+        }
+    }
+
+    fn nobody(&self) -> StageFailure {
+        let Self { subject, fleet, .. } = self;
+        let message = format!(
+            "nobody serves {subject} at {}; start an engine with `hook serve --nats`",
+            fleet.broker
+        );
+        StageFailure::new(FailureCode::NoHandler, message)
+    }
+
+    fn too_late(&self, what: &str) -> StageFailure {
+        let message = match &*self.fleet.ready.borrow() {
+            Link::Away { why, .. } => format!(
+                "the request's deadline passed and {what}; {} is away ({})",
+                self.fleet.broker,
+                why.as_deref().unwrap_or("it is being connected")
+            ),
+            Link::Up { .. } => format!("the request's deadline passed and {what}"),
+        };
+        StageFailure::new(FailureCode::DeadlineExceeded, message)
+    }
+
+    fn unanswered(&self) -> StageFailure {
+        let message = format!(
+            "the fleet at {} was asked {ATTEMPTS} times, and no engine said anything for {} ms each time",
+            self.fleet.broker,
+            self.silence.as_millis()
+        );
+        StageFailure::new(FailureCode::Unanswered, message)
+    }
+}

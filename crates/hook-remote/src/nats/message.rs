@@ -1,0 +1,149 @@
+//! What is said between askers and engines beside requests and responses.
+
+use async_nats::{Message, StatusCode};
+use hook_bus::{CorrelationId, HookExecutionRequest, HookExecutionResponse};
+use hook_core::text::shortened;
+use hook_core::{JsonObject, ObjectWriter, RawJson, RawObject};
+
+/// The version of these messages.
+pub(super) const PROTOCOL: u64 = 1;
+
+/// How much room is left for what the broker's protocol adds to a message.
+const OVERHEAD: usize = 1_024;
+
+const WORKING: &str = "hook-working";
+const BUSY: &str = "hook-busy";
+const TOO_LARGE: &str = "hook-too-large";
+const CANCEL: &str = "hook-cancel";
+
+/// Whether a message of that length can be sent.
+pub(super) fn fits(length: usize, max_payload: usize) -> bool {
+    length <= max_payload.saturating_sub(OVERHEAD.min(max_payload / 16))
+}
+
+/// A request, and who asks in which protocol.
+pub(super) fn request_line(request: &HookExecutionRequest) -> Vec<u8> {
+    ObjectWriter::line(|out| {
+        request.write(out);
+        out.integer("protocol", PROTOCOL.into());
+        out.text("version", env!("CARGO_PKG_VERSION"));
+    })
+}
+
+/// Why a message is not of this protocol, if it is not. One that does not say is.
+pub(super) fn other_protocol(fields: &JsonObject) -> Option<String> {
+    let protocol = fields.get("protocol").filter(|protocol| !protocol.is_null())?;
+    if protocol.to_whole_number() == Some(PROTOCOL) {
+        return None;
+    }
+    let version = fields.get("version").and_then(RawJson::to_text).unwrap_or_default();
+    Some(format!(
+        "it speaks protocol {} (version {}), and here is protocol {PROTOCOL} (version {}); use one version \
+         of hook for askers and engines",
+        shortened(protocol.as_str()),
+        shortened(&version),
+        env!("CARGO_PKG_VERSION")
+    ))
+}
+
+/// That a request is at work.
+pub(super) fn working(id: &CorrelationId) -> Vec<u8> {
+    of_request(WORKING, id)
+}
+
+/// That there is no room for a request.
+pub(super) fn busy() -> Vec<u8> {
+    ObjectWriter::line(|out| out.text("type", BUSY))
+}
+
+/// That there is a response, and that it cannot be sent.
+pub(super) fn too_large(id: &CorrelationId, length: usize, limit: usize) -> Vec<u8> {
+    ObjectWriter::line(|out| {
+        out.text("type", TOO_LARGE);
+        out.text("correlationId", id.as_str());
+        out.integer("bytes", length as i128);
+        out.integer("maxPayload", limit as i128);
+    })
+}
+
+/// That nobody waits any more for what is said under that subject.
+pub(super) fn cancel(reply: &str) -> Vec<u8> {
+    ObjectWriter::line(|out| {
+        out.text("type", CANCEL);
+        out.text("reply", reply);
+    })
+}
+
+/// The subject of a request for which nobody waits any more.
+pub(super) fn cancelled(payload: &[u8]) -> Option<String> {
+    let fields = fields_of(payload)?;
+    let is_cancel = fields.get("type")?.to_text()? == CANCEL;
+    fields.get("reply")?.to_text().filter(|_| is_cancel)
+}
+
+fn of_request(kind: &str, id: &CorrelationId) -> Vec<u8> {
+    ObjectWriter::line(|out| {
+        out.text("type", kind);
+        out.text("correlationId", id.as_str());
+    })
+}
+
+/// The fields of a message; `None` of what is no object.
+pub(super) fn fields_of(payload: &[u8]) -> Option<JsonObject> {
+    let text = String::from_utf8_lossy(payload).into_owned();
+    RawObject::parse(text).ok().map(|object| object.fields())
+}
+
+/// What is said to a request.
+#[derive(Debug)]
+pub(super) enum Reply {
+    Response(Box<HookExecutionResponse>),
+    /// An engine is at work on it.
+    Working,
+    /// An engine has no room for it.
+    Busy,
+    /// There is nobody to take it.
+    NoResponders,
+    /// There is a response of so many bytes, which are too many.
+    TooLarge(String),
+    /// Something else.
+    Strange(String),
+}
+
+impl Reply {
+    /// Reads what is said to the request of that id.
+    pub(super) fn read(message: &Message, id: &CorrelationId) -> Self {
+        if message.status == Some(StatusCode::NO_RESPONDERS) {
+            return Self::NoResponders;
+        }
+        let Some(fields) = fields_of(&message.payload) else {
+            return Self::Strange("it is no JSON object".to_owned());
+        };
+        let text = |name: &str| fields.get(name).and_then(RawJson::to_text);
+        let number = |name: &str| fields.get(name).and_then(RawJson::to_whole_number);
+        match text("type").as_deref() {
+            Some(WORKING) => return Self::Working,
+            Some(BUSY) => return Self::Busy,
+            Some(TOO_LARGE) => {
+                let (bytes, limit) = (number("bytes"), number("maxPayload"));
+                return Self::TooLarge(format!(
+                    "the response has {} bytes, and a message of the broker has room for {}",
+                    bytes.unwrap_or_default(),
+                    limit.unwrap_or_default()
+                ));
+            }
+            _ => {}
+        }
+        if let Some(why) = other_protocol(&fields) {
+            return Self::Strange(why);
+        }
+        match HookExecutionResponse::from_json(&message.payload) {
+            Ok(response) if response.correlation_id == *id => Self::Response(Box::new(response)),
+            Ok(other) => Self::Strange(format!(
+                "it is the response to another request, `{}`",
+                shortened(other.correlation_id.as_str())
+            )),
+            Err(error) => Self::Strange(error.to_string()),
+        }
+    }
+}

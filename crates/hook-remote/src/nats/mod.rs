@@ -1,0 +1,38 @@
+//! A fleet of engines behind a NATS broker (docs/fleet.md).
+//!
+//! | file | what it holds |
+//! | --- | --- |
+//! | `options`, `credentials` | which broker, how it may be reached, and who one is there |
+//! | `subjects` | what is said where |
+//! | `connection` | a connection that is kept, and what is known of it |
+//! | `message` | what is said beside requests and responses |
+//! | `engine` | an engine: it joins the group, takes requests, leaves |
+//! | `taken`, `serving` | the requests that an engine has taken, and one of them |
+//! | `status` | what an engine says of itself, also as a NATS service |
+//! | `events` | what happens in an engine, for subscribers elsewhere |
+//! | `bus` | `NatsBus`: the bus of those who ask |
+//! | `fleet`, `replies` | one request of theirs: its attempts, and what is said to it |
+//! | `roll_call` | who is there |
+//! | `upstream` | fleets that settings name |
+
+mod bus;
+mod connection;
+mod credentials;
+mod engine;
+mod events;
+mod fleet;
+mod message;
+mod options;
+mod replies;
+mod roll_call;
+mod serving;
+mod status;
+mod subjects;
+mod taken;
+mod upstream;
+
+pub use bus::{FleetMessage, NatsBus};
+pub use engine::NatsEngine;
+pub use options::{NatsError, NatsOptions};
+pub use roll_call::EngineStatus;
+pub use upstream::NatsUpstreams;

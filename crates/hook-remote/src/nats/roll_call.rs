@@ -1,0 +1,127 @@
+//! Which engines there are.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use async_nats::StatusCode;
+use bytes::Bytes;
+use hook_core::{FailureCode, JsonObject, RawJson, StageFailure};
+use tokio::time::{Instant, sleep_until, timeout_at};
+
+use super::fleet::Fleet;
+use super::message::fields_of;
+use super::status::ENGINE;
+
+/// How many engines are listened to.
+const MAX_ENGINES: usize = 10_000;
+
+/// An engine of a fleet, as it describes itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct EngineStatus {
+    /// Tells it apart from others for as long as it runs.
+    pub id: String,
+    /// Its version.
+    pub version: String,
+    /// The version of its messages.
+    pub protocol: u64,
+    /// What its settings are, and what is trusted of them, as a hash, where it knows.
+    pub settings_hash: Option<String>,
+    /// `serving` or `draining`.
+    pub state: String,
+    /// The queue group that it is in.
+    pub queue_group: String,
+    /// How many hooks it has.
+    pub total_hooks: u64,
+    /// How many requests run.
+    pub running: u64,
+    /// How many wait.
+    pub waiting: u64,
+    /// How many it has answered.
+    pub answered: u64,
+    /// How many it has answered with a failure.
+    pub failed: u64,
+    /// How many it has had no room for.
+    pub busy: u64,
+}
+
+impl EngineStatus {
+    fn read(fields: &JsonObject) -> Option<Self> {
+        let text = |name: &str| fields.get(name).and_then(RawJson::to_text);
+        let number =
+            |name: &str| fields.get(name).and_then(RawJson::to_whole_number).unwrap_or_default();
+        if text("type")? != ENGINE {
+            return None;
+        }
+        Some(Self {
+            id: text("id")?,
+            version: text("version")?,
+            protocol: number("protocol"),
+            settings_hash: text("settingsHash"),
+            state: text("state").unwrap_or_default(),
+            queue_group: text("queueGroup").unwrap_or_default(),
+            total_hooks: number("totalHooks"),
+            running: number("running"),
+            waiting: number("waiting"),
+            answered: number("answered"),
+            failed: number("failed"),
+            busy: number("busy"),
+        })
+    }
+}
+
+impl Fleet {
+    /// Waits until the broker has done what was said to it before: it takes things in their order, and
+    /// whether there are engines is something that it answers to.
+    pub(super) async fn round_trip(&self) -> Result<(), StageFailure> {
+        let deadline = Instant::now() + self.deadline();
+        let (client, _) = self.up(deadline).await?;
+        let mut replies = self.replies.open();
+        let (subject, reply) = (self.broker.subjects.engines(), replies.subject.clone());
+        let failed = |why: String| {
+            let message = format!("failed to follow the engines at {}: {why}", self.broker);
+            StageFailure::new(FailureCode::Unanswered, message)
+        };
+        let asked = client.publish_with_reply(subject, reply, Bytes::new()).await;
+        asked.map_err(|error| failed(error.to_string()))?;
+        match timeout_at(deadline, replies.next()).await {
+            Ok(_) => Ok(()),
+            Err(_) => Err(failed("the broker does not answer".to_owned())),
+        }
+    }
+
+    /// Asks all engines how they are, and hears those that answer within that time, by their ids.
+    pub(super) async fn roll_call(
+        &self,
+        patience: Duration,
+    ) -> Result<Vec<EngineStatus>, StageFailure> {
+        let (client, _) = self.up(Instant::now() + self.deadline()).await?;
+        let mut replies = self.replies.open();
+        let (subject, reply) = (self.broker.subjects.engines(), replies.subject.clone());
+        if let Err(error) = client.publish_with_reply(subject, reply, Bytes::new()).await {
+            let message = format!("failed to ask the engines at {}: {error}", self.broker);
+            return Err(StageFailure::new(FailureCode::Unanswered, message));
+        }
+        let until = Instant::now() + patience;
+        let mut refusals = self.connection.refusals();
+        let mut engines = BTreeMap::new();
+        while engines.len() < MAX_ENGINES {
+            let message = tokio::select! {
+                message = replies.next() => message,
+                Ok(text) = refusals.recv() => {
+                    let message = format!("{} does not let this asker ask: {text}", self.broker);
+                    return Err(StageFailure::new(FailureCode::Unanswered, message));
+                }
+                () = sleep_until(until) => break,
+            };
+            if message.status == Some(StatusCode::NO_RESPONDERS) {
+                break;
+            }
+            if let Some(engine) = fields_of(&message.payload).as_ref().and_then(EngineStatus::read)
+            {
+                engines.insert(engine.id.clone(), engine);
+            }
+        }
+        Ok(engines.into_values().collect())
+    }
+}

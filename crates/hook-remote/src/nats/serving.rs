@@ -1,0 +1,183 @@
+//! One request that an engine has taken: read, run, and answered under the subject of its replies.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use async_nats::{Client, Message, Subject};
+use bytes::Bytes;
+use hook_bus::live::ClientServices;
+use hook_bus::{
+    AnsweringEngine, BusClient, CorrelationId, HookExecutionRequest, HookExecutionResponse,
+    HookSystem,
+};
+use hook_core::text::shortened;
+use hook_core::{JsonObject, ObjectWriter, RawJson, RawObject};
+use tokio::sync::mpsc;
+
+use super::message::{self, PROTOCOL};
+use super::subjects::is_of_event;
+use super::taken::{Counts, TakenPlace};
+
+/// How often is said that a request is at work, at least.
+const HEARTBEAT: Duration = Duration::from_secs(1);
+
+/// How often at most, for a request that must be answered soon.
+const SOONEST: Duration = Duration::from_millis(20);
+
+/// What the requests of an engine have in common.
+#[derive(Debug)]
+pub(super) struct Server {
+    pub(super) system: Arc<HookSystem>,
+    pub(super) requests: BusClient,
+    pub(super) id: String,
+}
+
+impl Server {
+    /// This engine, with its settings as they are now.
+    pub(super) fn engine(&self) -> AnsweringEngine {
+        AnsweringEngine::new(self.id.clone(), self.system.settings_hash())
+    }
+
+    /// Serves a request until it is answered, or nobody waits for that any more.
+    pub(super) async fn serve(
+        self: Arc<Self>,
+        client: Client,
+        message: Message,
+        place: TakenPlace,
+    ) {
+        let begun = Instant::now();
+        Counts::add(&place.counts().taken);
+        let request = read(&message);
+        let id = request.correlation_id().clone();
+        // Its text is the largest part of it.
+        let subject = message.subject;
+        drop(message.payload);
+        let heartbeat = heartbeat(request.deadline());
+        let response = {
+            let mut running = pin!(self.run(&place, request, begun));
+            let mut beat =
+                tokio::time::interval_at(tokio::time::Instant::now() + heartbeat, heartbeat);
+            beat.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+            loop {
+                tokio::select! {
+                    biased;
+                    () = place.cancelled.cancelled() => break None,
+                    response = &mut running => break response,
+                    _ = beat.tick() => say(&client, place.reply(), message::working(&id)).await,
+                }
+            }
+        };
+        let Some(mut response) = response else {
+            Counts::add(&place.counts().cancelled);
+            return;
+        };
+        response.engine = Some(Arc::new(self.engine()));
+        let line = ObjectWriter::line(|out| {
+            response.write(out);
+            out.integer("protocol", PROTOCOL.into());
+        });
+        let limit = client.max_payload();
+        let line = match message::fits(line.len(), limit) {
+            true => line,
+            false => {
+                tracing::warn!(
+                    target: "hook::nats",
+                    correlation_id = %id,
+                    subject = %subject,
+                    bytes = line.len(),
+                    limit,
+                    "the response is larger than a message of the broker may be"
+                );
+                message::too_large(&id, line.len(), limit)
+            }
+        };
+        say(&client, place.reply(), line).await;
+        let took = u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX);
+        let counts = place.counts();
+        counts.microseconds.fetch_add(took, std::sync::atomic::Ordering::Relaxed);
+        Counts::add(if response.success() { &counts.answered } else { &counts.failed });
+    }
+
+    async fn run(
+        &self,
+        place: &TakenPlace,
+        request: HookExecutionRequest,
+        begun: Instant,
+    ) -> Option<HookExecutionResponse> {
+        let _turn = place.turn().await?;
+        // Whoever asks waits since it asked, and not since there is room here.
+        let left = request.deadline().map(|deadline| deadline.saturating_sub(begun.elapsed()));
+        let request = match left {
+            Some(left) => request.with_deadline(left),
+            None => request,
+        };
+        self.requests.request(request).await.ok()
+    }
+}
+
+/// How often is said that a request with this deadline is at work: several times in what its asker takes
+/// for silence.
+fn heartbeat(deadline: Option<Duration>) -> Duration {
+    let patience = deadline.map_or(HEARTBEAT, |deadline| deadline / 8);
+    patience.clamp(SOONEST, HEARTBEAT)
+}
+
+/// The request that a message is, or that it is none.
+fn read(message: &Message) -> HookExecutionRequest {
+    let text = String::from_utf8_lossy(&message.payload).into_owned();
+    let object = match RawObject::parse(text.as_str()) {
+        Ok(object) => object,
+        // Says where it is wrong.
+        Err(_) => return HookExecutionRequest::from_json(&text),
+    };
+    let fields = object.fields();
+    let request = HookExecutionRequest::from_object(&object);
+    let event = fields.get("eventName").and_then(RawJson::to_text).unwrap_or_default();
+    let wrong = message::other_protocol(&fields).or_else(|| {
+        // Who may ask about one event must not ask about another.
+        let is_of_event = is_of_event(&message.subject, &event);
+        (!is_of_event && request.envelope_error().is_none()).then(|| {
+            format!(
+                "the request is about `{}`, and was sent under the subject `{}`",
+                shortened(&event),
+                shortened(&message.subject)
+            )
+        })
+    });
+    let request = match wrong {
+        Some(why) => refused(&fields, why).with_correlation_id(request.correlation_id().clone()),
+        None => request,
+    };
+    // Whoever asks over a broker does nothing for hooks.
+    request.with_host_services(ClientServices::none())
+}
+
+/// A request that is answered `invalid_request`, as guards of its event want.
+fn refused(fields: &JsonObject, why: String) -> HookExecutionRequest {
+    let event = fields.get("eventName").and_then(RawJson::to_text);
+    HookExecutionRequest::refusal(event.as_deref(), why)
+}
+
+/// Says something to whoever asked.
+pub(super) async fn say(client: &Client, reply: &str, line: Vec<u8>) {
+    if let Err(error) = client.publish(reply.to_owned(), Bytes::from(line)).await {
+        tracing::warn!(target: "hook::nats", "failed to answer: {error}");
+    }
+}
+
+/// Tells those who asked that there is no room, until nobody sends any more.
+pub(super) async fn say_busy(client: Client, mut turned_away: mpsc::Receiver<Subject>) {
+    while let Some(reply) = turned_away.recv().await {
+        say(&client, &reply, message::busy()).await;
+    }
+}
+
+/// Tells whoever asked again that the request is at work.
+pub(super) async fn say_working(client: &Client, message: &Message, reply: &str) {
+    let fields = message::fields_of(&message.payload).unwrap_or_default();
+    let id = fields.get("correlationId").and_then(RawJson::to_text).unwrap_or_default();
+    if let Ok(id) = CorrelationId::new(id) {
+        say(client, reply, message::working(&id)).await;
+    }
+}

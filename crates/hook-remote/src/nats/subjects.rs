@@ -1,0 +1,95 @@
+//! What is said where: all subjects begin with the same words, which keep tenants apart.
+
+use std::sync::Arc;
+
+use hook_core::text::shortened;
+
+use super::options::NatsError;
+
+/// How long the words before may be, in bytes.
+const MAX_LENGTH: usize = 128;
+
+/// How long an event's name may be to stand in a subject.
+const MAX_EVENT: usize = 64;
+
+/// What stands for a name that cannot.
+const NO_NAME: &str = "_";
+
+/// The subjects of one tenant.
+#[derive(Debug, Clone)]
+pub(super) struct Subjects {
+    prefix: Arc<str>,
+}
+
+impl Subjects {
+    pub(super) fn new(prefix: &str) -> Result<Self, NatsError> {
+        let is_subject = prefix.len() <= MAX_LENGTH && prefix.split('.').all(is_token);
+        match is_subject {
+            true => Ok(Self { prefix: prefix.into() }),
+            false => Err(NatsError::NoSubject { text: shortened(prefix) }),
+        }
+    }
+
+    /// Where requests for an event are.
+    pub(super) fn request(&self, event: &str) -> String {
+        format!("{}.request.{}", self.prefix, token_of(event))
+    }
+
+    /// Where all requests are.
+    pub(super) fn requests(&self) -> String {
+        format!("{}.request.*", self.prefix)
+    }
+
+    /// Where engines are told of requests for which nobody waits any more.
+    pub(super) fn cancel(&self) -> String {
+        format!("{}.cancel", self.prefix)
+    }
+
+    /// Where engines say how they are.
+    pub(super) fn engines(&self) -> String {
+        format!("{}.engines", self.prefix)
+    }
+
+    /// Where is said what happens in engines.
+    pub(super) fn events(&self, event: Option<&str>) -> String {
+        format!("{}.events.{}", self.prefix, event.map_or(NO_NAME, token_of))
+    }
+
+    /// Where all that is.
+    pub(super) fn all_events(&self) -> String {
+        format!("{}.events.*", self.prefix)
+    }
+}
+
+/// Whether the subject of a request is that of the event which it names.
+pub(super) fn is_of_event(subject: &str, event: &str) -> bool {
+    subject.rsplit('.').next() == Some(token_of(event))
+}
+
+fn token_of(event: &str) -> &str {
+    if event.len() <= MAX_EVENT && is_token(event) { event } else { NO_NAME }
+}
+
+/// Whether something can stand between two dots, and means nothing else.
+pub(super) fn is_token(text: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    !text.is_empty() && text.bytes().all(is_plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_mean_something_in_a_subject_stand_in_none() {
+        let subjects = Subjects::new("acme.hooks").unwrap();
+        assert_eq!(subjects.request("BeforeTool"), "acme.hooks.request.BeforeTool");
+        for name in ["a.b", ">", "*", "", "a b", "é", &"x".repeat(65)] {
+            assert_eq!(subjects.request(name), "acme.hooks.request._");
+            assert!(is_of_event("acme.hooks.request._", name));
+        }
+        for prefix in ["", ".", "a.", ".a", "a..b", "a.*", "a.>", "a b", &"x".repeat(129)] {
+            assert!(Subjects::new(prefix).is_err(), "{prefix}");
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Fleets that settings name (`hooksConfig.upstream`): asked behind the hooks of an engine here.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use hook_bus::{CorrelationId, HookExecutionRequest, HookExecutionResponse};
+use hook_core::run::{Upstream, UpstreamCall, Upstreams};
+use hook_core::settings::{FailBehavior, UpstreamRules};
+use hook_core::{HookOutput, PolicyDecision};
+
+use super::bus::NatsBus;
+use super::options::NatsOptions;
+
+/// Knows how to ask fleets behind NATS brokers. One connection for each of them, made when it is first
+/// asked, and kept for as long as settings name it.
+#[derive(Debug, Default)]
+pub struct NatsUpstreams {
+    known: Mutex<HashMap<UpstreamRules, Weak<Fleet>>>,
+}
+
+#[derive(Debug)]
+struct Fleet {
+    rules: UpstreamRules,
+    bus: OnceLock<Result<NatsBus, String>>,
+}
+
+impl Upstreams for NatsUpstreams {
+    fn upstream(&self, rules: &UpstreamRules) -> Arc<dyn Upstream> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.retain(|_, fleet| fleet.strong_count() > 0);
+        if let Some(fleet) = known.get(rules).and_then(Weak::upgrade) {
+            return Arc::new(Asked(fleet));
+        }
+        let fleet = Arc::new(Fleet { rules: rules.clone(), bus: OnceLock::new() });
+        known.insert(rules.clone(), Arc::downgrade(&fleet));
+        Arc::new(Asked(fleet))
+    }
+}
+
+/// A handle of a fleet.
+#[derive(Debug)]
+struct Asked(Arc<Fleet>);
+
+impl Upstream for Asked {
+    fn ask(&self, call: UpstreamCall) -> BoxFuture<'static, Result<Option<HookOutput>, String>> {
+        let fleet = Arc::clone(&self.0);
+        async move {
+            let bus = fleet.bus.get_or_init(|| fleet.connect()).as_ref().map_err(Clone::clone)?;
+            let mut request = HookExecutionRequest::unchecked(call.event.as_str(), call.input);
+            let id = call.correlation.and_then(|id| CorrelationId::new(id).ok());
+            if let Some(id) = id {
+                request = request.with_correlation_id(id);
+            }
+            let event = call.event;
+            let response = bus.request(request.with_deadline(call.deadline)).await;
+            let wanted = response.processed.as_answer();
+            let decided = wanted.as_ref().map_or(PolicyDecision::Proceed, |it| it.policy(event));
+            // What an engine decided without an answer of a hook, such as for a guard that failed.
+            match response.processed.decision > decided {
+                true => Ok(Some(restriction(&response))),
+                false => match response.error() {
+                    None => Ok(wanted),
+                    Some(error) => Err(error.to_string()),
+                },
+            }
+        }
+        .boxed()
+    }
+}
+
+/// The answer of a hook that wants what the response wants.
+fn restriction(response: &HookExecutionResponse) -> HookOutput {
+    let processed = &response.processed;
+    let reason = processed.reason.clone().unwrap_or_default();
+    match processed.decision {
+        PolicyDecision::Ask => HookOutput::ask(reason),
+        PolicyDecision::Stop => HookOutput::stop(reason),
+        PolicyDecision::Retry => {
+            HookOutput::retry(reason, processed.retry_after.unwrap_or_default())
+        }
+        PolicyDecision::Block | PolicyDecision::Proceed => HookOutput::deny(reason),
+    }
+}
+
+impl Fleet {
+    fn connect(&self) -> Result<NatsBus, String> {
+        let UpstreamRules { nats, credentials, certificate_authority, subject, .. } = &self.rules;
+        // What its being away means is said where the hook is.
+        let mut options = NatsOptions::new(nats).fail_behavior(FailBehavior::Continue);
+        if let Some(file) = credentials {
+            options = options.credentials(file);
+        }
+        if let Some(file) = certificate_authority {
+            options = options.certificate_authority(file);
+        }
+        if let Some(subject) = subject {
+            options = options.subject(subject);
+        }
+        NatsBus::with(options).map_err(|error| error.to_string())
+    }
+}

@@ -1,0 +1,260 @@
+//! Engines that are lost, fall silent, or have no room.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use futures::future::join_all;
+use futures::{FutureExt, StreamExt};
+use hook_bus::{BusLimits, HookExecutionRequest};
+use hook_core::settings::FailBehavior;
+use hook_core::{HandlerHook, HookEventName, PolicyDecision};
+use hook_remote::nats::{NatsBus, NatsOptions};
+
+use crate::broker::Broker;
+use crate::engine_process::EngineProcess;
+use crate::support::{Engine, Seen, asker, call, guard, slow};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_an_engine_that_is_killed_had_taken_is_asked_again() {
+    let Some(broker) = Broker::start() else { return };
+    let log = broker.path("log");
+    let hook = format!(
+        r#"(cat; echo) | sed -n 's/.*"idempotencyKey":"\([^"]*\)".*/\1/p' >>{}; sleep 0.2"#,
+        log.display()
+    );
+    let settings = serde_json::json!({"hooks": {"BeforeTool": [{"hooks": [
+        {"type": "command", "command": hook, "failBehavior": "block"},
+    ]}]}});
+    let path = broker.path("settings.json");
+    std::fs::write(&path, settings.to_string()).unwrap();
+    let mut engines: Vec<_> =
+        (0..3).map(|_| EngineProcess::join(&broker.url(), Some(&path))).collect();
+    let bus = asker(&broker);
+    let ran = || {
+        let text = std::fs::read_to_string(&log).unwrap_or_default();
+        let mut ran: HashMap<String, usize> = HashMap::new();
+        for key in text.lines() {
+            *ran.entry(key.to_owned()).or_default() += 1;
+        }
+        ran
+    };
+    let all = join_all(
+        (0..60).map(|_| bus.request(call("read_file").with_deadline(Duration::from_secs(60)))),
+    );
+    let kill = async {
+        while ran().len() < 10 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        engines[0].kill();
+    };
+    let (answers, ()) = tokio::join!(all, kill);
+    let failed: Vec<_> = answers.iter().filter(|answer| !answer.success()).collect();
+    assert!(failed.is_empty(), "{} are lost, such as {:?}", failed.len(), failed[0]);
+    assert!(answers.iter().all(|answer| answer.processed.decision == PolicyDecision::Proceed));
+    let ran = ran();
+    assert_eq!(ran.len(), 60, "under one key on both attempts");
+    let twice = ran.values().filter(|runs| **runs > 1).count();
+    // Only what the one that was killed had begun.
+    assert!(twice <= 40 && ran.values().all(|runs| *runs <= 2), "{ran:?}");
+}
+
+#[tokio::test]
+async fn where_nobody_serves_that_is_said_at_once_and_blocks() {
+    let Some(broker) = Broker::start() else { return };
+    let bus = asker(&broker);
+    let begun = Instant::now();
+    let answer = bus.request(call("read_file")).await;
+    assert!(begun.elapsed() < Duration::from_secs(10));
+    assert_eq!(answer.error().unwrap().code.as_str(), "no_handler");
+    assert_eq!(answer.processed.decision, PolicyDecision::Block);
+
+    let open = NatsOptions::new(broker.url()).fail_behavior(FailBehavior::Continue);
+    let bus = NatsBus::with(open).unwrap();
+    let answer = bus.request(call("read_file")).await;
+    assert_eq!(answer.error().unwrap().code.as_str(), "no_handler");
+    assert_eq!(answer.processed.decision, PolicyDecision::Proceed);
+}
+
+#[tokio::test]
+async fn what_cannot_be_asked_at_all_is_answered_here() {
+    let Some(broker) = Broker::start() else { return };
+    let bus = asker(&broker);
+    let answer = bus.request(HookExecutionRequest::from_json("{}")).await;
+    assert_eq!(answer.error().unwrap().code.as_str(), "invalid_request");
+    assert_eq!(answer.processed.decision, PolicyDecision::Block);
+    let answer = bus.request(HookExecutionRequest::unchecked("a.>", hook_core::RawObject::empty()));
+    assert_eq!(answer.await.error().unwrap().code.as_str(), "no_handler");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_hook_that_takes_longer_than_silence_may_last_runs_once() {
+    let Some(broker) = Broker::start() else { return };
+    let seen = Seen::default();
+    let _engine = Engine::join(&broker, vec![slow(&seen, Duration::from_millis(1_500))]).await;
+    let bus = asker(&broker);
+    let answer = bus.request(call("read_file").with_deadline(Duration::from_millis(2_500))).await;
+    assert!(answer.success(), "{answer:?}");
+    assert_eq!(seen.runs(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_fleet_without_room_is_asked_again_until_there_is_some() {
+    let Some(broker) = Broker::start() else { return };
+    let seen = Seen::default();
+    let limits = BusLimits { in_flight: 2, ..BusLimits::default() };
+    let options = NatsOptions::new(broker.url());
+    let hooks = vec![slow(&seen, Duration::from_millis(20))];
+    let mut engine = Engine::with_limits(&options, hooks, limits, |engine| engine.waiting(2));
+    engine.hears("serving").await;
+    let bus = asker(&broker);
+    let answers = join_all((0..100).map(|_| bus.request(call("read_file")))).await;
+    assert!(answers.iter().all(|answer| answer.success()));
+    assert_eq!((seen.keys(), seen.runs()), (100, 100));
+    let status = bus.engines(Duration::from_millis(500)).await.unwrap();
+    assert!(status[0].busy > 0, "{status:?}");
+
+    // Past the deadline nothing is asked any more.
+    let full = slow(&seen, Duration::from_secs(60));
+    engine.leave().await;
+    let mut engine = Engine::with_limits(&options, vec![full], limits, |engine| engine.waiting(0));
+    engine.hears("serving").await;
+    let held = (0..2).map(|_| bus.request(call("read_file")));
+    let held = join_all(held);
+    let late = async {
+        while engine.system.status().in_flight < 2 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        bus.request(call("read_file").with_deadline(Duration::from_millis(300))).await
+    };
+    tokio::select! {
+        answer = late => {
+            let error = answer.error().unwrap();
+            assert_eq!(error.code.as_str(), "deadline_exceeded");
+            assert!(error.message.contains("no engine had room"), "{error}");
+            assert_eq!(answer.processed.decision, PolicyDecision::Block);
+        }
+        _ = held => panic!("they cannot be over"),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn hooks_end_with_whoever_waited_for_them() {
+    let Some(broker) = Broker::start() else { return };
+    let seen = Seen::default();
+    let engine = Engine::join(&broker, vec![slow(&seen, Duration::from_secs(1_000))]).await;
+    let bus = asker(&broker);
+    let begun = async {
+        while engine.system.status().in_flight == 0 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    };
+    tokio::select! {
+        _ = bus.request(call("read_file").with_deadline(Duration::from_secs(900))) => {
+            panic!("it cannot be over")
+        }
+        () = begun => {}
+    }
+    let over = async {
+        while engine.system.status().in_flight > 0 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), over).await.unwrap();
+    engine.leave().await;
+}
+
+/// An engine that takes requests and says nothing, or something else.
+async fn stranger(broker: &Broker, says: Option<&'static str>) -> async_nats::Subscriber {
+    let client = async_nats::connect(broker.url()).await.unwrap();
+    let (mut requests, heard) = {
+        let queue = || client.queue_subscribe("hooks.request.*", "engines".to_owned());
+        (queue().await.unwrap(), client.subscribe("hooks.request.*").await.unwrap())
+    };
+    client.flush().await.unwrap();
+    tokio::spawn(async move {
+        while let Some(request) = requests.next().await {
+            if let (Some(says), Some(reply)) = (says, request.reply) {
+                client.publish(reply, says.into()).await.unwrap();
+            }
+        }
+    });
+    heard
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn both_attempts_are_one_request_and_tell_what_is_left_of_its_time() {
+    let Some(broker) = Broker::start() else { return };
+    let mut heard = stranger(&broker, None).await;
+    let bus = asker(&broker);
+    let asked = call("read_file").with_deadline(Duration::from_secs(1));
+    let id = asked.correlation_id().to_string();
+    let answer = bus.request(asked).await;
+    assert!(matches!(answer.error().unwrap().code.as_str(), "unanswered" | "deadline_exceeded"));
+    assert_eq!(answer.processed.decision, PolicyDecision::Block);
+    let mut sent = Vec::new();
+    while let Some(Some(message)) = heard.next().now_or_never() {
+        sent.push(serde_json::from_slice::<serde_json::Value>(&message.payload).unwrap());
+    }
+    let [first, second] = &sent[..] else { panic!("{sent:?}") };
+    assert_eq!(
+        (&first["correlationId"], &second["correlationId"]),
+        (&id.clone().into(), &id.into())
+    );
+    let key = |sent: &serde_json::Value| sent["input"]["idempotencyKey"].clone();
+    assert_eq!(key(first), key(second));
+    assert_ne!(key(first), "forged");
+    // No clock of another machine matters.
+    let left = |sent: &serde_json::Value| sent["deadlineMs"].as_u64().unwrap();
+    assert!(left(first) <= 1_000 && left(second) <= 500, "{sent:?}");
+    assert!(first.get("deadline").is_none() && first["input"].get("timestamp").is_none());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_no_response_blocks_and_is_said() {
+    for (says, expected) in [
+        ("nonsense", "it is no JSON object"),
+        (r#"{"type":"hook-hello"}"#, "field `type`"),
+        (
+            r#"{"type":"hook-execution-response","correlationId":"other","success":true,"output":{}}"#,
+            "",
+        ),
+        (r#"{"type":"hook-execution-response","protocol":2}"#, "it speaks protocol 2"),
+    ] {
+        let Some(broker) = Broker::start() else { return };
+        let _heard = stranger(&broker, Some(says)).await;
+        let answer = asker(&broker).request(call("read_file")).await;
+        let error = answer.error().unwrap();
+        assert_eq!(error.code.as_str(), "unanswered");
+        assert!(
+            error.message.contains("no response") && error.message.contains(expected),
+            "{error}"
+        );
+        assert_eq!(answer.processed.decision, PolicyDecision::Block);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_larger_than_a_message_may_be_is_refused_with_what_it_is() {
+    let Some(broker) = Broker::start_with("max_payload: 64KB\n") else { return };
+    let seen = Seen::default();
+    let talks = HandlerHook::inline(HookEventName::BeforeTool, "talks", |_| {
+        Ok(Some(hook_core::HookOutput::allow().with_additional_context(&"x".repeat(70_000))))
+    })
+    .matcher("talkative");
+    let _engine = Engine::join(&broker, vec![guard(&seen), talks]).await;
+    let bus = asker(&broker);
+    let answer = bus.request(crate::support::call_with("read_file", 70_000)).await;
+    let error = answer.error().unwrap();
+    assert_eq!(error.code.as_str(), "invalid_request");
+    assert!(error.message.contains("room for 65536"), "{error}");
+    assert_eq!(error.details.get("maxPayload").unwrap().as_str(), "65536");
+    assert_eq!(answer.processed.decision, PolicyDecision::Block);
+    assert_eq!(seen.runs(), 0);
+
+    // A response is not cut either, and what was not heard is no consent.
+    let answer = bus.request(call("talkative")).await;
+    let error = answer.error().unwrap();
+    assert_eq!(error.code.as_str(), "unanswered");
+    assert!(error.message.contains("has room for 65536"), "{error}");
+    assert_eq!(answer.processed.decision, PolicyDecision::Block);
+}

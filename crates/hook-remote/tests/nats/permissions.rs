@@ -1,0 +1,112 @@
+//! A broker that lets agents only ask and engines only answer: the one of docs/fleet.md.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use hook_core::PolicyDecision;
+use hook_remote::nats::{NatsBus, NatsOptions};
+use nkeys::KeyPair;
+
+use crate::broker::Broker;
+use crate::support::{Engine, Seen, call, guard};
+
+/// The settings in the documentation, with these users.
+fn settings(engine: &KeyPair, agents: [&KeyPair; 2]) -> String {
+    let page = include_str!("../../../../docs/fleet.md");
+    let begin = page.find("```nats\n").expect("there are settings of a broker") + "```nats\n".len();
+    let settings = &page[begin..];
+    let settings = &settings[..settings.find("```").unwrap()];
+    let [one, other] = agents;
+    let settings = settings.replace("UENGINE", &engine.public_key());
+    let settings = settings.replace("UAGENT1", &one.public_key());
+    settings.replace("UAGENT2", &other.public_key())
+}
+
+fn credentials(broker: &Broker, name: &str, pair: &KeyPair) -> PathBuf {
+    let path = broker.path(name);
+    fs::write(&path, pair.seed().unwrap()).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+    path
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn agents_only_ask_and_engines_only_answer() {
+    let [engine_key, one_key, other_key] = [(); 3].map(|()| KeyPair::new_user());
+    let settings = settings(&engine_key, [&one_key, &other_key]);
+    let Some(broker) = Broker::start_with(&settings) else { return };
+    let engine_file = credentials(&broker, "engine.nk", &engine_key);
+    let one_file = credentials(&broker, "one.nk", &one_key);
+    let at =
+        |file: &PathBuf| NatsOptions::new(broker.url()).subject("acme.hooks").credentials(file);
+    let seen = Seen::default();
+    let engine = |engine: hook_remote::nats::NatsEngine| engine.events(true);
+    let mut engine = Engine::begin(&at(&engine_file), vec![guard(&seen)], engine);
+    engine.hears("serving").await;
+
+    // What they are for.
+    let bus = NatsBus::with(at(&one_file)).unwrap();
+    let answer = bus.request(call("forbidden")).await;
+    assert_eq!(answer.processed.reason.as_deref(), Some("not that"), "{answer:?}");
+    assert_eq!(bus.engines(Duration::from_millis(500)).await.unwrap().len(), 1);
+
+    // An engine asks nobody.
+    let asker = NatsBus::with(at(&engine_file)).unwrap();
+    let answer = asker.request(call("read_file").with_deadline(Duration::from_secs(20))).await;
+    let error = answer.error().unwrap();
+    assert_eq!(error.code.as_str(), "unanswered");
+    assert!(error.message.contains("does not let this asker ask"), "{error}");
+    assert_eq!(answer.processed.decision, PolicyDecision::Block);
+
+    // An agent asks in no other tenant's name, serves nobody, and reads nobody's replies.
+    let elsewhere = NatsOptions::new(broker.url()).subject("other.hooks").credentials(&one_file);
+    let answer = NatsBus::with(elsewhere).unwrap().request(call("read_file")).await;
+    assert!(answer.error().unwrap().message.contains("does not let this asker ask"));
+    let (denied, mut denials) = tokio::sync::mpsc::channel(16);
+    let seed = other_key.seed().unwrap();
+    let spy = async_nats::ConnectOptions::new().nkey(seed).event_callback(move |event| {
+        let _ = denied.try_send(event.to_string());
+        async {}
+    });
+    let spy = spy.connect(broker.url()).await.unwrap();
+    let public = one_key.public_key();
+    let mut subscriptions = Vec::new();
+    for subject in [
+        format!("_INBOX_{public}.>"),
+        "_INBOX.>".to_owned(),
+        ">".to_owned(),
+        "acme.hooks.request.*".to_owned(),
+    ] {
+        subscriptions.push(spy.subscribe(subject.clone()).await.unwrap());
+        spy.flush().await.unwrap();
+        let text = async {
+            loop {
+                let text = denials.recv().await.unwrap();
+                if text.contains("Permissions Violation") {
+                    return text;
+                }
+            }
+        };
+        let text = tokio::time::timeout(Duration::from_secs(20), text).await.unwrap();
+        assert!(text.contains(&subject), "{text}");
+    }
+    engine.leave().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stranger_is_not_let_in() {
+    let [engine_key, one_key, other_key, stranger] = [(); 4].map(|()| KeyPair::new_user());
+    let settings = settings(&engine_key, [&one_key, &other_key]);
+    let Some(broker) = Broker::start_with(&settings) else { return };
+    let file = credentials(&broker, "stranger.nk", &stranger);
+    let options = NatsOptions::new(broker.url()).credentials(&file);
+    let answer = NatsBus::with(options.clone()).unwrap().request(call("read_file")).await;
+    let error = answer.error().unwrap();
+    assert_eq!(error.code.as_str(), "unanswered");
+    assert!(error.message.contains("refuses the connection"), "{error}");
+    assert_eq!(answer.processed.decision, PolicyDecision::Block);
+    let engine = Engine::begin(&options, Vec::new(), |engine| engine);
+    let refused = engine.served.await.unwrap().unwrap_err().to_string();
+    assert!(refused.contains("refuses the connection"), "{refused}");
+}

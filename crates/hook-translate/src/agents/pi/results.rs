@@ -1,0 +1,201 @@
+//! What handlers return, and what it means here.
+
+use hook_core::event::input::{EventInput, EventPayload};
+use hook_core::event::output::{Decision, HookOutput};
+use hook_core::failure::{HookFailure, InvalidAnswer};
+use hook_core::json::JsonKind;
+use hook_core::language::{Ended, HomeAnswer};
+use hook_core::text::shortened;
+use hook_core::{JsonObject, RawJson};
+
+use super::content;
+use crate::agents::claude::reason;
+use crate::agents::table::AgentEvent;
+
+/// What is said of a call that is blocked without a reason.
+const NO_REASON: &str = "Tool execution was blocked by a hook";
+
+/// The fields of what a handler returns; `None` for a value of any kind.
+type Fields = &'static [(&'static str, Option<JsonKind>)];
+
+const BOOL: Option<JsonKind> = Some(JsonKind::Bool);
+const TEXT: Option<JsonKind> = Some(JsonKind::String);
+const LIST: Option<JsonKind> = Some(JsonKind::Array);
+const OBJECT: Option<JsonKind> = Some(JsonKind::Object);
+
+/// What handlers of an event may return. That of events that are not here is not looked at.
+const RETURNED: [(&str, Fields); 11] = [
+    ("tool_call", &[("block", BOOL), ("reason", TEXT), ("input", OBJECT)]),
+    ("tool_result", &[("content", LIST), ("details", None), ("isError", BOOL)]),
+    ("context", &[("messages", LIST)]),
+    ("before_agent_start", &[("message", OBJECT)]),
+    ("session_before_switch", &[("cancel", BOOL)]),
+    ("session_before_branch", &[("cancel", BOOL), ("skipConversationRestore", BOOL)]),
+    ("session_before_compact", &[("cancel", BOOL), ("compaction", OBJECT)]),
+    ("session_before_tree", &[("cancel", BOOL), ("summary", OBJECT)]),
+    ("session.compacting", &[("context", LIST), ("prompt", TEXT), ("preserveData", OBJECT)]),
+    ("session_stop", &[("decision", TEXT), ("reason", TEXT)]),
+    ("input", &[("action", TEXT), ("reason", TEXT)]),
+];
+
+/// What a hook has answered in the words of modules: what a handler returns, on standard output. One that
+/// fails is a handler that throws, which before a tool is a denial.
+pub(super) fn answer(event: &AgentEvent, ended: &Ended<'_>) -> HomeAnswer {
+    match ended.code {
+        Some(0) => read(event, ended.stdout.trim()),
+        Some(2) if event.blocks => {
+            let output = Some(HookOutput::deny(reason(ended.stderr)));
+            HomeAnswer { output, ..HomeAnswer::default() }
+        }
+        _ if event.blocks_on_failure => {
+            let output = Some(HookOutput::deny(reason(ended.stderr)));
+            HomeAnswer { output, ..HomeAnswer::default() }
+        }
+        code => {
+            let failure = Some(HookFailure::ExitCode { code: code.unwrap_or(1) });
+            HomeAnswer { failure, ..HomeAnswer::default() }
+        }
+    }
+}
+
+/// Reads what was returned.
+fn read(event: &AgentEvent, text: &str) -> HomeAnswer {
+    let known = RETURNED.iter().find(|(name, _)| *name == event.name);
+    let Some((_, known)) = known.filter(|_| !text.is_empty()) else {
+        return HomeAnswer::default();
+    };
+    let invalid = |what: String| {
+        let names: Vec<String> = known.iter().map(|(name, _)| format!("`{name}`")).collect();
+        let hint = format!("return nothing, or an object with {}", names.join(", "));
+        let failure = Some(HookFailure::InvalidAnswer(InvalidAnswer::new(what, hint)));
+        HomeAnswer { failure, ..HomeAnswer::default() }
+    };
+    let value = match RawJson::parse(text) {
+        Ok(value) if value.is_null() => return HomeAnswer::default(),
+        Ok(value) => value,
+        Err(_) => return invalid(format!("what {} is answered is no JSON", event.name)),
+    };
+    let Ok(fields) = value.to_object() else {
+        return invalid(format!("what {} is answered is {}", event.name, value.kind()));
+    };
+    // What is undefined there is null here at most.
+    let said = || fields.iter().filter(|(_, value)| !value.is_null());
+    let kind_of = |name: &str| known.iter().find(|(known, _)| *known == name).map(|(_, it)| *it);
+    let mut warnings = Vec::new();
+    for (name, value) in said() {
+        match kind_of(name) {
+            Some(Some(kind)) if kind != value.kind() => {
+                return invalid(format!("`{name}` is {}, and must be {kind}", value.kind()));
+            }
+            Some(_) => {}
+            None => {
+                let name = shortened(name);
+                warnings.push(format!("`{name}` changes nothing on {}", event.name));
+            }
+        }
+    }
+    // Before a tool it is not guessed what else was meant: it may have been a refusal.
+    let says_whether = said().next().is_none() || said().any(|(name, _)| name != "reason");
+    let is_unclear = event.blocks_on_failure && (!warnings.is_empty() || !says_whether);
+    if is_unclear || !warnings.is_empty() && warnings.len() == said().count() {
+        return invalid(format!("{} has no word for what it is answered", event.name));
+    }
+    let output = Some(of_object(event, &fields));
+    HomeAnswer { output, warnings, ..HomeAnswer::default() }
+}
+
+/// What an object means whose fields are of their kinds.
+fn of_object(event: &AgentEvent, fields: &JsonObject) -> HookOutput {
+    let text = |name: &str| fields.get(name).and_then(RawJson::to_text);
+    let flag = |name: &str| fields.get(name).and_then(RawJson::to_bool) == Some(true);
+    let mut output = HookOutput::default();
+    let refuses = match event.name {
+        "tool_call" => flag("block"),
+        "input" => text("action").as_deref() == Some("handled"),
+        "session_stop" => text("decision").as_deref() == Some("block"),
+        "session_before_compact" => flag("cancel"),
+        _ => false,
+    };
+    if refuses {
+        output.decision = Some(Decision::Deny);
+        let reason = text("reason").filter(|reason| !reason.trim().is_empty());
+        let is_call = event.name == "tool_call";
+        output.reason = reason.or_else(|| is_call.then(|| NO_REASON.to_owned()));
+    }
+    // In what fields of ours it is.
+    let names: &[(&str, &str)] = match event.name {
+        "tool_call" => &[("input", "updatedInput")],
+        "tool_result" => &[(CONTENT, CONTENT), (DETAILS, DETAILS), (IS_ERROR, IS_ERROR)],
+        "context" => &[(MESSAGES, MESSAGES)],
+        "before_agent_start" => &[("message", "message")],
+        "session_before_switch" => &[("cancel", "cancel")],
+        "session_before_branch" => {
+            &[("cancel", "cancel"), ("skipConversationRestore", "skipConversationRestore")]
+        }
+        "session_before_compact" => &[("compaction", "compaction")],
+        "session_before_tree" => &[("cancel", "cancel"), ("summary", "summary")],
+        "session.compacting" => {
+            &[("context", "context"), ("prompt", "prompt"), ("preserveData", "preserveData")]
+        }
+        _ => &[],
+    };
+    for (theirs, ours) in names {
+        if let Some(value) = fields.get(theirs).filter(|value| !value.is_null()) {
+            output.hook_specific_output.get_or_insert_default().insert(*ours, value.clone());
+        }
+    }
+    output
+}
+
+const CONTENT: &str = "content";
+const DETAILS: &str = "details";
+const IS_ERROR: &str = "isError";
+const MESSAGES: &str = "messages";
+
+/// Makes a whole response of what a handler wants of a tool's.
+pub(super) fn lay_result(answer: &mut HomeAnswer, input: &EventInput) {
+    let EventPayload::AfterTool(told) = &input.payload else { return };
+    let Some(specific) =
+        answer.output.as_mut().and_then(|output| output.hook_specific_output.as_mut())
+    else {
+        return;
+    };
+    let (content, details) = (specific.remove(CONTENT), specific.remove(DETAILS));
+    if specific.remove(IS_ERROR).is_some() {
+        answer.warnings.push("`isError` changes nothing: a handler cannot say that".to_owned());
+    }
+    if content.is_none() && details.is_none() {
+        return;
+    }
+    let mut lost = Vec::new();
+    let laid =
+        content::laid_into(&told.tool_response, content.as_ref(), details.as_ref(), &mut lost);
+    specific.insert("tool_response", laid);
+    answer.warnings.extend(lost.into_iter().map(|lost| format!("{lost} is left out")));
+}
+
+/// The same, where the result of a tool that failed is the tool's error, whatever handlers return.
+pub(super) fn lay_own_result(answer: &mut HomeAnswer, input: &EventInput) {
+    let has_failed =
+        matches!(&input.payload, EventPayload::AfterTool(told) if told.is_error == Some(true));
+    let specific = answer.output.as_mut().and_then(|output| output.hook_specific_output.as_mut());
+    if let Some(specific) = specific.filter(|it| has_failed && !it.is_empty()) {
+        *specific = JsonObject::new();
+        let warning = "what a handler returns for a tool that failed changes nothing";
+        answer.warnings.push(warning.to_owned());
+    }
+    lay_result(answer, input);
+}
+
+/// Puts messages where those came from that a handler was told: an agent that gave none of its own was
+/// told with the stable ones.
+pub(super) fn lay_messages(answer: &mut HomeAnswer, input: &EventInput) {
+    let EventPayload::BeforeModel(told) = &input.payload else { return };
+    let specific = answer.output.as_mut().and_then(|output| output.hook_specific_output.as_mut());
+    let (None, Some(specific)) = (&told.messages, specific) else { return };
+    if let Some(messages) = specific.remove(MESSAGES) {
+        let mut request = JsonObject::new();
+        request.insert(MESSAGES, messages);
+        specific.insert("llm_request", request.to_raw());
+    }
+}

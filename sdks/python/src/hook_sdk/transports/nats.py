@@ -1,0 +1,406 @@
+"""A fleet of engines behind a NATS broker. Needs the extra `nats` (nats-py).
+
+It asks; to register handlers a program connects to an engine.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import ssl
+import time
+import uuid
+from collections.abc import Coroutine
+from typing import Any
+
+try:
+    import nats
+    import nats.errors
+    import nkeys
+    from nats.aio.client import Client
+    from nats.aio.msg import Msg
+except ImportError as error:
+    raise ImportError(
+        f"transport='nats' needs the extra: pip install 'hook-sdk[nats]' ({error})"
+    ) from error
+
+from ..errors import HookConnectionError, HookProtocolError
+from ..fleet import Fleet
+from ..lines import encode
+from . import BadLine, Transport
+
+PROTOCOL = 1
+"""The version of the messages."""
+
+_ATTEMPTS = 2
+_SILENCE_SECONDS = 5.0
+"""How long an attempt may be without a word of an engine, at most."""
+_BUSY_SECONDS = (0.02, 0.5)
+"""How long is waited before a fleet without room is asked again."""
+_COMING_BACK_SECONDS = 5.0
+"""How long after the connection came back nobody may be there who was before."""
+_OVERHEAD = 1024
+_MAX_WAITING = 1024
+
+
+class Nats:
+    """A broker with a fleet."""
+
+    def __init__(self, fleet: Fleet | None) -> None:
+        if fleet is None:
+            raise ValueError("transport='nats' needs a fleet: Fleet('tls://HOST:PORT')")
+        self._fleet = fleet
+
+    async def open(self, _token: str | None) -> Transport:
+        """Begins to connect: who asks waits for the broker until the request's deadline."""
+        return NatsTransport(self._fleet, _options(self._fleet))
+
+
+def _options(fleet: Fleet) -> dict[str, Any]:
+    options: dict[str, Any] = {"servers": fleet.servers, "name": "hook-asker"}
+    if fleet.is_encrypted:
+        context = ssl.create_default_context()
+        if fleet.certificate_authority is not None:
+            context.load_verify_locations(fleet.certificate_authority)
+        options["tls"] = context
+    try:
+        text = fleet.read_credentials()
+    except (OSError, ValueError) as error:
+        raise HookConnectionError(f"the credentials cannot be used: {error}") from None
+    inbox = "_INBOX"
+    if text is not None:
+        seed = next((line.strip() for line in text.splitlines() if line.startswith("SU")), None)
+        if seed is None:
+            raise HookConnectionError(f"{fleet.credentials} holds no credentials of a user")
+        public: bytes = nkeys.from_seed(bytearray(seed.encode())).public_key
+        inbox = f"_INBOX_{public.decode()}"
+        if "-----BEGIN NATS USER JWT-----" in text:
+            options["user_credentials"] = str(fleet.credentials)
+        else:
+            options["nkeys_seed_str"] = seed
+    # No client reads another's replies, where the broker is set up so.
+    options["inbox_prefix"] = inbox.encode()
+    return options
+
+
+class NatsTransport:
+    """Requests to a fleet, and what became of them."""
+
+    def __init__(self, fleet: Fleet, options: dict[str, Any]) -> None:
+        self._fleet = fleet
+        self._received: asyncio.Queue[dict[str, Any] | Exception] = asyncio.Queue()
+        self._received.put_nowait({"type": "hook-hello", "engine": "hook", "protocol": PROTOCOL})
+        self._replies = f"{options['inbox_prefix'].decode()}.{uuid.uuid4().hex}"
+        self._waiting: dict[str, asyncio.Queue[Msg]] = {}
+        self._requests: dict[str, asyncio.Task[None]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._client: Client | None = None
+        self._up = asyncio.Event()
+        self._why = "it is being made"
+        self._came_back = -_COMING_BACK_SECONDS
+        self._denied: dict[str, str] = {}
+        self._over = False
+        self._spawn(self._connect(options))
+
+    def post(self, message: dict[str, Any]) -> None:
+        if self._over:
+            raise HookConnectionError("the client is closed")
+        kind = message["type"]
+        if kind == "hook-execution-request":
+            encode(message)  # What cannot be sent is an error here.
+            self._begin(message)
+        elif kind == "hook-cancel":
+            task = self._requests.get(message["correlationId"])
+            if task is not None:
+                task.cancel()
+        elif kind != "hook-hello":
+            raise HookProtocolError(f"a fleet has no {kind}; connect to an engine for it")
+
+    async def drain(self) -> None:
+        while len(self._requests) >= _MAX_WAITING:
+            await asyncio.wait(list(self._requests.values()), return_when=asyncio.FIRST_COMPLETED)
+
+    async def receive(self) -> dict[str, Any]:
+        message = await self._received.get()
+        if isinstance(message, Exception):
+            raise message
+        return message
+
+    async def close(self) -> None:
+        self._over = True
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        if self._client is not None:
+            try:
+                await asyncio.wait_for(self._client.close(), _SILENCE_SECONDS)
+            except (nats.errors.Error, asyncio.TimeoutError, OSError):
+                pass
+
+    # The connection.
+
+    async def _connect(self, options: dict[str, Any]) -> None:
+        wait = 0.1
+        while True:
+            client = Client()
+            try:
+                await client.connect(
+                    **options,
+                    allow_reconnect=True,
+                    max_reconnect_attempts=-1,
+                    reconnect_time_wait=1,
+                    connect_timeout=5,
+                    disconnected_cb=self._disconnected,
+                    reconnected_cb=self._reconnected,
+                    error_cb=self._failed,
+                )
+                break
+            except (nats.errors.Error, OSError, asyncio.TimeoutError) as error:
+                self._why = str(error) or type(error).__name__
+                await client.close()
+                await asyncio.sleep(wait * (0.5 + random.random() / 2))
+                wait = min(wait * 2, 2.0)
+        self._client = client
+        await client.subscribe(f"{self._replies}.*", cb=self._reply)
+        self._up.set()
+
+    async def _disconnected(self) -> None:
+        self._why = "the connection is lost"
+        self._up.clear()
+
+    async def _reconnected(self) -> None:
+        self._came_back = time.monotonic()
+        self._up.set()
+
+    async def _failed(self, error: Exception) -> None:
+        text = str(error) or type(error).__name__
+        if not self._up.is_set():
+            self._why = text
+        for subject, waiting in self._waiting.items():
+            # The broker names the subject that this client may not use.
+            asked = self._denied.get(subject)
+            if self._client and asked is not None and f'"{asked}"' in text.lower():
+                waiting.put_nowait(Msg(self._client, subject="", data=text.encode()))
+
+    async def _reply(self, message: Msg) -> None:
+        waiting = self._waiting.get(message.subject)
+        if waiting is not None:
+            waiting.put_nowait(message)
+
+    # Requests.
+
+    def _begin(self, message: dict[str, Any]) -> None:
+        number = message["correlationId"]
+        task = self._spawn(self._request(message))
+        self._requests[number] = task
+        task.add_done_callback(lambda _: self._requests.pop(number, None))
+
+    async def _request(self, message: dict[str, Any]) -> None:
+        number = message["correlationId"]
+        reply = f"{self._replies}.{uuid.uuid4().hex}"
+        replies: asyncio.Queue[Msg] = asyncio.Queue()
+        self._waiting[reply] = replies
+        subject = self._fleet.request_subject(message["eventName"])
+        self._denied[reply] = subject.lower()
+        asking = _Asking(self, message, subject, reply, replies)
+        try:
+            answer = await asking.answer()
+        except _Failed as failed:
+            answer = self._failure(number, failed.code, failed.message)
+        except asyncio.CancelledError:
+            await self._received.put(
+                self._failure(number, "cancelled", "the request was cancelled")
+            )
+            raise
+        finally:
+            del self._waiting[reply], self._denied[reply]
+            if asking.is_open:
+                self._cancel(reply)
+        await self._received.put(answer)
+
+    def _cancel(self, reply: str) -> None:
+        """Tells engines that nobody waits any more; one that does not hear it ends in time."""
+        if self._client is not None and not self._over:
+            line = json.dumps({"type": "hook-cancel", "reply": reply}).encode()
+            self._spawn(self._publish(f"{self._fleet.subject}.cancel", line))
+
+    async def _publish(self, subject: str, line: bytes) -> None:
+        assert self._client is not None
+        try:
+            await self._client.publish(subject, line)
+        except nats.errors.Error as error:
+            await self._received.put(BadLine(f"an engine could not be told: {error}"))
+
+    def _failure(self, number: str, code: str, message: str) -> dict[str, Any]:
+        error = {"code": code, "message": message}
+        response: dict[str, Any] = {
+            "type": "hook-execution-response",
+            "correlationId": number,
+            "success": False,
+            "error": error,
+        }
+        if self._fleet.fail_behavior == "block":
+            why = f"hooks could not run, and one of them may be a guard: {message}"
+            response["processed"] = {"decision": "block", "reason": why}
+        return response
+
+    def _spawn(self, coroutine: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = asyncio.get_running_loop().create_task(coroutine)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+
+class _Failed(Exception):
+    """No engine answers."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code, self.message = code, message
+
+
+class _Asking:
+    """One request that is asked."""
+
+    def __init__(
+        self,
+        transport: NatsTransport,
+        message: dict[str, Any],
+        subject: str,
+        reply: str,
+        replies: asyncio.Queue[Msg],
+    ) -> None:
+        self._transport, self._subject, self._reply = transport, subject, reply
+        self._replies = replies
+        # The same on both attempts; what is there may be another's.
+        given = {**message["input"], "idempotencyKey": str(uuid.uuid4())}
+        self._message = {**message, "input": given, "protocol": PROTOCOL, "version": _version()}
+        self._number = message["correlationId"]
+        given_ms = message.get("deadlineMs", transport._fleet.deadline_ms)
+        self._deadline = time.monotonic() + given_ms / 1000
+        self._silence = min(given_ms / 1000 / _ATTEMPTS, _SILENCE_SECONDS)
+        self._wait = _BUSY_SECONDS[0]
+        self.is_open = False
+        """Whether an engine may be at work on it."""
+
+    async def answer(self) -> dict[str, Any]:
+        """The response. Raises _Failed where there is none."""
+        for _ in range(_ATTEMPTS):
+            answer = await self._attempt()
+            if answer is not None:
+                return answer
+        raise _Failed(
+            "unanswered",
+            f"the fleet was asked {_ATTEMPTS} times, and no engine said anything for "
+            f"{self._silence * 1000:.0f} ms each time",
+        )
+
+    async def _attempt(self) -> dict[str, Any] | None:
+        while True:
+            await self._send()
+            silent_at = time.monotonic() + self._silence
+            taken = True
+            while taken:
+                left = min(silent_at, self._deadline) - time.monotonic()
+                try:
+                    reply = await asyncio.wait_for(self._replies.get(), max(left, 0))
+                except asyncio.TimeoutError:
+                    if time.monotonic() >= self._deadline:
+                        raise self._too_late("no engine had answered it") from None
+                    return None
+                said = self._read(reply)
+                if said == "working":
+                    silent_at = time.monotonic() + self._silence
+                elif said == "not taken":
+                    taken = False
+                else:
+                    assert isinstance(said, dict)
+                    self.is_open = False
+                    return said
+            self.is_open = False
+            pause = self._wait * (0.5 + random.random() / 2)
+            await asyncio.sleep(max(min(pause, self._deadline - time.monotonic()), 0))
+            self._wait = min(self._wait * 2, _BUSY_SECONDS[1])
+            if time.monotonic() >= self._deadline:
+                raise self._too_late("no engine had room for it")
+
+    async def _send(self) -> None:
+        transport = self._transport
+        try:
+            await asyncio.wait_for(transport._up.wait(), max(self._deadline - time.monotonic(), 0))
+        except asyncio.TimeoutError:
+            raise _Failed(
+                "deadline_exceeded",
+                "the request's deadline passed before there was a connection to "
+                f"{transport._fleet.url} ({transport._why})",
+            ) from None
+        client = transport._client
+        assert client is not None
+        # Clocks differ: what travels is what is left.
+        left = int((self._deadline - time.monotonic()) * 1000)
+        if left <= 0:
+            raise self._too_late("it could not be sent")
+        line = encode({**self._message, "deadlineMs": left}).rstrip(b"\n")
+        limit = client.max_payload
+        if len(line) > limit - min(_OVERHEAD, limit // 16):
+            raise _Failed(
+                "invalid_request",
+                f"the request has {len(line)} bytes, and a message of the broker has room for "
+                f"{limit}; send less, or raise `max_payload` of the broker",
+            )
+        self.is_open = True
+        try:
+            await client.publish(self._subject, line, reply=self._reply)
+        except nats.errors.Error as error:
+            raise _Failed("unanswered", f"the request could not be sent: {error}") from None
+
+    def _read(self, reply: Msg) -> dict[str, Any] | str:
+        headers = reply.headers or {}
+        if not reply.subject:
+            self.is_open = False
+            text = reply.data.decode()
+            raise _Failed("unanswered", f"the broker does not let this client ask: {text}")
+        if headers.get("Status") == "503":
+            self.is_open = False
+            transport = self._transport
+            if time.monotonic() - transport._came_back < _COMING_BACK_SECONDS:
+                return "not taken"
+            raise _Failed(
+                "no_handler",
+                f"nobody serves {self._subject} at {transport._fleet.url}; start an engine with "
+                "`hook serve --nats`",
+            )
+        try:
+            said = json.loads(reply.data)
+        except (ValueError, RecursionError):
+            raise _Failed("unanswered", "what was answered is no response: it is no JSON") from None
+        kind = said.get("type") if isinstance(said, dict) else None
+        if kind == "hook-working":
+            return "working"
+        if kind == "hook-busy":
+            return "not taken"
+        if kind == "hook-too-large":
+            self.is_open = False
+            raise _Failed(
+                "unanswered",
+                f"the response has {said.get('bytes')} bytes, and a message of the broker has "
+                f"room for {said.get('maxPayload')}",
+            )
+        if kind != "hook-execution-response" or said.get("correlationId") != self._number:
+            raise _Failed(
+                "unanswered", f"what was answered is no response: its type is {str(kind)[:100]!r}"
+            )
+        if said.get("protocol", PROTOCOL) != PROTOCOL:
+            raise _Failed("unanswered", "what was answered is of another protocol")
+        assert isinstance(said, dict)
+        return said
+
+    def _too_late(self, what: str) -> _Failed:
+        return _Failed("deadline_exceeded", f"the request's deadline passed and {what}")
+
+
+def _version() -> str:
+    from .. import __version__
+
+    return __version__

@@ -1,0 +1,241 @@
+"""A fleet behind a broker: a real nats-server, and engines that are driven by the test."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import shutil
+import socket
+import subprocess
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scripted import run_async
+
+from hook_sdk import A3sClient, Fleet, HookProtocolError
+
+nats = pytest.importorskip("nats", reason="SKIPPED NATS: install the extra `nats`")
+PROGRAM = shutil.which("nats-server", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
+pytestmark = pytest.mark.skipif(PROGRAM is None, reason="SKIPPED NATS: there is no nats-server")
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@contextlib.asynccontextmanager
+async def broker(folder: Path, port: int | None = None, more: str = "") -> AsyncIterator[str]:
+    settings = folder / "broker.conf"
+    settings.write_text(more)
+    port = port or free_port()
+    command = [str(PROGRAM), "-a", "127.0.0.1", "-p", str(port), "-c", str(settings)]
+    server = subprocess.Popen(command, stderr=subprocess.DEVNULL)  # noqa: ASYNC220
+    try:
+        for _ in range(1000):
+            with contextlib.suppress(OSError):
+                socket.create_connection(("127.0.0.1", port)).close()
+                break
+            await asyncio.sleep(0.01)
+        yield f"nats://127.0.0.1:{port}"
+    finally:
+        server.kill()
+        server.wait()
+
+
+Serve = Callable[[Any, dict[str, Any]], Awaitable[None]]
+
+
+@contextlib.asynccontextmanager
+async def engine(url: str, serve: Serve) -> AsyncIterator[list[dict[str, Any]]]:
+    """An engine that hands each request to `serve`; with all that it was asked."""
+    seen: list[dict[str, Any]] = []
+    client = await nats.connect(url)
+
+    async def asked(message: Any) -> None:
+        request = json.loads(message.data)
+        seen.append(request)
+        await serve(message, request)
+
+    await client.subscribe("hooks.request.*", queue="engines", cb=asked)
+    await client.flush()
+    try:
+        yield seen
+    finally:
+        await client.close()
+
+
+def response(request: dict[str, Any], decision: str) -> bytes:
+    return json.dumps(
+        {
+            "type": "hook-execution-response",
+            "correlationId": request["correlationId"],
+            "success": True,
+            "protocol": 1,
+            "output": {},
+            "processed": {"decision": decision, "reason": "as the fleet says"},
+        }
+    ).encode()
+
+
+async def deny(message: Any, request: dict[str, Any]) -> None:
+    await message.respond(response(request, "block"))
+
+
+def asker(url: str, **more: Any) -> A3sClient:
+    return A3sClient(transport="nats", fleet=Fleet(url, **more))
+
+
+TOOL = {"tool_name": "edit", "tool_input": {}, "idempotencyKey": "forged"}
+
+
+@run_async
+async def test_an_engine_of_the_fleet_answers(tmp_path: Path) -> None:
+    async with broker(tmp_path) as url, engine(url, deny) as seen, asker(url) as client:
+        outcome = await client.fire("BeforeTool", TOOL)
+        assert (outcome.decision, outcome.reason) == ("block", "as the fleet says")
+        [request] = seen
+        assert request["protocol"] == 1 and request["deadlineMs"] <= 60_000
+        assert request["input"]["idempotencyKey"] not in ("forged", "")
+
+
+@run_async
+async def test_nobody_is_no_consent(tmp_path: Path) -> None:
+    async with broker(tmp_path) as url:
+        async with asker(url) as client:
+            answer = await client.request("BeforeTool", TOOL)
+            assert answer["error"]["code"] == "no_handler"
+            assert answer["processed"]["decision"] == "block"
+        async with asker(url, fail_behavior="continue") as client:
+            answer = await client.request("BeforeTool", TOOL)
+            assert "processed" not in answer
+
+
+@run_async
+async def test_a_broker_that_comes_later_is_waited_for(tmp_path: Path) -> None:
+    port = free_port()
+    async with asker(f"nats://127.0.0.1:{port}") as client:
+        answer = await client.request("BeforeTool", TOOL, deadline_ms=200)
+        assert answer["error"]["code"] == "deadline_exceeded"
+        assert answer["processed"]["decision"] == "block"
+        async with broker(tmp_path, port) as url, engine(url, deny):
+            outcome = await client.fire("BeforeTool", TOOL)
+            # The engine may be there after the request; either blocks.
+            assert outcome.decision == "block"
+
+
+@run_async
+async def test_an_engine_that_is_lost_is_followed_by_another(tmp_path: Path) -> None:
+    attempts = 0
+
+    async def late(message: Any, request: dict[str, Any]) -> None:
+        nonlocal attempts
+        attempts += 1
+        if attempts == 2:
+            await deny(message, request)
+
+    async with broker(tmp_path) as url, engine(url, late) as seen, asker(url) as client:
+        outcome = await client.fire("BeforeTool", TOOL, deadline_ms=1000)
+        assert outcome.decision == "block"
+        first, second = seen
+        assert first["correlationId"] == second["correlationId"]
+        assert first["input"]["idempotencyKey"] == second["input"]["idempotencyKey"]
+        assert second["deadlineMs"] <= 500
+
+
+@run_async
+async def test_work_and_want_of_room_are_waited_for(tmp_path: Path) -> None:
+    asked = 0
+
+    async def slow(message: Any, request: dict[str, Any]) -> None:
+        nonlocal asked
+        asked += 1
+        if asked < 3:
+            await message.respond(b'{"type":"hook-busy"}')
+            return
+        for _ in range(8):
+            await asyncio.sleep(0.2)
+            await message.respond(b'{"type":"hook-working"}')
+        await deny(message, request)
+
+    async with broker(tmp_path) as url, engine(url, slow) as seen, asker(url) as client:
+        outcome = await client.fire("BeforeTool", TOOL, deadline_ms=2500)
+        assert outcome.decision == "block" and len(seen) == 3
+
+
+@pytest.mark.parametrize("said", [b"nonsense", b"[]", b'{"type":"hook-hello"}'])
+@run_async
+async def test_what_is_no_response_blocks(tmp_path: Path, said: bytes) -> None:
+    async def strange(message: Any, _: dict[str, Any]) -> None:
+        await message.respond(said)
+
+    async with broker(tmp_path) as url, engine(url, strange), asker(url) as client:
+        answer = await client.request("BeforeTool", TOOL)
+        assert answer["error"]["code"] == "unanswered"
+        assert "no response" in answer["error"]["message"]
+        assert answer["processed"]["decision"] == "block"
+
+
+@run_async
+async def test_what_is_too_large_is_refused(tmp_path: Path) -> None:
+    async with (
+        broker(tmp_path, more="max_payload: 64KB\n") as url,
+        engine(url, deny) as seen,
+        asker(url) as client,
+    ):
+        large = {"tool_name": "edit", "tool_input": {"text": "x" * 70_000}}
+        answer = await client.request("BeforeTool", large)
+        assert answer["error"]["code"] == "invalid_request"
+        assert "room for 65536" in answer["error"]["message"]
+        assert answer["processed"]["decision"] == "block" and not seen
+
+
+@run_async
+async def test_who_waits_no_more_ends_the_hooks(tmp_path: Path) -> None:
+    begun = asyncio.Event()
+    reply = ""
+
+    async def never(message: Any, _: dict[str, Any]) -> None:
+        nonlocal reply
+        reply = message.reply
+        begun.set()
+
+    async with broker(tmp_path) as url, engine(url, never), asker(url) as client:
+        listener = await nats.connect(url)
+        cancels = await listener.subscribe("hooks.cancel")
+        await listener.flush()
+        task = asyncio.ensure_future(client.fire("BeforeTool", TOOL))
+        await begun.wait()
+        task.cancel()
+        message = await cancels.next_msg(timeout=20)
+        assert json.loads(message.data) == {"type": "hook-cancel", "reply": reply}
+        await listener.close()
+
+
+@run_async
+async def test_a_fleet_takes_no_handlers(tmp_path: Path) -> None:
+    async with broker(tmp_path) as url, asker(url) as client:
+        with pytest.raises(HookProtocolError):
+            await client.reload()
+
+
+def test_brokers_are_named_safely(tmp_path: Path) -> None:
+    for url in ["nats://192.0.2.1", "broker.example", "ftp://x", "tls://a:b@broker.example", ""]:
+        with pytest.raises(ValueError):
+            Fleet(url)
+    assert Fleet("nats://broker.example", insecure=True).servers == ["nats://broker.example"]
+    assert Fleet("tls://broker.example").is_encrypted
+    with pytest.raises(ValueError):
+        Fleet("localhost", subject="a.>")
+    seed = tmp_path / "agent.nk"
+    seed.write_text("SUxxx")
+    seed.chmod(0o644)
+    with pytest.raises(ValueError, match="chmod 600"):
+        Fleet("localhost", credentials=seed).read_credentials()
+    seed.chmod(0o600)
+    assert Fleet("localhost", credentials=seed).read_credentials() == "SUxxx"

@@ -1,0 +1,196 @@
+// What a module is given when it is loaded (`pi`), and what it registers with it.
+
+import { AsyncLocalStorage } from "node:async_hooks";
+
+/** The events there are. */
+export const EVENTS = [
+  "session_start",
+  "session_before_switch",
+  "session_switch",
+  "session_before_branch",
+  "session_branch",
+  "session_before_compact",
+  "session.compacting",
+  "session_compact",
+  "session_before_tree",
+  "session_tree",
+  "session_shutdown",
+  "context",
+  "before_agent_start",
+  "agent_start",
+  "agent_end",
+  "turn_start",
+  "turn_end",
+  "auto_compaction_start",
+  "auto_compaction_end",
+  "auto_retry_start",
+  "auto_retry_end",
+  "ttsr_triggered",
+  "todo_reminder",
+  "tool_call",
+  "tool_result",
+];
+
+/** How many handlers and commands one module may register. */
+const MAX_REGISTERED = 256;
+
+/** The call on whose behalf code runs. */
+export const current = new AsyncLocalStorage();
+
+/** What one module has registered. */
+export class Registered {
+  handlers = [];
+  commands = new Map();
+  renderers = new Map();
+
+  constructor(module) {
+    this.module = module;
+  }
+
+  get count() {
+    return this.handlers.length + this.commands.size;
+  }
+}
+
+function expectText(what, value) {
+  if (typeof value !== "string" || value.trim() === "") {
+    throw new TypeError(`${what} must be a text that is not blank, and is ${shown(value)}`);
+  }
+}
+
+function expectFunction(what, value) {
+  if (typeof value !== "function") {
+    throw new TypeError(`${what} must be a function, and is ${shown(value)}`);
+  }
+}
+
+function shown(value) {
+  return typeof value === "string" ? JSON.stringify(value.slice(0, 80)) : typeof value;
+}
+
+/** `pi` of one module. */
+export function apiOf(registered, wire, state) {
+  const path = registered.module.path;
+  const room = () => {
+    if (state.isSettled.has(path)) {
+      throw new Error("handlers and commands are registered while the module is loaded, not later");
+    }
+    if (registered.count >= MAX_REGISTERED) {
+      throw new RangeError(`a module may register ${MAX_REGISTERED} handlers and commands`);
+    }
+  };
+  const ready = (what) => {
+    if (!state.isReady) {
+      throw new Error(`${what} is possible only once all modules are loaded: call it in a handler`);
+    }
+  };
+  const say = (level) => (...parts) => wire.log(level, `${registered.module.label}: ${text(parts)}`);
+  return {
+    on(event, handler) {
+      if (!EVENTS.includes(event)) {
+        throw new TypeError(`there is no event ${shown(event)}; there are ${EVENTS.join(", ")}`);
+      }
+      expectFunction(`the handler of ${event}`, handler);
+      room();
+      registered.handlers.push({ event, handler });
+    },
+    sendMessage(message, options = {}) {
+      ready("sendMessage");
+      inBackground(wire, registered.module, "session.sendMessage", { ...sending(options), message });
+    },
+    appendEntry(customType, data) {
+      ready("appendEntry");
+      expectText("customType", customType);
+      inBackground(wire, registered.module, "session.appendEntry", { customType, data });
+    },
+    registerCommand(name, command) {
+      expectText("the name of a command", name);
+      expectFunction(`the handler of the command ${name}`, command?.handler);
+      room();
+      const { description, handler } = command;
+      const said = typeof description === "string" ? description : undefined;
+      registered.commands.set(name, { description: said, handler });
+    },
+    registerMessageRenderer(customType, renderer) {
+      expectText("customType", customType);
+      expectFunction(`the renderer of ${customType}`, renderer);
+      room();
+      registered.renderers.set(customType, renderer);
+    },
+    exec: (command, args = [], options = {}) => exec(wire, command, args, options),
+    logger: {
+      error: say("error"),
+      warn: say("warn"),
+      info: say("info"),
+      log: say("info"),
+      debug: say("debug"),
+    },
+  };
+}
+
+function text(parts) {
+  return parts
+    .map((part) => {
+      if (typeof part === "string") return part;
+      if (part instanceof Error) return part.stack ?? String(part);
+      try {
+        return JSON.stringify(part) ?? String(part);
+      } catch {
+        return String(part);
+      }
+    })
+    .join(" ");
+}
+
+function sending({ triggerTurn, deliverAs } = {}) {
+  return { triggerTurn, deliverAs };
+}
+
+/** Asks the host for something that the caller does not wait for; the handler's answer does. */
+export function inBackground(wire, module, method, params) {
+  const call = current.getStore();
+  if (!call || call.isOver) {
+    wire.log("warn", `${module.label}: ${method}: no event is being handled, so nobody is asked`);
+    return;
+  }
+  const asked = wire.ask(call.id, method, params).catch((error) => {
+    wire.log("warn", `${module.label}: ${method}: ${error.message}`);
+  });
+  call.pending.add(asked);
+  void asked.then(() => call.pending.delete(asked));
+}
+
+/** Asks the host for something, on behalf of what is being handled. */
+export function ask(wire, method, params) {
+  const call = current.getStore();
+  if (!call || call.isOver) {
+    return Promise.reject(new Error(`${method}: no event is being handled, so nobody is asked`));
+  }
+  return wire.ask(call.id, method, params);
+}
+
+async function exec(wire, command, args, options) {
+  expectText("the program", command);
+  const { signal, timeout, cwd, env } = options ?? {};
+  signal?.throwIfAborted?.();
+  const given = { command, args: args.map(String), cwd, timeout };
+  if (env) {
+    given.env = Object.fromEntries(Object.entries(env).map(([name, value]) => [name, String(value)]));
+  }
+  const running = ask(wire, "exec", given);
+  if (!signal) return await running;
+  running.catch(() => {});
+  const call = current.getStore();
+  const aborted = { stdout: "", stderr: "", code: 143, killed: true };
+  const stopped = new Promise((done) => {
+    signal.addEventListener(
+      "abort",
+      () => {
+        if (call && running.hostCallId) wire.cancel(call.id, running.hostCallId);
+        done(aborted);
+      },
+      { once: true },
+    );
+  });
+  return await Promise.race([running, stopped]);
+}

@@ -1,0 +1,183 @@
+// Loading modules: plain JavaScript by itself, TypeScript by a Node that strips types or by `jiti`.
+
+import { realpathSync } from "node:fs";
+import { createRequire, globalPaths, register } from "node:module";
+import { dirname, extname, join, relative, resolve, sep } from "node:path";
+import { pathToFileURL } from "node:url";
+
+/** What modules import for their types, and for the few values there are: it is ours. */
+export const OURS = [
+  "@oh-my-pi/pi-coding-agent/hooks",
+  "@oh-my-pi/pi-coding-agent",
+  "@mariozechner/pi-coding-agent/hooks",
+  "@mariozechner/pi-coding-agent",
+  "hook-sdk/hooks",
+];
+
+const RUNTIME = new URL("./runtime.mjs", import.meta.url);
+
+/** How long one module is waited for until the next is begun, in milliseconds. */
+const HEAD_START = 1_000;
+
+if (typeof register === "function") {
+  const data = { ours: OURS, runtime: RUNTIME.href };
+  register(new URL("./resolve.mjs", import.meta.url), { data });
+}
+
+export class LoadError extends Error {}
+
+/** Whether this Node runs TypeScript by itself. */
+function stripsTypes() {
+  return Boolean(process.features.typescript);
+}
+
+function isInside(path, folder) {
+  const way = relative(folder, path);
+  return way === "" || (way !== ".." && !way.startsWith(`..${sep}`) && resolve(way) !== way);
+}
+
+function real(path) {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}
+
+/** Where `jiti` is looked for, in this order. */
+function* placesOfJiti(module, project) {
+  yield dirname(module.path);
+  yield project;
+  for (const folder of globalPaths ?? []) yield folder;
+  // Where packages are that were installed for all: beside this Node.
+  const prefix = dirname(dirname(real(process.execPath)));
+  yield join(prefix, "lib");
+  yield join(prefix, "lib/node_modules");
+}
+
+/** `jiti`, for a TypeScript module. One of the project's own counts only where its files were agreed to. */
+function findJiti(module, options) {
+  const { project } = options;
+  const refused = [];
+  const roots = [real(project), project];
+  for (const place of placesOfJiti(module, project)) {
+    let found;
+    try {
+      found = createRequire(join(place, "noop.js")).resolve("jiti");
+    } catch {
+      try {
+        found = createRequire(join(place, "noop.js")).resolve(join(place, "jiti"));
+      } catch {
+        continue;
+      }
+    }
+    const isOfProject = roots.some((root) => isInside(real(found), root) || isInside(found, root));
+    const isAgreed = (module.jiti ?? []).some((folder) => isInside(real(found), real(folder)));
+    if (isOfProject && options.restrictsJiti && !isAgreed) {
+      refused.push(found);
+      continue;
+    }
+    return { found };
+  }
+  return { refused };
+}
+
+async function importTypeScript(module, options) {
+  if (stripsTypes()) return await import(pathToFileURL(module.path).href);
+  const { found, refused } = findJiti(module, options);
+  if (!found) {
+    const why = refused?.length
+      ? ` (the one in ${refused[0]} is the project's own, and not among the files that were trusted with the module)`
+      : "";
+    throw new LoadError(
+      `a TypeScript module needs Node 22.18 or later, which strips types, or the package jiti${why}; this is Node ${process.versions.node}: install a later Node, or run \`npm install --global jiti\``,
+    );
+  }
+  const loaded = createRequire(module.path)(found);
+  const create = loaded.createJiti ?? loaded.default?.createJiti ?? loaded.default ?? loaded;
+  // What it would keep in files could be changed there.
+  const how = {
+    fsCache: false,
+    cache: false,
+    moduleCache: true,
+    interopDefault: true,
+    esmResolve: true,
+    alias: Object.fromEntries(OURS.map((name) => [name, RUNTIME.pathname])),
+  };
+  const jiti = create(module.path, how);
+  return typeof jiti.import === "function" ? await jiti.import(module.path) : jiti(module.path);
+}
+
+async function importModule(module, options) {
+  const isTypeScript = [".ts", ".mts", ".cts"].includes(extname(module.path));
+  return isTypeScript
+    ? await importTypeScript(module, options)
+    : await import(pathToFileURL(module.path).href);
+}
+
+/** Loads a module and has it register what it has. */
+async function loadOne(module, options, api) {
+  let loaded;
+  try {
+    loaded = await importModule(module, options);
+  } catch (error) {
+    throw new LoadError(`Failed to load hook: ${told(error)}`);
+  }
+  let factory = loaded?.default ?? loaded;
+  // Of what was CommonJS once.
+  if (typeof factory !== "function" && typeof factory?.default === "function") {
+    factory = factory.default;
+  }
+  if (typeof factory !== "function") {
+    throw new LoadError("Hook must export a default function");
+  }
+  try {
+    await factory(api);
+  } catch (error) {
+    throw new LoadError(`Failed to load hook: ${told(error)}`);
+  }
+}
+
+function told(error) {
+  return error instanceof Error ? error.message || error.name : String(error);
+}
+
+/**
+ * Loads all modules in their order; gives what is wrong with each, by its path. One that does not settle is
+ * left to itself, and holds up no other one.
+ */
+export async function loadAll(modules, options, apiOf) {
+  const until = Date.now() + options.loadTimeout;
+  const loading = [];
+  for (const module of modules) {
+    const done = loadOne(module, options, apiOf(module)).then(
+      () => undefined,
+      (error) => error,
+    );
+    loading.push(done);
+    await within(done, Math.min(HEAD_START, Math.max(0, until - Date.now())));
+  }
+  const outcomes = new Map();
+  for (const [index, module] of modules.entries()) {
+    const outcome = await within(loading[index], Math.max(0, until - Date.now()));
+    outcomes.set(
+      module.path,
+      outcome === PENDING
+        ? new LoadError(`Failed to load hook: it did not settle within ${options.loadTimeout}ms`)
+        : outcome,
+    );
+  }
+  return outcomes;
+}
+
+const PENDING = Symbol("pending");
+
+async function within(promise, milliseconds) {
+  let timer;
+  const late = new Promise((done) => {
+    timer = setTimeout(() => done(PENDING), milliseconds);
+  });
+  const first = await Promise.race([promise, late]);
+  clearTimeout(timer);
+  return first;
+}

@@ -1,0 +1,202 @@
+import assert from "node:assert/strict";
+import {spawn} from "node:child_process";
+import {chmodSync, mkdtempSync, rmSync, writeFileSync} from "node:fs";
+import {createServer, connect as connectTcp} from "node:net";
+import {tmpdir} from "node:os";
+import {join} from "node:path";
+import {test} from "node:test";
+import {setTimeout as sleep} from "node:timers/promises";
+
+import {A3sClient} from "hook-sdk";
+import {connect} from "nats";
+
+const PROGRAM = process.env.NATS_SERVER ?? "nats-server";
+
+async function freePort() {
+  const server = createServer().listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  const {port} = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** A nats-server; undefined, with a word about it, where there is none. */
+async function startBroker(settings = "", port = undefined) {
+  port ??= await freePort();
+  const folder = mkdtempSync(join(tmpdir(), "hook-nats-"));
+  writeFileSync(join(folder, "broker.conf"), settings);
+  const env = {...process.env, PATH: `${process.env.PATH}:/usr/sbin`};
+  const child = spawn(PROGRAM, ["-a", "127.0.0.1", "-p", String(port), "-c", join(folder, "broker.conf")], {env, stdio: "ignore"});
+  const failed = await Promise.race([
+    new Promise((resolve) => child.once("error", () => resolve(true))), listens(port).then(() => false),
+  ]);
+  if (failed) return undefined;
+  const ended = new Promise((resolve) => child.once("exit", resolve));
+  const stop = async () => {
+    child.kill("SIGKILL");
+    await ended;
+    rmSync(folder, {recursive: true});
+  };
+  return {url: `nats://127.0.0.1:${port}`, port, stop};
+}
+
+async function listens(port) {
+  for (let tries = 0; tries < 1000; tries++) {
+    const isThere = await new Promise((resolve) => {
+      const socket = connectTcp(port, "127.0.0.1", () => resolve(true));
+      socket.once("error", () => resolve(false));
+      socket.once("connect", () => socket.destroy());
+    });
+    if (isThere) return;
+    await sleep(10);
+  }
+}
+
+/** Runs a test with a broker, an engine that hands each request to `serve`, and a client. */
+async function withFleet(context, serve, run, {settings, nats} = {}) {
+  const broker = await startBroker(settings);
+  if (!broker) return context.skip("SKIPPED NATS: there is no nats-server");
+  const engine = serve && await connect({servers: broker.url});
+  const seen = [];
+  engine?.subscribe("hooks.request.*", {
+    queue: "engines",
+    callback: (_, message) => {
+      const request = message.json();
+      seen.push(request);
+      void serve(message, request);
+    },
+  });
+  await engine?.flush();
+  const client = new A3sClient({transport: "nats", nats: {url: broker.url, ...nats}, onProblem: () => {}});
+  try {
+    await run({client, seen, broker});
+  } finally {
+    await client.close();
+    await engine?.close();
+    await broker.stop();
+  }
+}
+
+const deny = (message, {correlationId}) => message.respond(JSON.stringify({
+  type: "hook-execution-response", correlationId, success: true, protocol: 1, output: {},
+  processed: {decision: "block", reason: "as the fleet says"},
+}));
+
+const TOOL = {tool_name: "edit", tool_input: {}, idempotencyKey: "forged"};
+
+test("an engine of the fleet answers", (context) => withFleet(context, deny, async ({client, seen}) => {
+  const fired = await client.fire("BeforeTool", TOOL);
+  assert.deepEqual([fired.decision, fired.reason], ["block", "as the fleet says"]);
+  assert.equal(seen[0].protocol, 1);
+  assert.ok(seen[0].deadlineMs <= 60_000);
+  assert.notEqual(seen[0].input.idempotencyKey, "forged");
+}));
+
+test("nobody is no consent", (context) => withFleet(context, undefined, async ({client, broker}) => {
+  const answer = await client.request("BeforeTool", TOOL);
+  assert.equal(answer.error.code, "no_handler");
+  assert.equal(answer.processed.decision, "block");
+  const open = new A3sClient({transport: "nats", nats: {url: broker.url, failBehavior: "continue"}});
+  assert.equal((await open.request("BeforeTool", TOOL)).processed, undefined);
+  await open.close();
+}));
+
+test("a broker that comes later is waited for", async (context) => {
+  const port = await freePort();
+  const client = new A3sClient({transport: "nats", nats: {url: `nats://127.0.0.1:${port}`}});
+  const late = await client.request("BeforeTool", TOOL, {deadlineMs: 200});
+  assert.equal(late.error.code, "deadline_exceeded");
+  assert.equal(late.processed.decision, "block");
+  const asked = client.request("BeforeTool", TOOL);
+  const broker = await startBroker("", port);
+  if (!broker) {
+    await client.close();
+    return context.skip("SKIPPED NATS: there is no nats-server");
+  }
+  assert.equal((await asked).error.code, "no_handler");
+  await client.close();
+  await broker.stop();
+});
+
+test("an engine that is lost is followed by another", (context) => {
+  let attempts = 0;
+  const late = (message, request) => ++attempts === 2 && deny(message, request);
+  return withFleet(context, late, async ({client, seen}) => {
+    const fired = await client.fire("BeforeTool", TOOL, {deadlineMs: 1000});
+    assert.equal(fired.decision, "block");
+    const [first, second] = seen;
+    assert.equal(first.correlationId, second.correlationId);
+    assert.equal(first.input.idempotencyKey, second.input.idempotencyKey);
+    assert.ok(second.deadlineMs <= 500);
+  });
+});
+
+test("work and want of room are waited for", (context) => {
+  let asked = 0;
+  const slow = async (message, request) => {
+    if (++asked < 3) return message.respond('{"type":"hook-busy"}');
+    for (let beat = 0; beat < 8; beat++) {
+      await sleep(200);
+      message.respond('{"type":"hook-working"}');
+    }
+    deny(message, request);
+  };
+  return withFleet(context, slow, async ({client, seen}) => {
+    assert.equal((await client.fire("BeforeTool", TOOL, {deadlineMs: 2500})).decision, "block");
+    assert.equal(seen.length, 3);
+  });
+});
+
+for (const said of ["nonsense", "[]", '{"type":"hook-hello"}']) {
+  test(`what is no response blocks: ${said}`, (context) => withFleet(context, (message) => message.respond(said), async ({client}) => {
+    const answer = await client.request("BeforeTool", TOOL);
+    assert.equal(answer.error.code, "unanswered");
+    assert.match(answer.error.message, /no response/);
+    assert.equal(answer.processed.decision, "block");
+  }));
+}
+
+test("what is too large is refused", (context) => withFleet(context, deny, async ({client, seen}) => {
+  const answer = await client.request("BeforeTool", {tool_name: "edit", tool_input: {text: "x".repeat(70_000)}});
+  assert.equal(answer.error.code, "invalid_request");
+  assert.match(answer.error.message, /room for 65536/);
+  assert.equal(answer.processed.decision, "block");
+  assert.equal(seen.length, 0);
+}, {settings: "max_payload: 64KB\n"}));
+
+test("who waits no more ends the hooks", (context) => {
+  let reply;
+  const begun = new Promise((resolve) => (reply = resolve));
+  return withFleet(context, (message) => reply(message.reply), async ({client, broker}) => {
+    const listener = await connect({servers: broker.url});
+    const cancels = listener.subscribe("hooks.cancel", {max: 1});
+    await listener.flush();
+    const end = new AbortController();
+    const asked = client.request("BeforeTool", TOOL, {signal: end.signal});
+    const subject = await begun;
+    end.abort();
+    assert.equal((await asked).error.code, "cancelled");
+    for await (const message of cancels) assert.deepEqual(message.json(), {type: "hook-cancel", reply: subject});
+    await listener.close();
+  });
+});
+
+test("a fleet takes no handlers", (context) => withFleet(context, undefined, async ({client}) => {
+  await assert.rejects(client.reload(), {code: "unsupported"});
+}));
+
+test("brokers are named safely", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "hook-nats-"));
+  for (const url of ["nats://192.0.2.1", "broker.example", "ftp://x", "tls://a:b@broker.example", "", "tls://"]) {
+    assert.throws(() => new A3sClient({transport: "nats", nats: {url}}), {code: "invalid_option"}, url);
+  }
+  assert.throws(() => new A3sClient({transport: "nats"}), {code: "invalid_option"});
+  assert.throws(() => new A3sClient({transport: "nats", nats: {url: "localhost", subject: "a.>"}}), {code: "invalid_option"});
+  const credentials = join(folder, "agent.nk");
+  writeFileSync(credentials, "SUxxx");
+  chmodSync(credentials, 0o644);
+  const client = new A3sClient({transport: "nats", nats: {url: "localhost", credentials}, onProblem: () => {}});
+  await assert.rejects(client.connect(), /chmod 600/);
+  await client.close();
+  rmSync(folder, {recursive: true});
+});

@@ -1,0 +1,115 @@
+//! The examples of docs/examples/modules, played by the binary.
+
+use std::fs;
+
+use hook_tests::{Hook, Project, Served, request, workspace};
+use serde_json::{Value, json};
+
+use super::{has_node, jiti, shell, verdict};
+
+const EXAMPLES: [&str; 4] = ["guard.ts", "redact.ts", "context.ts", "handoff.ts"];
+
+fn with_examples() -> Project {
+    let project = Project::new();
+    let entries: Vec<Value> = EXAMPLES
+        .iter()
+        .map(|name| {
+            let text =
+                fs::read_to_string(workspace().join("docs/examples/modules").join(name)).unwrap();
+            project.write(name, &text);
+            json!({"type": "module", "path": name})
+        })
+        .collect();
+    project.write("settings.json", &json!({"hooks": {"*": [{"hooks": entries}]}}).to_string());
+    project
+}
+
+/// The responses to requests of a script.
+fn played(project: &Project, requests: &[Value]) -> Option<Vec<Value>> {
+    let jiti = jiti().filter(|_| has_node())?;
+    let script: String = requests.iter().map(|it| format!("{it}\n")).collect();
+    project.write("script.jsonl", &script);
+    let arguments = ["run", "script.jsonl", "--json", "--settings", "settings.json"];
+    let finished = Hook::new(project, &arguments).env("NODE_PATH", jiti.to_str().unwrap()).run();
+    assert_eq!(finished.lines().len(), requests.len(), "{finished:?}");
+    Some(finished.lines())
+}
+
+#[test]
+fn rm_rf_is_blocked_where_nobody_can_be_asked() {
+    let project = with_examples();
+    let requests =
+        ["rm -rf /x", "ls"].map(|command| request("BeforeTool", &shell(command), command));
+    let Some(responses) = played(&project, &requests) else { return };
+    assert_eq!(verdict(&responses[0]), ("block", "rm -rf blocked (no UI)"), "{}", responses[0]);
+    assert_eq!(verdict(&responses[1]).0, "proceed", "{}", responses[1]);
+}
+
+#[test]
+fn keys_are_taken_out_of_what_is_read() {
+    let project = with_examples();
+    let input = json!({"tool_name": "read_file", "tool_input": {"file_path": "a"},
+        "tool_response": {"content": [{"type": "text", "text": "API_KEY=abc rest"}]}});
+    let Some(responses) = played(&project, &[request("AfterTool", &input, "c")]) else { return };
+    let shown =
+        responses[0]["output"]["finalOutput"]["hookSpecificOutput"]["tool_response"].to_string();
+    assert!(shown.contains("API_KEY=[REDACTED] rest"), "{}", responses[0]);
+}
+
+#[test]
+fn messages_for_debugging_are_left_out() {
+    let project = with_examples();
+    let input = json!({"llm_request": {"model": "m", "messages": []}, "messages": [
+        {"role": "custom", "customType": "debug-only", "content": "d"}, {"role": "user", "content": "u"}]});
+    let Some(responses) = played(&project, &[request("BeforeModel", &input, "c")]) else { return };
+    let left = &responses[0]["output"]["finalOutput"]["hookSpecificOutput"]["messages"];
+    assert_eq!(left, &json!([{"role": "user", "content": "u"}]), "{}", responses[0]);
+}
+
+#[tokio::test]
+async fn handoff_begins_a_session() {
+    let project = with_examples();
+    let Some(jiti) = jiti().filter(|_| has_node()) else { return };
+    let settings = fs::read_to_string(project.settings()).unwrap();
+    let mut settings: Value = serde_json::from_str(&settings).unwrap();
+    for entry in settings["hooks"]["*"][0]["hooks"].as_array_mut().unwrap() {
+        entry["env"] = json!({"NODE_PATH": jiti});
+    }
+    project.write("settings.json", &settings.to_string());
+    let mut served = Served::start(&project).await;
+    let services = ["session.get", "session.waitForIdle", "session.new"];
+    let hello = json!({"type": "hook-hello", "hostServices": services});
+    served.send(format!("{hello}\n")).await;
+    let command = json!({"command_name": "handoff", "arguments": ""});
+    served.send(format!("{}\n", request("Command", &command, "c-1"))).await;
+    let mut asked = Vec::new();
+    let response = loop {
+        let message = served.receive().await;
+        match message["type"].as_str() {
+            Some("hook-host-call") => {
+                let result = match message["method"].as_str() {
+                    Some("session.get") => json!({"sessionFile": "/s.jsonl"}),
+                    Some("session.new") => json!({"cancelled": false}),
+                    _ => Value::Null,
+                };
+                let id = &message["hostCallId"];
+                let result =
+                    json!({"type": "hook-host-result", "hostCallId": id, "result": result});
+                served.send(format!("{result}\n")).await;
+                asked.push(message);
+            }
+            Some("hook-execution-response") => break message,
+            _ => {}
+        }
+    };
+    assert_eq!(response["output"]["success"], json!(true), "{response}");
+    let methods: Vec<&Value> = asked.iter().map(|it| &it["method"]).collect();
+    assert_eq!(methods, ["session.get", "session.waitForIdle", "session.new"]);
+    let params = &asked[2]["params"];
+    assert_eq!(params["parentSession"], "/s.jsonl");
+    assert_eq!(
+        params["setup"][0]["message"]["content"][0]["text"],
+        "Continue from prior session summary."
+    );
+    served.finish().await;
+}

@@ -1,0 +1,178 @@
+//! Where modules and hook files are found.
+
+use std::os::unix::fs::PermissionsExt;
+
+use hook_tests::Project;
+use serde_json::{Value, json};
+
+use super::{GUARD, fired, has_node, project, run, shell, verdict};
+
+fn names(project: &Project, options: &[&str]) -> Vec<String> {
+    let all = [&["list", "--json"], options].concat();
+    let listed = run(project, &all).lines();
+    let text = |it: &Value, name: &str| it[name].as_str().unwrap_or_default().to_owned();
+    let name =
+        |it: &Value| format!("{} {} {}", text(it, "source"), text(it, "event"), text(it, "name"));
+    listed.iter().map(name).collect()
+}
+
+#[test]
+fn modules_are_found_by_name_then_those_that_are_listed_each_once() {
+    if !has_node() {
+        return;
+    }
+    let project = Project::new();
+    for path in [".hooks/modules/b.mjs", ".hooks/modules/a.js", "lib/c.mjs", "d.mjs"] {
+        project.write(path, "export default () => {}");
+    }
+    project.write(".hooks/modules/package.json", r#"{"type": "module"}"#);
+    project.write(".hooks/modules/a.d.ts", "export {}");
+    project.write(
+        ".hooks/settings.json",
+        r#"{"hooksConfig": {"modules": ["lib/c.mjs", "./.hooks/modules/a.js"]},
+            "hooks": {"*": [{"hooks": [{"type": "module", "path": ".hooks/../.hooks/modules/b.mjs"}]}]}}"#,
+    );
+    let config = project.home().join(".config/hooks/modules");
+    std::fs::create_dir_all(&config).unwrap();
+    std::fs::write(config.join("u.mjs"), "export default () => {}").unwrap();
+    let user = config.join("u.mjs").display().to_string();
+    let listed = names(&project, &["--module", "d.mjs"]);
+    let mut d = project.path().join("d.mjs").display().to_string();
+    d.insert_str(0, "explicit * ");
+    assert_eq!(
+        listed,
+        [
+            "project * .hooks/../.hooks/modules/b.mjs",
+            "project * .hooks/modules/a.js",
+            "project * lib/c.mjs",
+            &format!("user * {user}"),
+            &d,
+        ]
+    );
+}
+
+#[test]
+fn a_folder_of_modules_makes_a_project() {
+    if !has_node() {
+        return;
+    }
+    let project = Project::new();
+    project.write(".hooks/modules/guard.mjs", GUARD);
+    project.write("below/file", "");
+    assert_eq!(run(&project, &["trust", "--yes"]).status, 0);
+    let finished =
+        hook_tests::Hook::new(&project, &["fire", "BeforeTool", "--json", "--input", "-"])
+            .directory("below")
+            .stdin(shell("rm -rf x").to_string())
+            .run();
+    assert_eq!(verdict(&finished.lines()[0]), ("block", "not that"));
+}
+
+#[test]
+fn a_module_that_is_found_is_switched_off_by_its_name() {
+    if !has_node() {
+        return;
+    }
+    let project = Project::new();
+    project.write(".hooks/modules/guard.mjs", GUARD);
+    let disabled = run(&project, &["disable", ".hooks/modules/guard.mjs"]);
+    assert_eq!(disabled.status, 0, "{disabled:?}");
+    assert_eq!(run(&project, &["trust", "--yes"]).status, 0);
+    let response = fired(&project, &[], "BeforeTool", &shell("rm -rf x"));
+    assert_eq!(verdict(&response).0, "proceed");
+    assert_eq!(run(&project, &["enable", ".hooks/modules/guard.mjs"]).status, 0);
+    assert_eq!(run(&project, &["trust", "--yes"]).status, 0);
+    let response = fired(&project, &[], "BeforeTool", &shell("rm -rf x"));
+    assert_eq!(verdict(&response), ("block", "not that"));
+}
+
+#[test]
+fn a_named_module_runs_without_settings() {
+    if !has_node() {
+        return;
+    }
+    let project = Project::new();
+    project.write("guard.mjs", GUARD);
+    let response = fired(&project, &["--module", "guard.mjs"], "BeforeTool", &shell("rm -rf x"));
+    assert_eq!(verdict(&response), ("block", "not that"));
+    let missing = run(&project, &["fire", "BeforeTool", "--module", "gard.mjs"]);
+    assert_ne!(missing.status, 0, "{missing:?}");
+    assert!(missing.stderr.contains("gard.mjs"), "{missing:?}");
+}
+
+#[test]
+fn hook_files_are_hooks_of_the_tool_that_they_name() {
+    let project = Project::new();
+    let script = "#!/bin/sh\ncat > seen.json\necho no >&2\nexit 2\n";
+    for path in [".hooks/pre/write_file.sh", ".hooks/post/*"] {
+        let path = project.write(path, script);
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    project.write(".hooks/pre/README", "no hook");
+    let trusted = run(&project, &["trust", "--yes"]);
+    assert_eq!(trusted.status, 0, "{trusted:?}");
+    let write = json!({"tool_name": "write_file", "tool_input": {}});
+    let response = fired(&project, &[], "BeforeTool", &write);
+    assert_eq!(verdict(&response), ("block", "no"), "{response}");
+    assert!(project.read("seen.json").contains("write_file"));
+    assert_eq!(verdict(&fired(&project, &[], "BeforeTool", &shell("ls"))).0, "proceed");
+    let checked = run(&project, &["check"]);
+    assert!(checked.stdout.contains("unused-file"), "{checked:?}");
+    project.write(".hooks/pre/write_file.sh", "#!/bin/sh\n");
+    let changed = fired(&project, &[], "BeforeTool", &write);
+    assert_eq!(verdict(&changed).0, "proceed", "{changed}");
+}
+
+#[test]
+fn what_is_wrong_with_an_entry_is_said() {
+    let project = project(&[]);
+    project.write(
+        "settings.json",
+        r#"{"hooks": {"*": [{"hooks": [{"type": "module"}, {"type": "module", "path": "a.mjs"},
+            {"type": "module", "path": "./a.mjs"}, {"type": "worker", "command": "x", "path": "y"}]}],
+            "BeforeTool": [{"hooks": [{"type": "module", "path": "b.mjs"}]}]}}"#,
+    );
+    let checked = run(&project, &["check", "--settings", "settings.json", "--json"]);
+    for part in
+        ["no `path`", "stands there already", "no effect but in a module", "a module says itself"]
+    {
+        assert!(checked.stdout.contains(part), "{part}: {}", checked.stdout);
+    }
+}
+
+#[test]
+fn of_hook_files_of_one_name_that_of_the_most_trusted_source_runs_and_the_others_are_shown() {
+    let project = Project::new();
+    let script = |name: &str| format!("#!/bin/sh\ncat > {name}.json\necho {name} >&2\nexit 2\n");
+    let executable = |path: &std::path::Path, name: &str| {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, script(name)).unwrap();
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    let (ours, omp) = (".hooks/pre/bash", ".omp/hooks/pre/bash");
+    executable(&project.path().join(ours), "ours");
+    executable(&project.path().join(omp), "omp");
+    executable(&project.path().join(".claude/hooks/pre/read"), "claude");
+    let user = project.home().join(".config/hooks/pre/*");
+    executable(&user, "user");
+    let fire = |tool: &str| {
+        fired(&project, &[], "BeforeTool", &json!({"tool_name": tool, "tool_input": {}}))
+    };
+    assert_eq!(run(&project, &["trust", "--yes"]).status, 0);
+    // Without the agent its folders do not count.
+    assert_eq!(verdict(&fire("read_file")), ("block", "user"));
+    assert!(project.read("claude.json").is_empty());
+    project.write(".hooks/settings.json", r#"{"hooksConfig": {"agents": ["omp"]}}"#);
+    assert_eq!(run(&project, &["trust", "--yes"]).status, 0);
+    fire("read_file");
+    let seen: Value = serde_json::from_str(&project.read("claude.json")).unwrap();
+    assert_eq!((&seen["type"], &seen["toolName"]), (&json!("tool_call"), &json!("read")));
+    let listed = run(&project, &["list", "--json"]).lines();
+    let of = |name: &str| listed.iter().find(|it| it["name"] == name).unwrap().clone();
+    assert_eq!(of(ours)["enabled"], json!(true));
+    assert_eq!(of(omp)["enabled"], json!(false), "{listed:?}");
+    assert!(of(omp)["disabledBy"].as_str().unwrap().contains("for the same"), "{listed:?}");
+    executable(&project.home().join(".config/hooks/pre/bash"), "mine");
+    let listed = run(&project, &["list", "--json"]).lines();
+    assert_eq!(listed.iter().find(|it| it["name"] == ours).unwrap()["enabled"], json!(false));
+}

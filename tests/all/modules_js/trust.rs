@@ -1,0 +1,118 @@
+//! What a module of a project loads is what was agreed to.
+
+use serde_json::json;
+
+use super::{GUARD, fired, has_node, jiti, run, shell, verdict, warnings};
+use hook_bus::HookExecutionRequest;
+use hook_core::{TrustPolicy, TrustStore};
+use hook_tests::{Project, fields};
+
+const RULES: &str = "export const words = ['rm -rf'];\n";
+const IMPORTS: &str = "import { words } from './lib/rules.mjs';\n\
+    export default (pi) => pi.on('tool_call', (event) => { \
+        if (words.some((word) => event.input.command.includes(word))) return {block: true, reason: 'not that'}; });\n";
+
+fn with_guard() -> Project {
+    let project = Project::new();
+    project.write(".hooks/modules/guard.mjs", IMPORTS);
+    project.write(".hooks/modules/lib/rules.mjs", RULES);
+    project
+}
+
+#[test]
+fn a_module_runs_once_it_is_trusted_and_not_after_a_change_of_what_it_imports() {
+    if !has_node() {
+        return;
+    }
+    let project = with_guard();
+    let blocked = || fired(&project, &[], "BeforeTool", &shell("rm -rf x"));
+    let before = blocked();
+    assert_eq!(verdict(&before).0, "proceed", "{before}");
+    let trusted = run(&project, &["trust", "--yes"]);
+    assert_eq!(trusted.status, 0, "{trusted:?}");
+    assert!(trusted.stdout.contains(".hooks/modules/lib/rules.mjs"), "{trusted:?}");
+    assert_eq!(verdict(&blocked()), ("block", "not that"));
+    project.write(".hooks/modules/lib/rules.mjs", "export const words = [];\n");
+    let changed = blocked();
+    assert_eq!(verdict(&changed).0, "block", "{changed}");
+    assert!(warnings(&changed).contains("trusted"), "{changed}");
+    project.write(".hooks/modules/lib/rules.mjs", RULES);
+    assert_eq!(verdict(&blocked()), ("block", "not that"));
+}
+
+#[test]
+fn a_guard_that_changed_blocks() {
+    if !has_node() {
+        return;
+    }
+    let project = with_guard();
+    project.write(".hooks/settings.json", r#"{"hooksConfig": {"failBehavior": "block"}}"#);
+    assert_eq!(run(&project, &["trust", "--yes"]).status, 0);
+    assert_eq!(verdict(&fired(&project, &[], "BeforeTool", &shell("ls"))).0, "proceed");
+    project.write(".hooks/modules/lib/rules.mjs", "export const words = [];\n");
+    assert_eq!(verdict(&fired(&project, &[], "BeforeTool", &shell("ls"))).0, "block");
+}
+
+#[test]
+fn a_module_that_loads_what_is_not_written_down_is_trusted_only_as_that() {
+    if !has_node() {
+        return;
+    }
+    for (text, why) in [
+        ("export default async () => { await import(process.env.X) }", "`import(…)` names what"),
+        ("import { createRequire } from 'node:module';\nexport default () => {}", "createRequire"),
+        ("export default () => eval('1')", "eval"),
+        ("import x from 'left';\nexport default () => {}", "the package `left`"),
+    ] {
+        let project = Project::new();
+        project.write(".hooks/modules/m.mjs", text);
+        project.write("node_modules/left/index.js", "module.exports = 1");
+        let refused = run(&project, &["trust", "--yes"]);
+        let said = format!("{}{}", refused.stdout, refused.stderr);
+        assert!(refused.status != 0 && said.contains(why), "{said}");
+        let listed = run(&project, &["list", "--json"]).lines();
+        assert_eq!(listed[0]["trusted"], json!(false), "{text}");
+        assert_eq!(run(&project, &["trust", "--yes", "--opaque"]).status, 0, "{text}");
+    }
+}
+
+#[test]
+fn a_projects_own_jiti_is_used_only_where_it_was_agreed_to() {
+    let Some(jiti) = jiti().filter(|_| has_node()) else { return };
+    let project = Project::new();
+    project.write(".hooks/modules/guard.ts", &GUARD.replace("(pi)", "(pi: any): void"));
+    let copied = std::process::Command::new("cp")
+        .args(["-r", jiti.to_str().unwrap(), project.path().to_str().unwrap()])
+        .status();
+    assert!(copied.unwrap().success());
+    let trusted = run(&project, &["trust", "--yes"]);
+    assert_eq!(trusted.status, 0, "{trusted:?}");
+    assert!(trusted.stdout.contains("node_modules/jiti"), "{trusted:?}");
+    let fire = || fired(&project, &[], "BeforeTool", &shell("rm -rf x"));
+    assert_eq!(verdict(&fire()), ("block", "not that"));
+    project.write("node_modules/jiti/lib/jiti.cjs", "module.exports = () => ({})");
+    let changed = fire();
+    assert_eq!(verdict(&changed).0, "block");
+    assert!(warnings(&changed).contains("trusted"), "{changed}");
+}
+
+#[tokio::test]
+async fn what_changes_while_its_process_runs_is_noticed() {
+    if !has_node() {
+        return;
+    }
+    let project = with_guard();
+    assert_eq!(run(&project, &["trust", "--yes"]).status, 0);
+    let store = TrustPolicy::Store(TrustStore::of_user(&project.home().join(".config")));
+    let system = project.builder().native_settings(None).trust(store).build().unwrap();
+    let fire = async || {
+        let request = HookExecutionRequest::new("BeforeTool", fields(shell("rm -rf x")));
+        system.bus().request(request).await
+    };
+    assert_eq!(fire().await.processed.reason.as_deref(), Some("not that"));
+    project.write(".hooks/modules/lib/rules.mjs", "export const words = [];\n");
+    let changed = fire().await;
+    let why = changed.hooks[0].failure.as_ref().map(ToString::to_string).unwrap_or_default();
+    assert!(changed.processed.is_blocking_decision() && why.contains("trusted"), "{why}");
+    system.shutdown(std::time::Duration::ZERO).await;
+}
