@@ -96,6 +96,11 @@ fn codex_in(folder: &Path) -> Option<PathBuf> {
 impl Installed {
     /// Runs the agent in the project, connected to `hook`, with a model that calls the shell once.
     pub(super) fn run(&self, project: &Project, shell: &str) -> Run {
+        self.run_prompts(project, shell, &["Please do what there is to do."])
+    }
+
+    /// The same with what the user says, one after the other where the agent takes several.
+    pub(super) fn run_prompts(&self, project: &Project, shell: &str, prompts: &[&str]) -> Run {
         let model = Model::start(shell);
         self.configure(project, &model.url);
         let word = self.agent.word();
@@ -105,7 +110,7 @@ impl Installed {
             .env("PI_CODING_AGENT_DIR", "")
             .run();
         assert_eq!(connected.status, 0, "{connected:?}");
-        let mut command = self.command(project, &model.url);
+        let mut command = self.command(project, prompts);
         command.current_dir(project.path()).env_clear();
         command.env("PATH", path_with_hook()).env("HOME", project.home());
         command.env("XDG_CONFIG_HOME", project.home().join(".config"));
@@ -209,20 +214,19 @@ impl Installed {
         }
     }
 
-    fn command(&self, project: &Project, _url: &str) -> Command {
-        const PROMPT: &str = "Please do what there is to do.";
+    fn command(&self, project: &Project, prompts: &[&str]) -> Command {
         match self.agent {
             Agent::Pi => {
                 let mut command = Command::new("node");
                 command.arg(&self.program).args(["--provider", "scripted", "--model", "scripted"]);
-                command.args(["--mode", "json", "-p", PROMPT]);
+                command.args(["--mode", "json", "-p"]).args(prompts);
                 command
             }
             Agent::Qwen => {
                 let mut command = Command::new(&self.node);
                 command.arg(&self.program).args(["--auth-type", "openai"]);
                 command.args(["--approval-mode", "yolo", "--output-format", "stream-json"]);
-                command.args(["-p", PROMPT]);
+                command.arg("-p").args(prompts);
                 command
             }
             Agent::Gemini => {
@@ -233,7 +237,7 @@ impl Installed {
                     "--approval-mode",
                     "yolo",
                 ]);
-                command.args(["--output-format", "stream-json", "-p", PROMPT]);
+                command.args(["--output-format", "stream-json", "-p"]).args(prompts);
                 command
             }
             Agent::Codex => {
@@ -241,7 +245,7 @@ impl Installed {
                 command.args(["exec", "--skip-git-repo-check", "--json"]);
                 // What a person does with /hooks.
                 command.arg("--dangerously-bypass-hook-trust").arg("-C").arg(project.path());
-                command.arg(PROMPT);
+                command.args(prompts);
                 command
             }
         }

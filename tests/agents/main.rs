@@ -198,6 +198,25 @@ fn modules_do_in_pi_what_they_do_here() {
     }
 }
 
+/// `/handoff` of docs/examples/modules is a command of pi's own then, and what it writes is in the new session.
+#[test]
+fn a_command_of_a_module_goes_on_in_another_session_of_pi() {
+    let Some(pi) = Agent::Pi.installed() else { return };
+    let project = hooks(&json!({}));
+    let modules = project.home().join(".config/hooks/modules");
+    std::fs::create_dir_all(&modules).unwrap();
+    let example = hook_tests::workspace().join("docs/examples/modules/handoff.ts");
+    std::fs::copy(example, modules.join("handoff.ts")).unwrap();
+    pi.lend_jiti(&modules);
+    let prompts = ["the first session", "/handoff", "and the second"];
+    let run = pi.run_prompts(&project, "true", &prompts);
+    assert!(run.success, "{}", run.output);
+    let last = run.requests.last().unwrap().to_string();
+    assert!(last.contains("and the second"), "{last}");
+    assert!(last.contains("Continue from prior session summary."), "{last}");
+    assert!(!last.contains("the first session"), "{last}");
+}
+
 #[test]
 fn a_refused_model_call_of_pi_reaches_no_model() {
     let Some(pi) = Agent::Pi.installed() else { return };

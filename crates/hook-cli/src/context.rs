@@ -24,7 +24,7 @@ use crate::error::CommandError;
 use crate::fleet;
 use crate::options::{Common, Named};
 use crate::output::Printer;
-use hook_core::text::one_line;
+use hook_core::text::{one_line, shortened};
 
 /// Where a command stands: resolved once, before it does anything.
 #[derive(Debug)]
@@ -167,7 +167,17 @@ impl Context {
             return Ok(event);
         }
         let (events, is_complete) = self.events();
-        events.from_name(name).ok_or_else(|| NoEvent { message: events.unknown(name), is_complete })
+        events.from_name(name).ok_or_else(|| {
+            let message = match agents::event_elsewhere(name) {
+                Some((agent, ours)) => format!(
+                    "there is no event {:?}; what {} calls so is {ours} here",
+                    shortened(name),
+                    agent.title()
+                ),
+                None => events.unknown(name),
+            };
+            NoEvent { message, is_complete }
+        })
     }
 
     /// The events there are, and whether all settings could be read.

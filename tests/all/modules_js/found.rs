@@ -87,6 +87,30 @@ fn a_module_that_is_found_is_switched_off_by_its_name() {
 }
 
 #[test]
+fn what_is_known_of_modules_that_are_not_loaded_is_said() {
+    if !has_node() {
+        return;
+    }
+    let project = Project::new();
+    project.write(".hooks/modules/guard.mjs", GUARD);
+    let explained = run(&project, &["explain", "BeforeTool"]).stdout;
+    assert!(explained.contains("may listen to BeforeTool"), "{explained}");
+    assert!(explained.contains("? .hooks/modules/guard.mjs"), "{explained}");
+    assert!(
+        explained.contains("not trusted") && !explained.contains("no hook listens"),
+        "{explained}"
+    );
+    let fired = run(&project, &["fire", "BeforeTool", "--tool", "run_shell_command"]).stdout;
+    assert!(fired.contains("1 hook that says itself what it listens to is not trusted"), "{fired}");
+    project.write(".hooks/modules/guard.mjs", "export default () => { throw new Error('no'); }");
+    assert_eq!(run(&project, &["trust", "--yes"]).status, 0);
+    let listed = run(&project, &["list"]).stdout;
+    assert!(listed.contains("✗ .hooks/modules/guard.mjs"), "{listed}");
+    let explained = run(&project, &["explain", "tool_call"]);
+    assert!(explained.stderr.contains("calls so is BeforeTool here"), "{explained:?}");
+}
+
+#[test]
 fn a_named_module_runs_without_settings() {
     if !has_node() {
         return;

@@ -13,7 +13,6 @@ use hook_core::{
 use super::columns::{aligned, first_line};
 use super::hook::{matcher, origin, write_hook, write_place};
 use super::response::duration;
-use super::words::counted;
 use crate::output::{Printer, Tone};
 
 /// An explanation, and how much of it is wanted.
@@ -89,7 +88,7 @@ pub(crate) fn explained(explained: &Explained<'_>, printer: &Printer) -> String 
     let (of_event, others): (Vec<_>, Vec<_>) =
         hooks.into_iter().partition(|it| it.hook.event == event);
     let mut out = headline(explained, printer);
-    let unknown = on_every(&others, &stand_ins, event);
+    let unknown = on_every(&others, &stand_ins, event, printer);
     if of_event.is_empty() {
         if unknown.is_empty() {
             out.push_str(&nothing_found(Some(event), explained.sources, printer));
@@ -114,28 +113,49 @@ pub(crate) fn explained(explained: &Explained<'_>, printer: &Printer) -> String 
     out
 }
 
-/// What is not known: to which events the hooks of workers under `*` listen, which say that when they run,
-/// and which of these block until then.
+/// What is not known: whether the hooks of workers and modules listen to the event, which say that when they
+/// run; and which of these block until then.
 fn on_every(
     others: &[&ExplainedHook],
     stand_ins: &[&ExplainedHook],
     event: HookEventName,
+    printer: &Printer,
 ) -> String {
     let mut out = String::new();
     for guard in stand_ins.iter().filter(|it| it.hook.event == event && it.place.is_some()) {
         let name = first_line(guard.hook.display_name());
         let _ = writeln!(out, "{name} blocks this event until it has said which hooks it has");
     }
-    let off = |it: &ExplainedHook| it.reasons.iter().any(|why| why.code() != "other_event");
-    let workers = others.iter().filter(|it| it.hook.event.is_every() && !off(it));
-    let names: Vec<String> = workers.map(|it| first_line(it.hook.display_name())).collect();
-    if !names.is_empty() {
-        let says = if names.len() == 1 { "says itself" } else { "say themselves" };
-        let workers = counted(names.len(), "worker");
-        let names = names.join(", ");
-        let _ = writeln!(out, "{workers} {says} to which events its hooks listen: {names}");
+    let every = others.iter().filter(|it| it.hook.event.is_every());
+    let unknown: Vec<_> = every.filter_map(|it| Some((it, unknown_because(it)?))).collect();
+    if unknown.is_empty() {
+        return out;
+    }
+    let _ = writeln!(out, "may listen to {event}, too, and would say so when it is loaded:");
+    let row = |it: &ExplainedHook| {
+        [(Tone::Plain, first_line(it.hook.display_name())), (Tone::Quiet, origin(&it.hook))]
+    };
+    let rows: Vec<_> = unknown.iter().map(|(it, _)| row(it)).collect();
+    for ((_, why), line) in unknown.iter().zip(aligned(&rows, printer)) {
+        let _ = writeln!(out, "  {} {line}", printer.paint(Tone::Odd, "?"));
+        let _ = writeln!(out, "      {}", printer.paint(Tone::Plain, &first_line(why)));
     }
     out
+}
+
+/// Why it is not known to which events the hooks of a worker or a module listen; `None` where it has said that.
+fn unknown_because(explained: &ExplainedHook) -> Option<String> {
+    let not_run = explained.reasons.iter().find(|why| why.code() != "other_event");
+    if let Some(why) = not_run {
+        return Some(why.to_string());
+    }
+    match explained.hook.loaded_module() {
+        Some(module) => module.error,
+        None => Some(match explained.hook.worker_status().map(|status| status.to_string()) {
+            Some(status) if !status.is_empty() => status,
+            _ => "it is not running".to_owned(),
+        }),
+    }
 }
 
 fn headline(explained: &Explained<'_>, printer: &Printer) -> String {
@@ -270,6 +290,7 @@ fn how_it_runs(hook: &Hook) -> String {
         (HookKind::Inline, _) => "no timeout".to_owned(),
         (_, origin) => {
             let whose = match origin {
+                TimeoutOrigin::Hook if hook.module().is_some() => "of every module",
                 TimeoutOrigin::Hook => "its own",
                 TimeoutOrigin::File => "defaultTimeout of its file",
                 TimeoutOrigin::Engine => "the engine's default",
@@ -284,6 +305,7 @@ fn how_it_runs(hook: &Hook) -> String {
             format!("started by {}", name.to_string_lossy())
         }
         HookStart::Posted => "posted to a server".to_owned(),
+        HookStart::Called if hook.module().is_some() => "calls its module".to_owned(),
         HookStart::Called => match hook.worker_status().map(|status| status.to_string()) {
             Some(known) if !known.is_empty() => format!("calls its worker ({known})"),
             Some(_) => "calls its worker".to_owned(),

@@ -104,24 +104,34 @@ pub(crate) fn fired(fired: &Fired<'_>, printer: &Printer) -> String {
 /// Why no hook ran: the first thing to fix in those hooks that would have matched.
 fn why_none(explanation: Option<&Explanation>) -> String {
     let hooks = explanation.into_iter().flat_map(|explanation| &explanation.hooks);
-    let (mut untrusted, mut off) = (0, 0);
+    let (mut untrusted, mut off, mut unsaid) = (0, 0, 0);
     for hook in hooks {
         let has = |code| hook.reasons.iter().any(|reason| reason.code() == code);
         match () {
+            // Which events a module or a worker of `*` listens to it says when it runs.
+            () if has("untrusted") && hook.hook.event.is_every() => unsaid += 1,
             () if has("other_event") || has("not_matched") => {}
             () if has("untrusted") => untrusted += 1,
             () if has("disabled") => off += 1,
             () => {}
         }
     }
-    let counts: Vec<String> = [(untrusted, "not trusted"), (off, "switched off")]
+    let of_event = [(untrusted, "not trusted"), (off, "switched off")].map(|(count, what)| {
+        let hooks = if count == 1 { "hook of this event is" } else { "hooks of this event are" };
+        (count, format!("{hooks} {what}"))
+    });
+    let is = if unsaid == 1 {
+        "that says itself what it listens to is"
+    } else {
+        "that say themselves what they listen to are"
+    };
+    let unsaid =
+        (unsaid, format!("{} {is} not trusted", if unsaid == 1 { "hook" } else { "hooks" }));
+    let counts: Vec<String> = of_event
         .into_iter()
+        .chain([unsaid])
         .filter(|(count, _)| *count > 0)
-        .map(|(count, what)| {
-            let hooks =
-                if count == 1 { "hook of this event is" } else { "hooks of this event are" };
-            format!("{count} {hooks} {what}")
-        })
+        .map(|(count, what)| format!("{count} {what}"))
         .collect();
     match counts.is_empty() {
         true => "no hook matches".to_owned(),

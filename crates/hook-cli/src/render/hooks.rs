@@ -93,7 +93,7 @@ fn heading(hooks: &[&Hook], has_several: bool) -> Option<String> {
 fn declared(event: HookEventName) -> Option<String> {
     let row = event.row();
     if event.is_every() {
-        return Some("each says itself which events are its own".to_owned());
+        return Some("every event: these say themselves which ones they listen to".to_owned());
     }
     if !row.is_declared() {
         return None;
@@ -116,6 +116,9 @@ fn entry(out: &mut String, listing: &HookListing, line: &str, printer: &Printer)
         (false, true) if blocks => ("✗", Tone::Bad),
         (false, _) => ("!", Tone::Odd),
         (_, false) => ("-", Tone::Quiet),
+        _ if listing.hook.loaded_module().is_some_and(|module| module.error.is_some()) => {
+            ("✗", Tone::Bad)
+        }
         _ => ("✓", Tone::Good),
     };
     let _ = writeln!(out, "  {} {line}", printer.paint(tone, mark));

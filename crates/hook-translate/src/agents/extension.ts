@@ -81,6 +81,112 @@ function tell(ctx, text) {
   else console.error(`hook: ${text}`);
 }
 
+/** How this binary of hooks is called, without what it is to do. */
+const HOOK = Object.values(COMMANDS)[0]?.replace(/ bridge \S+ \S+$/, "");
+
+/** What commands of modules may ask of this agent, each by its parameters; a result is JSON. */
+const offered = (pi, ctx) => ({
+  ...(ctx.hasUI && {
+    "ui.select": ({ title, options }) => ctx.ui.select(title, options),
+    "ui.confirm": ({ title, message }) => ctx.ui.confirm(title, message),
+    "ui.input": ({ title, placeholder }) => ctx.ui.input(title, placeholder),
+    "ui.editor": ({ title, prefill }) => ctx.ui.editor(title, prefill),
+    "ui.notify": ({ message, type }) => ctx.ui.notify(message, type),
+    "ui.setStatus": ({ key, text }) => ctx.ui.setStatus(key, text),
+    "ui.setEditorText": ({ text }) => ctx.ui.setEditorText(text),
+    "ui.getEditorText": () => ctx.ui.getEditorText(),
+  }),
+  "session.get": () => ({
+    isIdle: ctx.isIdle(),
+    hasQueuedMessages: ctx.hasPendingMessages(),
+    hasUI: ctx.hasUI,
+    model: ctx.model?.id,
+    sessionId: ctx.sessionManager.getSessionId(),
+    sessionFile: ctx.sessionManager.getSessionFile(),
+    leafId: ctx.sessionManager.getLeafId() ?? undefined,
+    entries: ctx.sessionManager.getEntries(),
+  }),
+  "session.abort": () => ctx.abort(),
+  "session.waitForIdle": () => ctx.waitForIdle(),
+  "session.sendMessage": ({ message, ...options }) => pi.sendMessage(message, options),
+  "session.appendEntry": ({ customType, data }) => pi.appendEntry(customType, data),
+  "session.new": ({ parentSession, setup = [] }) =>
+    ctx.newSession({ parentSession, setup: async (session) => setup.forEach((entry) => write(entry, session)) }),
+  "session.branch": ({ entryId }) => ctx.fork(entryId),
+  "session.navigateTree": ({ targetId, summarize }) => ctx.navigateTree(targetId, { summarize }),
+});
+
+/** Writes what a module has put into a new session. */
+function write({ message, customType, data }, session) {
+  if (message === undefined) session.appendCustomEntry(customType, data);
+  else if (message.role !== "custom") session.appendMessage(message);
+  else session.appendCustomMessageEntry(message.customType, message.content, message.display, message.details);
+}
+
+/** The commands of modules become the agent's own. */
+async function addCommands(pi, ctx) {
+  const { code, out, err } = await run(`${HOOK} command --json`, {});
+  if (code !== 0) return tell(ctx, err || "the commands of modules are not known");
+  for (const line of out.split("\n").filter(Boolean)) {
+    const { name, description } = JSON.parse(line);
+    pi.registerCommand(name, { description, handler: (given, ctx) => play(name, given, pi, ctx) });
+  }
+}
+
+/** Has a module run its command, and does meanwhile what it asks for. */
+function play(name, given, pi, ctx) {
+  const methods = offered(pi, ctx);
+  const input = { command_name: name, arguments: given };
+  const child = spawn(`${HOOK} serve --stdio`, { shell: true, stdio: ["pipe", "pipe", "ignore"] });
+  const say = (message) => child.stdin.write(`${JSON.stringify(message)}\n`);
+  const answer = async ({ hostCallId, method, params }) => {
+    try {
+      if (!Object.hasOwn(methods, method)) throw Object.assign(new Error(`pi has no ${method}`), { code: "unsupported" });
+      const result = (await methods[method](params ?? {})) ?? null;
+      say({ type: "hook-host-result", hostCallId, result });
+    } catch (error) {
+      const { code = "failed", message = String(error) } = error ?? {};
+      say({ type: "hook-host-result", hostCallId, error: { code, message } });
+    }
+  };
+  return new Promise((resolve) => {
+    let rest = "";
+    let response;
+    const heard = (message) => {
+      if (message.type === "hook-host-call") return void answer(message);
+      if (message.type !== "hook-execution-response") return;
+      response = message;
+      child.stdin.end();
+    };
+    child.stdin.on("error", () => {}); // It has ended, and is heard of below.
+    child.stdout.setEncoding("utf8").on("data", (text) => {
+      const lines = (rest + text).split("\n");
+      rest = lines.pop();
+      if (rest.length > LONGEST) child.kill();
+      lines.filter(Boolean).forEach((line) => heard(JSON.parse(line)));
+    });
+    child.on("error", () => resolve(response));
+    child.on("close", () => resolve(response));
+    say({ type: "hook-hello", protocol: 1, hostServices: Object.keys(methods) });
+    say({ type: "hook-execution-request", eventName: "Command", correlationId: "command", input });
+  }).then((response) => played(name, response, pi, ctx));
+}
+
+/** Shows what a command gave. */
+function played(name, response, pi, ctx) {
+  const { text, prompt } = response?.output?.finalOutput?.hookSpecificOutput ?? {};
+  const failed = response?.success ? [] : [`/${name}: ${response?.error?.message ?? "hooks were ended"}`];
+  const faults = (response?.hooks ?? []).filter((hook) => hook.error).map((hook) => `/${name}: ${hook.error}`);
+  try {
+    [...failed, ...faults].forEach((why) => tell(ctx, why));
+    if (text) tell(ctx, text);
+    if (prompt) pi.sendUserMessage(prompt);
+  } catch (error) {
+    // The command went on in another session, and this one is over.
+    [...failed, ...faults, text, prompt].filter(Boolean).forEach((left) => console.error(`hook: ${left}`));
+  }
+}
+
 const text = (text) => ({ type: "text", text });
 const textOf = (content) =>
   typeof content === "string"
@@ -96,6 +202,7 @@ export default function (pi) {
   pi.on("session_start", async (event, ctx) => {
     const answer = await ask("session_start", { reason: event.reason ?? "startup" }, ctx);
     if (answer.context) context.push(answer.context);
+    if ("session_start" in COMMANDS) await addCommands(pi, ctx);
   });
 
   if ("input" in COMMANDS) {

@@ -105,6 +105,18 @@ pub fn languages() -> impl Iterator<Item = &'static dyn Language> {
     AGENTS.into_iter().map(|agent| agent as &'static dyn Language)
 }
 
+/// The first agent that has an event of that name, in whatever case, and what it is here where a built-in
+/// event stands for it.
+pub fn event_elsewhere(name: &str) -> Option<(&'static Agent, HookEventName)> {
+    AGENTS.into_iter().find_map(|agent| {
+        let event = agent.events.iter().find(|event| event.name.eq_ignore_ascii_case(name))?;
+        match event.ours {
+            Ours::BuiltIn(ours) => Some((agent, ours)),
+            Ours::Declared => None,
+        }
+    })
+}
+
 /// The agent of that name.
 pub fn agent(name: &str) -> Option<&'static Agent> {
     AGENTS.into_iter().find(|agent| agent.name == name)
