@@ -109,3 +109,13 @@ fn a_script_is_played_with_the_user_but_for_one_that_is_typed() {
     let (_, shown) = terminal.finish();
     assert!(shown.contains(r#""got": [true]"#), "{shown}");
 }
+
+#[test]
+fn a_question_that_nobody_waits_for_is_taken_back_on_the_terminal() {
+    let project = asking("ui.confirm", r#"{"title": "t", "message": "m"}"#, 1);
+    let worker = project.read("worker.py").replace("got.append(", "sys.exit(3); got.append(");
+    project.write("worker.py", &worker);
+    let (_, shown) = without_colour(&project, &[]).on_terminal().finish();
+    let after = shown.split("[y/N] ").nth(1).unwrap_or_else(|| panic!("{shown}"));
+    assert!(after.trim_start().starts_with("(the hook does not wait for the answer"), "{shown}");
+}

@@ -208,3 +208,25 @@ async fn a_module_speaks_to_its_host_once_there_is_one() {
         [("session.sendMessage".to_owned(), message), ("session.appendEntry".to_owned(), entry)]
     );
 }
+
+#[tokio::test]
+async fn what_a_handler_leaves_behind_asks_nobody() {
+    let host = Host::of(&[("ui.confirm", json!(true))]);
+    let (kept, mut left) = tokio::sync::mpsc::channel(1);
+    let module = Made("leaves", move |api: &mut ModuleApi| {
+        let kept = kept.clone();
+        api.on("tool_call", move |_event, ctx| {
+            let kept = kept.clone();
+            async move {
+                kept.send(ctx).await?;
+                Ok(None)
+            }
+        });
+    });
+    let builder = Project::new().builder().module(module).unwrap();
+    let system = builder.host_services(host.clone() as Arc<dyn HostServices>).build().unwrap();
+    fire(&system, "BeforeTool", shell()).await;
+    let ctx: HookContext = left.recv().await.unwrap();
+    assert!(!ctx.ui().confirm("t", "m").await, "whose tool call is over agrees to nothing");
+    assert_eq!(host.asked(), []);
+}

@@ -84,11 +84,18 @@ impl HostServices for TerminalUi {
 }
 
 /// A question that is on the terminal; progress comes back when it is over.
-struct Open<'t>(&'t Terminal);
+struct Open<'t> {
+    terminal: &'t Terminal,
+    is_settled: bool,
+}
 
 impl Drop for Open<'_> {
     fn drop(&mut self) {
-        self.0.draw_progress(true);
+        if !self.is_settled {
+            // Nobody reads a terminal that is gone.
+            let _ = writeln!(io::stderr(), "\n(the hook does not wait for the answer any more)");
+        }
+        self.terminal.draw_progress(true);
     }
 }
 
@@ -96,7 +103,13 @@ impl Terminal {
     async fn ask(&self, asker: &str, question: &Question) -> io::Result<RawJson> {
         let _turn = self.turn.lock().await;
         self.draw_progress(false);
-        let _open = Open(self);
+        let mut open = Open { terminal: self, is_settled: false };
+        let settled = self.asked(asker, question).await;
+        open.is_settled = true;
+        settled
+    }
+
+    async fn asked(&self, asker: &str, question: &Question) -> io::Result<RawJson> {
         let mut keyboard = Keyboard::take()?;
         let shown = question.shown(asker);
         loop {

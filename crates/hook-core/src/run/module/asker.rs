@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use tokio::sync::watch;
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::json::{JsonObject, RawJson, RawObject};
 use crate::run::live::{HostCall, HostCallError, HostServices, Programs, is_question, settled};
@@ -30,6 +31,8 @@ struct Inner {
     correlation: Option<Arc<str>>,
     run_token: String,
     depth: u32,
+    /// Cancelled when what it asks for is over.
+    over: CancellationToken,
     /// How many questions to the user are open.
     questions: watch::Sender<usize>,
     /// What the host failed to do where a handler cannot be told.
@@ -59,9 +62,15 @@ impl Asker {
             correlation,
             run_token,
             depth,
+            over: CancellationToken::new(),
             questions,
             lost,
         }))
+    }
+
+    /// Nothing is asked any more once this is dropped.
+    pub(super) fn until_dropped(&self) -> DropGuard {
+        self.0.over.clone().drop_guard()
     }
 
     /// How many questions are open, from now on.
@@ -89,7 +98,9 @@ impl Asker {
             correlation: self.0.correlation.clone(),
             run_token: self.0.run_token.clone(),
         };
-        settled(method, host.call(call).await)
+        let result = self.0.over.run_until_cancelled(async { host.call(call).await }).await;
+        let over = || Err(HostCallError::failed("the handler that asks has ended"));
+        settled(method, result.unwrap_or_else(over))
     }
 
     /// The same where a failure is no result: it is said beside the answer.

@@ -130,6 +130,8 @@ impl Handler {
         told: &RawObject,
         asker: &Asker,
     ) -> Result<ModuleReturn, HookFailure> {
+        // What a handler leaves behind on a task of its own asks for nobody.
+        let _asking = asker.until_dropped();
         let told = ModuleEvent::new(&self.home.event, told);
         let context = HookContext::of(asker.clone(), &call.input);
         // It may panic before it returns its future, too.
