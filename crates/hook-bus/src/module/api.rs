@@ -14,7 +14,7 @@ use hook_core::{Events, FailBehavior, HandlerHook, HookEventName, RawObject};
 use hook_translate::agents::{self, Agent};
 
 use super::command::{CommandReturn, RegisteredCommand};
-use super::loaded::{MessageRenderer, RenderOptions};
+use super::renderer::{MessageRenderer, RenderOptions};
 
 /// The words that modules speak.
 const WORDS: &str = "omp";

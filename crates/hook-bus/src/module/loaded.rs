@@ -1,14 +1,14 @@
 //! The modules there are.
 
-use std::fmt;
 use std::sync::Arc;
 
 use hook_core::run::{ErrorListener, ModuleErrors, ModuleFault, ModuleHandle};
 use hook_core::text::shortened;
-use hook_core::{HandlerHook, HostServices, RawObject};
+use hook_core::{HandlerHook, HostServices};
 
 use super::api::{HookModule, ModuleApi, ModuleError};
 use super::command::{CommandError, RegisteredCommand};
+use super::renderer::MessageRenderer;
 
 /// The modules of a host: their commands and renderers, in the order in which they were loaded.
 #[derive(Debug, Clone, Default)]
@@ -17,42 +17,6 @@ pub struct Modules {
     commands: Vec<Arc<RegisteredCommand>>,
     renderers: Vec<(String, MessageRenderer)>,
     errors: Arc<ModuleErrors>,
-}
-
-/// How a message is to be shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct RenderOptions {
-    /// Whether all of it is to be seen.
-    pub expanded: bool,
-    /// How many columns there are.
-    pub width: usize,
-}
-
-impl RenderOptions {
-    /// In so many columns, perhaps all of it.
-    pub fn new(width: usize, expanded: bool) -> Self {
-        Self { expanded, width }
-    }
-}
-
-type Render = dyn Fn(&RawObject, RenderOptions) -> Vec<String> + Send + Sync;
-
-/// Shows messages of one kind.
-#[derive(Clone)]
-pub struct MessageRenderer(pub(super) Arc<Render>);
-
-impl MessageRenderer {
-    /// The lines of a message.
-    pub fn render(&self, message: &RawObject, options: RenderOptions) -> Vec<String> {
-        (self.0)(message, options)
-    }
-}
-
-impl fmt::Debug for MessageRenderer {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("MessageRenderer").finish_non_exhaustive()
-    }
 }
 
 impl Modules {

@@ -5,14 +5,17 @@
 //! | `api` | what a module registers, and with what it does |
 //! | `loaded` | the modules there are: commands, renderers, who is told of errors |
 //! | `command` | one command, run |
+//! | `renderer` | what shows messages |
 //! | `status_line` | what modules say of themselves, in a line |
 
 mod api;
 mod command;
 mod loaded;
+mod renderer;
 mod status_line;
 
 pub use api::{HookModule, ModuleApi, ModuleError, ModuleLogger};
 pub use command::{CommandError, CommandReturn, RegisteredCommand};
-pub use loaded::{MessageRenderer, Modules, RenderOptions};
+pub use loaded::Modules;
+pub use renderer::{MessageRenderer, RenderOptions};
 pub use status_line::StatusLine;

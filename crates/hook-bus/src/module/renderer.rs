@@ -1,0 +1,42 @@
+//! What shows the messages of modules.
+
+use std::fmt;
+use std::sync::Arc;
+
+use hook_core::RawObject;
+
+/// How a message is to be shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RenderOptions {
+    /// Whether all of it is to be seen.
+    pub expanded: bool,
+    /// How many columns there are.
+    pub width: usize,
+}
+
+impl RenderOptions {
+    /// In so many columns, perhaps all of it.
+    pub fn new(width: usize, expanded: bool) -> Self {
+        Self { expanded, width }
+    }
+}
+
+type Render = dyn Fn(&RawObject, RenderOptions) -> Vec<String> + Send + Sync;
+
+/// Shows messages of one kind.
+#[derive(Clone)]
+pub struct MessageRenderer(pub(super) Arc<Render>);
+
+impl MessageRenderer {
+    /// The lines of a message.
+    pub fn render(&self, message: &RawObject, options: RenderOptions) -> Vec<String> {
+        (self.0)(message, options)
+    }
+}
+
+impl fmt::Debug for MessageRenderer {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("MessageRenderer").finish_non_exhaustive()
+    }
+}
