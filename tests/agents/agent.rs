@@ -1,7 +1,9 @@
 //! An agent that is installed, and one run of it.
 
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use hook_tests::{Hook, Project, path_with_hook, workspace};
@@ -102,7 +104,34 @@ impl Installed {
     /// The same with what the user says, one after the other where the agent takes several.
     pub(super) fn run_prompts(&self, project: &Project, shell: &str, prompts: &[&str]) -> Run {
         let model = Model::start(shell);
-        self.configure(project, &model.url);
+        let mut command = self.connected(project, &model.url, prompts);
+        let log = project.home().join("agent.log");
+        let output = std::fs::File::create(&log).unwrap();
+        command.stdin(Stdio::null()).stdout(output.try_clone().unwrap()).stderr(output);
+        let mut child = command.spawn().unwrap();
+        let begun = Instant::now();
+        let status = loop {
+            if let Some(status) = child.try_wait().unwrap() {
+                break status;
+            }
+            if begun.elapsed() > PATIENCE {
+                let _ = child.kill();
+                break child.wait().unwrap();
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        };
+        let output = String::from_utf8_lossy(&std::fs::read(&log).unwrap()).into_owned();
+        Run {
+            agent: self.agent.word(),
+            success: status.success(),
+            output,
+            requests: model.requests(),
+        }
+    }
+
+    /// The agent's command, in a project that is connected to `hook`.
+    fn connected(&self, project: &Project, url: &str, prompts: &[&str]) -> Command {
+        self.configure(project, url);
         let word = self.agent.word();
         let connected = Hook::new(project, &["connect", word])
             .env("CODEX_HOME", "")
@@ -134,25 +163,42 @@ impl Installed {
         ] {
             command.env(name, value);
         }
-        command.env("GOOGLE_GEMINI_BASE_URL", &model.url);
-        command.env("OPENAI_BASE_URL", format!("{}/v1", model.url));
-        let log = project.home().join("agent.log");
-        let output = std::fs::File::create(&log).unwrap();
-        command.stdin(Stdio::null()).stdout(output.try_clone().unwrap()).stderr(output);
-        let mut child = command.spawn().unwrap();
-        let begun = Instant::now();
-        let status = loop {
-            if let Some(status) = child.try_wait().unwrap() {
-                break status;
+        command.env("GOOGLE_GEMINI_BASE_URL", url);
+        command.env("OPENAI_BASE_URL", format!("{}/v1", url));
+        command
+    }
+
+    /// Runs pi with a user who says one thing, and answers each question of its extensions by that.
+    pub(super) fn run_with_user(&self, project: &Project, shell: &str, agrees: bool) -> Run {
+        let model = Model::start(shell);
+        let mut command = self.connected(project, &model.url, &[]);
+        command.args(["--mode", "rpc"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.stderr(Stdio::null()).spawn().unwrap();
+        let mut says = child.stdin.take().unwrap();
+        let mut say = |message: Value| writeln!(says, "{message}").unwrap();
+        say(serde_json::json!({"type": "prompt", "message": "Please do what there is to do."}));
+        let mut output = String::new();
+        let heard = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+        let (sender, lines) = mpsc::channel();
+        let reader = std::thread::spawn(move || heard.for_each(|line| drop(sender.send(line))));
+        while let Ok(line) = lines.recv_timeout(PATIENCE) {
+            let event: Value = serde_json::from_str(&line).unwrap_or_default();
+            if event["method"] == "confirm" {
+                say(
+                    serde_json::json!({"type": "extension_ui_response", "id": event["id"], "confirmed": agrees}),
+                );
             }
-            if begun.elapsed() > PATIENCE {
-                let _ = child.kill();
-                break child.wait().unwrap();
+            let is_over = event["type"] == "agent_end";
+            output.push_str(&(line + "\n"));
+            if is_over {
+                break;
             }
-            std::thread::sleep(Duration::from_millis(20));
-        };
-        let output = String::from_utf8_lossy(&std::fs::read(&log).unwrap()).into_owned();
-        Run { agent: word, success: status.success(), output, requests: model.requests() }
+        }
+        let _ = child.kill();
+        let _ = child.wait();
+        reader.join().unwrap();
+        let agent = self.agent.word();
+        Run { agent, success: true, output, requests: model.requests() }
     }
 
     /// Puts the `jiti` of its packages where modules in that folder find it.
@@ -219,7 +265,9 @@ impl Installed {
             Agent::Pi => {
                 let mut command = Command::new("node");
                 command.arg(&self.program).args(["--provider", "scripted", "--model", "scripted"]);
-                command.args(["--mode", "json", "-p"]).args(prompts);
+                if !prompts.is_empty() {
+                    command.args(["--mode", "json", "-p"]).args(prompts);
+                }
                 command
             }
             Agent::Qwen => {

@@ -198,6 +198,25 @@ fn modules_do_in_pi_what_they_do_here() {
     }
 }
 
+/// The guard of docs/examples/modules asks pi's own user.
+#[test]
+fn a_module_asks_the_user_of_pi() {
+    let Some(pi) = Agent::Pi.installed() else { return };
+    for agrees in [false, true] {
+        let project = hooks(&json!({}));
+        let modules = project.home().join(".config/hooks/modules");
+        std::fs::create_dir_all(&modules).unwrap();
+        let example = hook_tests::workspace().join("docs/examples/modules/guard.ts");
+        std::fs::copy(example, modules.join("guard.ts")).unwrap();
+        pi.lend_jiti(&modules);
+        project.write("keys.txt", "");
+        let run = pi.run_with_user(&project, "rm -rf keys.txt", agrees);
+        assert!(run.output.contains("Allow: rm -rf keys.txt"), "{}", run.output);
+        assert_eq!(project.path().join("keys.txt").exists(), !agrees, "{}", run.output);
+        assert_eq!(run.model_was_told("user denied command"), !agrees, "{:?}", run.requests);
+    }
+}
+
 /// `/handoff` of docs/examples/modules is a command of pi's own then, and what it writes is in the new session.
 #[test]
 fn a_command_of_a_module_goes_on_in_another_session_of_pi() {

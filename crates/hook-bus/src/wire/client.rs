@@ -437,7 +437,8 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
         let request = match message.request(&self.system.events()) {
             Ok((bridge, request)) => {
                 self.bridges.insert(key, bridge);
-                request
+                let services = Arc::clone(&self.services.offered);
+                request.with_host_services(services)
             }
             Err((why, id)) => {
                 answered_as(id, HookExecutionRequest::invalid(FailureCode::InvalidRequest, why))

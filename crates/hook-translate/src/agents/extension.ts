@@ -3,6 +3,8 @@
 import { spawn, spawnSync } from "node:child_process";
 
 const COMMANDS = @@COMMANDS@@;
+// How this binary of hooks is called, without what it is to do, and what it calls this agent.
+const [, HOOK, AGENT] = /^(.*) bridge (\S+) \S+$/.exec(Object.values(COMMANDS)[0] ?? "") ?? [];
 const PATIENCE = 120_000; // milliseconds
 const LONGEST = 8_388_608; // characters of an answer
 const TURNS = 8; // how often hooks may have the agent go on, one time after the other
@@ -46,7 +48,17 @@ function runAtOnce(command, said) {
 /** What hooks answer; `{refused}` where they refuse, or where it cannot be known that they do not. */
 async function ask(event, fields, ctx) {
   if (!(event in COMMANDS)) return {};
-  return obeyed(await run(COMMANDS[event], saying(event, fields, ctx)), ctx);
+  const said = saying(event, fields, ctx);
+  return obeyed(await (ctx.hasUI ? askWithUser(event, said, ctx) : run(COMMANDS[event], said)), ctx);
+}
+
+/** The same with a user whom hooks may ask something. */
+async function askWithUser(event, said, ctx) {
+  const message = { type: "hook-bridge", agent: AGENT, event, said: JSON.stringify(said), correlationId: "event" };
+  const answer = await converse(message, userOf(ctx), ctx);
+  if (answer?.type !== "hook-bridged") return { lost: answer?.error?.message ?? "hooks did not answer" };
+  answer.warnings.forEach((warning) => tell(ctx, warning));
+  return { code: answer.exitCode, out: answer.stdout, err: answer.stderr };
 }
 
 function saying(event, fields, ctx) {
@@ -81,12 +93,9 @@ function tell(ctx, text) {
   else console.error(`hook: ${text}`);
 }
 
-/** How this binary of hooks is called, without what it is to do. */
-const HOOK = Object.values(COMMANDS)[0]?.replace(/ bridge \S+ \S+$/, "");
-
-/** What commands of modules may ask of this agent, each by its parameters; a result is JSON. */
-const offered = (pi, ctx) => ({
-  ...(ctx.hasUI && {
+/** What hooks may ask the user, if there is one; each by its parameters. A result is JSON. */
+const userOf = (ctx) =>
+  ctx.hasUI && {
     "ui.select": ({ title, options }) => ctx.ui.select(title, options),
     "ui.confirm": ({ title, message }) => ctx.ui.confirm(title, message),
     "ui.input": ({ title, placeholder }) => ctx.ui.input(title, placeholder),
@@ -95,7 +104,10 @@ const offered = (pi, ctx) => ({
     "ui.setStatus": ({ key, text }) => ctx.ui.setStatus(key, text),
     "ui.setEditorText": ({ text }) => ctx.ui.setEditorText(text),
     "ui.getEditorText": () => ctx.ui.getEditorText(),
-  }),
+  };
+
+/** The same of the session, for commands. */
+const sessionOf = (pi, ctx) => ({
   "session.get": () => ({
     isIdle: ctx.isIdle(),
     hasQueuedMessages: ctx.hasPendingMessages(),
@@ -133,43 +145,70 @@ async function addCommands(pi, ctx) {
   }
 }
 
-/** Has a module run its command, and does meanwhile what it asks for. */
-function play(name, given, pi, ctx) {
-  const methods = offered(pi, ctx);
-  const input = { command_name: name, arguments: given };
-  const child = spawn(`${HOOK} serve --stdio`, { shell: true, stdio: ["pipe", "pipe", "ignore"] });
+/** Asks hooks one thing, and does meanwhile what they ask for: what they answer, if they do. */
+function converse(message, methods, ctx) {
+  const ownGroup = process.platform !== "win32";
+  const options = { shell: true, cwd: ctx.cwd, detached: ownGroup, stdio: ["pipe", "pipe", "ignore"] };
+  const child = spawn(`${HOOK} serve --stdio`, options);
   const say = (message) => child.stdin.write(`${JSON.stringify(message)}\n`);
-  const answer = async ({ hostCallId, method, params }) => {
-    try {
-      if (!Object.hasOwn(methods, method)) throw Object.assign(new Error(`pi has no ${method}`), { code: "unsupported" });
-      const result = (await methods[method](params ?? {})) ?? null;
-      say({ type: "hook-host-result", hostCallId, result });
-    } catch (error) {
-      const { code = "failed", message = String(error) } = error ?? {};
-      say({ type: "hook-host-result", hostCallId, error: { code, message } });
-    }
-  };
   return new Promise((resolve) => {
-    let rest = "";
-    let response;
-    const heard = (message) => {
-      if (message.type === "hook-host-call") return void answer(message);
-      if (message.type !== "hook-execution-response") return;
-      response = message;
+    let [rest, timer, asked] = ["", undefined, 0];
+    const end = (answer) => {
+      clearTimeout(timer);
       child.stdin.end();
+      resolve(answer);
+    };
+    const kill = () => {
+      try {
+        ownGroup ? process.kill(-child.pid, "SIGKILL") : child.kill();
+      } catch {
+        // It has ended by itself.
+      }
+      end();
+    };
+    // Nobody is hurried who is asked something.
+    const wait = () => {
+      clearTimeout(timer);
+      if (asked === 0) timer = setTimeout(kill, PATIENCE);
+    };
+    const help = async ({ hostCallId, method, params }) => {
+      asked += 1;
+      wait();
+      try {
+        if (!Object.hasOwn(methods, method)) throw Object.assign(new Error(`pi has no ${method}`), { code: "unsupported" });
+        const result = (await methods[method](params ?? {})) ?? null;
+        say({ type: "hook-host-result", hostCallId, result });
+      } catch (error) {
+        const { code = "failed", message = String(error) } = error ?? {};
+        say({ type: "hook-host-result", hostCallId, error: { code, message } });
+      }
+      asked -= 1;
+      wait();
     };
     child.stdin.on("error", () => {}); // It has ended, and is heard of below.
     child.stdout.setEncoding("utf8").on("data", (text) => {
       const lines = (rest + text).split("\n");
       rest = lines.pop();
-      if (rest.length > LONGEST) child.kill();
-      lines.filter(Boolean).forEach((line) => heard(JSON.parse(line)));
+      if (rest.length > LONGEST) return kill();
+      for (const said of lines.filter(Boolean).map((line) => JSON.parse(line))) {
+        if (said.type === "hook-host-call") void help(said);
+        else if (said.correlationId === message.correlationId) end(said);
+      }
     });
-    child.on("error", () => resolve(response));
-    child.on("close", () => resolve(response));
+    child.on("error", () => end());
+    child.on("close", () => end());
+    wait();
     say({ type: "hook-hello", protocol: 1, hostServices: Object.keys(methods) });
-    say({ type: "hook-execution-request", eventName: "Command", correlationId: "command", input });
-  }).then((response) => played(name, response, pi, ctx));
+    say(message);
+  });
+}
+
+/** Has a module run its command. */
+async function play(name, given, pi, ctx) {
+  const input = { command_name: name, arguments: given, cwd: ctx.cwd };
+  const request = { type: "hook-execution-request", eventName: "Command", correlationId: "command", input };
+  const response = await converse(request, { ...userOf(ctx), ...sessionOf(pi, ctx) }, ctx);
+  played(name, response, pi, ctx);
 }
 
 /** Shows what a command gave. */

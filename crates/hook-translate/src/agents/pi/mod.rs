@@ -119,7 +119,7 @@ const FAMILY: Agent = Agent {
         "A hook that fails before a tool denies, as a handler that throws does.",
         "To go on after the end of a turn is a message that the extension sends, eight times in a row at most.",
         "A refused tool result is replaced by the reason.",
-        "Commands of modules are commands there, such as `/handoff`, and may ask the user and change the session. Handlers of modules have no user interface there.",
+        "Commands of modules are commands there, such as `/handoff`, and may change the session. Hooks that stay alive may ask pi's user, where it has one.",
     ],
 };
 
