@@ -7,7 +7,7 @@ import contextlib
 import random
 import ssl
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
 import nats.errors
@@ -17,6 +17,8 @@ _PATIENCE_SECONDS = (0.1, 2.0)
 """How long is waited between two rounds of attempts, at least and at most."""
 _STEP_SECONDS = 5
 """How long each step of one attempt may take."""
+_CLOSING_SECONDS = 0.5
+"""How long the library may wait for the end of a socket; it never hears of one without trust."""
 
 
 class PlaintextError(nats.errors.Error):
@@ -64,6 +66,7 @@ class KeptConnection:
         """Whether the broker does not want this client, or is not the one that it should be."""
         self.came_back = float("-inf")
         """When it came back, if it was lost."""
+        self._end = asyncio.Event()
         self._task = asyncio.get_running_loop().create_task(self._keep())
 
     async def changed(self, seconds: float) -> None:
@@ -72,36 +75,45 @@ class KeptConnection:
 
     async def close(self) -> None:
         """Ends it. Returns when nothing is left of it."""
-        self._task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await self._task
+        self._end.set()
+        await self._task
 
     async def _keep(self) -> None:
         wait, was_up = _PATIENCE_SECONDS[0], False
-        while True:
+        while not self._end.is_set():
             errors: list[Exception] = []
             for server in self._servers:
                 client = _Client(server.startswith("tls://"))
                 lost = asyncio.Event()
                 try:
-                    await self._connect(client, server, lost)
+                    await self._unless_ended(self._connect(client, server, lost))
+                    if self._end.is_set():
+                        return
                     if was_up:
                         self.came_back = time.monotonic()
                     wait, was_up = _PATIENCE_SECONDS[0], True
                     self._become(client, "", False)
-                    await lost.wait()
+                    await self._unless_ended(lost.wait())
                     self._become(None, "the connection is lost", False)
                     break
                 except (nats.errors.Error, OSError, asyncio.TimeoutError) as error:
                     errors.append(error)
                 finally:
-                    self.client = None
                     await _close(client)
             else:
                 why = str(errors[-1]) or type(errors[-1]).__name__
                 self._become(None, why, all(map(_is_refusal, errors)))
-            await asyncio.sleep(wait * (0.5 + random.random() / 2))
+            await self._unless_ended(asyncio.sleep(wait * (0.5 + random.random() / 2)))
             wait = min(wait * 2, _PATIENCE_SECONDS[1])
+
+    async def _unless_ended(self, what: Coroutine[Any, Any, object]) -> None:
+        """Does that, or a part of it. What follows is done in any case: the library is closed."""
+        doing, end = asyncio.ensure_future(what), asyncio.ensure_future(self._end.wait())
+        await asyncio.wait({doing, end}, return_when=asyncio.FIRST_COMPLETED)
+        end.cancel()
+        doing.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await doing
 
     async def _connect(self, client: _Client, server: str, lost: asyncio.Event) -> None:
         first: list[Exception] = []
@@ -147,6 +159,6 @@ def _is_refusal(error: Exception) -> bool:
 
 async def _close(client: Client) -> None:
     try:
-        await asyncio.wait_for(client.close(), _STEP_SECONDS)
+        await asyncio.wait_for(client.close(), _CLOSING_SECONDS)
     except (nats.errors.Error, asyncio.TimeoutError, OSError):
         pass
