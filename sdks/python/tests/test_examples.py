@@ -40,7 +40,7 @@ class Played:
 
     async def registered(self) -> Played:
         """Waits until it has a hook."""
-        while not await self.agent.list_hooks():  # noqa: ASYNC110
+        while not await self.agent.list_hooks():
             assert self.program.returncode is None, (await self.program.communicate())[1]
             await asyncio.sleep(0)
         return self

@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import {spawn} from "node:child_process";
+import {once} from "node:events";
 import {chmodSync, mkdtempSync, rmSync, writeFileSync} from "node:fs";
 import {createServer, connect as connectTcp} from "node:net";
 import {tmpdir} from "node:os";
 import {join} from "node:path";
+import {createInterface} from "node:readline";
 import {test} from "node:test";
 import {setTimeout as sleep} from "node:timers/promises";
 
@@ -179,6 +181,71 @@ test("who waits no more ends the hooks", (context) => {
     for await (const message of cancels) assert.deepEqual(message.json(), {type: "hook-cancel", reply: subject});
     await listener.close();
   });
+});
+
+/** Runs a program that closes its client at the word `close`, and must then end by itself. */
+async function closes(url, meanwhile) {
+  const program = `
+    import {A3sClient} from "hook-sdk";
+    const client = new A3sClient({transport: "nats", nats: {url: ${JSON.stringify(url)}}, onProblem: () => {}});
+    const first = await client.request("BeforeTool", {tool_name: "edit", tool_input: {}}, {deadlineMs: 1000});
+    console.log(first.error.code);
+    process.stdin.once("data", async () => {
+      process.stdin.destroy();
+      const asked = client.request("BeforeTool", {tool_name: "edit", tool_input: {}});
+      await client.close();
+      console.log((await asked).error.code);
+    });
+  `;
+  const child = spawn(process.execPath, ["--input-type=module", "-e", program], {stdio: ["pipe", "pipe", "inherit"], timeout: 60_000});
+  const ended = new Promise((resolve) => child.once("exit", (code, signal) => resolve(code ?? signal)));
+  const said = [];
+  for await (const word of createInterface({input: child.stdout})) {
+    if (said.push(word) === 1) {
+      await meanwhile?.();
+      child.stdin.write("close\n");
+    }
+  }
+  assert.equal(await ended, 0);
+  return said;
+}
+
+test("a client that is closed while it connects lets its program end", async () => {
+  const port = await freePort();
+  assert.deepEqual(await closes(`nats://127.0.0.1:${port}`), ["deadline_exceeded", "cancelled"]);
+});
+
+test("a client that is closed before the broker greets lets its program end", async () => {
+  const silent = createServer(() => {}).listen(0, "127.0.0.1");
+  await once(silent, "listening");
+  const said = await closes(`nats://127.0.0.1:${silent.address().port}`);
+  silent.close();
+  assert.deepEqual(said, ["deadline_exceeded", "cancelled"]);
+});
+
+test("a client that is closed while its broker is away lets its program end", async (context) => {
+  const broker = await startBroker();
+  if (!broker) return context.skip("SKIPPED NATS: there is no nats-server");
+  assert.deepEqual(await closes(broker.url, broker.stop), ["no_handler", "cancelled"]);
+});
+
+test("a client outlives its broker", async (context) => {
+  const broker = await startBroker();
+  if (!broker) return context.skip("SKIPPED NATS: there is no nats-server");
+  const client = new A3sClient({transport: "nats", nats: {url: broker.url}, onProblem: () => {}});
+  assert.equal((await client.request("BeforeTool", TOOL)).error.code, "no_handler");
+  await broker.stop();
+  const away = await client.request("BeforeTool", TOOL, {deadlineMs: 200});
+  assert.equal(away.error.code, "deadline_exceeded");
+  const asked = client.fire("BeforeTool", TOOL);
+  const again = await startBroker("", broker.port);
+  const engine = await connect({servers: again.url});
+  engine.subscribe("hooks.request.*", {callback: (_, message) => void deny(message, message.json())});
+  // Engines come back one by one: that nobody is there yet is no answer.
+  assert.equal((await asked).reason, "as the fleet says");
+  await client.close();
+  await engine.close();
+  await again.stop();
 });
 
 test("a fleet takes no handlers", (context) => withFleet(context, undefined, async ({client}) => {

@@ -3,13 +3,15 @@
 import {randomUUID} from "node:crypto";
 import {setTimeout as sleep} from "node:timers/promises";
 
-import type {ConnectionOptions, Msg, NatsConnection} from "nats";
+import type {Msg, NatsConnection} from "nats";
 
 import {HookError, textOf} from "../errors.js";
 import type {OutgoingMessage, Prepared} from "../json.js";
 import {PROTOCOL, isObject} from "../messages.js";
 import type {Hello, IncomingMessage} from "../messages.js";
 import type {Link, LinkListener} from "./link.js";
+import {KeptConnection} from "./nats-connection.js";
+import type {BrokerServer} from "./nats-connection.js";
 
 const ATTEMPTS = 2;
 
@@ -28,7 +30,7 @@ const OVERHEAD = 1_024;
 /** What a link is made of. */
 export interface NatsParts {
   nats: typeof import("nats");
-  connection: ConnectionOptions;
+  servers: BrokerServer[];
   inbox: string;
   url: string;
   subject: string;
@@ -51,13 +53,19 @@ export class NatsLink implements Link {
   readonly #replies: string;
   readonly #asking = new Map<string, Asking>();
   readonly #tasks = new Map<string, {task: Promise<void>; abort: AbortController}>();
-  readonly #connected: Promise<NatsConnection | undefined>;
-  readonly #ended = new AbortController();
+  readonly #connection: KeptConnection;
 
   constructor(parts: NatsParts) {
     this.#parts = parts;
     this.#replies = `${parts.inbox}.${randomUUID().replaceAll("-", "")}`;
-    this.#connected = this.#connect();
+    this.#connection = new KeptConnection(parts.nats, parts.servers, {
+      opened: (connection) => connection.subscribe(`${this.#replies}.*`, {
+        callback: (_, message) => this.#asking.get(message.subject)?.said(message),
+      }),
+      denied: (subject) => {
+        for (const asking of this.#asking.values()) if (asking.subject === subject) asking.said("denied");
+      },
+    });
   }
 
   send({message}: Prepared): void {
@@ -74,56 +82,9 @@ export class NatsLink implements Link {
   }
 
   async end(): Promise<void> {
-    this.#ended.abort();
     for (const {abort} of this.#tasks.values()) abort.abort();
     await Promise.allSettled(Array.from(this.#tasks.values(), ({task}) => task));
-    const connection = await Promise.race([this.#connected, Promise.resolve(undefined)]);
-    if (connection) await connection.close();
-    else void this.#connected.then((late) => late?.close());
-  }
-
-  /** When the connection came back, if it was lost. */
-  cameBack = -Infinity;
-  isUp = false;
-  why = "it is being made";
-
-  async #connect(): Promise<NatsConnection | undefined> {
-    const {nats, connection: options, listener} = this.#parts;
-    let connection: NatsConnection;
-    try {
-      connection = await nats.connect(options);
-    } catch (error) {
-      this.why = textOf(error);
-      listener.ended(`the broker at ${this.#parts.url} refuses the connection: ${this.why}`);
-      return undefined;
-    }
-    if (this.#ended.signal.aborted) {
-      await connection.close();
-      return undefined;
-    }
-    connection.subscribe(`${this.#replies}.*`, {
-      callback: (_, message) => this.#asking.get(message.subject)?.said(message),
-    });
-    this.isUp = true;
-    void this.#watch(connection);
-    return connection;
-  }
-
-  async #watch(connection: NatsConnection): Promise<void> {
-    for await (const {type, permissionContext} of connection.status()) {
-      if (type === "disconnect") {
-        this.isUp = false;
-        this.why = "the connection is lost";
-      } else if (type === "reconnect") {
-        this.isUp = true;
-        this.cameBack = Date.now();
-      } else if (permissionContext?.operation === "publish") {
-        for (const asking of this.#asking.values()) {
-          if (asking.subject === permissionContext.subject) asking.said("denied");
-        }
-      }
-    }
-    if (!this.#ended.signal.aborted) this.#parts.listener.ended("the broker has ended the connection");
+    await this.#connection.close();
   }
 
   #begin(message: OutgoingMessage): void {
@@ -136,7 +97,7 @@ export class NatsLink implements Link {
   async #request(message: OutgoingMessage, signal: AbortSignal): Promise<void> {
     const {listener} = this.#parts;
     const reply = `${this.#replies}.${randomUUID().replaceAll("-", "")}`;
-    const asking = new Asking(this, this.#parts, this.#connected, message, reply, signal);
+    const asking = new Asking(this.#parts, this.#connection, message, reply, signal);
     this.#asking.set(reply, asking);
     try {
       listener.message(await asking.answer());
@@ -147,18 +108,15 @@ export class NatsLink implements Link {
       listener.message(this.#failure(String(message["correlationId"]), failed));
     } finally {
       this.#asking.delete(reply);
-      if (asking.isOpen) await this.#cancel(reply);
+      if (asking.isOpen) this.#cancel(reply);
     }
   }
 
   /** Tells engines that nobody waits any more; one that does not hear of it ends in time. */
-  async #cancel(reply: string): Promise<void> {
-    const connection = this.isUp ? await this.#connected : undefined;
-    try {
-      connection?.publish(`${this.#parts.subject}.cancel`, JSON.stringify({type: "hook-cancel", reply}));
-    } catch {
-      // The connection has just ended.
-    }
+  #cancel(reply: string): void {
+    const {state} = this.#connection;
+    if (state.kind !== "up" || state.connection.isClosed()) return;
+    state.connection.publish(`${this.#parts.subject}.cancel`, JSON.stringify({type: "hook-cancel", reply}));
   }
 
   #failure(correlationId: string, {code, message}: Failed): IncomingMessage {
@@ -175,9 +133,8 @@ class Asking {
   readonly subject: string;
   /** Whether an engine may be at work on it. */
   isOpen = false;
-  readonly #link: NatsLink;
   readonly #parts: NatsParts;
-  readonly #connected: Promise<NatsConnection | undefined>;
+  readonly #connection: KeptConnection;
   readonly #message: OutgoingMessage;
   readonly #reply: string;
   readonly #signal: AbortSignal;
@@ -188,12 +145,10 @@ class Asking {
   #waitMs: number = BUSY_MS[0];
 
   constructor(
-    link: NatsLink, parts: NatsParts, connected: Promise<NatsConnection | undefined>, message: OutgoingMessage,
-    reply: string, signal: AbortSignal,
+    parts: NatsParts, connection: KeptConnection, message: OutgoingMessage, reply: string, signal: AbortSignal,
   ) {
-    this.#link = link;
     this.#parts = parts;
-    this.#connected = connected;
+    this.#connection = connection;
     this.#reply = reply;
     this.#signal = signal;
     const event = String(message["eventName"]);
@@ -282,22 +237,31 @@ class Asking {
   }
 
   async #up(): Promise<NatsConnection> {
+    const {url} = this.#parts;
     for (;;) {
       this.#signal.throwIfAborted();
+      const {state} = this.#connection;
+      // One that has just closed says so in a moment.
+      if (state.kind === "up" && !state.connection.isClosed()) return state.connection;
+      const why = state.kind === "up" ? "the connection is lost" : state.why;
+      if (state.kind === "away" && state.isRefused) {
+        throw new Failed("unanswered", `${url} refuses the connection: ${why}`);
+      }
       const left = this.#deadline - performance.now();
       if (left <= 0) {
-        const {url} = this.#parts;
-        const message = `the request's deadline passed before there was a connection to ${url} (${this.#link.why})`;
+        const message = `the request's deadline passed before there was a connection to ${url} (${why})`;
         throw new Failed("deadline_exceeded", message);
       }
-      const pause = sleep(Math.min(left, 20), undefined, {ref: true});
-      const connection = await Promise.race([this.#connected, pause.then(() => "not yet" as const)]);
-      if (connection === undefined) {
-        throw new Failed("unanswered", `${this.#parts.url} refuses the connection: ${this.#link.why}`);
-      }
-      if (connection !== "not yet" && this.#link.isUp) return connection;
-      await pause;
+      await this.#waitFor(this.#connection.changed(), left);
     }
+  }
+
+  /** Until that is, or so much time has passed, or nobody waits any more. */
+  async #waitFor(what: Promise<void>, ms: number): Promise<void> {
+    const over = new AbortController();
+    const signal = AbortSignal.any([this.#signal, over.signal]);
+    await Promise.race([what, sleep(ms, undefined, {signal}).catch(() => {})]);
+    over.abort();
   }
 
   #read(what: Msg | "denied"): IncomingMessage | "working" | "not taken" {
@@ -308,7 +272,7 @@ class Asking {
     }
     if (what.headers?.code === 503 && what.data.length === 0) {
       this.isOpen = false;
-      if (Date.now() - this.#link.cameBack < COMING_BACK_MS) return "not taken";
+      if (performance.now() - this.#connection.cameBack < COMING_BACK_MS) return "not taken";
       const how = "start an engine with `hook serve --nats`";
       throw new Failed("no_handler", `nobody serves ${this.subject} at ${url}; ${how}`);
     }

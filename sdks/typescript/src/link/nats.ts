@@ -2,9 +2,11 @@
 
 import {readFileSync, statSync} from "node:fs";
 import {isIP} from "node:net";
+import {rootCertificates} from "node:tls";
 
 import {HookConnectionError, HookError, textOf} from "../errors.js";
 import type {Connect} from "./link.js";
+import type {BrokerServer} from "./nats-connection.js";
 import {NatsLink} from "./nats-link.js";
 import type {NatsParts} from "./nats-link.js";
 
@@ -51,16 +53,10 @@ export function overNats(options: NatsOptions | undefined): Connect {
     } catch (error) {
       throw new HookError("missing_dependency", `a fleet needs a package (install nats): ${textOf(error)}`, {cause: error});
     }
-    const isEncrypted = servers.every((server) => server.startsWith("tls://"));
-    const {certificateAuthority} = options;
+    const tls = {ca: authorities(options.certificateAuthority)};
+    const named = servers.map((url): BrokerServer => ({url, options: url.startsWith("tls://") ? {tls} : {}}));
     const parts: NatsParts = {
-      nats,
-      connection: {
-        servers, name: "hook-asker", maxReconnectAttempts: -1, waitOnFirstConnect: true, reconnectTimeWait: 100,
-        reconnectJitter: 400, ignoreClusterUpdates: !isEncrypted,
-        ...(isEncrypted && {tls: certificateAuthority === undefined ? {} : {caFile: certificateAuthority}}),
-      },
-      inbox: "_INBOX", url: servers.join(","), subject, failBehavior, deadlineMs, listener,
+      nats, servers: named, inbox: "_INBOX", url: servers.join(","), subject, failBehavior, deadlineMs, listener,
     };
     if (options.credentials !== undefined) {
       const text = secret(options.credentials);
@@ -71,9 +67,10 @@ export function overNats(options: NatsOptions | undefined): Connect {
       const bytes = new TextEncoder().encode(seed);
       // No client reads another's replies, where the broker is set up so.
       parts.inbox = `_INBOX_${nats.nkeys.fromSeed(bytes).getPublicKey()}`;
-      parts.connection.authenticator = text.includes("-----BEGIN NATS USER JWT-----")
+      const authenticator = text.includes("-----BEGIN NATS USER JWT-----")
         ? nats.credsAuthenticator(new TextEncoder().encode(text))
         : nats.nkeyAuthenticator(bytes);
+      parts.servers = named.map((server) => ({...server, options: {...server.options, authenticator}}));
     }
     return new NatsLink(parts);
   };
@@ -109,6 +106,16 @@ function isLoopback(host: string): boolean {
   const address = host.replace(/^\[|\]$/g, "");
   if (isIP(address) === 4) return address.startsWith("127.");
   return address === "::1" || address === "localhost";
+}
+
+/** Whose certificates are believed; nothing where that is as node has it. */
+function authorities(file: string | undefined): string | undefined {
+  if (file === undefined) return undefined;
+  try {
+    return [...rootCertificates, readFileSync(file, "utf8")].join("\n");
+  } catch (error) {
+    throw new HookConnectionError("no_server", `the certificates in ${file} cannot be used: ${textOf(error)}`, {cause: error});
+  }
 }
 
 function secret(file: string): string {

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import random
 import ssl
 import time
@@ -15,7 +16,6 @@ from collections.abc import Coroutine
 from typing import Any
 
 try:
-    import nats
     import nats.errors
     import nkeys
     from nats.aio.client import Client
@@ -29,6 +29,7 @@ from ..errors import HookConnectionError, HookProtocolError
 from ..fleet import Fleet
 from ..lines import encode
 from . import BadLine, Transport
+from .nats_connection import KeptConnection
 
 PROTOCOL = 1
 """The version of the messages."""
@@ -57,13 +58,19 @@ class Nats:
         return NatsTransport(self._fleet, _options(self._fleet))
 
 
-def _options(fleet: Fleet) -> dict[str, Any]:
-    options: dict[str, Any] = {"servers": fleet.servers, "name": "hook-asker"}
-    if fleet.is_encrypted:
-        context = ssl.create_default_context()
-        if fleet.certificate_authority is not None:
+def _tls(fleet: Fleet) -> ssl.SSLContext:
+    context = ssl.create_default_context()
+    if fleet.certificate_authority is not None:
+        try:
             context.load_verify_locations(fleet.certificate_authority)
-        options["tls"] = context
+        except OSError as error:
+            what = f"the certificates in {os.fspath(fleet.certificate_authority)} cannot be used"
+            raise HookConnectionError(f"{what}: {error}") from None
+    return context
+
+
+def _options(fleet: Fleet) -> dict[str, Any]:
+    options: dict[str, Any] = {}
     try:
         text = fleet.read_credentials()
     except (OSError, ValueError) as error:
@@ -95,13 +102,11 @@ class NatsTransport:
         self._waiting: dict[str, asyncio.Queue[Msg]] = {}
         self._requests: dict[str, asyncio.Task[None]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        self._client: Client | None = None
-        self._up = asyncio.Event()
-        self._why = "it is being made"
-        self._came_back = -_COMING_BACK_SECONDS
         self._denied: dict[str, str] = {}
         self._over = False
-        self._spawn(self._connect(options))
+        self.connection = KeptConnection(
+            fleet.servers, options, _tls(fleet), self._opened, self._heard
+        )
 
     def post(self, message: dict[str, Any]) -> None:
         if self._over:
@@ -132,56 +137,21 @@ class NatsTransport:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        if self._client is not None:
-            try:
-                await asyncio.wait_for(self._client.close(), _SILENCE_SECONDS)
-            except (nats.errors.Error, asyncio.TimeoutError, OSError):
-                pass
+        await self.connection.close()
 
     # The connection.
 
-    async def _connect(self, options: dict[str, Any]) -> None:
-        wait = 0.1
-        while True:
-            client = Client()
-            try:
-                await client.connect(
-                    **options,
-                    allow_reconnect=True,
-                    max_reconnect_attempts=-1,
-                    reconnect_time_wait=1,
-                    connect_timeout=5,
-                    disconnected_cb=self._disconnected,
-                    reconnected_cb=self._reconnected,
-                    error_cb=self._failed,
-                )
-                break
-            except (nats.errors.Error, OSError, asyncio.TimeoutError) as error:
-                self._why = str(error) or type(error).__name__
-                await client.close()
-                await asyncio.sleep(wait * (0.5 + random.random() / 2))
-                wait = min(wait * 2, 2.0)
-        self._client = client
+    async def _opened(self, client: Client) -> None:
         await client.subscribe(f"{self._replies}.*", cb=self._reply)
-        self._up.set()
 
-    async def _disconnected(self) -> None:
-        self._why = "the connection is lost"
-        self._up.clear()
-
-    async def _reconnected(self) -> None:
-        self._came_back = time.monotonic()
-        self._up.set()
-
-    async def _failed(self, error: Exception) -> None:
-        text = str(error) or type(error).__name__
-        if not self._up.is_set():
-            self._why = text
+    def _heard(self, text: str) -> None:
+        """The broker says what is wrong."""
+        client = self.connection.client
         for subject, waiting in self._waiting.items():
-            # The broker names the subject that this client may not use.
+            # It names the subject that this client may not use.
             asked = self._denied.get(subject)
-            if self._client and asked is not None and f'"{asked}"' in text.lower():
-                waiting.put_nowait(Msg(self._client, subject="", data=text.encode()))
+            if client is not None and asked is not None and f'"{asked}"' in text.lower():
+                waiting.put_nowait(Msg(client, subject="", data=text.encode()))
 
     async def _reply(self, message: Msg) -> None:
         waiting = self._waiting.get(message.subject)
@@ -221,14 +191,14 @@ class NatsTransport:
 
     def _cancel(self, reply: str) -> None:
         """Tells engines that nobody waits any more; one that does not hear it ends in time."""
-        if self._client is not None and not self._over:
+        client = self.connection.client
+        if client is not None and not self._over:
             line = json.dumps({"type": "hook-cancel", "reply": reply}).encode()
-            self._spawn(self._publish(f"{self._fleet.subject}.cancel", line))
+            self._spawn(self._publish(client, f"{self._fleet.subject}.cancel", line))
 
-    async def _publish(self, subject: str, line: bytes) -> None:
-        assert self._client is not None
+    async def _publish(self, client: Client, subject: str, line: bytes) -> None:
         try:
-            await self._client.publish(subject, line)
+            await client.publish(subject, line)
         except nats.errors.Error as error:
             await self._received.put(BadLine(f"an engine could not be told: {error}"))
 
@@ -325,18 +295,26 @@ class _Asking:
             if time.monotonic() >= self._deadline:
                 raise self._too_late("no engine had room for it")
 
+    async def _up(self) -> Client:
+        connection, url = self._transport.connection, self._transport._fleet.url
+        while True:
+            client = connection.client
+            # One that has just closed says so in a moment.
+            if client is not None and not client.is_closed:
+                return client
+            why = connection.why or "the connection is lost"
+            if client is None and connection.is_refused:
+                raise _Failed("unanswered", f"{url} refuses the connection: {why}")
+            try:
+                await connection.changed(max(self._deadline - time.monotonic(), 0))
+            except asyncio.TimeoutError:
+                raise _Failed(
+                    "deadline_exceeded",
+                    f"the request's deadline passed before there was a connection to {url} ({why})",
+                ) from None
+
     async def _send(self) -> None:
-        transport = self._transport
-        try:
-            await asyncio.wait_for(transport._up.wait(), max(self._deadline - time.monotonic(), 0))
-        except asyncio.TimeoutError:
-            raise _Failed(
-                "deadline_exceeded",
-                "the request's deadline passed before there was a connection to "
-                f"{transport._fleet.url} ({transport._why})",
-            ) from None
-        client = transport._client
-        assert client is not None
+        client = await self._up()
         # Clocks differ: what travels is what is left.
         left = int((self._deadline - time.monotonic()) * 1000)
         if left <= 0:
@@ -364,7 +342,7 @@ class _Asking:
         if headers.get("Status") == "503":
             self.is_open = False
             transport = self._transport
-            if time.monotonic() - transport._came_back < _COMING_BACK_SECONDS:
+            if time.monotonic() - transport.connection.came_back < _COMING_BACK_SECONDS:
                 return "not taken"
             raise _Failed(
                 "no_handler",
