@@ -112,6 +112,7 @@ impl HookEventHandler {
     ) -> Served {
         let keeps_inputs = request.asks_for_inputs();
         let host = request.host_services().or(self.services.as_ref()).cloned();
+        let hops = request.hops();
         let (id, body) = request.into_parts();
         let door = Door::of(engine, id);
         let mut input = match self.read(engine, body) {
@@ -145,6 +146,7 @@ impl HookEventHandler {
             observer: Progress::observe(self.bus.core(), control.key, &door.id),
             lane: control.lane,
             depth: control.depth,
+            hops,
             keeps_inputs,
             background: self.background,
             // Functions wait for no permit and have no environment of their own.

@@ -24,6 +24,7 @@ pub struct HookExecutionRequest {
     streams: bool,
     inputs: bool,
     run_token: Option<Box<str>>,
+    hops: u32,
     /// What whoever asks does for hooks; no message has it.
     host: Option<Arc<dyn HostServices>>,
     body: Body,
@@ -83,6 +84,7 @@ impl HookExecutionRequest {
             streams: false,
             inputs: false,
             run_token: None,
+            hops: 0,
             host: None,
             body,
         }
@@ -154,6 +156,20 @@ impl HookExecutionRequest {
         self
     }
 
+    /// Says how many engines have had the request before: one that asks another fleet ends a circle by that.
+    ///
+    /// It is for the engine that serves the request, and no part of the JSON form.
+    #[must_use]
+    pub fn with_hops(mut self, hops: u32) -> Self {
+        self.hops = hops;
+        self
+    }
+
+    /// How many engines have had the request before.
+    pub fn hops(&self) -> u32 {
+        self.hops
+    }
+
     pub(crate) fn host_services(&self) -> Option<&Arc<dyn HostServices>> {
         self.host.as_ref()
     }
@@ -194,7 +210,8 @@ impl HookExecutionRequest {
         match envelope(fields, event_name.as_deref()) {
             Ok(Envelope { named, deadline, streams, inputs, run_token }) => {
                 let body = Body::Named(Box::new(named));
-                Self { correlation_id, deadline, streams, inputs, run_token, host: None, body }
+                let (hops, host) = (0, None);
+                Self { correlation_id, deadline, streams, inputs, run_token, hops, host, body }
             }
             Err(message) => Self::refused(fields, message),
         }

@@ -14,7 +14,7 @@ use crate::run::{
     CommandIdentity, HookExecutor, HookIdentity, HookSpec, HookStart, TrustCheck, Worker,
     WorkerModule, WorkerStatus,
 };
-use crate::settings::{FailBehavior, HookSource, Place, TimeoutOrigin};
+use crate::settings::{FailBehavior, HookSource, Place, TimeoutOrigin, UpstreamRules};
 use crate::trust::Trust;
 
 /// One registered hook: what is run, which it derefs to, and what decides whether it is.
@@ -98,6 +98,11 @@ impl Hook {
 
     pub(super) fn is_trusted(&self) -> bool {
         self.trust.is_given()
+    }
+
+    /// The fleet of engines that it stands for, if it stands for one.
+    pub fn upstream(&self) -> Option<&UpstreamRules> {
+        self.executor.upstream()
     }
 
     /// How the worker is that it calls, if it calls one.

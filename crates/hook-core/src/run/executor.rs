@@ -19,6 +19,7 @@ use super::slots::{Slot, SlotQueue};
 use super::worker::Worker;
 use crate::event::input::HookInput;
 use crate::failure::HookFailure;
+use crate::settings::UpstreamRules;
 
 /// What a hook is run by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -138,6 +139,8 @@ pub(crate) struct HookCall {
     pub(crate) session_env: (SessionEnv, u8),
     /// The request that it is run for, where that is known.
     pub(crate) correlation: Option<Arc<str>>,
+    /// How many engines have had the request before this one.
+    pub(crate) hops: u32,
     /// What whoever asked does for hooks.
     pub(crate) host: Option<Arc<dyn HostServices>>,
 }
@@ -231,6 +234,11 @@ pub(crate) trait HookExecutor: fmt::Debug + Send + Sync {
 
     /// What it runs, if that can be compared; functions of the host cannot.
     fn identity(&self) -> Option<CommandIdentity<'_>> {
+        None
+    }
+
+    /// The fleet of engines that it stands for, if it stands for one.
+    fn upstream(&self) -> Option<&UpstreamRules> {
         None
     }
 

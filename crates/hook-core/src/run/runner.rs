@@ -233,6 +233,7 @@ impl Runner {
                 depth: scope.depth,
                 session_env: Default::default(),
                 correlation: None,
+                hops: scope.hops,
                 host: None,
             };
             let Execution::Done(run) = hook.executor.execute(call) else {

@@ -57,6 +57,8 @@ pub struct RunScope {
     pub session_env: SessionEnv,
     /// The request that they run for, where that is known.
     pub correlation: Option<Arc<str>>,
+    /// How many engines have had that request before this one.
+    pub hops: u32,
     /// What whoever asked does for hooks.
     pub host: Option<Arc<dyn HostServices>>,
     /// Whether the hooks ran before and are asked once more (protocol.md §2, "Asking again").

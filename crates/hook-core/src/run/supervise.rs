@@ -96,9 +96,18 @@ pub(super) async fn supervise(
     let cancel = scope.cancel.clone();
     let (timeout, nesting, depth) = (hook.timeout, scope.nesting, scope.depth);
     let session_env = (scope.session_env.clone(), hook.trust_rank);
-    let (correlation, host) = (scope.correlation.clone(), scope.host.clone());
-    let call =
-        HookCall { input, timeout, cancel, slots, nesting, depth, session_env, correlation, host };
+    let call = HookCall {
+        input,
+        timeout,
+        cancel,
+        slots,
+        nesting,
+        depth,
+        session_env,
+        correlation: scope.correlation.clone(),
+        hops: scope.hops,
+        host: scope.host.clone(),
+    };
     let executor = Arc::clone(&hook.executor);
     let running = AssertUnwindSafe(async move {
         match executor.execute(call) {

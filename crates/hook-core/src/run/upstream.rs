@@ -32,6 +32,8 @@ pub struct UpstreamCall {
     pub input: RawObject,
     /// The request that it is part of.
     pub correlation: Option<Arc<str>>,
+    /// How many engines have had that request before this one.
+    pub hops: u32,
     /// How long it may take.
     pub deadline: Duration,
 }
@@ -57,7 +59,7 @@ pub trait Upstreams: fmt::Debug + Send + Sync {
 /// Asks a fleet.
 #[derive(Debug)]
 pub(super) struct UpstreamExecutor {
-    label: String,
+    rules: UpstreamRules,
     /// Absent where the host knows none.
     upstream: Option<Arc<dyn Upstream>>,
 }
@@ -65,7 +67,7 @@ pub(super) struct UpstreamExecutor {
 impl UpstreamExecutor {
     pub(super) fn new(rules: &UpstreamRules, upstreams: Option<&Arc<dyn Upstreams>>) -> Self {
         let upstream = upstreams.map(|upstreams| upstreams.upstream(rules));
-        Self { label: rules.nats.clone(), upstream }
+        Self { rules: rules.clone(), upstream }
     }
 }
 
@@ -75,7 +77,11 @@ impl HookExecutor for UpstreamExecutor {
     }
 
     fn label(&self) -> &str {
-        &self.label
+        &self.rules.nats
+    }
+
+    fn upstream(&self) -> Option<&UpstreamRules> {
+        Some(&self.rules)
     }
 
     fn start(&self) -> HookStart<'_> {
@@ -103,6 +109,7 @@ async fn ask(upstream: Arc<dyn Upstream>, call: HookCall) -> Run {
         event,
         input: call.input.to_raw(),
         correlation: call.correlation.clone(),
+        hops: call.hops,
         deadline: call.timeout,
     });
     let answered = tokio::select! {

@@ -17,7 +17,7 @@ use tokio::time::Instant;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
-use super::connection::{Connection, Link};
+use super::connection::{Connection, Link, SUBSCRIPTION};
 use super::fleet::Fleet;
 use super::message;
 use super::options::{Broker, NatsError, NatsOptions};
@@ -84,7 +84,7 @@ impl NatsBus {
     pub fn with(options: NatsOptions) -> Result<Self, NatsError> {
         let broker = options.check()?;
         let (replies, cancels) = Replies::new(&broker);
-        let connection = Connection::keep(broker.clone(), "hook-asker");
+        let connection = Connection::keep(broker.clone(), "hook-asker", SUBSCRIPTION);
         let away = Link::Away { why: None, refused: false };
         let (ready, is_ready) = watch::channel(away);
         let (follow, wanted) = watch::channel(false);

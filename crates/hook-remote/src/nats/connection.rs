@@ -2,6 +2,7 @@
 
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use async_nats::{Client, ConnectError, ConnectErrorKind, ConnectOptions, Event, ServerError};
@@ -23,7 +24,13 @@ const ATTEMPT: Duration = Duration::from_secs(5);
 const EVENTS: usize = 64;
 
 /// How many messages may wait for a subscription to be read. What comes then is lost, and is asked again.
-const SUBSCRIPTION: usize = 4_096;
+pub(super) const SUBSCRIPTION: usize = 4_096;
+
+/// How much is repeated of what the broker says: a subject may be in it.
+const WORDS: usize = 512;
+
+/// How the broker's word begins that something may not be subscribed to.
+const NO_SUBSCRIPTION: &str = "Permissions Violation for Subscription to ";
 
 /// What is known of a connection.
 #[derive(Debug, Clone)]
@@ -65,18 +72,78 @@ impl Link {
 #[derive(Debug)]
 pub(super) struct Connection {
     link: watch::Receiver<Link>,
-    refusals: broadcast::Sender<Arc<str>>,
+    said: Arc<Said>,
     tasks: TaskTracker,
     _end: DropGuard,
 }
 
+/// What the broker and the library say of a connection beside how it is.
+#[derive(Debug)]
+struct Said {
+    /// What the broker does not allow.
+    refusals: broadcast::Sender<Arc<str>>,
+    /// Which of that is about subscriptions. Nobody else can cause such words, so that none is lost among
+    /// others.
+    unsubscribed: broadcast::Sender<Arc<str>>,
+    /// How many messages the library has dropped, at least.
+    dropped: AtomicU64,
+}
+
+/// How many messages are lost here.
+#[derive(Debug)]
+pub(super) struct Lost(Arc<Said>);
+
+impl Lost {
+    /// How many the library has dropped because they were not read, at least: where it drops many at once it
+    /// does not say so of each.
+    pub(super) fn messages(&self) -> u64 {
+        self.0.dropped.load(Ordering::Relaxed)
+    }
+}
+
+/// Whether the broker says that this may not be subscribed to.
+pub(super) fn is_unsubscribed(text: &str, subject: &str) -> bool {
+    text.starts_with(NO_SUBSCRIPTION) && text.contains(&format!("\"{subject}\""))
+}
+
+impl Said {
+    fn note(&self, event: &Event) {
+        match event {
+            Event::SlowConsumer(_) => {
+                self.dropped.fetch_add(1, Ordering::Relaxed);
+            }
+            Event::ServerError(error) => {
+                let text: Arc<str> = words_of(error).into();
+                // Fine if nobody asks.
+                if text.starts_with(NO_SUBSCRIPTION) {
+                    let _ = self.unsubscribed.send(Arc::clone(&text));
+                }
+                let _ = self.refusals.send(text);
+            }
+            _ => {}
+        }
+    }
+}
+
+fn words_of(error: &ServerError) -> String {
+    let text = match error {
+        ServerError::Other(text) => text.clone(),
+        other => other.to_string(),
+    };
+    one_line(&text).chars().take(WORDS).collect()
+}
+
 impl Connection {
-    /// Begins to connect, under that name and with replies under those subjects.
-    pub(super) fn keep(broker: Broker, name: &'static str) -> Self {
+    /// Begins to connect, under that name. So many messages may wait for a subscription to be read.
+    pub(super) fn keep(broker: Broker, name: &'static str, unread: usize) -> Self {
         let (changed, link) = watch::channel(Link::Away { why: None, refused: false });
-        let (refusals, _) = broadcast::channel(EVENTS);
+        let said = Arc::new(Said {
+            refusals: broadcast::channel(EVENTS).0,
+            unsubscribed: broadcast::channel(EVENTS).0,
+            dropped: AtomicU64::new(0),
+        });
         let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
-        let keeper = Keeper { broker, name, link: changed, refusals: refusals.clone() };
+        let keeper = Keeper { broker, name, unread, link: changed, said: Arc::clone(&said) };
         let stopped = stop.clone();
         tasks.spawn(async move {
             tokio::select! {
@@ -84,7 +151,7 @@ impl Connection {
                 () = keeper.keep() => {}
             }
         });
-        Self { link, refusals, tasks, _end: stop.drop_guard() }
+        Self { link, said, tasks, _end: stop.drop_guard() }
     }
 
     /// How it is, and how it will be.
@@ -94,7 +161,17 @@ impl Connection {
 
     /// What the broker does not allow, in its words, from now on.
     pub(super) fn refusals(&self) -> broadcast::Receiver<Arc<str>> {
-        self.refusals.subscribe()
+        self.said.refusals.subscribe()
+    }
+
+    /// What may not be subscribed to, in the broker's words, from now on.
+    pub(super) fn unsubscribed(&self) -> broadcast::Receiver<Arc<str>> {
+        self.said.unsubscribed.subscribe()
+    }
+
+    /// How many messages are lost here, also later.
+    pub(super) fn lost(&self) -> Lost {
+        Lost(Arc::clone(&self.said))
     }
 
     /// Ends it, and waits for its task.
@@ -109,8 +186,9 @@ impl Connection {
 struct Keeper {
     broker: Broker,
     name: &'static str,
+    unread: usize,
     link: watch::Sender<Link>,
-    refusals: broadcast::Sender<Arc<str>>,
+    said: Arc<Said>,
 }
 
 impl Keeper {
@@ -154,16 +232,18 @@ impl Keeper {
     }
 
     fn options(&self, events: mpsc::Sender<Event>) -> std::io::Result<ConnectOptions> {
+        let said = Arc::clone(&self.said);
         let mut options = ConnectOptions::new()
             .name(self.name)
             .connection_timeout(ATTEMPT)
-            .subscription_capacity(SUBSCRIPTION)
+            .subscription_capacity(self.unread)
             .reconnect_delay_callback(|attempt| {
                 let doubled = u32::try_from(attempt.saturating_sub(1)).unwrap_or(u32::MAX).min(8);
                 let wait = (PATIENCE.0 / 4) * 2u32.pow(doubled);
                 if attempt <= 1 { Duration::ZERO } else { jittered(wait.min(PATIENCE.1)) }
             })
             .event_callback(move |event| {
+                said.note(&event);
                 // The one who listens is told of the newest state in any case.
                 let _ = events.try_send(event);
                 async {}
@@ -200,18 +280,15 @@ impl Keeper {
                 }
                 Event::SlowConsumer(_) => tracing::warn!(
                     target: "hook::nats",
-                    "messages are lost: more came at once than {SUBSCRIPTION}; whoever asked asks again"
+                    "messages are lost: more came at once than {}; whoever asked asks again",
+                    self.unread
                 ),
-                Event::ServerError(error) => {
-                    let text = match &error {
-                        ServerError::Other(text) => text.clone(),
-                        other => other.to_string(),
-                    };
-                    let text = shortened(&one_line(&text));
-                    tracing::warn!(target: "hook::nats", broker = %self.broker, "the broker says: {text}");
-                    // Fine if nobody asks.
-                    let _ = self.refusals.send(text.into());
-                }
+                Event::ServerError(error) => tracing::warn!(
+                    target: "hook::nats",
+                    broker = %self.broker,
+                    "the broker says: {}",
+                    words_of(&error)
+                ),
                 Event::ClientError(error) => {
                     tracing::warn!(target: "hook::nats", broker = %self.broker, "{error}");
                 }

@@ -1,36 +1,37 @@
 //! An engine of a fleet: it joins the queue group, takes what it can run, and leaves when told to.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
 use async_nats::{Client, Message, Subject, Subscriber};
-use bytes::Bytes;
 use futures::StreamExt;
 use futures::stream::{SelectAll, select_all};
 use hook_bus::HookSystem;
 use hook_core::RawJson;
 use hook_core::text::shortened;
-use tokio::sync::mpsc;
+use tokio::sync::{broadcast, mpsc, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
-use super::connection::{Connection, Link};
+use super::connection::{Connection, Link, SUBSCRIPTION, is_unsubscribed, jittered};
 use super::events::Events;
 use super::message;
 use super::options::{Broker, NatsError, NatsOptions, QUEUE_GROUP};
-use super::serving::{Server, say, say_busy, say_working};
+use super::own_fleet;
+use super::serving::{Server, say};
 use super::status::Status;
 use super::subjects::is_token;
 use super::taken::{Counts, NotTaken, Taken};
 
-/// How often an engine says unasked how it is.
-const ROLL_CALL: Duration = Duration::from_secs(10);
+/// How many askers may wait to be told that there is no room, or that their request is at work.
+const ASIDES: usize = 8_192;
 
-/// How many askers may wait to be told that there is no room. One that is not told asks again later.
-const BUSY: usize = 8_192;
+/// How long the broker may take to say that the engine is there, or has left.
+const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How long the broker may take to say that the engine has left.
-const LEAVING: Duration = Duration::from_secs(5);
+/// How long is waited before the engine tries to join again, at least and at most.
+const JOINING: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
 
 /// An engine of a fleet.
 #[derive(Debug)]
@@ -39,6 +40,7 @@ pub struct NatsEngine {
     broker: Broker,
     group: String,
     waiting: Option<usize>,
+    unread: usize,
     events: bool,
 }
 
@@ -49,7 +51,13 @@ impl NatsEngine {
     /// When the broker may not be used so, or the credentials cannot be.
     pub fn new(options: &NatsOptions) -> Result<Self, NatsError> {
         let group = QUEUE_GROUP.to_owned();
-        Ok(Self { broker: options.check()?, group, waiting: None, events: false })
+        Ok(Self {
+            broker: options.check()?,
+            group,
+            waiting: None,
+            unread: SUBSCRIPTION,
+            events: false,
+        })
     }
 
     /// The queue group that it joins: each request goes to one of it. `engines` by default.
@@ -72,6 +80,13 @@ impl NatsEngine {
         self
     }
 
+    /// How many requests may have come that the engine has not looked at; 4,096 by default. What comes then is
+    /// lost, is counted in its status, and is asked again by whoever asked.
+    pub fn unread(mut self, requests: usize) -> Self {
+        self.unread = requests.max(1);
+        self
+    }
+
     /// Whether responses and progress are published for subscribers elsewhere.
     pub fn events(mut self, events: bool) -> Self {
         self.events = events;
@@ -82,14 +97,16 @@ impl NatsEngine {
     /// should know meanwhile goes to `news`; what does not fit there is in the log alone.
     ///
     /// # Errors
-    /// When the broker refuses it before it has served anything.
+    /// When the broker refuses it, or its right to take requests, before it has served anything; when its
+    /// settings name its own fleet as their `upstream`. What it loses later it tries to have back.
     pub async fn serve(
         self,
         system: &Arc<HookSystem>,
         stop: &CancellationToken,
         news: &mpsc::Sender<String>,
     ) -> Result<(), NatsError> {
-        let Self { broker, group, waiting, events } = self;
+        let Self { broker, group, waiting, unread, events } = self;
+        own_fleet::refuse(system, &broker)?;
         let may_run = system.bus().limits().in_flight;
         let server = Arc::new(Server {
             system: Arc::clone(system),
@@ -97,20 +114,30 @@ impl NatsEngine {
             id: uuid::Uuid::new_v4().simple().to_string(),
         });
         let taken = Taken::new(may_run, waiting.unwrap_or(may_run));
-        let subjects = broker.subjects.clone();
-        let events = events.then(|| Events::of(system, subjects.clone()));
-        let status = Status {
+        let connection = Connection::keep(broker.clone(), "hook-engine", unread);
+        let status = Arc::new(Status {
             server: Arc::clone(&server),
             taken: Arc::clone(&taken),
-            subjects: subjects.clone(),
+            subjects: broker.subjects.clone(),
             group: group.as_str().into(),
             begun: SystemTime::now(),
-        };
-        let connection = Connection::keep(broker.clone(), "hook-engine");
+            lost: connection.lost(),
+            is_leaving: AtomicBool::new(false),
+        });
+        let told = CancellationToken::new();
+        // Nobody waits for it: what does not fit into its queues is counted.
+        let publishing = events.then(|| {
+            let events = Events::of(system, broker.subjects.clone(), Arc::clone(&taken));
+            let publishing = events.publish(connection.link(), told.clone());
+            AbortOnDropHandle::new(tokio::spawn(publishing))
+        });
         let tasks = TaskTracker::new();
-        let (busy, _) = mpsc::channel(1);
-        let mut member = Member { broker, server, taken, status, tasks, events, busy, news };
-        let ended = member.run(connection.link(), stop).await;
+        let mut member = Member { broker, server, taken, status, tasks, news };
+        let ended = member.run(&connection, stop).await;
+        told.cancel();
+        if let Some(publishing) = publishing {
+            let _ = tokio::time::timeout(PATIENCE, publishing).await;
+        }
         connection.close().await;
         ended
     }
@@ -124,26 +151,44 @@ struct Heard {
     asked: SelectAll<Subscriber>,
 }
 
+/// Why an engine takes no requests.
+enum NotJoined {
+    /// The broker does not let it, in these words.
+    Refused(Arc<str>),
+    /// Something else.
+    Failed(String),
+}
+
+/// Why an engine serves no more.
+enum Ended {
+    /// It was told to end, and has left.
+    Stopped,
+    /// The library has given the connection up.
+    Disconnected,
+    /// The broker does not let it take requests any more, in these words.
+    Refused(Arc<str>),
+}
+
+/// Something to say that nothing waits for.
+type Aside = (Subject, Vec<u8>);
+
 /// An engine that serves.
 struct Member<'n> {
     broker: Broker,
     server: Arc<Server>,
     taken: Arc<Taken>,
-    status: Status,
+    status: Arc<Status>,
     tasks: TaskTracker,
-    events: Option<Events>,
-    /// Who is to be told that there is no room.
-    busy: mpsc::Sender<Subject>,
     news: &'n mpsc::Sender<String>,
 }
 
 impl Member<'_> {
     async fn run(
         &mut self,
-        mut link: tokio::sync::watch::Receiver<Link>,
+        connection: &Connection,
         stop: &CancellationToken,
     ) -> Result<(), NatsError> {
-        let mut has_served = false;
+        let (mut has_served, mut wait, mut link) = (false, JOINING.0, connection.link());
         loop {
             let client = tokio::select! {
                 biased;
@@ -161,30 +206,51 @@ impl Member<'_> {
                     }
                 }
             };
-            let heard = match self.join(&client).await {
-                Ok(heard) => heard,
-                Err(error) => {
-                    self.tell(format!("failed to join the engines at {}: {error}", self.broker));
-                    tokio::select! {
-                        () = stop.cancelled() => return Ok(()),
-                        _ = link.changed() => continue,
+            let mut unsubscribed = connection.unsubscribed();
+            let joined = tokio::select! {
+                biased;
+                () = stop.cancelled() => return Ok(()),
+                joined = self.join(&client, connection, &mut unsubscribed) => joined,
+            };
+            let why = match joined {
+                Ok(heard) => {
+                    (has_served, wait) = (true, JOINING.0);
+                    let (id, requests) = (&self.server.id, self.status.subjects.requests());
+                    self.tell(format!("serving {requests} at {} as engine {id}", self.broker));
+                    match self.serve(&client, heard, (&mut link, &mut unsubscribed), stop).await {
+                        Ended::Stopped => return Ok(()),
+                        Ended::Disconnected => continue,
+                        Ended::Refused(why) => self.refused(&why).to_string(),
                     }
                 }
+                Err(NotJoined::Refused(why)) if !has_served => return Err(self.refused(&why)),
+                Err(NotJoined::Refused(why)) => self.refused(&why).to_string(),
+                Err(NotJoined::Failed(why)) => {
+                    format!("failed to join the engines at {}: {why}", self.broker)
+                }
             };
-            has_served = true;
-            let (id, requests) = (&self.server.id, self.status.subjects.requests());
-            self.tell(format!("serving {requests} at {} as engine {id}", self.broker));
-            if self.serve(&client, heard, &mut link, stop).await {
-                return Ok(());
+            self.tell(format!("{why}; trying again in {} s", wait.as_secs()));
+            tokio::select! {
+                () = stop.cancelled() => {
+                    self.finish(&client).await;
+                    return Ok(());
+                }
+                () = tokio::time::sleep(jittered(wait)) => wait = (wait * 2).min(JOINING.1),
+                _ = link.changed() => {}
             }
         }
     }
 
+    fn refused(&self, why: &str) -> NatsError {
+        NatsError::NotAllowed {
+            broker: self.broker.to_string(),
+            subject: self.status.subjects.requests(),
+            why: why.to_owned(),
+        }
+    }
+
     /// Waits for a connection, and says what keeps it from being there.
-    async fn reached(
-        &self,
-        link: &mut tokio::sync::watch::Receiver<Link>,
-    ) -> Result<Client, NatsError> {
+    async fn reached(&self, link: &mut watch::Receiver<Link>) -> Result<Client, NatsError> {
         let mut told = String::new();
         loop {
             let away = match &*link.borrow_and_update() {
@@ -205,115 +271,166 @@ impl Member<'_> {
         }
     }
 
-    async fn join(&self, client: &Client) -> Result<Heard, async_nats::SubscribeError> {
+    async fn join(
+        &self,
+        client: &Client,
+        connection: &Connection,
+        unsubscribed: &mut broadcast::Receiver<Arc<str>>,
+    ) -> Result<Heard, NotJoined> {
+        let mut refusals = connection.refusals();
+        let heard = self.subscribe(client).await;
+        let mut heard = heard.map_err(|error| NotJoined::Failed(error.to_string()))?;
+        let (requests, engines) = (self.status.subjects.requests(), self.status.subjects.engines());
+        // The broker takes things in their order: once the engine hears itself, it is in the group, or the
+        // broker has said that it may not be. What the broker says comes another way, and has the time of a
+        // second turn for it.
+        let mut turns = 0;
+        self.status.report(client, "serving").await;
+        let settled = async {
+            loop {
+                tokio::select! {
+                    biased;
+                    Ok(text) = unsubscribed.recv() => {
+                        if is_unsubscribed(&text, &requests) {
+                            return Err(NotJoined::Refused(text));
+                        }
+                        self.hears_less(&text);
+                    }
+                    Ok(text) = refusals.recv() => if text.contains(&format!("\"{engines}\"")) {
+                        // It cannot hear itself then, and this came after what there was to say before.
+                        self.tell(format!("{} lets nobody hear how this engine is: {text}", self.broker));
+                        return Ok(());
+                    },
+                    message = heard.asked.next() => match message {
+                        Some(message) if self.is_own(&message) => {
+                            if turns > 0 {
+                                return Ok(());
+                            }
+                            turns += 1;
+                            self.status.report(client, "serving").await;
+                        }
+                        Some(message) => self.status.answer(client, &message).await,
+                        None => return Err(NotJoined::Failed("the connection is lost".to_owned())),
+                    }
+                }
+            }
+        };
+        match tokio::time::timeout(PATIENCE, settled).await {
+            Ok(settled) => settled.map(|()| heard),
+            Err(_) => Err(NotJoined::Failed("the broker does not answer".to_owned())),
+        }
+    }
+
+    async fn subscribe(&self, client: &Client) -> Result<Heard, async_nats::SubscribeError> {
         let subjects = &self.status.subjects;
+        let group = self.status.group.to_string();
+        // First, so that what the broker says of it comes before all else.
+        let requests = client.queue_subscribe(subjects.requests(), group).await?;
         let cancels = client.subscribe(subjects.cancel()).await?;
-        let mut asked = vec![client.subscribe(subjects.engines()).await?];
+        let mut asked = Vec::new();
         for subject in self.status.asked_under() {
             asked.push(client.subscribe(subject).await?);
         }
-        // Last, so that the rest is heard of what is taken.
-        let group = self.status.group.to_string();
-        let requests = client.queue_subscribe(subjects.requests(), group).await?;
-        let mut asked = select_all(asked);
-        // The broker takes things in their order: once the engine hears itself, it is in the group. Where that
-        // does not come, the connection is lost again.
-        self.report(client, "serving").await;
-        let itself = async {
-            while let Some(message) = asked.next().await {
-                let fields = message::fields_of(&message.payload).unwrap_or_default();
-                let id = fields.get("id").and_then(RawJson::to_text);
-                if id.is_some_and(|id| id == self.server.id) {
-                    break;
-                }
-                self.answer(client, &message, "serving").await;
-            }
-        };
-        let _ = tokio::time::timeout(LEAVING, itself).await;
-        Ok(Heard { requests, cancels, asked })
+        asked.push(client.subscribe(subjects.engines()).await?);
+        Ok(Heard { requests, cancels, asked: select_all(asked) })
     }
 
-    /// Serves over one connection; whether the engine is to end.
+    /// Whether it is what this engine says of itself.
+    fn is_own(&self, message: &Message) -> bool {
+        let fields = message::fields_of(&message.payload).unwrap_or_default();
+        fields.get("id").and_then(RawJson::to_text).is_some_and(|id| id == self.server.id)
+    }
+
+    /// Serves over one connection.
     async fn serve(
-        &mut self,
+        &self,
         client: &Client,
-        mut heard: Heard,
-        link: &mut tokio::sync::watch::Receiver<Link>,
+        heard: Heard,
+        (link, unsubscribed): (&mut watch::Receiver<Link>, &mut broadcast::Receiver<Arc<str>>),
         stop: &CancellationToken,
-    ) -> bool {
-        let mut events = self.events.take();
-        let (busy, turned_away) = mpsc::channel(BUSY);
-        self.busy = busy;
-        // Nothing else waits for it, so that what comes is looked at as fast as it comes.
-        let telling = AbortOnDropHandle::new(tokio::spawn(say_busy(client.clone(), turned_away)));
-        let publishing = async {
-            if let Some(events) = &mut events {
-                events.publish(client).await;
-            }
-            std::future::pending::<()>().await;
-        };
-        let mut publishing = Box::pin(publishing);
-        let mut roll_call = tokio::time::interval(ROLL_CALL);
-        let stopped = loop {
+    ) -> Ended {
+        let Heard { mut requests, mut cancels, asked } = heard;
+        // Nothing here waits for what is said, so that what comes is looked at as fast as it comes.
+        let (asides, said) = mpsc::channel(ASIDES);
+        let _saying = AbortOnDropHandle::new(tokio::spawn(say_all(client.clone(), said)));
+        let status = Arc::clone(&self.status);
+        let _telling = AbortOnDropHandle::new(tokio::spawn(status.tell(client.clone(), asked)));
+        let own = self.status.subjects.requests();
+        loop {
             tokio::select! {
-                () = stop.cancelled() => break true,
-                message = heard.requests.next() => match message {
-                    Some(message) => self.take(client, message).await,
+                () = stop.cancelled() => break,
+                message = requests.next() => match message {
+                    Some(message) => self.take(client, message, &asides),
                     // The library has given the connection up.
-                    None => break false,
+                    None => return Ended::Disconnected,
                 },
-                Some(message) = heard.cancels.next() => self.cancel(&message),
-                Some(message) = heard.asked.next() => self.answer(client, &message, "serving").await,
-                _ = roll_call.tick() => self.report(client, "serving").await,
+                Some(message) = cancels.next() => self.cancel(&message),
+                Ok(text) = unsubscribed.recv() => {
+                    if is_unsubscribed(&text, &own) {
+                        return Ended::Refused(text);
+                    }
+                    self.hears_less(&text);
+                }
                 Ok(()) = link.changed() => self.say_how_it_is(link),
-                () = &mut publishing => {}
             }
-        };
-        if stopped {
-            self.leave(client, &mut heard, &mut publishing).await;
         }
-        drop(publishing);
-        drop(telling);
-        self.events = events;
-        stopped
+        self.leave(client, &mut requests, &mut cancels, &asides).await;
+        Ended::Stopped
     }
 
     /// Leaves the group, and finishes what was taken.
     async fn leave(
         &self,
         client: &Client,
-        heard: &mut Heard,
-        publishing: &mut (impl Future<Output = ()> + Unpin),
+        requests: &mut Subscriber,
+        cancels: &mut Subscriber,
+        asides: &mpsc::Sender<Aside>,
     ) {
         let (running, waiting) = self.taken.now();
         self.tell(format!("leaving the fleet; {} requests are finished first", running + waiting));
-        self.report(client, "draining").await;
-        let mut has_left = heard.requests.drain().await.is_err();
-        let patience = tokio::time::sleep(LEAVING);
+        self.status.is_leaving.store(true, Ordering::Relaxed);
+        let leaving = async {
+            self.status.report(client, "draining").await;
+            requests.drain().await.is_ok()
+        };
+        let mut has_left = !tokio::time::timeout(PATIENCE, leaving).await.unwrap_or_default();
+        let patience = tokio::time::sleep(PATIENCE);
         tokio::pin!(patience);
         self.tasks.close();
         let mut done = Box::pin(self.tasks.wait());
         loop {
             tokio::select! {
                 biased;
-                message = heard.requests.next(), if !has_left => match message {
+                message = requests.next(), if !has_left => match message {
                     // It was on its way when the engine left.
-                    Some(message) => self.take(client, message).await,
+                    Some(message) => self.take(client, message, asides),
                     None => has_left = true,
                 },
                 () = &mut patience, if !has_left => has_left = true,
-                Some(message) = heard.cancels.next() => self.cancel(&message),
-                Some(message) = heard.asked.next() => self.answer(client, &message, "draining").await,
-                () = &mut *publishing => {}
+                Some(message) = cancels.next() => self.cancel(&message),
                 () = &mut done, if has_left => break,
             }
         }
-        self.report(client, "ended").await;
-        let _ = tokio::time::timeout(LEAVING, client.flush()).await;
+        self.say_the_end(client).await;
+    }
+
+    /// Finishes what was taken by an engine that is in no group any more.
+    async fn finish(&self, client: &Client) {
+        self.tasks.close();
+        self.tasks.wait().await;
+        self.say_the_end(client).await;
+    }
+
+    async fn say_the_end(&self, client: &Client) {
+        let said = async {
+            self.status.report(client, "ended").await;
+            client.flush().await
+        };
+        let _ = tokio::time::timeout(PATIENCE, said).await;
     }
 
     /// Takes a request, or says why not.
-    async fn take(&self, client: &Client, message: Message) {
+    fn take(&self, client: &Client, message: Message, asides: &mpsc::Sender<Aside>) {
         let Some(reply) = message.reply.clone() else {
             tracing::warn!(
                 target: "hook::nats",
@@ -322,15 +439,20 @@ impl Member<'_> {
             );
             return;
         };
-        match self.taken.take(&reply, message.payload.len()) {
+        let aside = match self.taken.take(&reply, message.payload.len()) {
             Ok(place) => {
                 self.tasks.spawn(Arc::clone(&self.server).serve(client.clone(), message, place));
+                return;
             }
             Err(NotTaken::Busy) => {
                 Counts::add(&self.taken.counts.busy);
-                let _ = self.busy.try_send(reply);
+                Some(message::busy())
             }
-            Err(NotTaken::AlreadyTaken) => say_working(client, &message, &reply).await,
+            Err(NotTaken::AlreadyTaken) => message::still_working(&message.payload),
+        };
+        if let Some(line) = aside {
+            // Who is not told asks again later.
+            let _ = asides.try_send((reply, line));
         }
     }
 
@@ -340,27 +462,11 @@ impl Member<'_> {
         }
     }
 
-    /// Answers who asks how it is.
-    async fn answer(&self, client: &Client, message: &Message, state: &str) {
-        // Without a subject for replies it is what another engine says of itself.
-        let Some(reply) = &message.reply else { return };
-        let line = match message.subject.starts_with("$SRV.") {
-            true => self.status.answer(&message.subject, state),
-            false => Some(self.status.line(state)),
-        };
-        if let Some(line) = line {
-            say(client, reply, line).await;
-        }
+    fn hears_less(&self, why: &str) {
+        self.tell(format!("{} does not let this engine hear all: {why}", self.broker));
     }
 
-    /// Says unasked how it is.
-    async fn report(&self, client: &Client, state: &str) {
-        let line = Bytes::from(self.status.line(state));
-        // Who wants to know asks.
-        let _ = client.publish(self.status.subjects.engines(), line).await;
-    }
-
-    fn say_how_it_is(&self, link: &mut tokio::sync::watch::Receiver<Link>) {
+    fn say_how_it_is(&self, link: &mut watch::Receiver<Link>) {
         let text = match &*link.borrow_and_update() {
             Link::Up { .. } => format!("connected to {} again", self.broker),
             Link::Away { why, .. } => {
@@ -375,5 +481,12 @@ impl Member<'_> {
         tracing::info!(target: "hook::nats", "{text}");
         // Nobody waits for people.
         let _ = self.news.try_send(text);
+    }
+}
+
+/// Says what nothing waits for, until nobody sends any more.
+async fn say_all(client: Client, mut said: mpsc::Receiver<Aside>) {
+    while let Some((reply, line)) = said.recv().await {
+        say(&client, &reply, line).await;
     }
 }

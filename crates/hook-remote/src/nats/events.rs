@@ -1,74 +1,122 @@
 //! What happens in an engine, published for subscribers elsewhere.
 
+use std::sync::Arc;
+
 use async_nats::Client;
 use bytes::Bytes;
 use futures::StreamExt;
 use hook_bus::{HookExecutionResponse, HookProgress, HookSystem, Lagged, Subscription};
 use hook_core::ObjectWriter;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
 
+use super::connection::Link;
 use super::message::fits;
 use super::subjects::Subjects;
+use super::taken::Taken;
 
-/// Responses and progress of an engine.
+/// How many messages and bytes may be published before the broker has taken them: no more of it waits in
+/// front of responses.
+const UNSENT: (usize, usize) = (64, 256 * 1_024);
+
+/// Responses and progress of an engine. They wait in bounded queues of the bus; what has no room there is
+/// counted, and subscribers are told how many they have missed.
 #[derive(Debug)]
 pub(super) struct Events {
     responses: Subscription<HookExecutionResponse>,
     progress: Subscription<HookProgress>,
     subjects: Subjects,
+    taken: Arc<Taken>,
+    /// Messages and bytes that the broker may not have taken yet.
+    unsent: (usize, usize),
 }
+
+/// What there is to publish: a line under the subject of an event.
+type Line = (Option<String>, Vec<u8>);
 
 impl Events {
     /// From now on.
-    pub(super) fn of(system: &HookSystem, subjects: Subjects) -> Self {
+    pub(super) fn of(system: &HookSystem, subjects: Subjects, taken: Arc<Taken>) -> Self {
         let bus = system.bus();
-        Self { responses: bus.subscribe(), progress: bus.subscribe(), subjects }
+        let (responses, progress) = (bus.subscribe(), bus.subscribe());
+        Self { responses, progress, subjects, taken, unsent: (0, 0) }
     }
 
-    /// Publishes them for as long as there is a bus.
-    ///
-    /// # Cancellation
-    /// Dropping the future loses at most the message that is being published.
-    pub(super) async fn publish(&mut self, client: &Client) {
+    /// Publishes them until `stop`, and then those that there are.
+    pub(super) async fn publish(
+        mut self,
+        mut link: watch::Receiver<Link>,
+        stop: CancellationToken,
+    ) {
         loop {
-            let (event, line) = tokio::select! {
-                response = self.responses.next() => match response {
-                    Some(Ok(response)) => {
-                        (response.event_name().map(str::to_owned), response.to_json())
-                    }
-                    Some(Err(lagged)) => (None, lagged_line(lagged)),
-                    None => return,
-                },
-                progress = self.progress.next() => match progress {
-                    Some(Ok(progress)) => {
-                        (Some(progress.event_name().to_owned()), progress.to_json())
-                    }
-                    Some(Err(lagged)) => (None, lagged_line(lagged)),
-                    None => return,
-                },
+            let line = tokio::select! {
+                biased;
+                line = self.next() => line,
+                () = stop.cancelled() => None,
             };
+            let Some((event, line)) = line else { return };
+            let Some(client) = up(&mut link).await else { return };
             let (event, line) = match fits(line.len(), client.max_payload()) {
                 true => (event, line),
-                false => (None, too_large_line()),
+                false => (None, self.missed(1, true)),
             };
-            let subject = self.subjects.events(event.as_deref());
-            if let Err(error) = client.publish(subject, Bytes::from(line)).await {
-                tracing::warn!(target: "hook::nats", "failed to publish what happens: {error}");
-            }
+            self.send(&client, event.as_deref(), line).await;
         }
+    }
+
+    /// The next of them, as long as there is a bus.
+    async fn next(&mut self) -> Option<Line> {
+        tokio::select! {
+            response = self.responses.next() => Some(match response? {
+                Ok(response) => (response.event_name().map(str::to_owned), response.to_json()),
+                Err(lagged) => (None, self.lagged(lagged)),
+            }),
+            progress = self.progress.next() => Some(match progress? {
+                Ok(progress) => (Some(progress.event_name().to_owned()), progress.to_json()),
+                Err(lagged) => (None, self.lagged(lagged)),
+            }),
+        }
+    }
+
+    async fn send(&mut self, client: &Client, event: Option<&str>, line: Vec<u8>) {
+        let (messages, bytes) = self.unsent;
+        self.unsent = (messages + 1, bytes + line.len());
+        let subject = self.subjects.events(event);
+        let sent = match client.publish(subject, Bytes::from(line)).await {
+            Ok(()) if self.unsent.0 < UNSENT.0 && self.unsent.1 < UNSENT.1 => return,
+            Ok(()) => client.flush().await.map_err(|error| error.to_string()),
+            Err(error) => Err(error.to_string()),
+        };
+        let (unsent, _) = std::mem::take(&mut self.unsent);
+        if let Err(error) = sent {
+            self.missed(unsent as u64, false);
+            tracing::warn!(target: "hook::nats", "failed to publish what happens: {error}");
+        }
+    }
+
+    fn lagged(&self, lagged: Lagged) -> Vec<u8> {
+        self.missed(lagged.missed(), false)
+    }
+
+    /// Counts what is missed, and says it.
+    fn missed(&self, missed: u64, too_large: bool) -> Vec<u8> {
+        self.taken.counts.events_missed.fetch_add(missed, std::sync::atomic::Ordering::Relaxed);
+        tracing::warn!(target: "hook::nats", missed, too_large, "events were not published");
+        ObjectWriter::line(|out| {
+            out.text("type", "hook-lagged");
+            out.integer("missed", missed.into());
+            if too_large {
+                out.integer("tooLarge", missed.into());
+            }
+        })
     }
 }
 
-fn lagged_line(lagged: Lagged) -> Vec<u8> {
-    ObjectWriter::line(|out| {
-        out.text("type", "hook-lagged");
-        out.integer("missed", lagged.missed().into());
-    })
-}
-
-fn too_large_line() -> Vec<u8> {
-    ObjectWriter::line(|out| {
-        out.text("type", "hook-lagged");
-        out.integer("missed", 1);
-        out.integer("tooLarge", 1);
-    })
+/// Waits for a connection, as long as there may be one.
+async fn up(link: &mut watch::Receiver<Link>) -> Option<Client> {
+    let up = link.wait_for(|link| matches!(link, Link::Up { .. })).await.ok()?;
+    match &*up {
+        Link::Up { client, .. } => Some(client.clone()),
+        Link::Away { .. } => None,
+    }
 }

@@ -114,6 +114,7 @@ impl Fleet {
             replies: self.replies.open(),
             refusals: self.connection.refusals(),
             id: request.correlation_id().clone(),
+            event,
             deadline,
             silence: (deadline.saturating_duration_since(begun) / ATTEMPTS).min(SILENCE),
             wait: BUSY.0,
@@ -159,6 +160,7 @@ struct Asking<'f> {
     replies: OpenReplies,
     refusals: broadcast::Receiver<Arc<str>>,
     id: CorrelationId,
+    event: &'f str,
     deadline: Instant,
     /// How long no engine may say anything.
     silence: Duration,
@@ -244,7 +246,7 @@ impl Asking<'_> {
         let mut silent_at = Instant::now() + self.silence;
         loop {
             tokio::select! {
-                message = self.replies.next() => match Reply::read(&message, &self.id) {
+                message = self.replies.next() => match Reply::read(&message, &self.id, self.event) {
                     Reply::Response(response) => return Ok(Sent::Answered(response)),
                     Reply::Working => silent_at = Instant::now() + self.silence,
                     Reply::Busy => {
@@ -257,6 +259,10 @@ impl Asking<'_> {
                             return Ok(Sent::NotTaken);
                         }
                         return Err(self.nobody());
+                    }
+                    Reply::Failed(failure) => {
+                        self.replies.is_open = false;
+                        return Err(failure);
                     }
                     Reply::TooLarge(why) => {
                         self.replies.is_open = false;

@@ -3,10 +3,16 @@
 use async_nats::{Message, StatusCode};
 use hook_bus::{CorrelationId, HookExecutionRequest, HookExecutionResponse};
 use hook_core::text::shortened;
-use hook_core::{JsonObject, ObjectWriter, RawJson, RawObject};
+use hook_core::{JsonObject, ObjectWriter, RawJson, RawObject, StageFailure};
+
+use super::consistent;
 
 /// The version of these messages.
 pub(super) const PROTOCOL: u64 = 1;
+
+/// How many engines may have had a request before: one of an agent's machine, the fleet, and one more for each.
+/// More is a circle of fleets that ask each other.
+pub(super) const MAX_HOPS: u32 = 4;
 
 /// How much room is left for what the broker's protocol adds to a message.
 const OVERHEAD: usize = 1_024;
@@ -27,7 +33,16 @@ pub(super) fn request_line(request: &HookExecutionRequest) -> Vec<u8> {
         request.write(out);
         out.integer("protocol", PROTOCOL.into());
         out.text("version", env!("CARGO_PKG_VERSION"));
+        if request.hops() > 0 {
+            out.integer("hops", request.hops().into());
+        }
     })
+}
+
+/// How many engines have had a request before, as its message says. What is no number is too many.
+pub(super) fn hops(fields: &JsonObject) -> u32 {
+    let Some(hops) = fields.get("hops").filter(|hops| !hops.is_null()) else { return 0 };
+    hops.to_whole_number().and_then(|hops| u32::try_from(hops).ok()).unwrap_or(u32::MAX)
 }
 
 /// Why a message is not of this protocol, if it is not. One that does not say is.
@@ -49,6 +64,12 @@ pub(super) fn other_protocol(fields: &JsonObject) -> Option<String> {
 /// That a request is at work.
 pub(super) fn working(id: &CorrelationId) -> Vec<u8> {
     of_request(WORKING, id)
+}
+
+/// That a request which has come again is at work, if it says which it is.
+pub(super) fn still_working(request: &[u8]) -> Option<Vec<u8>> {
+    let id = fields_of(request)?.get("correlationId")?.to_text()?;
+    CorrelationId::new(id).ok().map(|id| working(&id))
 }
 
 /// That there is no room for a request.
@@ -104,6 +125,8 @@ pub(super) enum Reply {
     Busy,
     /// There is nobody to take it.
     NoResponders,
+    /// An engine could not serve it, and does not say what that means for the event.
+    Failed(StageFailure),
     /// There is a response of so many bytes, which are too many.
     TooLarge(String),
     /// Something else.
@@ -111,8 +134,8 @@ pub(super) enum Reply {
 }
 
 impl Reply {
-    /// Reads what is said to the request of that id.
-    pub(super) fn read(message: &Message, id: &CorrelationId) -> Self {
+    /// Reads what is said to the request of that id for that event.
+    pub(super) fn read(message: &Message, id: &CorrelationId, event: &str) -> Self {
         if message.status == Some(StatusCode::NO_RESPONDERS) {
             return Self::NoResponders;
         }
@@ -138,12 +161,21 @@ impl Reply {
             return Self::Strange(why);
         }
         match HookExecutionResponse::from_json(&message.payload) {
-            Ok(response) if response.correlation_id == *id => Self::Response(Box::new(response)),
-            Ok(other) => Self::Strange(format!(
-                "it is the response to another request, `{}`",
-                shortened(other.correlation_id.as_str())
-            )),
+            Ok(response) => match consistent::check(&response, id, event) {
+                Err(why) => Self::Strange(why),
+                Ok(()) => match response.error() {
+                    Some(failure) if is_undecided(&response, &fields) => {
+                        Self::Failed(failure.clone())
+                    }
+                    _ => Self::Response(Box::new(response)),
+                },
+            },
             Err(error) => Self::Strange(error.to_string()),
         }
     }
+}
+
+/// Whether a failure says nothing of its event: it is then what the asker makes of it.
+fn is_undecided(response: &HookExecutionResponse, fields: &JsonObject) -> bool {
+    response.event_name().is_none() || fields.get("processed").is_none_or(RawJson::is_null)
 }

@@ -6,8 +6,10 @@
 //! | `subjects` | what is said where |
 //! | `connection` | a connection that is kept, and what is known of it |
 //! | `message` | what is said beside requests and responses |
+//! | `consistent` | whether a response is one to its request, and says one thing |
 //! | `engine` | an engine: it joins the group, takes requests, leaves |
 //! | `taken`, `serving` | the requests that an engine has taken, and one of them |
+//! | `own_fleet` | that an engine does not ask itself |
 //! | `status` | what an engine says of itself, also as a NATS service |
 //! | `events` | what happens in an engine, for subscribers elsewhere |
 //! | `bus` | `NatsBus`: the bus of those who ask |
@@ -17,12 +19,14 @@
 
 mod bus;
 mod connection;
+mod consistent;
 mod credentials;
 mod engine;
 mod events;
 mod fleet;
 mod message;
 mod options;
+mod own_fleet;
 mod replies;
 mod roll_call;
 mod serving;

@@ -16,6 +16,9 @@ use super::subjects::Subjects;
 /// The queue group of engines that name no other.
 pub(super) const QUEUE_GROUP: &str = "engines";
 
+/// What the subjects of fleets begin with that name no other.
+pub(super) const SUBJECT: &str = "hooks";
+
 /// How long a request may take that does not say it itself: as long as a hook by default.
 const DEADLINE: Duration = Duration::from_secs(60);
 
@@ -41,7 +44,7 @@ impl NatsOptions {
             credentials: None,
             authority: None,
             insecure: false,
-            subject: "hooks".to_owned(),
+            subject: SUBJECT.to_owned(),
             deadline: DEADLINE,
             fail_behavior: FailBehavior::Block,
         }
@@ -86,8 +89,7 @@ impl NatsOptions {
 
     /// What can be said of them without a connection.
     pub(super) fn check(&self) -> Result<Broker, NatsError> {
-        let servers = self.servers.split(',').map(|server| self.server(server.trim()));
-        let servers = servers.collect::<Result<Vec<ServerAddr>, NatsError>>()?;
+        let servers = self.servers()?;
         let credentials = self.credentials.as_deref().map(Credentials::read).transpose()?;
         let authority = self.authority.as_deref().map(readable).transpose()?;
         let is_encrypted = servers.iter().all(ServerAddr::tls_required);
@@ -95,19 +97,25 @@ impl NatsOptions {
         Ok(Broker { servers, credentials, authority, is_encrypted, subjects })
     }
 
-    fn server(&self, text: &str) -> Result<ServerAddr, NatsError> {
-        let wrong = |why: String| NatsError::NoBroker { text: shortened(text), why };
-        let server: ServerAddr =
-            text.parse().map_err(|error: io::Error| wrong(error.to_string()))?;
-        if server.has_user_pass() || server.username().is_some() {
-            // Other users of the machine see the arguments of a process.
+    /// The servers.
+    pub(super) fn servers(&self) -> Result<Vec<ServerAddr>, NatsError> {
+        if let Some((_, rest)) = self.servers.rsplit_once('@') {
+            // Other users of the machine see the arguments of a process, and nobody is to see more of it in
+            // what is said of it, whatever else is wrong.
             return Err(NatsError::NoBroker {
-                text: server.host().to_owned(),
+                text: format!("…@{}", shortened(rest)),
                 why: "it has a name or a password in it, which others can see; give a file of \
                       credentials instead"
                     .to_owned(),
             });
         }
+        self.servers.split(',').map(|server| self.server(server.trim())).collect()
+    }
+
+    fn server(&self, text: &str) -> Result<ServerAddr, NatsError> {
+        let wrong = |why: String| NatsError::NoBroker { text: shortened(text), why };
+        let server: ServerAddr =
+            text.parse().map_err(|error: io::Error| wrong(error.to_string()))?;
         if server.is_websocket() {
             return Err(wrong("there is no way over WebSocket".to_owned()));
         }
@@ -121,9 +129,10 @@ impl NatsOptions {
     }
 }
 
-fn is_loopback(host: &str) -> bool {
+/// Whether a host is this machine.
+pub(super) fn is_loopback(host: &str) -> bool {
     let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
-    host == "localhost" || address.is_ok_and(|address| address.is_loopback())
+    host.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.is_loopback())
 }
 
 fn readable(path: &Path) -> Result<PathBuf, NatsError> {
@@ -224,6 +233,27 @@ pub enum NatsError {
         path: PathBuf,
         /// Why not.
         source: io::Error,
+    },
+    /// The broker does not let an engine take requests.
+    #[error("{broker} does not let this engine take requests ({subject}): {why}")]
+    NotAllowed {
+        /// The broker.
+        broker: String,
+        /// Where requests are.
+        subject: String,
+        /// Why not, in the broker's words.
+        why: String,
+    },
+    /// An engine would ask itself.
+    #[error(
+        "failed to serve: `upstream` of these settings is the fleet that this engine is to join ({upstream}, \
+         subject {subject}), so that it would ask itself; name another fleet, or take `upstream` out"
+    )]
+    OwnFleet {
+        /// What `upstream` names.
+        upstream: String,
+        /// What the subjects of both begin with.
+        subject: String,
     },
     /// The broker does not let one in, or is not the one that it should be.
     #[error("{broker} refuses the connection: {why}")]

@@ -43,6 +43,10 @@ pub struct EngineStatus {
     pub failed: u64,
     /// How many it has had no room for.
     pub busy: u64,
+    /// How many messages for it were lost because more came than it could look at, at least.
+    pub lost: u64,
+    /// How many events it was to publish and has not.
+    pub events_missed: u64,
 }
 
 impl EngineStatus {
@@ -66,6 +70,8 @@ impl EngineStatus {
             answered: number("answered"),
             failed: number("failed"),
             busy: number("busy"),
+            lost: number("lost"),
+            events_missed: number("eventsMissed"),
         })
     }
 }

@@ -4,18 +4,16 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use async_nats::{Client, Message, Subject};
+use async_nats::{Client, Message};
 use bytes::Bytes;
 use hook_bus::live::ClientServices;
 use hook_bus::{
-    AnsweringEngine, BusClient, CorrelationId, HookExecutionRequest, HookExecutionResponse,
-    HookSystem,
+    AnsweringEngine, BusClient, HookExecutionRequest, HookExecutionResponse, HookSystem,
 };
 use hook_core::text::shortened;
 use hook_core::{JsonObject, ObjectWriter, RawJson, RawObject};
-use tokio::sync::mpsc;
 
-use super::message::{self, PROTOCOL};
+use super::message::{self, MAX_HOPS, PROTOCOL};
 use super::subjects::is_of_event;
 use super::taken::{Counts, TakenPlace};
 
@@ -145,12 +143,21 @@ fn read(message: &Message) -> HookExecutionRequest {
             )
         })
     });
+    let hops = message::hops(&fields);
+    let wrong = wrong.or_else(|| {
+        (hops > MAX_HOPS).then(|| {
+            format!(
+                "{MAX_HOPS} engines have had the request before: fleets ask each other in a circle; look at \
+                 `upstream` in the settings of the engines"
+            )
+        })
+    });
     let request = match wrong {
         Some(why) => refused(&fields, why).with_correlation_id(request.correlation_id().clone()),
         None => request,
     };
     // Whoever asks over a broker does nothing for hooks.
-    request.with_host_services(ClientServices::none())
+    request.with_host_services(ClientServices::none()).with_hops(hops)
 }
 
 /// A request that is answered `invalid_request`, as guards of its event want.
@@ -163,21 +170,5 @@ fn refused(fields: &JsonObject, why: String) -> HookExecutionRequest {
 pub(super) async fn say(client: &Client, reply: &str, line: Vec<u8>) {
     if let Err(error) = client.publish(reply.to_owned(), Bytes::from(line)).await {
         tracing::warn!(target: "hook::nats", "failed to answer: {error}");
-    }
-}
-
-/// Tells those who asked that there is no room, until nobody sends any more.
-pub(super) async fn say_busy(client: Client, mut turned_away: mpsc::Receiver<Subject>) {
-    while let Some(reply) = turned_away.recv().await {
-        say(&client, &reply, message::busy()).await;
-    }
-}
-
-/// Tells whoever asked again that the request is at work.
-pub(super) async fn say_working(client: &Client, message: &Message, reply: &str) {
-    let fields = message::fields_of(&message.payload).unwrap_or_default();
-    let id = fields.get("correlationId").and_then(RawJson::to_text).unwrap_or_default();
-    if let Ok(id) = CorrelationId::new(id) {
-        say(client, reply, message::working(&id)).await;
     }
 }

@@ -2,13 +2,19 @@
 //! (`$SRV.PING`, `INFO`, `STATS`), so that the broker's own tools show it.
 
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, SystemTime};
 
+use async_nats::{Client, Message, Subscriber};
+use bytes::Bytes;
+use futures::StreamExt;
+use futures::stream::SelectAll;
 use hook_core::ObjectWriter;
 use hook_core::event::input::timestamp_before;
 
+use super::connection::Lost;
 use super::message::PROTOCOL;
-use super::serving::Server;
+use super::serving::{Server, say};
 use super::subjects::Subjects;
 use super::taken::{Counts, Taken};
 
@@ -18,6 +24,9 @@ pub(super) const SERVICE: &str = "hook-engine";
 /// What a message of an engine about itself is called.
 pub(super) const ENGINE: &str = "hook-engine";
 
+/// How often an engine says unasked how it is.
+const ROLL_CALL: Duration = Duration::from_secs(10);
+
 /// What can be said of an engine.
 #[derive(Debug)]
 pub(super) struct Status {
@@ -26,11 +35,59 @@ pub(super) struct Status {
     pub(super) subjects: Subjects,
     pub(super) group: Arc<str>,
     pub(super) begun: SystemTime,
+    /// What is lost here.
+    pub(super) lost: Lost,
+    /// Whether it leaves the group.
+    pub(super) is_leaving: AtomicBool,
 }
 
 impl Status {
+    /// Says how the engine is: now and then, and to whoever asks.
+    ///
+    /// # Cancellation
+    /// Dropping the future loses nothing but what it would say.
+    pub(super) async fn tell(self: Arc<Self>, client: Client, mut asked: SelectAll<Subscriber>) {
+        let mut roll_call = tokio::time::interval(ROLL_CALL);
+        loop {
+            tokio::select! {
+                message = asked.next() => match message {
+                    Some(message) => self.answer(&client, &message).await,
+                    None => return,
+                },
+                _ = roll_call.tick() => self.report(&client, self.state()).await,
+            }
+        }
+    }
+
+    /// Says unasked how it is.
+    pub(super) async fn report(&self, client: &Client, state: &str) {
+        // Who wants to know asks.
+        let _ = client.publish(self.subjects.engines(), Bytes::from(self.line(state))).await;
+    }
+
+    /// Answers who asks how it is.
+    pub(super) async fn answer(&self, client: &Client, message: &Message) {
+        // Without a subject for replies it is what another engine says of itself.
+        let Some(reply) = &message.reply else { return };
+        let state = self.state();
+        let line = match message.subject.starts_with("$SRV.") {
+            true => self.service_answer(&message.subject, state),
+            false => Some(self.line(state)),
+        };
+        if let Some(line) = line {
+            say(client, reply, line).await;
+        }
+    }
+
+    fn state(&self) -> &'static str {
+        match self.is_leaving.load(Ordering::Relaxed) {
+            true => "draining",
+            false => "serving",
+        }
+    }
+
     /// The line for the subject of the engines.
-    pub(super) fn line(&self, state: &str) -> Vec<u8> {
+    fn line(&self, state: &str) -> Vec<u8> {
         ObjectWriter::line(|out| {
             out.text("type", ENGINE);
             self.write(out, state);
@@ -55,9 +112,11 @@ impl Status {
             ("failed", &counts.failed),
             ("cancelled", &counts.cancelled),
             ("busy", &counts.busy),
+            ("eventsMissed", &counts.events_missed),
         ] {
             out.integer(name, Counts::get(counter).into());
         }
+        out.integer("lost", self.lost.messages().into());
     }
 
     /// The subjects under which tools of the broker ask.
@@ -70,7 +129,7 @@ impl Status {
     }
 
     /// What is answered to one of them.
-    pub(super) fn answer(&self, subject: &str, state: &str) -> Option<Vec<u8>> {
+    fn service_answer(&self, subject: &str, state: &str) -> Option<Vec<u8>> {
         match subject.split('.').nth(1)? {
             "PING" => Some(self.service("ping", |_| {})),
             "INFO" => Some(self.service("info", |out| {

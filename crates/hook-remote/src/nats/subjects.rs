@@ -30,6 +30,11 @@ impl Subjects {
         }
     }
 
+    /// What all of them begin with.
+    pub(super) fn prefix(&self) -> &str {
+        &self.prefix
+    }
+
     /// Where requests for an event are.
     pub(super) fn request(&self, event: &str) -> String {
         format!("{}.request.{}", self.prefix, token_of(event))

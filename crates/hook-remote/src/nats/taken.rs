@@ -38,6 +38,8 @@ pub(super) struct Counts {
     pub(super) busy: AtomicU64,
     pub(super) cancelled: AtomicU64,
     pub(super) microseconds: AtomicU64,
+    /// What happened, and was not published.
+    pub(super) events_missed: AtomicU64,
 }
 
 impl Counts {

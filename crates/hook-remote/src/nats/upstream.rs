@@ -48,7 +48,8 @@ impl Upstream for Asked {
         let fleet = Arc::clone(&self.0);
         async move {
             let bus = fleet.bus.get_or_init(|| fleet.connect()).as_ref().map_err(Clone::clone)?;
-            let mut request = HookExecutionRequest::unchecked(call.event.as_str(), call.input);
+            let request = HookExecutionRequest::unchecked(call.event.as_str(), call.input);
+            let mut request = request.with_hops(call.hops.saturating_add(1));
             let id = call.correlation.and_then(|id| CorrelationId::new(id).ok());
             if let Some(id) = id {
                 request = request.with_correlation_id(id);

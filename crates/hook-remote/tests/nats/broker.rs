@@ -87,6 +87,13 @@ impl Broker {
         assert!(self.run(&self.port.to_string()));
     }
 
+    /// Has it read other settings, as an operator does.
+    pub(crate) fn reload(&self, settings: &str) {
+        fs::write(self.folder.path().join("broker.conf"), settings).unwrap();
+        let id = self.child.as_ref().unwrap().id().to_string();
+        assert!(Command::new("kill").args(["-HUP", &id]).status().unwrap().success());
+    }
+
     pub(crate) fn url(&self) -> String {
         format!("nats://127.0.0.1:{}", self.port)
     }

@@ -210,6 +210,106 @@ async fn both_attempts_are_one_request_and_tell_what_is_left_of_its_time() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_contradicts_itself_or_its_request_blocks() {
+    let Some(broker) = Broker::start() else { return };
+    let seen = Seen::default();
+    let engine = Engine::join(&broker, vec![guard(&seen)]).await;
+    let bus = asker(&broker);
+    // What an engine says, as it stands in its response.
+    let denied = bus.request(call("forbidden")).await;
+    let denied = String::from_utf8(denied.to_json()).unwrap();
+    engine.leave().await;
+    let denied: serde_json::Value = serde_json::from_str(&denied).unwrap();
+    let failure = serde_json::json!({"code": "unknown_event", "message": "what is that"});
+    let changed = |path: &str, value: serde_json::Value| {
+        let mut response = denied.clone();
+        *response.pointer_mut(path).unwrap() = value;
+        response
+    };
+    let failed = |leave_out: &[&str]| {
+        let mut response = changed("/success", false.into());
+        let fields = response.as_object_mut().unwrap();
+        fields.insert("error".to_owned(), failure.clone());
+        fields.remove("output");
+        fields["processed"]["decision"] = "proceed".into();
+        fields["hooks"] = serde_json::json!([]);
+        leave_out.iter().for_each(|name| drop(fields.remove(*name)));
+        response
+    };
+    let mut silent = changed("/processed/decision", "proceed".into());
+    silent["hooks"] = serde_json::json!([]);
+    for (response, expected) in [
+        (changed("/processed/decision", "proceed".into()), "a hook of it wants `block`"),
+        (silent, "a hook of it wants `block`"),
+        (changed("/processed/shouldStop", true.into()), "`shouldStop` true"),
+        (changed("/eventName", "AfterTool".into()), "about the event `AfterTool`"),
+        (changed("/eventName", serde_json::Value::Null), "does not name its event"),
+        (changed("/correlationId", "other".into()), "another request, `other`"),
+        (changed("/success", false.into()), "`error`"),
+        (failed(&["eventName"]), "what is that"),
+        (failed(&["processed"]), "what is that"),
+    ] {
+        let Some(broker) = Broker::start() else { return };
+        let id = hook_bus::CorrelationId::new("asked").unwrap();
+        let mut response = response;
+        if response["correlationId"] != "other" {
+            response["correlationId"] = "asked".into();
+        }
+        let _heard = stranger(&broker, Some(response.to_string().leak())).await;
+        let answer = asker(&broker).request(call("read_file").with_correlation_id(id)).await;
+        let error = answer.error().unwrap_or_else(|| panic!("{expected}: {answer:?}"));
+        assert!(error.message.contains(expected), "{expected}: {error}");
+        assert_eq!(answer.processed.decision, PolicyDecision::Block, "{expected}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_lost_because_too_much_came_is_counted_and_its_askers_are_answered() {
+    let Some(broker) = Broker::start() else { return };
+    let seen = Seen::default();
+    let limits = BusLimits { in_flight: 1, ..BusLimits::default() };
+    let options = NatsOptions::new(broker.url());
+    let hooks = vec![guard(&seen)];
+    let change = |engine: hook_remote::nats::NatsEngine| engine.unread(1).waiting(0);
+    let mut engine = Engine::with_limits(&options, hooks, limits, change);
+    engine.hears("serving").await;
+    let flood = async_nats::connect(broker.url()).await.unwrap();
+    let bus = asker(&broker);
+    let status = loop {
+        for _ in 0..20_000 {
+            flood
+                .publish_with_reply("hooks.request.BeforeTool", "nobody", "{}".into())
+                .await
+                .unwrap();
+        }
+        flood.flush().await.unwrap();
+        let status = bus.engines(Duration::from_millis(500)).await.unwrap();
+        if status.first().is_some_and(|status| status.lost > 0) {
+            break status;
+        }
+    };
+    assert_eq!(status[0].state, "serving");
+    // Amid more of it, whoever asks is answered, one way or the other.
+    let flooding = tokio::spawn(async move {
+        loop {
+            flood
+                .publish_with_reply("hooks.request.BeforeTool", "nobody", "{}".into())
+                .await
+                .unwrap();
+        }
+    });
+    let deadline = Duration::from_secs(2);
+    let asked = (0..20).map(|_| bus.request(call("forbidden").with_deadline(deadline)));
+    for answer in join_all(asked).await {
+        let code = answer.error().map(|error| error.code.as_str());
+        assert!(matches!(code, None | Some("unanswered" | "deadline_exceeded")), "{answer:?}");
+        assert_eq!(answer.processed.decision, PolicyDecision::Block);
+    }
+    flooding.abort();
+    engine.leave().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_no_response_blocks_and_is_said() {
     for (says, expected) in [
         ("nonsense", "it is no JSON object"),

@@ -110,3 +110,59 @@ async fn a_stranger_is_not_let_in() {
     let refused = engine.served.await.unwrap().unwrap_err().to_string();
     assert!(refused.contains("refuses the connection"), "{refused}");
 }
+
+/// A broker that knows this user alone, who may subscribe to these subjects.
+fn settings_of(user: &KeyPair, subjects: &str) -> String {
+    let public = user.public_key();
+    format!(
+        "accounts {{ A {{ users = [ {{ nkey: {public}, permissions: {{ publish: \">\", subscribe: {{ \
+         allow: [{subjects}] }} }} }} ] }} }}"
+    )
+}
+
+const ALL: &str = r#"">""#;
+const NO_REQUESTS: &str = r#""hooks.cancel", "hooks.engines", "$SRV.>", "_INBOX.>""#;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_engine_that_may_take_no_requests_says_so_and_ends() {
+    let key = KeyPair::new_user();
+    let Some(broker) = Broker::start_with(&settings_of(&key, NO_REQUESTS)) else { return };
+    let options = NatsOptions::new(broker.url()).credentials(credentials(&broker, "e.nk", &key));
+    let mut engine = Engine::begin(&options, Vec::new(), |engine| engine);
+    let refused = (&mut engine.served).await.unwrap().unwrap_err().to_string();
+    assert!(refused.contains("does not let this engine take requests"), "{refused}");
+    assert!(refused.contains("Permissions Violation for Subscription"), "{refused}");
+    while let Ok(said) = engine.news.try_recv() {
+        assert!(!said.contains("serving"), "{said}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_engine_that_may_take_no_requests_any_more_says_so_and_tries_on() {
+    let key = KeyPair::new_user();
+    let Some(broker) = Broker::start_with(&settings_of(&key, ALL)) else { return };
+    let options = NatsOptions::new(broker.url()).credentials(credentials(&broker, "e.nk", &key));
+    let seen = Seen::default();
+    let mut engine = Engine::begin(&options, vec![guard(&seen)], |engine| engine);
+    engine.hears("serving").await;
+    broker.reload(&settings_of(&key, NO_REQUESTS));
+    let said = engine.hears("does not let this engine take requests").await;
+    assert!(said.contains("trying again in"), "{said}");
+    broker.reload(&settings_of(&key, ALL));
+    engine.hears("serving").await;
+    let bus = NatsBus::with(options).unwrap();
+    assert_eq!(bus.request(call("forbidden")).await.processed.reason.as_deref(), Some("not that"));
+    engine.leave().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_engine_that_nobody_may_hear_of_serves_all_the_same_and_says_so() {
+    let key = KeyPair::new_user();
+    let only_requests = r#""hooks.request.*", "_INBOX_.>""#;
+    let Some(broker) = Broker::start_with(&settings_of(&key, only_requests)) else { return };
+    let options = NatsOptions::new(broker.url()).credentials(credentials(&broker, "e.nk", &key));
+    let mut engine = Engine::begin(&options, Vec::new(), |engine| engine);
+    engine.hears("does not let this engine hear all").await;
+    engine.hears("serving").await;
+    engine.leave().await;
+}

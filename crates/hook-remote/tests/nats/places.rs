@@ -76,3 +76,19 @@ async fn a_broker_with_a_certificate_is_asked_over_tls() {
     assert!(answer.error().unwrap().message.contains("refuses the connection"), "{answer:?}");
     engine.leave().await;
 }
+
+#[test]
+fn what_is_said_of_an_address_has_no_password_in_it() {
+    for url in [
+        "nats://me:s3cret@127.0.0.1",
+        "nats://me:s3,cret@127.0.0.1",
+        "me:s3cret@host:port:x",
+        "nats://s3cret@[::1",
+        "tls://me:s3cret@one.example,tls://two.example",
+        "https://me:s3cret@one.example",
+    ] {
+        let refused = NatsEngine::new(&NatsOptions::new(url)).unwrap_err().to_string();
+        assert!(!refused.contains("s3") && !refused.contains("cret"), "{refused}");
+        assert!(refused.contains("a name or a password"), "{refused}");
+    }
+}

@@ -8,9 +8,10 @@ use hook_core::{
     BeforeToolInput, HandlerHook, HookEventName, HookOutput, PolicyDecision, RawObject,
     SettingsSource,
 };
-use hook_remote::nats::NatsUpstreams;
+use hook_remote::nats::{NatsBus, NatsEngine, NatsOptions, NatsUpstreams};
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
 
 use crate::broker::Broker;
 use crate::support::{Engine, Seen, guard};
@@ -62,6 +63,73 @@ async fn the_fleet_is_asked_behind_the_hooks_here() {
     let hooks = system.hooks().unwrap();
     let upstream = hooks.iter().find(|listing| listing.hook.display_name() == "upstream").unwrap();
     assert_eq!(upstream.hook.identity.kind(), "upstream");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_engine_joins_the_fleet_that_its_settings_ask() {
+    let Some(broker) = Broker::start() else { return };
+    let other_name = format!("nats://127.0.0.1:1,nats://localhost:{}", broker.port);
+    for (nats, subject, is_own) in [
+        (broker.url(), "hooks", true),
+        (other_name, "hooks", true),
+        (broker.url(), "other", false),
+        ("nats://127.0.0.1:1".to_owned(), "hooks", false),
+    ] {
+        let upstream = json!({"nats": nats, "subject": subject, "events": ["BeforeTool"]});
+        let (builder, _folder) = builder(&upstream);
+        let system = Arc::new(builder.build().unwrap());
+        system.initialize().await.unwrap();
+        let engine = NatsEngine::new(&NatsOptions::new(broker.url())).unwrap();
+        let (told, mut news) = tokio::sync::mpsc::channel::<String>(64);
+        let stop = CancellationToken::new();
+        let joined = async {
+            // What is refused says nothing.
+            while !is_own && !news.recv().await.unwrap().contains("serving") {}
+            stop.cancel();
+        };
+        let (served, ()) = tokio::join!(engine.serve(&system, &stop, &told), joined);
+        match served {
+            Ok(()) => assert!(!is_own, "{nats}"),
+            Err(error) => {
+                assert!(is_own && error.to_string().contains("ask itself"), "{nats}: {error}");
+            }
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn fleets_that_ask_each_other_in_a_circle_are_asked_a_few_times_and_block() {
+    let Some(broker) = Broker::start() else { return };
+    let seen = Seen::default();
+    let mut serving = Vec::new();
+    for (own, other) in [("one", "two"), ("two", "one")] {
+        let upstream = json!({"nats": broker.url(), "subject": other, "events": ["BeforeTool"]});
+        let (builder, folder) = builder(&upstream);
+        let system = Arc::new(builder.handler(guard(&seen)).build().unwrap());
+        system.initialize().await.unwrap();
+        let options = NatsOptions::new(broker.url()).subject(own);
+        let engine = NatsEngine::new(&options).unwrap();
+        let (told, mut news) = tokio::sync::mpsc::channel(64);
+        let stop = CancellationToken::new();
+        let stopped = stop.clone();
+        let served = tokio::spawn(async move { engine.serve(&system, &stopped, &told).await });
+        while !news.recv().await.unwrap().contains("serving") {}
+        serving.push((served, stop, folder));
+    }
+    let bus = NatsBus::with(NatsOptions::new(broker.url()).subject("one")).unwrap();
+    // Requests under one correlation id are counted each for itself.
+    let id = || hook_bus::CorrelationId::new("the same").unwrap();
+    let ask = || bus.request(crate::support::call("read_file").with_correlation_id(id()));
+    let (one, other) = tokio::join!(ask(), ask());
+    for answer in [one, other] {
+        assert_eq!(answer.processed.decision, PolicyDecision::Block, "{answer:?}");
+        assert!(format!("{answer:?}").contains("in a circle"), "{answer:?}");
+    }
+    assert_eq!(seen.runs(), 10, "five engines had each of them");
+    for (served, stop, _folder) in serving {
+        stop.cancel();
+        served.await.unwrap().unwrap();
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
