@@ -2,9 +2,11 @@
 
 import { apiOf, current, Registered } from "./api.mjs";
 import { commandContextOf, contextOf, snapshot } from "./context.mjs";
+import { reasonOf, stackOf } from "./faults.mjs";
+import { Array, Error, Map, Promise, Set, String, append, each, leave, now } from "./intrinsics.mjs";
 import { loadAll } from "./load.mjs";
+import { plainObject } from "./plain.mjs";
 import { pieces, theme } from "./theme.mjs";
-import { toJson } from "./wire.mjs";
 
 /** How many hooks a worker may say it has. */
 const MAX_HOOKS = 256;
@@ -12,8 +14,21 @@ const MAX_HOOKS = 256;
 /** How many snapshots of sessions are kept for the other handlers of their events. */
 const MAX_SNAPSHOTS = 16;
 
-/** How a module's text in an error is cut, in characters. */
-const MAX_REASON = 8 * 1024;
+/** Those for which there is no room, the greediest first: one takes nothing from the others. */
+function tooMany(all) {
+  const left = new Set();
+  for (;;) {
+    let count = 0;
+    let most;
+    each(all, (registered) => {
+      if (left.has(registered)) return;
+      count += registered.count;
+      if (registered.count >= (most?.count ?? 0)) most = registered;
+    });
+    if (count <= MAX_HOOKS) return left;
+    left.add(most);
+  }
+}
 
 export class Host {
   #wire;
@@ -31,26 +46,25 @@ export class Host {
 
   /** Loads all modules, and says that it is ready, and what there is. */
   async load() {
-    const modules = this.#given.modules;
-    const all = new Map(modules.map((module) => [module.path, new Registered(module)]));
-    const outcomes = await loadAll(modules, this.#given, (module) =>
+    const all = new Map();
+    each(this.#given.modules, (module) => all.set(module.path, new Registered(module)));
+    const outcomes = await loadAll(this.#given.modules, this.#given, (module) =>
       apiOf(all.get(module.path), this.#wire, this.#state),
     );
+    const loaded = [];
+    all.forEach((registered, path) => {
+      this.#state.isSettled.add(path);
+      if (!outcomes.get(path)) append(loaded, registered);
+    });
+    const left = tooMany(loaded);
     const hooks = [];
-    const told = modules.map((module) => {
-      this.#state.isSettled.add(module.path);
-      const registered = all.get(module.path);
-      let error = outcomes.get(module.path);
-      if (!error && hooks.length + registered.count > MAX_HOOKS) {
-        error = new RangeError(
-          `Failed to load hook: all modules together may register ${MAX_HOOKS} handlers and commands`,
-        );
-      }
-      if (error) {
-        this.#wire.log("error", `${module.path}: ${error.message}`);
-        return { path: module.path, error: String(error.message).slice(0, MAX_REASON) };
-      }
-      return this.#register(registered, hooks);
+    const told = [];
+    all.forEach((registered, path) => {
+      const error = left.has(registered)
+        ? `Failed to load hook: it registers ${registered.count} handlers and commands, and all modules together may register ${MAX_HOOKS}`
+        : outcomes.get(path) && reasonOf(outcomes.get(path));
+      if (error) this.#wire.log("error", `${path}: ${error}`);
+      append(told, error ? { path, error } : this.#register(registered, hooks));
     });
     this.#state.isReady = true;
     this.#wire.say({ type: "hook-worker", protocol: 1, hooks, modules: told });
@@ -64,28 +78,27 @@ export class Host {
         hookId = `${module.label} ${words} ${other}`;
       }
       this.#targets.set(hookId, { module, ...target });
-      hooks.push({ hookId, module: module.path, ...hook });
+      append(hooks, { hookId, module: module.path, ...hook });
     };
-    for (const { event, handler } of registered.handlers) {
+    const events = [];
+    each(registered.handlers, ({ event, handler }) => {
+      append(events, event);
       // Before a tool, a handler that cannot answer is one that throws.
       const config = event === "tool_call" ? { failBehavior: "block" } : {};
       add(event, { event, handler }, { eventName: event, vocabulary: "omp", config });
-    }
+    });
     const commands = [];
-    for (const [name, { description, handler }] of registered.commands) {
-      commands.push({ name, description });
+    registered.commands.forEach(({ description, handler }, name) => {
+      append(commands, { name, description });
       add(`command ${name}`, { command: name, handler }, { eventName: "Command", matcher: name });
-    }
-    for (const [customType, renderer] of registered.renderers) {
+    });
+    const renderers = [];
+    registered.renderers.forEach((renderer, customType) => {
+      append(renderers, customType);
       // The first that was loaded is the one that counts.
       if (!this.#renderers.has(customType)) this.#renderers.set(customType, { module, renderer });
-    }
-    return {
-      path: module.path,
-      events: registered.handlers.map(({ event }) => event),
-      commands,
-      renderers: [...registered.renderers.keys()],
-    };
+    });
+    return { path: module.path, events, commands, renderers };
   }
 
   /** Takes a message of the engine. */
@@ -97,10 +110,11 @@ export class Host {
       case "hook-call-cancelled": {
         const call = this.#calls.get(message.callId);
         if (call) call.isOver = true;
+        this.#wire.over(message.callId);
         break;
       }
       case "hook-close":
-        process.exit(0);
+        leave(0);
     }
   }
 
@@ -115,11 +129,12 @@ export class Host {
       while (call.pending.size > 0) await Promise.all(call.pending);
     } catch (error) {
       const thrown = reasonOf(error);
-      this.#wire.log("error", `${hookId}: ${error?.stack ?? thrown}`);
+      this.#wire.log("error", `${hookId}: ${stackOf(error)}`);
       const isToolCall = this.#targets.get(hookId)?.event === "tool_call";
       said = isToolCall ? { output: { block: true, reason: thrown } } : { error: thrown };
     }
     this.#calls.delete(callId);
+    this.#wire.over(callId);
     if (call.isOver) return;
     call.isOver = true;
     try {
@@ -147,21 +162,17 @@ export class Host {
     }
     const result = await target.handler(message.input, contextOf(given));
     if (result === undefined || result === null) return {};
-    if (typeof result !== "object" || Array.isArray(result)) {
-      const what = Array.isArray(result) ? "an array" : `a ${typeof result}`;
-      throw new TypeError(`it returned ${what}, and may return an object or nothing`);
-    }
-    return { output: JSON.parse(toJson(result)) };
+    return { output: plainObject(result) };
   }
 
   /** What the session is; asked once for all handlers of an event. */
   #snapshot({ callId, correlationId }, hasUI) {
     const key = correlationId && `${correlationId} ${hasUI}`;
     const known = key && this.#snapshots.get(key);
-    if (known && known.until > Date.now()) return known.seen;
+    if (known && known.until > now()) return known.seen;
     const seen = snapshot(this.#wire, callId, hasUI);
     if (key) {
-      this.#snapshots.set(key, { seen, until: Date.now() + 1_000 });
+      this.#snapshots.set(key, { seen, until: now() + 1_000 });
       if (this.#snapshots.size > MAX_SNAPSHOTS) {
         this.#snapshots.delete(this.#snapshots.keys().next().value);
       }
@@ -179,9 +190,4 @@ export class Host {
       typeof made === "string" ? made.split("\n") : Array.isArray(made) ? made : made.render(width);
     return { output: { lines: lines.map((line) => pieces(String(line))) } };
   }
-}
-
-function reasonOf(error) {
-  const text = error instanceof Error ? error.message || error.name : String(error);
-  return text.slice(0, MAX_REASON);
 }

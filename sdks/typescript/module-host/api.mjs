@@ -2,6 +2,10 @@
 
 import { AsyncLocalStorage } from "node:async_hooks";
 
+import { saying } from "./absent.mjs";
+import { reasonOf, stackOf } from "./faults.mjs";
+import { Error, JSON, Map, Math, Number, Object, Promise, RangeError, Set, String, TypeError, append } from "./intrinsics.mjs";
+
 /** The events there are. */
 export const EVENTS = [
   "session_start",
@@ -31,7 +35,12 @@ export const EVENTS = [
   "tool_result",
 ];
 
-/** How many handlers and commands one module may register. */
+const KNOWN = new Set(EVENTS);
+
+/** What a program has that is given no time: as long as its call, whatever that is. In milliseconds. */
+const A_DAY = 24 * 60 * 60 * 1_000;
+
+/** How many handlers, commands and renderers one module may register. */
 const MAX_REGISTERED = 256;
 
 /** The call on whose behalf code runs. */
@@ -75,8 +84,8 @@ export function apiOf(registered, wire, state) {
     if (state.isSettled.has(path)) {
       throw new Error("handlers and commands are registered while the module is loaded, not later");
     }
-    if (registered.count >= MAX_REGISTERED) {
-      throw new RangeError(`a module may register ${MAX_REGISTERED} handlers and commands`);
+    if (registered.count + registered.renderers.size >= MAX_REGISTERED) {
+      throw new RangeError(`a module may register ${MAX_REGISTERED} handlers, commands and renderers`);
     }
   };
   const ready = (what) => {
@@ -85,14 +94,14 @@ export function apiOf(registered, wire, state) {
     }
   };
   const say = (level) => (...parts) => wire.log(level, `${registered.module.label}: ${text(parts)}`);
-  return {
+  return saying("pi", {
     on(event, handler) {
-      if (!EVENTS.includes(event)) {
+      if (!KNOWN.has(event)) {
         throw new TypeError(`there is no event ${shown(event)}; there are ${EVENTS.join(", ")}`);
       }
       expectFunction(`the handler of ${event}`, handler);
       room();
-      registered.handlers.push({ event, handler });
+      append(registered.handlers, { event, handler });
     },
     sendMessage(message, options = {}) {
       ready("sendMessage");
@@ -125,18 +134,18 @@ export function apiOf(registered, wire, state) {
       log: say("info"),
       debug: say("debug"),
     },
-  };
+  });
 }
 
 function text(parts) {
   return parts
     .map((part) => {
       if (typeof part === "string") return part;
-      if (part instanceof Error) return part.stack ?? String(part);
+      if (part instanceof Error) return stackOf(part);
       try {
         return JSON.stringify(part) ?? String(part);
       } catch {
-        return String(part);
+        return reasonOf(part);
       }
     })
     .join(" ");
@@ -169,11 +178,18 @@ export function ask(wire, method, params) {
   return wire.ask(call.id, method, params);
 }
 
+/** A time limit as pi reads it: what is no number above zero is none. */
+function milliseconds(timeout) {
+  const given = Number(timeout);
+  return given > 0 ? Math.min(Math.ceil(given), A_DAY) : A_DAY;
+}
+
 async function exec(wire, command, args, options) {
   expectText("the program", command);
-  const { signal, timeout, cwd, env } = options ?? {};
+  const { signal, cwd, env } = options ?? {};
   signal?.throwIfAborted?.();
-  const given = { command, args: args.map(String), cwd, timeout };
+  const timeout = milliseconds(options?.timeout);
+  const given = { command, args: args.map((it) => String(it)), cwd, timeout };
   if (env) {
     given.env = Object.fromEntries(Object.entries(env).map(([name, value]) => [name, String(value)]));
   }

@@ -1,15 +1,16 @@
 // What a handler is given beside its event: the user, the session, the model (`ctx`).
 
+import { saying } from "./absent.mjs";
 import { ask, inBackground } from "./api.mjs";
+import { Array, Map, Object, Promise, Set, String } from "./intrinsics.mjs";
 import { plain } from "./theme.mjs";
 
 /** What the host says of the session; nothing where it has none to speak of. */
 export async function snapshot(wire, callId, hasUI) {
   const nothing = () => undefined;
-  const [session, editorText] = await Promise.all([
-    wire.ask(callId, "session.get", {}).catch(nothing),
-    hasUI ? wire.ask(callId, "ui.getEditorText", {}).catch(nothing) : "",
-  ]);
+  const asked = wire.ask(callId, "session.get", {}).catch(nothing);
+  const editorText = hasUI ? await wire.ask(callId, "ui.getEditorText", {}).catch(nothing) : "";
+  const session = await asked;
   return {
     session: typeof session === "object" && session !== null ? session : {},
     editorText: typeof editorText === "string" ? editorText : "",
@@ -21,7 +22,7 @@ export function contextOf({ wire, module, hasUI, input, cwd, seen }) {
   // What the event says of it the host need not say again.
   const told = { sessionId: input.session_id, sessionFile: input.transcript_path || undefined };
   const session = { ...told, ...seen.session };
-  return {
+  return saying("ctx", {
     ui: uiOf(wire, module, hasUI, seen),
     hasUI,
     cwd,
@@ -30,14 +31,13 @@ export function contextOf({ wire, module, hasUI, input, cwd, seen }) {
     isIdle: () => session.isIdle ?? true,
     abort: () => inBackground(wire, module, "session.abort", {}),
     hasQueuedMessages: () => session.hasQueuedMessages ?? false,
-  };
+  });
 }
 
 /** `ctx` of a command. */
 export function commandContextOf(given) {
   const { wire } = given;
-  return {
-    ...contextOf(given),
+  return Object.assign(contextOf(given), {
     waitForIdle: async () => void (await ask(wire, "session.waitForIdle", {})),
     newSession: async ({ parentSession, setup } = {}) => {
       const written = [];
@@ -49,7 +49,7 @@ export function commandContextOf(given) {
       const { summarize = false } = options;
       return cancelled(await ask(wire, "session.navigateTree", { targetId, summarize }));
     },
-  };
+  });
 }
 
 function cancelled(result) {
@@ -74,7 +74,7 @@ function uiOf(wire, module, hasUI, seen) {
   const shown = (method, params) => {
     if (hasUI) inBackground(wire, module, method, params);
   };
-  return {
+  return saying("ctx.ui", {
     select: (title, options) => asked("ui.select", { title, options }, undefined, text),
     confirm: (title, message) =>
       asked("ui.confirm", { title, message }, false, (result) => result === true),
@@ -90,7 +90,7 @@ function uiOf(wire, module, hasUI, seen) {
     // A component has no form on a wire.
     custom: () => Promise.resolve(undefined),
     theme: plain,
-  };
+  });
 }
 
 /** The session as it was when its event came. */

@@ -1,9 +1,12 @@
 // Loading modules: plain JavaScript by itself, TypeScript by a Node that strips types or by `jiti`.
 
-import { realpathSync } from "node:fs";
-import { createRequire, globalPaths, register } from "node:module";
 import { dirname, extname, join, relative, resolve, sep } from "node:path";
 import { pathToFileURL } from "node:url";
+
+import { reasonOf } from "./faults.mjs";
+import {
+  Error, Map, Math, Object, Promise, append, clearTimeout, createRequire, globalPaths, now, process, realpathSync, register, setTimeout,
+} from "./intrinsics.mjs";
 
 /** What modules import for their types, and for the few values there are: it is ours. */
 export const OURS = [
@@ -18,6 +21,9 @@ const RUNTIME = new URL("./runtime.mjs", import.meta.url);
 
 /** How long one module is waited for until the next is begun, in milliseconds. */
 const HEAD_START = 1_000;
+
+/** How often a look is taken at what time there was, in milliseconds. */
+const TICK = 50;
 
 if (typeof register === "function") {
   const data = { ours: OURS, runtime: RUNTIME.href };
@@ -121,7 +127,7 @@ async function loadOne(module, options, api) {
   try {
     loaded = await importModule(module, options);
   } catch (error) {
-    throw new LoadError(`Failed to load hook: ${told(error)}`);
+    throw new LoadError(`Failed to load hook: ${reasonOf(error)}`);
   }
   let factory = loaded?.default ?? loaded;
   // Of what was CommonJS once.
@@ -134,12 +140,8 @@ async function loadOne(module, options, api) {
   try {
     await factory(api);
   } catch (error) {
-    throw new LoadError(`Failed to load hook: ${told(error)}`);
+    throw new LoadError(`Failed to load hook: ${reasonOf(error)}`);
   }
-}
-
-function told(error) {
-  return error instanceof Error ? error.message || error.name : String(error);
 }
 
 /**
@@ -147,37 +149,68 @@ function told(error) {
  * left to itself, and holds up no other one.
  */
 export async function loadAll(modules, options, apiOf) {
-  const until = Date.now() + options.loadTimeout;
+  const time = new LoadTime(options);
   const loading = [];
-  for (const module of modules) {
-    const done = loadOne(module, options, apiOf(module)).then(
+  for (let at = 0; at < modules.length; at++) {
+    const done = loadOne(modules[at], options, apiOf(modules[at])).then(
       () => undefined,
       (error) => error,
     );
-    loading.push(done);
-    await within(done, Math.min(HEAD_START, Math.max(0, until - Date.now())));
+    append(loading, done);
+    await time.within(done, HEAD_START);
   }
   const outcomes = new Map();
-  for (const [index, module] of modules.entries()) {
-    const outcome = await within(loading[index], Math.max(0, until - Date.now()));
-    outcomes.set(
-      module.path,
-      outcome === PENDING
-        ? new LoadError(`Failed to load hook: it did not settle within ${options.loadTimeout}ms`)
-        : outcome,
-    );
+  for (let at = 0; at < modules.length; at++) {
+    const outcome = await time.within(loading[at], Infinity);
+    outcomes.set(modules[at].path, outcome === PENDING ? time.late() : outcome);
   }
   return outcomes;
 }
 
 const PENDING = Symbol("pending");
 
-async function within(promise, milliseconds) {
+/**
+ * The time that modules have to be loaded, all together. Where many processes begin at once, most of it goes by
+ * without this one being run; that counts for nothing, as long as the engine waits.
+ */
+class LoadTime {
+  #limit;
+  #left;
+  #until;
+
+  constructor({ loadTimeout, loadDeadline }) {
+    this.#limit = loadTimeout;
+    this.#left = loadTimeout;
+    this.#until = now() + loadDeadline;
+  }
+
+  /** What comes of it within so much of that time. */
+  async within(promise, most) {
+    let first = PENDING;
+    void promise.then((outcome) => {
+      first = outcome;
+    });
+    const before = this.#left;
+    for (;;) {
+      await soonest(promise, TICK);
+      if (first !== PENDING) return first;
+      this.#left -= TICK;
+      if (this.#left <= 0 || now() >= this.#until || before - this.#left >= most) return PENDING;
+    }
+  }
+
+  late() {
+    const limit = `it did not settle within ${this.#limit}ms; if it needs longer, give it a longer \`startTimeout\``;
+    return new LoadError(`Failed to load hook: ${limit}`);
+  }
+}
+
+/** Once the promise has settled, or after so long. */
+async function soonest(promise, milliseconds) {
   let timer;
-  const late = new Promise((done) => {
-    timer = setTimeout(() => done(PENDING), milliseconds);
+  await new Promise((done) => {
+    timer = setTimeout(done, milliseconds);
+    void promise.then(done);
   });
-  const first = await Promise.race([promise, late]);
   clearTimeout(timer);
-  return first;
 }

@@ -2,10 +2,12 @@
 // reads from one descriptor and what it says it writes to another, neither of which is standard input or
 // output: whatever a module, or a program that it starts, prints goes to the log.
 //
-//   node main.mjs '{"in": 4, "out": 3, "project": "/p", "loadTimeout": 8000, "modules": [{"path": "/p/guard.ts", "label": "guard.ts"}]}'
+//   node main.mjs '{"in": 4, "out": 3, "project": "/p", "loadTimeout": 8000, "loadDeadline": 24000,
+//     "modules": [{"path": "/p/guard.ts", "label": "guard.ts"}]}'
 //
-// The files beside this one: `wire.mjs` carries messages, `load.mjs` loads modules, `api.mjs` is what a
-// module is given when it is loaded and `context.mjs` what a handler is given, `answer.mjs` calls handlers.
+// The files beside this one: `intrinsics.mjs` keeps what the host works with from being replaced, `wire.mjs`
+// carries messages, `load.mjs` loads modules, `api.mjs` is what a module is given when it is loaded and
+// `context.mjs` what a handler is given, `answer.mjs` calls handlers and `plain.mjs` reads what they return.
 
 const major = Number(process.versions.node.split(".")[0]);
 if (major < 20) {
@@ -21,6 +23,7 @@ if (given.out === 1) {
   process.stdout.write = process.stderr.write.bind(process.stderr);
 }
 
+const { keepProcess, leave, lock } = await import("./intrinsics.mjs");
 const { Wire } = await import("./wire.mjs");
 const { Host } = await import("./answer.mjs");
 
@@ -28,10 +31,10 @@ const wire = new Wire(given.in, given.out);
 const host = new Host(wire, given);
 
 // What a module leaves behind that fails later is nobody's answer, and ends no other module.
-for (const event of ["uncaughtException", "unhandledRejection"]) {
-  process.on(event, (error) => wire.log("error", `after it was called: ${error?.stack ?? error}`));
-}
+process.setUncaughtExceptionCaptureCallback((error) => wire.logFault(error));
 wire.onMessage = (message) => host.take(message);
-wire.onEnd = () => process.exit(0);
+wire.onEnd = () => leave(0);
 wire.listen();
+keepProcess();
+lock();
 await host.load();

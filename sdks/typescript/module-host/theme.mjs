@@ -1,5 +1,7 @@
 // The theme of renderers, and what styled text is in JSON: lines of pieces, each with its style.
 
+import { Number, Object } from "./intrinsics.mjs";
+
 const COLORS = {
   accent: 36,
   border: 34,

@@ -15,7 +15,7 @@ export default function (pi) {
       return stdout.trim() + ", " + ctx.sessionManager.getEntries().length;
     },
   });
-  pi.registerCommand("fails", { handler: () => { throw new Error("it went wrong"); } });
+  pi.registerCommand("fails", { handler: () => { throw new Error("it went\nwrong"); } });
   pi.registerMessageRenderer("note", (message, options, theme) => [
     theme.bold("Note") + ": " + theme.fg("error", message.content),
     "plain",
@@ -50,7 +50,8 @@ fn commands_are_listed_and_run_and_the_first_of_a_name_is_the_one() {
     assert_eq!((greeted.status, greeted.stdout.as_str()), (0, "hello you all, 0\n"), "{greeted:?}");
     let failed = command(&["fails"]);
     assert_eq!(failed.status, 1);
-    assert!(failed.stderr.contains("it went wrong"), "{failed:?}");
+    // Once, and as it was said.
+    assert_eq!(failed.stderr, "error: it failed, and says: it went\nwrong\n", "{failed:?}");
     let unknown = command(&["gret"]);
     assert_eq!(unknown.status, 64);
     assert!(unknown.stderr.contains("did you mean `greet`?"), "{unknown:?}");

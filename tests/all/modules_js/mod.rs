@@ -4,6 +4,7 @@ mod commands;
 mod examples;
 mod faults;
 mod found;
+mod isolation;
 mod trust;
 
 use std::fs::{self, File};

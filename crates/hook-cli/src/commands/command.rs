@@ -3,7 +3,7 @@
 use clap::Args;
 use hook_bus::HookExecutionRequest;
 use hook_core::run::ModuleCommand;
-use hook_core::text::{nearest, one_line};
+use hook_core::text::{first_and_last, lines, nearest, one_line};
 use hook_core::{HookEventName, ObjectWriter, RawObject};
 
 use super::with_modules;
@@ -129,12 +129,17 @@ async fn play(
         for text in ["text", "prompt"].into_iter().filter_map(text) {
             printer.text(&format!("{text}\n")).await?;
         }
-        for warning in &response.processed.warnings {
+        let errors = &response.processed.aggregated.errors;
+        // What failed is said as an error, and its warning says the same in short.
+        let is_said = |warning: &str| {
+            errors.iter().any(|error| warning.ends_with(&first_and_last(&error.message)))
+        };
+        for warning in response.processed.warnings.iter().filter(|it| !is_said(it)) {
             printer.warning(warning);
         }
     }
     for error in &response.processed.aggregated.errors {
-        printer.problem(&one_line(&error.message));
+        printer.problem(&lines(&error.message));
     }
     match response.success() && response.processed.aggregated.success {
         true => Ok(exit_code::PROCEED),

@@ -25,15 +25,19 @@ macro_rules! files {
 }
 
 /// Its files.
-static FILES: [(&str, &str); 9] = files![
+static FILES: [(&str, &str); 13] = files![
     "main.mjs",
+    "intrinsics.mjs",
+    "faults.mjs",
     "wire.mjs",
     "load.mjs",
     "resolve.mjs",
     "runtime.mjs",
     "api.mjs",
+    "absent.mjs",
     "context.mjs",
     "answer.mjs",
+    "plain.mjs",
     "theme.mjs"
 ];
 
@@ -79,7 +83,9 @@ impl Host {
             object.integer("in", 4);
             object.integer("out", 3);
             object.text("project", &project.to_string_lossy());
+            // It tells what is wrong with each of them before the engine waits no longer.
             object.milliseconds("loadTimeout", terms.rules.start_timeout * 4 / 5);
+            object.milliseconds("loadDeadline", terms.longest_start() / 5 * 4);
             object.bool("restrictsJiti", restricts);
             object.objects("modules", to_load, |object, (module, _)| {
                 object.text("path", &module.path.to_string_lossy());

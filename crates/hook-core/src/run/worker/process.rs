@@ -212,8 +212,7 @@ impl Process {
         let mut unread = pin!(self.stdin.unread());
         loop {
             let unwritten = self.outgoing.len() - self.written;
-            let (to_start, idle) =
-                (shared.terms.rules.start_timeout, shared.terms.rules.idle_timeout);
+            let (to_start, idle) = (shared.terms.longest_start(), shared.terms.rules.idle_timeout);
             let too_late = async {
                 match ready {
                     true => std::future::pending().await,
@@ -244,7 +243,11 @@ impl Process {
                     return End::Failed(format!("it did not answer in time{often}"));
                 }
                 () = too_late => {
-                    let message = format!("it did not say that it is ready within {}ms", to_start.as_millis());
+                    let message = format!(
+                        "it did not say that it is ready within {}ms; if the machine is busy, or it \
+                         needs longer, give it a longer `startTimeout`",
+                        to_start.as_millis()
+                    );
                     return End::Failed(message);
                 }
                 line = self.lines.next() => {

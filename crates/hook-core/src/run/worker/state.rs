@@ -36,6 +36,9 @@ const MOST_DEATHS: u32 = 5;
 /// After so many timeouts in a row its process is ended.
 const MOST_TIMEOUTS: u32 = 3;
 
+/// How many times its `startTimeout` a worker that loads modules is waited for at most.
+const PATIENCE_WITH_MODULES: u32 = 3;
+
 /// What a worker is, as settings say it: two that are the same are one.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct WorkerTerms {
@@ -53,6 +56,15 @@ pub(crate) struct WorkerTerms {
     pub(crate) granted: Option<String>,
     /// The modules that it loads, if that is what it does.
     pub(crate) modules: Vec<ModuleTerms>,
+}
+
+impl WorkerTerms {
+    /// After what time it must have said that it is ready. The host of modules counts the time of its own
+    /// process; where many begin at once, that is a part of what goes by.
+    pub(super) fn longest_start(&self) -> Duration {
+        let patience = if self.modules.is_empty() { 1 } else { PATIENCE_WITH_MODULES };
+        self.rules.start_timeout.saturating_mul(patience)
+    }
 }
 
 /// A module that a worker loads.
