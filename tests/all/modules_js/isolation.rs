@@ -80,10 +80,10 @@ async fn garbage_among_the_messages_breaks_the_process_and_its_guards_block() {
     if !has_node() {
         return;
     }
-    for garbage in ["garbage\\n", "{\\\"type\\\": \\\"hook-answer\\\"}\\n"] {
+    for garbage in ["garbage\\n", "{\\\\"type\\\\": \\\\"hook-ans\\n"] {
         let writes = format!(
             "import {{ writeSync }} from 'node:fs'; export default (pi) => \
-             pi.on('context', () => {{ writeSync(3, \"{garbage}\"); }})"
+             pi.on('session_start', () => {{ writeSync(3, \"{garbage}\"); }})"
         );
         let project =
             project(&[("writes.mjs", &writes, json!({})), ("guard.mjs", SLOW, json!({}))]);
@@ -96,10 +96,13 @@ async fn garbage_among_the_messages_breaks_the_process_and_its_guards_block() {
             while !project.path().join("called").exists() {
                 tokio::task::yield_now().await;
             }
-            fire("BeforeModel", json!({"llm_request": {"model": "m", "messages": []}})).await
+            fire("SessionStart", json!({"source": "startup"})).await
         };
         let (response, _) = futures::join!(slow, wrong);
+        let failure = response.hooks[0].failure.as_ref().map(ToString::to_string);
+        let failure = failure.unwrap_or_default();
         assert!(response.processed.is_blocking_decision(), "{garbage}: {response:?}");
+        assert!(!failure.contains("time"), "{garbage}: {failure}");
         system.shutdown(std::time::Duration::ZERO).await;
         assert_eq!(project.processes(), []);
     }
@@ -189,7 +192,7 @@ async fn what_is_said_to_the_user_at_once_arrives_as_a_whole_and_in_its_order() 
         for (let at = 0; at < 40; at++) ctx.ui.notify('note ' + at); })";
     let project = project(&[("m.mjs", text, json!({}))]);
     let mut served = Served::start(&project).await;
-    let hello = json!({"type": "hook-hello", "hostServices": ["ui.notify"]});
+    let hello = json!({"type": "hook-hello", "hostServices": ["ui.confirm", "ui.notify"]});
     served.send(format!("{hello}\n")).await;
     served.send(format!("{}\n", request("BeforeTool", &shell("ls"), "c-1"))).await;
     let mut heard = Vec::new();
