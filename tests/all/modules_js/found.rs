@@ -200,3 +200,40 @@ fn of_hook_files_of_one_name_that_of_the_most_trusted_source_runs_and_the_others
     let listed = run(&project, &["list", "--json"]).lines();
     assert_eq!(listed.iter().find(|it| it["name"] == ours).unwrap()["enabled"], json!(false));
 }
+
+#[test]
+fn the_name_of_a_hook_file_is_the_name_of_a_tool_and_no_pattern() {
+    let project = Project::new();
+    let script = "#!/bin/sh\necho no >&2\nexit 2\n";
+    for path in [".hooks/pre/edit.sh", ".hooks/pre/write.file", ".omp/hooks/pre/re.d"] {
+        let path = project.write(path, script);
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    project.write(".hooks/settings.json", r#"{"hooksConfig": {"agents": ["omp"]}}"#);
+    assert_eq!(run(&project, &["trust", "--yes"]).status, 0);
+    let decides = |tool: &str| {
+        let response =
+            fired(&project, &[], "BeforeTool", &json!({"tool_name": tool, "tool_input": {}}));
+        verdict(&response).0.to_owned()
+    };
+    assert_eq!(decides("edit"), "block");
+    assert_eq!(decides("write"), "block");
+    for other in ["multi_edit", "edit_file", "Edit", "write_file", "read_file"] {
+        assert_eq!(decides(other), "proceed", "{other}");
+    }
+}
+
+#[test]
+fn scripts_that_are_no_modules_are_said() {
+    let project = Project::new();
+    for path in ["a.cjs", "b.mts", "c.tsx", "d.d.ts", "e.md", "lib/f.mjs", "g/index.mjs"] {
+        project.write(&format!(".hooks/modules/{path}"), "export default () => {}");
+    }
+    let checked = run(&project, &["check", "--json"]);
+    for path in ["a.cjs", "b.mts", "c.tsx", "g/index.mjs"] {
+        assert!(checked.stdout.contains(&format!("modules/{path}")), "{path}: {checked:?}");
+    }
+    for path in ["d.d.ts", "e.md", "f.mjs"] {
+        assert!(!checked.stdout.contains(path), "{path}: {checked:?}");
+    }
+}

@@ -80,7 +80,7 @@ async fn garbage_among_the_messages_breaks_the_process_and_its_guards_block() {
     if !has_node() {
         return;
     }
-    for garbage in ["garbage\\n", "{\\\\"type\\\\": \\\\"hook-ans\\n"] {
+    for garbage in ["garbage\\n", "{\\\"type\\\": \\\"hook-ans\\n"] {
         let writes = format!(
             "import {{ writeSync }} from 'node:fs'; export default (pi) => \
              pi.on('session_start', () => {{ writeSync(3, \"{garbage}\"); }})"

@@ -5,6 +5,7 @@ mod examples;
 mod faults;
 mod found;
 mod isolation;
+mod loads;
 mod trust;
 
 use std::fs::{self, File};

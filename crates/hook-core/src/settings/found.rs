@@ -11,7 +11,7 @@ use super::definition::HookEntry;
 use super::diagnostic::{Diagnostic, Place};
 use super::discovery::{IN_CONFIG_HOME, project_of};
 use super::file::{Reader, parse_source};
-use super::matcher_definition::MatcherDefinition;
+use super::matcher_definition::{MatcherDefinition, MatcherFields};
 use super::rule::Rule;
 use super::source::{HookSource, SettingsSource};
 use crate::event::{EventDefinition, HookEventName};
@@ -19,6 +19,9 @@ use crate::files::program::is_executable;
 
 /// What a module's file ends in.
 const EXTENSIONS: [&str; 3] = ["ts", "js", "mjs"];
+
+/// What other scripts end in.
+const OTHER_SCRIPTS: [&str; 5] = ["cjs", "mts", "cts", "tsx", "jsx"];
 
 /// How many files of one folder are looked at.
 const MAX_FILES: usize = 1_000;
@@ -122,6 +125,28 @@ fn is_module(path: &Path) -> bool {
     extension.is_some_and(|it| EXTENSIONS.contains(&it)) && !name.ends_with(".d.ts")
 }
 
+/// Whether a file is a script of another kind.
+fn is_script(path: &Path) -> bool {
+    let name = path.file_name().map(OsStr::to_string_lossy).unwrap_or_default();
+    let extension = path.extension().and_then(OsStr::to_str);
+    let is_typed = [".d.ts", ".d.mts", ".d.cts"].iter().any(|it| name.ends_with(it));
+    extension.is_some_and(|it| OTHER_SCRIPTS.contains(&it)) && !is_typed
+}
+
+/// What in the folders of a folder of modules may be meant as modules.
+fn indexes(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let folders = entries.flatten().take(MAX_FILES).map(|entry| entry.path());
+    let folders = folders.filter(|path| path.is_dir() && !path.ends_with("node_modules"));
+    let index = |path: PathBuf| {
+        let files = EXTENSIONS.iter().map(|extension| path.join(format!("index.{extension}")));
+        files.filter(|file| file.is_file()).collect::<Vec<_>>()
+    };
+    let mut found: Vec<PathBuf> = folders.flat_map(index).collect();
+    found.sort();
+    found
+}
+
 impl Reader<'_> {
     /// Adds what is found beside the file, and behind that the modules that `hooksConfig` names.
     pub(super) fn add_found(&mut self) {
@@ -129,7 +154,16 @@ impl Reader<'_> {
             for path in self.files_of(&folder.join(MODULES)) {
                 if is_module(&path) {
                     self.add_module(&path);
+                } else if is_script(&path) {
+                    let endings = EXTENSIONS.join(", .");
+                    self.unused(&path, &format!("a module is a file that ends in .{endings}"));
                 }
+            }
+            for path in indexes(&folder.join(MODULES)) {
+                self.unused(
+                    &path,
+                    "a module is a file right in the folder; this one is none by itself",
+                );
             }
             self.add_hook_files(&folder, None);
             let project = self.path.as_deref().filter(|_| self.source == HookSource::Project);
@@ -149,6 +183,12 @@ impl Reader<'_> {
             };
             self.push_module(path, said, place);
         }
+    }
+
+    /// Says that a file is not run which may be meant to be.
+    fn unused(&mut self, path: &Path, why: &str) {
+        let message = format!("{why}; it was skipped");
+        self.document.push(Diagnostic::new(Rule::UnusedFile, Place::of_file(path), message));
     }
 
     /// The files of a folder; that it cannot be read is said, since guards may be among them.
@@ -221,7 +261,9 @@ impl Reader<'_> {
             let mut hook = match agent {
                 None => {
                     let mut hook = self.new_hook(event, place);
-                    hook.matcher = tool.map(|tool| MatcherDefinition::from(tool).into());
+                    // The very name: it is no pattern.
+                    let matcher = tool.map(|tool| MatcherFields::new().tool(tool));
+                    hook.matcher = matcher.map(|it| MatcherDefinition::from(it).into());
                     hook.command = match is_of_project {
                         true => format!("\"$HOOK_PROJECT_DIR\"/{}", quoted(&shown)),
                         false => quoted(&shown),

@@ -1,17 +1,21 @@
 //! The files of a project that a module loads: itself, and what it imports, at any depth.
 //!
-//! The text is not parsed. A text in quotes that is a path to a file of the project counts as imported,
-//! wherever it stands, so nothing that is written down is missed. What is not written down makes the
-//! module opaque: an import whose file only running it can tell.
+//! What is written down in plain words is followed, as Node would look for it: from where a file really is. A
+//! text in quotes that is a path to a file of the project counts as imported, wherever it stands. Whatever
+//! else may load code, or leads to what is not looked into, makes the module opaque.
+
+mod loads;
+mod tokens;
 
 use std::collections::{BTreeSet, VecDeque};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::files::{MAX_BYTES, MAX_FILES};
-use super::paths::{is_inside, without_dots};
+use super::paths::{is_inside, same_path, without_dots};
 use crate::files::regular_file;
 use crate::shell::Unknown;
+use loads::Loads;
 
 /// What a module may be imported without.
 const EXTENSIONS: [&str; 12] =
@@ -23,8 +27,11 @@ const SCRIPTS: [&str; 8] = ["ts", "mts", "cts", "tsx", "js", "mjs", "cjs", "jsx"
 /// What is run only where types are taken out first.
 const TYPED: [&str; 4] = ["ts", "mts", "cts", "tsx"];
 
-/// How long a path in quotes may be, in bytes.
-const MAX_SPECIFIER: usize = 1_024;
+/// How many different paths and names all files together may have.
+const MAX_NAMES: usize = 2_000;
+
+/// How many reasons are kept why others may be loaded.
+const MAX_REASONS: usize = 32;
 
 /// Names of packages that lead to ours, and to no file.
 const OURS: [&str; 5] = [
@@ -35,8 +42,57 @@ const OURS: [&str; 5] = [
     "hook-sdk/hooks",
 ];
 
+/// Modules of Node that load no file: of any other it is not known.
+const PLAIN: &[&str] = &[
+    "assert",
+    "async_hooks",
+    "buffer",
+    "child_process",
+    "console",
+    "constants",
+    "crypto",
+    "dgram",
+    "diagnostics_channel",
+    "dns",
+    "domain",
+    "events",
+    "fs",
+    "http",
+    "http2",
+    "https",
+    "net",
+    "os",
+    "path",
+    "perf_hooks",
+    "process",
+    "punycode",
+    "querystring",
+    "readline",
+    "stream",
+    "string_decoder",
+    "sys",
+    "timers",
+    "tls",
+    "tty",
+    "url",
+    "util",
+    "v8",
+    "zlib",
+];
+
 /// Modules of Node by which other files can be loaded, past what is looked at.
-const LOADERS: [&str; 4] = ["module", "vm", "worker_threads", "cluster"];
+const LOADERS: &[&str] = &[
+    "cluster",
+    "inspector",
+    "module",
+    "repl",
+    "sea",
+    "test",
+    "trace_events",
+    "vm",
+    "wasi",
+    "worker_threads",
+];
 
 /// The package that takes types out.
 const LOADER: &str = "jiti";
@@ -59,6 +115,7 @@ impl Imports {
         let mut known = BTreeSet::new();
         let mut left = VecDeque::from([module.to_path_buf()]);
         let mut is_typed = false;
+        let mut names = 0;
         while let Some(path) = left.pop_front() {
             if !known.insert(without_dots(&path)) {
                 continue;
@@ -70,56 +127,93 @@ impl Imports {
             is_typed |= has_extension(&path, &TYPED);
             imports.files.push(path.clone());
             if has_extension(&path, &SCRIPTS) {
-                left.extend(imports.look_into(&path, project));
+                left.extend(imports.look_into(&path, project, &mut names));
             }
         }
         if is_typed {
             for folder in loaders(module, project) {
-                imports.add_all_of(&folder, &mut known);
+                imports.add_all_of(&folder, project, &mut known);
             }
         }
         imports
     }
 
+    fn doubt(&mut self, file: &str, why: String) {
+        if self.unknown.len() < MAX_REASONS {
+            self.unknown.insert(Unknown::Import { file: file.to_owned(), why });
+        }
+    }
+
     /// The files of the project that a file may import.
-    fn look_into(&mut self, path: &Path, project: &Path) -> Vec<PathBuf> {
+    fn look_into(&mut self, path: &Path, project: &Path, names: &mut usize) -> Vec<PathBuf> {
         // What cannot be read is covered as that.
         let Ok(bytes) = regular_file::read(path, MAX_BYTES) else { return Vec::new() };
         let text = String::from_utf8_lossy(&bytes);
-        let folder = path.parent().unwrap_or(project);
-        let shown = without_dots(path);
-        let shown =
-            shown.strip_prefix(without_dots(project)).unwrap_or(&shown).display().to_string();
-        let mut found = Vec::new();
-        for specifier in quoted_texts(&text).filter(|it| is_path(it)) {
-            let named = folder.join(specifier.split(['?', '#']).next().unwrap_or_default());
-            let candidates = candidates(&named).filter(|path| path.is_file());
-            found.extend(candidates.filter(|path| is_inside(path, project)));
+        let shown = shown(path, project);
+        if has_extension(path, &["tsx", "jsx"]) {
+            self.doubt(&shown, "files with JSX are not looked into".to_owned());
+            return Vec::new();
         }
-        for import in import_places(&text) {
-            let why = match import {
-                Import::Of(specifier) => why_unknown(specifier, folder, project),
-                Import::Computed(what) => {
-                    Some(format!("`{what}` names what only running it can tell"))
+        // Node begins where a file really is, other loaders where it was found.
+        let mut places = vec![path.to_path_buf()];
+        if let Ok(real) = fs::canonicalize(path)
+            && !same_path(&real, path)
+        {
+            if !is_inside(&real, project) {
+                self.doubt(&shown, "it is a link to a file outside of the project".to_owned());
+            }
+            places.push(real);
+        }
+        let loads = Loads::of(&text);
+        for why in loads.unknown {
+            self.doubt(&shown, why);
+        }
+        *names += loads.named.len() + loads.paths.len();
+        if *names > MAX_NAMES {
+            self.doubt(
+                &shown,
+                format!("there are more than {MAX_NAMES} paths and names of imports"),
+            );
+            return Vec::new();
+        }
+        let mut found = Vec::new();
+        for place in &places {
+            let folder = place.parent().unwrap_or(project);
+            // It says what a file is: a module, or CommonJS.
+            found.extend(package_file(folder, project));
+            for specifier in &loads.paths {
+                let named = folder.join(specifier);
+                let candidates = candidates(&named).filter(|path| path.is_file());
+                found.extend(candidates.filter(|path| is_inside(path, project)));
+            }
+            for specifier in &loads.named {
+                if let Some(why) = why_unknown(specifier, folder, project) {
+                    self.doubt(&shown, why);
                 }
-            };
-            if let Some(why) = why {
-                self.unknown.insert(Unknown::Import { file: shown.clone(), why });
             }
         }
+        // The real file beside the name by which it was found.
+        found.extend(places.into_iter().skip(1).filter(|it| is_inside(it, project)));
         found
     }
 
     /// Adds all files of a package.
-    fn add_all_of(&mut self, folder: &Path, known: &mut BTreeSet<PathBuf>) {
-        let Ok(entries) = fs::read_dir(folder) else { return };
+    fn add_all_of(&mut self, folder: &Path, project: &Path, known: &mut BTreeSet<PathBuf>) {
+        let Ok(entries) = fs::read_dir(folder) else {
+            self.doubt(&shown(folder, project), "the folder cannot be read".to_owned());
+            return;
+        };
         let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
         paths.sort();
         for path in paths {
             if path.is_dir() {
                 let is_link = fs::symlink_metadata(&path).is_ok_and(|it| it.is_symlink());
-                if !is_link {
-                    self.add_all_of(&path, known);
+                match is_link {
+                    true => {
+                        let why = "the files of a linked folder are not looked into".to_owned();
+                        self.doubt(&shown(&path, project), why);
+                    }
+                    false => self.add_all_of(&path, project, known),
                 }
             } else if known.insert(without_dots(&path)) {
                 if self.files.len() >= MAX_FILES {
@@ -130,6 +224,18 @@ impl Imports {
             }
         }
     }
+}
+
+/// A path as it is shown: from the project's directory on.
+fn shown(path: &Path, project: &Path) -> String {
+    let plain = without_dots(path);
+    plain.strip_prefix(without_dots(project)).unwrap_or(&plain).display().to_string()
+}
+
+/// The `package.json` that counts for the files of a folder, if it is the project's.
+fn package_file(folder: &Path, project: &Path) -> Option<PathBuf> {
+    let around = folder.ancestors().take_while(|it| is_inside(it, project));
+    around.map(|it| it.join("package.json")).find(|it| it.is_file())
 }
 
 /// Where the project keeps the package by which a module may be loaded, as Node would look for it.
@@ -172,137 +278,33 @@ fn candidates(named: &Path) -> impl Iterator<Item = PathBuf> {
     all.into_iter()
 }
 
-/// Every text between two quotes of one kind on a line, whatever the quotes are: where a text begins is not
-/// known, so each quote may begin one.
-fn quoted_texts(text: &str) -> impl Iterator<Item = &str> {
-    text.char_indices().filter(|(_, it)| matches!(it, '"' | '\'' | '`')).filter_map(
-        |(at, quote)| {
-            let rest = text.get(at + 1..)?;
-            let end =
-                rest.bytes().take(MAX_SPECIFIER).position(|it| it == quote as u8 || it == b'\n')?;
-            rest.get(..end).filter(|_| rest.as_bytes().get(end) == Some(&(quote as u8)))
-        },
-    )
-}
-
-/// Something that loads another file.
-#[derive(Debug, PartialEq, Eq)]
-enum Import<'t> {
-    /// By this name.
-    Of(&'t str),
-    /// By a name that is made when it runs.
-    Computed(&'static str),
-}
-
-/// Words that load, and how they are shown.
-const WORDS: [(&str, &str); 8] = [
-    ("import", "import(…)"),
-    ("from", "from"),
-    ("require", "require(…)"),
-    ("eval", "eval(…)"),
-    ("Function", "Function(…)"),
-    ("createRequire", "createRequire"),
-    ("getBuiltinModule", "getBuiltinModule"),
-    ("dlopen", "dlopen"),
-];
-
-fn import_places(text: &str) -> Vec<Import<'_>> {
-    let is_name = |it: char| it.is_alphanumeric() || matches!(it, '_' | '$');
-    let mut found = Vec::new();
-    for (word, shown) in WORDS {
-        for (at, _) in text.match_indices(word) {
-            let before = text.get(..at).and_then(|it| it.chars().next_back());
-            let rest = text.get(at + word.len()..).unwrap_or_default();
-            if before.is_some_and(is_name) || rest.starts_with(is_name) {
-                continue;
-            }
-            // What is looked at behind a word has an end, or the look at a long text would have none.
-            let Some(behind) = without_blanks(head(rest)) else {
-                found.push(Import::Computed(shown));
-                continue;
-            };
-            let import = match word {
-                "import" | "require" => match behind.strip_prefix('(') {
-                    Some(inside) => {
-                        let literal = literal_argument(inside);
-                        Some(literal.map_or(Import::Computed(shown), Import::Of))
-                    }
-                    // The function itself is given to something.
-                    None if word == "require" && is_alias(text.get(..at).unwrap_or_default()) => {
-                        Some(Import::Computed("require"))
-                    }
-                    None => literal(behind).map(|(specifier, _)| Import::Of(specifier)),
-                },
-                "from" => literal(behind).map(|(specifier, _)| Import::Of(specifier)),
-                "eval" | "Function" => behind.starts_with('(').then_some(Import::Computed(shown)),
-                _ => Some(Import::Computed(shown)),
-            };
-            found.extend(import);
-        }
-    }
-    found
-}
-
-/// Whether what comes behind this text is a value, and no word of a sentence.
-fn is_alias(before: &str) -> bool {
-    before.trim_end().ends_with(['=', '(', ',', '[', ':', '?'])
-}
-
-/// The one literal between parentheses, or the first of several arguments.
-fn literal_argument(inside: &str) -> Option<&str> {
-    let (specifier, behind) = literal(without_blanks(inside)?)?;
-    without_blanks(behind)?.starts_with([')', ',']).then_some(specifier)
-}
-
-/// A text in quotes at the beginning, and what is behind it; none with something in it that is no plain
-/// text.
-fn literal(text: &str) -> Option<(&str, &str)> {
-    let quote = text.chars().next().filter(|it| matches!(it, '"' | '\'' | '`'))?;
-    let (inside, behind) = text.get(1..)?.split_once(quote)?;
-    let is_made = inside.contains(['\\', '\n']) || quote == '`' && inside.contains("${");
-    (!is_made).then_some((inside, behind))
-}
-
-/// How much is looked at behind a word that loads something, in bytes.
-const MAX_BEHIND: usize = 4_096;
-
-/// The beginning of a text.
-fn head(text: &str) -> &str {
-    let mut end = text.len().min(MAX_BEHIND);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    text.get(..end).unwrap_or_default()
-}
-
-/// A text without the blanks and comments that it begins with; `None` for a comment without an end.
-fn without_blanks(mut text: &str) -> Option<&str> {
-    loop {
-        text = text.trim_start();
-        let comment = match text.get(..2) {
-            Some("/*") => text.split_once("*/"),
-            Some("//") => text.split_once('\n'),
-            _ => return Some(text),
-        };
-        (_, text) = comment?;
-    }
-}
-
 /// Why what an import leads to is not known, if it is not.
 fn why_unknown(specifier: &str, folder: &Path, project: &Path) -> Option<String> {
-    if is_path(specifier) || OURS.contains(&specifier) {
+    let shown = crate::text::shortened(specifier);
+    if OURS.contains(&specifier) {
         return None;
     }
-    let shown = crate::text::shortened(specifier);
+    let is_plain = |it: char| it.is_alphanumeric() || "/._-@ +~^=,()[]".contains(it);
     let bare = specifier.strip_prefix("node:").unwrap_or(specifier);
-    if LOADERS.contains(&bare) {
+    if !bare.chars().all(is_plain) {
+        return Some(format!("`{shown}` leads to what only running it can tell"));
+    }
+    if is_path(specifier) {
+        let named = folder.join(specifier);
+        let is_decided = named.is_dir() && named.join("package.json").exists();
+        let why =
+            || format!("what `{shown}` leads to is for the package.json of that folder to say");
+        return is_decided.then(why);
+    }
+    let module = bare.split('/').next().unwrap_or_default();
+    if LOADERS.contains(&module) {
         return Some(format!("`{shown}` can load files that are not written down"));
     }
-    if specifier.starts_with("node:") {
+    if PLAIN.contains(&module) {
         return None;
     }
-    if specifier.starts_with('#') || specifier.contains(':') {
-        return Some(format!("`{shown}` leads to what only running it can tell"));
+    if specifier.starts_with("node:") {
+        return Some(format!("it is not known what `{shown}` can load"));
     }
     let mut parts = specifier.split('/');
     let package = match (parts.next(), parts.next()) {
@@ -310,53 +312,53 @@ fn why_unknown(specifier: &str, folder: &Path, project: &Path) -> Option<String>
         (Some(name), _) => name.to_owned(),
         (None, _) => return None,
     };
-    let around = folder.ancestors().take_while(|it| is_inside(it, project));
-    let is_in_project =
-        around.chain([project]).any(|it| it.join("node_modules").join(&package).exists());
-    is_in_project
+    is_of_project(&package, folder, project)
         .then(|| format!("the files of the package `{shown}` in the project are not looked into"))
+}
+
+/// Whether a package is one of the project: installed in it, or the one that the file is part of.
+fn is_of_project(package: &str, folder: &Path, project: &Path) -> bool {
+    let around = folder.ancestors().take_while(|it| is_inside(it, project));
+    let is_installed =
+        around.chain([project]).any(|it| it.join("node_modules").join(package).exists());
+    // As it may be written there, the name can have escapes.
+    let is_named = |path: PathBuf| match regular_file::read(&path, MAX_BYTES) {
+        Ok(bytes) => {
+            let text = String::from_utf8_lossy(&bytes);
+            text.contains(&format!("\"{package}\"")) || text.contains('\\')
+        }
+        Err(_) => true,
+    };
+    is_installed || package_file(folder, project).is_some_and(is_named)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
 
     #[test]
-    fn imports_are_found_where_they_are_written_down() {
-        for (text, expected) in [
-            ("import x from './a'", vec![Import::Of("./a")]),
-            ("import{x}from\"b\"", vec![Import::Of("b")]),
-            ("export * from /* y */ 'c'", vec![Import::Of("c")]),
-            ("import './d'", vec![Import::Of("./d")]),
-            ("await import(`./e`)", vec![Import::Of("./e")]),
-            ("import(name)", vec![Import::Computed("import(…)")]),
-            ("import('./' + name)", vec![Import::Computed("import(…)")]),
-            ("import(`./${name}`)", vec![Import::Computed("import(…)")]),
-            ("require('./\\x61')", vec![Import::Computed("require(…)")]),
-            ("const load = require;", vec![Import::Computed("require")]),
-            ("// we require a lock, and import from them", vec![]),
-            ("important(1); fromage('x'); eval.x", vec![]),
-            ("import.meta.url", vec![]),
-            ("eval (text)", vec![Import::Computed("eval(…)")]),
-            ("export * from /* y", vec![Import::Computed("from")]),
-        ] {
-            assert_eq!(import_places(text), expected, "{text}");
+    fn names_of_imports_are_plain_ones() {
+        let nowhere = Path::new("/nowhere");
+        for specifier in
+            ["./a.mjs", "../lib/b", "fs", "node:fs/promises", "left-pad", "hook-sdk/hooks"]
+        {
+            assert_eq!(why_unknown(specifier, nowhere, nowhere), None, "{specifier}");
         }
-    }
-
-    #[test]
-    fn a_path_counts_wherever_it_stands() {
-        let text = "it's \"./a\" or './b', and `./c`";
-        let found: Vec<&str> = quoted_texts(text).filter(|it| is_path(it)).collect();
-        assert_eq!(found, ["./a", "./b", "./c"]);
-    }
-
-    proptest! {
-        #[test]
-        fn any_text_is_looked_into_without_panic(text in "(import|from|require|[\"'`(){}$./*é \n\\\\a]){0,60}") {
-            import_places(&text);
-            quoted_texts(&text).count();
+        for specifier in [
+            "./%61.mjs",
+            ".\\a.mjs",
+            "./a.mjs?x",
+            "./a.mjs#x",
+            "#a",
+            "file:///a",
+            "data:text/javascript,1",
+            "vm",
+            "node:module",
+            "node:inspector/promises",
+            "worker_threads",
+            "node:new-one",
+        ] {
+            assert!(why_unknown(specifier, nowhere, nowhere).is_some(), "{specifier}");
         }
     }
 }
