@@ -1,8 +1,10 @@
 //! The examples of docs/examples/modules, played by the binary.
 
 use std::fs;
+use std::io::Write;
+use std::process::Stdio;
 
-use hook_tests::{Hook, Project, Served, request, workspace};
+use hook_tests::{Hook, Project, Served, example, request, workspace};
 use serde_json::{Value, json};
 
 use super::{has_node, jiti, shell, verdict};
@@ -112,4 +114,28 @@ async fn handoff_begins_a_session() {
         "Continue from prior session summary."
     );
     served.finish().await;
+}
+
+#[test]
+fn the_example_agent_has_them_too() {
+    let Some(jiti) = jiti().filter(|_| has_node()) else { return };
+    for (answer, tool) in [("n\n", "user denied command"), ("y\n", "done")] {
+        let project = Project::new();
+        let mut agent = project.command(example("modules"));
+        agent.env("NODE_PATH", jiti).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut agent = agent.stderr(Stdio::piped()).spawn().unwrap();
+        agent.stdin.take().unwrap().write_all(answer.as_bytes()).unwrap();
+        let ended = agent.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&ended.stdout);
+        assert!(ended.status.success(), "{said}{}", String::from_utf8_lossy(&ended.stderr));
+        for part in [
+            "guard.ts tool_call asks: Dangerous command: Allow: rm -rf build [y/N]",
+            &format!("the model gets: Text(\"{tool}\")"),
+            "the model gets: Text(\"API_KEY=[REDACTED] and more\")",
+            "The model is asked:\n  user: Clean up, then look at the settings.\n\n",
+            "The model is asked:\n  user: Continue from prior session summary.\n  user: And now?\n",
+        ] {
+            assert!(said.contains(part), "{part}\nis not in\n{said}");
+        }
+    }
 }
