@@ -70,8 +70,8 @@ mod present {
             let detail = format!("they have different settings: {counts}");
             let finding = Finding::new(Health::Bad, "settings", detail);
             findings.push(finding.fix(
-                "one request may be decided otherwise than the next: give all the same settings and trust, \
-                 and have them read again (SIGHUP)",
+                "one request may be decided otherwise than the next: give all the same settings and trust \
+                 at the same paths, and have them read again (SIGHUP)",
             ));
         }
         if let Some(counts) = different(engines.iter().map(|engine| engine.version.as_str())) {
