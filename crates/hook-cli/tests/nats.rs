@@ -12,9 +12,9 @@
 #[path = "../../hook-remote/tests/nats/broker.rs"]
 mod broker;
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Lines};
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, ChildStderr, Command, Output, Stdio};
 
 use broker::Broker;
 use rustix::process::{Pid, Signal, kill_process};
@@ -43,16 +43,22 @@ impl Engine {
         std::fs::write(folder.join("settings.json"), settings.to_string()).unwrap();
         let mut command = hook(&folder);
         command.args(["serve", "--nats", &broker.url(), "--settings", "settings.json"]);
+        let (engine, said) = Self::joined(&mut command);
+        std::thread::spawn(move || said.for_each(drop));
+        engine
+    }
+
+    /// One that this command makes, once it is in the group, and what it says from then on.
+    fn joined(command: &mut Command) -> (Self, Lines<BufReader<ChildStderr>>) {
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         let mut said = BufReader::new(child.stderr.take().unwrap()).lines();
         assert!(said.by_ref().any(|line| line.unwrap().contains("serving hooks.request.*")));
-        std::thread::spawn(move || said.for_each(drop));
-        Self(child)
+        (Self(child), said)
     }
 
-    fn is_told_to_end(&self) {
+    fn signal(&self, signal: Signal) {
         let id = Pid::from_raw(self.0.id().try_into().unwrap()).unwrap();
-        kill_process(id, Signal::TERM).unwrap();
+        kill_process(id, signal).unwrap();
     }
 }
 
@@ -124,7 +130,7 @@ fn an_engine_that_is_told_to_end_finishes_what_it_took() {
     while !begun.exists() {
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
-    engine.is_told_to_end();
+    engine.signal(Signal::TERM);
     let output = firing.wait_with_output().unwrap();
     assert_eq!(json_of(&output)["processed"]["reason"], "done");
     assert_eq!(engine.0.wait().unwrap().code(), Some(143));
@@ -147,11 +153,89 @@ fn doctor_compares_the_engines() {
     let _one = Engine::join(&broker, "one", "true");
     let found = doctor();
     assert_eq!((found.len(), &found[0]["health"]), (1, &json!("good")), "{found:?}");
+    let _same = Engine::join(&broker, "one", "true");
+    let found = doctor();
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert!(found.iter().all(|finding| finding["health"] == "good"), "{found:?}");
     let _other = Engine::join(&broker, "other", "false");
     let found = doctor();
-    assert_eq!(found.len(), 3, "{found:?}");
-    assert_eq!(found[2]["health"], "bad");
-    assert!(found[2]["detail"].as_str().unwrap().contains("different settings"), "{found:?}");
+    assert_eq!(found.len(), 4, "{found:?}");
+    assert_eq!(found[3]["health"], "bad");
+    let detail = found[3]["detail"].as_str().unwrap();
+    assert!(detail.contains("different settings") && detail.contains("2 have"), "{found:?}");
+}
+
+#[test]
+fn doctor_does_not_call_an_engine_good_whose_hooks_nobody_trusts() {
+    let Some(broker) = Broker::start() else { return };
+    let folder = broker.path("project");
+    std::fs::create_dir_all(folder.join(".hooks")).unwrap();
+    let guard = json!({"type": "command", "command": "exit 2", "failBehavior": "block"});
+    let settings = json!({"hooks": {"BeforeTool": [{"hooks": [guard]}]}});
+    std::fs::write(folder.join(".hooks/settings.json"), settings.to_string()).unwrap();
+    let _engine = Engine::joined(hook(&folder).args(["serve", "--nats", &broker.url()])).0;
+    let mut command = hook(broker.folder.path());
+    let output = command.args(["doctor", "--json", "--nats", &broker.url()]).output().unwrap();
+    let lines = String::from_utf8(output.stdout).unwrap();
+    let found = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let found: Vec<Value> =
+        found.filter(|finding| finding["section"] == "Engines of the fleet").collect();
+    assert_eq!((found.len(), &found[0]["health"]), (1, &json!("odd")), "{found:?}");
+    let detail = found[0]["detail"].as_str().unwrap();
+    assert!(detail.contains("1 of 1 hooks not trusted"), "{detail}");
+}
+
+#[test]
+fn an_engine_that_may_take_no_requests_ends_with_a_word() {
+    let denied = r#"authorization { users = [ { user: a, password: b, permissions: {
+        publish: ">", subscribe: ["hooks.engines", "_INBOX.>"] } } ] }
+        no_auth_user: a"#;
+    let Some(broker) = Broker::start_with(denied) else { return };
+    let mut command = hook(broker.folder.path());
+    let output = command.args(["serve", "--nats", &broker.url()]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(text.contains("Permissions Violation for Subscription to"), "{text}");
+    assert!(!text.contains("serving hooks.request"), "{text}");
+}
+
+#[test]
+fn an_engine_says_when_the_fleet_behind_it_is_gone_with_a_file() {
+    let Some(broker) = Broker::start() else { return };
+    let folder = broker.path("project");
+    let user = folder.join("config/hooks");
+    std::fs::create_dir_all(&user).unwrap();
+    let upstream = json!({"nats": broker.url(), "subject": "other", "events": ["BeforeTool"]});
+    let settings = json!({"hooksConfig": {"upstream": upstream}}).to_string();
+    std::fs::write(user.join("settings.json"), settings).unwrap();
+    let mut serve = hook(&folder);
+    let (engine, mut said) = Engine::joined(serve.args(["serve", "--nats", &broker.url()]));
+    assert_eq!(fire(&broker, &[]).status.code(), Some(2), "nobody serves the fleet behind it");
+    std::fs::remove_file(user.join("settings.json")).unwrap();
+    for _ in 0..2 {
+        engine.signal(Signal::HUP);
+        let line = said.by_ref().map(Result::unwrap).find(|line| line.contains("settings.json"));
+        assert!(line.unwrap().contains("nobody asks it any more"));
+        let output = fire(&broker, &["--json"]);
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        let warnings = json_of(&output)["warnings"].to_string();
+        assert!(warnings.contains("nobody asks it any more"), "{warnings}");
+    }
+}
+
+#[test]
+fn what_is_said_of_an_upstream_has_no_password_in_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = json!({"nats": "nats://me:s3cret@127.0.0.1", "events": ["BeforeTool"]});
+    let settings = json!({"hooksConfig": {"upstream": upstream}}).to_string();
+    std::fs::write(folder.path().join("settings.json"), settings).unwrap();
+    for (arguments, code) in [(&["list"][..], 0), (&["fire", "BeforeTool"], 2)] {
+        let mut command = hook(folder.path());
+        let output =
+            command.args(arguments).args(["--settings", "settings.json"]).output().unwrap();
+        assert_eq!(output.status.code(), Some(code), "{output:?}");
+        assert!(!format!("{output:?}").contains("s3cret"), "{output:?}");
+    }
 }
 
 /// A hook that its engine keeps alive.

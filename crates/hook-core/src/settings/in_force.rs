@@ -1,8 +1,10 @@
 //! Reading settings again: of a file that is broken now, what was read before stays in force, so
 //! that a slip of an editor switches no guard off (protocol.md §1, "Diagnostics").
 
+use std::sync::Arc;
+
 use super::declaring::declare;
-use super::definition::SettingsFile;
+use super::definition::{FileSpans, SettingsFile};
 use super::diagnostic::{Diagnostic, Place};
 use super::load::load_all;
 use super::rule::Rule;
@@ -18,7 +20,8 @@ use crate::files::absence;
 /// `at_run_time` adds; all are added. What a project declares counts for its own hooks alone, until a
 /// [registry](crate::HookRegistry) finds them trusted.
 ///
-/// A file that is gone is gone with its hooks; where it must be there and `strict`, it is broken.
+/// A file that is gone is gone with its hooks, and it is said if a fleet is asked no more by that; where it
+/// must be there and `strict`, it is broken.
 #[doc(hidden)]
 pub fn read_again(
     sources: &[SettingsSource],
@@ -29,9 +32,12 @@ pub fn read_again(
 ) -> Vec<SettingsFile> {
     let loaded = load_all(sources, events, at_run_time);
     let mut read = |(source, loaded): (&SettingsSource, Option<(SettingsFile, String)>)| {
-        let (now, _) = loaded?;
-        let is_same =
-            |it: &&SettingsFile| it.path.as_ref() == Some(&source.path) && it.source == now.source;
+        let is_same = |it: &&SettingsFile| {
+            it.path.as_ref() == Some(&source.path) && it.source == source.source
+        };
+        let Some((now, _)) = loaded else {
+            return before.iter().find(is_same).and_then(without_upstream);
+        };
         match before.iter().find(is_same) {
             Some(kept) if kept.was_read && is_broken(&now, source, strict) => {
                 for definition in &kept.declared {
@@ -51,6 +57,30 @@ fn is_broken(now: &SettingsFile, source: &SettingsSource, strict: bool) -> bool 
         true => now.diagnostics.iter().any(|it| it.severity == Severity::Error),
         false => !now.was_read && !absence::is_absent(&source.path),
     }
+}
+
+/// What is left of a file that is gone: that a fleet was asked by it, for as long as the engine runs. Nobody
+/// else knows that there is a guard less.
+fn without_upstream(gone: &SettingsFile) -> Option<SettingsFile> {
+    let said = gone.diagnostics.iter().find(|problem| problem.rule == Rule::UpstreamGone).cloned();
+    let upstream = gone.hooks.iter().find_map(|hook| hook.upstream.as_ref());
+    let problem = said.or_else(|| {
+        let message = format!(
+            "the file is gone, and with it the fleet at {} that was asked behind the hooks; nobody asks it \
+             any more",
+            upstream?.nats
+        );
+        let place = gone.path.as_ref().map(Place::of_file).unwrap_or_default();
+        Some(Diagnostic::new(Rule::UpstreamGone, place, message))
+    })?;
+    Some(SettingsFile {
+        config: Arc::default(),
+        hooks: Vec::new(),
+        declared: Vec::new(),
+        diagnostics: vec![problem],
+        spans: FileSpans::default(),
+        ..gone.clone()
+    })
 }
 
 /// What was in force before, with what is wrong with the file now.

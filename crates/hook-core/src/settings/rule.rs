@@ -222,6 +222,9 @@ rules! {
     InvalidUpstream "invalid-upstream" Error,
         "something in `upstream` cannot be used, so its events are blocked",
         "fix it: `nats` is a URL, `events` a list of events that there are";
+    UpstreamGone "upstream-gone" Error,
+        "a settings file is gone, and with it the fleet that was asked behind the hooks",
+        "put the file back, or start the engine again without it";
     InvalidAuditLevel "invalid-audit-level" Warning,
         "an `auditLevel` is none of `off`, `info` and `verbose`",
         "write \"off\", \"info\" or \"verbose\"";

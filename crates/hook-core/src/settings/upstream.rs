@@ -119,6 +119,14 @@ impl Reader<'_> {
                     return self.wrong(value, read, format!("`{name}`: expected a string"));
                 };
                 match name {
+                    // Others see it, in lists and messages of what is wrong.
+                    "nats" if text.contains('@') => {
+                        let rest = text.rsplit('@').next().unwrap_or_default();
+                        read.nats = Some(format!("…@{rest}"));
+                        let what = "`nats` has a name or a password in it, which others can see; write \
+                                    `credentials` instead";
+                        self.wrong(value, read, what.to_owned());
+                    }
                     "nats" => read.nats = Some(text),
                     "subject" => read.subject = Some(text),
                     "credentials" => read.credentials = Some(self.beside(&text)),

@@ -33,6 +33,8 @@ pub struct EngineStatus {
     pub queue_group: String,
     /// How many hooks it has.
     pub total_hooks: u64,
+    /// How many of them do not run, because nobody has trusted them.
+    pub untrusted_hooks: u64,
     /// How many requests run.
     pub running: u64,
     /// How many wait.
@@ -65,6 +67,7 @@ impl EngineStatus {
             state: text("state").unwrap_or_default(),
             queue_group: text("queueGroup").unwrap_or_default(),
             total_hooks: number("totalHooks"),
+            untrusted_hooks: number("untrustedHooks"),
             running: number("running"),
             waiting: number("waiting"),
             answered: number("answered"),

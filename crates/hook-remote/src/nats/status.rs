@@ -103,7 +103,10 @@ impl Status {
         out.text("state", state);
         out.text("subject", &self.subjects.requests());
         out.text("queueGroup", &self.group);
-        out.integer("totalHooks", server.system.status().total_hooks as i128);
+        let hooks = server.system.hooks().unwrap_or_default();
+        let untrusted = hooks.iter().filter(|listing| !listing.trusted).count();
+        out.integer("totalHooks", hooks.len() as i128);
+        out.integer("untrustedHooks", untrusted as i128);
         out.integer("running", running as i128);
         out.integer("waiting", waiting as i128);
         for (name, counter) in [

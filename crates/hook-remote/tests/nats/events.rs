@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use futures::StreamExt;
-use hook_bus::{HookExecutionResponse, HookProgress};
+use hook_bus::{BusLimits, HookExecutionResponse, HookProgress, SubscriptionLimits};
 use hook_remote::nats::NatsOptions;
 
 use crate::broker::Broker;
@@ -38,5 +38,39 @@ async fn subscribers_elsewhere_see_responses_and_progress() {
             engine.hears("again").await;
         }
     }
+    engine.leave().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_not_published_is_counted_and_said() {
+    let Some(mut broker) = Broker::start() else { return };
+    let seen = Seen::default();
+    let options = NatsOptions::new(broker.url());
+    // No more than this waits for a broker that is away.
+    let subscription = SubscriptionLimits { messages: 4, ..SubscriptionLimits::default() };
+    let limits = BusLimits { subscription, ..BusLimits::default() };
+    let hooks = vec![guard(&seen)];
+    let mut engine = Engine::with_limits(&options, hooks, limits, |engine| engine.events(true));
+    engine.hears("serving").await;
+    let status = async |broker: &Broker| {
+        let engines = asker(broker).engines(Duration::from_millis(500)).await.unwrap();
+        engines.into_iter().next()
+    };
+    assert_eq!(status(&broker).await.unwrap().events_missed, 0);
+    broker.kill();
+    engine.hears("away").await;
+    for _ in 0..100 {
+        assert!(engine.system.bus().request(call("forbidden")).await.success());
+    }
+    broker.restart();
+    engine.hears("again").await;
+    let missed = loop {
+        // One that is not back yet is not heard.
+        let Some(status) = status(&broker).await else { continue };
+        if status.events_missed > 0 {
+            break status.events_missed;
+        }
+    };
+    assert!(missed >= 80, "{missed} of 300");
     engine.leave().await;
 }

@@ -70,8 +70,8 @@ mod present {
             let detail = format!("they have different settings: {counts}");
             let finding = Finding::new(Health::Bad, "settings", detail);
             findings.push(finding.fix(
-                "one request may be decided otherwise than the next: give all the same settings and trust, \
-                 and have them read again (SIGHUP)",
+                "one request may be decided otherwise than the next: give all the same settings and trust \
+                 at the same paths, and have them read again (SIGHUP)",
             ));
         }
         if let Some(counts) = different(engines.iter().map(|engine| engine.version.as_str())) {
@@ -97,7 +97,31 @@ mod present {
             engine.busy
         );
         let health = if engine.state == "serving" { Health::Good } else { Health::Odd };
-        Finding::new(health, short(&engine.id), detail)
+        let (mut wrong, mut fix) = (Vec::new(), None);
+        if engine.lost > 0 {
+            wrong.push(format!("at least {} messages for it were lost", engine.lost));
+            fix = Some("more came than it could look at, and askers ask again: start more engines");
+        }
+        if engine.events_missed > 0 {
+            wrong.push(format!("{} events were not published", engine.events_missed));
+        }
+        if engine.untrusted_hooks > 0 {
+            let all = engine.total_hooks;
+            wrong
+                .push(format!("{} of {all} hooks not trusted, so not run", engine.untrusted_hooks));
+            fix = Some(
+                "on its machine, `hook trust` shows what would run and asks; then send it SIGHUP",
+            );
+        }
+        if wrong.is_empty() {
+            return Finding::new(health, short(&engine.id), detail);
+        }
+        let detail = format!("{detail}; {}", wrong.join(", "));
+        let finding = Finding::new(Health::Odd, short(&engine.id), detail);
+        match fix {
+            Some(fix) => finding.fix(fix),
+            None => finding,
+        }
     }
 
     /// How many have each, if not all have the same.
