@@ -205,7 +205,12 @@ fn of_hook_files_of_one_name_that_of_the_most_trusted_source_runs_and_the_others
 fn the_name_of_a_hook_file_is_the_name_of_a_tool_and_no_pattern() {
     let project = Project::new();
     let script = "#!/bin/sh\necho no >&2\nexit 2\n";
-    for path in [".hooks/pre/edit.sh", ".hooks/pre/write.file", ".omp/hooks/pre/re.d"] {
+    for path in [
+        ".hooks/pre/edit.sh",
+        ".hooks/pre/write.file",
+        ".hooks/pre/l.s.sh",
+        ".omp/hooks/pre/re.d.sh",
+    ] {
         let path = project.write(path, script);
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
     }
@@ -218,7 +223,7 @@ fn the_name_of_a_hook_file_is_the_name_of_a_tool_and_no_pattern() {
     };
     assert_eq!(decides("edit"), "block");
     assert_eq!(decides("write"), "block");
-    for other in ["multi_edit", "edit_file", "Edit", "write_file", "read_file"] {
+    for other in ["multi_edit", "edit_file", "Edit", "write_file", "read_file", "lxs"] {
         assert_eq!(decides(other), "proceed", "{other}");
     }
 }

@@ -142,16 +142,44 @@ const ALL: &[Small] = &[
     },
 ];
 
+/// Whether the module of a project is covered with all that Node loads for it; `false` where it is opaque.
+fn is_covered(project: &Project, module: &str, shown: &str) -> bool {
+    let trusted = run(project, &["trust", "--yes"]);
+    if trusted.status != 0 && format!("{}{}", trusted.stdout, trusted.stderr).contains("--opaque") {
+        return false;
+    }
+    assert_eq!(trusted.status, 0, "{shown}: {trusted:?}");
+    let recorder = Project::new();
+    let script = recorder.write("recorder.cjs", RECORDER);
+    let log = recorder.path().join("loaded");
+    let mut node = Command::new("node");
+    node.arg("--require").arg(&script).arg(project.path().join(module)).env("LOADED", &log);
+    let ran = node.output().unwrap();
+    let loaded = std::fs::read_to_string(&log).unwrap_or_default();
+    let root = project.path().canonicalize().unwrap();
+    let loaded: BTreeSet<&str> = loaded
+        .lines()
+        .filter_map(|line| line.strip_prefix(root.to_str().unwrap())?.strip_prefix('/'))
+        .collect();
+    assert!(!loaded.is_empty(), "{shown}: {ran:?}");
+    for file in loaded {
+        let is_shown = trusted.stdout.contains(file);
+        assert!(is_shown, "{shown}: {file} is loaded and not covered: {}", trusted.stdout);
+    }
+    true
+}
+
 #[test]
 fn whatever_node_loads_is_covered_or_the_module_is_opaque() {
     if !has_node() {
         return;
     }
-    for Small { module, text, files, links } in ALL {
+    let mut covered = Vec::new();
+    for (at, Small { module, text, files, links }) in ALL.iter().enumerate() {
         let project = Project::new();
-        let path = project.path().join(".hooks/modules").join(module);
+        let path = format!(".hooks/modules/{module}");
         if !text.is_empty() {
-            project.write(&format!(".hooks/modules/{module}"), text);
+            project.write(&path, text);
         }
         for (path, text) in *files {
             project.write(path, text);
@@ -161,35 +189,106 @@ fn whatever_node_loads_is_covered_or_the_module_is_opaque() {
             std::fs::create_dir_all(link.parent().unwrap()).unwrap();
             symlink(target, link).unwrap();
         }
-        let trusted = run(&project, &["trust", "--yes"]);
-        let is_opaque = trusted.status != 0 && trusted.stderr.contains("--opaque")
-            || trusted.stdout.contains("--opaque");
-        if is_opaque {
-            continue;
-        }
-        assert_eq!(trusted.status, 0, "{text}: {trusted:?}");
-        let recorder = Project::new();
-        let script = recorder.write("recorder.cjs", RECORDER);
-        let log = recorder.path().join("loaded");
-        let mut node = Command::new("node");
-        node.arg("--require").arg(&script).arg(&path).env("LOADED", &log);
-        let ran = node.output().unwrap();
-        let loaded = std::fs::read_to_string(&log).unwrap_or_default();
-        let root = project.path().canonicalize().unwrap();
-        let loaded: BTreeSet<&str> = loaded
-            .lines()
-            .filter_map(|line| line.strip_prefix(root.to_str().unwrap())?.strip_prefix('/'))
-            .collect();
-        assert!(!loaded.is_empty(), "{text}: {ran:?}");
-        for file in loaded {
-            let is_covered = trusted.stdout.contains(file);
-            assert!(is_covered, "{text}: {file} is loaded and not covered: {}", trusted.stdout);
-        }
-        let package = ".hooks/modules/package.json";
-        if project.path().join(package).exists() {
-            assert!(trusted.stdout.contains(package), "{text}: {}", trusted.stdout);
+        if is_covered(&project, &path, text) {
+            covered.push(at);
         }
     }
+    // What is written down plainly.
+    assert_eq!(covered, [0, 1, 2, 17, 18, 25, 26, 27]);
+}
+
+/// Numbers that look as if they were thrown; the same ones in each run.
+struct Dice(u64);
+
+impl Dice {
+    fn of<'t, T>(&mut self, all: &'t [T]) -> &'t T {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let at = usize::try_from(self.0 >> 33).unwrap() % all.len();
+        &all[at]
+    }
+}
+
+const STATEMENTS: &[&str] = &[
+    "await import('$').catch(() => {});",
+    "await import(/* ( */ `$`, {}).catch(() => {});",
+    "await import('$' + '').catch(() => {});",
+    "try { require('$'); } catch {}",
+    "try { require /* ' */ ('$'); } catch {}",
+    "try { (require)('$'); } catch {}",
+    "try { module.require('$'); } catch {}",
+    "const half = (2 + 4) / 2; await import('$').catch(() => {});",
+    "/[/'\"]/.test('a'); await import('$').catch(() => {});",
+    "const text = `${`'${1}`} '`; await import('$').catch(() => {});",
+    "// it's `\ntry { require('$'); } catch {}",
+];
+
+const NAMES: &[&str] = &[
+    "./t0.mjs",
+    "./t1.cjs",
+    "./t1",
+    "./t2",
+    "./sub",
+    "./sub/",
+    "./sub/in.cjs",
+    "./sub/../t3.json",
+    "./t3",
+    "./t%30.mjs",
+    "./\\x740.mjs",
+    ".\\\\t0.mjs",
+    "own/t",
+    "#t",
+    "./t0.mjs?x",
+    "./link.mjs",
+    "./far/a.mjs",
+    "node:fs",
+    "fs",
+];
+
+const PACKAGES: &[&str] = &[
+    "{}",
+    r##"{"name": "own", "exports": {"./t": "./t4.mjs"}, "imports": {"#t": "./t4.mjs"}}"##,
+    r##"{"type": "module", "name": "own", "exports": {"./t": "./t4.mjs"}}"##,
+    r##"{"type": "commonjs"}"##,
+];
+
+#[test]
+fn the_same_of_projects_that_are_thrown_together() {
+    if !has_node() {
+        return;
+    }
+    let mut dice = Dice(7);
+    let mut covered = 0;
+    for _ in 0..48 {
+        let project = Project::new();
+        let folder = ".hooks/modules";
+        let mut text = |most: usize| {
+            let count = *dice.of(&(0..=most).collect::<Vec<_>>());
+            let one = |_| dice.of(STATEMENTS).replace('$', dice.of(NAMES)) + "\n";
+            (0..count).map(one).collect::<String>()
+        };
+        let module = format!("{}export default () => {{}};\n", text(3));
+        project.write(&format!("{folder}/m.mjs"), &module);
+        project.write(&format!("{folder}/t0.mjs"), &text(1));
+        let script = |text: String| text.replace("await import", "import");
+        project.write(&format!("{folder}/t1.cjs"), &script(text(1)));
+        project.write(&format!("{folder}/t2.js"), &script(text(1)));
+        project.write(&format!("{folder}/t3.json"), "{}");
+        project.write(&format!("{folder}/t4.mjs"), "");
+        project.write(&format!("{folder}/sub/in.cjs"), &script(text(1)));
+        project.write(&format!("{folder}/sub/index.js"), "");
+        project.write("away/real.mjs", &text(1));
+        project.write("away/t0.mjs", "");
+        project.write("away/a.mjs", "import './t0.mjs';");
+        symlink("../../away/real.mjs", project.path().join(folder).join("link.mjs")).unwrap();
+        symlink("../../away", project.path().join(folder).join("far")).unwrap();
+        project.write(&format!("{folder}/package.json"), dice.of(PACKAGES));
+        if *dice.of(&[false, false, true]) {
+            project.write(&format!("{folder}/sub/package.json"), r#"{"main": "in.cjs"}"#);
+        }
+        covered += usize::from(is_covered(&project, &format!("{folder}/m.mjs"), &module));
+    }
+    assert!(covered >= 8, "only {covered} of them are not opaque");
 }
 
 #[test]

@@ -299,7 +299,12 @@ impl Reader<'_> {
         let mut definition = serde_json::json!({"language": agent,
             "hooks": [{"type": "command", "command": command}]});
         if let Some(tool) = tool {
-            definition["matcher"] = tool.into();
+            // A name is one there; what is none would be an expression.
+            let is_name = tool.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'_');
+            definition["matcher"] = match is_name {
+                true => tool.into(),
+                false => format!("^{}$", fancy_regex::escape(tool)).into(),
+            };
         }
         let text = serde_json::json!({"hooks": {name: [definition]}}).to_string();
         let source = SettingsSource::optional(self.source.clone(), path).knowing(&self.languages);

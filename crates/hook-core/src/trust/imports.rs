@@ -30,6 +30,9 @@ const TYPED: [&str; 4] = ["ts", "mts", "cts", "tsx"];
 /// How many different paths and names all files together may have.
 const MAX_NAMES: usize = 2_000;
 
+/// How long a `package.json` may be whose names are looked at, in bytes.
+const MAX_PACKAGE: u64 = 1 << 20;
+
 /// How many reasons are kept why others may be loaded.
 const MAX_REASONS: usize = 32;
 
@@ -322,7 +325,7 @@ fn is_of_project(package: &str, folder: &Path, project: &Path) -> bool {
     let is_installed =
         around.chain([project]).any(|it| it.join("node_modules").join(package).exists());
     // As it may be written there, the name can have escapes.
-    let is_named = |path: PathBuf| match regular_file::read(&path, MAX_BYTES) {
+    let is_named = |path: PathBuf| match regular_file::read(&path, MAX_PACKAGE) {
         Ok(bytes) => {
             let text = String::from_utf8_lossy(&bytes);
             text.contains(&format!("\"{package}\"")) || text.contains('\\')

@@ -219,9 +219,11 @@ impl<'t> Lexer<'t> {
     /// What may be a regular expression is read as a division; then nothing behind it on its line may
     /// depend on which of them it is.
     fn divides_or_begins(&mut self) -> Result<(), &'static str> {
-        let line = self.text.get(self.at..end_of_line(self.text, self.at)).unwrap_or_default();
-        // Alone on its line it cannot begin a regular expression, which ends on it.
-        self.unsure = line.get(1..).is_some_and(|it| it.contains('/'));
+        if !self.unsure {
+            let line = self.text.get(self.at + 1..end_of_line(self.text, self.at));
+            // Alone on its line it cannot begin a regular expression, which ends on it.
+            self.unsure = line.is_some_and(|it| it.contains('/'));
+        }
         self.sign('/');
         Ok(())
     }
