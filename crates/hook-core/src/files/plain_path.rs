@@ -16,3 +16,9 @@ pub(crate) fn without_dots(path: &Path) -> PathBuf {
     }
     plain
 }
+
+/// A path as an absolute one, without `.` and `..`.
+pub(crate) fn absolute(path: &Path) -> PathBuf {
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+    without_dots(&absolute)
+}

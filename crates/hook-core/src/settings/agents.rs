@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::discovery::{self, Search};
 use super::load::read_file;
+use super::paths::home_directory;
 use super::source::{HookSource, SettingsSource};
 use crate::json::RawJson;
 use crate::language::{Language, Languages};
@@ -43,7 +44,7 @@ impl Agents {
         if agents.is_empty() {
             return sources;
         }
-        let home = discovery::home_directory().filter(|_| self.with_users);
+        let home = home_directory().filter(|_| self.with_users);
         let projects = Search::from(project).within;
         let mut found: Vec<SettingsSource> = Vec::new();
         let mut known: HashMap<PathBuf, usize> = HashMap::new();

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use super::audit_level::AuditLevel;
 use super::diagnostic::{Diagnostic, Place};
-use super::discovery::project_of;
 use super::matcher_definition::MatcherDefinition;
+use super::paths::project_of;
 use super::redaction::RedactionRules;
 use super::registration::RegistrationRules;
 use super::source::HookSource;

@@ -5,22 +5,17 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use super::folders::has_any;
+use super::paths::{IN_CONFIG_HOME, IN_PROJECT, home_directory};
 use super::source::{HookSource, SettingsSource};
 use crate::files::{absence, regular_file};
-
-/// Where a project's own settings are, below its directory.
-#[doc(hidden)]
-pub const IN_PROJECT: &str = ".hooks/settings.json";
-
-/// Where the user's own settings are, below `$XDG_CONFIG_HOME`.
-pub(super) const IN_CONFIG_HOME: &str = "hooks/settings.json";
 
 /// The native files in run order: those of the project, of the projects that it lies in from the
 /// nearest to the outermost, of the user, of the system.
 ///
 /// The project's own file is named whether it exists or not; of the directories above it only those
 /// that have one (see [`enclosing_projects`]). `config_home` is `$XDG_CONFIG_HOME` or its default
-/// ([`config_home`](fn@config_home)); `None` leaves the user's file out.
+/// ([`config_home`](fn@super::config_home)); `None` leaves the user's file out.
 pub fn discover(project: &Path, config_home: Option<&Path>) -> Vec<SettingsSource> {
     let of_project =
         |project: &Path| SettingsSource::optional(HookSource::Project, project.join(IN_PROJECT));
@@ -110,37 +105,11 @@ fn is_repository(directory: &Path) -> bool {
     read.is_ok() && begin == *LINK
 }
 
-/// The project whose settings stand in a file of that path, if it is where a project keeps them.
-pub(crate) fn project_of(settings: &Path) -> Option<&Path> {
-    settings.ends_with(IN_PROJECT).then(|| settings.ancestors().nth(2))?
-}
-
-/// Where the user's own files are: `$XDG_CONFIG_HOME`, else `.config` in the home directory, each
-/// only where it is an absolute path. `None` without a home.
-#[doc(hidden)]
-pub fn config_home() -> Option<PathBuf> {
-    absolute("XDG_CONFIG_HOME").or_else(|| Some(home_directory()?.join(".config")))
-}
-
-pub(super) fn home_directory() -> Option<PathBuf> {
-    absolute("HOME")
-}
-
-/// Where the user's programs keep what lasts: `$XDG_STATE_HOME`, else `.local/state` in the home directory.
-#[doc(hidden)]
-pub fn state_home() -> Option<PathBuf> {
-    absolute("XDG_STATE_HOME").or_else(|| Some(home_directory()?.join(".local/state")))
-}
-
-fn absolute(variable: &str) -> Option<PathBuf> {
-    std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute())
-}
-
 /// Whether there is something where a project keeps its settings. What cannot be read counts: it is
 /// reported when it is loaded, and its guards do not vanish in silence.
 fn has_settings(directory: &Path) -> bool {
     let settings = directory.join(IN_PROJECT);
-    exists(&settings) || settings.parent().is_some_and(super::found::has_any)
+    exists(&settings) || settings.parent().is_some_and(has_any)
 }
 
 pub(super) fn exists(path: &Path) -> bool {

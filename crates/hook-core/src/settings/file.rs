@@ -17,7 +17,7 @@ use super::fields::{
     CONFIG_FIELDS, DEFINITION_FIELDS, ENVIRONMENT_FIELDS, HOOK_FIELDS, MATCHER_FIELDS,
     MAX_PRIORITY, MAX_TIMEOUT_MILLISECONDS, REGISTRATION_FIELDS, TOP_LEVEL,
 };
-use super::found;
+use super::folders::path_of;
 use super::matcher_definition::{COMMAND_PATTERN, PATH_PATTERN, TOOL, TOOL_PATTERN};
 use super::matcher_definition::{MatcherDefinition, MatcherFields};
 use super::redact_reader;
@@ -707,7 +707,7 @@ impl<'t> Reader<'t> {
                     return None;
                 };
                 hook.worker = Some(self.worker_rules(&of_worker));
-                hook.module = Some(found::path_of(&path, &self.source, self.path.as_deref()));
+                hook.module = Some(path_of(&path, &self.source, self.path.as_deref()));
                 hook.spans.module = Some(field.value.value.range());
                 // Handlers run in the order of modules.
                 hook.sequential = true;

@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use super::declaring::declare;
 use super::definition::{DEFAULT_PRIORITY, FailBehavior, HookEntry, HookSpans, TimeoutOrigin};
-use super::discovery::project_of;
 use super::document::Node;
 use super::fields::HOOK_FIELDS;
 use super::file::Reader;
 use super::home;
+use super::paths::project_of;
 use super::rule::Rule;
 use super::said_language::{LANGUAGE, declared_as};
 use super::source::HookSource;

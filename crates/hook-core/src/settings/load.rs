@@ -10,7 +10,7 @@ use super::declaring::declare;
 use super::definition::{FileSpans, SettingsFile};
 use super::diagnostic::{Diagnostic, Place};
 use super::file::{declared_events, parse_source};
-use super::found::is_found_beside;
+use super::folders::is_found_beside;
 use super::rule::Rule;
 use super::rule::Severity;
 use super::source::{HookSource, SettingsSource};

@@ -20,12 +20,14 @@ pub mod edit;
 mod events;
 mod fields;
 mod file;
+mod folders;
 mod found;
 mod home;
 mod in_force;
 mod in_language;
 mod load;
 mod matcher_definition;
+mod paths;
 mod redact_reader;
 mod redaction;
 mod registration;
@@ -36,6 +38,7 @@ mod source;
 pub mod starter;
 mod switch;
 mod upstream;
+mod upstream_reader;
 
 pub use agents::Agents;
 pub use all_files::{audit_level, redaction, registration_limits, starts_server};
@@ -46,22 +49,22 @@ pub use definition::{
 };
 pub(crate) use definition::{FileSpans, variables};
 pub use diagnostic::{Diagnostic, Place};
-pub use discovery::{
-    IN_PROJECT, config_home, discover, enclosing_projects, nearest_project, state_home,
-};
-pub(crate) use discovery::{Search, project_of};
+pub(crate) use discovery::Search;
+pub use discovery::{discover, enclosing_projects, nearest_project};
 pub(crate) use document::Document;
 pub(crate) use fields::TOP_LEVEL;
 #[doc(hidden)]
 pub use fields::{CONFIG_FIELDS, DEFINITION_FIELDS, HOOK_FIELDS, MATCHER_FIELDS};
 pub use file::{parse, parse_source, parse_with_events};
-pub use found::is_found_beside;
-pub(crate) use found::listing;
+pub use folders::is_found_beside;
+pub(crate) use folders::listing;
 pub use in_force::read_again;
 pub(crate) use load::load_all;
 pub use load::{MAX_SETTINGS, declare_events, load};
 pub(crate) use matcher_definition::{COMMAND_PATTERN, PATH_PATTERN, TOOL, TOOL_PATTERN};
 pub use matcher_definition::{MatcherDefinition, MatcherFields};
+pub(crate) use paths::project_of;
+pub use paths::{IN_PROJECT, config_home, state_home};
 pub use redaction::RedactionRules;
 pub use registration::{RegistrationLimits, RegistrationRules};
 pub use rule::{Rule, Severity};

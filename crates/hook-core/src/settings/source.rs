@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use super::found;
+use crate::files::plain_path::absolute;
 use crate::language::{HomeOwner, HomePlace, Language, Languages};
 
 /// What a hook's origin is to the engine.
@@ -139,7 +139,7 @@ impl SettingsSource {
 
     /// Modules that somebody named, which trusts them; they share a process.
     pub fn modules(paths: impl IntoIterator<Item = PathBuf>) -> Option<Self> {
-        let modules: Vec<PathBuf> = paths.into_iter().map(|path| found::plain(&path)).collect();
+        let modules: Vec<PathBuf> = paths.into_iter().map(|path| absolute(&path)).collect();
         let first = modules.first()?.clone();
         Some(Self { modules, ..Self::optional(HookSource::Explicit, first) })
     }

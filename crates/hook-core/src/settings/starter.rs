@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::discovery::{IN_CONFIG_HOME, IN_PROJECT};
+use super::paths::{IN_CONFIG_HOME, IN_PROJECT};
 use crate::files::atomic::{self, NewFile};
 use crate::json::RawJson;
 

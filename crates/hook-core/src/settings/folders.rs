@@ -1,0 +1,132 @@
+//! The folders beside a settings file in which hooks are found without standing in it, and what lies there
+//! (docs/modules.md).
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::paths::{IN_CONFIG_HOME, home_directory, project_of};
+use super::source::{HookSource, SettingsSource};
+use crate::event::HookEventName;
+use crate::files::plain_path::absolute;
+use crate::files::program::is_executable;
+
+/// What a module's file ends in.
+pub(super) const EXTENSIONS: [&str; 3] = ["ts", "js", "mjs"];
+
+/// What other scripts end in.
+const OTHER_SCRIPTS: [&str; 5] = ["cjs", "mts", "cts", "tsx", "jsx"];
+
+/// How many files of one folder are looked at.
+const MAX_FILES: usize = 1_000;
+
+/// The folders, below that of the settings.
+pub(super) const MODULES: &str = "modules";
+pub(super) const HOOK_FILES: [(&str, HookEventName); 2] =
+    [("pre", HookEventName::BeforeTool), ("post", HookEventName::AfterTool)];
+
+/// The path of a module as settings have it. A relative one begins at the project, or at the folder of a
+/// file that is no project's.
+pub(super) fn path_of(said: &str, source: &HookSource, settings: Option<&Path>) -> PathBuf {
+    let expanded = match said.strip_prefix("~/") {
+        Some(rest) => home_directory().map_or_else(|| PathBuf::from(said), |home| home.join(rest)),
+        None => PathBuf::from(said),
+    };
+    let project = settings.filter(|_| *source == HookSource::Project).and_then(project_of);
+    let base = project.or_else(|| settings?.parent());
+    let path = base.map_or_else(|| expanded.clone(), |base| base.join(&expanded));
+    absolute(&path)
+}
+
+/// The folder beside which hooks are found, of a source in whose folders they are looked for.
+pub(super) fn folder_of(source: &HookSource, settings: Option<&Path>) -> Option<PathBuf> {
+    let settings = settings?;
+    let is_native = match source {
+        HookSource::Project => project_of(settings).is_some(),
+        HookSource::User => settings.ends_with(IN_CONFIG_HOME),
+        _ => false,
+    };
+    let folder = settings.parent().filter(|_| is_native)?;
+    Some(folder.to_path_buf())
+}
+
+/// The folders in which hooks are found without settings, of a project or of the user's own files.
+fn folders(folder: &Path) -> impl Iterator<Item = PathBuf> {
+    let names = std::iter::once(MODULES).chain(HOOK_FILES.map(|(name, _)| name));
+    names.map(|name| folder.join(name)).collect::<Vec<_>>().into_iter()
+}
+
+/// Whether hooks may be found beside a settings file, which itself need not be there.
+pub(super) fn has_any(folder: &Path) -> bool {
+    let has_entries = |folder: PathBuf| match fs::read_dir(folder) {
+        Ok(mut entries) => entries.next().is_some(),
+        Err(error) => !is_absence(&error),
+    };
+    folders(folder).any(has_entries)
+}
+
+/// The same of a source.
+#[doc(hidden)]
+pub fn is_found_beside(source: &SettingsSource) -> bool {
+    let folder = folder_of(&source.source, Some(&source.path));
+    source.language.is_none() && folder.is_some_and(|folder| has_any(&folder))
+}
+
+/// What there is in these folders, for a digest of all settings: names, and whether a file can be executed.
+pub(crate) fn listing(source: &SettingsSource) -> Vec<(PathBuf, bool)> {
+    let folder = folder_of(&source.source, Some(&source.path));
+    let files = folder.iter().flat_map(|folder| folders(folder)).filter_map(|it| files(&it).ok());
+    files.flatten().map(|path| (is_executable(&path), path)).map(|(is, path)| (path, is)).collect()
+}
+
+pub(super) fn is_absence(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+/// The files of a folder, by name.
+pub(super) fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let is_hidden =
+            path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+        if !is_hidden && !path.is_dir() {
+            files.push(path);
+        }
+        if files.len() > MAX_FILES {
+            let message = format!("there are more than {MAX_FILES} files");
+            return Err(io::Error::new(io::ErrorKind::InvalidData, message));
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+pub(super) fn is_module(path: &Path) -> bool {
+    let name = path.file_name().map(OsStr::to_string_lossy).unwrap_or_default();
+    let extension = path.extension().and_then(OsStr::to_str);
+    extension.is_some_and(|it| EXTENSIONS.contains(&it)) && !name.ends_with(".d.ts")
+}
+
+/// Whether a file is a script of another kind.
+pub(super) fn is_script(path: &Path) -> bool {
+    let name = path.file_name().map(OsStr::to_string_lossy).unwrap_or_default();
+    let extension = path.extension().and_then(OsStr::to_str);
+    let is_typed = [".d.ts", ".d.mts", ".d.cts"].iter().any(|it| name.ends_with(it));
+    extension.is_some_and(|it| OTHER_SCRIPTS.contains(&it)) && !is_typed
+}
+
+/// What in the folders of a folder of modules may be meant as modules.
+pub(super) fn indexes(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let folders = entries.flatten().take(MAX_FILES).map(|entry| entry.path());
+    let folders = folders.filter(|path| path.is_dir() && !path.ends_with("node_modules"));
+    let index = |path: PathBuf| {
+        let files = EXTENSIONS.iter().map(|extension| path.join(format!("index.{extension}")));
+        files.filter(|file| file.is_file()).collect::<Vec<_>>()
+    };
+    let mut found: Vec<PathBuf> = folders.flat_map(index).collect();
+    found.sort();
+    found
+}

@@ -1,0 +1,36 @@
+//! Where settings and the user's own files are, by their paths alone (protocol.md §1, "Sources").
+
+use std::path::{Path, PathBuf};
+
+/// Where a project's own settings are, below its directory.
+#[doc(hidden)]
+pub const IN_PROJECT: &str = ".hooks/settings.json";
+
+/// Where the user's own settings are, below `$XDG_CONFIG_HOME`.
+pub(super) const IN_CONFIG_HOME: &str = "hooks/settings.json";
+
+/// The project whose settings stand in a file of that path, if it is where a project keeps them.
+pub(crate) fn project_of(settings: &Path) -> Option<&Path> {
+    settings.ends_with(IN_PROJECT).then(|| settings.ancestors().nth(2))?
+}
+
+/// Where the user's own files are: `$XDG_CONFIG_HOME`, else `.config` in the home directory, each
+/// only where it is an absolute path. `None` without a home.
+#[doc(hidden)]
+pub fn config_home() -> Option<PathBuf> {
+    absolute("XDG_CONFIG_HOME").or_else(|| Some(home_directory()?.join(".config")))
+}
+
+pub(super) fn home_directory() -> Option<PathBuf> {
+    absolute("HOME")
+}
+
+/// Where the user's programs keep what lasts: `$XDG_STATE_HOME`, else `.local/state` in the home directory.
+#[doc(hidden)]
+pub fn state_home() -> Option<PathBuf> {
+    absolute("XDG_STATE_HOME").or_else(|| Some(home_directory()?.join(".local/state")))
+}
+
+fn absolute(variable: &str) -> Option<PathBuf> {
+    std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute())
+}
