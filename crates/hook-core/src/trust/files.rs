@@ -8,6 +8,7 @@ use std::sync::Arc;
 use sha2::{Digest, Sha256};
 
 use super::imports::{Imports, loaders};
+use super::limits::{MAX_BYTES, MAX_FILES};
 use super::lookup::{Found, Lookup};
 use super::paths::{self, PROJECT, home, is_inside, key, path_of, same_path, without_dots};
 use crate::files::regular_file;
@@ -16,13 +17,6 @@ use crate::settings::HookEntry;
 use crate::shell::{
     HERE, Names, PROJECT_DIRECTORY, Unknown, Use, expanded_words, names, path_fits, starts_others,
 };
-
-/// How long the files may be that one decision covers, in bytes, all together: 64 MiB. They are
-/// read before each run.
-pub(super) const MAX_BYTES: u64 = 64 << 20;
-
-/// How many files one decision may cover.
-pub(super) const MAX_FILES: usize = 256;
 
 /// What a hook's command says of files, read once.
 #[derive(Debug)]

@@ -11,7 +11,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::files::{MAX_BYTES, MAX_FILES};
+use super::limits::{MAX_BYTES, MAX_FILES};
 use super::paths::{is_inside, same_path, without_dots};
 use crate::files::regular_file;
 use crate::shell::Unknown;

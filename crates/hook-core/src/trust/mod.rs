@@ -13,6 +13,7 @@ mod files;
 mod fingerprint;
 mod grant;
 mod imports;
+mod limits;
 mod lock;
 mod lookup;
 mod matching;

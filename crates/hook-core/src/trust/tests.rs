@@ -134,7 +134,7 @@ fn what_is_no_file_or_too_long_is_not_read() {
     assert_eq!(review().files[0].state, FileState::Unreadable);
     fs::remove_file(&script).unwrap();
     assert_eq!(review().files[0].state, FileState::Absent);
-    fs::File::create(&script).unwrap().set_len(files::MAX_BYTES + 1).unwrap();
+    fs::File::create(&script).unwrap().set_len(limits::MAX_BYTES + 1).unwrap();
     let long = review();
     assert_eq!(long.files[0].state, FileState::TooLong);
     let refused = store.grant_reviewed(project.path(), [&long]);

@@ -18,9 +18,10 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
 use super::connection::{Connection, Link, SUBSCRIPTION};
+use super::error::NatsError;
 use super::fleet::Fleet;
 use super::message;
-use super::options::{Broker, NatsError, NatsOptions};
+use super::options::{Broker, NatsOptions};
 use super::replies::Replies;
 use super::roll_call::EngineStatus;
 

@@ -12,7 +12,8 @@ use tokio::time::Instant;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
-use super::options::{Broker, NatsError};
+use super::error::NatsError;
+use super::options::Broker;
 
 /// How long is waited between two attempts to connect, at least and at most.
 const PATIENCE: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(2));

@@ -7,7 +7,7 @@ use async_nats::ConnectOptions;
 use hook_core::files::regular_file;
 use nkeys::{KeyPair, KeyPairType};
 
-use super::options::NatsError;
+use super::error::NatsError;
 
 /// How long a file of credentials may be.
 const MAX_LENGTH: u64 = 64 * 1024;

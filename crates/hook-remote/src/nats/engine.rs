@@ -15,9 +15,10 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
 use super::connection::{Connection, Link, SUBSCRIPTION, is_unsubscribed, jittered};
+use super::error::NatsError;
 use super::events::Events;
 use super::message;
-use super::options::{Broker, NatsError, NatsOptions, QUEUE_GROUP};
+use super::options::{Broker, NatsOptions, QUEUE_GROUP};
 use super::own_fleet;
 use super::serving::{Server, say};
 use super::status::Status;

@@ -2,6 +2,7 @@
 //!
 //! | file | what it holds |
 //! | --- | --- |
+//! | `error` | why a broker cannot be used |
 //! | `options`, `credentials` | which broker, how it may be reached, and who one is there |
 //! | `subjects` | what is said where |
 //! | `connection` | a connection that is kept, and what is known of it |
@@ -22,6 +23,7 @@ mod connection;
 mod consistent;
 mod credentials;
 mod engine;
+mod error;
 mod events;
 mod fleet;
 mod message;
@@ -37,6 +39,7 @@ mod upstream;
 
 pub use bus::{FleetMessage, NatsBus};
 pub use engine::NatsEngine;
-pub use options::{NatsError, NatsOptions};
+pub use error::NatsError;
+pub use options::NatsOptions;
 pub use roll_call::EngineStatus;
 pub use upstream::NatsUpstreams;

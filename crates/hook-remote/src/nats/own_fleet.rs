@@ -7,7 +7,8 @@ use async_nats::ServerAddr;
 use hook_bus::HookSystem;
 use hook_core::settings::UpstreamRules;
 
-use super::options::{Broker, NatsError, NatsOptions, SUBJECT, is_loopback};
+use super::error::NatsError;
+use super::options::{Broker, NatsOptions, SUBJECT, is_loopback};
 
 /// Refuses settings whose `upstream` is the fleet at that broker.
 pub(super) fn refuse(system: &HookSystem, broker: &Broker) -> Result<(), NatsError> {

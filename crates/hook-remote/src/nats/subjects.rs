@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hook_core::text::shortened;
 
-use super::options::NatsError;
+use super::error::NatsError;
 
 /// How long the words before may be, in bytes.
 const MAX_LENGTH: usize = 128;
