@@ -90,7 +90,10 @@ async def test_work_and_want_of_room_are_waited_for(tmp_path: Path) -> None:
         assert outcome.decision == "block" and len(seen) == 3
 
 
-@pytest.mark.parametrize("said", [b"nonsense", b"[]", b'{"type":"hook-hello"}'])
+STRANGE = [b"nonsense", b"[]", b'{"type":"hook-hello"}', b'{"type":"hook-hello","protocol":2}']
+
+
+@pytest.mark.parametrize("said", STRANGE)
 @run_async
 async def test_what_is_no_response_blocks(tmp_path: Path, said: bytes) -> None:
     async def strange(message: Any, _: dict[str, Any]) -> None:

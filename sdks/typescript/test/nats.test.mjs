@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import {spawn} from "node:child_process";
+import {spawn, spawnSync} from "node:child_process";
 import {once} from "node:events";
 import {chmodSync, mkdtempSync, rmSync, writeFileSync} from "node:fs";
 import {createServer, connect as connectTcp} from "node:net";
@@ -149,7 +149,7 @@ test("work and want of room are waited for", (context) => {
   });
 });
 
-for (const said of ["nonsense", "[]", '{"type":"hook-hello"}']) {
+for (const said of ["nonsense", "[]", '{"type":"hook-hello"}', '{"type":"hook-hello","protocol":2}']) {
   test(`what is no response blocks: ${said}`, (context) => withFleet(context, (message) => message.respond(said), async ({client}) => {
     const answer = await client.request("BeforeTool", TOOL);
     assert.equal(answer.error.code, "unanswered");
@@ -246,6 +246,60 @@ test("a client outlives its broker", async (context) => {
   await client.close();
   await engine.close();
   await again.stop();
+});
+
+/** The settings of a broker that speaks TLS, and who says that it is it; undefined where openssl is not there. */
+function certificates(folder) {
+  const created = "req -x509 -nodes -newkey ec -pkeyopt ec_paramgen_curve:P-256";
+  for (const one of [
+    `${created} -subj /CN=authority -keyout authority.key -out authority.pem`,
+    `${created} -subj /CN=broker -keyout broker.key -out broker.pem -CA authority.pem -CAkey authority.key`
+      + " -addext subjectAltName=IP:127.0.0.1 -addext basicConstraints=critical,CA:FALSE",
+  ]) {
+    const {error, status} = spawnSync("openssl", one.split(" "), {cwd: folder, stdio: "ignore"});
+    if (error) return undefined;
+    assert.equal(status, 0, one);
+  }
+  const file = join(folder, "broker");
+  return {authority: join(folder, "authority.pem"), settings: `tls { cert_file: "${file}.pem", key_file: "${file}.key" }\n`};
+}
+
+test("a broker that was named with tls:// is held to it, also when it comes back", async (context) => {
+  const folder = mkdtempSync(join(tmpdir(), "hook-nats-"));
+  const made = certificates(folder);
+  if (!made) return context.skip("SKIPPED TLS: there is no openssl");
+  const broker = await startBroker(made.settings);
+  if (!broker) return context.skip("SKIPPED NATS: there is no nats-server");
+  const url = `tls://127.0.0.1:${broker.port}`;
+  const client = new A3sClient({transport: "nats", nats: {url, certificateAuthority: made.authority}, onProblem: () => {}});
+  const stranger = new A3sClient({transport: "nats", nats: {url}, onProblem: () => {}});
+  assert.equal((await client.request("BeforeTool", TOOL)).error.code, "no_handler");
+  // Nobody that is believed says that it is the broker.
+  assert.match((await stranger.request("BeforeTool", TOOL)).error.message, /refuses the connection/);
+  await stranger.close();
+  await broker.stop();
+  const plain = await startBroker("", broker.port);
+  const refused = await client.request("BeforeTool", TOOL);
+  assert.match(refused.error.message, /refuses the connection/);
+  assert.deepEqual([refused.error.code, refused.processed.decision], ["unanswered", "block"]);
+  await client.close();
+  await plain.stop();
+  rmSync(folder, {recursive: true});
+});
+
+test("nothing is said to a server without TLS that was named with tls://", async () => {
+  let heard = "";
+  const server = createServer((socket) => {
+    socket.on("error", () => {});
+    socket.on("data", (chunk) => (heard += chunk));
+    socket.write('INFO {"server_id":"x","version":"2.9.0","max_payload":1048576}\r\n');
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const client = new A3sClient({transport: "nats", nats: {url: `tls://127.0.0.1:${server.address().port}`}, onProblem: () => {}});
+  const answer = await client.request("BeforeTool", TOOL);
+  await client.close();
+  server.close();
+  assert.deepEqual([answer.error.code, answer.processed.decision, heard], ["unanswered", "block", ""]);
 });
 
 test("a fleet takes no handlers", (context) => withFleet(context, undefined, async ({client}) => {

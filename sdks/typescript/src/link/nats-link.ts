@@ -294,11 +294,14 @@ class Asking {
         throw new Failed("unanswered", `the response has ${String(fields["bytes"])} bytes, and ${room}`);
       }
     }
+    const protocol = fields["protocol"] ?? PROTOCOL;
+    if (protocol !== PROTOCOL) {
+      const here = `here is protocol ${PROTOCOL}; use one version of hook for askers and engines`;
+      const theirs = String(protocol).slice(0, 100);
+      throw new Failed("unanswered", `what was answered is no response: it speaks protocol ${theirs}, and ${here}`);
+    }
     if (fields["type"] !== "hook-execution-response" || fields["correlationId"] !== this.#message["correlationId"]) {
       throw new Failed("unanswered", `what was answered is no response: its type is ${String(fields["type"]).slice(0, 100)}`);
-    }
-    if ((fields["protocol"] ?? PROTOCOL) !== PROTOCOL) {
-      throw new Failed("unanswered", "what was answered is of another protocol");
     }
     return fields as unknown as IncomingMessage;
   }

@@ -2,7 +2,10 @@
 
 import {readFileSync, statSync} from "node:fs";
 import {isIP} from "node:net";
-import {rootCertificates} from "node:tls";
+import {checkServerIdentity, rootCertificates} from "node:tls";
+import type {ConnectionOptions} from "node:tls";
+
+import type {TlsOptions} from "nats";
 
 import {HookConnectionError, HookError, textOf} from "../errors.js";
 import type {Connect} from "./link.js";
@@ -53,8 +56,8 @@ export function overNats(options: NatsOptions | undefined): Connect {
     } catch (error) {
       throw new HookError("missing_dependency", `a fleet needs a package (install nats): ${textOf(error)}`, {cause: error});
     }
-    const tls = {ca: authorities(options.certificateAuthority)};
-    const named = servers.map((url): BrokerServer => ({url, options: url.startsWith("tls://") ? {tls} : {}}));
+    const ca = authorities(options.certificateAuthority);
+    const named = servers.map((url): BrokerServer => ({url, options: url.startsWith("tls://") ? {tls: trust(url, ca)} : {}}));
     const parts: NatsParts = {
       nats, servers: named, inbox: "_INBOX", url: servers.join(","), subject, failBehavior, deadlineMs, listener,
     };
@@ -106,6 +109,15 @@ function isLoopback(host: string): boolean {
   const address = host.replace(/^\[|\]$/g, "");
   if (isIP(address) === 4) return address.startsWith("127.");
   return address === "::1" || address === "localhost";
+}
+
+/** What a server's certificate is held to: the library would take one for `localhost` from any address. */
+function trust(url: string, ca: string | undefined): TlsOptions {
+  const host = new URL(url).hostname.replace(/^\[|\]$/g, "");
+  const options: TlsOptions & Pick<ConnectionOptions, "checkServerIdentity"> = {
+    ca, checkServerIdentity: (_, certificate) => checkServerIdentity(host, certificate),
+  };
+  return options;
 }
 
 /** Whose certificates are believed; nothing where that is as node has it. */

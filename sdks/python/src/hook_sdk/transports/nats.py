@@ -365,12 +365,17 @@ class _Asking:
                 f"the response has {said.get('bytes')} bytes, and a message of the broker has "
                 f"room for {said.get('maxPayload')}",
             )
+        protocol = said.get("protocol") if isinstance(said, dict) else None
+        if protocol is not None and protocol != PROTOCOL:
+            raise _Failed(
+                "unanswered",
+                f"what was answered is no response: it speaks protocol {str(protocol)[:100]}, and "
+                f"here is protocol {PROTOCOL}; use one version of hook for askers and engines",
+            )
         if kind != "hook-execution-response" or said.get("correlationId") != self._number:
             raise _Failed(
                 "unanswered", f"what was answered is no response: its type is {str(kind)[:100]!r}"
             )
-        if said.get("protocol", PROTOCOL) != PROTOCOL:
-            raise _Failed("unanswered", "what was answered is of another protocol")
         assert isinstance(said, dict)
         return said
 
