@@ -24,7 +24,6 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use broker::Broker;
-use bytes::Bytes;
 use futures::StreamExt;
 use futures::future::join_all;
 use hook_bus::{HookExecutionRequest, HookSystem};
@@ -93,18 +92,23 @@ fn one_request(request: &Request, broker: &Broker, runtime: &Runtime) {
         HandlerHook::inline(HookEventName::BeforeTool, "allow", |_| Ok(Some(HookOutput::allow())));
     let options = NatsOptions::new(broker.url());
     let stop = join(runtime, &options, |builder| builder.handler(allow));
-    let (bus, length) = runtime.block_on(async {
+    // What goes over the broker, there and back.
+    let (bus, asked, answer) = runtime.block_on(async {
+        let spy = async_nats::connect(broker.url()).await.unwrap();
+        let mut asked = spy.subscribe("hooks.request.*").await.unwrap();
+        let mut answered = spy.subscribe("_INBOX.>").await.unwrap();
+        spy.flush().await.unwrap();
         let bus = NatsBus::with(options.clone()).unwrap();
         let response = bus.request(call()).await;
         assert!(response.success(), "{response:?}");
-        (bus, response.to_json().len() + 16)
+        (bus, asked.next().await.unwrap().payload, answered.next().await.unwrap().payload)
     });
-    // The same bytes there and back, by two clients of their own.
-    let asked = Bytes::from(vec![b'x'; call().to_json().len() + 120]);
-    let answer = Bytes::from(vec![b'x'; length]);
+    println!("<!-- {} bytes there, {} back -->", asked.len(), answer.len());
+    // The same bytes by two clients of their own, with a subject as long.
     let asker = runtime.block_on(async {
         let server = async_nats::connect(broker.url()).await.unwrap();
-        let mut requests = server.queue_subscribe("bare.*", "engines".to_owned()).await.unwrap();
+        let mut requests =
+            server.queue_subscribe("bares.request.*", "engines".to_owned()).await.unwrap();
         server.flush().await.unwrap();
         tokio::spawn(async move {
             while let Some(message) = requests.next().await {
@@ -114,7 +118,7 @@ fn one_request(request: &Request, broker: &Broker, runtime: &Runtime) {
         async_nats::connect(broker.url()).await.unwrap()
     });
     let mut bare = || {
-        let asked = asker.request("bare.BeforeTool", asked.clone());
+        let asked = asker.request("bares.request.BeforeTool", asked.clone());
         let _ = runtime.block_on(async { asked.await.unwrap() });
     };
     let mut ours = || {

@@ -39,6 +39,12 @@ impl BusCore {
         self.handler.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// Whether requests wait for somebody elsewhere, and not for hooks that are run here.
+    pub(super) fn is_elsewhere(&self) -> bool {
+        let handler = self.handler.read().unwrap_or_else(PoisonError::into_inner);
+        handler.as_ref().is_some_and(|handler| handler.is_elsewhere())
+    }
+
     /// Whether `handler` is the one attached.
     ///
     /// # Errors

@@ -1,8 +1,11 @@
 //! The bus: requests go to the one handler, everything goes to subscribers.
 
 use std::fmt;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 
+use futures::FutureExt;
 use futures::future::BoxFuture;
 use hook_core::{FailureCode, HookEventName, RunLane, StageFailure};
 use tokio::runtime::Handle;
@@ -148,6 +151,9 @@ impl MessageBus {
         let event = accepted.event();
         match accepted.begin(request, None) {
             Served::Done(response) => response,
+            Served::Running { running, cancel } if self.core.is_elsewhere() => {
+                Here { running: Some(running), cancel }.await
+            }
             Served::Running { running, cancel } => match drive(running, cancel).await {
                 Ok(response) => response,
                 Err(ended) => self.runtime_ended(id, event, &ended),
@@ -279,6 +285,34 @@ impl MessageBus {
         match self.core.handler() {
             Some(handler) => handler.failed(id, event, failure),
             None => HookExecutionResponse::unserved(id, event, failure, None),
+        }
+    }
+}
+
+/// What waits for somebody elsewhere: on the caller's own task, which saves waking another. Dropped before
+/// it is over, it is cancelled, and answered on a task of its own.
+struct Here {
+    running: Option<BoxFuture<'static, Box<HookExecutionResponse>>>,
+    cancel: CancellationToken,
+}
+
+impl Future for Here {
+    type Output = Box<HookExecutionResponse>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let Some(running) = &mut self.running else { return Poll::Pending };
+        let response = ready!(running.poll_unpin(context));
+        self.running = None;
+        Poll::Ready(response)
+    }
+}
+
+impl Drop for Here {
+    fn drop(&mut self) {
+        let Some(running) = self.running.take() else { return };
+        self.cancel.cancel();
+        if let Ok(runtime) = Handle::try_current() {
+            runtime.spawn(logged_as_here(running));
         }
     }
 }

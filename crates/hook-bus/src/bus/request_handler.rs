@@ -45,6 +45,12 @@ pub(crate) trait RequestHandler: Send + Sync {
     /// The hooks that run now; `None` before there are any.
     fn running_hooks(&self) -> Option<Arc<RunningHooks>>;
 
+    /// Whether what it serves waits for somebody elsewhere, so that nothing goes wrong here where it is polled
+    /// late.
+    fn is_elsewhere(&self) -> bool {
+        false
+    }
+
     /// Told when a request that was taken on has been answered.
     fn release(&self);
 

@@ -116,6 +116,10 @@ impl RequestHandler for ElsewhereHandler {
         None
     }
 
+    fn is_elsewhere(&self) -> bool {
+        true
+    }
+
     fn release(&self) {
         self.in_flight.leave();
     }

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use hook_core::engine::read_back::{fields_once, read_milliseconds, read_objects};
+use hook_core::engine::read_back::{fields_once, of_fields, read_milliseconds, read_objects};
 use hook_core::json::shape::FieldReader;
 use hook_core::text::shortened;
 use hook_core::{
-    AggregatedHookResult, HookEventName, HookExecutionResult, HookIdentity, JsonError, NotStarted,
-    ProcessedHookResult, RawObject, ShapeError, StageFailure,
+    AggregatedHookResult, HookEventName, HookExecutionResult, HookIdentity, JsonError, JsonObject,
+    NotStarted, ProcessedHookResult, RawObject, ShapeError, StageFailure,
 };
 
 use super::response::AnsweringEngine;
@@ -79,7 +79,19 @@ impl HookExecutionResponse {
     /// # Errors
     /// When it is no response, or one whose fields contradict each other.
     pub fn from_json(text: impl AsRef<[u8]>) -> Result<Self, MessageError> {
-        let mut fields = message(text.as_ref())?;
+        Self::of(message(text.as_ref())?)
+    }
+
+    /// Reads a response whose fields have been found, as [`from_json`](Self::from_json) does.
+    ///
+    /// # Errors
+    /// As there.
+    #[doc(hidden)]
+    pub fn from_fields(fields: JsonObject) -> Result<Self, MessageError> {
+        Self::of(of_fields(fields)?)
+    }
+
+    fn of(mut fields: FieldReader) -> Result<Self, MessageError> {
         of_type(&mut fields, &[kind::RESPONSE])?;
         Ok(response(&mut fields)?)
     }

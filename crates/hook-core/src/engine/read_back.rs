@@ -12,7 +12,7 @@ use super::processed::{ProcessedHookResult, StageFailure};
 use crate::event::output::{Decision, HookOutput, PolicyDecision};
 use crate::failure::{FailureCode, HookFailure, signal_number};
 use crate::json::shape::{FieldReader, Required, ShapeError};
-use crate::json::{RawJson, RawObject};
+use crate::json::{JsonObject, RawJson, RawObject};
 use crate::run::{Captured, HookExecutionResult, HookIdentity, ProcessReport};
 use crate::settings::DEFAULT_PRIORITY;
 use crate::text::shortened;
@@ -23,7 +23,14 @@ use crate::text::shortened;
 /// # Errors
 /// When one is there twice.
 pub fn fields_once(object: &RawObject) -> Result<FieldReader, ShapeError> {
-    let fields = object.fields();
+    of_fields(object.fields())
+}
+
+/// [`fields_once`] where the fields have been found.
+///
+/// # Errors
+/// When one is there twice.
+pub fn of_fields(fields: JsonObject) -> Result<FieldReader, ShapeError> {
     match fields.repeated() {
         Some(name) => Err(ShapeError::new(shortened(name), "one value", "several")),
         None => Ok(FieldReader::new(fields)),

@@ -160,11 +160,13 @@ impl Reply {
         if let Some(why) = other_protocol(&fields) {
             return Self::Strange(why);
         }
-        match HookExecutionResponse::from_json(&message.payload) {
+        let has_processed = fields.get("processed").is_some_and(|it| !it.is_null());
+        match HookExecutionResponse::from_fields(fields) {
             Ok(response) => match consistent::check(&response, id, event) {
                 Err(why) => Self::Strange(why),
                 Ok(()) => match response.error() {
-                    Some(failure) if is_undecided(&response, &fields) => {
+                    // It says nothing of its event: the failure is what the asker makes of it.
+                    Some(failure) if !has_processed || response.event_name().is_none() => {
                         Self::Failed(failure.clone())
                     }
                     _ => Self::Response(Box::new(response)),
@@ -173,9 +175,4 @@ impl Reply {
             Err(error) => Self::Strange(error.to_string()),
         }
     }
-}
-
-/// Whether a failure says nothing of its event: it is then what the asker makes of it.
-fn is_undecided(response: &HookExecutionResponse, fields: &JsonObject) -> bool {
-    response.event_name().is_none() || fields.get("processed").is_none_or(RawJson::is_null)
 }
