@@ -26,6 +26,17 @@ fn with_examples() -> Project {
     project
 }
 
+#[test]
+fn what_they_load_is_known() {
+    for name in EXAMPLES {
+        let project = Project::new();
+        let text = fs::read_to_string(workspace().join("docs/examples/modules").join(name));
+        project.write(&format!(".hooks/modules/{name}"), &text.unwrap());
+        let trusted = Hook::new(&project, &["trust", "--yes"]).run();
+        assert_eq!(trusted.status, 0, "{name}: {trusted:?}");
+    }
+}
+
 /// The responses to requests of a script.
 fn played(project: &Project, requests: &[Value]) -> Option<Vec<Value>> {
     let jiti = jiti().filter(|_| has_node())?;

@@ -116,3 +116,16 @@ async fn what_changes_while_its_process_runs_is_noticed() {
     assert!(changed.processed.is_blocking_decision() && why.contains("trusted"), "{why}");
     system.shutdown(std::time::Duration::ZERO).await;
 }
+
+#[test]
+fn a_linked_folder_in_a_projects_own_jiti_makes_its_modules_opaque() {
+    let project = Project::new();
+    project.write(".hooks/modules/guard.ts", GUARD);
+    project.write("node_modules/jiti/package.json", r#"{"main": "lib/jiti.cjs"}"#);
+    project.write("elsewhere/jiti.cjs", "module.exports = () => ({})");
+    let link = project.path().join("node_modules/jiti/lib");
+    std::os::unix::fs::symlink("../../elsewhere", link).unwrap();
+    let refused = run(&project, &["trust", "--yes"]);
+    let said = format!("{}{}", refused.stdout, refused.stderr);
+    assert!(refused.status != 0 && said.contains("linked folder"), "{said}");
+}

@@ -22,7 +22,7 @@ pub(super) struct Loads<'t> {
 }
 
 /// Names by which code is loaded, made or reached, however they are used.
-const NEVER: [&str; 33] = [
+const NEVER: [&str; 32] = [
     "Function",
     "GeneratorFunction",
     "AsyncFunction",
@@ -37,7 +37,6 @@ const NEVER: [&str; 33] = [
     "_extensions",
     "_linkedBinding",
     "_load",
-    "arguments",
     "binding",
     "createRequire",
     "dlopen",
@@ -96,16 +95,19 @@ impl<'t> Loads<'t> {
                 return;
             }
             Some(Token::Sign('['))
-                if is_of_call(before(1)) && !is_plain_index(behind(1), behind(2)) =>
+                if is_of_call(tokens, at) && !is_plain_index(behind(1), behind(2)) =>
             {
                 self.unknown.insert("`(…)[…]` may lead to what loads code".to_owned());
                 return;
             }
             _ => return,
         };
+        // Not what `...` spreads.
+        let dot = Some(Token::Sign('.'));
+        let is_property = before(1) == dot && before(2) != dot;
         match word {
             "import" => match (behind(1), behind(2), behind(3)) {
-                _ if before(1) == Some(Token::Sign('.')) => self.mentions("import"),
+                _ if before(1) == dot => self.mentions("import"),
                 (Some(Token::Sign('(')), name, end) => self.call("import(…)", name, end),
                 (Some(Token::Text(name)), _, _) => {
                     self.named.insert(name);
@@ -132,7 +134,7 @@ impl<'t> Loads<'t> {
                 _ => self.mentions("require"),
             },
             // Of CommonJS; another use of it is a way to what loads files.
-            "module" if before(1) != Some(Token::Sign('.')) => {
+            "module" if !is_property => {
                 let plain = [Some(Token::Sign('.')), Some(Token::Word("exports"))];
                 if [behind(1), behind(2)] != plain {
                     self.mentions("module");
@@ -145,8 +147,17 @@ impl<'t> Loads<'t> {
                     self.mentions("constructor");
                 }
             }
+            "arguments" => {
+                let is_key = matches!(
+                    (behind(1), behind(2)),
+                    (Some(Token::Sign(':')), _) | (Some(Token::Sign('?')), Some(Token::Sign(':')))
+                ) && matches!(before(1), Some(Token::Sign('{' | '}' | ',' | ';')));
+                if !is_key && !is_property {
+                    self.mentions("arguments");
+                }
+            }
             "with" if behind(1) == Some(Token::Sign('(')) => self.mentions("with (…)"),
-            _ if HOLDERS.contains(&word) && before(1) != Some(Token::Sign('.')) => {
+            _ if HOLDERS.contains(&word) && !is_property => {
                 let is_named = behind(1) == Some(Token::Sign('.'))
                     || matches!(
                         (behind(1), behind(2), behind(3)),
@@ -181,9 +192,13 @@ impl<'t> Loads<'t> {
     }
 }
 
-/// Whether what is before a `[` is the end of a call, or of something in parentheses.
-fn is_of_call(before: Option<Token<'_>>) -> bool {
-    matches!(before, Some(Token::Sign(')')))
+/// Whether what is before a `[` is the end of a call, or of something in parentheses but the type of a name.
+fn is_of_call(tokens: &[Token<'_>], at: usize) -> bool {
+    const LONGEST: usize = 32;
+    let before = tokens.get(at.saturating_sub(LONGEST)..at).unwrap_or_default();
+    let open = before.iter().rposition(|it| *it == Token::Sign('('));
+    let is_type = open.is_some_and(|open| before.get(open + 1) == Some(&Token::Word("typeof")));
+    before.last() == Some(&Token::Sign(')')) && !is_type
 }
 
 fn is_plain_index(index: Option<Token<'_>>, end: Option<Token<'_>>) -> bool {
@@ -216,6 +231,9 @@ mod tests {
             "important(1); fromage('x'); a.evaluate()",
             "new URL('x', import.meta.url)",
             "a[b].c(d)[0].e",
+            "let a: (typeof b.c)[number]",
+            "`a from ${from}: ${b}`",
+            "a.arguments; f({arguments: 1}); type A = {b: 1; arguments?: c}",
         ] {
             let loads = Loads::of(text);
             assert!(loads.named.is_empty() && loads.unknown.is_empty(), "{text}: {loads:?}");
@@ -244,6 +262,10 @@ mod tests {
             "module.constructor._load('./a')",
             "module['require']('./a')",
             "arguments[1]('./a')",
+            "a ? arguments : b",
+            "f(...arguments)",
+            "f({...process})",
+            "f(...module)",
             "eval(text)",
             "(0, eval)(text)",
             "eval?.(text)",

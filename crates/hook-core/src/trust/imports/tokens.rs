@@ -160,6 +160,9 @@ impl<'t> Lexer<'t> {
         self.check_sure()?;
         let inside = self.rest();
         let mut is_made = !is_begin;
+        if !is_begin {
+            self.found.push(Token::Sign(';'));
+        }
         let mut signs = inside.char_indices();
         while let Some((at, sign)) = signs.next() {
             match sign {
