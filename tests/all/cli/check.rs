@@ -5,8 +5,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use hook_core::check::{Surroundings, check};
-use hook_core::settings::Rule;
-use hook_core::{HookSource, SettingsSource};
+use hook_core::settings::{Rule, parse, read_again};
+use hook_core::{Events, HookSource, SettingsSource};
 use hook_tests::{Finished, Hook, Project};
 use serde_json::{Value, json};
 
@@ -779,6 +779,13 @@ fn each_rule_finds_its_problem_and_marks_it() {
             }
         }
         seen.insert(problem.rule);
+    }
+    // Of what is gone when settings are read again.
+    let gone = SettingsSource::optional(HookSource::User, project.path().join("gone.json"));
+    let text = r#"{"hooksConfig":{"upstream":{"nats":"tls://b","events":["BeforeTool"]}}}"#;
+    let before = parse(text, gone.source.clone(), Some(gone.path.clone()));
+    for file in read_again(&[gone], &[before], false, &mut Events::built_in(), |_| {}) {
+        seen.extend(file.diagnostics.iter().map(|problem| problem.rule));
     }
     assert_eq!(seen, Rule::ALL.iter().copied().collect(), "each rule has its problem here");
     for command in NO_PROBLEM {
