@@ -106,6 +106,30 @@ async def test_what_is_no_response_blocks(tmp_path: Path, said: bytes) -> None:
         assert answer["processed"]["decision"] == "block"
 
 
+CONTRADICTIONS: list[dict[str, Any]] = [
+    {"success": True},
+    {"success": True, "processed": {"decision": "fine"}},
+    {"success": True, "processed": {"decision": "proceed", "shouldStop": True}},
+    {"success": True, "processed": {"decision": "proceed"}, "hooks": [{"decision": "block"}]},
+    {"success": False, "error": {"code": "unanswered", "message": "no event is named"}},
+]
+
+
+@pytest.mark.parametrize("said", CONTRADICTIONS)
+@run_async
+async def test_a_response_that_contradicts_itself_blocks(
+    tmp_path: Path, said: dict[str, Any]
+) -> None:
+    async def strange(message: Any, request: dict[str, Any]) -> None:
+        named = {"type": "hook-execution-response", "correlationId": request["correlationId"]}
+        await message.respond(json.dumps({**named, **said}).encode())
+
+    async with broker(tmp_path) as url, engine(url, strange), asker(url) as client:
+        answer = await client.request("BeforeTool", TOOL)
+        assert answer["error"]["code"] == "unanswered"
+        assert answer["processed"]["decision"] == "block"
+
+
 @run_async
 async def test_what_is_too_large_is_refused(tmp_path: Path) -> None:
     async with (

@@ -158,6 +158,22 @@ for (const said of ["nonsense", "[]", '{"type":"hook-hello"}', '{"type":"hook-he
   }));
 }
 
+for (const said of [
+  {success: true},
+  {success: true, processed: {decision: "fine"}},
+  {success: true, processed: {decision: "proceed", shouldStop: true}},
+  {success: true, processed: {decision: "proceed"}, hooks: [{decision: "block"}]},
+  {success: false, error: {code: "unanswered", message: "no event is named"}},
+]) {
+  const strange = (message, {correlationId}) =>
+    message.respond(JSON.stringify({type: "hook-execution-response", correlationId, output: {}, ...said}));
+  test(`a response that contradicts itself blocks: ${JSON.stringify(said)}`, (context) => withFleet(context, strange, async ({client}) => {
+    const answer = await client.request("BeforeTool", TOOL);
+    assert.equal(answer.error.code, "unanswered");
+    assert.equal(answer.processed.decision, "block");
+  }));
+}
+
 test("what is too large is refused", (context) => withFleet(context, deny, async ({client, seen}) => {
   const answer = await client.request("BeforeTool", {tool_name: "edit", tool_input: {text: "x".repeat(70_000)}});
   assert.equal(answer.error.code, "invalid_request");

@@ -1,6 +1,6 @@
 /** A connection to a broker that is kept: made again and again until it is there, and again when it is lost. */
 
-import {connect as connectTcp} from "node:net";
+import {connect as connectTcp, type Socket} from "node:net";
 import {setTimeout as sleep} from "node:timers/promises";
 
 import type {ConnectionOptions, NatsConnection} from "nats";
@@ -94,9 +94,11 @@ export class KeptConnection {
     for (const {url, options} of this.#servers) {
       try {
         await greeted(url, this.#ended.signal);
-        return await this.#nats.connect({
+        const connection = await this.#nats.connect({
           ...options, servers: url, name: "hook-asker", timeout: STEP_MS, reconnect: false, ignoreClusterUpdates: true,
         });
+        keepErrorsHeard(connection);
+        return connection;
       } catch (error) {
         if (this.#isEnded) return undefined;
         errors.push(error);
@@ -143,6 +145,20 @@ function greeted(server: string, signal: AbortSignal): Promise<void> {
       socket.destroy();
     });
   });
+}
+
+/**
+ * The library stops listening for errors of a socket that it still writes to when its server goes away, and an error
+ * that nobody hears ends the process. This one is heard for as long as it lives.
+ */
+function keepErrorsHeard(connection: NatsConnection): void {
+  const {protocol} = connection as {protocol?: {transport?: {socket?: Socket}}};
+  const socket = protocol?.transport?.socket;
+  if (socket === undefined) return;
+  const heard = () => {}; // What it means for the connection the library knows from elsewhere.
+  const removeAll = socket.removeAllListeners.bind(socket);
+  socket.removeAllListeners = (event) => removeAll(event).on("error", heard);
+  socket.on("error", heard);
 }
 
 /** What node says of certificates, and of servers that do not speak TLS. */

@@ -26,7 +26,7 @@ except ImportError as error:
     ) from error
 
 from ..errors import HookConnectionError, HookProtocolError
-from ..fleet import Fleet
+from ..fleet import Fleet, contradiction
 from ..lines import encode
 from . import BadLine, Transport
 from .nats_connection import KeptConnection
@@ -377,6 +377,15 @@ class _Asking:
                 "unanswered", f"what was answered is no response: its type is {str(kind)[:100]!r}"
             )
         assert isinstance(said, dict)
+        is_whole = bool(said.get("processed") and said.get("eventName"))
+        if said.get("success") is not True and not is_whole:
+            # It does not say what that means for the event, and so it is the asker's to say.
+            error = said.get("error")
+            error = error if isinstance(error, dict) else {}
+            raise _Failed(str(error.get("code", "unanswered")), str(error.get("message", "")))
+        wrong = contradiction(said)
+        if wrong is not None:
+            raise _Failed("unanswered", f"what was answered is no response: {wrong}")
         return said
 
     def _too_late(self, what: str) -> _Failed:
