@@ -96,9 +96,9 @@ function tell(ctx, text) {
 /** What hooks may ask the user, if there is one; each by its parameters. A result is JSON. */
 const userOf = (ctx) =>
   ctx.hasUI && {
-    "ui.select": ({ title, options }) => ctx.ui.select(title, options),
-    "ui.confirm": ({ title, message }) => ctx.ui.confirm(title, message),
-    "ui.input": ({ title, placeholder }) => ctx.ui.input(title, placeholder),
+    "ui.select": ({ title, options }, until) => ctx.ui.select(title, options, until),
+    "ui.confirm": ({ title, message }, until) => ctx.ui.confirm(title, message, until),
+    "ui.input": ({ title, placeholder }, until) => ctx.ui.input(title, placeholder, until),
     "ui.editor": ({ title, prefill }) => ctx.ui.editor(title, prefill),
     "ui.notify": ({ message, type }) => ctx.ui.notify(message, type),
     "ui.setStatus": ({ key, text }) => ctx.ui.setStatus(key, text),
@@ -151,14 +151,18 @@ function converse(message, methods, ctx) {
   const options = { shell: true, cwd: ctx.cwd, detached: ownGroup, stdio: ["pipe", "pipe", "ignore"] };
   const child = spawn(`${HOOK} serve --stdio`, options);
   const say = (message) => child.stdin.write(`${JSON.stringify(message)}\n`);
+  const over = new AbortController(); // A question that nobody waits for is taken back.
   return new Promise((resolve) => {
-    let [rest, timer, asked] = ["", undefined, 0];
+    let [rest, timer, asked, isOver] = ["", undefined, 0, false];
     const end = (answer) => {
+      isOver = true;
       clearTimeout(timer);
+      over.abort();
       child.stdin.end();
       resolve(answer);
     };
     const kill = () => {
+      if (isOver) return;
       try {
         ownGroup ? process.kill(-child.pid, "SIGKILL") : child.kill();
       } catch {
@@ -169,14 +173,14 @@ function converse(message, methods, ctx) {
     // Nobody is hurried who is asked something.
     const wait = () => {
       clearTimeout(timer);
-      if (asked === 0) timer = setTimeout(kill, PATIENCE);
+      if (asked === 0 && !isOver) timer = setTimeout(kill, PATIENCE);
     };
     const help = async ({ hostCallId, method, params }) => {
       asked += 1;
       wait();
       try {
         if (!Object.hasOwn(methods, method)) throw Object.assign(new Error(`pi has no ${method}`), { code: "unsupported" });
-        const result = (await methods[method](params ?? {})) ?? null;
+        const result = (await methods[method](params ?? {}, { signal: over.signal })) ?? null;
         say({ type: "hook-host-result", hostCallId, result });
       } catch (error) {
         const { code = "failed", message = String(error) } = error ?? {};
@@ -190,9 +194,13 @@ function converse(message, methods, ctx) {
       const lines = (rest + text).split("\n");
       rest = lines.pop();
       if (rest.length > LONGEST) return kill();
-      for (const said of lines.filter(Boolean).map((line) => JSON.parse(line))) {
-        if (said.type === "hook-host-call") void help(said);
-        else if (said.correlationId === message.correlationId) end(said);
+      try {
+        for (const said of lines.filter(Boolean).map((line) => JSON.parse(line))) {
+          if (said.type === "hook-host-call") void help(said);
+          else if (said.correlationId === message.correlationId) end(said);
+        }
+      } catch {
+        kill(); // What it says cannot be read: it has not answered.
       }
     });
     child.on("error", () => end());
