@@ -11,9 +11,6 @@ import { pieces, theme } from "./theme.mjs";
 /** How many hooks a worker may say it has. */
 const MAX_HOOKS = 256;
 
-/** How many snapshots of sessions are kept for the other handlers of their events. */
-const MAX_SNAPSHOTS = 16;
-
 /** Those for which there is no room, the greediest first: one takes nothing from the others. */
 function tooMany(all) {
   const left = new Set();
@@ -35,7 +32,6 @@ export class Host {
   #given;
   #targets = new Map();
   #renderers = new Map();
-  #snapshots = new Map();
   #calls = new Map();
   #state = { isReady: false, isSettled: new Set() };
 
@@ -150,7 +146,7 @@ export class Host {
     if (!target) throw new Error("there is no such handler");
     const hasUI = message.hasUI === true;
     const cwd = message.input.cwd ?? this.#given.project;
-    const seen = await this.#snapshot(message, hasUI);
+    const seen = await snapshot(this.#wire, message.callId, hasUI);
     const given = { wire: this.#wire, module: target.module, hasUI, input: message.input, cwd, seen };
     if (target.command !== undefined) {
       if (message.input.command_name !== target.command) return {};
@@ -163,21 +159,6 @@ export class Host {
     const result = await target.handler(message.input, contextOf(given));
     if (result === undefined || result === null) return {};
     return { output: plainObject(result) };
-  }
-
-  /** What the session is; asked once for all handlers of an event. */
-  #snapshot({ callId, correlationId }, hasUI) {
-    const key = correlationId && `${correlationId} ${hasUI}`;
-    const known = key && this.#snapshots.get(key);
-    if (known && known.until > now()) return known.seen;
-    const seen = snapshot(this.#wire, callId, hasUI);
-    if (key) {
-      this.#snapshots.set(key, { seen, until: now() + 1_000 });
-      if (this.#snapshots.size > MAX_SNAPSHOTS) {
-        this.#snapshots.delete(this.#snapshots.keys().next().value);
-      }
-    }
-    return seen;
   }
 
   /** A message of a module's own kind, as lines of styled text. */

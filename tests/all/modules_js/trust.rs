@@ -129,3 +129,39 @@ fn a_linked_folder_in_a_projects_own_jiti_makes_its_modules_opaque() {
     let said = format!("{}{}", refused.stdout, refused.stderr);
     assert!(refused.status != 0 && said.contains("linked folder"), "{said}");
 }
+
+#[test]
+fn what_a_module_reads_from_where_it_runs_is_covered() {
+    if !has_node() {
+        return;
+    }
+    let project = Project::new();
+    let reads = "import fs from 'node:fs';\n\
+        export default (pi) => pi.on('tool_call', (event) => { \
+            const words = JSON.parse(fs.readFileSync('./.hooks/words.json', 'utf8')); \
+            if (words.some((word) => event.input.command.includes(word))) return {block: true, reason: 'not that'}; });\n";
+    project.write(".hooks/modules/guard.mjs", reads);
+    project.write(".hooks/words.json", r#"["rm -rf"]"#);
+    assert_eq!(run(&project, &["trust", "--yes"]).status, 0);
+    let blocked = || fired(&project, &[], "BeforeTool", &shell("rm -rf x"));
+    assert_eq!(verdict(&blocked()), ("block", "not that"));
+    project.write(".hooks/words.json", "[]");
+    assert_eq!(verdict(&blocked()).0, "block", "{}", blocked());
+}
+
+/// The module waits in its first line until its file is another one, which the process has not read.
+#[test]
+fn what_changes_while_it_is_loaded_is_not_run() {
+    if !has_node() {
+        return;
+    }
+    let project = with_guard();
+    let slow = "import fs from 'node:fs';\n\
+        const own = new URL(import.meta.url);\n\
+        fs.writeFileSync(own, 'export default () => {}');\n\
+        export default () => {};\n";
+    project.write(".hooks/modules/slow.mjs", slow);
+    assert_eq!(run(&project, &["trust", "--yes"]).status, 0);
+    let response = fired(&project, &[], "BeforeTool", &shell("ls"));
+    assert_eq!(verdict(&response).0, "block", "{response}");
+}

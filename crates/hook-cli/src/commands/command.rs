@@ -127,7 +127,7 @@ async fn play(
         let specific = output.and_then(|output| output.hook_specific_output.as_ref());
         let text = |field: &str| specific.and_then(|it| it.get(field)?.to_text());
         for text in ["text", "prompt"].into_iter().filter_map(text) {
-            printer.text(&format!("{text}\n")).await?;
+            printer.text(&format!("{}\n", lines(&text))).await?;
         }
         let errors = &response.processed.aggregated.errors;
         // What failed is said as an error, and its warning says the same in short.

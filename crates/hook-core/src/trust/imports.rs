@@ -185,9 +185,12 @@ impl Imports {
             // It says what a file is: a module, or CommonJS.
             found.extend(package_file(folder, project));
             for specifier in &loads.paths {
-                let named = folder.join(specifier);
-                let candidates = candidates(&named).filter(|path| path.is_file());
-                found.extend(candidates.filter(|path| is_inside(path, project)));
+                // What is read instead of imported begins where the process runs.
+                for base in [folder, project] {
+                    let named = base.join(specifier);
+                    let candidates = candidates(&named).filter(|path| path.is_file());
+                    found.extend(candidates.filter(|path| is_inside(path, project)));
+                }
             }
             for specifier in &loads.named {
                 if let Some(why) = why_unknown(specifier, folder, project) {

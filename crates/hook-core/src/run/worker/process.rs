@@ -143,6 +143,8 @@ struct Process {
     running: Option<RunningHook>,
     /// Modules that are not loaded, since they changed.
     left_out: Vec<WorkerModule>,
+    /// What was not agreed to when it was started.
+    consents: Vec<Option<HookFailure>>,
 }
 
 /// Standard output; `None` where it could not be had.
@@ -193,6 +195,7 @@ impl Process {
             written: 0,
             running: Some(running),
             left_out: modules::left_out(&shared.terms, left_out),
+            consents: left_out.to_vec(),
         })
     }
 
@@ -265,7 +268,8 @@ impl Process {
                     // What was taken from the reader is always looked at.
                     let mut taken = 0;
                     while let Some(line) = next {
-                        if let Err(wrong) = self.take(line, &mut ready, shared, life, session, carrier) {
+                        let taken_in = self.take(line, &mut ready, shared, life, session, carrier);
+                        if let Err(wrong) = taken_in.await {
                             return End::Failed(wrong);
                         }
                         taken += 1;
@@ -321,18 +325,23 @@ impl Process {
     }
 
     /// Takes a line of it.
-    fn take(
-        &self,
+    async fn take(
+        &mut self,
         line: Line,
         ready: &mut bool,
         shared: &Shared,
         life: u64,
         session: &CallSession,
-        carrier: &Carrier,
+        carrier: &mut Carrier,
     ) -> Result<(), String> {
         const TOO_EARLY: &str = "it answered before it had said that it is ready (`hook-worker`)";
         match read(line)? {
             FromHook::Ready { hooks, mut modules } if !*ready => {
+                // What changed since it was started may be what it has read.
+                let consents = shared.consents().await.map_err(|why| why.to_string())?;
+                if let Some(why) = newly_refused(&self.consents, consents) {
+                    return Err(why.to_string());
+                }
                 *ready = true;
                 modules.extend(self.left_out.iter().cloned());
                 let declared = hooks.map(|hooks| Declared { hooks, modules });
@@ -358,7 +367,7 @@ impl Process {
         shared: &Shared,
         life: u64,
         session: &CallSession,
-        carrier: &Carrier,
+        carrier: &mut Carrier,
     ) -> Result<(), String> {
         let until = Instant::now() + shared.context.limits.exit_patience;
         loop {
@@ -369,7 +378,7 @@ impl Process {
                 () = sleep_until(until) => return Ok(()),
             };
             let Ok(Some(line)) = line else { return Ok(()) };
-            self.take(line, ready, shared, life, session, carrier)?;
+            self.take(line, ready, shared, life, session, carrier).await?;
         }
     }
 
