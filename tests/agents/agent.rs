@@ -170,8 +170,18 @@ impl Installed {
 
     /// Runs pi with a user who says one thing, and answers each question of its extensions by that.
     pub(super) fn run_with_user(&self, project: &Project, shell: &str, agrees: bool) -> Run {
+        self.run_rpc(project, shell, agrees, || {})
+    }
+
+    /// Runs pi with a user who denies everything, after something was done to the connected project.
+    pub(super) fn run_changed(&self, project: &Project, shell: &str, change: impl FnOnce()) -> Run {
+        self.run_rpc(project, shell, false, change)
+    }
+
+    fn run_rpc(&self, project: &Project, shell: &str, agrees: bool, change: impl FnOnce()) -> Run {
         let model = Model::start(shell);
         let mut command = self.connected(project, &model.url, &[]);
+        change();
         command.args(["--mode", "rpc"]).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.stderr(Stdio::null()).spawn().unwrap();
         let mut says = child.stdin.take().unwrap();

@@ -217,6 +217,22 @@ fn a_module_asks_the_user_of_pi() {
     }
 }
 
+/// Whoever has the extension, and not the binary, is told so and not held up.
+#[test]
+fn pi_goes_on_without_hook_with_its_user() {
+    let Some(pi) = Agent::Pi.installed() else { return };
+    let project = hooks(&json!({}));
+    let extension = project.home().join(".pi/agent/extensions/hook.ts");
+    let run = pi.run_changed(&project, "touch touched", || {
+        let text = std::fs::read_to_string(&extension).unwrap();
+        let binary =
+            text.split(" bridge pi").next().unwrap().rsplit(['"', '\'', ' ']).next().unwrap();
+        std::fs::write(&extension, text.replace(binary, "/not/there/hook")).unwrap();
+    });
+    assert!(project.path().join("touched").exists(), "{}", run.output);
+    assert!(run.output.contains("/not/there/hook"), "{}", run.output);
+}
+
 /// `/handoff` of docs/examples/modules is a command of pi's own then, and what it writes is in the new session.
 #[test]
 fn a_command_of_a_module_goes_on_in_another_session_of_pi() {

@@ -2,7 +2,8 @@
 //!
 //! What is written down in plain words is followed, as Node would look for it: from where a file really is. A
 //! text in quotes that is a path to a file of the project counts as imported, wherever it stands. Whatever
-//! else may load code, or leads to what is not looked into, makes the module opaque.
+//! else that is known to load code, or leads to what is not looked into, makes the module opaque; a name that
+//! is put together when it runs is not seen.
 
 mod loads;
 mod tokens;

@@ -7,6 +7,7 @@ const COMMANDS = @@COMMANDS@@;
 const [, HOOK, AGENT] = /^(.*) bridge (\S+) \S+$/.exec(Object.values(COMMANDS)[0] ?? "") ?? [];
 const PATIENCE = 120_000; // milliseconds
 const LONGEST = 8_388_608; // characters of an answer
+const NOT_THERE = [126, 127];
 const TURNS = 8; // how often hooks may have the agent go on, one time after the other
 
 /** Runs the command of an event: its exit code, or why there is none, and what it printed. */
@@ -56,7 +57,12 @@ async function ask(event, fields, ctx) {
 async function askWithUser(event, said, ctx) {
   const message = { type: "hook-bridge", agent: AGENT, event, said: JSON.stringify(said), correlationId: "event" };
   const answer = await converse(message, userOf(ctx), ctx);
-  if (answer?.type !== "hook-bridged") return { lost: answer?.error?.message ?? "hooks did not answer" };
+  if (answer.type === undefined) {
+    // A shell says by such a code that the binary is not there: then there are no hooks. Else guards may be.
+    const { code, lost, err = "" } = answer;
+    return NOT_THERE.includes(code) ? { code, out: "", err } : { lost: lost || err || "hooks did not answer" };
+  }
+  if (answer.type !== "hook-bridged") return { lost: answer.error?.message ?? "hooks did not answer" };
   answer.warnings.forEach((warning) => tell(ctx, warning));
   return { code: answer.exitCode, out: answer.stdout, err: answer.stderr };
 }
@@ -145,15 +151,15 @@ async function addCommands(pi, ctx) {
   }
 }
 
-/** Asks hooks one thing, and does meanwhile what they ask for: what they answer, if they do. */
+/** Asks hooks one thing, and does meanwhile what they ask for: what they answer, or why they do not. */
 function converse(message, methods, ctx) {
   const ownGroup = process.platform !== "win32";
-  const options = { shell: true, cwd: ctx.cwd, detached: ownGroup, stdio: ["pipe", "pipe", "ignore"] };
+  const options = { shell: true, cwd: ctx.cwd, detached: ownGroup, windowsHide: true };
   const child = spawn(`${HOOK} serve --stdio`, options);
   const say = (message) => child.stdin.write(`${JSON.stringify(message)}\n`);
   const over = new AbortController(); // A question that nobody waits for is taken back.
   return new Promise((resolve) => {
-    let [rest, timer, asked, isOver] = ["", undefined, 0, false];
+    let [rest, err, timer, asked, isOver] = ["", "", undefined, 0, false];
     const end = (answer) => {
       isOver = true;
       clearTimeout(timer);
@@ -168,7 +174,7 @@ function converse(message, methods, ctx) {
       } catch {
         // It has ended by itself.
       }
-      end();
+      end({ lost: "hooks did not answer in time" });
     };
     // Nobody is hurried who is asked something.
     const wait = () => {
@@ -203,8 +209,9 @@ function converse(message, methods, ctx) {
         kill(); // What it says cannot be read: it has not answered.
       }
     });
-    child.on("error", () => end());
-    child.on("close", () => end());
+    child.stderr.setEncoding("utf8").on("data", (text) => (err = (err + text).slice(0, LONGEST)));
+    child.on("error", (error) => end({ code: 127, err: String(error) }));
+    child.on("close", (code) => end(code === null ? { lost: "hooks were ended" } : { code, err: err.trim() }));
     wait();
     say({ type: "hook-hello", protocol: 1, hostServices: Object.keys(methods) });
     say(message);
@@ -221,9 +228,10 @@ async function play(name, given, pi, ctx) {
 
 /** Shows what a command gave. */
 function played(name, response, pi, ctx) {
-  const { text, prompt } = response?.output?.finalOutput?.hookSpecificOutput ?? {};
-  const failed = response?.success ? [] : [`/${name}: ${response?.error?.message ?? "hooks were ended"}`];
-  const faults = (response?.hooks ?? []).filter((hook) => hook.error).map((hook) => `/${name}: ${hook.error}`);
+  const { text, prompt } = response.output?.finalOutput?.hookSpecificOutput ?? {};
+  const why = response.error?.message ?? (response.lost || response.err || "hooks were ended");
+  const failed = response.success ? [] : [`/${name}: ${why}`];
+  const faults = (response.hooks ?? []).filter((hook) => hook.error).map((hook) => `/${name}: ${hook.error}`);
   try {
     [...failed, ...faults].forEach((why) => tell(ctx, why));
     if (text) tell(ctx, text);

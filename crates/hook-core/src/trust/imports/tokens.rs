@@ -36,13 +36,28 @@ const BEFORE_PATTERN: [&str; 12] = [
     "extends",
 ];
 
-/// Words that are names somewhere and keywords elsewhere: behind them a `/` may be either.
-const EITHER: [&str; 8] = ["of", "yield", "await", "let", "async", "as", "satisfies", "static"];
+/// Words that are names of properties or types somewhere and keywords elsewhere: behind them a `/` may be either.
+const EITHER: [&str; 12] = [
+    "of",
+    "yield",
+    "await",
+    "let",
+    "async",
+    "as",
+    "satisfies",
+    "static",
+    "default",
+    "break",
+    "continue",
+    "debugger",
+];
 
 /// The pieces of a script; `Err` says why it cannot be taken apart.
 pub(super) fn tokens(text: &str) -> Result<Vec<Token<'_>>, &'static str> {
-    let start = if text.starts_with("#!") { end_of_line(text, 0) } else { 0 };
-    let mut lexer = Lexer { text, at: start, found: Vec::new(), braces: Vec::new(), unsure: false };
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let at = if text.starts_with("#!") { end_of_line(text, 0) } else { 0 };
+    let (found, braces) = (Vec::new(), Vec::new());
+    let mut lexer = Lexer { text, at, found, braces, line_ended_at: None, unsure: false };
     lexer.run()?;
     Ok(lexer.found)
 }
@@ -53,6 +68,8 @@ struct Lexer<'t> {
     found: Vec<Token<'t>>,
     /// For each open brace, whether it stands in a template.
     braces: Vec<bool>,
+    /// How many pieces there were at the last end of a line.
+    line_ended_at: Option<usize>,
     /// Whether this line may be read in another way.
     unsure: bool,
 }
@@ -70,6 +87,7 @@ impl<'t> Lexer<'t> {
             match sign {
                 _ if is_line_end(sign) => {
                     self.unsure = false;
+                    self.line_ended_at = Some(self.found.len());
                     self.at += sign.len_utf8();
                 }
                 _ if sign.is_whitespace() || sign == '\u{feff}' => self.at += sign.len_utf8(),
@@ -80,7 +98,11 @@ impl<'t> Lexer<'t> {
                 '/' if self.rest().starts_with("/*") => {
                     self.check_sure()?;
                     let inside = self.rest().get(2..).unwrap_or_default();
-                    self.at += inside.find("*/").ok_or(NO_END)? + 4;
+                    let length = inside.find("*/").ok_or(NO_END)?;
+                    if inside.get(..length).is_some_and(|it| it.contains(is_line_end)) {
+                        self.line_ended_at = Some(self.found.len());
+                    }
+                    self.at += length + 4;
                 }
                 '/' => self.slash()?,
                 '"' | '\'' => self.quoted(sign)?,
@@ -193,8 +215,13 @@ impl<'t> Lexer<'t> {
     /// A `/` that begins no comment.
     fn slash(&mut self) -> Result<(), &'static str> {
         let before = self.found.len().checked_sub(2).and_then(|at| self.found.get(at)).copied();
-        let is_property = before == Some(Token::Sign('.'));
+        let is_property = matches!(before, Some(Token::Sign('.' | '#')));
+        // A statement or a type may have ended with the line.
+        let begins_line = self.line_ended_at == Some(self.found.len());
         match self.found.last().copied() {
+            Some(last) if begins_line && !matches!(last, Token::Sign(sign) if sign != ']') => {
+                self.divides_or_begins()?;
+            }
             // Divides.
             Some(Token::Number | Token::Sign(']') | Token::Text(_) | Token::Pattern) => {
                 self.sign('/')
@@ -312,8 +339,23 @@ mod tests {
             "a = /b",
             "\\u0065val(a)",
             "<!-- `\n",
+            "export default /\"/; await import('./e'); /\"/;",
+            "if (i) break\n/\"/; await import('./e'); /\"/",
+            "if (i) continue /* \n */ /\"/; await import('./e'); /\"/",
+            "debugger\n/\"/; await import('./e'); /\"/",
+            "this.#in / \"[await import('./e')].length / 1\"",
+            "let x: string[]\n/\"/; void import('./e'); /\"/",
+            "type X = string\n/\"/; void import('./e'); /\"/",
+            "type X = 1\n/\"/; void import('./e'); /\"/",
         ] {
             assert!(tokens(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_stands_behind_the_first_line_is_read() {
+        for text in ["\u{feff}#!/*\nimport('./e'); // */", "#!/*\nimport('./e') // */"] {
+            assert_eq!(words(text), ["import"], "{text}");
         }
     }
 
