@@ -42,7 +42,7 @@ fn modules_are_found_by_name_then_those_that_are_listed_each_once() {
     assert_eq!(
         listed,
         [
-            "project * .hooks/../.hooks/modules/b.mjs",
+            "project * .hooks/modules/b.mjs",
             "project * .hooks/modules/a.js",
             "project * lib/c.mjs",
             &format!("user * {user}"),

@@ -165,3 +165,18 @@ fn what_changes_while_it_is_loaded_is_not_run() {
     let response = fired(&project, &[], "BeforeTool", &shell("ls"));
     assert_eq!(verdict(&response).0, "block", "{response}");
 }
+
+#[test]
+fn another_spelling_of_its_path_takes_no_module_s_place() {
+    if !has_node() {
+        return;
+    }
+    let project = with_guard();
+    assert_eq!(run(&project, &["trust", "--yes"]).status, 0);
+    let entry =
+        json!({"type": "module", "path": ".hooks/modules/../modules/guard.mjs", "async": true});
+    let settings = json!({"hooks": {"*": [{"hooks": [entry]}]}});
+    project.write(".hooks/settings.json", &settings.to_string());
+    let response = fired(&project, &[], "BeforeTool", &shell("rm -rf x"));
+    assert_eq!(verdict(&response).0, "block", "{response}");
+}

@@ -707,11 +707,16 @@ impl<'t> Reader<'t> {
                     return None;
                 };
                 hook.worker = Some(self.worker_rules(&of_worker));
-                hook.module = Some(path_of(&path, &self.source, self.path.as_deref()));
+                let file = path_of(&path, &self.source, self.path.as_deref());
                 hook.spans.module = Some(field.value.value.range());
                 // Handlers run in the order of modules.
                 hook.sequential = true;
-                hook.command = path;
+                // The same module is the same hook, however its path is written.
+                hook.command = match self.source == HookSource::Project {
+                    true => self.shown(&file)?,
+                    false => path,
+                };
+                hook.module = Some(file);
             }
             Some((kind, value)) => {
                 let message = format!(

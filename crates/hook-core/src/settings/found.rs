@@ -83,7 +83,7 @@ impl Reader<'_> {
     }
 
     /// How a file is shown: from the project's directory on.
-    fn shown(&mut self, path: &Path) -> Option<String> {
+    pub(super) fn shown(&mut self, path: &Path) -> Option<String> {
         let project = self.path.as_deref().filter(|_| self.source == HookSource::Project);
         let project = project.and_then(project_of);
         let shown = project.and_then(|it| path.strip_prefix(it).ok()).unwrap_or(path);
