@@ -74,6 +74,7 @@ def response(request: dict[str, Any], decision: str) -> bytes:
         {
             "type": "hook-execution-response",
             "correlationId": request["correlationId"],
+            "eventName": request["eventName"],
             "success": True,
             "protocol": 1,
             "output": {},

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from brokers import TOOL, asker, broker, deny, engine, free_port, nats, needs_broker
+from brokers import TOOL, asker, broker, deny, engine, free_port, nats, needs_broker, response
 from scripted import run_async
 
 from hook_sdk import Fleet, HookProtocolError
@@ -106,12 +106,34 @@ async def test_what_is_no_response_blocks(tmp_path: Path, said: bytes) -> None:
         assert answer["processed"]["decision"] == "block"
 
 
+def answered(**answer: Any) -> dict[str, Any]:
+    """The output of hooks of which one answered that."""
+    return {"allOutputs": [{"decision": "allow"}, answer]}
+
+
 CONTRADICTIONS: list[dict[str, Any]] = [
     {"success": True},
     {"success": True, "processed": {"decision": "fine"}},
     {"success": True, "processed": {"decision": "proceed", "shouldStop": True}},
     {"success": True, "processed": {"decision": "proceed"}, "hooks": [{"decision": "block"}]},
-    {"success": False, "error": {"code": "unanswered", "message": "no event is named"}},
+    {"eventName": None, "success": False, "error": {"code": "unanswered", "message": ""}},
+    {"eventName": None, "success": True, "processed": {"decision": "proceed"}},
+    {"eventName": "AfterTool", "success": True, "processed": {"decision": "proceed"}},
+    {"success": True, "error": {"code": "lost"}, "processed": {"decision": "proceed"}},
+    {"success": False, "processed": {"decision": "proceed"}},
+    {"success": True, "processed": {"decision": "proceed"}, "output": answered(decision="deny")},
+    {"success": True, "processed": {"decision": "ask"}, "output": answered(decision="block")},
+    {"success": True, "processed": {"decision": "proceed"}, "output": answered(decision="ask")},
+    {
+        "success": True,
+        "processed": {"decision": "proceed"},
+        "output": answered(hookSpecificOutput={"permissionDecision": "deny"}),
+    },
+    {
+        "success": True,
+        "processed": {"decision": "block"},
+        "output": answered(**{"continue": False}),
+    },
 ]
 
 
@@ -121,13 +143,35 @@ async def test_a_response_that_contradicts_itself_blocks(
     tmp_path: Path, said: dict[str, Any]
 ) -> None:
     async def strange(message: Any, request: dict[str, Any]) -> None:
-        named = {"type": "hook-execution-response", "correlationId": request["correlationId"]}
-        await message.respond(json.dumps({**named, **said}).encode())
+        named = {key: request[key] for key in ("correlationId", "eventName")}
+        whole = {"type": "hook-execution-response", "output": {}, **named, **said}
+        await message.respond(json.dumps(whole).encode())
 
     async with broker(tmp_path) as url, engine(url, strange), asker(url) as client:
         answer = await client.request("BeforeTool", TOOL)
         assert answer["error"]["code"] == "unanswered"
         assert answer["processed"]["decision"] == "block"
+
+
+OTHER_NAMES = [
+    ("before_tool", "BeforeTool", answered(decision="allow")),
+    ("Deployed", "Deployed", answered(decision="deny")),
+    ("TurnEnd", "TurnEnd", answered(decision="deny")),
+]
+
+
+@pytest.mark.parametrize(("asked", "named", "output"), OTHER_NAMES)
+@run_async
+async def test_other_names_and_what_changes_nothing_are_no_contradiction(
+    tmp_path: Path, asked: str, named: str, output: dict[str, Any]
+) -> None:
+    async def consistent(message: Any, request: dict[str, Any]) -> None:
+        said = json.loads(response(request, "proceed"))
+        await message.respond(json.dumps({**said, "eventName": named, "output": output}).encode())
+
+    async with broker(tmp_path) as url, engine(url, consistent), asker(url) as client:
+        answer = await client.request(asked, TOOL)
+        assert answer["success"] is True and answer["processed"]["decision"] == "proceed"
 
 
 @run_async

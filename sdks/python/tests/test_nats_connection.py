@@ -197,7 +197,7 @@ async def advertised(url: str, other: str) -> None:
         places = [server.port for server in client.discovered_servers]
         with contextlib.suppress(nats.errors.NoRespondersError):
             if port in places:
-                request = b'{"correlationId":"1"}'
+                request = b'{"correlationId":"1","eventName":"Notification"}'
                 await client.request("hooks.request.Notification", request, timeout=5)
                 await client.close()
                 return

@@ -79,8 +79,8 @@ async function withFleet(context, serve, run, {settings, nats} = {}) {
   }
 }
 
-const deny = (message, {correlationId}) => message.respond(JSON.stringify({
-  type: "hook-execution-response", correlationId, success: true, protocol: 1, output: {},
+const deny = (message, {correlationId, eventName}) => message.respond(JSON.stringify({
+  type: "hook-execution-response", correlationId, eventName, success: true, protocol: 1, output: {},
   processed: {decision: "block", reason: "as the fleet says"},
 }));
 
@@ -158,19 +158,47 @@ for (const said of ["nonsense", "[]", '{"type":"hook-hello"}', '{"type":"hook-he
   }));
 }
 
+/** The output of hooks of which one answered that. */
+function answered(answer) {
+  return {allOutputs: [{decision: "allow"}, answer]};
+}
+
 for (const said of [
   {success: true},
   {success: true, processed: {decision: "fine"}},
   {success: true, processed: {decision: "proceed", shouldStop: true}},
   {success: true, processed: {decision: "proceed"}, hooks: [{decision: "block"}]},
-  {success: false, error: {code: "unanswered", message: "no event is named"}},
+  {eventName: undefined, success: false, error: {code: "unanswered", message: "no event is named"}},
+  {eventName: undefined, success: true, processed: {decision: "proceed"}},
+  {eventName: "AfterTool", success: true, processed: {decision: "proceed"}},
+  {success: true, error: {code: "lost"}, processed: {decision: "proceed"}},
+  {success: false, processed: {decision: "proceed"}},
+  {success: true, processed: {decision: "proceed"}, output: answered({decision: "deny"})},
+  {success: true, processed: {decision: "ask"}, output: answered({decision: "block"})},
+  {success: true, processed: {decision: "proceed"}, output: answered({decision: "ask"})},
+  {success: true, processed: {decision: "proceed"}, output: answered({hookSpecificOutput: {permissionDecision: "deny"}})},
+  {success: true, processed: {decision: "block"}, output: answered({continue: false})},
 ]) {
-  const strange = (message, {correlationId}) =>
-    message.respond(JSON.stringify({type: "hook-execution-response", correlationId, output: {}, ...said}));
+  const strange = (message, {correlationId, eventName}) =>
+    message.respond(JSON.stringify({type: "hook-execution-response", correlationId, eventName, output: {}, ...said}));
   test(`a response that contradicts itself blocks: ${JSON.stringify(said)}`, (context) => withFleet(context, strange, async ({client}) => {
     const answer = await client.request("BeforeTool", TOOL);
     assert.equal(answer.error.code, "unanswered");
     assert.equal(answer.processed.decision, "block");
+  }));
+}
+
+for (const [asked, eventName, output] of [
+  ["before_tool", "BeforeTool", answered({decision: "allow"})],
+  ["Deployed", "Deployed", answered({decision: "deny"})],
+  ["TurnEnd", "TurnEnd", answered({decision: "deny"})],
+]) {
+  const consistent = (message, {correlationId}) => message.respond(JSON.stringify({
+    type: "hook-execution-response", correlationId, eventName, success: true, output, processed: {decision: "proceed"},
+  }));
+  test(`it is no contradiction: ${asked} and ${JSON.stringify(output)}`, (context) => withFleet(context, consistent, async ({client}) => {
+    const answer = await client.request(asked, TOOL);
+    assert.deepEqual([answer.success, answer.processed.decision], [true, "proceed"]);
   }));
 }
 

@@ -7,7 +7,7 @@ import os
 import stat
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 from urllib.parse import urlsplit
 
 _MAX_CREDENTIALS = 64 * 1024
@@ -78,29 +78,6 @@ class Fleet:
         if os.name == "posix" and status.st_mode & 0o077:
             raise ValueError(f"others can read {path}; say `chmod 600 {path}`")
         return path.read_text()
-
-
-_DECISIONS = ("proceed", "ask", "retry", "block", "stop")
-"""From the weakest to the strongest."""
-
-
-def contradiction(response: dict[str, Any]) -> str | None:
-    """What a response says that it denies elsewhere; None of one that says one thing.
-
-    One that lets go on what one of its hooks forbids is no consent.
-    """
-    processed = response.get("processed")
-    if not isinstance(processed, dict) or processed.get("decision") not in _DECISIONS:
-        return "it does not say what was decided"
-    decision = processed["decision"]
-    if (processed.get("shouldStop") is True) != (decision == "stop"):
-        return f"its decision is {decision}, and its shouldStop {processed.get('shouldStop')}"
-    hooks = response.get("hooks")
-    for hook in hooks if isinstance(hooks, list) else []:
-        wanted = hook.get("decision") if isinstance(hook, dict) else None
-        if wanted in _DECISIONS and _DECISIONS.index(wanted) > _DECISIONS.index(decision):
-            return f"its decision is {decision}, and a hook of it wants {wanted}"
-    return None
 
 
 _TOKEN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")

@@ -9,6 +9,7 @@ import {HookError, textOf} from "../errors.js";
 import type {OutgoingMessage, Prepared} from "../json.js";
 import {PROTOCOL, isObject} from "../messages.js";
 import type {Hello, IncomingMessage} from "../messages.js";
+import {contradiction} from "./consistent.js";
 import type {Link, LinkListener} from "./link.js";
 import {KeptConnection} from "./nats-connection.js";
 import type {BrokerServer} from "./nats-connection.js";
@@ -308,7 +309,7 @@ class Asking {
       const {code = "unanswered", message = ""} = isObject(fields["error"]) ? fields["error"] : {};
       throw new Failed(String(code), String(message));
     }
-    const wrong = contradiction(fields);
+    const wrong = contradiction(fields, String(this.#message["eventName"]));
     if (wrong !== undefined) throw new Failed("unanswered", `what was answered is no response: ${wrong}`);
     return fields as unknown as IncomingMessage;
   }
@@ -316,26 +317,4 @@ class Asking {
   #tooLate(what: string): Failed {
     return new Failed("deadline_exceeded", `the request's deadline passed and ${what}`);
   }
-}
-
-/** From the weakest to the strongest. */
-const DECISIONS: readonly unknown[] = ["proceed", "ask", "retry", "block", "stop"];
-
-/**
- * What a response says that it denies elsewhere: one that lets go on what one of its hooks forbids is no consent.
- * `undefined` of one that says one thing.
- */
-function contradiction(response: Record<string, unknown>): string | undefined {
-  const processed = response["processed"];
-  const said = isObject(processed) ? processed : {};
-  const {decision, shouldStop} = said;
-  if (!DECISIONS.includes(decision)) return "it does not say what was decided";
-  if ((shouldStop === true) !== (decision === "stop")) {
-    return `its decision is ${String(decision)}, and its shouldStop ${String(shouldStop)}`;
-  }
-  const hooks = Array.isArray(response["hooks"]) ? response["hooks"] : [];
-  const wanted = hooks.map((hook: unknown) => (isObject(hook) ? hook["decision"] : undefined));
-  const stronger = wanted.find((it) => DECISIONS.indexOf(it) > DECISIONS.indexOf(decision));
-  if (stronger === undefined) return undefined;
-  return `its decision is ${String(decision)}, and a hook of it wants ${String(stronger)}`;
 }

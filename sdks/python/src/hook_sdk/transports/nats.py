@@ -25,8 +25,9 @@ except ImportError as error:
         f"transport='nats' needs the extra: pip install 'hook-sdk[nats]' ({error})"
     ) from error
 
+from ..consistent import contradiction
 from ..errors import HookConnectionError, HookProtocolError
-from ..fleet import Fleet, contradiction
+from ..fleet import Fleet
 from ..lines import encode
 from . import BadLine, Transport
 from .nats_connection import KeptConnection
@@ -383,7 +384,7 @@ class _Asking:
             error = said.get("error")
             error = error if isinstance(error, dict) else {}
             raise _Failed(str(error.get("code", "unanswered")), str(error.get("message", "")))
-        wrong = contradiction(said)
+        wrong = contradiction(said, str(self._message["eventName"]))
         if wrong is not None:
             raise _Failed("unanswered", f"what was answered is no response: {wrong}")
         return said
