@@ -25,6 +25,9 @@ use super::options::{Broker, NatsOptions};
 use super::replies::Replies;
 use super::roll_call::EngineStatus;
 
+/// How long an asker that ends may take to tell engines of requests for which nobody waits any more.
+const ENDING: Duration = Duration::from_secs(1);
+
 /// A type of message that engines publish for subscribers elsewhere.
 pub trait FleetMessage: hook_bus::Message {}
 
@@ -91,12 +94,13 @@ impl NatsBus {
         let (follow, wanted) = watch::channel(false);
         let (followed, following) = watch::channel(false);
         let happening = MessageBus::new();
-        let listener = Listener {
+        let mut listener = Listener {
             broker: broker.clone(),
             link: connection.link(),
             ready,
             replies: Arc::clone(&replies),
             cancels,
+            untold: None,
             wanted,
             followed,
             happening: happening.clone(),
@@ -108,6 +112,7 @@ impl NatsBus {
                 () = stopped.cancelled() => {}
                 () = listener.listen() => {}
             }
+            listener.end().await;
         });
         let fleet = Arc::new(Fleet::new(broker, connection, is_ready, replies, &options));
         let bus = MessageBus::new();
@@ -223,6 +228,8 @@ struct Listener {
     ready: watch::Sender<Link>,
     replies: Arc<Replies>,
     cancels: mpsc::Receiver<String>,
+    /// One of them that engines are being told of.
+    untold: Option<String>,
     wanted: watch::Receiver<bool>,
     followed: watch::Sender<bool>,
     happening: MessageBus,
@@ -238,7 +245,7 @@ struct Heard {
 }
 
 impl Listener {
-    async fn listen(mut self) {
+    async fn listen(&mut self) {
         let mut heard = Heard::default();
         self.link.mark_changed();
         loop {
@@ -266,7 +273,10 @@ impl Listener {
                     Some(message) => self.relay(&message),
                     None => heard.events = None,
                 },
-                Some(reply) = self.cancels.recv() => self.cancel(&reply).await,
+                Some(reply) = self.cancels.recv() => {
+                    self.untold = Some(reply);
+                    self.cancel().await;
+                }
             }
         }
     }
@@ -311,12 +321,35 @@ impl Listener {
         }
     }
 
-    async fn cancel(&self, reply: &str) {
+    /// Tells engines of one request. It is untold until that is done: the future may be dropped before.
+    async fn cancel(&mut self) {
         let link = self.ready.borrow().clone();
-        let Link::Up { client, .. } = link else { return };
-        let line = Bytes::from(message::cancel(reply));
-        // An engine that does not hear of it goes on until the deadline.
-        let _ = client.publish(self.broker.subjects.cancel(), line).await;
+        if let (Link::Up { client, .. }, Some(reply)) = (link, &self.untold) {
+            let line = Bytes::from(message::cancel(reply));
+            // An engine that does not hear of it goes on until the deadline.
+            let _ = client.publish(self.broker.subjects.cancel(), line).await;
+        }
+        self.untold = None;
+    }
+
+    /// Tells engines of all that are left before the connection ends.
+    async fn end(mut self) {
+        let Link::Up { client, .. } = self.ready.borrow().clone() else { return };
+        let told = async {
+            self.cancel().await;
+            while let Ok(reply) = self.cancels.try_recv() {
+                self.untold = Some(reply);
+                self.cancel().await;
+            }
+            client.flush().await
+        };
+        if !matches!(tokio::time::timeout(ENDING, told).await, Ok(Ok(()))) {
+            tracing::warn!(
+                target: "hook::nats",
+                "engines may not have been told of requests for which nobody waits any more; they end with \
+                 their deadlines"
+            );
+        }
     }
 }
 
