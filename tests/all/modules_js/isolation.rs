@@ -211,3 +211,32 @@ async fn what_is_said_to_the_user_at_once_arrives_as_a_whole_and_in_its_order() 
     assert_eq!(heard, expected, "{response}");
     served.finish().await;
 }
+
+#[tokio::test]
+async fn questions_that_are_open_keep_no_other_call_waiting() {
+    if !has_node() {
+        return;
+    }
+    let text = "export default (pi) => pi.on('tool_call', async (event, ctx) => { \
+        if (event.input.command.startsWith('rm') && !(await ctx.ui.confirm('t', 'm'))) return {block: true}; })";
+    let project = project(&[("m.mjs", text, json!({}))]);
+    let mut served = Served::start(&project).await;
+    let hello = json!({"type": "hook-hello", "hostServices": ["ui.confirm"]});
+    served.send(format!("{hello}\n")).await;
+    // More than may be called at once.
+    for number in 0..70 {
+        let id = format!("q-{number}");
+        served.send(format!("{}\n", request("BeforeTool", &shell("rm x"), &id))).await;
+    }
+    let mut asked = 0;
+    while asked < 70 {
+        asked += usize::from(served.receive().await["type"] == "hook-host-call");
+    }
+    served.send(format!("{}\n", request("BeforeTool", &shell("ls"), "c-1"))).await;
+    let response = served.receive().await;
+    assert_eq!(
+        (response["correlationId"].as_str(), verdict(&response).0),
+        (Some("c-1"), "proceed")
+    );
+    served.finish().await;
+}

@@ -44,6 +44,8 @@ struct Depth {
 struct State {
     /// Free slots; none while there are waiters.
     free: usize,
+    /// Slots that were lent to others and are wanted back: so many that are given back go to nobody.
+    owed: usize,
     /// Those who wait, by lane; no lane is empty.
     lanes: HashMap<RunLane, Lane>,
     /// Which lane is next; each lane once, under its turn.
@@ -66,6 +68,23 @@ pub(crate) struct Slot {
     queue: Option<Arc<Depth>>,
 }
 
+/// A slot that its holder lets another one have; dropped, it is the holder's again. There may be one more
+/// for a while, until one is given back.
+#[derive(Debug)]
+pub(crate) struct Lent {
+    queue: Arc<Depth>,
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        let mut state = self.queue.lock();
+        match state.free.checked_sub(1) {
+            Some(free) => state.free = free,
+            None => state.owed += 1,
+        }
+    }
+}
+
 impl SlotQueue {
     /// So many slots for each depth.
     pub(crate) fn new(slots: usize) -> Arc<Self> {
@@ -81,6 +100,14 @@ impl SlotQueue {
         self.at(depth)?.acquire(lane).await
     }
 
+    /// Lets another one have a slot while its holder waits for something else, until what is given back is
+    /// dropped.
+    pub(crate) fn lend(&self, depth: u32) -> Option<Lent> {
+        let queue = Arc::clone(self.at(depth)?);
+        queue.hand_on();
+        Some(Lent { queue })
+    }
+
     fn at(&self, depth: u32) -> Option<&Arc<Depth>> {
         let depth = self.depths.get(depth.min(MAX_DEPTH) as usize)?;
         Some(depth.get_or_init(|| Depth::new(self.slots)))
@@ -89,8 +116,13 @@ impl SlotQueue {
 
 impl Depth {
     fn new(slots: usize) -> Arc<Self> {
-        let state =
-            State { free: slots, lanes: HashMap::new(), turns: BTreeMap::new(), next_number: 0 };
+        let state = State {
+            free: slots,
+            owed: 0,
+            lanes: HashMap::new(),
+            turns: BTreeMap::new(),
+            next_number: 0,
+        };
         Arc::new(Self { state: Mutex::new(state) })
     }
 
@@ -117,6 +149,10 @@ impl Depth {
         loop {
             let next = {
                 let mut state = self.lock();
+                if state.owed > 0 {
+                    state.owed -= 1;
+                    return;
+                }
                 let next = state.next();
                 if next.is_none() {
                     state.free += 1;
@@ -225,6 +261,19 @@ mod tests {
     fn is_empty(queue: &Arc<Depth>) -> bool {
         let state = queue.lock();
         state.lanes.is_empty() && state.turns.is_empty()
+    }
+
+    #[test]
+    fn a_lent_slot_is_had_by_another_and_is_the_holder_s_again() {
+        let queue = SlotQueue::new(1);
+        let own = queue.acquire(RunLane::default(), 0).now_or_never().flatten().unwrap();
+        let lent = queue.lend(0);
+        let other = queue.acquire(RunLane::default(), 0).now_or_never().flatten().unwrap();
+        drop(lent);
+        drop(other);
+        assert!(queue.acquire(RunLane::default(), 0).now_or_never().is_none(), "one was owed");
+        drop(own);
+        assert!(queue.acquire(RunLane::default(), 0).now_or_never().is_some());
     }
 
     #[test]

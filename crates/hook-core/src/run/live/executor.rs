@@ -13,6 +13,7 @@ use super::host::{HostCall, HostCallError, HostServices, has_ui, settled};
 use super::mailbox::{AskedOfHost, Happened, MAX_HOST_CALLS};
 use super::message::{Said, ToHook};
 use super::methods::is_question;
+use crate::run::slots::SlotQueue;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Instant;
 
@@ -125,10 +126,9 @@ impl HookExecutor for LiveExecutor {
 
     fn permits(&self) -> Permits<'_> {
         Permits::Session(match &self.hook.session {
-            CallTarget::Worker(worker) => worker.places(),
             // Nobody waits for a turn with one that is not there.
             CallTarget::Client(session) if !session.is_connected() => return Permits::None,
-            CallTarget::Client(session) => session.places(),
+            _ => self.hook.places(),
         })
     }
 
@@ -170,6 +170,14 @@ struct Hosted {
 }
 
 impl LiveHook {
+    /// The places for calls to whom it calls.
+    fn places(&self) -> &Arc<SlotQueue> {
+        match &self.session {
+            CallTarget::Worker(worker) => worker.places(),
+            CallTarget::Client(session) => session.places(),
+        }
+    }
+
     async fn run(&self, call: HookCall) -> Run {
         let CallTarget::Worker(worker) = &self.session else { return self.asked(call).await };
         let before = worker.errors_so_far();
@@ -272,6 +280,8 @@ impl LiveHook {
     ) -> Result<Said, HookFailure> {
         let timed_out = || HookFailure::TimedOut { after: call.timeout };
         let mut running = None;
+        // While the user thinks, another call may have its place.
+        let (mut questions, mut lent) = (0_usize, None);
         // Most calls ask nothing.
         let mut hosted: Option<FuturesUnordered<BoxFuture<'static, Hosted>>> = None;
         // What is asked at present, by the hook's own ids.
@@ -297,6 +307,8 @@ impl LiveHook {
                 Some(done) = done => {
                     if done.is_question {
                         clock.resume();
+                        questions = questions.saturating_sub(1);
+                        lent = lent.filter(|_| questions > 0);
                     }
                     asking.retain(|(id, _)| Some(id) != done.id.as_ref());
                 }
@@ -331,6 +343,8 @@ impl LiveHook {
                     let is_question = is_question(&method);
                     if is_question {
                         clock.pause();
+                        questions += 1;
+                        lent = lent.or_else(|| self.places().lend(call.depth));
                     }
                     let call = HostCall {
                         method,
