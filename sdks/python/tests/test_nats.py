@@ -243,7 +243,7 @@ def test_brokers_are_named_safely(tmp_path: Path) -> None:
         with pytest.raises(ValueError):
             Fleet(url)
     assert Fleet("nats://broker.example", insecure=True).servers == ["nats://broker.example"]
-    assert Fleet("tls://broker.example").is_encrypted
+    assert Fleet("tls://broker.example").servers == ["tls://broker.example"]
     with pytest.raises(ValueError):
         Fleet("localhost", subject="a.>")
     seed = tmp_path / "agent.nk"
