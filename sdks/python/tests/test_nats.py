@@ -11,7 +11,7 @@ import pytest
 from brokers import TOOL, asker, broker, deny, engine, free_port, nats, needs_broker, response
 from scripted import run_async
 
-from hook_sdk import Fleet, HookProtocolError
+from hook_sdk import Fleet, HookConnectionError, HookProtocolError
 
 pytestmark = needs_broker
 
@@ -211,6 +211,27 @@ async def test_who_waits_no_more_ends_the_hooks(tmp_path: Path) -> None:
 
 
 @run_async
+async def test_who_closes_in_mid_request_ends_the_hooks(tmp_path: Path) -> None:
+    begun: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+
+    async def never(message: Any, _: dict[str, Any]) -> None:
+        begun.set_result(message.reply)
+
+    async with broker(tmp_path) as url, engine(url, never), asker(url) as client:
+        listener = await nats.connect(url)
+        cancels = await listener.subscribe("hooks.cancel")
+        await listener.flush()
+        task = asyncio.ensure_future(client.request("BeforeTool", TOOL))
+        reply = await begun
+        await client.close()
+        message = await cancels.next_msg(timeout=20)
+        assert json.loads(message.data) == {"type": "hook-cancel", "reply": reply}
+        with pytest.raises(HookConnectionError):
+            await task
+        await listener.close()
+
+
+@run_async
 async def test_a_fleet_takes_no_handlers(tmp_path: Path) -> None:
     async with broker(tmp_path) as url, asker(url) as client:
         with pytest.raises(HookProtocolError):
@@ -222,7 +243,7 @@ def test_brokers_are_named_safely(tmp_path: Path) -> None:
         with pytest.raises(ValueError):
             Fleet(url)
     assert Fleet("nats://broker.example", insecure=True).servers == ["nats://broker.example"]
-    assert Fleet("tls://broker.example").is_encrypted
+    assert Fleet("tls://broker.example").servers == ["tls://broker.example"]
     with pytest.raises(ValueError):
         Fleet("localhost", subject="a.>")
     seed = tmp_path / "agent.nk"

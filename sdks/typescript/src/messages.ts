@@ -1,5 +1,8 @@
 /** What the server says, one object a line: docs/protocol.md of the project, §6. */
 
+/** The version of this package, as in its package.json. */
+export const VERSION = "0.1.0";
+
 /** The version of the messages that this package speaks. */
 export const PROTOCOL = 1;
 

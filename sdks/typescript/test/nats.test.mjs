@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import {spawn, spawnSync} from "node:child_process";
 import {once} from "node:events";
-import {chmodSync, mkdtempSync, rmSync, writeFileSync} from "node:fs";
+import {chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from "node:fs";
 import {createServer, connect as connectTcp} from "node:net";
 import {tmpdir} from "node:os";
 import {join} from "node:path";
@@ -90,6 +90,7 @@ test("an engine of the fleet answers", (context) => withFleet(context, deny, asy
   const fired = await client.fire("BeforeTool", TOOL);
   assert.deepEqual([fired.decision, fired.reason], ["block", "as the fleet says"]);
   assert.equal(seen[0].protocol, 1);
+  assert.equal(seen[0].version, JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")).version);
   assert.ok(seen[0].deadlineMs <= 60_000);
   assert.notEqual(seen[0].input.idempotencyKey, "forged");
 }));
@@ -224,6 +225,48 @@ test("who waits no more ends the hooks", (context) => {
     assert.equal((await asked).error.code, "cancelled");
     for await (const message of cancels) assert.deepEqual(message.json(), {type: "hook-cancel", reply: subject});
     await listener.close();
+  });
+});
+
+test("who closes in mid-request ends the hooks", (context) => {
+  let reply;
+  const begun = new Promise((resolve) => (reply = resolve));
+  return withFleet(context, (message) => reply(message.reply), async ({client, broker}) => {
+    const listener = await connect({servers: broker.url});
+    const cancels = listener.subscribe("hooks.cancel", {max: 1});
+    await listener.flush();
+    const asked = client.request("BeforeTool", TOOL);
+    const subject = await begun;
+    await client.close();
+    assert.equal((await asked).error.code, "cancelled");
+    for await (const message of cancels) assert.deepEqual(message.json(), {type: "hook-cancel", reply: subject});
+    await listener.close();
+  });
+});
+
+test("of many requests some wait for the others, until they are over", (context) => {
+  const held = [];
+  let full;
+  const isFull = new Promise((resolve) => (full = resolve));
+  const hold = (message, request) => {
+    if (request.eventName !== "BeforeTool") return deny(message, request);
+    if (held.push([message, request]) === 1024) full();
+  };
+  return withFleet(context, hold, async ({client, seen}) => {
+    const asked = Array.from({length: 1024}, () => client.request("BeforeTool", TOOL));
+    await isFull;
+    const late = await client.request("Notification", {message: "late"}, {deadlineMs: 100});
+    assert.deepEqual([late.error.code, late.processed.decision], ["deadline_exceeded", "block"]);
+    const end = new AbortController();
+    const cancelled = client.request("Notification", {message: "cancelled"}, {signal: end.signal});
+    const next = client.request("Notification", {message: "next"});
+    end.abort();
+    assert.equal((await cancelled).error.code, "cancelled");
+    deny(...held.pop());
+    assert.equal((await next).processed.reason, "as the fleet says");
+    for (const one of held) deny(...one);
+    await Promise.all(asked);
+    assert.deepEqual(seen.filter((it) => it.eventName === "Notification").map((it) => it.input.message), ["next"]);
   });
 });
 

@@ -57,11 +57,6 @@ class Fleet:
         named = (server.strip() for server in self.url.split(","))
         return [server if "://" in server else f"nats://{server}" for server in named]
 
-    @property
-    def is_encrypted(self) -> bool:
-        """Whether all that is said goes over TLS."""
-        return all(server.startswith("tls://") for server in self.servers)
-
     def request_subject(self, event: str) -> str:
         """Where requests for an event are."""
         is_token = 0 < len(event) <= 64 and set(event) <= _TOKEN

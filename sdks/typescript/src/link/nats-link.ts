@@ -7,14 +7,18 @@ import type {Msg, NatsConnection} from "nats";
 
 import {HookError, textOf} from "../errors.js";
 import type {OutgoingMessage, Prepared} from "../json.js";
-import {PROTOCOL, isObject} from "../messages.js";
+import {PROTOCOL, VERSION, isObject} from "../messages.js";
 import type {Hello, IncomingMessage} from "../messages.js";
 import {contradiction} from "./consistent.js";
 import type {Link, LinkListener} from "./link.js";
 import {KeptConnection} from "./nats-connection.js";
 import type {BrokerServer} from "./nats-connection.js";
+import {Places} from "./places.js";
 
 const ATTEMPTS = 2;
+
+/** How many requests are at the fleet at once; others wait. */
+const IN_FLIGHT = 1_024;
 
 /** How long an attempt may be without a word of an engine, at most. */
 const SILENCE_MS = 5_000;
@@ -54,6 +58,7 @@ export class NatsLink implements Link {
   readonly #replies: string;
   readonly #asking = new Map<string, Asking>();
   readonly #tasks = new Map<string, {task: Promise<void>; abort: AbortController}>();
+  readonly #places = new Places(IN_FLIGHT);
   readonly #connection: KeptConnection;
 
   constructor(parts: NatsParts) {
@@ -100,7 +105,9 @@ export class NatsLink implements Link {
     const reply = `${this.#replies}.${randomUUID().replaceAll("-", "")}`;
     const asking = new Asking(this.#parts, this.#connection, message, reply, signal);
     this.#asking.set(reply, asking);
+    const isPlaced = await this.#places.take(asking.leftMs, signal);
     try {
+      if (!isPlaced) throw asking.tooLate(`${IN_FLIGHT} requests of this client were at the fleet`);
       listener.message(await asking.answer());
     } catch (error) {
       const failed = signal.aborted
@@ -110,6 +117,7 @@ export class NatsLink implements Link {
     } finally {
       this.#asking.delete(reply);
       if (asking.isOpen) this.#cancel(reply);
+      if (isPlaced) this.#places.give();
     }
   }
 
@@ -160,8 +168,13 @@ class Asking {
     this.#silenceMs = Math.min(deadlineMs / ATTEMPTS, SILENCE_MS);
     const input = isObject(message["input"]) ? message["input"] : {};
     // The same on both attempts; what is there may be another's.
-    this.#message = {...message, input: {...input, idempotencyKey: randomUUID()}, protocol: PROTOCOL};
+    this.#message = {...message, input: {...input, idempotencyKey: randomUUID()}, protocol: PROTOCOL, version: VERSION};
     signal.addEventListener("abort", () => this.#wake(), {once: true});
+  }
+
+  /** How much time it has. */
+  get leftMs(): number {
+    return this.#deadline - performance.now();
   }
 
   /** Something was said to it. */
@@ -187,7 +200,7 @@ class Asking {
       for (;;) {
         const what = await this.#next(Math.min(silentAt, this.#deadline));
         if (what === undefined) {
-          if (performance.now() >= this.#deadline) throw this.#tooLate("no engine had answered it");
+          if (performance.now() >= this.#deadline) throw this.tooLate("no engine had answered it");
           return undefined;
         }
         const read = this.#read(what);
@@ -200,9 +213,9 @@ class Asking {
       }
       this.isOpen = false;
       const pause = this.#waitMs * (0.5 + Math.random() / 2);
-      await sleep(Math.max(Math.min(pause, this.#deadline - performance.now()), 0), undefined, {signal: this.#signal});
+      await sleep(Math.max(Math.min(pause, this.leftMs), 0), undefined, {signal: this.#signal});
       this.#waitMs = Math.min(2 * this.#waitMs, BUSY_MS[1]);
-      if (performance.now() >= this.#deadline) throw this.#tooLate("no engine had room for it");
+      if (performance.now() >= this.#deadline) throw this.tooLate("no engine had room for it");
     }
   }
 
@@ -225,8 +238,8 @@ class Asking {
   async #send(): Promise<void> {
     const connection = await this.#up();
     // Clocks differ: what travels is what is left.
-    const deadlineMs = Math.floor(this.#deadline - performance.now());
-    if (deadlineMs <= 0) throw this.#tooLate("it could not be sent");
+    const deadlineMs = Math.floor(this.leftMs);
+    if (deadlineMs <= 0) throw this.tooLate("it could not be sent");
     const line = Buffer.from(JSON.stringify({...this.#message, deadlineMs}));
     const limit = connection.info?.max_payload ?? 2 ** 20;
     if (line.length > limit - Math.min(OVERHEAD, limit / 16)) {
@@ -248,7 +261,7 @@ class Asking {
       if (state.kind === "away" && state.isRefused) {
         throw new Failed("unanswered", `${url} refuses the connection: ${why}`);
       }
-      const left = this.#deadline - performance.now();
+      const left = this.leftMs;
       if (left <= 0) {
         const message = `the request's deadline passed before there was a connection to ${url} (${why})`;
         throw new Failed("deadline_exceeded", message);
@@ -314,7 +327,8 @@ class Asking {
     return fields as unknown as IncomingMessage;
   }
 
-  #tooLate(what: string): Failed {
+  /** It ends, since its time is over. */
+  tooLate(what: string): Failed {
     return new Failed("deadline_exceeded", `the request's deadline passed and ${what}`);
   }
 }

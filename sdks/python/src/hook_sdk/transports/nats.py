@@ -12,7 +12,7 @@ import random
 import ssl
 import time
 import uuid
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterable
 from typing import Any
 
 try:
@@ -42,6 +42,8 @@ _BUSY_SECONDS = (0.02, 0.5)
 """How long is waited before a fleet without room is asked again."""
 _COMING_BACK_SECONDS = 5.0
 """How long after the connection came back nobody may be there who was before."""
+_CLOSING_SECONDS = 0.5
+"""How long the end waits until engines are told of requests that nobody waits for."""
 _OVERHEAD = 1024
 _MAX_WAITING = 1024
 
@@ -135,9 +137,10 @@ class NatsTransport:
 
     async def close(self) -> None:
         self._over = True
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await _end(self._requests.values())
+        if self._tasks:  # They tell engines that nobody waits any more.
+            await asyncio.wait(self._tasks, timeout=_CLOSING_SECONDS)
+        await _end(self._tasks)
         await self.connection.close()
 
     # The connection.
@@ -193,7 +196,7 @@ class NatsTransport:
     def _cancel(self, reply: str) -> None:
         """Tells engines that nobody waits any more; one that does not hear it ends in time."""
         client = self.connection.client
-        if client is not None and not self._over:
+        if client is not None:
             line = json.dumps({"type": "hook-cancel", "reply": reply}).encode()
             self._spawn(self._publish(client, f"{self._fleet.subject}.cancel", line))
 
@@ -391,6 +394,13 @@ class _Asking:
 
     def _too_late(self, what: str) -> _Failed:
         return _Failed("deadline_exceeded", f"the request's deadline passed and {what}")
+
+
+async def _end(tasks: Iterable[asyncio.Task[None]]) -> None:
+    ending = list(tasks)
+    for task in ending:
+        task.cancel()
+    await asyncio.gather(*ending, return_exceptions=True)
 
 
 def _version() -> str:
