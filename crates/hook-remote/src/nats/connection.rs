@@ -102,9 +102,14 @@ impl Lost {
     }
 }
 
+/// Whether what the broker says is about this subject.
+pub(super) fn is_about(text: &str, subject: &str) -> bool {
+    text.contains(&format!("\"{subject}\""))
+}
+
 /// Whether the broker says that this may not be subscribed to.
 pub(super) fn is_unsubscribed(text: &str, subject: &str) -> bool {
-    text.starts_with(NO_SUBSCRIPTION) && text.contains(&format!("\"{subject}\""))
+    text.starts_with(NO_SUBSCRIPTION) && is_about(text, subject)
 }
 
 impl Said {

@@ -14,7 +14,7 @@ use tokio::sync::{broadcast, mpsc, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
-use super::connection::{Connection, Link, SUBSCRIPTION, is_unsubscribed, jittered};
+use super::connection::{Connection, Link, SUBSCRIPTION, is_about, is_unsubscribed, jittered};
 use super::error::NatsError;
 use super::events::Events;
 use super::message;
@@ -297,7 +297,7 @@ impl Member<'_> {
                         }
                         self.hears_less(&text);
                     }
-                    Ok(text) = refusals.recv() => if text.contains(&format!("\"{engines}\"")) {
+                    Ok(text) = refusals.recv() => if is_about(&text, &engines) {
                         // It cannot hear itself then, and this came after what there was to say before.
                         self.tell(format!("{} lets nobody hear how this engine is: {text}", self.broker));
                         return Ok(());

@@ -14,7 +14,7 @@ use hook_core::{FailureCode, RawJson, StageFailure};
 use tokio::sync::{Semaphore, broadcast, watch};
 use tokio::time::{Instant, sleep_until, timeout_at};
 
-use super::connection::{Connection, Link, jittered};
+use super::connection::{Connection, Link, is_about, jittered};
 use super::message::{self, Reply};
 use super::options::{Broker, NatsOptions};
 use super::replies::{OpenReplies, Replies};
@@ -273,7 +273,7 @@ impl Asking<'_> {
                         return Err(StageFailure::new(FailureCode::Unanswered, message));
                     }
                 },
-                Ok(text) = self.refusals.recv() => if text.contains(&format!("\"{}\"", self.subject)) {
+                Ok(text) = self.refusals.recv() => if is_about(&text, &self.subject) {
                     self.replies.is_open = false;
                     let broker = &self.fleet.broker;
                     let message = format!("{broker} does not let this asker ask: {text}");

@@ -10,7 +10,7 @@ use super::consistent;
 /// The version of these messages.
 pub(super) const PROTOCOL: u64 = 1;
 
-/// How many engines may have had a request before: one of an agent's machine, the fleet, and one more for each.
+/// How many engines may have a request: one of an agent's machine, the fleet, and one more for each.
 /// More is a circle of fleets that ask each other.
 pub(super) const MAX_HOPS: u32 = 4;
 

@@ -42,8 +42,13 @@ impl Replies {
 
     /// Begins to listen to what is said to one request.
     pub(super) fn open(self: &Arc<Self>) -> OpenReplies {
+        self.open_for(UNREAD)
+    }
+
+    /// As [`open`](Self::open), where so much may be said at once.
+    pub(super) fn open_for(self: &Arc<Self>, unread: usize) -> OpenReplies {
         let subject = format!("{}.{}", self.inbox, random());
-        let (sender, receiver) = mpsc::channel(UNREAD);
+        let (sender, receiver) = mpsc::channel(unread);
         self.lock().insert(subject.clone(), sender);
         OpenReplies { replies: Arc::clone(self), subject, receiver, is_open: false }
     }

@@ -6,14 +6,18 @@ use std::time::Duration;
 use async_nats::StatusCode;
 use bytes::Bytes;
 use hook_core::{FailureCode, JsonObject, RawJson, StageFailure};
-use tokio::time::{Instant, sleep_until, timeout_at};
+use tokio::time::{Instant, sleep_until};
 
+use super::connection::{Link, is_about};
 use super::fleet::Fleet;
 use super::message::fields_of;
 use super::status::ENGINE;
 
 /// How many engines are listened to.
 const MAX_ENGINES: usize = 10_000;
+
+/// How long is waited for a word of the broker, at most, where nobody may be there who answers.
+const ROUND_TRIP: Duration = Duration::from_secs(2);
 
 /// An engine of a fleet, as it describes itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,22 +85,39 @@ impl EngineStatus {
 
 impl Fleet {
     /// Waits until the broker has done what was said to it before: it takes things in their order, and
-    /// whether there are engines is something that it answers to.
+    /// whether there are engines is something that it answers to, if only that one may not ask. Where others
+    /// than engines listen to that, nobody answers, and there is an end of waiting.
     pub(super) async fn round_trip(&self) -> Result<(), StageFailure> {
         let deadline = Instant::now() + self.deadline();
         let (client, _) = self.up(deadline).await?;
         let mut replies = self.replies.open();
+        let mut refusals = self.connection.refusals();
         let (subject, reply) = (self.broker.subjects.engines(), replies.subject.clone());
         let failed = |why: String| {
             let message = format!("failed to follow the engines at {}: {why}", self.broker);
             StageFailure::new(FailureCode::Unanswered, message)
         };
-        let asked = client.publish_with_reply(subject, reply, Bytes::new()).await;
+        let asked = client.publish_with_reply(subject.clone(), reply, Bytes::new()).await;
         asked.map_err(|error| failed(error.to_string()))?;
-        match timeout_at(deadline, replies.next()).await {
-            Ok(_) => Ok(()),
-            Err(_) => Err(failed("the broker does not answer".to_owned())),
+        let until = deadline.min(Instant::now() + ROUND_TRIP);
+        loop {
+            tokio::select! {
+                _ = replies.next() => return Ok(()),
+                Ok(text) = refusals.recv() => if is_about(&text, &subject) {
+                    return Ok(());
+                },
+                () = sleep_until(until) => break,
+            }
         }
+        if let Link::Away { why, .. } = &*self.ready.borrow() {
+            return Err(failed(why.as_deref().unwrap_or("it is away").to_owned()));
+        }
+        tracing::warn!(
+            target: "hook::nats",
+            broker = %self.broker,
+            "nobody answers under {subject}; the engines are taken to be followed"
+        );
+        Ok(())
     }
 
     /// Asks all engines how they are, and hears those that answer within that time, by their ids.
@@ -105,19 +126,23 @@ impl Fleet {
         patience: Duration,
     ) -> Result<Vec<EngineStatus>, StageFailure> {
         let (client, _) = self.up(Instant::now() + self.deadline()).await?;
-        let mut replies = self.replies.open();
+        // All of them may answer at once.
+        let mut replies = self.replies.open_for(MAX_ENGINES);
+        let mut refusals = self.connection.refusals();
         let (subject, reply) = (self.broker.subjects.engines(), replies.subject.clone());
-        if let Err(error) = client.publish_with_reply(subject, reply, Bytes::new()).await {
+        if let Err(error) = client.publish_with_reply(subject.clone(), reply, Bytes::new()).await {
             let message = format!("failed to ask the engines at {}: {error}", self.broker);
             return Err(StageFailure::new(FailureCode::Unanswered, message));
         }
         let until = Instant::now() + patience;
-        let mut refusals = self.connection.refusals();
         let mut engines = BTreeMap::new();
         while engines.len() < MAX_ENGINES {
             let message = tokio::select! {
                 message = replies.next() => message,
                 Ok(text) = refusals.recv() => {
+                    if !is_about(&text, &subject) {
+                        continue;
+                    }
                     let message = format!("{} does not let this asker ask: {text}", self.broker);
                     return Err(StageFailure::new(FailureCode::Unanswered, message));
                 }

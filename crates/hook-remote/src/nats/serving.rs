@@ -145,7 +145,7 @@ fn read(message: &Message) -> HookExecutionRequest {
     });
     let hops = message::hops(&fields);
     let wrong = wrong.or_else(|| {
-        (hops > MAX_HOPS).then(|| {
+        (hops >= MAX_HOPS).then(|| {
             format!(
                 "{MAX_HOPS} engines have had the request before: fleets ask each other in a circle; look at \
                  `upstream` in the settings of the engines"

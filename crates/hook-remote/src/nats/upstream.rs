@@ -1,7 +1,7 @@
 //! Fleets that settings name (`hooksConfig.upstream`): asked behind the hooks of an engine here.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -23,7 +23,8 @@ pub struct NatsUpstreams {
 #[derive(Debug)]
 struct Fleet {
     rules: UpstreamRules,
-    bus: OnceLock<Result<NatsBus, String>>,
+    /// Its connection, once it could be made: what is wrong with its settings or files may be put right.
+    bus: Mutex<Option<Arc<NatsBus>>>,
 }
 
 impl Upstreams for NatsUpstreams {
@@ -33,7 +34,7 @@ impl Upstreams for NatsUpstreams {
         if let Some(fleet) = known.get(rules).and_then(Weak::upgrade) {
             return Arc::new(Asked(fleet));
         }
-        let fleet = Arc::new(Fleet { rules: rules.clone(), bus: OnceLock::new() });
+        let fleet = Arc::new(Fleet { rules: rules.clone(), bus: Mutex::default() });
         known.insert(rules.clone(), Arc::downgrade(&fleet));
         Arc::new(Asked(fleet))
     }
@@ -47,7 +48,7 @@ impl Upstream for Asked {
     fn ask(&self, call: UpstreamCall) -> BoxFuture<'static, Result<Option<HookOutput>, String>> {
         let fleet = Arc::clone(&self.0);
         async move {
-            let bus = fleet.bus.get_or_init(|| fleet.connect()).as_ref().map_err(Clone::clone)?;
+            let bus = fleet.bus()?;
             let request = HookExecutionRequest::unchecked(call.event.as_str(), call.input);
             let mut request = request.with_hops(call.hops.saturating_add(1));
             let id = call.correlation.and_then(|id| CorrelationId::new(id).ok());
@@ -86,6 +87,16 @@ fn restriction(response: &HookExecutionResponse) -> HookOutput {
 }
 
 impl Fleet {
+    fn bus(&self) -> Result<Arc<NatsBus>, String> {
+        let mut bus = self.bus.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(bus) = &*bus {
+            return Ok(Arc::clone(bus));
+        }
+        let made = Arc::new(self.connect()?);
+        *bus = Some(Arc::clone(&made));
+        Ok(made)
+    }
+
     fn connect(&self) -> Result<NatsBus, String> {
         let UpstreamRules { nats, credentials, certificate_authority, subject, .. } = &self.rules;
         // What its being away means is said where the hook is.

@@ -20,5 +20,6 @@ mod leaving;
 mod losses;
 mod permissions;
 mod places;
+mod roll_call;
 mod support;
 mod upstream;

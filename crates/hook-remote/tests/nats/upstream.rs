@@ -1,5 +1,7 @@
 //! `hooksConfig.upstream`: an engine here that asks a fleet behind its own hooks.
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -125,7 +127,7 @@ async fn fleets_that_ask_each_other_in_a_circle_are_asked_a_few_times_and_block(
         assert_eq!(answer.processed.decision, PolicyDecision::Block, "{answer:?}");
         assert!(format!("{answer:?}").contains("in a circle"), "{answer:?}");
     }
-    assert_eq!(seen.runs(), 10, "five engines had each of them");
+    assert_eq!(seen.runs(), 8, "four engines had each of them");
     for (served, stop, _folder) in serving {
         stop.cancel();
         served.await.unwrap().unwrap();
@@ -149,6 +151,23 @@ async fn a_fleet_that_is_away_blocks_unless_settings_say_otherwise() {
         assert_eq!(result.decision, decision, "{result:?}");
         assert!(result.warnings.iter().any(|text| text.contains("upstream")), "{result:?}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_fleet_is_asked_once_its_credentials_are_put_right() {
+    let Some(broker) = Broker::start() else { return };
+    let _engine = Engine::join(&broker, vec![guard(&Seen::default())]).await;
+    let file = broker.path("agent.nk");
+    std::fs::write(&file, nkeys::KeyPair::new_user().seed().unwrap()).unwrap();
+    std::fs::set_permissions(&file, Permissions::from_mode(0o644)).unwrap();
+    let upstream = json!({"nats": broker.url(), "credentials": file, "events": ["BeforeTool"]});
+    let (builder, _folder) = builder(&upstream);
+    let system = builder.build().unwrap();
+    let result = system.fire_before_tool(input("read_file")).await;
+    assert_eq!(result.decision, PolicyDecision::Block, "{result:?}");
+    std::fs::set_permissions(&file, Permissions::from_mode(0o600)).unwrap();
+    let result = system.fire_before_tool(input("read_file")).await;
+    assert_eq!(result.decision, PolicyDecision::Proceed, "{result:?}");
 }
 
 #[tokio::test]
