@@ -279,8 +279,8 @@ impl Keeper {
             })
             .event_callback(move |event| {
                 said.note(&event);
-                // The newest state that the library tells is never lost here. The rest is for the log; that it
-                // told by nobody being there who could send.
+                // The newest state that the library tells is never lost here. What waits is for the log; the
+                // end of the connection is also told by the end of these channels.
                 if !seen.send_if_modified(|seen| seen.note(&event)) {
                     let _ = events.try_send(event);
                 }
