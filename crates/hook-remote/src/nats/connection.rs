@@ -21,7 +21,7 @@ const PATIENCE: (Duration, Duration) = (Duration::from_millis(100), Duration::fr
 /// How long one attempt may take.
 const ATTEMPT: Duration = Duration::from_secs(5);
 
-/// How many events of the library may wait; more say nothing new.
+/// How many events of the library may wait to be in the log; more say nothing new.
 const EVENTS: usize = 64;
 
 /// How many messages may wait for a subscription to be read. What comes then is lost, and is asked again.
@@ -66,6 +66,26 @@ impl Link {
                 why: why.as_deref().unwrap_or("it does not say why").to_owned(),
             }),
         }
+    }
+}
+
+/// What the library has last said of whether its connection is there.
+#[derive(Debug, Clone, Copy, Default)]
+struct Seen {
+    is_down: bool,
+    /// How often it was lost.
+    losses: u64,
+}
+
+impl Seen {
+    /// Whether it is an event of that kind.
+    fn note(&mut self, event: &Event) -> bool {
+        match event {
+            Event::Connected => self.is_down = false,
+            Event::Disconnected => (self.is_down, self.losses) = (true, self.losses + 1),
+            _ => return false,
+        }
+        true
     }
 }
 
@@ -202,11 +222,12 @@ impl Keeper {
         let (mut wait, mut number) = (PATIENCE.0, 0);
         loop {
             let (events, mut happened) = mpsc::channel(EVENTS);
-            match self.connect(events).await {
+            let (seen, mut state) = watch::channel(Seen::default());
+            match self.connect(events, seen).await {
                 Ok(client) => {
                     tracing::info!(target: "hook::nats", broker = %self.broker, "connected");
                     self.up(&client, number, number > 0);
-                    self.watch(&client, number, &mut happened).await;
+                    self.watch(&client, number, &mut state, &mut happened).await;
                     (wait, number) = (PATIENCE.0, number + 1);
                 }
                 Err((why, refused)) => {
@@ -224,9 +245,13 @@ impl Keeper {
         }
     }
 
-    async fn connect(&self, events: mpsc::Sender<Event>) -> Result<Client, (String, bool)> {
+    async fn connect(
+        &self,
+        events: mpsc::Sender<Event>,
+        seen: watch::Sender<Seen>,
+    ) -> Result<Client, (String, bool)> {
         let connecting = async {
-            let options = self.options(events).map_err(|error| (error.to_string(), true))?;
+            let options = self.options(events, seen).map_err(|error| (error.to_string(), true))?;
             let connected = options.connect(self.broker.servers.as_slice()).await;
             connected.map_err(|error| {
                 let refused = is_refusal(&error);
@@ -237,7 +262,11 @@ impl Keeper {
         connected.unwrap_or_else(|_| Err(("no answer".to_owned(), false)))
     }
 
-    fn options(&self, events: mpsc::Sender<Event>) -> std::io::Result<ConnectOptions> {
+    fn options(
+        &self,
+        events: mpsc::Sender<Event>,
+        seen: watch::Sender<Seen>,
+    ) -> std::io::Result<ConnectOptions> {
         let said = Arc::clone(&self.said);
         let mut options = ConnectOptions::new()
             .name(self.name)
@@ -250,8 +279,11 @@ impl Keeper {
             })
             .event_callback(move |event| {
                 said.note(&event);
-                // The one who listens is told of the newest state in any case.
-                let _ = events.try_send(event);
+                // The newest state that the library tells is never lost here. What waits is for the log; the
+                // end of the connection is also told by the end of these channels.
+                if !seen.send_if_modified(|seen| seen.note(&event)) {
+                    let _ = events.try_send(event);
+                }
                 async {}
             });
         if self.broker.is_encrypted {
@@ -270,20 +302,27 @@ impl Keeper {
     }
 
     /// Until the library gives the connection up.
-    async fn watch(&self, client: &Client, number: u64, happened: &mut mpsc::Receiver<Event>) {
-        let mut is_down = false;
-        while let Some(event) = happened.recv().await {
+    async fn watch(
+        &self,
+        client: &Client,
+        number: u64,
+        state: &mut watch::Receiver<Seen>,
+        happened: &mut mpsc::Receiver<Event>,
+    ) {
+        let mut known = Seen::default();
+        loop {
+            let event = tokio::select! {
+                biased;
+                Ok(()) = state.changed() => {
+                    let seen = *state.borrow_and_update();
+                    self.changed(client, number, known, seen);
+                    known = seen;
+                    continue;
+                }
+                event = happened.recv() => event,
+            };
+            let Some(event) = event else { break };
             match event {
-                Event::Connected if is_down => {
-                    is_down = false;
-                    tracing::info!(target: "hook::nats", broker = %self.broker, "connected again");
-                    self.up(client, number, true);
-                }
-                Event::Disconnected => {
-                    is_down = true;
-                    tracing::warn!(target: "hook::nats", broker = %self.broker, "the connection is lost");
-                    self.away("the connection is lost".to_owned(), false);
-                }
                 Event::SlowConsumer(_) => tracing::warn!(
                     target: "hook::nats",
                     "messages are lost: more came at once than {}; whoever asked asks again",
@@ -304,6 +343,18 @@ impl Keeper {
         }
         tracing::warn!(target: "hook::nats", broker = %self.broker, "the connection is given up");
         self.away("the broker has ended the connection".to_owned(), false);
+    }
+
+    /// Says what is new of the connection; it may have been lost and be back.
+    fn changed(&self, client: &Client, number: u64, known: Seen, seen: Seen) {
+        if seen.losses > known.losses {
+            tracing::warn!(target: "hook::nats", broker = %self.broker, "the connection is lost");
+            self.away("the connection is lost".to_owned(), false);
+        }
+        if !seen.is_down && (known.is_down || seen.losses > known.losses) {
+            tracing::info!(target: "hook::nats", broker = %self.broker, "connected again");
+            self.up(client, number, true);
+        }
     }
 
     fn up(&self, client: &Client, number: u64, again: bool) {

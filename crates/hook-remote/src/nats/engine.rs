@@ -190,10 +190,12 @@ impl Member<'_> {
         stop: &CancellationToken,
     ) -> Result<(), NatsError> {
         let (mut has_served, mut wait, mut link) = (false, JOINING.0, connection.link());
+        // The client that it had last.
+        let mut last = None;
         loop {
             let client = tokio::select! {
                 biased;
-                () = stop.cancelled() => return Ok(()),
+                () = stop.cancelled() => break,
                 client = self.reached(&mut link) => client,
             };
             let client = match client {
@@ -202,15 +204,16 @@ impl Member<'_> {
                 Err(error) => {
                     self.tell(error.to_string());
                     tokio::select! {
-                        () = stop.cancelled() => return Ok(()),
+                        () = stop.cancelled() => break,
                         _ = link.changed() => continue,
                     }
                 }
             };
+            last = Some(client.clone());
             let mut unsubscribed = connection.unsubscribed();
             let joined = tokio::select! {
                 biased;
-                () = stop.cancelled() => return Ok(()),
+                () = stop.cancelled() => break,
                 joined = self.join(&client, connection, &mut unsubscribed) => joined,
             };
             let why = match joined {
@@ -232,14 +235,15 @@ impl Member<'_> {
             };
             self.tell(format!("{why}; trying again in {} s", wait.as_secs()));
             tokio::select! {
-                () = stop.cancelled() => {
-                    self.finish(&client).await;
-                    return Ok(());
-                }
+                () = stop.cancelled() => break,
                 () = tokio::time::sleep(jittered(wait)) => wait = (wait * 2).min(JOINING.1),
                 _ = link.changed() => {}
             }
         }
+        if let Some(client) = last {
+            self.finish(&client).await;
+        }
+        Ok(())
     }
 
     fn refused(&self, why: &str) -> NatsError {

@@ -90,8 +90,12 @@ impl Broker {
     /// Has it read other settings, as an operator does.
     pub(crate) fn reload(&self, settings: &str) {
         fs::write(self.folder.path().join("broker.conf"), settings).unwrap();
+        self.signal("-HUP");
+    }
+
+    pub(crate) fn signal(&self, signal: &str) {
         let id = self.child.as_ref().unwrap().id().to_string();
-        assert!(Command::new("kill").args(["-HUP", &id]).status().unwrap().success());
+        assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
     }
 
     pub(crate) fn url(&self) -> String {

@@ -3,9 +3,11 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use hook_core::PolicyDecision;
+use hook_core::{HandlerHook, HookEventName, PolicyDecision};
 use hook_remote::nats::{NatsBus, NatsOptions};
 use nkeys::KeyPair;
 
@@ -165,4 +167,44 @@ async fn an_engine_that_nobody_may_hear_of_serves_all_the_same_and_says_so() {
     engine.hears("does not let this engine hear all").await;
     engine.hears("serving").await;
     engine.leave().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_engine_that_ends_while_it_joins_again_finishes_what_it_has_taken() {
+    let key = KeyPair::new_user();
+    let Some(broker) = Broker::start_with(&settings_of(&key, ALL)) else { return };
+    let options = NatsOptions::new(broker.url()).credentials(credentials(&broker, "e.nk", &key));
+    let (begun, mut begins) = tokio::sync::mpsc::channel(1);
+    let (go_on, may_go_on) = tokio::sync::watch::channel(false);
+    let is_finished = Arc::new(AtomicBool::new(false));
+    let hook = HandlerHook::asynchronous(HookEventName::BeforeTool, "held", {
+        let is_finished = Arc::clone(&is_finished);
+        move |_| {
+            let (begun, mut may_go_on) = (begun.clone(), may_go_on.clone());
+            let is_finished = Arc::clone(&is_finished);
+            async move {
+                let _ = begun.try_send(());
+                let _ = may_go_on.wait_for(|may| *may).await;
+                is_finished.store(true, Ordering::Relaxed);
+                Ok(None)
+            }
+        }
+    });
+    let mut engine = Engine::begin(&options, vec![hook], |engine| engine);
+    engine.hears("serving").await;
+    let bus = NatsBus::with(options).unwrap();
+    let _asked = bus.publish(call("read_file")).await.unwrap();
+    begins.recv().await.unwrap();
+    broker.reload(&settings_of(&key, NO_REQUESTS));
+    engine.hears("trying again in").await;
+    // It tries to join again within a second, and hears nothing of that for five.
+    broker.signal("-STOP");
+    tokio::time::sleep(Duration::from_millis(1_500)).await;
+    engine.stop.cancel();
+    let ended = tokio::time::timeout(Duration::from_secs(1), &mut engine.served).await;
+    assert!(ended.is_err(), "it has ended with a request: {ended:?}");
+    broker.signal("-CONT");
+    go_on.send_replace(true);
+    engine.served.await.unwrap().unwrap();
+    assert!(is_finished.load(Ordering::Relaxed));
 }
