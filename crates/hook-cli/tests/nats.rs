@@ -188,7 +188,7 @@ fn doctor_does_not_call_an_engine_good_whose_hooks_nobody_trusts() {
 #[test]
 fn an_engine_that_may_take_no_requests_ends_with_a_word() {
     let denied = r#"authorization { users = [ { user: a, password: b, permissions: {
-        publish: ">", subscribe: ["hooks.engines", "_INBOX.>"] } } ] }
+        publish: ">", subscribe: ["hooks.engines", "hooks.reply.>"] } } ] }
         no_auth_user: a"#;
     let Some(broker) = Broker::start_with(denied) else { return };
     let mut command = hook(broker.folder.path());

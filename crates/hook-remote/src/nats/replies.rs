@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use async_nats::Message;
 use tokio::sync::mpsc;
 
+use super::credentials::Credentials;
 use super::options::Broker;
 
 /// How much may be said to a request that it has not read. It reads whenever it is woken.
@@ -27,10 +28,8 @@ impl Replies {
     /// With the subjects of requests for which nobody waits any more.
     pub(super) fn new(broker: &Broker) -> (Arc<Self>, mpsc::Receiver<String>) {
         // Those of another user may not be read, if the broker is set up so.
-        let inbox = match &broker.credentials {
-            Some(credentials) => format!("_INBOX_{}.{}", credentials.public(), random()),
-            None => format!("_INBOX.{}", random()),
-        };
+        let user = broker.credentials.as_ref().map(Credentials::public);
+        let inbox = format!("{}.{}", broker.subjects.replies(user), random());
         let (cancels, cancelled) = mpsc::channel(CANCELS);
         (Arc::new(Self { inbox, open: Mutex::default(), cancels }), cancelled)
     }

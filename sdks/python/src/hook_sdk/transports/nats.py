@@ -78,19 +78,19 @@ def _options(fleet: Fleet) -> dict[str, Any]:
         text = fleet.read_credentials()
     except (OSError, ValueError) as error:
         raise HookConnectionError(f"the credentials cannot be used: {error}") from None
-    inbox = "_INBOX"
+    user = "_"
     if text is not None:
         seed = next((line.strip() for line in text.splitlines() if line.startswith("SU")), None)
         if seed is None:
             raise HookConnectionError(f"{fleet.credentials} holds no credentials of a user")
         public: bytes = nkeys.from_seed(bytearray(seed.encode())).public_key
-        inbox = f"_INBOX_{public.decode()}"
+        user = public.decode()
         if "-----BEGIN NATS USER JWT-----" in text:
             options["user_credentials"] = str(fleet.credentials)
         else:
             options["nkeys_seed_str"] = seed
     # No client reads another's replies, where the broker is set up so.
-    options["inbox_prefix"] = inbox.encode()
+    options["inbox_prefix"] = f"{fleet.subject}.reply.{user}".encode()
     return options
 
 
