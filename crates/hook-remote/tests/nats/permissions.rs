@@ -218,6 +218,49 @@ async fn an_engine_that_may_take_no_requests_says_so_and_ends() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_asker_that_may_not_read_its_replies_is_told_so_at_once() {
+    let (engine_key, key) = (KeyPair::new_user(), KeyPair::new_user());
+    let [engine_is, asker_is] = [&engine_key, &key].map(KeyPair::public_key);
+    let settings = |replies: &str| {
+        format!(
+            r#"accounts {{ A {{ users = [ {{ nkey: {engine_is} }}, {{ nkey: {asker_is}, permissions: {{
+            publish: ">", subscribe: {{ allow: ["{replies}"] }} }} }} ] }} }}"#
+        )
+    };
+    let Some(broker) = Broker::start_with(&settings("_INBOX.>")) else { return };
+    let at = |name: &str, key| {
+        NatsOptions::new(broker.url()).credentials(credentials(&broker, name, key))
+    };
+    let options = at("e.nk", &engine_key);
+    let mut engine = Engine::begin(&options, vec![guard(&Seen::default())], |engine| engine);
+    engine.hears("serving").await;
+    let bus = NatsBus::with(at("a.nk", &key)).unwrap();
+    // At once, without asking twice: it would take 10 seconds.
+    let begun = std::time::Instant::now();
+    for _ in 0..2 {
+        let answer = bus.request(call("forbidden")).await;
+        let error = answer.error().unwrap();
+        assert_eq!(error.code.as_str(), "unanswered");
+        assert!(error.message.contains("does not let this asker hear"), "{error}");
+        assert!(error.message.contains("Permissions Violation for Subscription"), "{error}");
+        assert_eq!(answer.processed.decision, PolicyDecision::Block);
+    }
+    let error = bus.engines(Duration::from_secs(20)).await.unwrap_err();
+    assert!(error.message.contains("does not let this asker hear"), "{error}");
+    assert!(begun.elapsed() < Duration::from_secs(4), "{:?}", begun.elapsed());
+
+    // It tries again after a time.
+    broker.reload(&settings(&format!("hooks.reply.{asker_is}.>")));
+    let heard = async {
+        while bus.request(call("forbidden")).await.processed.reason.as_deref() != Some("not that") {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), heard).await.unwrap();
+    engine.leave().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_engine_that_may_take_no_requests_any_more_says_so_and_tries_on() {
     let key = KeyPair::new_user();
     let Some(broker) = Broker::start_with(&settings_of(&key, ALL)) else { return };
