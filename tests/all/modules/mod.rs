@@ -3,7 +3,7 @@
 
 mod asking;
 mod commands;
-mod rules;
+pub(crate) mod rules;
 mod words;
 mod wrapper;
 

@@ -16,6 +16,7 @@ export default function (pi) {
     },
   });
   pi.registerCommand("fails", { handler: () => { throw new Error("it went\nwrong"); } });
+  pi.registerCommand("quiet", { handler: () => {} });
   pi.registerMessageRenderer("note", (message, options, theme) => [
     theme.bold("Note") + ": " + theme.fg("error", message.content),
     "plain",
@@ -28,8 +29,12 @@ fn commands_are_listed_and_run_and_the_first_of_a_name_is_the_one() {
     if !has_node() {
         return;
     }
-    let second = "export default (pi) => { pi.registerCommand('greet', {handler: () => 'second'}); \
-        pi.on('context', () => {}); }";
+    let second = "import { writeFileSync } from 'node:fs';
+        export default (pi) => {
+          for (const name of ['greet', 'fails', 'quiet', 'quiet']) {
+            pi.registerCommand(name, {handler: () => { writeFileSync(name, ''); return 'second'; }});
+          }
+        }";
     let project = project(&[("one.mjs", COMMANDS, json!({})), ("two.mjs", second, json!({}))]);
     let command = |more: &[&str]| {
         run(&project, &[&["command", "--settings", "settings.json"], more].concat())
@@ -41,7 +46,12 @@ fn commands_are_listed_and_run_and_the_first_of_a_name_is_the_one() {
         [
             (&json!("greet"), &json!("one.mjs")),
             (&json!("fails"), &json!("one.mjs")),
+            (&json!("quiet"), &json!("one.mjs")),
             (&json!("greet"), &json!("two.mjs")),
+            (&json!("fails"), &json!("two.mjs")),
+            // None is dropped.
+            (&json!("quiet"), &json!("two.mjs")),
+            (&json!("quiet"), &json!("two.mjs")),
         ]
     );
     assert_eq!(listed[0]["description"], "Greets somebody");
@@ -52,6 +62,12 @@ fn commands_are_listed_and_run_and_the_first_of_a_name_is_the_one() {
     assert_eq!(failed.status, 1);
     // Once, and as it was said.
     assert_eq!(failed.stderr, "error: it failed, and says: it went\nwrong\n", "{failed:?}");
+    let quiet = command(&["quiet"]);
+    assert_eq!((quiet.status, quiet.stdout.as_str()), (0, ""), "{quiet:?}");
+    // None of the other module's was run.
+    for name in ["greet", "fails", "quiet"] {
+        assert!(!project.path().join(name).exists(), "{name}");
+    }
     let unknown = command(&["gret"]);
     assert_eq!(unknown.status, 64);
     assert!(unknown.stderr.contains("did you mean `greet`?"), "{unknown:?}");

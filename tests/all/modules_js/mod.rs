@@ -6,6 +6,7 @@ mod faults;
 mod found;
 mod isolation;
 mod loads;
+mod rules;
 mod trust;
 
 use std::fs::{self, File};

@@ -106,7 +106,6 @@ impl Reader<'_> {
         let Some(every) = EventDefinition::every() else { return };
         let mut hook = self.new_hook(every, place);
         hook.command = shown;
-        hook.sequential = true;
         hook.module = Some(path);
         hook.worker = Some(super::definition::WorkerRules::default());
         self.hooks.push(hook);
