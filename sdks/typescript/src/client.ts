@@ -233,15 +233,20 @@ export class A3sClient {
   /**
    * Runs the hooks of a native or declared event, and gives what is to be done.
    *
-   * @throws HookError where there is no answer; that is never to be taken for `proceed`.
+   * @throws HookError where there is no answer, or the request failed and no hook decided; that is never to be taken
+   * for `proceed`.
    */
   async fire<E extends Names<NativeEventName>>(event: E, input: InputOf<E>, options?: RequestOptions): Promise<Fired> {
-    const {processed, error, output, warnings = []} = await this.request(event, input, options);
-    const result = processed ?? (error && {decision: "proceed"});
-    if (typeof result?.decision !== "string") {
+    const response = await this.request(event, input, options);
+    const {processed, error, output, correlationId, warnings = []} = response;
+    if (processed === undefined && error) {
+      const request = {eventName: event, correlationId};
+      throw new HookError(error.code, `${event}: ${error.message}`, {details: error.details, request});
+    }
+    if (typeof processed?.decision !== "string") {
       throw new HookError("invalid_message", `the answer to ${event} has no decision`);
     }
-    return {...result, ...(error && {error}), ...(output?.finalOutput && {finalOutput: output.finalOutput}), warnings};
+    return {...processed, ...(error && {error}), ...(output?.finalOutput && {finalOutput: output.finalOutput}), warnings};
   }
 
   /** The whole response to a native or declared event. Throws as `fire` does. */

@@ -29,9 +29,13 @@ test("fire gives what is to be done, request the whole response", () => withClie
   await assert.rejects(client.request("SessionEnd", {reason: "exit"}, {correlationId: "mine"}), {code: "duplicate_id"});
   connection.send(response(second, {hooks: []}));
   assert.deepEqual((await whole).hooks, []);
+  const error = {code: "planning_failed", message: "no bash"};
+  const decided = client.fire("SessionEnd", {reason: "exit"});
+  connection.send(response(await asked(connection), {error}));
+  assert.deepEqual(await decided, {decision: "block", reason: "no", error, warnings: []});
   const failed = client.fire("SessionEnd", {reason: "exit"});
-  connection.send(response(await asked(connection), {processed: undefined, error: {code: "planning_failed", message: "no bash"}}));
-  assert.deepEqual(await failed, {decision: "proceed", error: {code: "planning_failed", message: "no bash"}, warnings: []});
+  connection.send(response(await asked(connection), {processed: undefined, error}));
+  await assert.rejects(failed, {name: "HookError", code: "planning_failed", message: "SessionEnd: no bash"});
 }));
 
 test("no answer is an error, and never `proceed`", () => withClient(async ({server, client, problems}) => {
