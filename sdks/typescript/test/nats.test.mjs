@@ -179,6 +179,8 @@ for (const said of [
   {success: true, processed: {decision: "proceed"}, output: answered({decision: "ask"})},
   {success: true, processed: {decision: "proceed"}, output: answered({hookSpecificOutput: {permissionDecision: "deny"}})},
   {success: true, processed: {decision: "block"}, output: answered({continue: false})},
+  {success: true, processed: {decision: "ask"}, output: answered({decision: "retry"})},
+  {success: true, processed: {decision: "proceed"}, output: answered({hookSpecificOutput: {permissionDecision: "retry"}})},
 ]) {
   const strange = (message, {correlationId, eventName}) =>
     message.respond(JSON.stringify({type: "hook-execution-response", correlationId, eventName, output: {}, ...said}));
@@ -189,10 +191,25 @@ for (const said of [
   }));
 }
 
+for (const event of ["PreCompress", "BeforeSessionSwitch", "BeforeSessionBranch", "BeforeSessionTree"]) {
+  const cancelled = (message, {correlationId, eventName}) => message.respond(JSON.stringify({
+    type: "hook-execution-response", correlationId, eventName, success: true, processed: {decision: "ask"},
+    output: answered({hookSpecificOutput: {cancel: true}}),
+  }));
+  test(`a response that does not heed a cancel blocks: ${event}`, (context) => withFleet(context, cancelled, async ({client}) => {
+    const answer = await client.request(event, {});
+    assert.equal(answer.error.code, "unanswered");
+    assert.match(answer.error.message, /wants block/);
+    assert.equal(answer.processed.decision, "block");
+  }));
+}
+
 for (const [asked, eventName, output] of [
   ["before_tool", "BeforeTool", answered({decision: "allow"})],
   ["Deployed", "Deployed", answered({decision: "deny"})],
   ["TurnEnd", "TurnEnd", answered({decision: "deny"})],
+  ["AfterTool", "AfterTool", answered({decision: "retry", hookSpecificOutput: {cancel: true}})],
+  ["PreCompress", "PreCompress", answered({decision: "retry", hookSpecificOutput: {cancel: "true"}})],
 ]) {
   const consistent = (message, {correlationId}) => message.respond(JSON.stringify({
     type: "hook-execution-response", correlationId, eventName, success: true, output, processed: {decision: "proceed"},
