@@ -11,7 +11,7 @@ import pytest
 from brokers import TOOL, asker, broker, deny, engine, free_port, nats, needs_broker, response
 from scripted import run_async
 
-from hook_sdk import Fleet, HookConnectionError, HookProtocolError
+from hook_sdk import Fleet, HookClosedError, HookProtocolError
 
 pytestmark = needs_broker
 
@@ -252,7 +252,7 @@ async def test_who_closes_in_mid_request_ends_the_hooks(tmp_path: Path) -> None:
         await client.close()
         message = await cancels.next_msg(timeout=20)
         assert json.loads(message.data) == {"type": "hook-cancel", "reply": reply}
-        with pytest.raises(HookConnectionError):
+        with pytest.raises(HookClosedError):
             await task
         await listener.close()
 

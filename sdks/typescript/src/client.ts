@@ -293,8 +293,9 @@ export class A3sClient {
   }
 
   /**
-   * Ends the client: its handlers are gone, what was requested is answered, and a server that was started
-   * for it has ended. A second call waits for the first.
+   * Ends the client: its handlers are gone, the hooks of what is still requested are ended, and a server that was
+   * started for it has ended. Whoever waits for a request gets no answer, but the error `closed`: wait for what is
+   * to be answered first. A second call waits for the first.
    */
   close(): Promise<void> {
     return (this.#closed ??= this.#session.close(CLOSE_TIMEOUT_MS));

@@ -59,7 +59,7 @@ export class Session {
       lost: (why) => this.#lost(why),
       message: (message) => this.#take(message),
       broken: (line, why) => this.#broken(line, why),
-      failed: (id, error) => this.replies.failRequest(id, error),
+      failed: (id, error) => this.#closing === undefined && this.replies.failRequest(id, error),
       isNeeded: () => this.registrations.size > 0 || this.standing.size > 0,
       unreachable: (error, isNew) => {
         this.registrations.disconnected(error);
@@ -118,7 +118,7 @@ export class Session {
     if (this.#connection.link) this.#send(prepare(message));
   }
 
-  /** Ends it: handlers are unregistered, calls refused, what was asked is answered. */
+  /** Ends it: handlers are unregistered, calls refused, and what is asked is ended, without an answer. */
   async close(timeoutMs: number): Promise<void> {
     if (this.#connection.link) {
       this.calls.refuseAll("the client is closed");
@@ -130,9 +130,10 @@ export class Session {
     this.calls.cancelAll("the client is closed");
     this.#closing = "the client is closed";
     this.standing.clear();
+    for (const correlationId of this.replies.requests()) this.tell({type: "hook-cancel", correlationId});
     await this.#connection.close();
-    const closed = new HookConnectionError("closed", this.#closing);
-    this.replies.failAll(closed);
+    // Last, so that a program that awaits them after `close` hears of it first there.
+    this.replies.failAll(new HookConnectionError("closed", this.#closing));
     for (const {id} of this.registrations.all()) this.registrations.remove(id);
   }
 
@@ -218,7 +219,7 @@ export class Session {
     this.#isInStep = false;
     const error = new HookConnectionError("connection_lost", this.#closing ?? why);
     this.registrations.disconnected(error);
-    this.replies.failAll(error);
+    if (this.#closing === undefined) this.replies.failAll(error);
     for (const waiting of this.#unregistering.values()) for (const resolve of waiting) resolve();
     this.#unregistering.clear();
     if (this.#connection.clientToken === undefined) {
@@ -232,6 +233,7 @@ export class Session {
     const id = String(message["hookId"]);
     switch (message.type) {
       case "hook-execution-response":
+        if (this.#closing !== undefined) return; // It was ended by this client's end.
         if (!this.replies.takeResponse(message)) this.#takeUnknown(message);
         return;
       case "hook-call":

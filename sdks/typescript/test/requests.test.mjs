@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import {test} from "node:test";
 
-import {HookError} from "hook-sdk";
+import {HookConnectionError, HookError} from "hook-sdk";
 
 import {Lines} from "../dist/lines.js";
 import {withClient} from "./with.mjs";
@@ -98,6 +98,26 @@ test("an aborted request ends its hooks, and is answered all the same", () => wi
   connection.send(response(request, {success: false, error: {code: "cancelled", message: "the caller asked for it"}}));
   assert.equal((await fired).error.code, "cancelled");
   await assert.rejects(client.request("SessionEnd", {reason: "exit"}, {signal: abort.signal}), {name: "AbortError"});
+}));
+
+test("a client that is closed ends the hooks of its requests, which have no answer", () => withClient(async ({server, client, problems}) => {
+  const fired = client.fire("SessionEnd", {reason: "exit"});
+  const connection = await server.connection();
+  const request = await asked(connection);
+  const cancelled = connection.next("hook-cancel").then(({correlationId}) => {
+    assert.equal(correlationId, request.correlationId);
+    // The answer that a server gives all the same is none.
+    connection.send(response(request, {success: false, error: {code: "cancelled", message: "the caller asked for it"}}));
+  });
+  await Promise.all([client.close(), cancelled, assert.rejects(fired, (error) => {
+    assert.ok(error instanceof HookConnectionError);
+    assert.deepEqual([error.code, error.request.eventName], ["closed", "SessionEnd"]);
+    return true;
+  })]);
+  let said = false;
+  problems.next().then(() => (said = true));
+  await assert.rejects(client.fire("SessionEnd", {reason: "exit"}), {code: "closed"});
+  assert.equal(said, false);
 }));
 
 test("a client is told of its hooks, of everything, and of settings read again", () => withClient(async ({server, client}) => {
