@@ -33,6 +33,7 @@ mod registered;
 mod registration;
 mod requirements;
 mod robustness;
+mod sdk_events;
 #[cfg(unix)]
 mod sdk_python;
 #[cfg(unix)]

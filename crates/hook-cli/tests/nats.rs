@@ -15,6 +15,7 @@ mod broker;
 use std::io::{BufRead, BufReader, Lines};
 use std::path::Path;
 use std::process::{Child, ChildStderr, Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 use broker::Broker;
 use rustix::process::{Pid, Signal, kill_process};
@@ -127,15 +128,44 @@ fn an_engine_that_is_told_to_end_finishes_what_it_took() {
     let mut firing = hook(broker.folder.path());
     firing.args(["fire", "BeforeTool", "--json", "--nats", &broker.url()]);
     let firing = firing.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    while !begun.exists() {
-        std::thread::sleep(std::time::Duration::from_millis(5));
-    }
+    await_file(&begun);
     engine.signal(Signal::TERM);
     let output = firing.wait_with_output().unwrap();
     assert_eq!(json_of(&output)["processed"]["reason"], "done");
     assert_eq!(engine.0.wait().unwrap().code(), Some(143));
     let output = fire(&broker, &["--json"]);
     assert_eq!(json_of(&output)["error"]["code"], "no_handler");
+}
+
+#[test]
+fn the_hooks_of_an_asker_that_is_told_to_end_end_with_it() {
+    let Some(broker) = Broker::start() else { return };
+    let (begun, ended) = (broker.path("begun"), broker.path("ended"));
+    let command = format!(
+        "trap 'touch {}; exit 1' TERM; touch {}; sleep 1000 & wait",
+        ended.display(),
+        begun.display()
+    );
+    let _engine = Engine::join(&broker, "one", &command);
+    let mut firing = hook(broker.folder.path());
+    firing.args(["fire", "BeforeTool", "--json", "--nats", &broker.url()]);
+    let firing = firing.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    await_file(&begun);
+    let id = Pid::from_raw(firing.id().try_into().unwrap()).unwrap();
+    kill_process(id, Signal::TERM).unwrap();
+    let output = firing.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(143), "{output:?}");
+    assert_eq!(json_of(&output)["processed"]["decision"], "block", "{output:?}");
+    await_file(&ended);
+}
+
+/// Waits until something has made a file.
+fn await_file(path: &Path) {
+    let begun = Instant::now();
+    while !path.exists() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "no {}", path.display());
+        std::thread::sleep(Duration::from_millis(5));
+    }
 }
 
 #[test]

@@ -11,7 +11,7 @@ import pytest
 from brokers import TOOL, asker, broker, deny, engine, free_port, nats, needs_broker, response
 from scripted import run_async
 
-from hook_sdk import Fleet, HookConnectionError, HookProtocolError
+from hook_sdk import Fleet, HookClosedError, HookProtocolError
 
 pytestmark = needs_broker
 
@@ -134,6 +134,12 @@ CONTRADICTIONS: list[dict[str, Any]] = [
         "processed": {"decision": "block"},
         "output": answered(**{"continue": False}),
     },
+    {"success": True, "processed": {"decision": "ask"}, "output": answered(decision="retry")},
+    {
+        "success": True,
+        "processed": {"decision": "proceed"},
+        "output": answered(hookSpecificOutput={"permissionDecision": "retry"}),
+    },
 ]
 
 
@@ -153,10 +159,30 @@ async def test_a_response_that_contradicts_itself_blocks(
         assert answer["processed"]["decision"] == "block"
 
 
+CANCELLED = ["PreCompress", "BeforeSessionSwitch", "BeforeSessionBranch", "BeforeSessionTree"]
+
+
+@pytest.mark.parametrize("event", CANCELLED)
+@run_async
+async def test_a_response_that_does_not_heed_a_cancel_blocks(tmp_path: Path, event: str) -> None:
+    async def cancelled(message: Any, request: dict[str, Any]) -> None:
+        said = json.loads(response(request, "ask"))
+        output = answered(hookSpecificOutput={"cancel": True})
+        await message.respond(json.dumps({**said, "output": output}).encode())
+
+    async with broker(tmp_path) as url, engine(url, cancelled), asker(url) as client:
+        answer = await client.request(event, {})
+        assert answer["error"]["code"] == "unanswered"
+        assert "wants block" in answer["error"]["message"]
+        assert answer["processed"]["decision"] == "block"
+
+
 OTHER_NAMES = [
     ("before_tool", "BeforeTool", answered(decision="allow")),
     ("Deployed", "Deployed", answered(decision="deny")),
     ("TurnEnd", "TurnEnd", answered(decision="deny")),
+    ("AfterTool", "AfterTool", answered(decision="retry", hookSpecificOutput={"cancel": True})),
+    ("PreCompress", "PreCompress", answered(decision="retry")),
 ]
 
 
@@ -226,7 +252,7 @@ async def test_who_closes_in_mid_request_ends_the_hooks(tmp_path: Path) -> None:
         await client.close()
         message = await cancels.next_msg(timeout=20)
         assert json.loads(message.data) == {"type": "hook-cancel", "reply": reply}
-        with pytest.raises(HookConnectionError):
+        with pytest.raises(HookClosedError):
             await task
         await listener.close()
 

@@ -323,6 +323,8 @@ def test_a_cancelled_call_ends_the_question_and_is_not_answered(start: Any) -> N
     child.say({"type": "hook-call-cancelled", "callId": "nobody's"})
     code, out, err = child.end()
     assert (code, out) == (0, b"") and "did not come back" not in err
+    # Who wrote the handler sees that it was too slow.
+    assert "the answer to PermissionRequest was dropped: nobody waited for it any more" in err
 
 
 def test_a_stuck_handler_does_not_keep_it_from_ending(start: Any, tmp_path: Path) -> None:

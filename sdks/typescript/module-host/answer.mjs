@@ -84,7 +84,7 @@ export class Host {
       add(event, { event, handler }, { eventName: event, vocabulary: "omp", config });
     });
     const commands = [];
-    registered.commands.forEach(({ description, handler }, name) => {
+    each(registered.commands, ({ name, description, handler }) => {
       append(commands, { name, description });
       add(`command ${name}`, { command: name, handler }, { eventName: "Command", matcher: name });
     });
@@ -151,10 +151,7 @@ export class Host {
     if (target.command !== undefined) {
       if (message.input.command_name !== target.command) return {};
       const result = await target.handler(message.input.arguments ?? "", commandContextOf(given));
-      // No other command of that name is run: the first that was loaded is the one.
-      const output = { skipRemaining: true };
-      if (typeof result === "string") output.hookSpecificOutput = { text: result };
-      return { output };
+      return typeof result === "string" ? { output: { hookSpecificOutput: { text: result } } } : {};
     }
     const result = await target.handler(message.input, contextOf(given));
     if (result === undefined || result === null) return {};

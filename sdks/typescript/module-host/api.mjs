@@ -4,7 +4,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 
 import { saying } from "./absent.mjs";
 import { reasonOf, stackOf } from "./faults.mjs";
-import { Error, JSON, Map, Math, Number, Object, Promise, RangeError, Set, String, TypeError, append } from "./intrinsics.mjs";
+import { Array, Error, JSON, Map, Math, Number, Object, Promise, RangeError, Set, String, TypeError, append } from "./intrinsics.mjs";
 
 /** The events there are. */
 export const EVENTS = [
@@ -49,7 +49,7 @@ export const current = new AsyncLocalStorage();
 /** What one module has registered. */
 export class Registered {
   handlers = [];
-  commands = new Map();
+  commands = [];
   renderers = new Map();
 
   constructor(module) {
@@ -57,7 +57,7 @@ export class Registered {
   }
 
   get count() {
-    return this.handlers.length + this.commands.size;
+    return this.handlers.length + this.commands.length;
   }
 }
 
@@ -103,7 +103,7 @@ export function apiOf(registered, wire, state) {
       room();
       append(registered.handlers, { event, handler });
     },
-    sendMessage(message, options = {}) {
+    sendMessage(message, options) {
       ready("sendMessage");
       inBackground(wire, registered.module, "session.sendMessage", { ...sending(options), message });
     },
@@ -118,15 +118,16 @@ export function apiOf(registered, wire, state) {
       room();
       const { description, handler } = command;
       const said = typeof description === "string" ? description : undefined;
-      registered.commands.set(name, { description: said, handler });
+      append(registered.commands, { name, description: said, handler });
     },
     registerMessageRenderer(customType, renderer) {
       expectText("customType", customType);
       expectFunction(`the renderer of ${customType}`, renderer);
       room();
-      registered.renderers.set(customType, renderer);
+      // The first is the one that counts, as among modules.
+      if (!registered.renderers.has(customType)) registered.renderers.set(customType, renderer);
     },
-    exec: (command, args = [], options = {}) => exec(wire, command, args, options),
+    exec: (command, args, options) => exec(wire, command, args ?? [], options ?? {}),
     logger: {
       error: say("error"),
       warn: say("warn"),
@@ -151,8 +152,8 @@ function text(parts) {
     .join(" ");
 }
 
-function sending({ triggerTurn, deliverAs } = {}) {
-  return { triggerTurn, deliverAs };
+function sending(options) {
+  return { triggerTurn: options?.triggerTurn, deliverAs: options?.deliverAs };
 }
 
 /** Asks the host for something that the caller does not wait for; the handler's answer does. */
@@ -184,11 +185,17 @@ function milliseconds(timeout) {
   return given > 0 ? Math.min(Math.ceil(given), A_DAY) : A_DAY;
 }
 
+/** What a program comes to that its caller has taken back. */
+function endedBySignal() {
+  return { stdout: "", stderr: "", code: 143, killed: true };
+}
+
 async function exec(wire, command, args, options) {
   expectText("the program", command);
-  const { signal, cwd, env } = options ?? {};
-  signal?.throwIfAborted?.();
-  const timeout = milliseconds(options?.timeout);
+  if (!Array.isArray(args)) throw new TypeError(`the arguments of ${command} must be a list`);
+  const { signal, cwd, env } = options;
+  if (signal?.aborted) return endedBySignal();
+  const timeout = milliseconds(options.timeout);
   const given = { command, args: args.map((it) => String(it)), cwd, timeout };
   if (env) {
     given.env = Object.fromEntries(Object.entries(env).map(([name, value]) => [name, String(value)]));
@@ -197,13 +204,12 @@ async function exec(wire, command, args, options) {
   if (!signal) return await running;
   running.catch(() => {});
   const call = current.getStore();
-  const aborted = { stdout: "", stderr: "", code: 143, killed: true };
   const stopped = new Promise((done) => {
     signal.addEventListener(
       "abort",
       () => {
         if (call && running.hostCallId) wire.cancel(call.id, running.hostCallId);
-        done(aborted);
+        done(endedBySignal());
       },
       { once: true },
     );

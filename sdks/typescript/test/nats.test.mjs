@@ -179,6 +179,8 @@ for (const said of [
   {success: true, processed: {decision: "proceed"}, output: answered({decision: "ask"})},
   {success: true, processed: {decision: "proceed"}, output: answered({hookSpecificOutput: {permissionDecision: "deny"}})},
   {success: true, processed: {decision: "block"}, output: answered({continue: false})},
+  {success: true, processed: {decision: "ask"}, output: answered({decision: "retry"})},
+  {success: true, processed: {decision: "proceed"}, output: answered({hookSpecificOutput: {permissionDecision: "retry"}})},
 ]) {
   const strange = (message, {correlationId, eventName}) =>
     message.respond(JSON.stringify({type: "hook-execution-response", correlationId, eventName, output: {}, ...said}));
@@ -189,10 +191,25 @@ for (const said of [
   }));
 }
 
+for (const event of ["PreCompress", "BeforeSessionSwitch", "BeforeSessionBranch", "BeforeSessionTree"]) {
+  const cancelled = (message, {correlationId, eventName}) => message.respond(JSON.stringify({
+    type: "hook-execution-response", correlationId, eventName, success: true, processed: {decision: "ask"},
+    output: answered({hookSpecificOutput: {cancel: true}}),
+  }));
+  test(`a response that does not heed a cancel blocks: ${event}`, (context) => withFleet(context, cancelled, async ({client}) => {
+    const answer = await client.request(event, {});
+    assert.equal(answer.error.code, "unanswered");
+    assert.match(answer.error.message, /wants block/);
+    assert.equal(answer.processed.decision, "block");
+  }));
+}
+
 for (const [asked, eventName, output] of [
   ["before_tool", "BeforeTool", answered({decision: "allow"})],
   ["Deployed", "Deployed", answered({decision: "deny"})],
   ["TurnEnd", "TurnEnd", answered({decision: "deny"})],
+  ["AfterTool", "AfterTool", answered({decision: "retry", hookSpecificOutput: {cancel: true}})],
+  ["PreCompress", "PreCompress", answered({decision: "retry", hookSpecificOutput: {cancel: "true"}})],
 ]) {
   const consistent = (message, {correlationId}) => message.respond(JSON.stringify({
     type: "hook-execution-response", correlationId, eventName, success: true, output, processed: {decision: "proceed"},
@@ -237,8 +254,7 @@ test("who closes in mid-request ends the hooks", (context) => {
     await listener.flush();
     const asked = client.request("BeforeTool", TOOL);
     const subject = await begun;
-    await client.close();
-    assert.equal((await asked).error.code, "cancelled");
+    await Promise.all([client.close(), assert.rejects(asked, {code: "closed"})]);
     for await (const message of cancels) assert.deepEqual(message.json(), {type: "hook-cancel", reply: subject});
     await listener.close();
   });
@@ -281,7 +297,7 @@ async function closes(url, meanwhile) {
       process.stdin.destroy();
       const asked = client.request("BeforeTool", {tool_name: "edit", tool_input: {}});
       await client.close();
-      console.log((await asked).error.code);
+      console.log(await asked.catch((error) => error.code));
     });
   `;
   const child = spawn(process.execPath, ["--input-type=module", "-e", program], {stdio: ["pipe", "pipe", "inherit"], timeout: 60_000});
@@ -299,7 +315,7 @@ async function closes(url, meanwhile) {
 
 test("a client that is closed while it connects lets its program end", async () => {
   const port = await freePort();
-  assert.deepEqual(await closes(`nats://127.0.0.1:${port}`), ["deadline_exceeded", "cancelled"]);
+  assert.deepEqual(await closes(`nats://127.0.0.1:${port}`), ["deadline_exceeded", "closed"]);
 });
 
 test("a client that is closed before the broker greets lets its program end", async () => {
@@ -307,13 +323,13 @@ test("a client that is closed before the broker greets lets its program end", as
   await once(silent, "listening");
   const said = await closes(`nats://127.0.0.1:${silent.address().port}`);
   silent.close();
-  assert.deepEqual(said, ["deadline_exceeded", "cancelled"]);
+  assert.deepEqual(said, ["deadline_exceeded", "closed"]);
 });
 
 test("a client that is closed while its broker is away lets its program end", async (context) => {
   const broker = await startBroker();
   if (!broker) return context.skip("SKIPPED NATS: there is no nats-server");
-  assert.deepEqual(await closes(broker.url, broker.stop), ["no_handler", "cancelled"]);
+  assert.deepEqual(await closes(broker.url, broker.stop), ["no_handler", "closed"]);
 });
 
 test("a client outlives its broker", async (context) => {

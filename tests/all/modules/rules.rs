@@ -12,7 +12,7 @@ use super::{Made, fire};
 
 /// What a handler does.
 #[derive(Clone)]
-enum Does {
+pub(crate) enum Does {
     Returns(Value),
     Throws(&'static str),
     Panics,
@@ -66,7 +66,8 @@ fn text(text: &str) -> Value {
     json!([{"type": "text", "text": text}])
 }
 
-fn input(event: &str) -> (&'static str, Value) {
+/// Our event, and an input of it.
+pub(crate) fn input(event: &str) -> (&'static str, Value) {
     match event {
         "tool_call" => (
             "BeforeTool",
@@ -95,11 +96,17 @@ fn input(event: &str) -> (&'static str, Value) {
 }
 
 /// A rule: what handlers of an event do, how many of them are called, and a part of the response.
-struct Row(&'static str, Vec<Does>, usize, &'static str, Value);
+pub(crate) struct Row(
+    pub(crate) &'static str,
+    pub(crate) Vec<Does>,
+    pub(crate) usize,
+    pub(crate) &'static str,
+    pub(crate) Value,
+);
 
 const MERGED: &str = "/output/finalOutput/hookSpecificOutput";
 
-fn rows() -> Vec<Row> {
+pub(crate) fn rows() -> Vec<Row> {
     let block = |reason: &str| Returns(json!({"block": true, "reason": reason}));
     let message = |text: &str| json!({"customType": text, "content": text, "display": true});
     let reason = "/processed/reason";
@@ -262,7 +269,39 @@ fn rows() -> Vec<Row> {
             decision,
             json!("block"),
         ),
+        Row(
+            "session_before_branch",
+            vec![Returns(json!({"skipConversationRestore": true})), Returns(json!({}))],
+            2,
+            MERGED,
+            json!({}),
+        ),
+        Row(
+            "session_before_compact",
+            vec![
+                Returns(json!({"compaction": {"summary": "1"}})),
+                Returns(json!({"cancel": false})),
+                Returns(Value::Null),
+            ],
+            3,
+            MERGED,
+            json!({}),
+        ),
+        Row(
+            "session_before_tree",
+            vec![Returns(json!({"summary": {"summary": "1"}})), Returns(json!({}))],
+            2,
+            MERGED,
+            json!({}),
+        ),
         // The latest result wins, as a whole.
+        Row(
+            "session.compacting",
+            vec![Returns(json!({"context": ["1"]})), Returns(json!({}))],
+            2,
+            MERGED,
+            json!({}),
+        ),
         Row(
             "session.compacting",
             vec![Returns(json!({"context": ["1"]})), Returns(json!({"prompt": "2"}))],

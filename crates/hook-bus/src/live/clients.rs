@@ -188,6 +188,9 @@ impl LiveConnection {
         }
         let found =
             self.clients.known().values().find(|it| is_same_token(&it.token, token)).cloned();
+        // One that may be on another machine does not become one that is on this.
+        let is_near = self.client.session.is_near();
+        let found = found.filter(|client| is_near || !client.session.is_near());
         let Some(client) = found else {
             if self.clients.engine.registered().has_lost_guards(token) {
                 self.former = Some(token.into());

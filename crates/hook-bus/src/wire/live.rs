@@ -84,7 +84,31 @@ impl LiveMessage {
     pub(super) fn read(kind: &str, object: &RawObject) -> Self {
         let fields = object.fields();
         let text = |name: &str| fields.get(name).and_then(RawJson::to_text);
+        let refused = |kind, message| Self::Wrong(Refused::invalid(kind, message));
+        let twice = fields
+            .repeated()
+            .map(|name| format!("field `{}`: expected one value, found several", shortened(name)));
         match kind {
+            // The hook waits for its result, if it is known which that is.
+            "hook-host-result" if fields.repeated() != Some("hostCallId") => {
+                match text("hostCallId") {
+                    Some(id) => {
+                        let outcome = twice.map_or_else(
+                            || outcome(&fields),
+                            |why| Err(HostCallError::failed(format!("the host's result: {why}"))),
+                        );
+                        Self::HostResult { id, outcome }
+                    }
+                    None => refused(
+                        "hook-host-result",
+                        "field `hostCallId`: expected a string".to_owned(),
+                    ),
+                }
+            }
+            HELLO | "hook-unregister" | "hook-list" | "hook-host-result" if twice.is_some() => {
+                let kind = KINDS.iter().find(|known| **known == kind).copied();
+                refused(kind.unwrap_or_default(), twice.unwrap_or_default())
+            }
             HELLO => Self::hello(&fields),
             "hook-register" => {
                 Self::Register(HookRegister::read(&fields).map_err(|error| Refused {
@@ -95,19 +119,9 @@ impl LiveMessage {
             }
             "hook-unregister" => match text("hookId") {
                 Some(id) => Self::Unregister(id),
-                None => Self::Wrong(Refused::invalid(
-                    "hook-unregister",
-                    "field `hookId`: expected a string".to_owned(),
-                )),
+                None => refused("hook-unregister", "field `hookId`: expected a string".to_owned()),
             },
             "hook-list" => Self::List,
-            "hook-host-result" => match text("hostCallId") {
-                Some(id) => Self::HostResult { id, outcome: outcome(&fields) },
-                None => Self::Wrong(Refused::invalid(
-                    "hook-host-result",
-                    "field `hostCallId`: expected a string".to_owned(),
-                )),
-            },
             _ => Self::said(kind, object, &fields),
         }
     }
@@ -285,5 +299,13 @@ pub(super) fn asked(id: u64, asked: &AskedOfClient) -> Vec<u8> {
         object.text("method", &call.method);
         object.raw("params", &call.params);
         object.text("runToken", &call.run_token);
+    })
+}
+
+/// That nobody waits any more for what a client was asked for.
+pub(super) fn withdrawn(id: u64) -> Vec<u8> {
+    ObjectWriter::line(|object| {
+        object.text("type", "hook-host-call-cancelled");
+        object.text("hostCallId", &id.to_string());
     })
 }

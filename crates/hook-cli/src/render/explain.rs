@@ -124,9 +124,13 @@ fn on_every(
     let mut out = String::new();
     for guard in stand_ins.iter().filter(|it| it.hook.event == event && it.place.is_some()) {
         let name = first_line(guard.hook.display_name());
-        let _ = writeln!(out, "{name} blocks this event until it has said which hooks it has");
+        let _ = match guard.blocks() {
+            Some(why) => writeln!(out, "{name} blocks this event: {}", first_line(&why)),
+            None => writeln!(out, "{name} blocks this event until it has said which hooks it has"),
+        };
     }
-    let every = others.iter().filter(|it| it.hook.event.is_every());
+    // One that is not what was trusted is not loaded, and what it blocks is said above.
+    let every = others.iter().filter(|it| it.hook.event.is_every() && !it.hook.blocks_unrun());
     let unknown: Vec<_> = every.filter_map(|it| Some((it, unknown_because(it)?))).collect();
     if unknown.is_empty() {
         return out;

@@ -175,8 +175,11 @@ pub(crate) fn merge(event: HookEventName, outputs: &[HookOutput]) -> HookOutput 
                     // What the event acts on is the last that any hook gave.
                     for field in event.row().answers {
                         let earlier = before.as_ref().and_then(|before| before.get(field));
-                        if let (None, Some(earlier)) = (kept.get(field), earlier) {
-                            kept.insert(*field, earlier.clone());
+                        match (kept.get(field), earlier) {
+                            (None, Some(earlier)) => kept.insert(*field, earlier.clone()),
+                            // Takes back what was given.
+                            (Some(none), _) if none.is_null() => drop(kept.remove(field)),
+                            _ => {}
                         }
                     }
                 }
@@ -289,7 +292,7 @@ fn choose_one_answer(event: HookEventName, outputs: &[HookOutput], merged: &mut 
         Some(specific) if row.is_declared() && is_one => merged.clone_from(specific),
         Some(specific) => {
             for field in fields {
-                match specific.get(field) {
+                match specific.get(field).filter(|value| !value.is_null()) {
                     Some(value) => merged.insert(*field, value.clone()),
                     None => drop(merged.remove(field)),
                 }

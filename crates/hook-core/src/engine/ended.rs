@@ -63,13 +63,16 @@ impl Ended {
         hook: &Arc<Hook>,
         result: &HookExecutionResult,
     ) {
-        let Some(output) = &result.output else { return };
-        let ends = match output.policy(event) {
-            PolicyDecision::Stop | PolicyDecision::Retry => true,
-            PolicyDecision::Block => event.row().block_means.is_some(),
-            PolicyDecision::Ask | PolicyDecision::Proceed => false,
+        let policy = result.output.as_ref().map(|output| output.policy(event));
+        let ends = match policy {
+            Some(PolicyDecision::Stop | PolicyDecision::Retry) => true,
+            Some(PolicyDecision::Block) => event.row().block_means.is_some(),
+            Some(PolicyDecision::Ask | PolicyDecision::Proceed) | None => false,
         };
-        let skips = result.success && output.skip_remaining == Some(true);
+        let skip_remaining = result.output.as_ref().and_then(|output| output.skip_remaining);
+        // Of several commands of one name the first is the one, whatever comes of it.
+        let is_command = event == HookEventName::Command && hook.module().is_some();
+        let skips = is_command || result.success && skip_remaining == Some(true);
         self.said.add(hook, ends, skips);
         if hook.in_turn {
             self.said_in_turn.add(hook, ends, skips);

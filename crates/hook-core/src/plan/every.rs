@@ -120,7 +120,7 @@ impl OnEvery {
         };
         let hook = match self.template.module() {
             // Handlers run in the order of modules, at the place of their module.
-            Some(_) => hook.priority(self.template.priority).sequential(true),
+            Some(_) => hook.priority(self.template.priority).in_turn(),
             None => hook,
         };
         match hook.has_timeout() {

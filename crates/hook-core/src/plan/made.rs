@@ -164,7 +164,7 @@ impl<'f> HookMaker<'f> {
             matcher,
             priority: entry.priority,
             sequential: entry.sequential,
-            in_turn: false,
+            in_turn: entry.module.is_some(),
             is_stand_in: false,
             declared_by: None,
             module: entry.module.clone().map(Arc::new),

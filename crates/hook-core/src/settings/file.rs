@@ -709,8 +709,6 @@ impl<'t> Reader<'t> {
                 hook.worker = Some(self.worker_rules(&of_worker));
                 let file = path_of(&path, &self.source, self.path.as_deref());
                 hook.spans.module = Some(field.value.value.range());
-                // Handlers run in the order of modules.
-                hook.sequential = true;
                 // The same module is the same hook, however its path is written.
                 hook.command = match self.source == HookSource::Project {
                     true => self.shown(&file)?,

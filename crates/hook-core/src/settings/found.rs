@@ -106,7 +106,6 @@ impl Reader<'_> {
         let Some(every) = EventDefinition::every() else { return };
         let mut hook = self.new_hook(every, place);
         hook.command = shown;
-        hook.sequential = true;
         hook.module = Some(path);
         hook.worker = Some(super::definition::WorkerRules::default());
         self.hooks.push(hook);
@@ -119,12 +118,21 @@ impl Reader<'_> {
                 let before = self.hooks.len();
                 self.add_hook_file(&path, event, agent);
                 let stem = path.file_stem().map(OsStr::to_string_lossy).unwrap_or_default();
-                let file = path.file_name().map(OsStr::to_string_lossy).unwrap_or_default();
-                let stands_for: Arc<str> = format!("{name}:{stem}:{file}").into();
+                let tool = self.our_tool(agent, event, &stem);
+                let ending = path.extension().map(OsStr::to_string_lossy).unwrap_or_default();
+                let stands_for: Arc<str> = format!("{name}:{tool}:{ending}").into();
                 for hook in self.hooks.iter_mut().skip(before) {
                     hook.stands_for = Some(Arc::clone(&stands_for));
                 }
             }
+        }
+    }
+
+    /// What the tool is called here that a file in a folder of that agent is named after.
+    fn our_tool(&self, agent: Option<&str>, event: HookEventName, name: &str) -> String {
+        match agent.and_then(|agent| self.languages.named(agent)) {
+            Some(language) => language.our_tool(home_event(event), name),
+            None => name.to_owned(),
         }
     }
 
@@ -172,7 +180,7 @@ impl Reader<'_> {
         tool: Option<&str>,
     ) -> Option<HookEntry> {
         let command = quoted(path.to_str()?);
-        let name = if event == HookEventName::BeforeTool { "tool_call" } else { "tool_result" };
+        let name = home_event(event);
         let mut definition = serde_json::json!({"language": agent,
             "hooks": [{"type": "command", "command": command}]});
         if let Some(tool) = tool {
@@ -194,6 +202,11 @@ impl Reader<'_> {
     fn new_hook(&self, event: HookEventName, place: Place) -> HookEntry {
         HookEntry::of_file(event, &self.config, place)
     }
+}
+
+/// What the agent calls an event whose hook files are read.
+fn home_event(event: HookEventName) -> &'static str {
+    if event == HookEventName::BeforeTool { "tool_call" } else { "tool_result" }
 }
 
 /// A path as one word of a shell.

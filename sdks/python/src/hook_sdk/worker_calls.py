@@ -133,7 +133,7 @@ class WorkerCalls:
         """Runs the handler of a call, and answers."""
         self._local.call = call
         try:
-            answer = self._answered(message)
+            answer = self._answered(call, message)
         except BaseException as error:  # An exit of a handler's, too, ends only its answer.
             if not call.cancelled:
                 sys.excepthook(type(error), error, error.__traceback__)
@@ -173,7 +173,7 @@ class WorkerCalls:
             sys.stderr.write(f"hook_sdk: the answer cannot be sent: {error}\n")
             self.send({**said, "error": error_text(error)})
 
-    def _answered(self, message: dict[str, Any]) -> dict[str, Any]:
+    def _answered(self, call: WorkerCall, message: dict[str, Any]) -> dict[str, Any]:
         event_name = text_of(message, "eventName")
         hook = self._hook_for(message.get("hookId"), event_name)
         told = message.get("input")
@@ -183,6 +183,10 @@ class WorkerCalls:
         returned = hook.handler(event)
         if hasattr(returned, "__await__"):
             returned = _run(returned)
+        # That a handler has nothing to say then is no news.
+        if call.cancelled and returned is not None:
+            dropped = f"the answer to {event_name} was dropped"
+            sys.stderr.write(f"hook_sdk: {dropped}: nobody waited for it any more\n")
         return answer_fields(returned, hook.vocabulary)
 
     def _hook_for(self, hook_id: object, event: str) -> WorkerHook:

@@ -26,8 +26,8 @@ mod session;
 pub use carrier::Carrier;
 pub(in crate::run) use clock::{Clock, Timers};
 pub(in crate::run) use exec::Programs;
-pub use executor::CallTarget;
 pub(in crate::run) use executor::LiveExecutor;
+pub use executor::{CallTarget, FailureListener};
 pub use host::{HostCall, HostCallError, HostServices};
 pub(in crate::run) use host::{has_ui, settled};
 pub use message::{

@@ -38,6 +38,15 @@ const RETURNED: [(&str, Fields); 11] = [
     ("input", &[("action", TEXT), ("reason", TEXT)]),
 ];
 
+/// The events of which the latest result counts, as a whole.
+const LATEST: [&str; 5] = [
+    "session_before_switch",
+    "session_before_branch",
+    "session_before_compact",
+    "session_before_tree",
+    "session.compacting",
+];
+
 /// What a hook has answered in the words of modules: what a handler returns, on standard output. One that
 /// fails is a handler that throws, which before a tool is a denial.
 pub(super) fn answer(event: &AgentEvent, ended: &Ended<'_>) -> HomeAnswer {
@@ -122,6 +131,7 @@ fn of_object(event: &AgentEvent, fields: &JsonObject) -> HookOutput {
         let is_call = event.name == "tool_call";
         output.reason = reason.or_else(|| is_call.then(|| NO_REASON.to_owned()));
     }
+    let is_latest = LATEST.contains(&event.name);
     // In what fields of ours it is.
     let names: &[(&str, &str)] = match event.name {
         "tool_call" => &[("input", "updatedInput")],
@@ -140,8 +150,11 @@ fn of_object(event: &AgentEvent, fields: &JsonObject) -> HookOutput {
         _ => &[],
     };
     for (theirs, ours) in names {
-        if let Some(value) = fields.get(theirs).filter(|value| !value.is_null()) {
-            output.hook_specific_output.get_or_insert_default().insert(*ours, value.clone());
+        let value = fields.get(theirs).filter(|value| !value.is_null()).cloned();
+        // What the latest result leaves out is not there, whatever an earlier one says.
+        let value = value.or_else(|| is_latest.then(RawJson::null));
+        if let Some(value) = value {
+            output.hook_specific_output.get_or_insert_default().insert(*ours, value);
         }
     }
     output

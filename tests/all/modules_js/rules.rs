@@ -1,0 +1,77 @@
+//! What several handlers of one event come to: the table that holds for modules in Rust holds here.
+
+use hook_tests::Project;
+use serde_json::{Value, json};
+
+use super::{fire, has_node, project, shell};
+use crate::modules::rules::{Does, Row, input, rows};
+
+/// A module whose handlers do this, and write a line each time.
+fn module(event: &str, does: &[Does]) -> String {
+    let handlers: Vec<String> = does
+        .iter()
+        .map(|does| {
+            let body = match does {
+                Does::Returns(Value::Null) => String::new(),
+                Does::Returns(answer) => format!("return {answer};"),
+                Does::Throws(error) => format!("throw new Error({error:?});"),
+                Does::Panics => "throw 'it panicked';".to_owned(),
+                Does::AddsMessage(text) => format!(
+                    "return {{ messages: [{{ role: 'user', content: '{text}' }}, ...event.messages] }};"
+                ),
+            };
+            format!("pi.on('{event}', async (event) => {{ note(); {body} }});")
+        })
+        .collect();
+    format!(
+        "import {{ appendFileSync }} from 'node:fs';
+        const note = () => appendFileSync('calls', 'called\\n');
+        export default function (pi) {{ {} }}",
+        handlers.join("\n")
+    )
+}
+
+fn calls(project: &Project) -> usize {
+    project.read("calls").lines().count()
+}
+
+#[test]
+fn each_rule_of_the_table_holds() {
+    if !has_node() {
+        return;
+    }
+    for Row(event, does, expected_calls, pointer, expected) in rows() {
+        let (first, rest) = does.split_at(1);
+        let (first, rest) = (module(event, first), module(event, rest));
+        let project = project(&[("a.mjs", &first, json!({})), ("b.mjs", &rest, json!({}))]);
+        project.write("calls", "");
+        let (ours, input) = input(event);
+        let response = fire(&project, ours, &input);
+        assert_eq!(response.pointer(pointer), Some(&expected), "{event}: {response}");
+        assert_eq!(calls(&project), expected_calls, "{event}: {response}");
+    }
+}
+
+#[test]
+fn modules_run_behind_the_other_hooks_of_their_priority_and_keep_those_together() {
+    if !has_node() {
+        return;
+    }
+    let quiet = "export default (pi) => pi.on('tool_call', () => {});";
+    let project = project(&[("quiet.mjs", quiet, json!({}))]);
+    // Each waits for the other: one after the other they would time out.
+    let waits = |own: &str, other: &str| {
+        json!({"type": "command", "name": own, "timeout": 20_000, "failBehavior": "block",
+            "command": format!("touch {own}; until [ -e {other} ]; do sleep 0.01; done")})
+    };
+    let settings = json!({"hooks": {
+        "*": [{"hooks": [{"type": "module", "path": "quiet.mjs"}]}],
+        "BeforeTool": [{"hooks": [waits("one", "two"), waits("two", "one")]}],
+    }});
+    project.write("settings.json", &settings.to_string());
+    let response = fire(&project, "BeforeTool", &shell("ls"));
+    assert_eq!(response["processed"]["decision"], "proceed", "{response}");
+    let hooks = response["hooks"].as_array().unwrap();
+    let names: Vec<_> = hooks.iter().map(|it| it["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["one", "two", "quiet.mjs tool_call"], "{response}");
+}
