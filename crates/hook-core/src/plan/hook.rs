@@ -176,7 +176,7 @@ impl Hook {
     }
 
     /// The worker that it calls, if it calls one.
-    pub(super) fn worker(&self) -> Option<&Arc<Worker>> {
+    pub fn worker(&self) -> Option<&Arc<Worker>> {
         self.executor.worker()
     }
 
