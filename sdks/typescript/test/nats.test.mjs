@@ -124,14 +124,73 @@ test("a broker that comes later is waited for", async (context) => {
 test("an engine that is lost is followed by another", (context) => {
   let attempts = 0;
   const late = (message, request) => ++attempts === 2 && deny(message, request);
-  return withFleet(context, late, async ({client, seen}) => {
+  return withFleet(context, late, async ({client, seen, broker}) => {
+    const listener = await connect({servers: broker.url});
+    const cancels = listener.subscribe("hooks.cancel", {max: 1});
+    await listener.flush();
     const fired = await client.fire("BeforeTool", TOOL, {deadlineMs: 1000});
     assert.equal(fired.decision, "block");
+    // The one that fell silent may have it still.
+    for await (const message of cancels) assert.equal(message.json().type, "hook-cancel");
+    await listener.close();
     const [first, second] = seen;
+    assert.deepEqual([first.attempt, second.attempt], [undefined, 2]);
     assert.equal(first.correlationId, second.correlationId);
     assert.equal(first.input.idempotencyKey, second.input.idempotencyKey);
     assert.ok(second.deadlineMs <= 500);
   });
+});
+
+test("a second attempt is sent on until an engine has it", (context) => {
+  let attempts = 0;
+  const fourth = async (message, request) => {
+    if (++attempts !== 4) return;
+    message.respond('{"type":"hook-working"}');
+    await sleep(400); // More than a fifth of what may be silent.
+    deny(message, request);
+  };
+  return withFleet(context, fourth, async ({client, seen}) => {
+    const fired = await client.fire("BeforeTool", TOOL, {deadlineMs: 2000});
+    assert.deepEqual([fired.decision, fired.reason], ["block", "as the fleet says"]);
+    assert.equal(seen.length, 4);
+  });
+});
+
+test("silence is asked so often and no more", (context) => withFleet(context, () => {}, async ({client, seen}) => {
+  await client.request("BeforeTool", TOOL, {deadlineMs: 200}); // Until it is connected.
+  const before = seen.length;
+  const short = await client.request("BeforeTool", TOOL, {deadlineMs: 40});
+  assert.equal(short.error.code, "deadline_exceeded");
+  const long = await client.request("AfterTool", TOOL, {deadlineMs: 1000});
+  assert.ok(["unanswered", "deadline_exceeded"].includes(long.error.code));
+  assert.equal(long.processed.decision, "block");
+  // An engine says after 20 ms, and no sooner, that it is at work.
+  assert.ok(seen.slice(before).filter(({eventName}) => eventName === "BeforeTool").length <= 1);
+  assert.equal(seen.filter(({eventName}) => eventName === "AfterTool").length, 6);
+}));
+
+test("one that may not hear is told so at once", async (context) => {
+  const broker = await startBroker(`authorization { users = [
+    { user: a, password: a, permissions: { publish: ">", subscribe: "other.>" } },
+    { user: all, password: all },
+  ] }
+  no_auth_user: a`);
+  if (!broker) return context.skip("SKIPPED NATS: there is no nats-server");
+  const engine = await connect({servers: broker.url, user: "all", pass: "all"});
+  engine.subscribe("hooks.request.*", {queue: "engines", callback: (_, message) => deny(message, message.json())});
+  await engine.flush();
+  const client = new A3sClient({transport: "nats", nats: {url: broker.url}, onProblem: () => {}});
+  const begun = performance.now();
+  for (let round = 0; round < 2; round++) {
+    const answer = await client.request("BeforeTool", TOOL);
+    assert.equal(answer.error.code, "unanswered");
+    assert.match(answer.error.message, /does not let this client hear/);
+    assert.equal(answer.processed.decision, "block");
+  }
+  assert.ok(performance.now() - begun < 4_000);
+  await client.close();
+  await engine.close();
+  await broker.stop();
 });
 
 test("work and want of room are waited for", (context) => {
