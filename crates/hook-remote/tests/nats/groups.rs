@@ -25,10 +25,10 @@ async fn an_engine_of_another_group_does_not_join() {
     let seen = Seen::default();
     let guarding = Engine::join(&broker, vec![guard(&seen)]).await;
     let empty = Engine::begin(&options, Vec::new(), blue);
-    let refused = refused(empty).await;
-    assert!(matches!(&refused, NatsError::OtherGroup { other, .. } if other == "engines"));
-    let refused = refused.to_string();
-    assert!(refused.contains("hooks.request.*") && refused.contains("`blue`"), "{refused}");
+    let error = refused(empty).await;
+    assert!(matches!(&error, NatsError::OtherGroup { other, .. } if other == "engines"));
+    let said = error.to_string();
+    assert!(said.contains("hooks.request.*") && said.contains("`blue`"), "{said}");
     let bus = asker(&broker);
     for answer in join_all((0..20).map(|_| bus.request(call("forbidden")))).await {
         assert_eq!(answer.processed.reason.as_deref(), Some("not that"), "{answer:?}");
