@@ -30,7 +30,7 @@ use crate::handler::{
 };
 use crate::handler::{RegisterError, RegisteredHook, Registrant, Registration};
 use crate::live::modules as live_modules;
-use crate::live::{LiveClients, LoadedModule, workers};
+use crate::live::{LiveClients, LoadedModule, WorkerStates, workers};
 use crate::message::HookExecutionRequest;
 use crate::module::{
     CommandError, CommandInfo, HookModule, ModuleError, Modules, RenderOptions, StyledLine,
@@ -520,6 +520,14 @@ impl HookSystem {
     /// Before [`initialize`](Self::initialize), or when that failed.
     pub fn hooks(&self) -> Result<Vec<HookListing>, NotInitialized> {
         Ok(self.registry()?.list())
+    }
+
+    /// How the workers of its hooks are.
+    ///
+    /// # Errors
+    /// Before [`initialize`](Self::initialize), or when that failed.
+    pub fn worker_states(&self) -> Result<WorkerStates, NotInitialized> {
+        Ok(WorkerStates::of(&self.hooks()?))
     }
 
     /// Switches every hook of that name (or, where a hook has none, command) on or off, also those

@@ -41,6 +41,7 @@ mod recording;
 #[cfg(test)]
 mod reference;
 mod render;
+mod server;
 mod signals;
 mod stdout;
 mod terminal;

@@ -6,7 +6,7 @@ use hook_bus::module::{
     CommandError, HookModule, ModuleApi, RenderOptions, StyledLine, StyledText,
 };
 use hook_core::RawObject;
-use hook_tests::Hook;
+use hook_tests::{Hook, Project};
 use serde_json::json;
 
 use super::{has_node, project, run};
@@ -76,6 +76,32 @@ fn commands_are_listed_and_run_and_the_first_of_a_name_is_the_one() {
     let unknown = command(&["gret"]);
     assert_eq!(unknown.status, 64);
     assert!(unknown.stderr.contains("did you mean `greet`?"), "{unknown:?}");
+}
+
+#[test]
+fn of_two_commands_of_one_name_the_first_is_run_whoever_trusts_them() {
+    if !has_node() {
+        return;
+    }
+    let module = |whose: &str| {
+        format!(
+            "import {{ writeFileSync }} from 'node:fs';
+            export default (pi) => pi.registerCommand('deploy', {{ handler: () => {{
+              writeFileSync('{whose}', '');
+              throw new Error('{whose}');
+            }} }});"
+        )
+    };
+    let project = Project::new();
+    project.write(".hooks/modules/a.mjs", &module("project"));
+    let users = project.home().join(".config/hooks/modules");
+    std::fs::create_dir_all(&users).unwrap();
+    std::fs::write(users.join("a.mjs"), module("user")).unwrap();
+    assert_eq!(run(&project, &["trust", "--yes"]).status, 0);
+    assert_eq!(run(&project, &["command", "--json"]).lines().len(), 2);
+    assert_eq!(run(&project, &["command", "deploy"]).status, 1);
+    let ran = ["project", "user"].map(|name| project.path().join(name).exists());
+    assert_eq!(ran, [true, false]);
 }
 
 #[tokio::test]

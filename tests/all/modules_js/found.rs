@@ -189,7 +189,9 @@ fn of_hook_files_of_one_name_that_of_the_most_trusted_source_runs_and_the_others
     // Without the agent its folders do not count.
     assert_eq!(verdict(&fire("read_file")), ("block", "user"));
     assert!(project.read("claude.json").is_empty());
-    project.write(".hooks/settings.json", r#"{"hooksConfig": {"agents": ["omp"]}}"#);
+    // Whoever names it.
+    let users = project.home().join(".config/hooks/settings.json");
+    std::fs::write(users, r#"{"hooksConfig": {"agents": ["omp"]}}"#).unwrap();
     assert_eq!(run(&project, &["trust", "--yes"]).status, 0);
     fire("read_file");
     let seen: Value = serde_json::from_str(&project.read("claude.json")).unwrap();

@@ -1,6 +1,7 @@
 //! What commands say of workers: nothing is started by looking, and nothing false is said.
 
-use hook_tests::Hook;
+use hook_bus::wire::socket_of;
+use hook_tests::{Finished, Hook, Project, SocketServed, request};
 use serde_json::{Value, json};
 
 use super::{end, fire, project, settings, with, worker};
@@ -21,7 +22,7 @@ fn lists_and_explanations_show_what_it_is() {
         let lines = Hook::new(&project, &[&arguments[..], &["--json"]].concat()).run().lines();
         let line = lines.iter().find(|line| line["name"] == "w").unwrap();
         assert_eq!((&line["type"], &line["start"]), (&json!("worker"), &json!("called")), "{line}");
-        assert_eq!(line.get("worker"), None, "what another process did is not known");
+        assert_eq!(line.get("worker"), None, "no server runs that has started it");
     }
     for command in ["doctor", "check"] {
         let arguments = [command, "--settings=settings.json"];
@@ -110,4 +111,124 @@ fn its_keys_are_checked() {
         let rules: Vec<Value> = checked.lines().iter().map(|line| line["rule"].clone()).collect();
         assert!(rules.contains(&json!(rule)), "{more}: {checked:?}");
     }
+}
+
+/// Runs a command that shows hooks, with the same settings as the server.
+async fn shown(project: &Project, arguments: &[&str]) -> Finished {
+    let settings = format!("--settings={}", project.settings().display());
+    let arguments = [arguments, &[&settings]].concat();
+    let hook = Hook::new(project, &arguments).env("XDG_RUNTIME_DIR", &run_directory(project));
+    // The server is this test's own, and has to be read meanwhile.
+    tokio::task::spawn_blocking(move || hook.run()).await.unwrap()
+}
+
+fn run_directory(project: &Project) -> String {
+    project.home().join("run").to_string_lossy().into_owned()
+}
+
+/// Where a project's own server listens, with this directory for it.
+fn own_socket(project: &Project) -> std::path::PathBuf {
+    let name = socket_of(&project.path()).unwrap();
+    std::path::Path::new(&run_directory(project)).join("hook").join(name.file_name().unwrap())
+}
+
+/// `list`, `explain` and `doctor` ask the project's running server how its workers are.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_running_server_says_of_its_workers_is_shown() {
+    let project = project("ready()\nfor call in calls(): sys.exit(3)", json!({"timeout": 20_000}));
+    let socket = own_socket(&project);
+    let server = SocketServed::start_at(&project, &socket).await;
+    let told = |text: &str| format!("{text} (of the server at {})", socket.display());
+
+    let listed = shown(&project, &["list"]).await;
+    assert!(listed.stdout.contains(&told("answers calls; not started")), "{listed:?}");
+    let doctor = shown(&project, &["doctor"]).await;
+    assert_eq!(doctor.status, 0, "{doctor:?}");
+    assert!(doctor.stdout.contains("everything is as it should be"), "{doctor:?}");
+
+    let mut client = server.client().await;
+    for call in 0..5 {
+        let input = json!({"tool_name": "t", "tool_input": {}});
+        client.ask(&request("BeforeTool", &input, &format!("c-{call}"))).await;
+    }
+    let states = client.ask(&json!({"type": "hook-status"})).await;
+    let state = &states["workers"][0];
+    assert_eq!((&states["type"], &state["name"]), (&json!("hook-states"), &json!("w")), "{states}");
+    assert_eq!(
+        (&state["worker"]["state"], &state["worker"]["restarts"], &state["hooks"]),
+        (&json!("broken"), &json!(4), &json!(1)),
+        "{states}"
+    );
+
+    let how = "broken, started again 4 times; the last failure: ";
+    let listed = shown(&project, &["list"]).await;
+    assert!(listed.stdout.contains(&format!("answers calls; {how}")), "{listed:?}");
+    assert!(listed.stdout.contains("✗ w"), "{listed:?}");
+    let explained = shown(&project, &["explain", "BeforeTool"]).await;
+    assert!(explained.stdout.contains(&format!("calls its worker ({how}")), "{explained:?}");
+    let doctor = shown(&project, &["doctor"]).await;
+    assert_eq!(doctor.status, 1, "{doctor:?}");
+    assert!(doctor.stdout.contains(&format!("✗ w: {how}")), "{doctor:?}");
+    let lines = shown(&project, &["list", "--json"]).await.lines();
+    let worker = &lines[0]["worker"];
+    assert_eq!((&worker["state"], &worker["restarts"]), (&json!("broken"), &json!(4)), "{lines:?}");
+    assert_eq!(worker["server"], json!(socket.to_string_lossy()));
+
+    // One with other settings is not believed, and not made to read them again by somebody who only looks.
+    let text = project.read("settings.json");
+    project.write("settings.json", &text.replace("20000", "20001"));
+    let listed = shown(&project, &["list"]).await;
+    assert!(listed.stdout.contains("worker: stays alive and answers calls\n"), "{listed:?}");
+    let doctor = shown(&project, &["doctor"]).await;
+    assert!(doctor.stdout.contains("are not those that there are now"), "{doctor:?}");
+    project.write("settings.json", &text);
+    let doctor = shown(&project, &["doctor"]).await;
+    assert!(doctor.stdout.contains(&format!("✗ w: {how}")), "{doctor:?}");
+}
+
+/// A server that says nothing is not waited for for long.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_does_not_answer_is_said_and_not_waited_for() {
+    let project = project("ready()", json!({}));
+    let socket = own_socket(&project);
+    std::fs::create_dir_all(socket.parent().unwrap()).unwrap();
+    let silent = tokio::net::UnixListener::bind(&socket).unwrap();
+    let listed = shown(&project, &["list"]).await;
+    assert_eq!(listed.status, 0, "{listed:?}");
+    assert!(listed.stderr.contains("is not known: "), "{listed:?}");
+    let doctor = shown(&project, &["doctor"]).await;
+    assert!(doctor.stdout.contains("how its workers are is not known"), "{doctor:?}");
+    // What a server leaves behind that was killed is none.
+    drop(silent);
+    let doctor = shown(&project, &["doctor"]).await;
+    assert!(doctor.stdout.contains("everything is as it should be"), "{doctor:?}");
+}
+
+/// A trace says how often a worker was started again, that it is broken, and which guards broke.
+#[tokio::test]
+async fn a_trace_tells_what_became_of_a_worker() {
+    let body = "ready()\nfor call in calls(): sys.exit(3)";
+    let project = project(body, json!({"failBehavior": "block", "timeout": 20_000}));
+    let server = SocketServed::start(&project, &["--record=recording"]).await;
+    let mut client = server.client().await;
+    for call in 0..6 {
+        let input = json!({"tool_name": "t", "tool_input": {}});
+        client.ask(&request("BeforeTool", &input, &format!("c-{call}"))).await;
+    }
+    drop(client);
+    server.signal(rustix::process::Signal::TERM);
+    server.ended().await;
+    let trace = Hook::new(&project, &["trace", "recording"]).env("COLUMNS", "100").run();
+    assert_eq!(trace.status, 0, "{trace:?}");
+    let shown = &trace.stdout;
+    assert!(shown.contains("its worker: stopped, started again once"), "{shown}");
+    assert_eq!(shown.matches("its worker: broken, started again 4 times").count(), 1, "{shown}");
+    assert!(shown.contains("Workers\n"), "{shown}");
+    // Its failures block, and are failures.
+    assert_eq!(shown.matches("✗ failed").count(), 6, "{shown}");
+    assert!(shown.contains("6 requests, 6 hooks, 6 failed"), "{shown}");
+    let lines = Hook::new(&project, &["trace", "--json", "recording"]).run().lines();
+    let hook = &lines[5]["hooks"][0];
+    assert_eq!(hook["outcome"], "block", "{hook}");
+    assert_eq!(hook["worker"], json!({"state": "broken", "restarts": 4}), "{hook}");
 }

@@ -5,6 +5,7 @@
 //! | `register` | what a client says of a hook, made a hook of the engine |
 //! | `clients` | the clients that have hooks, connected or expected back |
 //! | `services` | what a client does for the hooks of its own requests |
+//! | `states` | how the workers of a running system are, for others who look |
 //! | `modules` | what modules of JavaScript have beside hooks |
 //! | `workers` | hooks that workers say they have |
 //!
@@ -15,6 +16,7 @@ mod clients;
 pub(crate) mod modules;
 mod register;
 mod services;
+mod states;
 pub(crate) mod workers;
 
 pub use crate::token::is_same_token;
@@ -22,3 +24,4 @@ pub use clients::{ListedHook, LiveClients, LiveConnection, RECONNECT_GRACE, Unkn
 pub use modules::LoadedModule;
 pub use register::{HookRegister, NotRegistered};
 pub use services::{AskedOfClient, ClientServices};
+pub use states::{WorkerState, WorkerStates};

@@ -3,6 +3,7 @@
 use hook_core::HookKind;
 use hook_core::event::DEFINITION_FIELDS;
 use hook_core::language::NAMES;
+use hook_core::run::WorkerStatus;
 use hook_core::schema::{Field, Kind};
 use hook_core::settings::AuditLevel;
 
@@ -58,8 +59,9 @@ pub(crate) static REQUEST: [Field; 7] = [
 ];
 
 /// What else a client sends, by name.
-pub(crate) static CONTROL: [(&str, &[Field]); 7] = [
+pub(crate) static CONTROL: [(&str, &[Field]); 8] = [
     ("subscribe", &[type_of("hook-subscribe")]),
+    ("status", &[type_of("hook-status")]),
     ("tail", &[type_of("hook-tail")]),
     (
         "audit",
@@ -227,8 +229,48 @@ const HOOK_SOURCE: Field = Field::required(
 const HOOK_EXTENSION: Field =
     Field::optional("extension", Kind::Text, "The name of the extension, where it comes from one.");
 
+const WORKER_HISTORY: [Field; 2] = [
+    Field::required(
+        "state",
+        Kind::Words(&WorkerStatus::STATES),
+        "How it is; a broken one is started no more.",
+    ),
+    Field::required("restarts", Kind::Whole(0, None), "How often it was started again."),
+];
+
+/// A worker, told by the first hook of the settings that calls it.
+static WORKER: [Field; 10] = [
+    Field::required("eventName", Kind::Text, "The event of that hook; `*` for every one."),
+    HOOK_NAME,
+    HOOK_TYPE,
+    Field::required("command", Kind::Text, "The beginning of its command, or its module."),
+    HOOK_SOURCE,
+    Field::optional("file", Kind::Text, "The settings file that it stands in."),
+    Field::optional("line", Kind::Whole(0, None), "The line there."),
+    Field::optional("column", Kind::Whole(0, None), "The column there."),
+    Field::required("hooks", Kind::Whole(1, None), "How many hooks call it."),
+    Field::required("worker", Kind::Open(&WORKER_STATUS), "How it is."),
+];
+
+static WORKER_STATUS: [Field; 5] = [
+    WORKER_HISTORY[0],
+    WORKER_HISTORY[1],
+    Field::optional("process", Kind::Whole(1, None), "The id of its process."),
+    Field::optional(
+        "failure",
+        Kind::Text,
+        "Why its last process ended, of one that should not have.",
+    ),
+    Field::optional("droppedAnswers", Kind::Open(&DROPPED), "Answers that nobody waited for."),
+];
+
+static DROPPED: [Field; 2] = [
+    Field::required("late", Kind::Whole(0, None), "To calls that were over."),
+    Field::required("unknown", Kind::Whole(0, None), "To calls that never were."),
+];
+
 /// What a hook did.
-static HOOK: [Field; 19] = [
+static HOOK: [Field; 20] = [
     HOOK_NAME,
     HOOK_TYPE,
     HOOK_SOURCE,
@@ -246,6 +288,11 @@ static HOOK: [Field; 19] = [
     Field::optional("timedOut", Kind::Bool, "Present where its timeout ended it."),
     Field::optional("leaked", Kind::Bool, "Present where what it started held its output open."),
     Field::optional("truncated", Kind::Bool, "Present where it wrote more than is kept."),
+    Field::optional(
+        "worker",
+        Kind::Open(&WORKER_HISTORY),
+        "Of a worker that was started again, or is broken: how it was when the call was over.",
+    ),
     WARNINGS,
     Field::optional("error", Kind::Text, "Why it failed."),
     Field::optional(
@@ -294,7 +341,19 @@ static RECORDED_GROUP: [Field; 2] = [
 
 /// What else an engine sends, by name: the last three are what `hook-tail` asks for, and the lines
 /// of a recording.
-pub(crate) static NEWS: [(&str, &[Field]); 12] = [
+pub(crate) static NEWS: [(&str, &[Field]); 13] = [
+    (
+        "states",
+        &[
+            type_of("hook-states"),
+            Field::required(
+                "workers",
+                Kind::ListOf(&Kind::Open(&WORKER)),
+                "The workers of hooks that are trusted and switched on.",
+            ),
+            Field::optional("omitted", Kind::Whole(1, None), "How many more there are."),
+        ],
+    ),
     (
         "event-defined",
         &[

@@ -260,6 +260,9 @@ pub(super) fn write_hook(out: &mut ObjectWriter<'_>, result: &HookExecutionResul
             out.bool(name, true);
         }
     }
+    if let Some(worker) = &process.worker {
+        out.object("worker", |out| worker.write(out));
+    }
     out.texts("warnings", &result.warnings);
     if let Some(failure) = &result.failure {
         out.text("error", &failure.to_string());

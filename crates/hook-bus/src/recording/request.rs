@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use hook_core::{HookEventName, JsonObject, PolicyDecision, RawJson};
+use hook_core::run::WorkerHistory;
+use hook_core::{HookEventName, JsonObject, PolicyDecision, RawJson, RawObject};
 
 /// One request and what became of it. Times count from the beginning of the recording.
 #[derive(Debug, Clone)]
@@ -211,6 +212,17 @@ impl RecordedHook {
             _ if self.text("error").is_some() => RecordedOutcome::Failed,
             _ => RecordedOutcome::Proceed,
         }
+    }
+
+    /// Whether it failed. A guard that did has decided all the same: its failure blocks.
+    pub fn has_failed(&self) -> bool {
+        self.result.as_ref().is_some_and(|result| result.get("error").is_some())
+    }
+
+    /// What its worker had been through by then, where that is worth knowing.
+    pub fn worker(&self) -> Option<WorkerHistory> {
+        let worker = self.result.as_ref()?.get("worker")?.clone();
+        WorkerHistory::read_back(&RawObject::try_from(worker).ok()?)
     }
 
     /// A text of its result, such as `error`.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use hook_core::run::WorkerHistory;
 use indexmap::IndexMap;
 
 use super::read::Recording;
@@ -26,6 +27,8 @@ pub struct RecordingSummary {
     pub in_hooks: Duration,
     /// How long at least one hook ran.
     pub waited: Duration,
+    /// The hooks whose workers were started again or are broken, by name, with what was last said of each.
+    pub workers: Vec<(String, WorkerHistory)>,
     /// How many messages the recorder missed.
     pub missed: u64,
 }
@@ -66,6 +69,7 @@ impl Recording {
         let mut summary = RecordingSummary::default();
         let mut events: IndexMap<String, EventTotals> = IndexMap::new();
         let mut spans = Vec::new();
+        let mut workers = IndexMap::new();
         for (index, request) in self.requests.iter().enumerate() {
             let name = request.event_name.clone().unwrap_or_else(|| "?".to_owned());
             let totals = events.entry(name.clone()).or_default();
@@ -80,7 +84,10 @@ impl Recording {
             ));
             totals.hooks += request.hooks.len();
             for (place, hook) in request.hooks.iter().enumerate() {
-                totals.failed_hooks += usize::from(hook.outcome() == RecordedOutcome::Failed);
+                totals.failed_hooks += usize::from(hook.has_failed());
+                if let Some(worker) = hook.worker() {
+                    workers.insert(hook.name.clone(), worker);
+                }
                 let Some(duration) = hook.duration() else { continue };
                 totals.in_hooks = totals.in_hooks.saturating_add(duration);
                 totals.longest = totals.longest.max(duration);
@@ -92,6 +99,7 @@ impl Recording {
         summary.slowest.sort_by_key(|slow| std::cmp::Reverse(slow.duration));
         summary.slowest.truncate(SLOWEST);
         summary.waited = covered(spans);
+        summary.workers = workers.into_iter().collect();
         summary.events = events.into_values().collect();
         summary.hooks = summary.events.iter().map(|totals| totals.hooks).sum();
         summary.failed_hooks = summary.events.iter().map(|totals| totals.failed_hooks).sum();

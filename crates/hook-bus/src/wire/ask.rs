@@ -42,7 +42,8 @@ pub enum AskError {
         /// That project.
         project: String,
     },
-    /// It has other settings than there are now. It was told to read them again.
+    /// It has other settings than there are now. Where it was to answer for an engine, it was told to read
+    /// them again.
     #[error("its settings, or what is trusted of them, are not those that there are now")]
     OtherSettings,
     /// The server will not have it, in its own words.
@@ -71,28 +72,15 @@ where
     W: AsyncWrite + Unpin,
 {
     let mut lines = LineReader::new(reader);
-    let greeting = tokio::time::timeout(GREETING, Greeting::read(&mut lines)).await;
-    match greeting.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))?? {
-        Greeting::Hello { protocol, version, .. }
-            if protocol != PROTOCOL_VERSION.to_string() || version != env!("CARGO_PKG_VERSION") =>
-        {
-            return Err(AskError::OtherVersion { version });
-        }
-        Greeting::Hello { project, .. } if project != expected.project => {
-            return Err(AskError::OtherProject { project });
-        }
-        Greeting::Hello { settings_hash, .. }
-            if settings_hash.as_ref() != Some(&expected.settings_hash) =>
-        {
+    match greet(&mut lines, expected).await {
+        Err(AskError::OtherSettings) => {
             // It reads them again, so that it can be asked then.
             writer.write_all(b"{\"type\":\"hook-reload\"}\n").await?;
             writer.flush().await?;
             let _ = lines.next().await?;
             return Err(AskError::OtherSettings);
         }
-        Greeting::Hello { .. } => {}
-        Greeting::Refused(why) => return Err(AskError::Refused(why)),
-        Greeting::Other => return Err(AskError::NotAServer),
+        greeted => greeted?,
     }
     let mut line = message.line();
     line.push(b'\n');
@@ -110,5 +98,34 @@ where
             let why = error_of(&fields).unwrap_or_else(|| "it gave no answer".to_owned());
             Err(AskError::Refused(why))
         }
+    }
+}
+
+/// Reads what a server says first, and looks whether it is the one that is expected.
+///
+/// # Errors
+/// When it is not.
+pub(super) async fn greet<R: AsyncRead + Unpin>(
+    lines: &mut LineReader<R>,
+    expected: &Expected,
+) -> Result<(), AskError> {
+    let greeting = tokio::time::timeout(GREETING, Greeting::read(lines)).await;
+    match greeting.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))?? {
+        Greeting::Hello { protocol, version, .. }
+            if protocol != PROTOCOL_VERSION.to_string() || version != env!("CARGO_PKG_VERSION") =>
+        {
+            Err(AskError::OtherVersion { version })
+        }
+        Greeting::Hello { project, .. } if project != expected.project => {
+            Err(AskError::OtherProject { project })
+        }
+        Greeting::Hello { settings_hash, .. }
+            if settings_hash.as_ref() != Some(&expected.settings_hash) =>
+        {
+            Err(AskError::OtherSettings)
+        }
+        Greeting::Hello { .. } => Ok(()),
+        Greeting::Refused(why) => Err(AskError::Refused(why)),
+        Greeting::Other => Err(AskError::NotAServer),
     }
 }

@@ -32,6 +32,7 @@ use super::message::{
 };
 use super::queues::{Inbox, Outbox};
 use super::services::Services;
+use super::status::worker_states;
 use crate::audit::{Audit, AuditEntry};
 use crate::bridge::Bridge;
 use crate::bus::Origin;
@@ -330,6 +331,10 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
             ClientMessage::DefineEvent(definition, id) => self.define_event(*definition, id),
             ClientMessage::Bridge(message) => self.bridge(*message),
             ClientMessage::Live(message) => self.live(*message),
+            ClientMessage::Status => {
+                let states = self.system.worker_states().unwrap_or_default();
+                self.outbox.push(worker_states(&states));
+            }
             ClientMessage::Reload => {
                 self.reloads.waiting += 1;
                 self.reload();

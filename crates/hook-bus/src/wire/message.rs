@@ -17,6 +17,7 @@ use crate::message::{CorrelationId, HookExecutionRequest, RequestFields, kind};
 use crate::system::HookSystem;
 
 pub(super) const TAIL: &str = "hook-tail";
+pub(super) const STATUS: &str = "hook-status";
 const DEFINE_EVENT: &str = "hook-define-event";
 
 /// What a client's line asks for.
@@ -38,6 +39,8 @@ pub enum ClientMessage {
     Bridge(Box<BridgeMessage>),
     /// Something about hooks of its own, or about what it does for hooks.
     Live(Box<LiveMessage>),
+    /// To be told how the workers are.
+    Status,
     /// To read the settings again.
     Reload,
 }
@@ -75,6 +78,7 @@ impl ClientMessage {
             Some(kind) if LiveMessage::is_kind(kind) => {
                 Self::Live(Box::new(LiveMessage::read(kind, &object)))
             }
+            Some(STATUS) => Self::Status,
             Some("hook-reload") => Self::Reload,
             Some("hook-cancel") => match fields.id() {
                 Ok(Some(id)) => Self::Cancel(id),
@@ -88,7 +92,7 @@ impl ClientMessage {
                 let message = format!(
                     "field `type`: there is no message {:?}; a client sends {}, hook-subscribe, \
                      hook-tail, hook-audit, hook-cancel, hook-define-event, hook-bridge, \
-                     hook-reload, {}",
+                     hook-status, hook-reload, {}",
                     shortened(other),
                     kind::REQUEST,
                     LiveMessage::kinds()

@@ -13,6 +13,7 @@ mod queues;
 mod services;
 #[cfg(unix)]
 mod socket;
+mod status;
 mod stdio;
 mod tail;
 
@@ -27,6 +28,7 @@ pub use message::ClientMessage;
 pub use socket::{
     MAX_CLIENTS, SocketError, SocketListener, SocketServer, connect, group_of, socket_of,
 };
+pub use status::ask_states;
 pub use stdio::serve_stdio;
 pub use tail::{Tail, TailError};
 

@@ -13,6 +13,7 @@ use crate::error::CommandError;
 use crate::exit_code::{self, Status};
 use crate::output::Printer;
 use crate::render;
+use crate::server::LiveStates;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -47,13 +48,15 @@ pub(crate) async fn run(
     })?;
     with_modules(context, None, printer, async |system, printer| {
         let explanation = system.explain(&request)?;
-        show(&explanation, arguments, event, &input, context, printer).await
+        let states = LiveStates::of(context, &system.hooks()?, printer).await;
+        show(&explanation, &states, arguments, event, &input, context, printer).await
     })
     .await
 }
 
 async fn show(
     explanation: &Explanation,
+    states: &LiveStates,
     arguments: &Arguments,
     event: HookEventName,
     input: &Input,
@@ -63,7 +66,7 @@ async fn show(
     if context.json() {
         for hook in &explanation.hooks {
             if arguments.all || hook.hook.event == event {
-                printer.message(&render::explained_json(explanation, hook)).await?;
+                printer.message(&render::explained_json(explanation, hook, states)).await?;
             }
         }
         return Ok(exit_code::PROCEED);
@@ -71,6 +74,7 @@ async fn show(
     let subject_of_sample = input.is_sample && !arguments.input.names_tool();
     let explained = render::Explained {
         explanation,
+        states,
         subject_of_sample,
         all: arguments.all,
         sources: &context.sources(),

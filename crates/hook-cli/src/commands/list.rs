@@ -13,6 +13,7 @@ use crate::error::CommandError;
 use crate::exit_code::{self, Status};
 use crate::output::Printer;
 use crate::render;
+use crate::server::LiveStates;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -47,18 +48,19 @@ async fn show(
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
     let mut listings = system.hooks()?;
+    let states = LiveStates::of(context, &listings, printer).await;
     listings.retain(|listing| event.is_none_or(|event| listing.hook.event == event));
     // In run order: of one priority as they were written down.
     listings.sort_by_key(|listing| (listing.hook.event, listing.hook.priority));
     if context.json() {
         for listing in &listings {
-            printer.message(&render::listing_json(listing)).await?;
+            printer.message(&render::listing_json(listing, &states)).await?;
         }
         return Ok(exit_code::PROCEED);
     }
     let text = match listings.is_empty() {
         true => render::nothing_found(event, &context.sources(), printer),
-        false => render::listings(&listings, printer),
+        false => render::listings(&listings, &states, printer),
     };
     printer.text(&text).await?;
     Ok(exit_code::PROCEED)

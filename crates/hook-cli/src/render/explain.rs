@@ -14,11 +14,14 @@ use super::columns::{aligned, first_line};
 use super::hook::{matcher, origin, write_hook, write_place};
 use super::response::duration;
 use crate::output::{Printer, Tone};
+use crate::server::LiveStates;
 
 /// An explanation, and how much of it is wanted.
 #[derive(Debug)]
 pub(crate) struct Explained<'e> {
     pub(crate) explanation: &'e Explanation,
+    /// How workers are at the project's server.
+    pub(crate) states: &'e LiveStates,
     /// Whether matchers were compared with that of a sample, since none was given.
     pub(crate) subject_of_sample: bool,
     /// Whether hooks of other events are listed, too.
@@ -28,16 +31,21 @@ pub(crate) struct Explained<'e> {
 }
 
 /// One hook as a line of JSON: what `hook list` says of it, and what becomes of it.
-pub(crate) fn explained_json(explanation: &Explanation, explained: &ExplainedHook) -> Vec<u8> {
-    ObjectWriter::line(|object| write_explained(object, explanation, explained))
+pub(crate) fn explained_json(
+    explanation: &Explanation,
+    explained: &ExplainedHook,
+    states: &LiveStates,
+) -> Vec<u8> {
+    ObjectWriter::line(|object| write_explained(object, explanation, explained, states))
 }
 
 fn write_explained(
     object: &mut ObjectWriter<'_>,
     explanation: &Explanation,
     explained: &ExplainedHook,
+    states: &LiveStates,
 ) {
-    write_hook(object, &explained.hook);
+    write_hook(object, &explained.hook, states);
     let subject = explanation.subject.as_deref();
     object.optional_text("subject", subject.filter(|_| explained.hook.event == explanation.event));
     object.bool("runs", explained.runs());
@@ -48,7 +56,8 @@ fn write_explained(
             object.integer("group", group as i128 + 1);
         }
         let because = explanation.sequential_because.get(&explained.hook.priority);
-        object.text("mode", if because.is_some() { "sequential" } else { "parallel" });
+        let is_alone = because.is_some() || explained.hook.runs_in_turn();
+        object.text("mode", if is_alone { "sequential" } else { "parallel" });
         object.optional_text("modeFrom", because.map(|hook| hook.display_name()));
     }
     object.objects("reasons", &explained.reasons, |out, reason| {
@@ -88,14 +97,15 @@ pub(crate) fn explained(explained: &Explained<'_>, printer: &Printer) -> String 
     let (of_event, others): (Vec<_>, Vec<_>) =
         hooks.into_iter().partition(|it| it.hook.event == event);
     let mut out = headline(explained, printer);
-    let unknown = on_every(&others, &stand_ins, event, printer);
+    let unknown = on_every(&others, &stand_ins, explained, printer);
     if of_event.is_empty() {
         if unknown.is_empty() {
             out.push_str(&nothing_found(Some(event), explained.sources, printer));
         }
     } else {
         let groups = Groups::of(explanation, &of_event);
-        lines(&mut out, &of_event, |index| groups.heading(index), printer);
+        let heading = |index| groups.heading(index);
+        lines(&mut out, &of_event, heading, explained.states, printer);
         let _ = writeln!(out, "\n{}", summary(explanation, of_event.len()));
         if groups.are_many() && explanation.groups.len() > 1 {
             let _ = writeln!(out, "{}", printer.paint(Tone::Quiet, &what_ends(event)));
@@ -104,7 +114,7 @@ pub(crate) fn explained(explained: &Explained<'_>, printer: &Printer) -> String 
     out.push_str(&unknown);
     if explained.all && !others.is_empty() {
         out.push('\n');
-        lines(&mut out, &others, |_| None, printer);
+        lines(&mut out, &others, |_| None, explained.states, printer);
     } else if !others.is_empty() {
         let hooks = if others.len() == 1 { "hook listens" } else { "hooks listen" };
         let text = format!("{} {hooks} to other events; --all lists them", others.len());
@@ -118,9 +128,10 @@ pub(crate) fn explained(explained: &Explained<'_>, printer: &Printer) -> String 
 fn on_every(
     others: &[&ExplainedHook],
     stand_ins: &[&ExplainedHook],
-    event: HookEventName,
+    explained: &Explained<'_>,
     printer: &Printer,
 ) -> String {
+    let event = explained.explanation.event;
     let mut out = String::new();
     for guard in stand_ins.iter().filter(|it| it.hook.event == event && it.place.is_some()) {
         let name = first_line(guard.hook.display_name());
@@ -131,7 +142,8 @@ fn on_every(
     }
     // One that is not what was trusted is not loaded, and what it blocks is said above.
     let every = others.iter().filter(|it| it.hook.event.is_every() && !it.hook.blocks_unrun());
-    let unknown: Vec<_> = every.filter_map(|it| Some((it, unknown_because(it)?))).collect();
+    let unknown: Vec<_> =
+        every.filter_map(|it| Some((it, unknown_because(it, explained.states)?))).collect();
     if unknown.is_empty() {
         return out;
     }
@@ -148,17 +160,17 @@ fn on_every(
 }
 
 /// Why it is not known to which events the hooks of a worker or a module listen; `None` where it has said that.
-fn unknown_because(explained: &ExplainedHook) -> Option<String> {
+fn unknown_because(explained: &ExplainedHook, states: &LiveStates) -> Option<String> {
     let not_run = explained.reasons.iter().find(|why| why.code() != "other_event");
     if let Some(why) = not_run {
         return Some(why.to_string());
     }
     match explained.hook.loaded_module() {
         Some(module) => module.error,
-        None => Some(match explained.hook.worker_status().map(|status| status.to_string()) {
-            Some(status) if !status.is_empty() => status,
-            _ => "it is not running".to_owned(),
-        }),
+        None => {
+            let known = states.in_words(&explained.hook);
+            Some(known.unwrap_or_else(|| "it is not running".to_owned()))
+        }
     }
 }
 
@@ -212,9 +224,21 @@ impl<'g> Groups<'g> {
         Some(match (groups.len(), hooks) {
             (0, _) => format!("priority {priority}, of which none runs"),
             (_, 1) => format!("priority {priority}"),
-            (1, _) => format!("priority {priority}, all at once"),
-            _ => format!("priority {priority}, one after the other"),
+            _ => format!("priority {priority}, {}", how(&groups)),
         })
+    }
+}
+
+/// How the hooks of one priority run.
+fn how(groups: &[&Group]) -> String {
+    let hooks: usize = groups.iter().map(|group| group.hooks.len()).sum();
+    let at_once = groups.iter().map(|group| group.hooks.len()).max().unwrap_or_default();
+    match groups.len() {
+        1 => "all at once".to_owned(),
+        _ if at_once <= 1 => "one after the other".to_owned(),
+        // Hooks that run in turn are behind the others.
+        _ if hooks - at_once == 1 => format!("{at_once} at once, then 1 more"),
+        _ => format!("{at_once} at once, then {} one after the other", hooks - at_once),
     }
 }
 
@@ -242,6 +266,7 @@ fn lines(
     out: &mut String,
     hooks: &[&ExplainedHook],
     heading: impl Fn(usize) -> Option<String>,
+    states: &LiveStates,
     printer: &Printer,
 ) {
     let rows: Vec<_> = hooks
@@ -272,7 +297,7 @@ fn lines(
             let _ = writeln!(out, "      {}", printer.paint(tone, &first_line(text)));
         };
         if explained.runs() {
-            detail(Tone::Quiet, &how_it_runs(&explained.hook));
+            detail(Tone::Quiet, &how_it_runs(&explained.hook, states));
         }
         if let Some(why) = &blocks {
             detail(Tone::Bad, &format!("blocks this event: {why}"));
@@ -289,7 +314,7 @@ fn lines(
     }
 }
 
-fn how_it_runs(hook: &Hook) -> String {
+fn how_it_runs(hook: &Hook, states: &LiveStates) -> String {
     let timeout = match (hook.kind(), hook.timeout_origin) {
         (HookKind::Inline, _) => "no timeout".to_owned(),
         (_, origin) => {
@@ -309,12 +334,18 @@ fn how_it_runs(hook: &Hook) -> String {
             format!("started by {}", name.to_string_lossy())
         }
         HookStart::Posted => "posted to a server".to_owned(),
-        HookStart::Called if hook.module().is_some() => "calls its module".to_owned(),
-        HookStart::Called => match hook.worker_status().map(|status| status.to_string()) {
-            Some(known) if !known.is_empty() => format!("calls its worker ({known})"),
-            Some(_) => "calls its worker".to_owned(),
-            None => "called over its connection".to_owned(),
+        // What this process has loaded says nothing of another one.
+        HookStart::Called if hook.module().is_some() => {
+            match states.of_hook(hook).and_then(|_| states.in_words(hook)) {
+                Some(known) => format!("calls its module ({known})"),
+                None => "calls its module".to_owned(),
+            }
+        }
+        HookStart::Called if hook.worker().is_some() => match states.in_words(hook) {
+            Some(known) => format!("calls its worker ({known})"),
+            None => "calls its worker".to_owned(),
         },
+        HookStart::Called => "called over its connection".to_owned(),
         HookStart::Missing(service) => format!("not run: this host lacks {service}"),
         _ => "in process".to_owned(),
     };
@@ -356,7 +387,10 @@ fn summary(explanation: &Explanation, of_event: usize) -> String {
                 let _ = write!(text, ", {}", first_line(&place.to_string()));
             }
         }
-        None if number > 1 => text.push_str(", all at once"),
+        None if number > 1 => {
+            let groups: Vec<&Group> = explanation.groups.iter().collect();
+            let _ = write!(text, ", {}", how(&groups));
+        }
         _ => {}
     }
     match explanation.blocking().count() {

@@ -1,12 +1,12 @@
 //! One hook: what lists and explanations say of it alike.
 
-use hook_core::run::WorkerStatus;
 use hook_core::{Hook, MatcherDefinition, ObjectWriter};
 
 use super::columns::first_line;
+use crate::server::LiveStates;
 
 /// What every line of JSON says of a hook.
-pub(super) fn write_hook(object: &mut ObjectWriter<'_>, hook: &Hook) {
+pub(super) fn write_hook(object: &mut ObjectWriter<'_>, hook: &Hook, states: &LiveStates) {
     object.text("event", hook.event.as_str());
     object.text("name", hook.display_name());
     object.text("type", hook.kind().as_str());
@@ -37,10 +37,7 @@ pub(super) fn write_hook(object: &mut ObjectWriter<'_>, hook: &Hook) {
             object.texts("renderers", &loaded.renderers);
         });
     }
-    // Of one that this process has not started nothing is known.
-    if let Some(status) = hook.worker_status().filter(WorkerStatus::is_known) {
-        object.object("worker", |object| status.write(object));
-    }
+    states.write(object, hook);
 }
 
 /// Where a hook was written down, if it was.

@@ -10,11 +10,12 @@ use hook_core::{Hook, HookEventName, HookListing, NotRun, ObjectWriter};
 use super::columns::{aligned, first_line};
 use super::hook::{matcher, origin, write_hook};
 use crate::output::{Printer, Tone};
+use crate::server::LiveStates;
 
 /// One hook as a line of JSON.
-pub(crate) fn listing_json(listing: &HookListing) -> Vec<u8> {
+pub(crate) fn listing_json(listing: &HookListing, states: &LiveStates) -> Vec<u8> {
     ObjectWriter::line(|object| {
-        write_hook(object, &listing.hook);
+        write_hook(object, &listing.hook, states);
         object.bool("enabled", listing.enabled);
         if let Some(by) = listing.disabled_by.first() {
             object.text("disabledBy", &by.to_string());
@@ -31,7 +32,7 @@ pub(crate) fn listing_json(listing: &HookListing) -> Vec<u8> {
 }
 
 /// Hooks for people, by event, in run order.
-pub(crate) fn listings(listings: &[HookListing], printer: &Printer) -> String {
+pub(crate) fn listings(listings: &[HookListing], states: &LiveStates, printer: &Printer) -> String {
     let row = |listing: &HookListing| {
         [
             (Tone::Plain, first_line(listing.hook.display_name())),
@@ -59,7 +60,7 @@ pub(crate) fn listings(listings: &[HookListing], printer: &Printer) -> String {
                 let _ = writeln!(out, "  {}", printer.paint(Tone::Plain, &heading));
             }
             for (listing, line) in chunk {
-                entry(&mut out, listing, line, printer);
+                entry(&mut out, listing, line, states, printer);
             }
         }
     }
@@ -110,7 +111,13 @@ fn declared(event: HookEventName) -> Option<String> {
     Some(parts.join("; "))
 }
 
-fn entry(out: &mut String, listing: &HookListing, line: &str, printer: &Printer) {
+fn entry(
+    out: &mut String,
+    listing: &HookListing,
+    line: &str,
+    states: &LiveStates,
+    printer: &Printer,
+) {
     let blocks = listing.hook.blocks_unrun();
     let (mark, tone) = match (listing.trusted, listing.enabled) {
         (false, true) if blocks => ("✗", Tone::Bad),
@@ -119,16 +126,19 @@ fn entry(out: &mut String, listing: &HookListing, line: &str, printer: &Printer)
         _ if listing.hook.loaded_module().is_some_and(|module| module.error.is_some()) => {
             ("✗", Tone::Bad)
         }
+        _ if states.of_hook(&listing.hook).is_some_and(|(status, _)| status.is_broken()) => {
+            ("✗", Tone::Bad)
+        }
         _ => ("✓", Tone::Good),
     };
     let _ = writeln!(out, "  {} {line}", printer.paint(tone, mark));
-    for text in notes(listing) {
+    for text in notes(listing, states) {
         let _ = writeln!(out, "      {}", printer.paint(Tone::Quiet, &first_line(&text)));
     }
 }
 
 /// What a hook is for, and why it does not run.
-fn notes(listing: &HookListing) -> impl Iterator<Item = String> {
+fn notes(listing: &HookListing, states: &LiveStates) -> impl Iterator<Item = String> {
     let changed = listing.hook.changed_since_trusted();
     let blocks = suspension(listing).map(|why| format!("blocks its event: {why}"));
     let untrusted = (!listing.trusted && blocks.is_none()).then_some(NotRun::Untrusted { changed });
@@ -138,14 +148,14 @@ fn notes(listing: &HookListing) -> impl Iterator<Item = String> {
     let background =
         is_async.then(|| "async: nothing waits for it, and it cannot block".to_owned());
     let is_module = listing.hook.module().is_some();
-    let worker =
-        listing.hook.worker_status().filter(|_| !is_module).map(|status| match status.is_known() {
-            true => format!("worker: stays alive and answers calls; {status}"),
-            false => "worker: stays alive and answers calls".to_owned(),
-        });
+    let is_worker = !is_module && listing.hook.worker().is_some();
+    let worker = is_worker.then(|| match states.in_words(&listing.hook) {
+        Some(status) => format!("worker: stays alive and answers calls; {status}"),
+        None => "worker: stays alive and answers calls".to_owned(),
+    });
     // Of a hook that it has declared the module itself says it.
     let module = match is_module && listing.hook.event.is_every() {
-        true => self::module(listing),
+        true => self::module(listing, states),
         false => Vec::new(),
     };
     let about = listing.hook.description.clone().into_iter().chain(worker).chain(module);
@@ -154,21 +164,24 @@ fn notes(listing: &HookListing) -> impl Iterator<Item = String> {
 }
 
 /// What a module has, or why it is not loaded.
-fn module(listing: &HookListing) -> Vec<String> {
+fn module(listing: &HookListing, states: &LiveStates) -> Vec<String> {
     let Some(loaded) = listing.hook.loaded_module() else {
-        let status = listing.hook.worker_status().filter(|status| status.is_known());
+        let status = states.in_words(&listing.hook);
         return status.map(|status| format!("module: not loaded; {status}")).into_iter().collect();
     };
     if let Some(error) = &loaded.error {
         return vec![format!("module: {error}")];
     }
+    // It is loaded here; at the server its process may be another matter.
+    let process = states.of_hook(&listing.hook).and_then(|_| states.in_words(&listing.hook));
+    let process = process.map(|how| format!("process of its modules: {how}"));
     let command = |command: &ModuleCommand| match &command.description {
         Some(description) => format!("command {}: {description}", command.name),
         None => format!("command {}", command.name),
     };
     let renderers =
         loaded.renderers.iter().map(|renders| format!("renders messages of type {renders}"));
-    loaded.commands.iter().map(command).chain(renderers).collect()
+    process.into_iter().chain(loaded.commands.iter().map(command)).chain(renderers).collect()
 }
 
 /// Why a hook blocks its event instead of running. One that is switched off blocks nothing.

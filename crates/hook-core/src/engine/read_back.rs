@@ -13,7 +13,7 @@ use crate::event::output::{Decision, HookOutput, PolicyDecision};
 use crate::failure::{FailureCode, HookFailure, signal_number};
 use crate::json::shape::{FieldReader, Required, ShapeError};
 use crate::json::{JsonObject, RawJson, RawObject};
-use crate::run::{Captured, HookExecutionResult, HookIdentity, ProcessReport};
+use crate::run::{Captured, HookExecutionResult, HookIdentity, ProcessReport, WorkerHistory};
 use crate::settings::DEFAULT_PRIORITY;
 use crate::text::shortened;
 
@@ -297,5 +297,15 @@ fn read_process(fields: &mut FieldReader) -> Result<ProcessReport, ShapeError> {
     // A message says that there was more, and not where, nor how much.
     stderr.dropped = fields.bool("truncated")?.unwrap_or_default().into();
     let leaked = fields.bool("leaked")?.unwrap_or_default();
-    Ok(ProcessReport { exit_code, signal, leaked, stdout, stderr })
+    let worker = match fields.object("worker")? {
+        None => None,
+        Some(worker) => {
+            let wrong = || {
+                let found = shortened(worker.as_str());
+                ShapeError::new("worker", "an object with `state` and `restarts`", found)
+            };
+            Some(WorkerHistory::read_back(&worker).ok_or_else(wrong)?)
+        }
+    };
+    Ok(ProcessReport { exit_code, signal, leaked, stdout, stderr, worker })
 }

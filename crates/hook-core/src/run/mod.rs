@@ -76,7 +76,7 @@ pub use module::{
     Notice, SessionChange, SessionManager, SetupEntry, Theme,
 };
 pub use nesting::Nesting;
-pub use report::{Captured, ProcessReport};
+pub use report::{Captured, ProcessReport, WorkerHistory};
 pub use result::HookExecutionResult;
 pub use runner::Runner;
 pub use running::RunningHooks;

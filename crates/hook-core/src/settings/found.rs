@@ -45,8 +45,8 @@ impl Reader<'_> {
             self.add_hook_files(&folder, None);
             let project = self.path.as_deref().filter(|_| self.source == HookSource::Project);
             let project = project.and_then(project_of).map(Path::to_path_buf);
-            if let Some(project) = project.filter(|_| self.config.agents.iter().any(|it| it == OMP))
-            {
+            let mut agents = self.config.agents.iter().chain(&*self.agents);
+            if let Some(project) = project.filter(|_| agents.any(|it| it == OMP)) {
                 for folder in OF_OMP {
                     self.add_hook_files(&project.join(folder), Some(OMP));
                 }

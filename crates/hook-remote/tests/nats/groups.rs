@@ -13,7 +13,7 @@ fn blue(engine: NatsEngine) -> NatsEngine {
     engine.queue_group("blue").unwrap()
 }
 
-async fn is_refused(engine: Engine) -> NatsError {
+async fn refused(engine: Engine) -> NatsError {
     let ended = tokio::time::timeout(Duration::from_secs(20), engine.served).await;
     ended.expect("it serves").unwrap().unwrap_err()
 }
@@ -25,10 +25,10 @@ async fn an_engine_of_another_group_does_not_join() {
     let seen = Seen::default();
     let guarding = Engine::join(&broker, vec![guard(&seen)]).await;
     let empty = Engine::begin(&options, Vec::new(), blue);
-    let refused = is_refused(empty).await;
-    assert!(matches!(&refused, NatsError::OtherGroup { other, .. } if other == "engines"));
-    let refused = refused.to_string();
-    assert!(refused.contains("hooks.request.*") && refused.contains("`blue`"), "{refused}");
+    let error = refused(empty).await;
+    assert!(matches!(&error, NatsError::OtherGroup { other, .. } if other == "engines"));
+    let said = error.to_string();
+    assert!(said.contains("hooks.request.*") && said.contains("`blue`"), "{said}");
     let bus = asker(&broker);
     for answer in join_all((0..20).map(|_| bus.request(call("forbidden")))).await {
         assert_eq!(answer.processed.reason.as_deref(), Some("not that"), "{answer:?}");
@@ -42,7 +42,7 @@ async fn an_engine_of_another_group_does_not_join() {
     empty.hears("serving").await;
     assert!(bus.request(call("forbidden")).await.success());
     let engine = Engine::begin(&options, Vec::new(), |engine| engine);
-    assert!(matches!(is_refused(engine).await, NatsError::OtherGroup { .. }));
+    assert!(matches!(refused(engine).await, NatsError::OtherGroup { .. }));
     empty.leave().await;
     elsewhere.leave().await;
 }

@@ -16,7 +16,7 @@ use crate::broker::Broker;
 use crate::support::{Engine, Seen, call, guard};
 
 /// The settings in the documentation, with these users.
-fn settings(engine: &KeyPair, agents: [&KeyPair; 2]) -> String {
+fn settings(engine: &KeyPair, agents: [&KeyPair; 2], operator: &KeyPair) -> String {
     let page = include_str!("../../../../docs/fleet.md");
     let begin = page.find("```nats\n").expect("there are settings of a broker") + "```nats\n".len();
     let settings = &page[begin..];
@@ -25,6 +25,7 @@ fn settings(engine: &KeyPair, agents: [&KeyPair; 2]) -> String {
     assert!(!settings.contains("allow_responses"), "{settings}");
     let [one, other] = agents;
     let settings = settings.replace("UENGINE", &engine.public_key());
+    let settings = settings.replace("UOPERATOR", &operator.public_key());
     let settings = settings.replace("UAGENT1", &one.public_key());
     settings.replace("UAGENT2", &other.public_key())
 }
@@ -81,11 +82,12 @@ impl Spy {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn agents_only_ask_and_engines_only_answer() {
-    let [engine_key, one_key, other_key] = [(); 3].map(|()| KeyPair::new_user());
-    let settings = settings(&engine_key, [&one_key, &other_key]);
+    let [engine_key, one_key, other_key, operator] = [(); 4].map(|()| KeyPair::new_user());
+    let settings = settings(&engine_key, [&one_key, &other_key], &operator);
     let Some(broker) = Broker::start_with(&settings) else { return };
     let engine_file = credentials(&broker, "engine.nk", &engine_key);
     let one_file = credentials(&broker, "one.nk", &one_key);
+    let operator_file = credentials(&broker, "operator.nk", &operator);
     let at =
         |file: &PathBuf| NatsOptions::new(broker.url()).subject("acme.hooks").credentials(file);
     let seen = Seen::default();
@@ -97,7 +99,12 @@ async fn agents_only_ask_and_engines_only_answer() {
     let bus = NatsBus::with(at(&one_file)).unwrap();
     let answer = bus.request(call("forbidden")).await;
     assert_eq!(answer.processed.reason.as_deref(), Some("not that"), "{answer:?}");
-    assert_eq!(bus.engines(Duration::from_millis(500)).await.unwrap().len(), 1);
+    let refused = bus.engines(Duration::from_millis(500)).await.unwrap_err().to_string();
+    assert!(refused.contains("does not let this asker ask"), "{refused}");
+    let looking = NatsBus::with(at(&operator_file)).unwrap();
+    assert_eq!(looking.engines(Duration::from_millis(500)).await.unwrap().len(), 1);
+    let answer = looking.request(call("read_file")).await;
+    assert!(answer.error().unwrap().message.contains("does not let this asker ask"));
 
     // An engine asks nobody.
     let asker = NatsBus::with(at(&engine_file)).unwrap();
@@ -148,8 +155,8 @@ async fn agents_only_ask_and_engines_only_answer() {
 #[ignore = "it measures; see `cargo test -p hook-remote --features nats --release -- --ignored last_thousands`"]
 async fn the_last_thousands_of_many_requests_are_as_fast_as_the_first() {
     const ROUND: usize = 10_000;
-    let [engine_key, one_key, other_key] = [(); 3].map(|()| KeyPair::new_user());
-    let settings = settings(&engine_key, [&one_key, &other_key]);
+    let [engine_key, one_key, other_key, operator_key] = [(); 4].map(|()| KeyPair::new_user());
+    let settings = settings(&engine_key, [&one_key, &other_key], &operator_key);
     let Some(broker) = Broker::start_with(&settings) else { return };
     let at = |name: &str, pair: &KeyPair| {
         let file = credentials(&broker, name, pair);
@@ -176,8 +183,9 @@ async fn the_last_thousands_of_many_requests_are_as_fast_as_the_first() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stranger_is_not_let_in() {
-    let [engine_key, one_key, other_key, stranger] = [(); 4].map(|()| KeyPair::new_user());
-    let settings = settings(&engine_key, [&one_key, &other_key]);
+    let [engine_key, one_key, other_key, operator, stranger] =
+        [(); 5].map(|()| KeyPair::new_user());
+    let settings = settings(&engine_key, [&one_key, &other_key], &operator);
     let Some(broker) = Broker::start_with(&settings) else { return };
     let file = credentials(&broker, "stranger.nk", &stranger);
     let options = NatsOptions::new(broker.url()).credentials(&file);

@@ -129,8 +129,8 @@ class WorkerCalls:
             raise EOFError
         return None
 
-    def answer(self, call: WorkerCall, message: dict[str, Any]) -> None:
-        """Runs the handler of a call, and answers."""
+    def answer(self, call: WorkerCall, message: dict[str, Any]) -> dict[str, Any]:
+        """Runs the handler of a call; what is to be answered."""
         self._local.call = call
         try:
             answer = self._answered(call, message)
@@ -139,11 +139,11 @@ class WorkerCalls:
                 sys.excepthook(type(error), error, error.__traceback__)
             answer = {"error": failure_text(error)}
         self._local.call = None
-        self._reply(call, answer)
+        return answer
 
     def refuse(self, call: WorkerCall, why: str) -> None:
         """Answers a call that there is no thread for."""
-        self._reply(call, {"error": why})
+        self.reply(call, {"error": why})
 
     def end(self) -> None:
         """Everything is over: what still runs is answered no more."""
@@ -160,7 +160,8 @@ class WorkerCalls:
         for number in [number for number, it in self._host_waits.items() if it.call is call]:
             del self._host_waits[number]
 
-    def _reply(self, call: WorkerCall, answer: dict[str, Any]) -> None:
+    def reply(self, call: WorkerCall, answer: dict[str, Any]) -> None:
+        """Answers a call, unless nobody waits for it any more."""
         with self._lock:
             if self._calls.get(call.id) is call:
                 del self._calls[call.id]

@@ -21,25 +21,17 @@ pub(super) async fn ask(
     said: &str,
     context: &Context,
 ) -> Result<Option<Bridged>, String> {
-    use hook_bus::wire::{self, AskError, BridgeMessage, Expected};
-    use hook_core::trust::settings_hash;
+    use hook_bus::wire::{self, AskError, BridgeMessage};
 
     use crate::context::time_to_answer;
+    use crate::server::OwnServer;
 
-    let Some(path) = wire::socket_of(context.project()).filter(|path| path.exists()) else {
-        return Ok(None);
-    };
+    let Some(OwnServer { path, expected }) = OwnServer::of(context) else { return Ok(None) };
     let deadline = time_to_answer(asked.patience());
     let mut message =
         BridgeMessage::new(agent, Some(asked.home_event().to_owned()), said.to_owned());
     // The server has answered before it is waited for no more: what it began is not begun again.
     message.deadline = Some(deadline.saturating_sub(SLACK.min(deadline / 4)));
-    let project = context.project();
-    let project = std::fs::canonicalize(project).unwrap_or_else(|_| project.to_path_buf());
-    let expected = Expected {
-        project: project.to_string_lossy().into_owned(),
-        settings_hash: settings_hash(&context.sources(), &context.trust_policy()),
-    };
     let once = async || {
         let stream = wire::connect(&path).await.map_err(|error| error.to_string());
         let (reader, writer) = stream.map_err(AskError::Refused)?.into_split();

@@ -5,6 +5,7 @@ mod foreign;
 mod modules;
 mod programs;
 mod recording;
+mod server;
 mod settings;
 mod trust;
 
@@ -55,6 +56,7 @@ pub(crate) async fn run(
         foreign::connections(context),
     ];
     sections.extend(modules::section(&system).await);
+    sections.extend(server::section(context).await);
     system.shutdown(Duration::ZERO).await;
     if let Some(path) = &arguments.recording {
         sections.push(recording::section(path, printer).await?);

@@ -162,7 +162,10 @@ impl Event<'_> {
                         out.integer("priority", group.priority.into());
                     }
                     for (name, value) in hook.result.iter().flat_map(|result| result.iter()) {
-                        if matches!(name, "exitCode" | "signal" | "error" | "warnings" | "queued") {
+                        if matches!(
+                            name,
+                            "exitCode" | "signal" | "error" | "warnings" | "queued" | "worker"
+                        ) {
                             out.raw(name, value);
                         }
                     }

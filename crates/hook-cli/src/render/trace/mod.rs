@@ -29,14 +29,17 @@ fn ended(hook: &RecordedHook, outcome: RecordedOutcome) -> String {
     if result.get("timedOut").and_then(RawJson::to_bool) == Some(true) {
         return "timed out".to_owned();
     }
+    let word = || match hook.has_failed() {
+        // Also of a guard, whose failure blocks.
+        true => RecordedOutcome::Failed.as_str().to_owned(),
+        false => outcome.as_str().to_owned(),
+    };
     match (result.get("exitCode"), hook.text("signal")) {
         // It said so on stdout, which its exit code does not show.
-        (Some(code), _) if code.as_str() == "0" && outcome != RecordedOutcome::Proceed => {
-            outcome.as_str().to_owned()
-        }
+        (Some(code), _) if code.as_str() == "0" && outcome != RecordedOutcome::Proceed => word(),
         (Some(code), _) => format!("exit {}", code.as_str()),
         (None, Some(signal)) => signal,
-        (None, None) => outcome.as_str().to_owned(),
+        (None, None) => word(),
     }
 }
 

@@ -1,11 +1,13 @@
 //! A recording as a waterfall in the terminal.
 
+use std::collections::HashMap;
 use std::fmt::Write;
 use std::time::Duration;
 
 use hook_bus::recording::{
     RecordedHook, RecordedNotStarted, RecordedOutcome, RecordedRequest, Recording, RecordingSummary,
 };
+use hook_core::run::WorkerHistory;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::bar::Track;
@@ -57,6 +59,8 @@ struct Page<'r> {
     names: usize,
     /// Columns of the bars; none where they do not fit.
     bars: Option<usize>,
+    /// What was said last of the workers of hooks, by their names.
+    workers: HashMap<String, WorkerHistory>,
     out: String,
 }
 
@@ -69,7 +73,8 @@ impl<'r> Page<'r> {
         let most = (width.saturating_sub(fixed + 2) / 2).clamp(*NAMES.start(), *NAMES.end());
         let names = wanted.clamp(*NAMES.start(), most);
         let bars = width.checked_sub(fixed + names + 2).filter(|bars| *bars >= LEAST_BARS);
-        Self { recording, scale, printer, names, bars, out: String::new() }
+        let workers = HashMap::new();
+        Self { recording, scale, printer, names, bars, workers, out: String::new() }
     }
 
     fn paint(&self, tone: Tone, text: &str) -> String {
@@ -176,6 +181,13 @@ impl<'r> Page<'r> {
         if let Some(error) = hook.text("error") {
             self.note(outcome, &error);
         }
+        if let Some(worker) = hook.worker() {
+            // Said once, and not at each of its further calls.
+            if self.workers.get(&hook.name) != Some(&worker) {
+                self.note(outcome, &format!("its worker: {worker}"));
+                self.workers.insert(hook.name.clone(), worker);
+            }
+        }
     }
 
     fn line(&mut self, line: Line<'_>) {
@@ -242,6 +254,16 @@ impl<'r> Page<'r> {
                 "",
                 self.paint(Tone::Quiet, &format!("{} {about}", offset(request.at))),
             );
+        }
+        if !summary.workers.is_empty() {
+            let _ = writeln!(self.out, "\n{}", self.paint(Tone::Strong, "Workers"));
+        }
+        for (hook, worker) in &summary.workers {
+            let (name, left) = fitted(&folded(hook), 24);
+            let tone = if worker.is_broken() { Tone::Bad } else { Tone::Quiet };
+            let (name, how) =
+                (self.paint(Tone::Plain, &name), self.paint(tone, &worker.to_string()));
+            let _ = writeln!(self.out, "            {name}{:left$}  {how}", "");
         }
         if !summary.events.is_empty() {
             let head = format!(

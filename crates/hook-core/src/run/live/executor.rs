@@ -203,6 +203,7 @@ impl LiveHook {
         let mut run = self.asked(call).await;
         // Of others that were called meanwhile as well: it says not which one it writes for.
         run.process.stderr = worker.errors_since(before);
+        run.process.worker = worker.history();
         run
     }
 

@@ -13,12 +13,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::output::{Errors, lock};
 use crate::failure::HookFailure;
-use crate::json::{ObjectWriter, RawObject};
+use crate::json::{ObjectWriter, RawJson, RawObject};
 use crate::run::HookKind;
 use crate::run::command::CommandContext;
 use crate::run::executor::CommandIdentity;
 use crate::run::live::{CallSession, Dropped, MAX_CALLS, Said, WorkerHook, WorkerModule};
-use crate::run::report::Captured;
+use crate::run::report::{Captured, WorkerHistory};
 use crate::run::slots::SlotQueue;
 use crate::settings::{EnvironmentRules, HookSource, WorkerRules, variables};
 use crate::text::{OneLine, first_and_last};
@@ -161,6 +161,20 @@ enum Phase {
     Broken(HookFailure),
 }
 
+impl Phase {
+    fn word(&self) -> &'static str {
+        match self {
+            Self::Stopped => STOPPED,
+            Self::Starting(_) => "starting",
+            Self::Ready(..) => "ready",
+            Self::Broken(_) => BROKEN,
+        }
+    }
+}
+
+const STOPPED: &str = "stopped";
+const BROKEN: &str = "broken";
+
 /// How a worker is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -178,14 +192,38 @@ pub struct WorkerStatus {
 }
 
 impl WorkerStatus {
+    /// The words for all states.
+    #[doc(hidden)]
+    pub const STATES: [&str; 4] = [STOPPED, "starting", "ready", BROKEN];
+
     /// Whether it is started no more.
     pub fn is_broken(&self) -> bool {
-        self.state == "broken"
+        self.state == BROKEN
     }
 
     /// Whether this process has ever started it: nothing is known of what another one did.
     pub fn is_known(&self) -> bool {
-        self.state != "stopped" || self.restarts > 0 || self.failure.is_some()
+        self.state != STOPPED || self.restarts > 0 || self.failure.is_some()
+    }
+
+    /// Reads the fields that [`write`](Self::write) wrote; `None` of anything else.
+    #[doc(hidden)]
+    pub fn read_back(object: &RawObject) -> Option<Self> {
+        let fields = object.fields();
+        let said = fields.get("state")?.to_text()?;
+        let process = fields.get("process").and_then(RawJson::to_whole_number);
+        let dropped = fields.get("droppedAnswers").and_then(|it| it.to_object().ok());
+        let counted = |name| dropped.as_ref()?.get(name)?.to_whole_number();
+        Some(Self {
+            state: Self::STATES.into_iter().find(|state| *state == said)?,
+            restarts: fields.get("restarts")?.to_whole_number()?,
+            process: process.and_then(|process| u32::try_from(process).ok()),
+            failure: fields.get("failure").and_then(RawJson::to_text),
+            dropped: Dropped {
+                late: counted("late").unwrap_or_default(),
+                unknown: counted("unknown").unwrap_or_default(),
+            },
+        })
     }
 
     /// As fields of a message.
@@ -264,12 +302,7 @@ impl Worker {
         };
         WorkerStatus {
             dropped: state.dropped.with(of_session),
-            state: match state.phase {
-                Phase::Stopped => "stopped",
-                Phase::Starting(_) => "starting",
-                Phase::Ready(..) => "ready",
-                Phase::Broken(_) => "broken",
-            },
+            state: state.phase.word(),
             restarts: state.lives.saturating_sub(1),
             process: state.process,
             failure: state.ended.as_ref().map(|(_, failure)| failure.to_string()),
@@ -342,6 +375,15 @@ impl Worker {
     /// What it said last of what it has, if it has said so.
     pub fn last_declared(&self) -> Option<Arc<Declared>> {
         self.shared.lock().declared.as_ref().map(|(_, declared)| Arc::clone(declared))
+    }
+
+    /// What it has been through; `None` of one that was never started again and is not broken.
+    pub(in crate::run) fn history(&self) -> Option<WorkerHistory> {
+        let state = self.shared.lock();
+        let restarts = state.lives.saturating_sub(1);
+        let is_broken = matches!(state.phase, Phase::Broken(_));
+        let history = || WorkerHistory { state: state.phase.word().into(), restarts };
+        (restarts > 0 || is_broken).then(history)
     }
 
     /// What its hooks are.

@@ -135,9 +135,11 @@ function notStartedWords(skipped) {
 }
 function ended(hook) {
   if (hook.timedOut) return "timed out";
-  if (hook.exitCode === 0 && hook.outcome !== "proceed") return hook.outcome;
+  // Also of a guard, whose failure blocks.
+  const word = hook.error === undefined ? hook.outcome : "failed";
+  if (hook.exitCode === 0 && hook.outcome !== "proceed") return word;
   if (hook.exitCode !== undefined) return "exit " + hook.exitCode;
-  return hook.signal ?? hook.outcome;
+  return hook.signal ?? word;
 }
 function axis() {
   const length = view.end - view.start;

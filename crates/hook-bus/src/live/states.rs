@@ -1,0 +1,170 @@
+//! How the workers of a running system are, for those who look from outside of its process.
+
+use std::sync::Arc;
+
+use hook_core::run::{Worker, WorkerStatus};
+use hook_core::text::shortened;
+use hook_core::{Hook, HookListing, JsonObject, ObjectWriter, RawJson, RawObject};
+
+/// How many workers are told of at most; the others are counted.
+const MOST: usize = 256;
+
+/// How many bytes are told of why a process ended.
+const FAILURE: usize = 1_024;
+
+/// A worker of a system, and how it is. It is told by the first hook of the settings that calls it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WorkerState {
+    /// What tells that hook from others.
+    hook: HookSign,
+    /// How many hooks call it.
+    pub hooks: u64,
+    /// How it is.
+    pub status: WorkerStatus,
+}
+
+/// What tells hooks of the same settings apart, also in another process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct HookSign {
+    event: String,
+    name: String,
+    kind: String,
+    command: String,
+    source: String,
+    /// The file, the line and the column.
+    place: Option<(Option<String>, u64, u64)>,
+}
+
+/// How the workers of a system are.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WorkerStates {
+    /// The workers of hooks that are trusted and switched on, in the order of their hooks.
+    pub workers: Vec<WorkerState>,
+    /// How many more there are.
+    pub omitted: u64,
+}
+
+impl HookSign {
+    fn of(hook: &Hook) -> Self {
+        let place = hook.place.as_ref().map(|place| {
+            let file = place.file.as_ref().map(|file| file.to_string_lossy().into_owned());
+            (file, place.line as u64, place.column as u64)
+        });
+        Self {
+            event: hook.event.as_str().to_owned(),
+            name: shortened(hook.display_name()),
+            kind: hook.kind().as_str().to_owned(),
+            command: shortened(hook.command()),
+            source: hook.source.to_string(),
+            place,
+        }
+    }
+
+    fn write(&self, object: &mut ObjectWriter<'_>) {
+        object.text("eventName", &self.event);
+        object.text("name", &self.name);
+        object.text("type", &self.kind);
+        object.text("command", &self.command);
+        object.text("source", &self.source);
+        if let Some((file, line, column)) = &self.place {
+            object.optional_text("file", file.as_deref());
+            object.integer("line", (*line).into());
+            object.integer("column", (*column).into());
+        }
+    }
+
+    fn read(fields: &JsonObject) -> Option<Self> {
+        let text = |name: &str| fields.get(name).and_then(RawJson::to_text);
+        let number = |name: &str| fields.get(name).and_then(RawJson::to_whole_number);
+        let place = number("line").map(|line| (text("file"), line, number("column").unwrap_or(0)));
+        Some(Self {
+            event: text("eventName")?,
+            name: text("name")?,
+            kind: text("type")?,
+            command: text("command")?,
+            source: text("source")?,
+            place,
+        })
+    }
+}
+
+impl WorkerState {
+    /// What the worker is called: the name of its hook, else the command.
+    pub fn name(&self) -> &str {
+        &self.hook.name
+    }
+
+    /// Whether this is the worker of that hook, which another process has read from the same settings.
+    pub fn is_told_by(&self, hook: &Hook) -> bool {
+        self.hook == HookSign::of(hook)
+    }
+
+    fn write(&self, object: &mut ObjectWriter<'_>) {
+        self.hook.write(object);
+        object.integer("hooks", self.hooks.into());
+        object.object("worker", |object| self.status.write(object));
+    }
+
+    fn read(object: &RawObject) -> Option<Self> {
+        let fields = object.fields();
+        let status = RawObject::try_from(fields.get("worker")?.clone()).ok()?;
+        Some(Self {
+            hook: HookSign::read(&fields)?,
+            hooks: fields.get("hooks")?.to_whole_number()?,
+            status: WorkerStatus::read_back(&status)?,
+        })
+    }
+}
+
+impl WorkerStates {
+    /// How the workers of these hooks are now.
+    pub(crate) fn of(listings: &[HookListing]) -> Self {
+        let mut known: Vec<(&Arc<Worker>, WorkerState)> = Vec::new();
+        let may_run = listings.iter().filter(|listing| listing.enabled && listing.trusted);
+        // What stands under every event is in the settings; what it has declared another process may not know.
+        let (every, others): (Vec<_>, Vec<_>) = may_run.partition(|it| it.hook.event.is_every());
+        for hook in every.iter().chain(&others).map(|listing| &listing.hook) {
+            let Some(worker) = hook.worker() else { continue };
+            match known.iter_mut().find(|(it, _)| Arc::ptr_eq(it, worker)) {
+                Some((_, state)) => state.hooks += 1,
+                None => {
+                    let mut status = worker.status();
+                    status.failure = status.failure.as_deref().map(cut);
+                    known
+                        .push((worker, WorkerState { hook: HookSign::of(hook), hooks: 1, status }));
+                }
+            }
+        }
+        let omitted = known.len().saturating_sub(MOST) as u64;
+        let workers = known.into_iter().take(MOST).map(|(_, state)| state).collect();
+        Self { workers, omitted }
+    }
+
+    /// Writes the fields of a message.
+    pub(crate) fn write(&self, object: &mut ObjectWriter<'_>) {
+        object.objects("workers", &self.workers, |object, state| state.write(object));
+        if self.omitted > 0 {
+            object.integer("omitted", self.omitted.into());
+        }
+    }
+
+    /// Reads what [`write`](Self::write) wrote; `None` of anything else.
+    pub(crate) fn read(fields: &JsonObject) -> Option<Self> {
+        let read = |it: RawJson| WorkerState::read(&RawObject::try_from(it).ok()?);
+        let workers = fields.get("workers")?.to_items()?;
+        let omitted = fields.get("omitted").and_then(RawJson::to_whole_number).unwrap_or_default();
+        Some(Self { workers: workers.into_iter().map(read).collect::<Option<_>>()?, omitted })
+    }
+}
+
+/// The beginning of why a process ended, and how much is left out.
+fn cut(failure: &str) -> String {
+    let end = (0..=FAILURE.min(failure.len())).rev().find(|end| failure.is_char_boundary(*end));
+    let kept = failure.get(..end.unwrap_or_default()).unwrap_or_default();
+    match failure.len() - kept.len() {
+        0 => kept.to_owned(),
+        missing => format!("{kept}… ({missing} more bytes)"),
+    }
+}

@@ -1,0 +1,73 @@
+//! The project's own server: how its workers are.
+
+use std::path::Path;
+
+use hook_bus::live::{WorkerState, WorkerStates};
+
+use crate::context::Context;
+use crate::render::{Finding, Health, Section};
+use crate::server::{self, Asked};
+
+/// A section where a server of the project runs at its own place.
+pub(super) async fn section(context: &Context) -> Option<Section> {
+    let findings = match server::ask(context).await {
+        Asked::NoServer => return None,
+        Asked::Told(path, states) => told(&path, &states),
+        Asked::Untold { path, why, is_of_these_settings } => {
+            vec![untold(&path, &why, is_of_these_settings, context.has_only_defaults())]
+        }
+    };
+    Some(Section { title: "Workers of the server", empty: "", findings })
+}
+
+fn told(path: &Path, states: &WorkerStates) -> Vec<Finding> {
+    let count = match states.workers.len() as u64 + states.omitted {
+        0 => "it has no workers".to_owned(),
+        1 => "it has 1 worker".to_owned(),
+        count => format!("it has {count} workers"),
+    };
+    let mut findings = vec![Finding::new(Health::Good, path.display().to_string(), count)];
+    findings.extend(states.workers.iter().map(worker));
+    if states.omitted > 0 {
+        let detail = format!("{} more are not told of", states.omitted);
+        findings.push(Finding::new(Health::Odd, "further workers", detail));
+    }
+    findings
+}
+
+fn worker(state: &WorkerState) -> Finding {
+    let status = &state.status;
+    if !status.is_known() {
+        return Finding::new(
+            Health::Good,
+            state.name(),
+            "not started, since nothing called it yet",
+        );
+    }
+    let health = match (status.is_broken(), &status.failure) {
+        (true, _) => Health::Bad,
+        (false, Some(_)) => Health::Odd,
+        (false, None) => Health::Good,
+    };
+    let finding = Finding::new(health, state.name(), status.to_string());
+    match health {
+        Health::Bad => finding.fix(
+            "it is started no more: put right what the failure says, then have the server read its \
+             settings again (SIGHUP, or `hook-reload`)",
+        ),
+        _ => finding,
+    }
+}
+
+fn untold(path: &Path, why: &str, is_of_these_settings: bool, only_defaults: bool) -> Finding {
+    let subject = path.display().to_string();
+    match (is_of_these_settings, only_defaults) {
+        (false, true) => Finding::new(Health::Odd, subject, why)
+            .fix("have it read them again (SIGHUP, or `hook-reload`)"),
+        // Who names other settings knows that.
+        (false, false) => Finding::new(Health::Absent, subject, why),
+        (true, _) => {
+            Finding::new(Health::Odd, subject, format!("how its workers are is not known: {why}"))
+        }
+    }
+}
