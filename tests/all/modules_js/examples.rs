@@ -128,13 +128,18 @@ fn handoff_begins_a_session() {
     assert_eq!(succeeded, [false, true, true], "{responses:?}");
     let said = responses[0]["output"]["errors"].to_string();
     assert!(said.contains("the host does not offer `session.waitForIdle`"), "{said}");
-    let wrong = json!({"type": "hook-host-results", "results": {"ui.confrim": true}});
-    project.write("script.jsonl", &format!("\n{wrong}\n"));
-    let played = Hook::new(&project, &["run", "script.jsonl"]).run();
-    assert!(
-        played.status == 1 && played.stderr.contains("line 2: hook-host-results: "),
-        "{played:?}"
-    );
+    for (wrong, said) in [
+        (r#"{"ui.confrim": true}"#, "hosts have no method"),
+        (r#"{"ui.confirm": "yes"}"#, "the result of `ui.confirm` is a boolean"),
+        (r#"{"ui.confirm": true, "ui.confirm": false}"#, "`ui.confirm` stands there twice"),
+        ("5", "`results` must be an object"),
+    ] {
+        let line = format!("\n{{\"type\": \"hook-host-results\", \"results\": {wrong}}}\n");
+        project.write("script.jsonl", &line);
+        let played = Hook::new(&project, &["run", "script.jsonl"]).run();
+        let said = format!("line 2: hook-host-results: {said}");
+        assert!(played.status == 1 && played.stderr.contains(&said), "{played:?}");
+    }
 }
 
 #[tokio::test]

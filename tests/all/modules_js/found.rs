@@ -252,3 +252,65 @@ fn scripts_that_are_no_modules_are_said() {
         assert!(!checked.stdout.contains(path), "{path}: {checked:?}");
     }
 }
+
+/// An executable file that refuses, with its name as the reason.
+fn refuses(project: &Project, path: &str) {
+    let file = project.write(path, &format!("#!/bin/sh\necho '{path}' >&2\nexit 2\n"));
+    std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+#[test]
+fn folders_of_another_agent_make_a_project_where_the_user_names_it() {
+    let project = Project::new();
+    let users = project.home().join(".config/hooks");
+    std::fs::create_dir_all(&users).unwrap();
+    std::fs::write(users.join("settings.json"), r#"{"hooksConfig": {"agents": ["omp"]}}"#).unwrap();
+    let path = ".omp/hooks/pre/bash.sh";
+    refuses(&project, path);
+    assert_eq!(run(&project, &["trust", "--yes"]).status, 0);
+    let fired = fired(&project, &[], "BeforeTool", &shell("ls"));
+    assert_eq!(verdict(&fired), ("block", path), "{fired}");
+}
+
+#[test]
+fn only_what_runs_for_the_same_tool_takes_another_s_place() {
+    if !has_node() {
+        return;
+    }
+    let project = Project::new();
+    project.write(".hooks/settings.json", r#"{"hooksConfig": {"agents": ["omp"]}}"#);
+    let guard = ".omp/hooks/pre/bash.sh";
+    refuses(&project, guard);
+    // In the words of its folder it is no tool's name, a module's name says nothing, and one cannot be loaded.
+    let script = project.write(".claude/hooks/pre/run_shell_command.sh", "#!/bin/sh\nexit 0\n");
+    std::fs::set_permissions(script, std::fs::Permissions::from_mode(0o755)).unwrap();
+    project.write(
+        ".claude/hooks/pre/bash.mjs",
+        "export default (pi) => pi.on('session_start', () => {});",
+    );
+    project.write(".omp/hooks/pre/bash.mjs", GUARD);
+    project.write(".hooks/pre/bash.mjs", "throw new Error('at load');");
+    assert_eq!(run(&project, &["trust", "--yes"]).status, 0);
+    let listed = run(&project, &["list", "--json"]).lines();
+    let off: Vec<_> = listed.iter().filter(|it| it["enabled"] == json!(false)).collect();
+    assert!(off.is_empty(), "{off:?}");
+    let response = fired(&project, &[], "BeforeTool", &shell("ls"));
+    assert_eq!(verdict(&response), ("block", guard), "{response}");
+    std::fs::remove_file(project.path().join(guard)).unwrap();
+    assert_eq!(run(&project, &["trust", "--yes"]).status, 0);
+    let response = fired(&project, &[], "BeforeTool", &shell("rm -rf x"));
+    assert_eq!(verdict(&response), ("block", "not that"), "{response}");
+}
+
+#[test]
+fn a_module_with_a_long_path_has_its_handlers() {
+    if !has_node() {
+        return;
+    }
+    let project = Project::new();
+    project.write(&format!(".hooks/modules/{}.mjs", "m".repeat(240)), GUARD);
+    assert_eq!(run(&project, &["trust", "--yes"]).status, 0);
+    let decides =
+        |command: &str| verdict(&fired(&project, &[], "BeforeTool", &shell(command))).0.to_owned();
+    assert_eq!([decides("ls"), decides("rm -rf x")], ["proceed", "block"]);
+}

@@ -126,6 +126,10 @@ impl HookExecutor for LiveExecutor {
         }
     }
 
+    fn home(&self) -> Option<&HomeHook> {
+        self.hook.home.as_deref()
+    }
+
     fn label(&self) -> &str {
         &self.hook.label
     }

@@ -66,6 +66,10 @@ impl HookExecutor for ModuleExecutor {
         HookKind::Module
     }
 
+    fn home(&self) -> Option<&HomeHook> {
+        Some(&self.hook.home)
+    }
+
     fn label(&self) -> &str {
         &self.hook.label
     }
