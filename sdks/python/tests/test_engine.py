@@ -22,6 +22,7 @@ from hook_sdk import (
     RegistrationError,
     RequestFailed,
 )
+from hook_sdk.place import socket_of
 
 pytestmark = [needs_engine, pytest.mark.usefixtures("private")]
 
@@ -272,3 +273,54 @@ async def test_a_server_that_nobody_named_is_said(
     said = capfd.readouterr().err
     assert "one is started for this client alone" in said
     assert "so only hooks run that clients register" in said and "there are no hooks" not in said
+
+
+@run_async
+async def test_from_a_subfolder_the_projects_server_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The names of sockets are short.
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    # A folder with a module is enough, an empty one is not.
+    for number, (made, is_project) in enumerate(
+        [
+            ("modules/quiet.mjs", True),
+            ("settings.json", True),
+            ("pre/x", True),
+            ("post/x", True),
+            ("other/x", False),
+            ("modules/", False),
+        ]
+    ):
+        outer = tmp_path / f"p{number}"
+        there = outer / "project"
+        inner = there / "src/deep"
+        inner.mkdir(parents=True)
+        (outer / ".hooks").mkdir()
+        (outer / ".hooks/settings.json").write_text("{}")
+        path = there / ".hooks" / made
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if made.endswith("/"):
+            path.mkdir(exist_ok=True)
+        else:
+            path.write_text("{}")
+        # The engine looks for itself where it is started.
+        server = await asyncio.create_subprocess_exec(
+            *(BINARY, "serve", "--socket"), cwd=inner, stderr=asyncio.subprocess.PIPE
+        )
+        assert server.stderr is not None
+        try:
+            said = ""
+            while "listening on" not in said and (line := await server.stderr.readline()):
+                said += line.decode()
+            expected = socket_of(there if is_project else outer, os.environ)
+            assert f"listening on {expected}" in said, (made, said)
+            monkeypatch.chdir(inner)
+            async with A3sClient() as client:
+                client.register_hook("PreToolUse", lambda event: HookResponse.block("found"))
+                await client.ready("h-1")
+                async with A3sClient(socket=expected) as asker:
+                    assert (await asker.fire("BeforeTool", tool("ls"))).reason == "found"
+        finally:
+            server.terminate()
+            await server.communicate()
