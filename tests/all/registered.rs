@@ -344,7 +344,7 @@ async fn a_hook_that_never_answers_is_told_that_its_call_is_over() {
     assert_eq!(response["processed"]["decision"], "block");
     assert_eq!(response["hooks"][0]["timedOut"], true);
     // What comes now, or is about no call, changes nothing.
-    for id in [asked["callId"].clone(), json!("999"), json!("x"), Value::Null] {
+    for id in [asked["callId"].clone(), json!("999"), json!("x"), json!("")] {
         says(&client, json!({"type": "hook-answer", "callId": id, "action": "continue"}));
     }
     let (_, response) =
@@ -411,6 +411,8 @@ async fn over_a_socket_one_client_has_hooks_and_another_asks() {
     assert_eq!(response["processed"]["decision"], "block");
     let error = response["hooks"][0]["error"].as_str().unwrap();
     assert!(error.contains("may have 4194304"), "{error}");
+    let refused = hooks.receive().await;
+    assert_eq!(refused["error"]["details"]["limit"], 4 * 1024 * 1024, "{refused}");
 
     send(&mut hooks, &json!({"type": "hook-unregister", "hookId": "guard"})).await;
     assert_eq!(hooks.receive().await["type"], "hook-unregistered");

@@ -103,8 +103,8 @@ for call in calls():
     if tool(call) == 'late':
         late = call
         continue
-    for other in [{'callId': '99'}, {'callId': 7}, {'callId': 'x'}, {}, late or {}]:
-        say(type='hook-answer', **{**{'callId': other.get('callId')}, 'action': 'block', 'reason': 'no'})
+    for other in ['99', '7' * 30, 'x', '', late['callId'] if late else '0']:
+        say(type='hook-answer', callId=other, action='block', reason='no')
     answer(call, output={'systemMessage': 'mine'})
     answer(call, action='block', reason='changed its mind')
 ",
