@@ -328,6 +328,33 @@ async fn a_client_that_comes_back_in_time_gets_its_hooks_and_the_calls_that_wait
     assert_eq!(response["hooks"].as_array().unwrap().len(), 1);
 }
 
+/// A call waits for its answer until its timeout, whatever became of the hook's registration.
+#[tokio::test(start_paused = true)]
+async fn a_call_of_a_hook_that_was_unregistered_waits_for_its_client_to_come_back() {
+    let system = Project::new().system();
+    let mut client = system.live_clients().connect();
+    client.register(register(&guard())).unwrap();
+    let token = client.token().to_owned();
+    let coming_back = async {
+        let told = call(&mut client).await;
+        client.unregister("guard").unwrap();
+        drop(client);
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        let mut again = system.live_clients().connect();
+        assert_eq!(again.resume(&token).unwrap(), [""; 0]);
+        assert_eq!(call(&mut again).await["callId"], told["callId"]);
+        let answer = json!({"type": "hook-answer", "callId": told["callId"], "action": "block",
+            "reason": "back"});
+        says(&again, answer);
+        again
+    };
+    let (again, response) = tokio::join!(coming_back, fire(&system, shell("ls")));
+    assert_eq!(response["processed"]["reason"], "back", "{response}");
+    // With nothing left to come back for, nobody waits for it.
+    drop(again);
+    assert!(system.live_clients().connect().resume(&token).is_err());
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_hook_that_never_answers_is_told_that_its_call_is_over() {
     let system = Project::new().system();

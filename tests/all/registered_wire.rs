@@ -283,38 +283,6 @@ async fn an_asker_that_goes_takes_its_question_along() {
     answers(&mut hooks, &mut asker, "after").await;
 }
 
-/// live.md: a call waits for its answer until its timeout, whatever became of the hook's registration.
-#[tokio::test]
-async fn a_call_of_a_hook_that_was_unregistered_waits_for_its_client_to_come_back() {
-    let project = empty();
-    let served = SocketServed::start(&project, &[]).await;
-    let mut hooks = served.stranger().await;
-    let token = hooks.receive().await["clientToken"].clone();
-    let mut asker = served.client().await;
-    registered(&mut hooks, "g").await;
-    send(&mut asker, &tool("c")).await;
-    let call = hooks.receive().await;
-    send(&mut hooks, &json!({"type": "hook-unregister", "hookId": "g"})).await;
-    assert_eq!(hooks.receive().await["type"], "hook-unregistered");
-    drop(hooks);
-    // Once the server has noticed, another connection gets the call.
-    let begun = Instant::now();
-    let mut again = served.client().await;
-    let resumed = again.ask(&json!({"type": "hook-hello", "clientToken": token})).await;
-    assert_eq!(
-        (&resumed["type"], &resumed["hookIds"]),
-        (&json!("hook-resumed"), &json!([])),
-        "{resumed}"
-    );
-    let told = again.receive().await;
-    assert_eq!(told["callId"], call["callId"], "{told}");
-    send(&mut again, &answer(&told, "block")).await;
-    let response = asker.receive().await;
-    assert!(begun.elapsed() < PROMPT);
-    assert_eq!(response["processed"]["decision"], "block", "{response}");
-    assert_eq!(response["hooks"][0].get("error"), None, "{response}");
-}
-
 #[tokio::test]
 async fn a_server_that_is_to_end_waits_for_no_client_to_come_back() {
     let project = empty();
