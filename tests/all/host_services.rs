@@ -224,6 +224,18 @@ async fn whoever_may_be_far_away_runs_nothing_here() {
     assert_eq!(result["error"]["code"], "unsupported");
 }
 
+#[tokio::test]
+async fn whoever_may_be_far_away_does_not_come_back_as_one_that_is_near() {
+    let system = Project::new().system();
+    let clients = system.live_clients();
+    let mut near = clients.connect();
+    near.register(guard()).unwrap();
+    let token = near.token().to_owned();
+    drop(near);
+    assert!(clients.connect_remote().resume(&token).is_err());
+    assert!(clients.connect().resume(&token).is_ok());
+}
+
 /// A host with a model, and an MCP server, that say that.
 #[derive(Debug)]
 struct Answers {

@@ -35,6 +35,7 @@ mod registered_wire;
 mod registration;
 mod requirements;
 mod robustness;
+mod sdk_events;
 #[cfg(unix)]
 mod sdk_python;
 #[cfg(unix)]

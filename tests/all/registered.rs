@@ -485,6 +485,120 @@ async fn a_server_does_not_wait_for_a_hook_that_is_gone() {
     assert_eq!(asker.receive().await["processed"]["decision"], "block");
 }
 
+/// What a hook asked for and does not wait for any more is taken back from whoever was asked, once.
+#[tokio::test]
+async fn an_asker_is_told_that_nobody_waits_for_its_answer_any_more() {
+    let project = Project::with_settings(&json!({"hooks": {}}));
+    let served = SocketServed::start(&project, &["-v"]).await;
+    let mut hooks = served.client().await;
+    send(&mut hooks, &guard()).await;
+    hooks.receive().await;
+    let mut asker = served.client().await;
+    let hello = json!({"type": "hook-hello", "protocol": 1, "hostServices": ["ui.confirm"]});
+    send(&mut asker, &hello).await;
+    let answer = |call: &Value| json!({"type": "hook-answer", "callId": call["callId"]});
+    let over = |asked: &Value| json!({"type": "hook-host-call-cancelled", "hostCallId": asked["hostCallId"]});
+
+    // The hook takes it back.
+    let (call, asked) = question(&mut hooks, &mut asker, "c-1").await;
+    let take_back = json!({"type": "hook-host-call", "hostCallId": "back", "callId": call["callId"],
+        "method": "cancel", "params": {"hostCallId": "q"}});
+    send(&mut hooks, &take_back).await;
+    assert_eq!(asker.receive().await, over(&asked));
+    assert_eq!(hooks.receive().await["result"], json!(true));
+    // Too late, and nothing comes of it.
+    let late =
+        json!({"type": "hook-host-result", "hostCallId": asked["hostCallId"], "result": true});
+    send(&mut asker, &late).await;
+    send(&mut hooks, &answer(&call)).await;
+    assert_eq!(asker.receive().await["processed"]["decision"], "proceed");
+
+    // The hook answers without waiting; the request is cancelled.
+    for end in ["answer", "cancel"] {
+        let (call, asked) = question(&mut hooks, &mut asker, end).await;
+        if end == "answer" {
+            send(&mut hooks, &answer(&call)).await;
+        } else {
+            send(&mut asker, &json!({"type": "hook-cancel", "correlationId": end})).await;
+            assert_eq!(hooks.receive().await["type"], "hook-call-cancelled");
+        }
+        let mut told = [asker.receive().await, asker.receive().await];
+        told.sort_by_key(|message| message["type"].as_str().map(str::to_owned));
+        assert_eq!((&told[0]["correlationId"], &told[1]), (&json!(end), &over(&asked)), "{told:?}");
+    }
+
+    // Who offers anew has been asked nothing so far, and numbers go on.
+    let (call, asked) = question(&mut hooks, &mut asker, "c-5").await;
+    send(&mut asker, &hello).await;
+    assert_eq!(asker.receive().await, over(&asked));
+    assert_eq!(hooks.receive().await["error"]["code"], "failed");
+    send(&mut hooks, &answer(&call)).await;
+    asker.receive().await;
+    let (call, again) = question(&mut hooks, &mut asker, "c-6").await;
+    assert_ne!(again["hostCallId"], asked["hostCallId"]);
+    let result = json!({"type": "hook-host-result", "hostCallId": again["hostCallId"],
+        "result": true});
+    send(&mut asker, &result).await;
+    assert_eq!(hooks.receive().await["result"], json!(true));
+    send(&mut hooks, &answer(&call)).await;
+    assert_eq!(asker.receive().await["type"], "hook-execution-response");
+    served.signal(Signal::TERM);
+    let (_, said) = served.ended().await;
+    assert!(said.contains("results of host calls that nobody waited for"), "{said}");
+}
+
+/// Fires an event whose hook asks the asker's user: the hook's call, and what the asker is asked.
+async fn question(hooks: &mut SocketClient, asker: &mut SocketClient, id: &str) -> (Value, Value) {
+    send(asker, &request("BeforeTool", &shell("ls"), id)).await;
+    let call = hooks.receive().await;
+    let ask = json!({"type": "hook-host-call", "hostCallId": "q", "callId": call["callId"],
+        "method": "ui.confirm", "params": {"title": "Sure?"}});
+    send(hooks, &ask).await;
+    let asked = asker.receive().await;
+    assert_eq!((&asked["type"], &asked["correlationId"]), (&json!("hook-host-call"), &json!(id)));
+    (call, asked)
+}
+
+/// Another reader may take the first of two values where this one takes the last.
+#[tokio::test]
+async fn no_message_of_a_client_has_a_field_twice() {
+    let project = Project::with_settings(&json!({"hooks": {}}));
+    let served = SocketServed::start(&project, &[]).await;
+    let mut hooks = served.client().await;
+    for (kind, fields) in [
+        ("hook-hello", r#""hostServices":["exec"],"hostServices":[]"#),
+        ("hook-register", r#""hookId":"a","hookId":"b","eventName":"BeforeTool""#),
+        ("hook-unregister", r#""hookId":"a","hookId":"b""#),
+        ("hook-host-result", r#""hostCallId":"1","hostCallId":"2","result":true"#),
+    ] {
+        hooks.send(format!("{{\"type\":\"{kind}\",{fields}}}\n")).await;
+        let refused = hooks.receive().await;
+        assert_eq!((&refused["type"], &refused["request"]), (&json!("hook-error"), &json!(kind)));
+        assert_eq!(refused["error"]["code"], "invalid_request", "{refused}");
+    }
+    let bridge = r#"{"type":"hook-bridge","agent":"claude","said":"{}","said":"{\"a\":1}"}"#;
+    hooks.send(format!("{bridge}\n")).await;
+    let refused = hooks.receive().await;
+    assert_eq!(refused["error"]["code"], "invalid_request", "{refused}");
+    assert!(refused["error"]["message"].as_str().unwrap().contains("`said`"), "{refused}");
+
+    // A hook that waits for such a result is told that it has none.
+    send(&mut hooks, &guard()).await;
+    hooks.receive().await;
+    let mut asker = served.client().await;
+    send(&mut asker, &json!({"type": "hook-hello", "hostServices": ["ui.confirm"]})).await;
+    let (call, asked) = question(&mut hooks, &mut asker, "c-1").await;
+    let id = &asked["hostCallId"];
+    let result = format!(
+        "{{\"type\":\"hook-host-result\",\"hostCallId\":{id},\"result\":false,\"result\":true}}\n"
+    );
+    asker.send(result).await;
+    let error = &hooks.receive().await["error"];
+    assert!(error["message"].as_str().unwrap().contains("`result`"), "{error}");
+    send(&mut hooks, &json!({"type": "hook-answer", "callId": call["callId"]})).await;
+    assert_eq!(asker.receive().await["processed"]["decision"], "proceed");
+}
+
 /// A host call that is refused is answered as every host call is: its hook waits for that.
 #[tokio::test]
 async fn a_host_call_that_is_too_long_is_refused_under_its_id() {

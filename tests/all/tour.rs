@@ -50,6 +50,7 @@ fn paste(blocks: &[Block], at_home: bool) -> (Project, Vec<String>) {
     if at_home {
         bash.env("HOME", project.path());
     }
+    bash.env("TMPDIR", project.home());
     let output = bash.arg(script).env("PATH", path_with_hook()).output().unwrap();
     let said = String::from_utf8(output.stdout).unwrap();
     let said = said.split(MARK).map(str::to_owned).collect();
@@ -104,6 +105,42 @@ fn the_tour_of_the_readme_works_when_pasted() {
     check(rest);
 }
 
+/// What the last of a part's blocks of commands says where the part is pasted by somebody who agrees to what
+/// is shown, and the text that stands behind it.
+fn pasted_part(page: &str, (begin, end): (&str, &str), expected: &str) {
+    let text = std::fs::read_to_string(workspace().join(page)).unwrap();
+    let (_, part) = text.split_once(&format!("\n{begin}\n")).unwrap();
+    let (part, _) = part.split_once(&format!("\n{end}")).unwrap();
+    let commands = part.split("```sh\n").skip(1);
+    let commands = commands.map(|rest| rest.split("```").next().unwrap()).map(|commands| Block {
+        commands: commands.replace("hook trust\n", "hook trust --yes\n"),
+        output: None,
+    });
+    let (_, said) = paste(&commands.collect::<Vec<_>>(), false);
+    let last = said.iter().rev().nth(1).unwrap();
+    assert!(part.contains(expected), "{page}: {expected}");
+    assert!(last.contains(expected), "{page}: {said:#?}");
+}
+
+#[test]
+fn the_modules_of_the_pages_work_when_pasted() {
+    if !crate::modules_js::has_node() {
+        return;
+    }
+    let refused =
+        |reason: &str| format!("block  BeforeTool run_shell_command\n  reason: {reason}\n");
+    let part = ("## Modules", "Where there is no user");
+    pasted_part("README.md", part, &refused("the user does not want that"));
+    let part = ("## From an empty file to a guard that asks", "The event comes in the words");
+    pasted_part("docs/modules.md", part, &refused("rm -rf is not for agents"));
+    let said = "greet  Greets somebody  .hooks/modules/greet.mjs\nHello, you there!\n";
+    pasted_part(
+        "docs/cli/command.md",
+        ("A module with a command, in an empty folder:", "Modules that are trusted"),
+        said,
+    );
+}
+
 #[test]
 fn the_page_about_events_and_priorities_works_when_pasted() {
     let page = std::fs::read_to_string(workspace().join("docs/events.md")).unwrap();
@@ -117,7 +154,7 @@ mod workers {
     use std::os::unix::fs::symlink;
     use std::path::Path;
 
-    use hook_tests::{Project, hook_binary, workspace};
+    use hook_tests::{Project, hook_binary, path_with_hook, workspace};
 
     use crate::{sdk_python, sdk_typescript};
 
@@ -173,8 +210,27 @@ mod workers {
             let project = Project::new();
             project.write(".hooks/guard.py", worker);
             project.write(SETTINGS, block(&part, "json"));
-            assert_guards(&project, Some(&workspace().join("sdks/python/src")));
+            let package = workspace().join("sdks/python/src");
+            assert_guards(&project, Some(&package));
+            assert_asks(&project, ("python", "python3"), Some(&package));
         }
+    }
+
+    /// Asks as the page does, in a project with the worker of the page, which refuses that.
+    fn assert_asks(project: &Project, program: (&str, &str), python_path: Option<&Path>) {
+        let asking = part("docs/sdks.md", "## Asking");
+        let (language, interpreter) = program;
+        let file = if language == "js" { "ask.mjs" } else { "ask.py" };
+        project.write(file, block(&asking, language));
+        let trusted = project.command(hook_binary()).args(["trust", "--yes"]).output().unwrap();
+        assert!(trusted.status.success(), "{trusted:?}");
+        let mut ask = project.command(interpreter);
+        ask.arg(file).env("PATH", path_with_hook());
+        if let Some(path) = python_path {
+            ask.env("PYTHONPATH", path).env("PYTHONDONTWRITEBYTECODE", "1");
+        }
+        let asked = ask.output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&asked.stdout), block(&asking, "text"), "{asked:?}");
     }
 
     #[test]
@@ -194,5 +250,6 @@ mod workers {
         std::fs::create_dir(project.path().join("node_modules")).unwrap();
         symlink(package, project.path().join("node_modules/hook-sdk")).unwrap();
         assert_guards(&project, None);
+        assert_asks(&project, ("js", "node"), None);
     }
 }

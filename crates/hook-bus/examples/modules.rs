@@ -16,9 +16,12 @@ use futures::future::BoxFuture;
 use hook_bus::triggers::{
     ModelCall, ToolCall, ToolResult, execute_tool_with_hooks, fire_before_model_hook,
 };
-use hook_bus::{AgentHost, HookSystem, Sdk};
+use hook_bus::{AgentHost, HookExecutionRequest, HookSystem, MessageBus, Sdk};
 use hook_core::run::{HostCall, HostCallError, HostServices};
-use hook_core::{CommandInput, JsonArray, RawJson, RawObject, ToolName};
+use hook_core::{
+    BeforeSessionSwitchInput, JsonArray, RawJson, RawObject, RequestInput, SessionSwitchInput,
+    SwitchReason, ToolName,
+};
 use serde_json::{Value, json};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
@@ -34,9 +37,10 @@ async fn main() -> Result<()> {
         false => named,
     };
     let session = Arc::new(Session::default());
-    let services = Arc::clone(&session) as Arc<dyn HostServices>;
-    let hooks = HookSystem::builder(".").module_files(modules).host_services(services);
-    let host = AgentHost::new(hooks);
+    let bus = MessageBus::new();
+    let services = Services { session: Arc::clone(&session), bus: bus.clone() };
+    let hooks = HookSystem::builder(".").bus(bus).module_files(modules);
+    let host = AgentHost::new(hooks.host_services(Arc::new(services)));
     let system = host.hook_system().ok_or("hooks are off")?;
     system.initialize().await?;
     system.load_modules().await?;
@@ -51,7 +55,9 @@ async fn main() -> Result<()> {
     call_tool(&host, "read_file", json!({"file_path": ".env"})).await?;
     ask_model(&host, &session).await?;
     println!("\nYou: /handoff");
-    system.fire(CommandInput::new("handoff", "")).await;
+    if let Some(text) = system.run_command("handoff", "").await? {
+        println!("  {}", text.escape_debug());
+    }
     session.say("user", "And now?");
     ask_model(&host, &session).await?;
     system.shutdown(std::time::Duration::from_secs(5)).await;
@@ -89,7 +95,7 @@ async fn call_tool(host: &AgentHost, name: &str, input: Value) -> Result<()> {
     Ok(())
 }
 
-/// What modules get of this agent: its user, and its session.
+/// What is said: a list of messages.
 #[derive(Debug, Default)]
 struct Session {
     messages: Mutex<Vec<Value>>,
@@ -110,16 +116,22 @@ impl Session {
     }
 
     /// Forgets the conversation, and begins with what a module has written.
-    fn begin(&self, params: &Value) -> Value {
-        let written = params["setup"].as_array().into_iter().flatten();
+    fn begin(&self, setup: &Value) {
+        let written = setup.as_array().into_iter().flatten();
         let messages = written.filter_map(|entry| entry.get("message").cloned()).collect();
         *self.messages.lock().unwrap_or_else(PoisonError::into_inner) = messages;
         println!("  a new session begins");
-        json!({"cancelled": false})
     }
 }
 
-impl HostServices for Session {
+/// What modules get of this agent: its user, and its session.
+#[derive(Debug)]
+struct Services {
+    session: Arc<Session>,
+    bus: MessageBus,
+}
+
+impl HostServices for Services {
     fn offers(&self, method: &str) -> bool {
         ["ui.confirm", "session.get", "session.waitForIdle", "session.new"].contains(&method)
     }
@@ -128,20 +140,37 @@ impl HostServices for Session {
         &self,
         call: HostCall,
     ) -> BoxFuture<'static, std::result::Result<RawJson, HostCallError>> {
-        let params: Value = serde_json::from_str(call.params.as_str()).unwrap_or_default();
-        let result = match call.method.as_str() {
-            "ui.confirm" => confirm(&call.hook, &params),
-            "session.get" => json!({"isIdle": true, "entries": self.messages()}),
-            "session.waitForIdle" => Value::Null,
-            "session.new" => self.begin(&params),
-            method => {
-                return futures::future::ready(Err(HostCallError::unsupported(method))).boxed();
-            }
-        };
-        let result = RawJson::parse(result.to_string());
-        let result = result.map_err(|error| HostCallError::failed(error.to_string()));
-        futures::future::ready(result).boxed()
+        let (session, bus) = (Arc::clone(&self.session), self.bus.clone());
+        async move {
+            let params: Value = serde_json::from_str(call.params.as_str()).unwrap_or_default();
+            let result = match call.method.as_str() {
+                "ui.confirm" => confirm(&call.hook, &params),
+                "session.get" => json!({"isIdle": true, "entries": session.messages()}),
+                "session.waitForIdle" => Value::Null,
+                "session.new" => begin(&session, &bus, &call, &params).await,
+                method => return Err(HostCallError::unsupported(method)),
+            };
+            let result = RawJson::parse(result.to_string());
+            result.map_err(|error| HostCallError::failed(error.to_string()))
+        }
+        .boxed()
     }
+}
+
+/// Begins another session, unless a hook is against it.
+async fn begin(session: &Session, bus: &MessageBus, call: &HostCall, params: &Value) -> Value {
+    // They are fired while a hook runs: its token gives them places of their own.
+    let fire = async |input: RequestInput| {
+        let request = HookExecutionRequest::typed(input).with_run_token(&*call.run_token);
+        bus.request(request).await.processed
+    };
+    let before = fire(BeforeSessionSwitchInput::new(SwitchReason::New).into()).await;
+    let is_refused = before.is_blocking_decision();
+    if !is_refused {
+        session.begin(&params["setup"]);
+        fire(SessionSwitchInput::new(SwitchReason::New).into()).await;
+    }
+    json!({"cancelled": is_refused})
 }
 
 /// Asks the user. An agent that does other things meanwhile would wait for the answer in its future.

@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 use hook_core::HostServices;
 use hook_core::event::DeclareError;
 use hook_core::language::Language;
-use hook_core::run::{RunnerLimits, Upstreams};
+use hook_core::run::{ModuleCommand, RunnerLimits, Upstreams};
 use hook_core::settings::{Agents, AuditLevel, Diagnostic};
 use hook_core::{
-    Background, EndSignal, EventDefinition, Events, Explanation, HandlerHook, HookEventName,
-    HookListing, HookRegistry, HostContext, MatchInput, ProcessedHookResult, RawJson, RequestInput,
-    RunnerHost, SettingsSource, TrustPolicy,
+    Background, CommandInput, EndSignal, EventDefinition, Events, Explanation, HandlerHook,
+    HookEventName, HookListing, HookRegistry, HostContext, MatchInput, ProcessedHookResult,
+    RawObject, RequestInput, RunnerHost, SettingsSource, TrustPolicy,
 };
 use hook_translate::agents;
 
@@ -30,9 +30,11 @@ use crate::handler::{
 };
 use crate::handler::{RegisterError, RegisteredHook, Registrant, Registration};
 use crate::live::modules as live_modules;
-use crate::live::{LiveClients, LoadedModule, StyledText, WorkerStates, workers};
+use crate::live::{LiveClients, LoadedModule, WorkerStates, workers};
 use crate::message::HookExecutionRequest;
-use crate::module::{CommandError, HookModule, ModuleError, Modules};
+use crate::module::{
+    CommandError, CommandInfo, HookModule, ModuleError, Modules, RenderOptions, StyledLine,
+};
 use crate::redaction::CurrentRedaction;
 
 /// Where a hook system stands.
@@ -276,7 +278,7 @@ impl HookSystemBuilder {
             self.state.clone(),
             self.services,
         );
-        let handler = Arc::new(handler);
+        let handler = Arc::new(handler.telling(self.modules.errors()));
         let served = Arc::clone(&handler) as Arc<dyn RequestHandler>;
         let attached = bus.core().attach(Arc::clone(&served));
         let live = LiveClients::of(&engine);
@@ -459,7 +461,7 @@ impl HookSystem {
     /// Dropping the future leaves their process starting.
     pub async fn load_modules(&self) -> Result<(), NotInitialized> {
         let engine = self.ready()?;
-        workers::load_modules(&engine.pipeline, &self.events()).await;
+        workers::load_modules(&engine.pipeline, &self.events(), self.modules.errors()).await;
         Ok(())
     }
 
@@ -472,9 +474,9 @@ impl HookSystem {
         Ok(live_modules::modules(&self.ready()?.pipeline))
     }
 
-    /// A message of a module's own type as lines of styled text, by the renderer that was loaded first, for so
-    /// many columns. `None` where no module that is [loaded](Self::load_modules) renders it; what fails is
-    /// said in the log.
+    /// A message of a module's own type as lines of styled text, by the renderer that was loaded first: modules
+    /// in Rust come first. `None` where no module that is [loaded](Self::load_modules) renders it; what fails
+    /// is said in the log.
     ///
     /// # Errors
     /// Before [`initialize`](Self::initialize), or when that failed.
@@ -484,11 +486,14 @@ impl HookSystem {
     pub async fn render_message(
         &self,
         custom_type: &str,
-        message: &RawJson,
-        width: usize,
-    ) -> Result<Option<Vec<Vec<StyledText>>>, NotInitialized> {
+        message: &RawObject,
+        options: RenderOptions,
+    ) -> Result<Option<Vec<StyledLine>>, NotInitialized> {
+        if let Some(renderer) = self.modules.get_message_renderer(custom_type) {
+            return Ok(Some(renderer.render(message, options)));
+        }
         let engine = self.ready()?;
-        Ok(live_modules::render(&engine.pipeline, custom_type, message, width).await)
+        Ok(live_modules::render(&engine.pipeline, custom_type, message, options).await)
     }
 
     /// What a request would run, and why not the rest
@@ -672,20 +677,57 @@ impl HookSystem {
         &self.modules
     }
 
-    /// Runs a command that a module registered. It has no time limit: whoever waits for it may stop.
+    /// The commands that modules have, in the order in which they were loaded: those in Rust first. Of equal names the
+    /// first is the one that is [run](Self::run_command). Modules of JavaScript are loaded for it.
+    pub async fn commands(&self) -> Vec<CommandInfo> {
+        let mut all: Vec<CommandInfo> = self.modules.commands().collect();
+        if self.initialize().await.is_ok() && self.load_modules().await.is_ok() {
+            for module in self.loaded_modules().unwrap_or_default() {
+                let info = |it: &ModuleCommand| {
+                    CommandInfo::new(&it.name, it.description.as_deref(), &module.name)
+                };
+                all.extend(module.commands.iter().map(info));
+            }
+        }
+        all
+    }
+
+    /// Runs a command that a module registered; gives the text that it returns to be shown. One in Rust has no
+    /// time limit: whoever waits for it may stop. One in JavaScript has its module's, as the event `Command`,
+    /// which is fired for it.
     ///
     /// # Errors
     /// When there is none of that name, or it failed.
     ///
     /// # Cancellation
     /// Dropping the future ends it.
-    pub async fn run_command(&self, name: &str, arguments: &str) -> Result<(), CommandError> {
+    pub async fn run_command(
+        &self,
+        name: &str,
+        arguments: &str,
+    ) -> Result<Option<String>, CommandError> {
         // It may run programs, for which there has to be an engine.
         if let Err(error) = self.initialize().await {
             tracing::warn!(target: "hook::module", "a command runs without an engine: {error}");
         }
-        let host = self.handler.host();
-        self.modules.run(name, arguments, (&host.cwd, &host.session_id)).await
+        if let Some(command) = self.modules.get_command(name) {
+            let host = self.handler.host();
+            return command.run(arguments, &host.cwd, &host.session_id).await;
+        }
+        let all = self.commands().await;
+        let Some(command) = all.iter().find(|command| command.name == name) else {
+            return Err(CommandError::unknown(name, &all));
+        };
+        let result = self.fire(CommandInput::new(name, arguments)).await;
+        let failed = |error: &str| CommandError::failed(name, &command.module, error);
+        if let Some(error) = result.aggregated.errors.first() {
+            return Err(failed(&error.message));
+        }
+        if let Some(failure) = &result.failure {
+            return Err(failed(&failure.to_string()));
+        }
+        let output = result.aggregated.final_output.as_deref();
+        Ok(output.and_then(|output| output.specific("text")?.to_text()))
     }
 
     /// Detaches from the bus: later requests are answered `no_handler`, accepted ones finish. A

@@ -158,7 +158,12 @@ impl Context {
     /// What hooks would find around them.
     pub(crate) fn surroundings(&self) -> Surroundings {
         let environment = std::env::vars_os().collect();
-        Surroundings { project: self.project.clone(), environment, events: Events::built_in() }
+        Surroundings {
+            project: self.project.clone(),
+            environment,
+            events: Events::built_in(),
+            lacks_fleets: !fleet::IS_KNOWN,
+        }
     }
 
     /// The event of that name, which is built in or declared in the settings that count.
@@ -418,10 +423,13 @@ impl Context {
         }
         for listing in blocking.iter().take(SHOWN_GUARDS) {
             let hook = &listing.hook;
+            let events = match hook.event.is_every() {
+                true => "every event that can be blocked",
+                false => hook.event.as_str(),
+            };
             printer.warning(&format!(
-                "the guard `{}` blocks {}: {}",
+                "the guard `{}` blocks {events}: {}",
                 one_line(hook.display_name()),
-                hook.event,
                 hook.suspension().unwrap_or_default()
             ));
         }

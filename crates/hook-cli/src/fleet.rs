@@ -8,6 +8,9 @@ use hook_bus::HookSystemBuilder;
 #[cfg(not(feature = "remote"))]
 use crate::error::CommandError;
 
+/// Whether this build can ask fleets of engines.
+pub(crate) const IS_KNOWN: bool = cfg!(feature = "remote");
+
 // A broker, as all commands name it that may use one. No documentation: clap would take it for theirs.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct FleetArguments {

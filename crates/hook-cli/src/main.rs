@@ -51,6 +51,9 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use tokio::runtime::Builder;
+use tracing_subscriber::filter::{FilterExt, filter_fn};
+use tracing_subscriber::layer::{Layer, SubscriberExt};
+use tracing_subscriber::util::SubscriberInitExt;
 
 use args::Cli;
 use error::CommandError;
@@ -202,11 +205,17 @@ fn start_log(verbose: u8, printer: &mut Printer) {
             return;
         }
     };
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
+    let layer = tracing_subscriber::fmt::layer()
         .with_writer(std::io::stderr)
         // Printing them to a closed stderr panics.
         .log_internal_errors(false)
-        .with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()))
-        .init();
+        .with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()));
+    let filter = filter.and(filter_fn(says_no_content));
+    tracing_subscriber::registry().with(layer.with_filter(filter)).init();
+}
+
+/// Whether a record is of the engine's own, or general: the finer ones of libraries that talk to others hold
+/// what is sent, and what proves who one is.
+fn says_no_content(record: &tracing::Metadata<'_>) -> bool {
+    record.target().starts_with("hook") || *record.level() <= tracing::Level::INFO
 }

@@ -12,9 +12,11 @@
 #[path = "../../hook-remote/tests/nats/broker.rs"]
 mod broker;
 
-use std::io::{BufRead, BufReader, Lines};
+use std::io::{BufRead, BufReader, Lines, Write};
+use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, ChildStderr, Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 use broker::Broker;
 use rustix::process::{Pid, Signal, kill_process};
@@ -127,15 +129,101 @@ fn an_engine_that_is_told_to_end_finishes_what_it_took() {
     let mut firing = hook(broker.folder.path());
     firing.args(["fire", "BeforeTool", "--json", "--nats", &broker.url()]);
     let firing = firing.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    while !begun.exists() {
-        std::thread::sleep(std::time::Duration::from_millis(5));
-    }
+    await_file(&begun);
     engine.signal(Signal::TERM);
     let output = firing.wait_with_output().unwrap();
     assert_eq!(json_of(&output)["processed"]["reason"], "done");
     assert_eq!(engine.0.wait().unwrap().code(), Some(143));
     let output = fire(&broker, &["--json"]);
     assert_eq!(json_of(&output)["error"]["code"], "no_handler");
+}
+
+#[test]
+fn the_hooks_of_an_asker_that_is_told_to_end_end_with_it() {
+    let Some(broker) = Broker::start() else { return };
+    let (begun, ended) = (broker.path("begun"), broker.path("ended"));
+    let command = format!(
+        "trap 'touch {}; exit 1' TERM; touch {}; sleep 1000 & wait",
+        ended.display(),
+        begun.display()
+    );
+    let _engine = Engine::join(&broker, "one", &command);
+    let mut firing = hook(broker.folder.path());
+    firing.args(["fire", "BeforeTool", "--json", "--nats", &broker.url()]);
+    let firing = firing.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    await_file(&begun);
+    let id = Pid::from_raw(firing.id().try_into().unwrap()).unwrap();
+    kill_process(id, Signal::TERM).unwrap();
+    let output = firing.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(143), "{output:?}");
+    assert_eq!(json_of(&output)["processed"]["decision"], "block", "{output:?}");
+    await_file(&ended);
+}
+
+#[test]
+fn nothing_that_is_asked_is_in_a_log() {
+    let Some(broker) = Broker::start() else { return };
+    let folder = broker.path("one");
+    std::fs::create_dir_all(&folder).unwrap();
+    let settings = json!({"hooks": {"BeforeTool": [{"hooks": [
+        {"type": "command", "command": "cat >/dev/null; echo not that >&2; exit 2", "name": "guard"},
+    ]}]}});
+    std::fs::write(folder.join("settings.json"), settings.to_string()).unwrap();
+    let mut serve = hook(&folder);
+    serve.args(["-vv", "serve", "--nats", &broker.url(), "--settings", "settings.json"]);
+    let (mut engine, said) = Engine::joined(serve.arg("--nats-events"));
+    let asked = fire(
+        &broker,
+        &["-vv", "--tool", "edit", "--input", r#"{"tool_input": {"key": "s3cret"}}"#],
+    );
+    assert_eq!(asked.status.code(), Some(2), "{asked:?}");
+    engine.signal(Signal::TERM);
+    let of_engine: Vec<String> = said.map(Result::unwrap).collect();
+    engine.0.wait().unwrap();
+    let (of_engine, of_asker) = (of_engine.join("\n"), String::from_utf8(asked.stderr).unwrap());
+    assert!(of_engine.contains("hook finished"), "there is a log: {of_engine}");
+    assert!(of_asker.contains("hook::nats"), "there is a log: {of_asker}");
+    for text in [&of_engine, &of_asker] {
+        // Nor where somebody could answer.
+        for secret in ["s3cret", "hooks.reply."] {
+            let line = text.lines().find(|line| line.contains(secret));
+            assert_eq!(line, None, "{secret}");
+        }
+    }
+}
+
+#[test]
+fn a_second_group_does_not_join_and_a_group_has_any_name() {
+    let Some(broker) = Broker::start() else { return };
+    let folder = broker.path("blue");
+    std::fs::create_dir_all(&folder).unwrap();
+    let guard = json!({"hooks": {"BeforeTool": [{"hooks": [
+        {"type": "command", "command": "echo not that >&2; exit 2"},
+    ]}]}});
+    std::fs::write(folder.join("settings.json"), guard.to_string()).unwrap();
+    let serve = |more: &[&str]| {
+        let mut command = hook(&folder);
+        command.args(["serve", "--nats", &broker.url(), "--settings", "settings.json"]);
+        command.args(more);
+        command
+    };
+    let (_blue, said) = Engine::joined(&mut serve(&["--queue", "blue"]));
+    std::thread::spawn(move || said.for_each(drop));
+    assert_eq!(fire(&broker, &[]).status.code(), Some(2));
+    let refused = serve(&[]).output().unwrap();
+    assert_eq!(refused.status.code(), Some(1), "{refused:?}");
+    let text = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(text.contains("engines of the group `blue` serve hooks.request.*"), "{text}");
+    assert!(!text.contains("serving hooks.request"), "{text}");
+}
+
+/// Waits until something has made a file.
+fn await_file(path: &Path) {
+    let begun = Instant::now();
+    while !path.exists() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "no {}", path.display());
+        std::thread::sleep(Duration::from_millis(5));
+    }
 }
 
 #[test]
@@ -165,6 +253,58 @@ fn doctor_compares_the_engines() {
     assert!(detail.contains("different settings") && detail.contains("2 have"), "{found:?}");
 }
 
+/// Answers whoever asks which engines there are, as engines that say this of themselves.
+fn engines_that_say(broker: &Broker, said: Vec<Value>) {
+    let mut stream = TcpStream::connect(("127.0.0.1", broker.port)).unwrap();
+    stream.write_all(b"CONNECT {\"verbose\":false}\r\nSUB hooks.engines 1\r\nPING\r\n").unwrap();
+    let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
+    assert!(lines.by_ref().any(|line| line.unwrap() == "PONG"));
+    std::thread::spawn(move || {
+        for line in lines.map_while(Result::ok) {
+            // MSG hooks.engines 1 REPLY 0
+            let Some(reply) = line.strip_prefix("MSG ").and_then(|it| it.split(' ').nth(2)) else {
+                continue;
+            };
+            for (id, said) in said.iter().enumerate() {
+                let mut engine = json!({"type": "hook-engine", "id": format!("{id}"), "version": "1",
+                    "protocol": 1, "state": "serving", "settingsHash": "a", "totalHooks": 1,
+                    "queueGroup": "engines"});
+                let more = said.as_object().unwrap().clone();
+                engine.as_object_mut().unwrap().extend(more);
+                let text = engine.to_string();
+                let _ = write!(stream, "PUB {reply} {}\r\n{text}\r\n", text.len());
+            }
+        }
+    });
+}
+
+#[test]
+fn doctor_says_what_is_wrong_with_a_fleet() {
+    let draining = json!({"state": "draining"});
+    for (one, other, health, detail) in [
+        (json!({}), json!({"queueGroup": "blue"}), "bad", "1 have blue, 1 have engines"),
+        (json!({}), json!({"settingsHash": "b"}), "bad", "different settings: 1 have a, 1 have b"),
+        (json!({}), json!({"version": "2"}), "odd", "different versions: 1 have 1, 1 have 2"),
+        (json!({}), json!({"lost": 7}), "odd", "at least 7 messages for it were lost"),
+        (json!({}), json!({"eventsMissed": 8}), "odd", "8 events were not published"),
+        (json!({}), json!({"totalHooks": 0}), "odd", "no hook decides anything there"),
+        (json!({}), draining, "odd", "draining, version 1"),
+    ] {
+        let Some(broker) = Broker::start() else { return };
+        engines_that_say(&broker, vec![one, other]);
+        let mut command = hook(broker.folder.path());
+        let output = command.args(["doctor", "--json", "--nats", &broker.url()]).output().unwrap();
+        let lines = String::from_utf8(output.stdout).unwrap();
+        let found = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let found: Vec<Value> =
+            found.filter(|found| found["section"] == "Engines of the fleet").collect();
+        assert_eq!(found[0]["health"], "good", "{found:?}");
+        let last = found.last().unwrap();
+        assert_eq!(last["health"], health, "{found:?}");
+        assert!(last["detail"].as_str().unwrap().contains(detail), "{detail}: {found:?}");
+    }
+}
+
 #[test]
 fn doctor_does_not_call_an_engine_good_whose_hooks_nobody_trusts() {
     let Some(broker) = Broker::start() else { return };
@@ -188,7 +328,7 @@ fn doctor_does_not_call_an_engine_good_whose_hooks_nobody_trusts() {
 #[test]
 fn an_engine_that_may_take_no_requests_ends_with_a_word() {
     let denied = r#"authorization { users = [ { user: a, password: b, permissions: {
-        publish: ">", subscribe: ["hooks.engines", "_INBOX.>"] } } ] }
+        publish: ">", subscribe: ["hooks.engines", "hooks.reply.>"] } } ] }
         no_auth_user: a"#;
     let Some(broker) = Broker::start_with(denied) else { return };
     let mut command = hook(broker.folder.path());

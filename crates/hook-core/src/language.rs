@@ -60,6 +60,11 @@ pub trait Language: fmt::Debug + Send + Sync {
     /// What a hook is told on standard input; `None` where this is not what its event means at home.
     fn told(&self, hook: &HomeHook, input: &EventInput) -> Option<RawObject>;
 
+    /// What a tool is called here that at home has that name, in an event of home.
+    fn our_tool(&self, _home_event: &str, name: &str) -> String {
+        name.to_owned()
+    }
+
     /// Whether a hook is for that, by its matcher and its condition.
     fn matches(&self, hook: &HomeHook, told: &RawObject) -> bool;
 

@@ -96,7 +96,7 @@ fn one_request(request: &Request, broker: &Broker, runtime: &Runtime) {
     let (bus, asked, answer) = runtime.block_on(async {
         let spy = async_nats::connect(broker.url()).await.unwrap();
         let mut asked = spy.subscribe("hooks.request.*").await.unwrap();
-        let mut answered = spy.subscribe("_INBOX.>").await.unwrap();
+        let mut answered = spy.subscribe("hooks.reply.>").await.unwrap();
         spy.flush().await.unwrap();
         let bus = NatsBus::with(options.clone()).unwrap();
         let response = bus.request(call()).await;

@@ -122,7 +122,8 @@ async def scripted(
         server = Scripted(Path(folder) / "s")
         await server.start()
         problems: list[str] = []
-        client = A3sClient(socket=server.path, on_problem=problems.append, **options)
+        options.setdefault("on_problem", problems.append)
+        client = A3sClient(socket=server.path, **options)
         try:
             yield client, server, problems
         finally:

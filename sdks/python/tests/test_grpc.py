@@ -15,7 +15,14 @@ from typing import Any
 import pytest
 from scripted import run_async
 
-from hook_sdk import A3sClient, HookConnectionError, HookResponse, RegistrationError, RequestFailed
+from hook_sdk import (
+    A3sClient,
+    HookClosedError,
+    HookConnectionError,
+    HookResponse,
+    RegistrationError,
+    RequestFailed,
+)
 
 grpc = pytest.importorskip("grpc", reason="SKIPPED gRPC: install the extra `grpc`")
 
@@ -247,6 +254,17 @@ async def test_asking_after_registering_and_following(tmp_path: Path) -> None:
             pass
         await client.cancel("long")
         with pytest.raises(RequestFailed, match="cancelled"):
+            await firing
+        await server.cancelled.wait()
+
+
+@run_async
+async def test_closing_ends_what_is_asked(tmp_path: Path) -> None:
+    async with served(tmp_path) as (client, server, _):
+        firing = asyncio.ensure_future(client.fire("Forever", {}))
+        await server.requests.get()
+        await client.close()
+        with pytest.raises(HookClosedError):
             await firing
         await server.cancelled.wait()
 

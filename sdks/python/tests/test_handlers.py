@@ -200,7 +200,7 @@ async def test_plain_handlers_run_at_once_up_to_a_bound_and_do_not_block_the_loo
 
 @run_async
 async def test_a_call_that_is_cancelled_cancels_its_task_and_is_not_answered() -> None:
-    async with scripted() as (client, server, _):
+    async with scripted() as (client, server, problems):
         begun, cancelled = asyncio.Event(), asyncio.Event()
 
         async def handler(event: Any) -> HookResponse:
@@ -221,6 +221,34 @@ async def test_a_call_that_is_cancelled_cancels_its_task_and_is_not_answered() -
         await cancelled.wait()
         peer.call("h-1", "PreToolUse", {"args": {"command": "quick"}}, "quick")
         assert (await peer.hear())["callId"] == "quick"
+        # Who wrote the handler sees that it was too slow.
+        dropped = "the answer of hook h-1 to PreToolUse was dropped: nobody waited for it any more"
+        assert problems == [dropped]
+
+
+@run_async
+async def test_a_plain_handler_that_answers_too_late_is_said() -> None:
+    release = threading.Event()
+    said: asyncio.Queue[str] = asyncio.Queue()
+    async with scripted(on_problem=said.put_nowait) as (client, server, _):
+        begun = threading.Semaphore(0)
+
+        def handler(event: Any) -> HookResponse | None:
+            begun.release()
+            release.wait()
+            return HookResponse.block("late") if event.args.command == "one" else None
+
+        peer = await one_hook(client, server, handler)
+        loop = asyncio.get_running_loop()
+        for number in ("none", "one"):
+            peer.call("h-1", "PreToolUse", {"args": {"command": number}}, number)
+            await loop.run_in_executor(None, begun.acquire)
+            peer.say({"type": "hook-call-cancelled", "callId": number})
+        peer.say({"type": "hook-lagged", "missed": 1})
+        assert "lost" in await said.get()  # By then both are cancelled.
+        release.set()
+        assert "the answer of hook h-1 to PreToolUse was dropped" in await said.get()
+        assert said.empty()
 
 
 @run_async

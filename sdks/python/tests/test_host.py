@@ -105,7 +105,60 @@ async def test_this_program_serves_the_hooks_of_its_requests() -> None:
         assert results["ui.input"] == {"code": "failed", "message": "RuntimeError: out of order"}
         assert results["ui.select"]["code"] == "invalid_result"
         assert results["ui.editor"]["code"] == "unsupported"
-        assert problems == []
+        # The hook is told, and so is whoever wrote the service.
+        assert "ui.input failed: RuntimeError: out of order (test_host.py:" in problems[0]
+        assert "ui.select failed" in problems[1] and len(problems) == 2
+
+
+@run_async
+async def test_a_service_is_told_that_nobody_waits_for_it_any_more() -> None:
+    asked: asyncio.Queue[str] = asyncio.Queue()
+    ended: asyncio.Queue[str] = asyncio.Queue()
+    shut = asyncio.Event()
+
+    async def confirm(params: dict[str, Any]) -> bool:
+        asked.put_nowait(params["title"])
+        try:
+            await shut.wait()
+        except asyncio.CancelledError:
+            ended.put_nowait(params["title"])
+            raise
+        return True
+
+    async with scripted(host_services={"ui.confirm": confirm}) as (client, server, problems):
+        connecting = asyncio.ensure_future(client.connect())
+        peer = await server.peer()
+        await connecting
+        call = {"type": "hook-host-call", "correlationId": "c-1", "method": "ui.confirm"}
+        for number in ("1", "2"):
+            peer.say({**call, "hostCallId": number, "params": {"title": number}})
+            assert await asked.get() == number
+        peer.say({"type": "hook-host-call-cancelled", "hostCallId": "1"})
+        peer.say({"type": "hook-host-call-cancelled", "hostCallId": "of an answered one"})
+        assert await ended.get() == "1"
+        shut.set()
+        # The other is answered, and it alone.
+        result = {"type": "hook-host-result", "hostCallId": "2", "result": True}
+        assert await peer.hear() == result
+        shut.clear()
+        peer.say({**call, "hostCallId": "3", "params": {"title": "3"}})
+        assert await asked.get() == "3"
+        peer.close()
+        assert await ended.get() == "3"
+        assert all("lost" in problem or "ended" in problem for problem in problems)
+
+
+@run_async
+async def test_a_service_that_loses_its_own_connection_answers_its_hook() -> None:
+    def broken(_: object) -> None:
+        raise HookConnectionError("another server is gone")
+
+    async with scripted(host_services={"ui.confirm": broken}) as (client, server, _):
+        connecting = asyncio.ensure_future(client.connect())
+        peer = await server.peer()
+        await connecting
+        peer.say({"type": "hook-host-call", "hostCallId": "1", "method": "ui.confirm"})
+        assert (await peer.hear("hook-host-result"))["error"]["code"] == "failed"
 
 
 @run_async

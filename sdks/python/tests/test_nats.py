@@ -11,7 +11,7 @@ import pytest
 from brokers import TOOL, asker, broker, deny, engine, free_port, nats, needs_broker, response
 from scripted import run_async
 
-from hook_sdk import Fleet, HookConnectionError, HookProtocolError
+from hook_sdk import Fleet, HookClosedError, HookProtocolError
 
 pytestmark = needs_broker
 
@@ -62,12 +62,104 @@ async def test_an_engine_that_is_lost_is_followed_by_another(tmp_path: Path) -> 
             await deny(message, request)
 
     async with broker(tmp_path) as url, engine(url, late) as seen, asker(url) as client:
+        listener = await nats.connect(url)
+        cancels = await listener.subscribe("hooks.cancel")
+        await listener.flush()
         outcome = await client.fire("BeforeTool", TOOL, deadline_ms=1000)
         assert outcome.decision == "block"
+        # The one that fell silent may have it still.
+        assert json.loads((await cancels.next_msg(timeout=20)).data)["type"] == "hook-cancel"
+        await listener.close()
         first, second = seen
+        assert "attempt" not in first and second["attempt"] == 2
         assert first["correlationId"] == second["correlationId"]
         assert first["input"]["idempotencyKey"] == second["input"]["idempotencyKey"]
         assert second["deadlineMs"] <= 500
+
+
+@run_async
+async def test_a_second_attempt_is_sent_on_until_an_engine_has_it(tmp_path: Path) -> None:
+    attempts = 0
+
+    async def fourth(message: Any, request: dict[str, Any]) -> None:
+        nonlocal attempts
+        attempts += 1
+        if attempts == 4:
+            await message.respond(b'{"type":"hook-working"}')
+            await asyncio.sleep(0.4)  # More than a fifth of what may be silent.
+            await deny(message, request)
+
+    async with broker(tmp_path) as url, engine(url, fourth) as seen, asker(url) as client:
+        outcome = await client.fire("BeforeTool", TOOL, deadline_ms=2000)
+        assert (outcome.decision, outcome.reason) == ("block", "as the fleet says")
+        assert len(seen) == 4
+
+
+@run_async
+async def test_silence_is_asked_so_often_and_no_more(tmp_path: Path) -> None:
+    async def silent(_message: Any, _request: dict[str, Any]) -> None:
+        pass
+
+    async with broker(tmp_path) as url, engine(url, silent) as seen, asker(url) as client:
+        await client.request("BeforeTool", TOOL, deadline_ms=1)  # Until it is connected.
+        answer = await client.request("BeforeTool", TOOL, deadline_ms=40)
+        assert answer["error"]["code"] == "deadline_exceeded"
+        answer = await client.request("AfterTool", TOOL, deadline_ms=1000)
+        assert answer["error"]["code"] in ("unanswered", "deadline_exceeded")
+        assert answer["processed"]["decision"] == "block"
+        # An engine says after 20 ms, and no sooner, that it is at work.
+        assert sum(request["deadlineMs"] <= 40 for request in seen) <= 2
+        assert sum(request["eventName"] == "AfterTool" for request in seen) == 6
+
+
+@run_async
+async def test_so_many_are_at_the_fleet_and_others_wait_in_their_time(tmp_path: Path) -> None:
+    held: list[tuple[Any, dict[str, Any]]] = []
+    full = asyncio.Event()
+
+    async def hold(message: Any, request: dict[str, Any]) -> None:
+        held.append((message, request))
+        if len(held) == 1024:
+            full.set()
+
+    async with broker(tmp_path) as url, engine(url, hold), asker(url) as client:
+        tasks = [asyncio.ensure_future(client.fire("BeforeTool", TOOL)) for _ in range(1100)]
+        await asyncio.wait_for(full.wait(), 30)
+        late = await client.request("BeforeTool", TOOL, deadline_ms=200)
+        assert late["error"]["code"] == "deadline_exceeded"
+        assert "1024 requests of this client" in late["error"]["message"]
+        assert len(held) == 1024
+        tasks.pop().cancel()  # One that waits gives its turn up.
+        answered = 0
+        while answered < 1099:
+            while answered < len(held):
+                await deny(*held[answered])
+                answered += 1
+            await asyncio.sleep(0.01)
+        outcomes = await asyncio.gather(*tasks)
+        assert all(outcome.decision == "block" for outcome in outcomes)
+        assert len(held) == 1099
+
+
+NO_REPLIES = """authorization { users = [
+  { user: all, password: all },
+  { user: a, password: a, permissions: { publish: ">", subscribe: "other.>" } },
+] }
+no_auth_user: a
+"""
+
+
+@run_async
+async def test_one_that_may_not_hear_is_told_so_at_once(tmp_path: Path) -> None:
+    async with broker(tmp_path, more=NO_REPLIES) as url:
+        everything = url.replace("://", "://all:all@")
+        async with engine(everything, deny), asker(url) as client:
+            for _ in range(2):
+                answer = await asyncio.wait_for(client.request("BeforeTool", TOOL), 4)
+                assert answer["error"]["code"] == "unanswered"
+                assert "does not let this client hear" in answer["error"]["message"]
+                assert "permissions violation for subscription" in answer["error"]["message"].lower()
+                assert answer["processed"]["decision"] == "block"
 
 
 @run_async
@@ -134,6 +226,12 @@ CONTRADICTIONS: list[dict[str, Any]] = [
         "processed": {"decision": "block"},
         "output": answered(**{"continue": False}),
     },
+    {"success": True, "processed": {"decision": "ask"}, "output": answered(decision="retry")},
+    {
+        "success": True,
+        "processed": {"decision": "proceed"},
+        "output": answered(hookSpecificOutput={"permissionDecision": "retry"}),
+    },
 ]
 
 
@@ -153,10 +251,30 @@ async def test_a_response_that_contradicts_itself_blocks(
         assert answer["processed"]["decision"] == "block"
 
 
+CANCELLED = ["PreCompress", "BeforeSessionSwitch", "BeforeSessionBranch", "BeforeSessionTree"]
+
+
+@pytest.mark.parametrize("event", CANCELLED)
+@run_async
+async def test_a_response_that_does_not_heed_a_cancel_blocks(tmp_path: Path, event: str) -> None:
+    async def cancelled(message: Any, request: dict[str, Any]) -> None:
+        said = json.loads(response(request, "ask"))
+        output = answered(hookSpecificOutput={"cancel": True})
+        await message.respond(json.dumps({**said, "output": output}).encode())
+
+    async with broker(tmp_path) as url, engine(url, cancelled), asker(url) as client:
+        answer = await client.request(event, {})
+        assert answer["error"]["code"] == "unanswered"
+        assert "wants block" in answer["error"]["message"]
+        assert answer["processed"]["decision"] == "block"
+
+
 OTHER_NAMES = [
     ("before_tool", "BeforeTool", answered(decision="allow")),
     ("Deployed", "Deployed", answered(decision="deny")),
     ("TurnEnd", "TurnEnd", answered(decision="deny")),
+    ("AfterTool", "AfterTool", answered(decision="retry", hookSpecificOutput={"cancel": True})),
+    ("PreCompress", "PreCompress", answered(decision="retry")),
 ]
 
 
@@ -226,7 +344,7 @@ async def test_who_closes_in_mid_request_ends_the_hooks(tmp_path: Path) -> None:
         await client.close()
         message = await cancels.next_msg(timeout=20)
         assert json.loads(message.data) == {"type": "hook-cancel", "reply": reply}
-        with pytest.raises(HookConnectionError):
+        with pytest.raises(HookClosedError):
             await task
         await listener.close()
 

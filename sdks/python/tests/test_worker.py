@@ -197,6 +197,39 @@ def test_sixty_four_calls_run_together(start: Any) -> None:
     assert child.end()[:2] == (0, b"")
 
 
+def test_a_handler_that_has_answered_has_no_place_any_more(start: Any) -> None:
+    child = start(
+        """
+        import threading
+        from hook_sdk import worker, worker_lines
+
+        together, second = threading.Barrier(64), threading.Event()
+        write = worker_lines.WorkerLines.write
+
+        def held_up(lines, message):
+            write(lines, message)
+            if message["type"] == "hook-answer" and "error" not in message:
+                second.wait()  # The engine has the answer, and its thread is not free yet.
+
+        worker_lines.WorkerLines.write = held_up
+
+        @worker.hook("BeforeTool")
+        def wait(event):
+            together.wait()
+            if event.round == 2:
+                second.set()
+
+        worker.serve()
+        """
+    )
+    child.hear()
+    for number in (1, 2):
+        for call in range(64):
+            child.call(f"{number}-{call}", round=number)
+        assert all("error" not in child.hear() for _ in range(64))
+    assert child.end()[:2] == (0, b"")
+
+
 def test_a_handler_that_raises_or_answers_nonsense_is_an_error(start: Any) -> None:
     child = start(
         """
@@ -323,6 +356,8 @@ def test_a_cancelled_call_ends_the_question_and_is_not_answered(start: Any) -> N
     child.say({"type": "hook-call-cancelled", "callId": "nobody's"})
     code, out, err = child.end()
     assert (code, out) == (0, b"") and "did not come back" not in err
+    # Who wrote the handler sees that it was too slow.
+    assert "the answer to PermissionRequest was dropped: nobody waited for it any more" in err
 
 
 def test_a_stuck_handler_does_not_keep_it_from_ending(start: Any, tmp_path: Path) -> None:

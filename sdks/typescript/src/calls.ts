@@ -108,9 +108,11 @@ export class Calls {
 
   async #answered(call: CallMessage, running: Running, handler: AnyHandler, vocabulary: Vocabulary): Promise<void> {
     let line: Prepared;
+    const isWaitedFor = () => this.#running.get(call.callId) === running;
     try {
       const run = async () => handler(call.input as never, running.context);
       const returned: unknown = await current.run(running, run);
+      if (!isWaitedFor()) return this.#late(call, returned);
       const answer = readAnswer(vocabulary, returned);
       if ("error" in answer) {
         line = this.#failed(call, answer.error);
@@ -119,11 +121,13 @@ export class Calls {
         line = prepare({type: "hook-answer", callId: call.callId, ...answer.fields});
       }
     } catch (thrown) {
+      // It has done as it was told.
+      if (running.context.signal.aborted && isAbort(thrown, running.context.signal)) return;
       const why = thrown instanceof HookValueError ? `the answer cannot be sent: ${thrown.message}` : textOf(thrown) + placeOf(thrown);
       line = this.#failed(call, why);
     }
     // After a cancel there is nobody to answer.
-    if (this.#running.get(call.callId) !== running) return;
+    if (!isWaitedFor()) return;
     this.#send(line);
     this.#end(call.callId, "the handler has answered");
   }
@@ -138,6 +142,12 @@ export class Calls {
     }
     if (this.#running.size === 0) for (const resolve of this.#idle.splice(0)) resolve();
     return running;
+  }
+
+  /** An answer came when nobody waited for it any more. That a handler has nothing to say then is no news. */
+  #late(call: CallMessage, returned: unknown): void {
+    if (returned === undefined || returned === null) return;
+    this.#problem(`the answer of hook ${call.hookId} to ${call.eventName} was dropped: nobody waited for it any more`);
   }
 
   #failed(call: CallMessage, error: string): Prepared {
@@ -166,4 +176,10 @@ export class Calls {
       this.#send(line);
     });
   }
+}
+
+/** Whether a handler threw because its signal was aborted. */
+function isAbort(thrown: unknown, signal: AbortSignal): boolean {
+  return thrown === signal.reason || (thrown instanceof Error && thrown.name === "AbortError")
+    || (thrown instanceof HookError && thrown.code === "cancelled");
 }

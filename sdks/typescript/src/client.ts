@@ -24,6 +24,7 @@ import type {IncomingMessage} from "./messages.js";
 import {readRegistration} from "./registration.js";
 import type {A3sHandler, AnyHandler, HookOptions, NativeHandler, OnlyNativeEventName} from "./registration.js";
 import {Session} from "./session.js";
+import {untilEnded} from "./signals.js";
 import {TemporaryHook, asyncDispose} from "./temporary.js";
 
 /** How long a server has to confirm that handlers are gone, when a client is closed. */
@@ -86,6 +87,7 @@ export class A3sClient {
   readonly #followers = new Set<(line: Record<string, unknown>) => void>();
   #onAudit: (entry: AuditEntry) => void = (entry) => console.error(JSON.stringify(entry));
   readonly #prefix: string;
+  readonly #closing = new AbortController();
   #nextRequest = 0;
   #closed: Promise<void> | undefined;
 
@@ -233,15 +235,20 @@ export class A3sClient {
   /**
    * Runs the hooks of a native or declared event, and gives what is to be done.
    *
-   * @throws HookError where there is no answer; that is never to be taken for `proceed`.
+   * @throws HookError where there is no answer, or the request failed and no hook decided; that is never to be taken
+   * for `proceed`.
    */
   async fire<E extends Names<NativeEventName>>(event: E, input: InputOf<E>, options?: RequestOptions): Promise<Fired> {
-    const {processed, error, output, warnings = []} = await this.request(event, input, options);
-    const result = processed ?? (error && {decision: "proceed"});
-    if (typeof result?.decision !== "string") {
+    const response = await this.request(event, input, options);
+    const {processed, error, output, correlationId, warnings = []} = response;
+    if (processed === undefined && error) {
+      const request = {eventName: event, correlationId};
+      throw new HookError(error.code, `${event}: ${error.message}`, {details: error.details, request});
+    }
+    if (typeof processed?.decision !== "string") {
       throw new HookError("invalid_message", `the answer to ${event} has no decision`);
     }
-    return {...result, ...(error && {error}), ...(output?.finalOutput && {finalOutput: output.finalOutput}), warnings};
+    return {...processed, ...(error && {error}), ...(output?.finalOutput && {finalOutput: output.finalOutput}), warnings};
   }
 
   /** The whole response to a native or declared event. Throws as `fire` does. */
@@ -293,11 +300,23 @@ export class A3sClient {
   }
 
   /**
-   * Ends the client: its handlers are gone, what was requested is answered, and a server that was started
-   * for it has ended. A second call waits for the first.
+   * Ends the client: its handlers are gone, the hooks of what is still requested are ended, and a server that was
+   * started for it has ended. Whoever waits for a request gets no answer, but the error `closed`: wait for what is
+   * to be answered first. A second call waits for the first.
    */
   close(): Promise<void> {
+    this.#closing.abort();
     return (this.#closed ??= this.#session.close(CLOSE_TIMEOUT_MS));
+  }
+
+  /**
+   * For a program that does nothing else: serves until SIGINT (Ctrl-C), SIGTERM, or `close`, and closes the client, so
+   * that the server forgets its handlers and does not wait for it to come back. Nothing but this listens for
+   * signals: a program that ends otherwise calls `close` itself. A second signal ends the program at once.
+   */
+  async run(): Promise<void> {
+    await untilEnded(this.#closing.signal);
+    await this.close();
   }
 
   /** `close`, for `await using`. */

@@ -48,7 +48,7 @@ export interface HookExecutionResponse {
 
 /** What `fire` gives: what is to be done, with what the user is to be told. */
 export interface Fired extends Processed {
-  /** The event failed in the engine; `decision` is `proceed` then only where no hook blocks on failure. */
+  /** What failed in the engine, where `decision` says what that is to mean. */
   error?: {code: string; message: string; details?: unknown};
   finalOutput?: Record<string, unknown>;
   /** For the user: settings that cannot be read, hooks that are not trusted or failed. */

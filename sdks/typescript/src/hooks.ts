@@ -394,7 +394,7 @@ export type HookMessageRenderer<T = unknown> = (
 export interface ExecOptions {
   /** Ends the program. */
   signal?: AbortSignal;
-  /** Milliseconds; 60000 by default. */
+  /** Milliseconds. Without it the program may run as long as the call that it is for. */
   timeout?: number;
   cwd?: string;
   env?: Record<string, string>;

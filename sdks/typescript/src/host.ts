@@ -2,7 +2,7 @@
 
 import {AsyncLocalStorage} from "node:async_hooks";
 
-import {HookError, textOf} from "./errors.js";
+import {HookError, HookValueError, textOf} from "./errors.js";
 import {prepare} from "./json.js";
 import type {Prepared} from "./json.js";
 import {isObject} from "./messages.js";
@@ -20,6 +20,8 @@ export interface HostAsked {
   correlationId: string;
   /** The hook. */
   hookId: string;
+  /** Aborted when nobody waits for the result any more: a question to the user is to be taken back then. */
+  signal: AbortSignal;
 }
 
 /** Services by method, such as `ui.confirm`. */
@@ -33,21 +35,75 @@ export function currentRunToken(): string | undefined {
   return runToken.getStore() ?? (process.env["HOOK_RUN_TOKEN"] || undefined);
 }
 
-/** Answers a hook-host-call: exactly one message, which is always one that can be sent. */
-export async function answerHostCall(services: HostServices, call: IncomingMessage): Promise<Prepared> {
-  const {hostCallId, method, params} = call;
-  const answer = (fields: object) => prepare({type: "hook-host-result", hostCallId, ...fields});
-  const service = typeof method === "string" && Object.hasOwn(services, method) ? services[method] : undefined;
-  if (!service) {
-    return answer({error: {code: "unsupported", message: String(method).slice(0, 100)}});
+/** How many services run at once. */
+const MAX_SERVED = 256;
+
+/** What hooks ask of one client. */
+export class HostCalls {
+  readonly #services: HostServices;
+  readonly #send: (prepared: Prepared) => void;
+  readonly #problem: (text: string) => void;
+  readonly #open = new Map<string, AbortController>();
+
+  constructor(services: HostServices, send: (prepared: Prepared) => void, problem: (text: string) => void) {
+    this.#services = services;
+    this.#send = send;
+    this.#problem = problem;
   }
-  try {
-    const asked = {correlationId: String(call["correlationId"] ?? ""), hookId: String(call["hookId"] ?? "")};
-    const token = typeof call["runToken"] === "string" ? call["runToken"] : undefined;
-    const result = await runToken.run(token, async () => service(isObject(params) ? params : {}, asked));
-    return answer({result: result ?? null});
-  } catch (thrown) {
-    const code = thrown instanceof HookError ? thrown.code : "failed";
-    return answer({error: {code, message: textOf(thrown).slice(0, 16_384)}});
+
+  /** The methods that are offered. */
+  get offered(): string[] {
+    return Object.keys(this.#services);
   }
+
+  /** Does what a hook-host-call asks for, and answers it: once, and not if nobody waits for that any more. */
+  async serve(call: IncomingMessage): Promise<void> {
+    const id = String(call["hostCallId"]);
+    if (this.#open.size >= MAX_SERVED) {
+      const message = `${MAX_SERVED} host calls are under way already`;
+      return this.#send(result(call, {error: {code: "limit_exceeded", message}}));
+    }
+    const abort = new AbortController();
+    this.#open.set(id, abort);
+    const answer = await this.#answer(call, abort.signal);
+    if (this.#open.get(id) !== abort) return;
+    this.#open.delete(id);
+    this.#send(answer);
+  }
+
+  /** Nobody waits for that any more. */
+  cancel(id: string, why = "the hook does not wait for it any more"): void {
+    const abort = this.#open.get(id);
+    this.#open.delete(id);
+    abort?.abort(new HookError("cancelled", why));
+  }
+
+  /** Nobody waits for anything any more. */
+  cancelAll(why: string): void {
+    for (const id of [...this.#open.keys()]) this.cancel(id, why);
+  }
+
+  /** A message that is always one that can be sent. */
+  async #answer(call: IncomingMessage, signal: AbortSignal): Promise<Prepared> {
+    const {method, params} = call;
+    const service = typeof method === "string" && Object.hasOwn(this.#services, method) ? this.#services[method] : undefined;
+    if (!service) return result(call, {error: {code: "unsupported", message: String(method).slice(0, 100)}});
+    try {
+      const asked = {correlationId: String(call["correlationId"] ?? ""), hookId: String(call["hookId"] ?? ""), signal};
+      const token = typeof call["runToken"] === "string" ? call["runToken"] : undefined;
+      const given = await runToken.run(token, async () => service(isObject(params) ? params : {}, asked));
+      return result(call, {result: given ?? null});
+    } catch (thrown) {
+      const why = textOf(thrown).slice(0, 16_384);
+      const code = thrown instanceof HookError ? thrown.code : "failed";
+      // What it says by a HookError is its answer.
+      const isFault = !(thrown instanceof HookError) || thrown instanceof HookValueError;
+      if (isFault && !signal.aborted) this.#problem(`the host service ${String(method)} failed: ${why}`);
+      return result(call, {error: {code, message: why}});
+    }
+  }
+}
+
+function result({hostCallId}: IncomingMessage, fields: object): Prepared {
+  return prepare({type: "hook-host-result", hostCallId, ...fields});
 }

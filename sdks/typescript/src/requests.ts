@@ -31,6 +31,11 @@ export class Replies {
     return this.#requests.has(correlationId);
   }
 
+  /** The ids of the requests that are in flight. */
+  requests(): string[] {
+    return [...this.#requests.keys()];
+  }
+
   /** Sends a message of the type `request`, and waits for the next message of a type, which answers it. */
   next(type: string, request: string, send: () => void): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {

@@ -4,7 +4,7 @@ import {Calls} from "./calls.js";
 import {Connection} from "./connection.js";
 import type {ConnectionListener, ReconnectOptions} from "./connection.js";
 import {HookConnectionError, HookError, HookRegistrationError, textOf} from "./errors.js";
-import {answerHostCall} from "./host.js";
+import {HostCalls} from "./host.js";
 import type {HostServices} from "./host.js";
 import {prepare} from "./json.js";
 import type {OutgoingMessage, Prepared} from "./json.js";
@@ -40,7 +40,7 @@ export class Session {
   /** What is said again on each new connection, such as hook-subscribe, by its type. */
   readonly standing = new Map<string, OutgoingMessage>();
   readonly #connection: Connection;
-  readonly #services: HostServices;
+  readonly #hosted: HostCalls;
   readonly #listener: SessionListener;
   readonly #unregistering = new Map<string, (() => void)[]>();
   readonly #outbox = new Outbox();
@@ -51,15 +51,15 @@ export class Session {
   #closing: string | undefined;
 
   constructor(options: SessionOptions, listener: SessionListener) {
-    this.#services = options.hostServices;
     this.#listener = listener;
+    this.#hosted = new HostCalls(options.hostServices, (prepared) => this.#send(prepared), (text) => listener.problem(text));
     this.calls = new Calls((prepared) => this.#answer(prepared), (text) => listener.problem(text));
     const heard: ConnectionListener = {
       opened: (link) => this.#opened(link),
       lost: (why) => this.#lost(why),
       message: (message) => this.#take(message),
       broken: (line, why) => this.#broken(line, why),
-      failed: (id, error) => this.replies.failRequest(id, error),
+      failed: (id, error) => this.#closing === undefined && this.replies.failRequest(id, error),
       isNeeded: () => this.registrations.size > 0 || this.standing.size > 0,
       unreachable: (error, isNew) => {
         this.registrations.disconnected(error);
@@ -118,7 +118,7 @@ export class Session {
     if (this.#connection.link) this.#send(prepare(message));
   }
 
-  /** Ends it: handlers are unregistered, calls refused, what was asked is answered. */
+  /** Ends it: handlers are unregistered, calls refused, and what is asked is ended, without an answer. */
   async close(timeoutMs: number): Promise<void> {
     if (this.#connection.link) {
       this.calls.refuseAll("the client is closed");
@@ -129,10 +129,12 @@ export class Session {
     }
     this.calls.cancelAll("the client is closed");
     this.#closing = "the client is closed";
+    this.#hosted.cancelAll(this.#closing);
     this.standing.clear();
+    for (const correlationId of this.replies.requests()) this.tell({type: "hook-cancel", correlationId});
     await this.#connection.close();
-    const closed = new HookConnectionError("closed", this.#closing);
-    this.replies.failAll(closed);
+    // Last, so that a program that awaits them after `close` hears of it first there.
+    this.replies.failAll(new HookConnectionError("closed", this.#closing));
     for (const {id} of this.registrations.all()) this.registrations.remove(id);
   }
 
@@ -160,7 +162,7 @@ export class Session {
   #opened(link: Link): void {
     const offered = typeof link.hello["clientToken"] === "string" ? link.hello["clientToken"] : undefined;
     const before = this.#connection.clientToken;
-    const hostServices = Object.keys(this.#services);
+    const hostServices = this.#hosted.offered;
     const hello = {type: "hook-hello", protocol: PROTOCOL, ...(hostServices.length > 0 && {hostServices})};
     if (before !== undefined) this.#send(prepare({...hello, clientToken: before}));
     else if (hostServices.length > 0) this.#send(prepare(hello));
@@ -218,9 +220,10 @@ export class Session {
     this.#isInStep = false;
     const error = new HookConnectionError("connection_lost", this.#closing ?? why);
     this.registrations.disconnected(error);
-    this.replies.failAll(error);
+    if (this.#closing === undefined) this.replies.failAll(error);
     for (const waiting of this.#unregistering.values()) for (const resolve of waiting) resolve();
     this.#unregistering.clear();
+    this.#hosted.cancelAll(why);
     if (this.#connection.clientToken === undefined) {
       this.#outbox.takeAll();
       this.calls.cancelAll(why);
@@ -232,6 +235,7 @@ export class Session {
     const id = String(message["hookId"]);
     switch (message.type) {
       case "hook-execution-response":
+        if (this.#closing !== undefined) return; // It was ended by this client's end.
         if (!this.replies.takeResponse(message)) this.#takeUnknown(message);
         return;
       case "hook-call":
@@ -241,8 +245,10 @@ export class Session {
       case "hook-host-result":
         return this.calls.hostResult(message);
       case "hook-host-call":
-        void answerHostCall(this.#services, message).then((answer) => this.#send(answer));
+        void this.#hosted.serve(message);
         return;
+      case "hook-host-call-cancelled":
+        return this.#hosted.cancel(String(message["hostCallId"]));
       case "hook-registered":
         return this.registrations.confirmed(id);
       case "hook-unregistered":
@@ -255,7 +261,7 @@ export class Session {
       case "hook-hooks":
       case "hook-reloaded":
       case "hook-event-defined":
-        this.replies.takeReply(message);
+        if (!this.replies.takeReply(message)) this.#listener.problem(`the server sent a ${message.type} that nothing waits for`);
         return;
       case "hook-lagged":
         return this.#listener.problem(`news was lost: ${String(message["missed"])} messages`);

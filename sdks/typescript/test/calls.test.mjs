@@ -85,6 +85,8 @@ test("a call that is cancelled is not answered", () => withClient(async (all) =>
   assert.deepEqual(reasons, ["cancelled"]);
   answer({action: "block", reason: "too late"});
   await call();
+  // Who wrote the handler sees that it was too slow.
+  assert.match(await all.problems.next(), /^the answer of hook h-1 to PreToolUse was dropped: nobody waited for it/);
   const answers = [];
   connection.said.next((message) => message.callId === "slow" && answers.push(message));
   await call();

@@ -23,10 +23,13 @@ function example(name, during, {hooks = {}, hostServices, environment} = {}) {
     }));
     await agent.connect();
     try {
-      await project.play(`${name}.mjs`, socket, async ({said, says, ended}) => {
+      const end = await project.play(`${name}.mjs`, socket, async ({said, says, ended}) => {
         const registered = () => Promise.race([heard, ended.then(() => assert.fail(said.stderr))]);
         await during({agent, registered, said, says, ended});
       }, environment);
+      assert.deepEqual(end, [0, null]);
+      // It has taken its hook back, so that the server does not wait for it.
+      assert.deepEqual(await agent.listHooks(), []);
     } finally {
       await agent.close();
     }

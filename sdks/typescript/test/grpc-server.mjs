@@ -11,7 +11,7 @@ const files = ["hooks.proto", "hook_bus.proto"].map((name) => fileURLToPath(new 
 const definition = grpc.loadPackageDefinition(loader.loadSync(files, {keepCase: true, longs: Number, enums: String, defaults: false}));
 
 export class GrpcServer {
-  /** What is called: `{method, request, metadata}`. */
+  /** What is called: `{method, request, metadata, cancelled}`. */
   called = new Queue();
   /** Streams of HookStream: `{metadata, said, stream}`. */
   streams = new Queue();
@@ -47,7 +47,7 @@ export class GrpcServer {
       },
     });
     server.#server.addService(definition.hook.v1.HookBus.service, {
-      Request: server.#unary("Request", ({json}) => ({json: Buffer.from(JSON.stringify(server.answer(JSON.parse(json))))})),
+      Request: server.#unary("Request", async ({json}) => ({json: Buffer.from(JSON.stringify(await server.answer(JSON.parse(json))))})),
       Follow: (stream) => {
         stream.on("error", () => {});
         server.#open.add(stream);
@@ -63,10 +63,11 @@ export class GrpcServer {
 
   #unary(method, answer) {
     return (call, reply) => {
-      this.called.push({method, request: call.request, metadata: call.metadata.getMap()});
+      const cancelled = new Promise((resolve) => call.on("cancelled", resolve));
+      this.called.push({method, request: call.request, metadata: call.metadata.getMap(), cancelled});
       const refused = this.refuses(method, call.request);
       if (refused) reply({code: refused[0], details: refused[1]});
-      else reply(null, answer(call.request));
+      else Promise.resolve(answer(call.request)).then((answered) => reply(null, answered));
     };
   }
 

@@ -122,6 +122,13 @@ test("requests go over the bus, and so does progress", () => withGrpc(async ({se
   await assert.rejects(client.fire("SessionEnd", {reason: "exit"}), {code: "refused"});
 }));
 
+test("a client that is closed ends the hooks of its requests, which have no answer", () => withGrpc(async ({server, client}) => {
+  server.answer = () => new Promise(() => {});
+  const fired = client.fire("SessionEnd", {reason: "exit"});
+  const {cancelled} = await server.called.next();
+  await Promise.all([client.close(), cancelled, assert.rejects(fired, {code: "closed"})]);
+}));
+
 test("after a loss the client gives its token back, and keeps what the server kept", () => withGrpc(async ({server, client}) => {
   const id = client.registerHook("PreToolUse", () => ({action: "skip"}));
   await client.ready(id);

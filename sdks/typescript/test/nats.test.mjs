@@ -124,14 +124,73 @@ test("a broker that comes later is waited for", async (context) => {
 test("an engine that is lost is followed by another", (context) => {
   let attempts = 0;
   const late = (message, request) => ++attempts === 2 && deny(message, request);
-  return withFleet(context, late, async ({client, seen}) => {
+  return withFleet(context, late, async ({client, seen, broker}) => {
+    const listener = await connect({servers: broker.url});
+    const cancels = listener.subscribe("hooks.cancel", {max: 1});
+    await listener.flush();
     const fired = await client.fire("BeforeTool", TOOL, {deadlineMs: 1000});
     assert.equal(fired.decision, "block");
+    // The one that fell silent may have it still.
+    for await (const message of cancels) assert.equal(message.json().type, "hook-cancel");
+    await listener.close();
     const [first, second] = seen;
+    assert.deepEqual([first.attempt, second.attempt], [undefined, 2]);
     assert.equal(first.correlationId, second.correlationId);
     assert.equal(first.input.idempotencyKey, second.input.idempotencyKey);
     assert.ok(second.deadlineMs <= 500);
   });
+});
+
+test("a second attempt is sent on until an engine has it", (context) => {
+  let attempts = 0;
+  const fourth = async (message, request) => {
+    if (++attempts !== 4) return;
+    message.respond('{"type":"hook-working"}');
+    await sleep(400); // More than a fifth of what may be silent.
+    deny(message, request);
+  };
+  return withFleet(context, fourth, async ({client, seen}) => {
+    const fired = await client.fire("BeforeTool", TOOL, {deadlineMs: 2000});
+    assert.deepEqual([fired.decision, fired.reason], ["block", "as the fleet says"]);
+    assert.equal(seen.length, 4);
+  });
+});
+
+test("silence is asked so often and no more", (context) => withFleet(context, () => {}, async ({client, seen}) => {
+  await client.request("BeforeTool", TOOL, {deadlineMs: 200}); // Until it is connected.
+  const before = seen.length;
+  const short = await client.request("BeforeTool", TOOL, {deadlineMs: 40});
+  assert.equal(short.error.code, "deadline_exceeded");
+  const long = await client.request("AfterTool", TOOL, {deadlineMs: 1000});
+  assert.ok(["unanswered", "deadline_exceeded"].includes(long.error.code));
+  assert.equal(long.processed.decision, "block");
+  // An engine says after 20 ms, and no sooner, that it is at work.
+  assert.ok(seen.slice(before).filter(({eventName}) => eventName === "BeforeTool").length <= 1);
+  assert.equal(seen.filter(({eventName}) => eventName === "AfterTool").length, 6);
+}));
+
+test("one that may not hear is told so at once", async (context) => {
+  const broker = await startBroker(`authorization { users = [
+    { user: a, password: a, permissions: { publish: ">", subscribe: "other.>" } },
+    { user: all, password: all },
+  ] }
+  no_auth_user: a`);
+  if (!broker) return context.skip("SKIPPED NATS: there is no nats-server");
+  const engine = await connect({servers: broker.url, user: "all", pass: "all"});
+  engine.subscribe("hooks.request.*", {queue: "engines", callback: (_, message) => deny(message, message.json())});
+  await engine.flush();
+  const client = new A3sClient({transport: "nats", nats: {url: broker.url}, onProblem: () => {}});
+  const begun = performance.now();
+  for (let round = 0; round < 2; round++) {
+    const answer = await client.request("BeforeTool", TOOL);
+    assert.equal(answer.error.code, "unanswered");
+    assert.match(answer.error.message, /does not let this client hear/);
+    assert.equal(answer.processed.decision, "block");
+  }
+  assert.ok(performance.now() - begun < 4_000);
+  await client.close();
+  await engine.close();
+  await broker.stop();
 });
 
 test("work and want of room are waited for", (context) => {
@@ -179,6 +238,8 @@ for (const said of [
   {success: true, processed: {decision: "proceed"}, output: answered({decision: "ask"})},
   {success: true, processed: {decision: "proceed"}, output: answered({hookSpecificOutput: {permissionDecision: "deny"}})},
   {success: true, processed: {decision: "block"}, output: answered({continue: false})},
+  {success: true, processed: {decision: "ask"}, output: answered({decision: "retry"})},
+  {success: true, processed: {decision: "proceed"}, output: answered({hookSpecificOutput: {permissionDecision: "retry"}})},
 ]) {
   const strange = (message, {correlationId, eventName}) =>
     message.respond(JSON.stringify({type: "hook-execution-response", correlationId, eventName, output: {}, ...said}));
@@ -189,10 +250,25 @@ for (const said of [
   }));
 }
 
+for (const event of ["PreCompress", "BeforeSessionSwitch", "BeforeSessionBranch", "BeforeSessionTree"]) {
+  const cancelled = (message, {correlationId, eventName}) => message.respond(JSON.stringify({
+    type: "hook-execution-response", correlationId, eventName, success: true, processed: {decision: "ask"},
+    output: answered({hookSpecificOutput: {cancel: true}}),
+  }));
+  test(`a response that does not heed a cancel blocks: ${event}`, (context) => withFleet(context, cancelled, async ({client}) => {
+    const answer = await client.request(event, {});
+    assert.equal(answer.error.code, "unanswered");
+    assert.match(answer.error.message, /wants block/);
+    assert.equal(answer.processed.decision, "block");
+  }));
+}
+
 for (const [asked, eventName, output] of [
   ["before_tool", "BeforeTool", answered({decision: "allow"})],
   ["Deployed", "Deployed", answered({decision: "deny"})],
   ["TurnEnd", "TurnEnd", answered({decision: "deny"})],
+  ["AfterTool", "AfterTool", answered({decision: "retry", hookSpecificOutput: {cancel: true}})],
+  ["PreCompress", "PreCompress", answered({decision: "retry", hookSpecificOutput: {cancel: "true"}})],
 ]) {
   const consistent = (message, {correlationId}) => message.respond(JSON.stringify({
     type: "hook-execution-response", correlationId, eventName, success: true, output, processed: {decision: "proceed"},
@@ -237,8 +313,7 @@ test("who closes in mid-request ends the hooks", (context) => {
     await listener.flush();
     const asked = client.request("BeforeTool", TOOL);
     const subject = await begun;
-    await client.close();
-    assert.equal((await asked).error.code, "cancelled");
+    await Promise.all([client.close(), assert.rejects(asked, {code: "closed"})]);
     for await (const message of cancels) assert.deepEqual(message.json(), {type: "hook-cancel", reply: subject});
     await listener.close();
   });
@@ -281,7 +356,7 @@ async function closes(url, meanwhile) {
       process.stdin.destroy();
       const asked = client.request("BeforeTool", {tool_name: "edit", tool_input: {}});
       await client.close();
-      console.log((await asked).error.code);
+      console.log(await asked.catch((error) => error.code));
     });
   `;
   const child = spawn(process.execPath, ["--input-type=module", "-e", program], {stdio: ["pipe", "pipe", "inherit"], timeout: 60_000});
@@ -299,7 +374,7 @@ async function closes(url, meanwhile) {
 
 test("a client that is closed while it connects lets its program end", async () => {
   const port = await freePort();
-  assert.deepEqual(await closes(`nats://127.0.0.1:${port}`), ["deadline_exceeded", "cancelled"]);
+  assert.deepEqual(await closes(`nats://127.0.0.1:${port}`), ["deadline_exceeded", "closed"]);
 });
 
 test("a client that is closed before the broker greets lets its program end", async () => {
@@ -307,13 +382,13 @@ test("a client that is closed before the broker greets lets its program end", as
   await once(silent, "listening");
   const said = await closes(`nats://127.0.0.1:${silent.address().port}`);
   silent.close();
-  assert.deepEqual(said, ["deadline_exceeded", "cancelled"]);
+  assert.deepEqual(said, ["deadline_exceeded", "closed"]);
 });
 
 test("a client that is closed while its broker is away lets its program end", async (context) => {
   const broker = await startBroker();
   if (!broker) return context.skip("SKIPPED NATS: there is no nats-server");
-  assert.deepEqual(await closes(broker.url, broker.stop), ["no_handler", "cancelled"]);
+  assert.deepEqual(await closes(broker.url, broker.stop), ["no_handler", "closed"]);
 });
 
 test("a client outlives its broker", async (context) => {

@@ -31,7 +31,7 @@ class Project {
     cpSync(join(EXAMPLES, name), join(this.folder, name));
   }
 
-  /** Runs an example with a server on that socket. Whatever happens, it is ended after the test. */
+  /** Runs an example with a server on that socket, and ends it after the test as a service is; gives how it ended. */
   async play(name, socket, during, environment = {}) {
     this.example(name);
     const program = spawn("node", [name], {
@@ -60,6 +60,7 @@ class Project {
       program.kill();
       await ended;
     }
+    return ended;
   }
 
   run(...args) {

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import {spawn} from "node:child_process";
+import {once} from "node:events";
 import {test} from "node:test";
 
 import {A3sClient, HookClient, HookError, HookRegistrationError} from "hook-sdk";
@@ -142,6 +144,43 @@ test("a temporary hook is gone afterwards, whatever happens", () => withClient(a
   assert.deepEqual(hooks(), []);
   server.refuses = () => ({code: "limit_exceeded", message: "no"});
   await assert.rejects(client.temporaryHook("PreToolUse", () => {}, () => assert.fail("not in force")), {code: "limit_exceeded"});
+}));
+
+for (const signal of ["SIGINT", "SIGTERM"]) {
+  test(`a program that serves takes its handlers away at ${signal}`, () => withClient(async ({server}) => {
+    const program = `
+      import {A3sClient} from "hook-sdk";
+      const client = new A3sClient({socket: ${JSON.stringify(server.socket)}});
+      client.registerHook("PreToolUse", () => {});
+      await client.run();
+      console.log("closed");
+    `;
+    const child = spawn(process.execPath, ["--input-type=module", "-e", program], {
+      cwd: new URL("..", import.meta.url), stdio: ["ignore", "pipe", "inherit"],
+    });
+    let said = "";
+    child.stdout.on("data", (chunk) => (said += chunk));
+    const ended = once(child, "close");
+    const connection = await server.connection();
+    const {hookId} = await connection.next("hook-register");
+    child.kill(signal);
+    const unregistered = connection.next("hook-unregister");
+    assert.deepEqual(await ended, [0, null]);
+    assert.deepEqual([(await unregistered).hookId, said], [hookId, "closed\n"]);
+  }));
+}
+
+test("only a client that runs listens for signals, until it is closed", () => withClient(async ({client}) => {
+  const listening = () => ["SIGINT", "SIGTERM"].map((signal) => process.listenerCount(signal));
+  const before = listening();
+  await client.ready(client.registerHook("PreToolUse", () => {}));
+  assert.deepEqual(listening(), before);
+  const running = client.run();
+  assert.deepEqual(listening(), before.map((count) => count + 1));
+  await client.close();
+  await running;
+  assert.deepEqual(listening(), before);
+  await client.run();
 }));
 
 test("a closed client has taken its handlers away", () => withClient(async ({server, client}) => {

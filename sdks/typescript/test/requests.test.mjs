@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import {test} from "node:test";
 
-import {HookError} from "hook-sdk";
+import {HookConnectionError, HookError} from "hook-sdk";
 
 import {Lines} from "../dist/lines.js";
+import {Queue} from "./server.mjs";
 import {withClient} from "./with.mjs";
 
 const response = (request, more = {}) => ({
@@ -29,9 +30,13 @@ test("fire gives what is to be done, request the whole response", () => withClie
   await assert.rejects(client.request("SessionEnd", {reason: "exit"}, {correlationId: "mine"}), {code: "duplicate_id"});
   connection.send(response(second, {hooks: []}));
   assert.deepEqual((await whole).hooks, []);
+  const error = {code: "planning_failed", message: "no bash"};
+  const decided = client.fire("SessionEnd", {reason: "exit"});
+  connection.send(response(await asked(connection), {error}));
+  assert.deepEqual(await decided, {decision: "block", reason: "no", error, warnings: []});
   const failed = client.fire("SessionEnd", {reason: "exit"});
-  connection.send(response(await asked(connection), {processed: undefined, error: {code: "planning_failed", message: "no bash"}}));
-  assert.deepEqual(await failed, {decision: "proceed", error: {code: "planning_failed", message: "no bash"}, warnings: []});
+  connection.send(response(await asked(connection), {processed: undefined, error}));
+  await assert.rejects(failed, {name: "HookError", code: "planning_failed", message: "SessionEnd: no bash"});
 }));
 
 test("no answer is an error, and never `proceed`", () => withClient(async ({server, client, problems}) => {
@@ -100,6 +105,26 @@ test("an aborted request ends its hooks, and is answered all the same", () => wi
   await assert.rejects(client.request("SessionEnd", {reason: "exit"}, {signal: abort.signal}), {name: "AbortError"});
 }));
 
+test("a client that is closed ends the hooks of its requests, which have no answer", () => withClient(async ({server, client, problems}) => {
+  const fired = client.fire("SessionEnd", {reason: "exit"});
+  const connection = await server.connection();
+  const request = await asked(connection);
+  const cancelled = connection.next("hook-cancel").then(({correlationId}) => {
+    assert.equal(correlationId, request.correlationId);
+    // The answer that a server gives all the same is none.
+    connection.send(response(request, {success: false, error: {code: "cancelled", message: "the caller asked for it"}}));
+  });
+  await Promise.all([client.close(), cancelled, assert.rejects(fired, (error) => {
+    assert.ok(error instanceof HookConnectionError);
+    assert.deepEqual([error.code, error.request.eventName], ["closed", "SessionEnd"]);
+    return true;
+  })]);
+  let said = false;
+  problems.next().then(() => (said = true));
+  await assert.rejects(client.fire("SessionEnd", {reason: "exit"}), {code: "closed"});
+  assert.equal(said, false);
+}));
+
 test("a client is told of its hooks, of everything, and of settings read again", () => withClient(async ({server, client}) => {
   const heard = [];
   const end = client.subscribe(({type}) => heard.push(type));
@@ -147,3 +172,56 @@ test("a host answers what the hooks of its requests ask", () => withClient(async
   nothing: () => {},
   nested: () => service(),
 }}));
+
+test("a host is told that nobody waits for its answer any more", () => {
+  const asked = new Queue();
+  const aborted = new Queue();
+  const confirm = ({title}, {signal}) => new Promise((resolve) => {
+    signal.addEventListener("abort", () => {
+      aborted.push([title, signal.reason.code]);
+      resolve(true); // Too late.
+    });
+    asked.push({title, resolve});
+  });
+  return withClient(async ({server, client, problems}) => {
+    await client.connect();
+    const connection = await server.connection();
+    const ask = async (hostCallId) => {
+      connection.send({type: "hook-host-call", hostCallId, correlationId: "c-1", hookId: "h", method: "ui.confirm", params: {title: hostCallId}});
+      return asked.next();
+    };
+    await ask("1");
+    const second = await ask("2");
+    connection.send({type: "hook-host-call-cancelled", hostCallId: "1"});
+    connection.send({type: "hook-host-call-cancelled", hostCallId: "of an answered one"});
+    assert.deepEqual(await aborted.next(), ["1", "cancelled"]);
+    second.resolve(false);
+    // The other is answered, and it alone.
+    assert.deepEqual(await connection.next("hook-host-result"), {type: "hook-host-result", hostCallId: "2", result: false});
+    await ask("3");
+    connection.drop();
+    assert.deepEqual(await aborted.next(), ["3", "cancelled"]);
+    assert.match(await problems.next(), /hook server/);
+    await client.connect();
+    const again = await server.connection();
+    again.send({type: "hook-host-call", hostCallId: "1", method: "ui.confirm", params: {title: "anew"}});
+    await asked.next();
+    await client.close();
+    assert.deepEqual(await aborted.next(), ["anew", "cancelled"]);
+  }, {hostServices: {"ui.confirm": confirm}});
+});
+
+test("a reply that nothing waits for is said", () => withClient(async ({server, client, problems}) => {
+  await client.connect();
+  const connection = await server.connection();
+  connection.send({type: "hook-reloaded", success: true, totalHooks: 0, warnings: []});
+  assert.match(await problems.next(), /sent a hook-reloaded that nothing waits for/);
+}));
+
+test("a service that breaks is said, and answers", () => withClient(async ({server, client, problems}) => {
+  await client.connect();
+  const connection = await server.connection();
+  connection.send({type: "hook-host-call", hostCallId: "1", method: "bad", params: {}});
+  assert.equal((await connection.next("hook-host-result")).error.code, "failed");
+  assert.match(await problems.next(), /the host service bad failed: TypeError: out of order/);
+}, {hostServices: {bad: () => { throw new TypeError("out of order"); }}}));

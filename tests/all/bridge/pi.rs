@@ -6,6 +6,7 @@ use hook_tests::{Finished, Hook, Project};
 use serde_json::{Value, json};
 
 use super::{answer, bridge, settings, with};
+use crate::modules_js::has_node;
 
 fn base() -> Value {
     json!({"type": "", "session_id": "s", "transcript_path": "", "cwd": "/PROJECT"})
@@ -187,4 +188,65 @@ fn the_extension_is_written_and_taken_away_again() {
         assert_ne!(run(&["disconnect", agent]).status, 0);
         assert_eq!(fs::read_to_string(&path).unwrap(), "export default function () {}\n");
     }
+}
+
+/// A worker that asks the user, takes that back, and answers with what the user's editor has then.
+const HESITANT: &str = r#"
+import json, sys
+def say(**message): print(json.dumps(message), flush=True)
+def got(): return json.loads(sys.stdin.readline()).get("result")
+say(type="hook-worker", protocol=1)
+call = json.loads(sys.stdin.readline())["callId"]
+def ask(id, method, params): say(type="hook-host-call", hostCallId=id, callId=call, method=method, params=params)
+ask("q", "ui.confirm", {"title": "Sure?", "message": ""})
+ask("shown", "ui.getEditorText", {})
+assert got() == "Sure? is shown"
+ask("back", "cancel", {"hostCallId": "q"})
+assert got() is True
+ask("after", "ui.getEditorText", {})
+say(type="hook-answer", callId=call, output={"decision": "deny", "reason": got()})
+sys.stdin.read()
+"#;
+
+/// pi as far as the extension needs it: its user looks at questions, and answers none.
+const PI: &str = r#"
+import extension from "./hook.mjs";
+const handlers = {};
+extension({ on: (event, handler) => (handlers[event] = handler), registerCommand() {} });
+let text = "";
+const ui = {
+  confirm: (title, _, { signal }) => new Promise((resolve) => {
+    text = `${title} is shown`;
+    signal.addEventListener("abort", () => resolve((text = `${title} is taken back`)));
+  }),
+  getEditorText: () => text,
+  notify: (text) => console.error(text),
+};
+const call = { toolName: "bash", toolCallId: "1", input: { command: "ls" } };
+const answer = await handlers.tool_call(call, { hasUI: true, ui, cwd: process.cwd() });
+console.log(JSON.stringify(answer));
+"#;
+
+#[test]
+fn a_question_that_a_hook_takes_back_is_taken_back_from_its_user() {
+    if !has_node() {
+        return;
+    }
+    let project = Project::new();
+    let run = Hook::new(&project, &["connect", "pi"]).env("PI_CODING_AGENT_DIR", "").run();
+    assert_eq!(run.status, 0, "{run:?}");
+    let extension = fs::read_to_string(project.home().join(".pi/agent/extensions/hook.ts"));
+    project.write("hook.mjs", &extension.unwrap());
+    project.write("pi.mjs", PI);
+    let worker = project.write("worker.py", HESITANT);
+    let hook = json!({"type": "worker", "failBehavior": "block",
+        "command": format!("exec python3 -B {}", worker.display())});
+    let folder = project.home().join(".config/hooks");
+    fs::create_dir_all(&folder).unwrap();
+    let settings = json!({"hooks": {"BeforeTool": [{"hooks": [hook]}]}});
+    fs::write(folder.join("settings.json"), settings.to_string()).unwrap();
+    let played = project.command("node").arg("pi.mjs").output().unwrap();
+    let said: Value = serde_json::from_slice(&played.stdout).unwrap_or_default();
+    let expected = json!({"block": true, "reason": "Sure? is taken back"});
+    assert_eq!(said, expected, "{}", String::from_utf8_lossy(&played.stderr));
 }

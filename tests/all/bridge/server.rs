@@ -72,6 +72,29 @@ fn reason(finished: &Finished) -> String {
     reason.as_str().unwrap_or_default().to_owned()
 }
 
+/// The agent may act on the first of two values, and a guard would be told of the last.
+#[test]
+fn what_an_agent_says_twice_is_refused_where_there_is_a_guard() {
+    let command = "true";
+    for (fails, is_refused) in [("block", true), ("continue", false)] {
+        let project =
+            guarded(&json!({"type": "command", "command": command, "failBehavior": fails}));
+        let said = format!(
+            r#"{{"session_id":"s","transcript_path":"","cwd":{},"hook_event_name":"PreToolUse","tool_name":"Bash","tool_name":"Read","tool_input":{{}}}}"#,
+            json!(project.path())
+        );
+        let ask = || Hook::new(&project, &["bridge", "claude"]).stdin(said.clone()).run();
+        let by_itself = ask();
+        let server = Server::start(&project);
+        let by_server = ask();
+        drop(server);
+        for asked in [by_itself, by_server] {
+            let why = "`tool_name`: expected one value, found several";
+            assert_eq!(reason(&asked).contains(why), is_refused, "{fails}: {asked:?}");
+        }
+    }
+}
+
 #[test]
 fn a_running_server_is_asked_and_otherwise_the_engine_runs_here() {
     let project = guarded(&denying("no"));

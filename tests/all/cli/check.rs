@@ -782,6 +782,34 @@ fn each_rule_finds_its_problem_and_marks_it() {
         }
         seen.insert(problem.rule);
     }
+    // Of what the host lacks.
+    let nowhere = Surroundings { lacks_fleets: true, ..Surroundings::default() };
+    let upstream = |more: &str| format!(r#"{{"nats":"tls://b","events":["BeforeTool"{more}}}"#);
+    for (upstream, rule, said) in [
+        (upstream("]"), Rule::UpstreamUnsupported, "its events are blocked"),
+        (
+            upstream(r#"],"failBehavior":"continue""#),
+            Rule::UpstreamUnsupported,
+            "its events go on without being asked about",
+        ),
+        // Said once.
+        (upstream(r#","BeforeAgent"]"#), Rule::UpstreamUnsupported, "its events are blocked"),
+        (upstream(r#","Nothing"]"#), Rule::InvalidUpstream, "there is no event"),
+    ] {
+        let text = format!(r#"{{"hooksConfig":{{"upstream":{upstream}}}}}"#);
+        let path = project.write("users.json", &text);
+        let source = SettingsSource::optional(HookSource::User, path);
+        let found = check(std::slice::from_ref(&source), &nowhere).remove(0).file.diagnostics;
+        assert_eq!(found.len(), 1, "{text}: {found:?}");
+        assert!(found[0].rule == rule && found[0].message.contains(said), "{found:?}");
+        if rule == Rule::UpstreamUnsupported {
+            let (start, end) = (found[0].place.column - 1, found[0].place.end_column - 1);
+            assert_eq!(text[start..end], upstream);
+            let known = check(&[source], &Surroundings::default()).remove(0);
+            assert!(known.file.diagnostics.is_empty(), "{known:?}");
+        }
+        seen.insert(rule);
+    }
     // Of what is gone when settings are read again.
     let gone = SettingsSource::optional(HookSource::User, project.path().join("gone.json"));
     let text = r#"{"hooksConfig":{"upstream":{"nats":"tls://b","events":["BeforeTool"]}}}"#;

@@ -196,7 +196,7 @@ fn a_hook_that_changed_since_it_was_trusted_is_not_called_a_stranger() {
       ✓ 1  guard   *  project [PROJECT]/.hooks/settings.json:1:35
           timeout [TIME] (the engine's default); started directly; if it fails, things go on
       -    script  *  project [PROJECT]/.hooks/settings.json:1:95
-          it is the project's, and has changed since it was trusted
+          it is the project's, and has changed since it was trusted; `hook trust` shows what changed
 
     1 of 2 runs
     ----- stderr -----
@@ -209,7 +209,7 @@ fn a_hook_that_changed_since_it_was_trusted_is_not_called_a_stranger() {
     SessionEnd
       ✓ guard   *  project [PROJECT]/.hooks/settings.json:1:35
       ! script  *  project [PROJECT]/.hooks/settings.json:1:95
-          it is the project's, and has changed since it was trusted
+          it is the project's, and has changed since it was trusted; `hook trust` shows what changed
     ----- stderr -----
     warning: 1 hook is not trusted and will not run, in the project [PROJECT]; `hook trust` shows what would run and asks
     ");

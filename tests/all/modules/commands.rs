@@ -22,7 +22,7 @@ async fn a_command_moves_between_sessions() {
             assert!(ctx.new_session(session).await?.cancelled);
             assert!(!ctx.branch("e").await?.cancelled);
             ctx.navigate_tree("t", true).await?;
-            Ok(())
+            Ok(Some(format!("handed {arguments}")))
         });
         api.register_command("fails", "", |_arguments, _ctx| async { Err("no luck".into()) });
     });
@@ -36,7 +36,8 @@ async fn a_command_moves_between_sessions() {
     let services = Arc::clone(&host) as Arc<dyn HostServices>;
     let builder = Project::new().builder().module(module).unwrap();
     let system = builder.host_services(services).build().unwrap();
-    system.run_command("handoff", "go on").await.unwrap();
+    let said = system.run_command("handoff", "go on").await.unwrap();
+    assert_eq!(said.as_deref(), Some("handed go on"));
     let setup = json!([{"message": {"role": "user", "content": "go on"}}]);
     let expected = [
         ("session.waitForIdle", json!({})),
@@ -58,9 +59,9 @@ async fn a_command_moves_between_sessions() {
 async fn of_equal_names_the_first_that_was_loaded_counts_and_none_is_dropped() {
     let module = |name: &'static str| {
         Made(name, move |api: &mut ModuleApi| {
-            api.register_command("same", name, |_arguments, _ctx| async { Ok(()) });
+            api.register_command("same", name, |_arguments, _ctx| async { Ok(None) });
             api.register_message_renderer("kind", move |message, options| {
-                vec![format!("{name} {} {}", message.as_str(), options.width)]
+                vec![format!("{name} {} {}", message.as_str(), options.width).into()]
             });
         })
     };
@@ -74,6 +75,6 @@ async fn of_equal_names_the_first_that_was_loaded_counts_and_none_is_dropped() {
     assert_eq!(described, ["first", "second"]);
     let renderer = modules.get_message_renderer("kind").unwrap();
     let lines = renderer.render(&RawObject::empty(), RenderOptions::new(80, false));
-    assert_eq!(lines, ["first {} 80"]);
+    assert_eq!(lines, ["first {} 80".into()]);
     assert!(modules.get_message_renderer("other").is_none());
 }

@@ -40,7 +40,7 @@ impl<F: Fn(&mut ModuleApi)> HookModule for Made<F> {
     }
 }
 
-async fn fire(system: &HookSystem, event: &str, input: Value) -> Value {
+pub(crate) async fn fire(system: &HookSystem, event: &str, input: Value) -> Value {
     let request = HookExecutionRequest::new(event, fields(input));
     json(&system.bus().request(request).await.to_json())
 }

@@ -1,7 +1,12 @@
 //! Commands of modules, and what they render.
 
-use hook_core::RawJson;
-use hook_tests::Hook;
+use std::sync::{Arc, Mutex};
+
+use hook_bus::module::{
+    CommandError, HookModule, ModuleApi, RenderOptions, StyledLine, StyledText,
+};
+use hook_core::RawObject;
+use hook_tests::{Hook, Project};
 use serde_json::json;
 
 use super::{has_node, project, run};
@@ -73,6 +78,32 @@ fn commands_are_listed_and_run_and_the_first_of_a_name_is_the_one() {
     assert!(unknown.stderr.contains("did you mean `greet`?"), "{unknown:?}");
 }
 
+#[test]
+fn of_two_commands_of_one_name_the_first_is_run_whoever_trusts_them() {
+    if !has_node() {
+        return;
+    }
+    let module = |whose: &str| {
+        format!(
+            "import {{ writeFileSync }} from 'node:fs';
+            export default (pi) => pi.registerCommand('deploy', {{ handler: () => {{
+              writeFileSync('{whose}', '');
+              throw new Error('{whose}');
+            }} }});"
+        )
+    };
+    let project = Project::new();
+    project.write(".hooks/modules/a.mjs", &module("project"));
+    let users = project.home().join(".config/hooks/modules");
+    std::fs::create_dir_all(&users).unwrap();
+    std::fs::write(users.join("a.mjs"), module("user")).unwrap();
+    assert_eq!(run(&project, &["trust", "--yes"]).status, 0);
+    assert_eq!(run(&project, &["command", "--json"]).lines().len(), 2);
+    assert_eq!(run(&project, &["command", "deploy"]).status, 1);
+    let ran = ["project", "user"].map(|name| project.path().join(name).exists());
+    assert_eq!(ran, [true, false]);
+}
+
 #[tokio::test]
 async fn a_message_is_rendered_as_lines_of_styled_text() {
     if !has_node() {
@@ -82,12 +113,14 @@ async fn a_message_is_rendered_as_lines_of_styled_text() {
     let system = project.system();
     system.initialize().await.unwrap();
     system.load_modules().await.unwrap();
-    let message = RawJson::parse(r#"{"customType": "note", "content": "hot"}"#).unwrap();
-    let lines = system.render_message("note", &message, 80).await.unwrap().unwrap();
+    let message = RawObject::parse(r#"{"customType": "note", "content": "hot"}"#).unwrap();
+    let options = RenderOptions::new(80, false);
+    let lines = system.render_message("note", &message, options).await.unwrap().unwrap();
     let pieces: Vec<Vec<_>> = lines
         .iter()
         .map(|line| {
-            line.iter()
+            line.pieces
+                .iter()
                 .map(|it| (it.text.as_str(), it.color.as_deref(), it.styles.clone()))
                 .collect()
         })
@@ -99,7 +132,7 @@ async fn a_message_is_rendered_as_lines_of_styled_text() {
             vec![("plain", None, vec![])],
         ]
     );
-    assert!(system.render_message("other", &message, 80).await.unwrap().is_none());
+    assert!(system.render_message("other", &message, options).await.unwrap().is_none());
     system.shutdown(std::time::Duration::ZERO).await;
 }
 
@@ -122,4 +155,92 @@ fn a_command_may_ask_the_user() {
     assert!(status == 0 && shown.contains("true"), "{shown}");
     let (_, shown) = sure(&["--no-ui"]).finish();
     assert!(shown.contains("false") && !shown.contains("[y/N]"), "{shown}");
+}
+
+/// A module in Rust beside those in files.
+struct Beside;
+
+impl HookModule for Beside {
+    fn path(&self) -> &str {
+        "beside"
+    }
+
+    fn register(&self, api: &mut ModuleApi) {
+        api.register_command("greet", "The first", |arguments, _ctx| async move {
+            Ok(Some(format!("beside {arguments}")))
+        });
+        api.register_message_renderer("note", |_message, options| {
+            let head = StyledText::plain("beside").color("red").bold();
+            let rest = if options.expanded { "all" } else { "some" };
+            vec![StyledLine::of([head]), rest.into()]
+        });
+    }
+}
+
+#[tokio::test]
+async fn a_host_has_one_door_to_the_commands_and_renderers_of_all_its_modules() {
+    if !has_node() {
+        return;
+    }
+    let rest = "export default (pi) => {
+        pi.registerCommand('greet', {handler: () => 'never'});
+        pi.registerCommand('shout', {handler: (args) => args.toUpperCase()});
+        pi.registerCommand('throws', {handler: () => { throw new Error('no luck'); }});
+        pi.registerMessageRenderer('note', () => ['never']);
+        pi.registerMessageRenderer('own', (message, options) => [String(options.expanded)]);
+    }";
+    let project = project(&[("rest.mjs", rest, json!({}))]);
+    let system = project.builder().module(Beside).unwrap().build().unwrap();
+    let all = system.commands().await;
+    let listed: Vec<_> = all.iter().map(|it| (&*it.name, &*it.module)).collect();
+    let expected =
+        [("greet", "beside"), ("greet", "rest.mjs"), ("shout", "rest.mjs"), ("throws", "rest.mjs")];
+    assert_eq!(listed, expected);
+    let run = async |name: &str| system.run_command(name, "you").await;
+    assert_eq!(run("greet").await.unwrap().as_deref(), Some("beside you"));
+    assert_eq!(run("shout").await.unwrap().as_deref(), Some("YOU"));
+    let error = run("throws").await.unwrap_err();
+    assert!(error.to_string().ends_with("says: no luck"), "{error}");
+    let error = run("shou").await.unwrap_err();
+    assert!(matches!(&error, CommandError::Unknown { known, .. } if known.len() == 4), "{error}");
+
+    let options = RenderOptions::new(80, true);
+    let empty = RawObject::empty();
+    let lines = system.render_message("note", &empty, options).await.unwrap().unwrap();
+    let head = StyledText::plain("beside").color("red").bold();
+    assert_eq!(lines, [StyledLine::of([head]), "all".into()]);
+    let lines = system.render_message("own", &empty, options).await.unwrap().unwrap();
+    assert_eq!(lines, ["true".into()]);
+    system.shutdown(std::time::Duration::ZERO).await;
+}
+
+#[tokio::test]
+async fn who_listens_for_errors_hears_of_handlers_that_throw_where_that_blocks_nothing() {
+    if !has_node() {
+        return;
+    }
+    let throws = "export default (pi) => {
+        for (const event of ['tool_call', 'tool_result', 'agent_start']) {
+            pi.on(event, () => { throw new Error('at ' + event); });
+        }
+    }";
+    let project = project(&[("throws.mjs", throws, json!({}))]);
+    let system = project.system();
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let hears = Arc::clone(&heard);
+    let _listener =
+        system.modules().on_error(move |fault| hears.lock().unwrap().push(fault.clone()));
+    for event in ["tool_call", "tool_result", "agent_start"] {
+        let (ours, input) = crate::modules::rules::input(event);
+        crate::modules::fire(&system, ours, input).await;
+    }
+    let path = project.path().join("throws.mjs");
+    let path = path.to_str().unwrap();
+    let heard: Vec<_> = std::mem::take(&mut *heard.lock().unwrap());
+    let said: Vec<_> = heard.iter().map(|it| (&*it.hook_path, &*it.event, &*it.error)).collect();
+    // Before a tool it is the reason of a block.
+    let expected =
+        [(path, "tool_result", "at tool_result"), (path, "agent_start", "at agent_start")];
+    assert_eq!(said, expected);
+    system.shutdown(std::time::Duration::ZERO).await;
 }

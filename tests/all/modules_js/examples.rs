@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::Write;
+use std::path::PathBuf;
 use std::process::Stdio;
 
 use hook_tests::{Hook, Project, Served, example, request, workspace};
@@ -44,7 +45,8 @@ fn played(project: &Project, requests: &[Value]) -> Option<Vec<Value>> {
     project.write("script.jsonl", &script);
     let arguments = ["run", "script.jsonl", "--json", "--settings", "settings.json"];
     let finished = Hook::new(project, &arguments).env("NODE_PATH", jiti.to_str().unwrap()).run();
-    assert_eq!(finished.lines().len(), requests.len(), "{finished:?}");
+    let answered = requests.iter().filter(|it| it["type"] != "hook-host-results").count();
+    assert_eq!(finished.lines().len(), answered, "{finished:?}");
     Some(finished.lines())
 }
 
@@ -56,6 +58,36 @@ fn rm_rf_is_blocked_where_nobody_can_be_asked() {
     let Some(responses) = played(&project, &requests) else { return };
     assert_eq!(verdict(&responses[0]), ("block", "rm -rf blocked (no UI)"), "{}", responses[0]);
     assert_eq!(verdict(&responses[1]).0, "proceed", "{}", responses[1]);
+}
+
+#[test]
+fn a_guard_that_asks_is_tested_with_each_answer() {
+    let project = with_examples();
+    let Some(jiti) = jiti().filter(|_| has_node()) else { return };
+    let test = |host: &str, expect: &str| {
+        format!(
+            "[[test]]\nname = \"{expect}\"\nevent = 'BeforeTool'\n{host}\nexpect = {{ {expect} }}\n\
+            input = {{ tool_name = 'run_shell_command', tool_input = {{ command = 'rm -rf x' }} }}\n"
+        )
+    };
+    let tests = [
+        test("", "reason = 'rm -rf blocked (no UI)'"),
+        test("host = { 'ui.confirm' = false }", "reason = 'user denied command'"),
+        test("host = { 'ui.confirm' = true }", "decision = 'proceed'"),
+    ];
+    project.write("guard.toml", &tests.concat());
+    let hook = |arguments: &[&str]| {
+        Hook::new(&project, arguments).env("NODE_PATH", jiti.to_str().unwrap()).run()
+    };
+    let tested = hook(&["test", "--settings", "settings.json", "guard.toml"]);
+    assert!(tested.status == 0 && tested.stdout.contains("3 passed"), "{tested:?}");
+    project.write("wrong.toml", &test("host = { 'ui.confrim' = true }", "decision = 'proceed'"));
+    let wrong = hook(&["test", "--settings", "settings.json", "wrong.toml"]);
+    assert_eq!(wrong.status, 1);
+    assert!(
+        wrong.stderr.contains("wrong.toml:4:") && wrong.stderr.contains("ui.confirm,"),
+        "{wrong:?}"
+    );
 }
 
 #[test]
@@ -79,8 +111,27 @@ fn messages_for_debugging_are_left_out() {
     assert_eq!(left, &json!([{"role": "user", "content": "u"}]), "{}", responses[0]);
 }
 
+#[test]
+fn handoff_begins_a_session() {
+    let project = with_examples();
+    let command = request("Command", &json!({"command_name": "handoff", "arguments": ""}), "c");
+    let host = |cancelled: bool| {
+        let results = json!({"session.get": {"sessionFile": "/s.jsonl"},
+            "session.waitForIdle": null, "session.new": {"cancelled": cancelled}});
+        json!({"type": "hook-host-results", "results": results})
+    };
+    // Without a session there is nothing to hand over; what the agent says of its own holds from there on.
+    let script = [command.clone(), host(false), command.clone(), host(true), command];
+    let Some(responses) = played(&project, &script) else { return };
+    let succeeded: Vec<&Value> =
+        responses.iter().map(|response| &response["output"]["success"]).collect();
+    assert_eq!(succeeded, [false, true, true], "{responses:?}");
+    let said = responses[0]["output"]["errors"].to_string();
+    assert!(said.contains("the host does not offer `session.waitForIdle`"), "{said}");
+}
+
 #[tokio::test]
-async fn handoff_begins_a_session() {
+async fn what_handoff_asks_for_is_a_session_with_a_message() {
     let project = with_examples();
     let Some(jiti) = jiti().filter(|_| has_node()) else { return };
     let settings = fs::read_to_string(project.settings()).unwrap();
@@ -127,18 +178,24 @@ async fn handoff_begins_a_session() {
     served.finish().await;
 }
 
+/// What the example agent says to a user who gives that answer.
+fn agent_says(answer: &str, modules: &[PathBuf]) -> Option<String> {
+    let jiti = jiti().filter(|_| has_node())?;
+    let project = Project::new();
+    let mut agent = project.command(example("modules"));
+    agent.args(modules).env("NODE_PATH", jiti).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut agent = agent.stderr(Stdio::piped()).spawn().unwrap();
+    agent.stdin.take().unwrap().write_all(answer.as_bytes()).unwrap();
+    let ended = agent.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&ended.stdout).into_owned();
+    assert!(ended.status.success(), "{said}{}", String::from_utf8_lossy(&ended.stderr));
+    Some(said)
+}
+
 #[test]
 fn the_example_agent_has_them_too() {
-    let Some(jiti) = jiti().filter(|_| has_node()) else { return };
     for (answer, tool) in [("n\n", "user denied command"), ("y\n", "done")] {
-        let project = Project::new();
-        let mut agent = project.command(example("modules"));
-        agent.env("NODE_PATH", jiti).stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut agent = agent.stderr(Stdio::piped()).spawn().unwrap();
-        agent.stdin.take().unwrap().write_all(answer.as_bytes()).unwrap();
-        let ended = agent.wait_with_output().unwrap();
-        let said = String::from_utf8_lossy(&ended.stdout);
-        assert!(ended.status.success(), "{said}{}", String::from_utf8_lossy(&ended.stderr));
+        let Some(said) = agent_says(answer, &[]) else { return };
         for part in [
             "guard.ts tool_call asks: Dangerous command: Allow: rm -rf build [y/N]",
             &format!("the model gets: Text(\"{tool}\")"),
@@ -149,4 +206,18 @@ fn the_example_agent_has_them_too() {
             assert!(said.contains(part), "{part}\nis not in\n{said}");
         }
     }
+}
+
+#[test]
+fn a_module_may_keep_the_example_agent_in_its_session() {
+    let project = Project::new();
+    let stays = "export default (pi) => {
+        pi.on('session_before_switch', (event) => ({ cancel: event.reason === 'new' }));
+        pi.registerCommand('handoff', { handler: async (_, ctx) =>
+          `cancelled: ${(await ctx.newSession({})).cancelled}` });
+    }";
+    let stays = project.write("stays.mjs", stays);
+    let Some(said) = agent_says("", &[stays]) else { return };
+    assert!(said.contains("You: /handoff\n  cancelled: true\n"), "{said}");
+    assert!(!said.contains("a new session begins"), "{said}");
 }

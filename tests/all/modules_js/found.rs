@@ -173,9 +173,12 @@ fn of_hook_files_of_one_name_that_of_the_most_trusted_source_runs_and_the_others
         std::fs::write(path, script(name)).unwrap();
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
     };
-    let (ours, omp) = (".hooks/pre/bash", ".omp/hooks/pre/bash");
+    // In the words of their folders, both are for the shell.
+    let (ours, omp) = (".hooks/pre/run_shell_command", ".omp/hooks/pre/bash");
     executable(&project.path().join(ours), "ours");
     executable(&project.path().join(omp), "omp");
+    // No tool of ours is called that.
+    executable(&project.path().join(".hooks/pre/bash"), "another");
     executable(&project.path().join(".claude/hooks/pre/read"), "claude");
     let user = project.home().join(".config/hooks/pre/*");
     executable(&user, "user");
@@ -186,7 +189,9 @@ fn of_hook_files_of_one_name_that_of_the_most_trusted_source_runs_and_the_others
     // Without the agent its folders do not count.
     assert_eq!(verdict(&fire("read_file")), ("block", "user"));
     assert!(project.read("claude.json").is_empty());
-    project.write(".hooks/settings.json", r#"{"hooksConfig": {"agents": ["omp"]}}"#);
+    // Whoever names it.
+    let users = project.home().join(".config/hooks/settings.json");
+    std::fs::write(users, r#"{"hooksConfig": {"agents": ["omp"]}}"#).unwrap();
     assert_eq!(run(&project, &["trust", "--yes"]).status, 0);
     fire("read_file");
     let seen: Value = serde_json::from_str(&project.read("claude.json")).unwrap();
@@ -196,7 +201,12 @@ fn of_hook_files_of_one_name_that_of_the_most_trusted_source_runs_and_the_others
     assert_eq!(of(ours)["enabled"], json!(true));
     assert_eq!(of(omp)["enabled"], json!(false), "{listed:?}");
     assert!(of(omp)["disabledBy"].as_str().unwrap().contains("for the same"), "{listed:?}");
-    executable(&project.home().join(".config/hooks/pre/bash"), "mine");
+    assert_eq!(of(".hooks/pre/bash")["enabled"], json!(true));
+    assert_eq!(verdict(&fire("run_shell_command")), ("block", "ours\nuser"));
+    std::fs::remove_file(project.path().join(ours)).unwrap();
+    assert_eq!(verdict(&fire("run_shell_command")), ("block", "omp\nuser"));
+    executable(&project.path().join(ours), "ours");
+    executable(&project.home().join(".config/hooks/pre/run_shell_command"), "mine");
     let listed = run(&project, &["list", "--json"]).lines();
     assert_eq!(listed.iter().find(|it| it["name"] == ours).unwrap()["enabled"], json!(false));
 }

@@ -35,7 +35,7 @@ fn skipped(why: &str) {
 }
 
 /// Whether there is a node that modules can be run by; else the test is skipped, which is said.
-fn has_node() -> bool {
+pub(crate) fn has_node() -> bool {
     let version = Command::new("node").arg("--version").output();
     let version = version.map(|it| String::from_utf8_lossy(&it.stdout).trim().to_owned());
     let version = version.unwrap_or_default();

@@ -3,7 +3,7 @@
 use hook_tests::Project;
 use serde_json::{Value, json};
 
-use super::{fire, has_node, project, shell};
+use super::{fire, has_node, project, run, shell};
 use crate::modules::rules::{Does, Row, input, rows};
 
 /// A module whose handlers do this, and write a line each time.
@@ -74,4 +74,12 @@ fn modules_run_behind_the_other_hooks_of_their_priority_and_keep_those_together(
     let hooks = response["hooks"].as_array().unwrap();
     let names: Vec<_> = hooks.iter().map(|it| it["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["one", "two", "quiet.mjs tool_call"], "{response}");
+    let arguments = ["explain", "BeforeTool", "--settings", "settings.json"];
+    let explained = run(&project, &arguments);
+    assert!(explained.stdout.contains("3 of 3 run, 2 at once, then 1 more"), "{explained:?}");
+    let explained = run(&project, &[&arguments[..], &["--json"]].concat()).lines();
+    let modes: Vec<_> = explained.iter().map(|it| (&it["group"], &it["mode"])).collect();
+    let (one, two) = (json!(1), json!(2));
+    let (parallel, sequential) = (json!("parallel"), json!("sequential"));
+    assert_eq!(modes, [(&one, &parallel), (&one, &parallel), (&two, &sequential)]);
 }

@@ -180,3 +180,86 @@ fn another_spelling_of_its_path_takes_no_module_s_place() {
     let response = fired(&project, &[], "BeforeTool", &shell("rm -rf x"));
     assert_eq!(verdict(&response).0, "block", "{response}");
 }
+
+#[test]
+fn what_cannot_be_loaded_is_said_when_it_is_trusted() {
+    if !has_node() {
+        return;
+    }
+    let throws = "throw new Error('out of order');\n";
+    for (more, arguments) in
+        [(json!({}), &["trust", "--yes"][..]), (json!({}), &["trust", "--yes", "--json"])]
+    {
+        let project = super::project(&[
+            ("none.mjs", "export const guard = 1;\n", more.clone()),
+            ("throws.mjs", throws, json!({"failBehavior": "block"})),
+            ("fine.mjs", GUARD, more),
+        ]);
+        project.write(".hooks/settings.json", &project.read("settings.json"));
+        let trusted = run(&project, arguments);
+        assert_eq!(trusted.status, 0, "{trusted:?}");
+        let warnings: Vec<&str> =
+            trusted.stderr.lines().filter(|line| line.starts_with("warning: ")).collect();
+        let [none, throws] = warnings.as_slice() else { panic!("{trusted:?}") };
+        assert!(
+            none.contains("none.mjs has no hooks: Hook must export a default function"),
+            "{none}"
+        );
+        let blocks = "throws.mjs has no hooks, and blocks every event that can be blocked: ";
+        assert!(throws.contains(blocks) && throws.contains("out of order"), "{throws}");
+    }
+}
+
+#[test]
+fn trust_without_new_modules_loads_none() {
+    if !has_node() {
+        return;
+    }
+    let project = Project::new();
+    let marks =
+        "import fs from 'node:fs';\nfs.writeFileSync('loaded', '');\nexport default () => {};\n";
+    project.write(".hooks/modules/marks.mjs", marks);
+    let hook = json!({"type": "command", "name": "plain", "command": "true"});
+    let settings = json!({"hooks": {"SessionEnd": [{"hooks": [hook]}]}});
+    project.write(".hooks/settings.json", &settings.to_string());
+    let is_loaded = || project.path().join("loaded").exists();
+    assert_eq!(run(&project, &["trust"]).status, 1);
+    assert_eq!(run(&project, &["trust", "plain", "--yes"]).status, 0);
+    assert!(!is_loaded());
+    let all = run(&project, &["trust", "--yes", "--opaque"]);
+    assert!(all.status == 0 && is_loaded(), "{all:?}");
+}
+
+#[test]
+fn of_a_module_only_what_its_user_says_is_among_its_terms() {
+    let shown = |more| {
+        let project = super::project(&[("guard.mjs", GUARD, more)]);
+        project.write(".hooks/settings.json", &project.read("settings.json"));
+        run(&project, &["trust", "--json"]).lines()[0]["terms"].clone()
+    };
+    assert_eq!(shown(json!({})), json!({"type": "module"}));
+    assert_eq!(
+        shown(json!({"startTimeout": 4000, "timeout": 900})),
+        json!({"type": "module", "startTimeout": "4000", "timeout": "900"})
+    );
+}
+
+#[test]
+fn explain_says_of_a_module_that_changed_what_to_do() {
+    if !has_node() {
+        return;
+    }
+    let project = with_guard();
+    assert_eq!(run(&project, &["trust", "--yes"]).status, 0);
+    project.write(".hooks/modules/lib/rules.mjs", "export const words = [];\n");
+    let explained = run(&project, &["explain", "BeforeTool"]);
+    insta::assert_snapshot!(explained.shown(&project), @"
+    status: 0
+    ----- stdout -----
+    BeforeTool with tool_name write_file (a sample; --tool or --input gives another)
+    .hooks/modules/guard.mjs blocks this event: it, or a file that it runs, changed since it was trusted or is gone, so it does not run; the user can review the change with `hook trust`
+    1 hook listens to other events; --all lists them
+    ----- stderr -----
+    warning: the guard `.hooks/modules/guard.mjs` blocks every event that can be blocked: it, or a file that it runs, changed since it was trusted or is gone, so it does not run; the user can review the change with `hook trust`
+    ");
+}

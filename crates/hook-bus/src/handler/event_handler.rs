@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use futures::FutureExt;
 use hook_core::HostServices;
 use hook_core::engine::session_env;
-use hook_core::run::{Nesting, RunningHooks, SessionEnv};
+use hook_core::run::{ModuleErrors, Nesting, RunningHooks, SessionEnv};
 use hook_core::text::shortened;
 use hook_core::{
     Background, EventInput, FailureCode, FinishedHooks, Guard, HookEventName, HookExecutionResult,
@@ -45,6 +45,8 @@ pub struct HookEventHandler {
     in_flight: InFlight,
     /// What the host does for hooks of requests that bring nobody else.
     services: Option<Arc<dyn HostServices>>,
+    /// Who is told of handlers of modules that fail.
+    errors: Arc<ModuleErrors>,
     /// Also after a reload.
     sessions: Arc<Sessions>,
 }
@@ -78,7 +80,13 @@ impl HookEventHandler {
             in_flight: InFlight::default(),
             sessions: Arc::new(Sessions::kept_in(kept)),
             services,
+            errors: Arc::default(),
         }
+    }
+
+    /// The same, which tells these of handlers of modules that fail.
+    pub(crate) fn telling(self, errors: &Arc<ModuleErrors>) -> Self {
+        Self { errors: Arc::clone(errors), ..self }
     }
 
     /// How many requests wait for their hooks now.
@@ -293,7 +301,7 @@ impl HookEventHandler {
                     let (id, event) = (request.correlation_id().clone(), self.event_of(&request));
                     return self.failed(id, event, failure);
                 }
-                () = workers::declare(&engine.pipeline, &events) => {}
+                () = workers::declare(&engine.pipeline, &events, &self.errors) => {}
             }
             control.deadline = cut_off.deadline;
         }

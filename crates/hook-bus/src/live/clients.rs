@@ -186,11 +186,14 @@ impl LiveConnection {
         if !self.client.lock().hooks.is_empty() {
             return Err(UnknownToken);
         }
+        // One that may be on another machine does not become one that is on this.
+        let is_near = self.client.session.is_near();
         let clients = Arc::clone(&self.clients);
         // Held, so that it is not forgotten meanwhile.
         let known = clients.known();
-        let Some(client) = known.values().find(|it| is_same_token(&it.token, token)).cloned()
-        else {
+        let found = known.values().find(|it| is_same_token(&it.token, token));
+        let found = found.filter(|client| is_near || !client.session.is_near()).cloned();
+        let Some(client) = found else {
             drop(known);
             if self.clients.engine.registered().has_lost_guards(token) {
                 self.former = Some(token.into());

@@ -21,7 +21,7 @@ pub(crate) mod workers;
 
 pub use crate::token::is_same_token;
 pub use clients::{ListedHook, LiveClients, LiveConnection, RECONNECT_GRACE, UnknownToken};
-pub use modules::{LoadedModule, StyledText};
+pub use modules::LoadedModule;
 pub use register::{HookRegister, NotRegistered};
 pub use services::{AskedOfClient, ClientServices};
 pub use states::{WorkerState, WorkerStates};

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use hook_core::plan::OnEvery;
 use hook_core::run::ModuleCommand;
-use hook_core::{Hook, HookSource, JsonObject, Pipeline, RawJson};
+use hook_core::{Hook, HookSource, JsonObject, Pipeline, RawJson, RawObject};
+
+use crate::module::{RenderOptions, StyledLine, lines_of};
 
 /// How long a renderer may take.
 const RENDERING: Duration = Duration::from_secs(10);
@@ -26,18 +28,6 @@ pub struct LoadedModule {
     pub commands: Vec<ModuleCommand>,
     /// The types of messages that it renders.
     pub renderers: Vec<String>,
-}
-
-/// A piece of text in one style.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct StyledText {
-    /// The text, without codes of terminals. It comes from a module: escape it before it is shown.
-    pub text: String,
-    /// Its colour: `red`, `bright-black` and the like.
-    pub color: Option<String>,
-    /// Which of `bold`, `dim`, `italic`, `underline`, `inverse` and `strikethrough` it is.
-    pub styles: Vec<&'static str>,
 }
 
 /// The modules of an engine, in the order in which they are loaded. Of one that was not loaded yet only where
@@ -71,9 +61,9 @@ fn loaded(hook: &Hook) -> Option<LoadedModule> {
 pub(crate) async fn render(
     pipeline: &Pipeline,
     custom_type: &str,
-    message: &RawJson,
-    width: usize,
-) -> Option<Vec<Vec<StyledText>>> {
+    message: &RawObject,
+    options: RenderOptions,
+) -> Option<Vec<StyledLine>> {
     let on_every = pipeline.registry().on_every();
     let renders = |it: &OnEvery| {
         let said = it.hook().loaded_module();
@@ -83,7 +73,10 @@ pub(crate) async fn render(
     let mut input = JsonObject::new();
     input.insert("customType", RawJson::from_text(custom_type));
     input.insert("message", message.clone());
-    input.insert("width", RawJson::from_value(&serde_json::json!(width)).ok()?);
+    let width = RawJson::from_value(&serde_json::json!(options.width));
+    input.insert("width", width.ok()?);
+    let expanded = RawJson::from_value(&serde_json::json!({"expanded": options.expanded}));
+    input.insert("options", expanded.ok()?);
     let answer = module.worker()?.ask("render_message", input.to_raw(), RENDERING).await;
     match answer {
         Ok(Some(answer)) => lines_of(answer.fields().get("lines")?),
@@ -94,20 +87,4 @@ pub(crate) async fn render(
             None
         }
     }
-}
-
-fn lines_of(lines: &RawJson) -> Option<Vec<Vec<StyledText>>> {
-    let line = |line: &RawJson| line.to_items()?.iter().map(piece).collect::<Option<Vec<_>>>();
-    lines.to_items()?.iter().map(line).collect()
-}
-
-fn piece(piece: &RawJson) -> Option<StyledText> {
-    const STYLES: [&str; 6] = ["bold", "dim", "italic", "underline", "inverse", "strikethrough"];
-    let fields = piece.to_object().ok()?;
-    let is = |name: &&str| fields.get(name).and_then(RawJson::to_bool) == Some(true);
-    Some(StyledText {
-        text: fields.get("text").and_then(RawJson::to_text)?,
-        color: fields.get("color").and_then(RawJson::to_text),
-        styles: STYLES.into_iter().filter(|name| is(name)).collect(),
-    })
 }

@@ -2,9 +2,12 @@
 
 use std::sync::Arc;
 
+use hook_core::failure::HookFailure;
 use hook_core::plan::OnEvery;
-use hook_core::run::{CallTarget, Declared, WorkerHook};
-use hook_core::text::{OneLine, shortened};
+use hook_core::run::{
+    CallTarget, Declared, FailureListener, ModuleErrors, ModuleFault, WorkerHook,
+};
+use hook_core::text::{OneLine, one_line, shortened};
 use hook_core::{Events, HandlerHook, Pipeline};
 
 use super::register::HookRegister;
@@ -16,22 +19,30 @@ pub(crate) fn are_due(pipeline: &Pipeline) -> bool {
 
 /// Puts into force what workers declare; those that have not yet are started, and waited for. What one
 /// cannot say, or says wrong, is a warning to everybody, and a guard of that worker blocks.
-pub(crate) async fn declare(pipeline: &Pipeline, events: &Events) {
-    put(pipeline, events, pipeline.registry().due()).await;
+pub(crate) async fn declare(pipeline: &Pipeline, events: &Events, errors: &Arc<ModuleErrors>) {
+    put(pipeline, events, errors, pipeline.registry().due()).await;
 }
 
 /// The same of modules alone, which are loaded where they are not yet.
-pub(crate) async fn load_modules(pipeline: &Pipeline, events: &Events) {
+pub(crate) async fn load_modules(pipeline: &Pipeline, events: &Events, errors: &Arc<ModuleErrors>) {
     let mut due = pipeline.registry().due();
     due.retain(|on_every| on_every.hook().module().is_some());
-    put(pipeline, events, due).await;
+    put(pipeline, events, errors, due).await;
 }
 
-async fn put(pipeline: &Pipeline, events: &Events, due: Vec<Arc<OnEvery>>) {
+async fn put(
+    pipeline: &Pipeline,
+    events: &Events,
+    errors: &Arc<ModuleErrors>,
+    due: Vec<Arc<OnEvery>>,
+) {
     let due = due.iter().map(|on_every| async move {
         let Some(worker) = on_every.worker() else { return };
         match worker.declared().await {
-            Ok((number, declared)) => put_into_force(pipeline, on_every, number, &declared, events),
+            Ok((number, declared)) => {
+                let places = Places { pipeline, events, errors };
+                put_into_force(places, on_every, number, &declared);
+            }
             // Its status says so, and what stands for its hooks.
             Err(failure) => {
                 let name = shortened(on_every.name());
@@ -45,12 +56,18 @@ async fn put(pipeline: &Pipeline, events: &Events, due: Vec<Arc<OnEvery>>) {
     futures::future::join_all(due).await;
 }
 
+/// Where what is declared goes.
+struct Places<'a> {
+    pipeline: &'a Pipeline,
+    events: &'a Events,
+    errors: &'a Arc<ModuleErrors>,
+}
+
 fn put_into_force(
-    pipeline: &Pipeline,
+    Places { pipeline, events, errors }: Places<'_>,
     on_every: &Arc<OnEvery>,
     number: u64,
     declared: &Declared,
-    events: &Events,
 ) {
     let Some(worker) = on_every.worker() else { return };
     let mut problems = Vec::new();
@@ -65,6 +82,10 @@ fn put_into_force(
         match HookRegister::of_worker(hook).to_hook(events, target) {
             Ok(read) => {
                 let says = hook.config.get("failBehavior").is_some_and(|it| !it.is_null());
+                let read = match &hook.module {
+                    Some(module) => read.on_failure(reports(errors, module, &hook.event)),
+                    None => read,
+                };
                 hooks.push(on_every.complete(read, says));
             }
             Err(error) => {
@@ -88,6 +109,19 @@ fn put_into_force(
         true => pipeline.registry().block_for(on_every, events),
         false => pipeline.registry().declare(on_every, number, &hooks, pipeline.runner()),
     }
+}
+
+/// Tells listeners of a module's handler that failed where that blocks nothing.
+fn reports(errors: &Arc<ModuleErrors>, module: &str, event: &str) -> FailureListener {
+    let (errors, module, event) = (Arc::clone(errors), module.to_owned(), event.to_owned());
+    Arc::new(move |failure| {
+        let error = match failure {
+            HookFailure::Reported { message } => message.clone(),
+            failure => failure.to_string(),
+        };
+        let error = one_line(&shortened(&error)).into_owned();
+        errors.report(&ModuleFault::new(&*module, &*event, error));
+    })
 }
 
 /// What is wrong, as it goes into responses: long enough to say what to do about it.

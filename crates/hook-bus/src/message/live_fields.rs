@@ -138,7 +138,7 @@ pub(crate) static TO_ENGINE: [(&str, &[Field]); 8] = [
 ];
 
 /// What the engine sends to a hook that stays alive, or to the client whose it is.
-pub(crate) static FROM_ENGINE: [(&str, &[Field]); 10] = [
+pub(crate) static FROM_ENGINE: [(&str, &[Field]); 11] = [
     ("registered", &[type_of("hook-registered"), HOOK_ID]),
     ("unregistered", &[type_of("hook-unregistered"), HOOK_ID]),
     (
@@ -209,5 +209,6 @@ pub(crate) static FROM_ENGINE: [(&str, &[Field]); 10] = [
             ),
         ],
     ),
+    ("client-host-call-cancelled", &[type_of("hook-host-call-cancelled"), HOST_CALL_ID]),
     ("close", &[type_of("hook-close"), Field::required("reason", Kind::Text, "Why, in one word.")]),
 ];

@@ -15,6 +15,7 @@ use hook_translate::agents::{self, Agent};
 
 use super::command::{CommandReturn, RegisteredCommand};
 use super::renderer::{MessageRenderer, RenderOptions};
+use super::styled::StyledLine;
 
 /// The words that modules speak.
 const WORDS: &str = "omp";
@@ -165,7 +166,7 @@ impl ModuleApi {
     pub fn register_message_renderer(
         &mut self,
         custom_type: &str,
-        renderer: impl Fn(&RawObject, RenderOptions) -> Vec<String> + Send + Sync + 'static,
+        renderer: impl Fn(&RawObject, RenderOptions) -> Vec<StyledLine> + Send + Sync + 'static,
     ) {
         self.renderers.push((custom_type.to_owned(), MessageRenderer(Arc::new(renderer))));
     }

@@ -8,8 +8,30 @@ use futures::future::BoxFuture;
 use hook_core::run::{CommandContext, ModuleHandle};
 use hook_core::text::{one_line, shortened};
 
-/// What a command returns: nothing, or why it failed.
-pub type CommandReturn = Result<(), Box<dyn std::error::Error + Send + Sync>>;
+/// What a command returns: a text to be shown, nothing, or why it failed.
+pub type CommandReturn = Result<Option<String>, Box<dyn std::error::Error + Send + Sync>>;
+
+/// A command that there is, of a module in Rust or in JavaScript.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CommandInfo {
+    /// What it is run by.
+    pub name: String,
+    /// What it is for.
+    pub description: Option<String>,
+    /// The module.
+    pub module: String,
+}
+
+impl CommandInfo {
+    pub(crate) fn new(name: &str, description: Option<&str>, module: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            description: description.map(str::to_owned),
+            module: module.to_owned(),
+        }
+    }
+}
 
 type Function = dyn Fn(String, CommandContext) -> BoxFuture<'static, CommandReturn> + Send + Sync;
 
@@ -45,6 +67,21 @@ pub enum CommandError {
     },
 }
 
+impl CommandError {
+    pub(crate) fn failed(name: &str, module: &str, error: &str) -> Self {
+        Self::Failed {
+            name: shortened(name),
+            module: module.to_owned(),
+            error: one_line(&shortened(error)).into_owned(),
+        }
+    }
+
+    pub(crate) fn unknown(name: &str, known: &[CommandInfo]) -> Self {
+        let known = known.iter().map(|command| shortened(&command.name)).collect();
+        Self::Unknown { name: shortened(name), known }
+    }
+}
+
 fn listed(names: &[String]) -> String {
     match names.is_empty() {
         true => "no module registers any".to_owned(),
@@ -69,17 +106,13 @@ impl RegisteredCommand {
     }
 
     /// Runs it, in that directory and session.
-    pub(super) async fn run(
+    pub(crate) async fn run(
         &self,
         arguments: &str,
         cwd: &str,
         session_id: &str,
-    ) -> Result<(), CommandError> {
-        let failed = |error: String| CommandError::Failed {
-            name: self.name.clone(),
-            module: self.module().to_owned(),
-            error: one_line(&shortened(&error)).into_owned(),
-        };
+    ) -> Result<Option<String>, CommandError> {
+        let failed = |error: String| CommandError::failed(&self.name, self.module(), &error);
         let context = CommandContext::of(&self.module, cwd, session_id);
         let context = context.map_err(|error| failed(error.to_string()))?;
         let (arguments, own) = (arguments.to_owned(), context.clone());
@@ -90,7 +123,7 @@ impl RegisteredCommand {
             tracing::warn!(target: "hook::module", module = self.module(), "{lost}");
         }
         match ended {
-            Ok(Ok(())) => Ok(()),
+            Ok(Ok(text)) => Ok(text),
             Ok(Err(error)) => Err(failed(error.to_string())),
             Err(_) => Err(failed("it panicked".to_owned())),
         }

@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use hook_core::run::{ErrorListener, ModuleErrors, ModuleFault, ModuleHandle};
-use hook_core::text::shortened;
 use hook_core::{HandlerHook, HostServices};
 
 use super::api::{HookModule, ModuleApi, ModuleError};
-use super::command::{CommandError, RegisteredCommand};
+use super::command::{CommandInfo, RegisteredCommand};
 use super::renderer::MessageRenderer;
 
 /// The modules of a host: their commands and renderers, in the order in which they were loaded.
@@ -65,17 +64,16 @@ impl Modules {
         self.errors.on_error(listener)
     }
 
-    /// Runs a command.
-    pub(crate) async fn run(
-        &self,
-        name: &str,
-        arguments: &str,
-        (cwd, session_id): (&str, &str),
-    ) -> Result<(), CommandError> {
-        let Some(command) = self.get_command(name) else {
-            let known = self.commands.iter().map(|command| shortened(command.name())).collect();
-            return Err(CommandError::Unknown { name: shortened(name), known });
+    /// All commands, as they are listed.
+    pub(crate) fn commands(&self) -> impl Iterator<Item = CommandInfo> + '_ {
+        let info = |it: &Arc<RegisteredCommand>| {
+            CommandInfo::new(it.name(), it.description(), it.module())
         };
-        command.run(arguments, cwd, session_id).await
+        self.commands.iter().map(info)
+    }
+
+    /// Who is told of errors.
+    pub(crate) fn errors(&self) -> &Arc<ModuleErrors> {
+        &self.errors
     }
 }

@@ -6,6 +6,7 @@
 //! | `loaded` | the modules there are: commands, renderers, who is told of errors |
 //! | `command` | one command, run |
 //! | `renderer` | what shows messages |
+//! | `styled` | the lines in which they are shown |
 //! | `status_line` | what modules say of themselves, in a line |
 
 mod api;
@@ -13,9 +14,12 @@ mod command;
 mod loaded;
 mod renderer;
 mod status_line;
+mod styled;
 
 pub use api::{HookModule, ModuleApi, ModuleError, ModuleLogger};
-pub use command::{CommandError, CommandReturn, RegisteredCommand};
+pub use command::{CommandError, CommandInfo, CommandReturn, RegisteredCommand};
 pub use loaded::Modules;
 pub use renderer::{MessageRenderer, RenderOptions};
 pub use status_line::StatusLine;
+pub(crate) use styled::lines_of;
+pub use styled::{StyledLine, StyledText};

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use hook_core::RawObject;
 
+use super::styled::StyledLine;
+
 /// How a message is to be shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -22,7 +24,7 @@ impl RenderOptions {
     }
 }
 
-type Render = dyn Fn(&RawObject, RenderOptions) -> Vec<String> + Send + Sync;
+type Render = dyn Fn(&RawObject, RenderOptions) -> Vec<StyledLine> + Send + Sync;
 
 /// Shows messages of one kind.
 #[derive(Clone)]
@@ -30,7 +32,7 @@ pub struct MessageRenderer(pub(super) Arc<Render>);
 
 impl MessageRenderer {
     /// The lines of a message.
-    pub fn render(&self, message: &RawObject, options: RenderOptions) -> Vec<String> {
+    pub fn render(&self, message: &RawObject, options: RenderOptions) -> Vec<StyledLine> {
         (self.0)(message, options)
     }
 }

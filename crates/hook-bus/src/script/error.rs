@@ -6,6 +6,8 @@ use hook_core::event::output::SPECIFIC_FIELDS;
 use hook_core::text::nearest;
 use hook_core::text::shortened;
 
+use super::host::UnknownHostMethod;
+
 /// A text is no scenario.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{line}:{column}: {kind}")]
@@ -56,6 +58,9 @@ pub enum ScenarioErrorKind {
         /// What is wrong with it.
         reason: String,
     },
+    /// Something is no method of hosts.
+    #[error(transparent)]
+    UnknownHostMethod(#[from] UnknownHostMethod),
     /// A value that TOML has and JSON has not.
     #[error("{found} has no form in JSON, and no hook ever sees one; write it as a text")]
     NotJson {

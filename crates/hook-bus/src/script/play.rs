@@ -1,18 +1,24 @@
 //! Playing a script.
 
 use std::io;
+use std::sync::Arc;
 
 use futures::{Stream, StreamExt, stream};
+use hook_core::lines::Line;
 use tokio::io::AsyncRead;
 use tokio_util::sync::CancellationToken;
 
+use super::host::ScriptedHost;
 use crate::bus::MessageBus;
-use crate::message::HookExecutionResponse;
+use crate::message::{HookExecutionRequest, HookExecutionResponse};
 use crate::wire::{LineReader, request_of};
 
 /// Sends each request of a script and gives the responses in the script's order, with at most
 /// `concurrent` requests in flight. A line that is no request is answered like any other. Once
 /// `stop` is cancelled, no further line is read.
+///
+/// A line `{"type": "hook-host-results", "results": {"ui.confirm": true}}` is not answered: it says what hooks of
+/// later requests get that ask their host for something ([`ScriptedHost`]).
 ///
 /// # Errors
 /// An item is an error when the script cannot be read on; it is the last one.
@@ -25,18 +31,46 @@ pub fn play<'b, R>(
 where
     R: AsyncRead + Unpin + 'b,
 {
-    let lines = stream::unfold(Some(LineReader::new(script)), move |lines| async move {
-        let mut lines = lines?;
+    let script = Script { lines: LineReader::new(script), host: None };
+    let requests = stream::unfold(Some(script), move |script| async move {
+        let mut script = script?;
         let next = tokio::select! {
             biased;
             () = stop.cancelled() => return None,
-            next = lines.next() => next,
+            next = script.next() => next,
         };
         match next {
-            Ok(Some(line)) => Some((Ok(line), Some(lines))),
+            Ok(Some(request)) => Some((Ok(request), Some(script))),
             Ok(None) => None,
             Err(error) => Some((Err(error), None)),
         }
     });
-    lines.map(|line| async { Ok(bus.request(request_of(line?)).await) }).buffered(concurrent.max(1))
+    requests.map(|request| async { Ok(bus.request(request?).await) }).buffered(concurrent.max(1))
+}
+
+/// A script that is being read.
+struct Script<R> {
+    lines: LineReader<R>,
+    /// Who does what hooks ask from here on, if the script says so.
+    host: Option<Arc<ScriptedHost>>,
+}
+
+impl<R: AsyncRead + Unpin> Script<R> {
+    /// The next request.
+    async fn next(&mut self) -> io::Result<Option<HookExecutionRequest>> {
+        while let Some(line) = self.lines.next().await? {
+            if let Line::Text { text, .. } = &line
+                && let Some(host) = ScriptedHost::of_line(text)
+            {
+                self.host = Some(Arc::new(host));
+                continue;
+            }
+            let request = request_of(line);
+            return Ok(Some(match &self.host {
+                Some(host) => request.with_host_services(Arc::clone(host) as _),
+                None => request,
+            }));
+        }
+        Ok(None)
+    }
 }

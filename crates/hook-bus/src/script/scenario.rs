@@ -15,6 +15,8 @@
 //! slashes in an expectation is a regular expression; an object is a part of what must be there.
 //! The whole format is in docs/scenarios.md.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hook_core::{Events, JsonObject, RawJson};
@@ -24,6 +26,7 @@ use serde_json::Value;
 use super::document::Located;
 use super::error::{ScenarioError, ScenarioErrorKind};
 use super::expectation::{Expectation, Mismatch, ScenarioKey};
+use super::host::{ScriptedHost, UnknownHostMethod};
 use crate::bus::MessageBus;
 use crate::message::{CorrelationId, HookExecutionRequest, HookExecutionResponse};
 
@@ -51,6 +54,9 @@ pub struct ScenarioTest {
     input: Option<Value>,
     /// A message as one line of JSON, or what claims to be one.
     message: Option<String>,
+    /// What hooks get that ask their host for something, by methods; without it there is no host.
+    #[serde(default)]
+    host: BTreeMap<String, Value>,
     /// What is expected; by default only that every stage completed.
     #[serde(default)]
     pub expect: Expectation,
@@ -125,10 +131,31 @@ impl ScenarioTest {
             let kind = ScenarioErrorKind::UnknownEvent(events.unknown(event));
             return Err((ScenarioKey::of(&["event"]), kind));
         }
+        if let Err(error) = self.scripted_host() {
+            return Err((ScenarioKey::of(&["host"]), error.into()));
+        }
         self.expect.check()
     }
 
+    fn scripted_host(&self) -> Result<Option<Arc<ScriptedHost>>, UnknownHostMethod> {
+        if self.host.is_empty() {
+            return Ok(None);
+        }
+        let result = |value: &Value| RawJson::from_value(value).unwrap_or_else(|_| RawJson::null());
+        let results = self.host.iter().map(|(method, value)| (method.clone(), result(value)));
+        ScriptedHost::new(results).map(|host| Some(Arc::new(host)))
+    }
+
     fn request(&self) -> HookExecutionRequest {
+        let request = self.message();
+        match self.scripted_host() {
+            Ok(Some(host)) => request.with_host_services(host),
+            // Names that are no methods are errors of the file.
+            Ok(None) | Err(_) => request,
+        }
+    }
+
+    fn message(&self) -> HookExecutionRequest {
         if let Some(message) = &self.message {
             return HookExecutionRequest::from_json(message);
         }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use hook_core::engine::read_back::fields_once;
 use hook_core::json::shape::FieldReader;
 use hook_core::text::shortened;
 use hook_core::{Events, JsonObject, ObjectWriter, RawJson, RawObject};
@@ -37,7 +38,7 @@ impl BridgeMessage {
         object: &RawObject,
         id: Result<Option<CorrelationId>, String>,
     ) -> Result<Self, String> {
-        let mut fields = FieldReader::new(object.fields());
+        let mut fields = fields_once(object).map_err(|error| error.to_string())?;
         let text = |fields: &mut FieldReader, name: &'static str| {
             fields.text(name).map_err(|error| error.to_string())
         };
@@ -49,7 +50,7 @@ impl BridgeMessage {
         let said = said.filter(|said| RawObject::parse(said.as_str()).is_ok());
         let said = said.ok_or("field `said`: expected a JSON object in a string")?;
         let event = text(&mut fields, "event")?;
-        let deadline = object.fields().get("deadlineMs").and_then(RawJson::to_whole_number);
+        let deadline = fields.any("deadlineMs").and_then(|it| it.to_whole_number());
         Ok(Self { agent, event, said, deadline: deadline.map(Duration::from_millis), id: id? })
     }
 

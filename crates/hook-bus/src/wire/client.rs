@@ -18,20 +18,20 @@ use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
 use hook_core::run::ToHook;
 use hook_core::settings::AuditLevel;
-use hook_core::{EventDefinition, FailureCode, HostCallError, RawJson, RunLane};
+use hook_core::{EventDefinition, FailureCode, RunLane};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::LineReader;
 use super::bridge::{BridgeMessage, bridged_line};
 use super::following::Following;
-use super::live::{LiveMessage, Refused, asked, listed, registered, resumed};
+use super::live::{LiveMessage, Refused, listed, registered, resumed};
 use super::message::{
     ClientMessage, answered_as, audit_line, event_defined, hello, lagged, reload,
 };
 use super::queues::{Inbox, Outbox};
+use super::services::Services;
 use super::status::worker_states;
 use crate::audit::{Audit, AuditEntry};
 use crate::bridge::Bridge;
@@ -40,7 +40,7 @@ use crate::bus::PublishError;
 use crate::bus::{Lagged, Subscription};
 use crate::bus::{MessageBus, Publication, Submitted};
 use crate::handler::DeclaredEvent;
-use crate::live::{AskedOfClient, ClientServices, LiveConnection};
+use crate::live::LiveConnection;
 use crate::message::{
     CorrelationId, HookExecutionRequest, HookExecutionResponse, HookProgress, RequestKey,
 };
@@ -127,7 +127,7 @@ where
         cancels: HashMap::new(),
         reloads: Reloads::default(),
         live: None,
-        services: Services::of(Vec::new()),
+        services: Services::default(),
     };
     let live = system.live_clients().connect();
     client.outbox.push(hello(system, live.token()));
@@ -175,7 +175,7 @@ where
             message = next_call(&mut client.live), if !unread => {
                 client.outbox.push(message.to_line());
             }
-            Some(asked) = client.services.asked.recv(), if !unread => client.ask(asked),
+            line = client.services.next(), if !unread => client.outbox.push(line),
             // Told what happens only as fast as it reads, so that this holds little for it.
             line = next_line(&mut client.tail), if client.outbox.bytes <= BEHIND => {
                 client.outbox.push(line);
@@ -237,22 +237,6 @@ struct Client<'s, W> {
     /// Its hooks.
     live: Option<LiveConnection>,
     services: Services,
-}
-
-/// What it does for hooks of its requests.
-struct Services {
-    offered: Arc<ClientServices>,
-    asked: mpsc::Receiver<AskedOfClient>,
-    last: u64,
-    /// What it was asked for and has not answered.
-    open: HashMap<u64, oneshot::Sender<Result<RawJson, HostCallError>>>,
-}
-
-impl Services {
-    fn of(offered: Vec<String>) -> Self {
-        let (offered, asked) = ClientServices::new(offered);
-        Self { offered, asked, last: 0, open: HashMap::new() }
-    }
 }
 
 /// Requests of one depth of nesting. Those of another do not wait for them: a hook may wait for what
@@ -332,7 +316,7 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
         match message {
             ClientMessage::Request(request) => {
                 let origin = self.system.bus().origin_of(&request, self.group);
-                let services = Arc::clone(&self.services.offered);
+                let services = self.services.offered();
                 self.request(request.with_host_services(services), origin);
             }
             ClientMessage::Unreadable(line) => {
@@ -394,7 +378,8 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
         let Some(live) = &mut self.live else { return };
         let answer = match message {
             LiveMessage::Hello(hello) => {
-                self.services = Services::of(hello.host_services);
+                let withdrawn = self.services.offer(hello.host_services);
+                withdrawn.into_iter().for_each(|line| self.outbox.push(line));
                 let Some(token) = hello.client_token else { return };
                 match live.resume(&token) {
                     Ok(hook_ids) => resumed(&token, &hook_ids),
@@ -422,12 +407,7 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
                 refused.to_line()
             }
             LiveMessage::HostResult { id, outcome } => {
-                let open = id.parse().ok().and_then(|id: u64| self.services.open.remove(&id));
-                if let Some(open) = open {
-                    // The hook may be over by now.
-                    let _ = open.send(outcome);
-                }
-                return;
+                return self.services.answered(&id, outcome);
             }
         };
         self.outbox.push(answer);
@@ -444,18 +424,9 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
     /// more to read.
     fn left(&mut self) -> bool {
         self.live = None;
-        self.services = Services::of(Vec::new());
+        let withdrawn = self.services.offer(Vec::new());
+        withdrawn.into_iter().for_each(|line| self.outbox.push(line));
         false
-    }
-
-    /// Asks the client to do something for a hook.
-    fn ask(&mut self, wanted: AskedOfClient) {
-        let services = &mut self.services;
-        // Whoever does not wait any more has no answer to give.
-        services.open.retain(|_, open| !open.is_closed());
-        services.last += 1;
-        self.outbox.push(asked(services.last, &wanted));
-        services.open.insert(services.last, wanted.answer);
     }
 
     /// Asks for an agent. What is no question of that agent is answered like a request that is none.
@@ -464,7 +435,7 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
         let request = match message.request(&self.system.events()) {
             Ok((bridge, request)) => {
                 self.bridges.insert(key, bridge);
-                let services = Arc::clone(&self.services.offered);
+                let services = self.services.offered();
                 request.with_host_services(services)
             }
             Err((why, id)) => {

@@ -50,9 +50,10 @@ impl Greeting {
     }
 }
 
-/// The message's fields; none of what is no object.
+/// The message's fields; none of what is no object, or has a field twice.
 pub(super) fn fields_of(text: String) -> JsonObject {
-    RawJson::parse(text).and_then(|value| value.to_object()).unwrap_or_default()
+    let fields = RawJson::parse(text).and_then(|value| value.to_object());
+    fields.ok().filter(|fields| fields.repeated().is_none()).unwrap_or_default()
 }
 
 /// What went wrong, as a response says it.

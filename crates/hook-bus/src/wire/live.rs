@@ -98,7 +98,31 @@ impl LiveMessage {
     pub(super) fn read(kind: &str, object: &RawObject) -> Self {
         let fields = object.fields();
         let text = |name: &str| fields.get(name).and_then(RawJson::to_text);
+        let refused =
+            |kind, field: &str, problem| Self::Wrong(Refused::of_field(kind, field, problem));
+        const TWICE: &str = "expected one value, found several";
+        let twice = fields.repeated().map(shortened);
         match kind {
+            // The hook waits for its result, if it is known which that is.
+            "hook-host-result" if fields.repeated() != Some("hostCallId") => {
+                match text("hostCallId") {
+                    Some(id) => {
+                        let outcome = twice.map_or_else(
+                            || outcome(&fields),
+                            |name| {
+                                let why = format!("the host's result: field `{name}`: {TWICE}");
+                                Err(HostCallError::failed(why))
+                            },
+                        );
+                        Self::HostResult { id, outcome }
+                    }
+                    None => refused("hook-host-result", "hostCallId", "expected a string"),
+                }
+            }
+            HELLO | "hook-unregister" | "hook-list" | "hook-host-result" if twice.is_some() => {
+                let kind = KINDS.iter().find(|known| **known == kind).copied();
+                refused(kind.unwrap_or_default(), &twice.unwrap_or_default(), TWICE)
+            }
             HELLO => Self::hello(&fields),
             "hook-register" => {
                 Self::Register(HookRegister::read(&fields).map_err(|error| Refused {
@@ -109,19 +133,9 @@ impl LiveMessage {
             }
             "hook-unregister" => match text("hookId") {
                 Some(id) => Self::Unregister(id),
-                None => {
-                    Self::Wrong(Refused::of_field("hook-unregister", "hookId", "expected a string"))
-                }
+                None => refused("hook-unregister", "hookId", "expected a string"),
             },
             "hook-list" => Self::List,
-            "hook-host-result" => match text("hostCallId") {
-                Some(id) => Self::HostResult { id, outcome: outcome(&fields) },
-                None => Self::Wrong(Refused::of_field(
-                    "hook-host-result",
-                    "hostCallId",
-                    "expected a string",
-                )),
-            },
             _ => Self::said(kind, object, &fields),
         }
     }
@@ -139,7 +153,8 @@ impl LiveMessage {
         let known = KINDS.iter().find(|known| **known == kind).copied();
         let refused = Refused::invalid(known.unwrap_or("hook-answer"), why.clone());
         if kind == "hook-answer" {
-            let id = fields.get("callId").filter(|id| id.as_str().len() <= MAX_ID);
+            let is_one = fields.repeated() != Some("callId");
+            let id = fields.get("callId").filter(|id| is_one && id.as_str().len() <= MAX_ID);
             let call = id.and_then(|id| call_of(id.as_str()));
             let mut details = JsonObject::new();
             if let Some(id) = id {
@@ -325,5 +340,13 @@ pub(super) fn asked(id: u64, asked: &AskedOfClient) -> Vec<u8> {
         object.text("method", &call.method);
         object.raw("params", &call.params);
         object.text("runToken", &call.run_token);
+    })
+}
+
+/// That nobody waits any more for what a client was asked for.
+pub(super) fn withdrawn(id: u64) -> Vec<u8> {
+    ObjectWriter::line(|object| {
+        object.text("type", "hook-host-call-cancelled");
+        object.text("hostCallId", &id.to_string());
     })
 }

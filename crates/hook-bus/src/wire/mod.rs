@@ -10,6 +10,7 @@ mod greeting;
 mod live;
 mod message;
 mod queues;
+mod services;
 #[cfg(unix)]
 mod socket;
 mod status;

@@ -18,7 +18,7 @@ use crate::terminal::UiArguments;
 Examples:
   hook command
   hook command handoff
-  hook command review src/main.rs --json
+  hook command --json review src/main.rs
 
 Modules that are trusted are loaded for it. What a command asks of an agent's
 session is there where an agent runs it, and not here.")]

@@ -33,6 +33,7 @@ use std::sync::Arc;
 use hook_bus::HookSystem;
 use hook_core::run::HostServices;
 use hook_core::text::one_line;
+use hook_core::{FailBehavior, HookListing};
 use tokio_util::sync::CancellationToken;
 
 use crate::context::Context;
@@ -71,16 +72,45 @@ async fn with_modules(
 ) -> Result<Status, CommandError> {
     let system = with_ui(context.builder()?, ui).build()?;
     with_hooks_of(&system, context, printer, async |system, stop, printer| {
-        tokio::select! {
-            loaded = system.load_modules() => loaded?,
-            () = stop.cancelled() => return Ok(exit_code::FAILURE),
+        match loads_modules(system, stop, printer).await? {
+            true => work(system, printer).await,
+            false => Ok(exit_code::FAILURE),
         }
-        for module in system.loaded_modules()? {
-            if let Some(error) = &module.error {
-                printer.warning(&format!("module {}: {}", one_line(&module.name), one_line(error)));
-            }
-        }
-        work(system, printer).await
+    })
+    .await
+}
+
+/// Loads the modules that may run, and says which cannot be; whether there was the time for it.
+async fn loads_modules(
+    system: &HookSystem,
+    stop: &CancellationToken,
+    printer: &mut Printer,
+) -> Result<bool, CommandError> {
+    tokio::select! {
+        loaded = system.load_modules() => loaded?,
+        () = stop.cancelled() => return Ok(false),
+    }
+    let hooks = system.hooks()?;
+    for module in system.loaded_modules()? {
+        let Some(error) = &module.error else { continue };
+        let is_guard = hooks.iter().any(|HookListing { hook, .. }| {
+            hook.event.is_every()
+                && hook.module() == Some(module.path.as_path())
+                && hook.fail_behavior == FailBehavior::Block
+        });
+        let blocks = if is_guard { ", and blocks every event that can be blocked" } else { "" };
+        let (name, error) = (one_line(&module.name), one_line(error));
+        printer.warning(&format!("module {name} has no hooks{blocks}: {error}"));
+    }
+    Ok(true)
+}
+
+/// Loads the modules that may run, and says which cannot be. What is wrong with settings was said before.
+async fn try_modules(context: &Context, printer: &mut Printer) -> Result<Status, CommandError> {
+    let system = context.builder()?.build()?;
+    system.initialize_here().await?;
+    while_signals(&system, printer, async |system, stop, printer| {
+        loads_modules(system, stop, printer).await.map(|_| exit_code::PROCEED)
     })
     .await
 }
@@ -97,6 +127,19 @@ async fn with_hooks_of(
     ) -> Result<Status, CommandError>,
 ) -> Result<Status, CommandError> {
     context.initialize(system, printer).await?;
+    while_signals(system, printer, work).await
+}
+
+/// Does work with a hook system that is initialized, until a signal ends it.
+async fn while_signals(
+    system: &HookSystem,
+    printer: &mut Printer,
+    work: impl AsyncFnOnce(
+        &HookSystem,
+        &CancellationToken,
+        &mut Printer,
+    ) -> Result<Status, CommandError>,
+) -> Result<Status, CommandError> {
     let stop = &CancellationToken::new();
     let lines = progress::lines(printer);
     let work = progress::shown_while(system, lines, work(system, stop, printer));

@@ -16,7 +16,7 @@ use tokio::io::{AsyncBufReadExt, BufReader, Lines, Stdin};
 
 use reviewed::{ProjectHooks, Reviewed};
 
-use crate::commands::RELOAD;
+use crate::commands::{RELOAD, try_modules};
 use crate::complete;
 use crate::context::Context;
 use crate::error::{CommandError, UnknownHook};
@@ -30,7 +30,8 @@ Hooks of a project run only once they are trusted. This shows what each would
 run, and what changed since it was trusted, and asks. What is trusted is what
 was shown: a change of a hook, or of a file of the project that its command
 names, asks again, unless it goes back to what was trusted before; --revoke
-forgets all versions. No hook is run.
+forgets all versions. No hook is run; modules are loaded once they are trusted,
+and it is said which cannot be.
 
 Where the files that a hook may run cannot all be known, as with `$(...)` or
 `eval`, that is said, and takes a yes of its own: --opaque beside --yes.
@@ -190,6 +191,10 @@ async fn review(
         for it in &reviews {
             printer.object(&render::review_json(&it.review, is_agreed(it))).await?;
         }
+        let agreed = reviews.iter().filter(is_open).filter(|it| is_agreed(it));
+        if let Some(ended) = say_what_is_not_loaded(agreed, context, printer).await {
+            return Ok(ended);
+        }
         let left: Vec<&Reviewed> =
             reviews.iter().filter(is_open).filter(|it| !is_agreed(it)).collect();
         return Ok(say_how_to_trust(&left, arguments.yes, printer));
@@ -218,10 +223,32 @@ async fn review(
     if !agreed.is_empty() {
         printer.remark(RELOAD);
     }
+    if let Some(ended) = say_what_is_not_loaded(&agreed, context, printer).await {
+        return Ok(ended);
+    }
     if arguments.yes {
         return Ok(say_how_to_trust(&left.iter().collect::<Vec<_>>(), true, printer));
     }
     Ok(if left.is_empty() { exit_code::PROCEED } else { exit_code::FAILURE })
+}
+
+/// Says which modules cannot be loaded, where some were just trusted. What was agreed to stays so. How the
+/// command ends, where a signal ended it meanwhile.
+async fn say_what_is_not_loaded<'r>(
+    agreed: impl IntoIterator<Item = &'r Reviewed>,
+    context: &Context,
+    printer: &mut Printer,
+) -> Option<Status> {
+    if agreed.into_iter().all(|it| it.review.entry.module.is_none()) {
+        return None;
+    }
+    match try_modules(context, printer).await {
+        Ok(ended) => (ended != exit_code::PROCEED).then_some(ended),
+        Err(error) => {
+            printer.warning(&format!("whether the modules can be loaded is not known: {error}"));
+            None
+        }
+    }
 }
 
 /// Says how hooks are trusted that are left, if any are.

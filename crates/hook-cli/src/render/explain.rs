@@ -56,7 +56,8 @@ fn write_explained(
             object.integer("group", group as i128 + 1);
         }
         let because = explanation.sequential_because.get(&explained.hook.priority);
-        object.text("mode", if because.is_some() { "sequential" } else { "parallel" });
+        let is_alone = because.is_some() || explained.hook.runs_in_turn();
+        object.text("mode", if is_alone { "sequential" } else { "parallel" });
         object.optional_text("modeFrom", because.map(|hook| hook.display_name()));
     }
     object.objects("reasons", &explained.reasons, |out, reason| {
@@ -134,9 +135,13 @@ fn on_every(
     let mut out = String::new();
     for guard in stand_ins.iter().filter(|it| it.hook.event == event && it.place.is_some()) {
         let name = first_line(guard.hook.display_name());
-        let _ = writeln!(out, "{name} blocks this event until it has said which hooks it has");
+        let _ = match guard.blocks() {
+            Some(why) => writeln!(out, "{name} blocks this event: {}", first_line(&why)),
+            None => writeln!(out, "{name} blocks this event until it has said which hooks it has"),
+        };
     }
-    let every = others.iter().filter(|it| it.hook.event.is_every());
+    // One that is not what was trusted is not loaded, and what it blocks is said above.
+    let every = others.iter().filter(|it| it.hook.event.is_every() && !it.hook.blocks_unrun());
     let unknown: Vec<_> =
         every.filter_map(|it| Some((it, unknown_because(it, explained.states)?))).collect();
     if unknown.is_empty() {
@@ -219,9 +224,21 @@ impl<'g> Groups<'g> {
         Some(match (groups.len(), hooks) {
             (0, _) => format!("priority {priority}, of which none runs"),
             (_, 1) => format!("priority {priority}"),
-            (1, _) => format!("priority {priority}, all at once"),
-            _ => format!("priority {priority}, one after the other"),
+            _ => format!("priority {priority}, {}", how(&groups)),
         })
+    }
+}
+
+/// How the hooks of one priority run.
+fn how(groups: &[&Group]) -> String {
+    let hooks: usize = groups.iter().map(|group| group.hooks.len()).sum();
+    let at_once = groups.iter().map(|group| group.hooks.len()).max().unwrap_or_default();
+    match groups.len() {
+        1 => "all at once".to_owned(),
+        _ if at_once <= 1 => "one after the other".to_owned(),
+        // Hooks that run in turn are behind the others.
+        _ if hooks - at_once == 1 => format!("{at_once} at once, then 1 more"),
+        _ => format!("{at_once} at once, then {} one after the other", hooks - at_once),
     }
 }
 
@@ -370,7 +387,10 @@ fn summary(explanation: &Explanation, of_event: usize) -> String {
                 let _ = write!(text, ", {}", first_line(&place.to_string()));
             }
         }
-        None if number > 1 => text.push_str(", all at once"),
+        None if number > 1 => {
+            let groups: Vec<&Group> = explanation.groups.iter().collect();
+            let _ = write!(text, ", {}", how(&groups));
+        }
         _ => {}
     }
     match explanation.blocking().count() {

@@ -1,7 +1,7 @@
 //! Checks files of settings.
 
 use super::findings::{CheckedFile, Finding, Findings, Surroundings, project_of};
-use super::{asynchronous, command, matcher, module, names, script, timeout, worker};
+use super::{asynchronous, command, matcher, module, names, script, timeout, upstream, worker};
 use crate::settings::{
     Diagnostic, FileSpans, HooksConfig, Rule, SettingsFile, SettingsSource, load_all,
 };
@@ -56,6 +56,7 @@ fn check_file(files: &[CheckedFile], index: usize, surroundings: &Surroundings) 
         module::check(file, &mut findings);
         script::check(file, &surroundings, &mut findings);
     }
+    upstream::check(file, &surroundings, &mut findings);
     names::check(files, index, host, &mut findings);
     findings.into_diagnostics()
 }

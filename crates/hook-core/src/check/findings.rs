@@ -16,6 +16,8 @@ pub struct Surroundings {
     pub environment: Vec<(OsString, OsString)>,
     /// The events there are beside those that settings declare.
     pub events: Events,
+    /// Whether the host cannot ask fleets of engines ([`Upstreams`](crate::run::Upstreams)).
+    pub lacks_fleets: bool,
 }
 
 impl Surroundings {

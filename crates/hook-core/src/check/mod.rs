@@ -9,6 +9,7 @@
 //! | `names` | names in `disabled`, and hooks that stand twice |
 //! | `script` | scripts and programs that commands start |
 //! | `timeout` | timeouts that look like seconds |
+//! | `upstream` | fleets that this host cannot ask |
 //! | `worker` | workers that are commands as well |
 
 mod asynchronous;
@@ -20,6 +21,7 @@ mod module;
 mod names;
 mod script;
 mod timeout;
+mod upstream;
 mod worker;
 
 pub use files::check;

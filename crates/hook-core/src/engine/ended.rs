@@ -36,6 +36,13 @@ struct Ending {
     all: Option<Arc<Hook>>,
     /// Who wants the remaining hooks skipped: the most trusted of those that do.
     remaining: Option<Arc<Hook>>,
+    /// The command that is the one of its name, so that no other module's is run.
+    command: Option<Arc<Hook>>,
+}
+
+/// Whether a hook is a command of a module.
+fn is_command(hook: &Hook) -> bool {
+    hook.event == HookEventName::Command && hook.module().is_some()
 }
 
 impl Ended {
@@ -51,6 +58,7 @@ impl Ended {
             self.said_in_turn = Ending::default();
         }
         self.in_force.all = self.in_force.all.take().or(said.all);
+        self.in_force.command = self.in_force.command.take().or(said.command);
         if let Some(hook) = said.remaining {
             self.in_force.skip(&hook);
         }
@@ -70,9 +78,7 @@ impl Ended {
             Some(PolicyDecision::Ask | PolicyDecision::Proceed) | None => false,
         };
         let skip_remaining = result.output.as_ref().and_then(|output| output.skip_remaining);
-        // Of several commands of one name the first is the one, whatever comes of it.
-        let is_command = event == HookEventName::Command && hook.module().is_some();
-        let skips = is_command || result.success && skip_remaining == Some(true);
+        let skips = result.success && skip_remaining == Some(true);
         self.said.add(hook, ends, skips);
         if hook.in_turn {
             self.said_in_turn.add(hook, ends, skips);
@@ -86,7 +92,10 @@ impl Ended {
             hook.fail_behavior != FailBehavior::Block
                 && hook.source.trust_rank() <= by.source.trust_rank()
         };
-        self.in_force.all.as_ref().or_else(|| self.in_force.remaining.as_ref().filter(skips))
+        // Of several commands of one name the first is the one, whoever trusts it and whatever comes of it.
+        let command = self.in_force.command.as_ref().filter(|_| is_command(hook));
+        let all = self.in_force.all.as_ref().or(command);
+        all.or_else(|| self.in_force.remaining.as_ref().filter(skips))
     }
 }
 
@@ -97,6 +106,9 @@ impl Ending {
         }
         if skips {
             self.skip(hook);
+        }
+        if is_command(hook) {
+            self.command.get_or_insert_with(|| Arc::clone(hook));
         }
     }
 

@@ -102,10 +102,10 @@ impl HookOutput {
     /// any more.
     ///
     /// # Errors
-    /// When a known field is of another type.
+    /// When a known field is of another type, or one is there twice.
     #[doc(hidden)]
     pub fn read_back(object: &RawObject) -> Result<Self, ShapeError> {
-        let mut fields = FieldReader::new(object.fields());
+        let mut fields = fields_once(object)?;
         Ok(Self {
             should_continue: fields.bool("continue")?,
             stop_reason: fields.text("stopReason")?,
@@ -115,9 +115,13 @@ impl HookOutput {
             reason: fields.text("reason")?,
             retry_after: read_milliseconds(&mut fields, "retryAfterMs")?,
             skip_remaining: fields.bool("skipRemaining")?,
-            hook_specific_output: fields
-                .object("hookSpecificOutput")?
-                .map(|specific| specific.fields()),
+            hook_specific_output: match fields.object("hookSpecificOutput")? {
+                Some(specific) => {
+                    let once = fields_once(&specific).map(FieldReader::rest);
+                    Some(once.map_err(|error| error.within("hookSpecificOutput"))?)
+                }
+                None => None,
+            },
             extra: fields.rest(),
         })
     }

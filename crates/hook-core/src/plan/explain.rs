@@ -152,7 +152,9 @@ impl fmt::Display for NotRun {
                 formatter.write_str("it is the project's, and not trusted")
             }
             Self::Untrusted { changed: true } => {
-                formatter.write_str("it is the project's, and has changed since it was trusted")
+                formatter.write_str(
+                    "it is the project's, and has changed since it was trusted; `hook trust` shows what changed",
+                )
             }
             Self::Disabled(by) => {
                 write!(formatter, "off by {by}")?;

@@ -88,6 +88,13 @@ impl Hook {
         matches!(self.trust, Trust::Missing { before: Some(_) })
     }
 
+    /// Whether it runs behind the others of its priority, in turn with others like it, as hooks of modules and
+    /// those that were registered at run time do.
+    #[doc(hidden)]
+    pub fn runs_in_turn(&self) -> bool {
+        self.in_turn
+    }
+
     /// Whether it is a guard (`failBehavior: block`) that was trusted and that cannot run as it
     /// is now: because it changed, or because the settings file that it was in has errors. Its events
     /// are blocked until a person decides.

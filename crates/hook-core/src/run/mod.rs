@@ -65,9 +65,9 @@ pub use handler::{HandlerError, HandlerHook, HandlerResult, TypedResult};
 pub use identity::HookIdentity;
 pub use limits::{RunnerHost, RunnerLimits};
 pub use live::{
-    CallSession, CallTarget, Carrier, Dropped, FromHook, HOST_METHODS, HostCall, HostCallError,
-    HostMethod, HostServices, MAX_LIVE_LINE, ModuleCommand, Said, ToHook, Told, Unreadable,
-    WorkerHook, WorkerModule, without_ui,
+    CallSession, CallTarget, Carrier, Dropped, FailureListener, FromHook, HOST_METHODS, HostCall,
+    HostCallError, HostMethod, HostServices, MAX_LIVE_LINE, ModuleCommand, Said, ToHook, Told,
+    Unreadable, WorkerHook, WorkerModule, without_ui,
 };
 pub(crate) use maker::ExecutorMaker;
 pub use module::{

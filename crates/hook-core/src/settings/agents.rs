@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::discovery::{self, Search};
 use super::load::read_file;
@@ -38,6 +39,12 @@ impl Agents {
         let is_named = |agent: &&'static dyn Language| {
             self.named.contains(agent) || said.iter().any(|name| name == agent.name())
         };
+        let named = self.named.iter().map(|agent| agent.name().to_owned());
+        let all: Arc<[String]> = said.iter().cloned().chain(named).collect();
+        let sources: Vec<_> = sources
+            .into_iter()
+            .map(|it| SettingsSource { agents: Arc::clone(&all), ..it })
+            .collect();
         let mut agents: Vec<_> = self.known.all().filter(is_named).collect();
         let is_unknown = |agent: &&&'static dyn Language| self.known.named(agent.name()).is_none();
         agents.extend(self.named.iter().filter(is_unknown));

@@ -232,6 +232,8 @@ pub(crate) struct HookSpans {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct FileSpans {
     pub(crate) default_timeout: Option<Range<usize>>,
+    /// Of `upstream`.
+    pub(crate) upstream: Option<Range<usize>>,
     /// Of each name in `disabled`.
     pub(crate) disabled: Vec<Range<usize>>,
     /// Of each empty list of hooks, with its JSON path.

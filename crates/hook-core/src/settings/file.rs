@@ -62,6 +62,7 @@ pub fn parse_with_events(
 pub fn parse_source(text: &str, source: &SettingsSource, events: &Events) -> SettingsFile {
     let mut reader = Reader::new(text, source.source.clone(), Some(source.path.clone()), events);
     reader.languages = source.languages.clone();
+    reader.agents = Arc::clone(&source.agents);
     reader.is_list_of_modules = !source.modules.is_empty();
     reader.into_file()
 }
@@ -103,6 +104,8 @@ pub(super) struct Reader<'t> {
     pub(super) path: Option<PathBuf>,
     /// The languages of other agents in which hooks may stand in it.
     pub(super) languages: Languages,
+    /// The agents that any settings or the host name.
+    pub(super) agents: Arc<[String]>,
     /// Whether there may be hooks in the language of an agent.
     has_languages: bool,
     pub(super) document: Document<'t>,
@@ -144,6 +147,7 @@ impl<'t> Reader<'t> {
             source,
             path: path.clone(),
             languages: Languages::default(),
+            agents: Arc::default(),
             has_languages: text.contains("\"language\""),
             document: Document::new(text, path),
             events: events.clone(),

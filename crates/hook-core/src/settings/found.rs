@@ -45,8 +45,8 @@ impl Reader<'_> {
             self.add_hook_files(&folder, None);
             let project = self.path.as_deref().filter(|_| self.source == HookSource::Project);
             let project = project.and_then(project_of).map(Path::to_path_buf);
-            if let Some(project) = project.filter(|_| self.config.agents.iter().any(|it| it == OMP))
-            {
+            let mut agents = self.config.agents.iter().chain(&*self.agents);
+            if let Some(project) = project.filter(|_| agents.any(|it| it == OMP)) {
                 for folder in OF_OMP {
                     self.add_hook_files(&project.join(folder), Some(OMP));
                 }
@@ -118,12 +118,21 @@ impl Reader<'_> {
                 let before = self.hooks.len();
                 self.add_hook_file(&path, event, agent);
                 let stem = path.file_stem().map(OsStr::to_string_lossy).unwrap_or_default();
-                let file = path.file_name().map(OsStr::to_string_lossy).unwrap_or_default();
-                let stands_for: Arc<str> = format!("{name}:{stem}:{file}").into();
+                let tool = self.our_tool(agent, event, &stem);
+                let ending = path.extension().map(OsStr::to_string_lossy).unwrap_or_default();
+                let stands_for: Arc<str> = format!("{name}:{tool}:{ending}").into();
                 for hook in self.hooks.iter_mut().skip(before) {
                     hook.stands_for = Some(Arc::clone(&stands_for));
                 }
             }
+        }
+    }
+
+    /// What the tool is called here that a file in a folder of that agent is named after.
+    fn our_tool(&self, agent: Option<&str>, event: HookEventName, name: &str) -> String {
+        match agent.and_then(|agent| self.languages.named(agent)) {
+            Some(language) => language.our_tool(home_event(event), name),
+            None => name.to_owned(),
         }
     }
 
@@ -171,7 +180,7 @@ impl Reader<'_> {
         tool: Option<&str>,
     ) -> Option<HookEntry> {
         let command = quoted(path.to_str()?);
-        let name = if event == HookEventName::BeforeTool { "tool_call" } else { "tool_result" };
+        let name = home_event(event);
         let mut definition = serde_json::json!({"language": agent,
             "hooks": [{"type": "command", "command": command}]});
         if let Some(tool) = tool {
@@ -193,6 +202,11 @@ impl Reader<'_> {
     fn new_hook(&self, event: HookEventName, place: Place) -> HookEntry {
         HookEntry::of_file(event, &self.config, place)
     }
+}
+
+/// What the agent calls an event whose hook files are read.
+fn home_event(event: HookEventName) -> &'static str {
+    if event == HookEventName::BeforeTool { "tool_call" } else { "tool_result" }
 }
 
 /// A path as one word of a shell.

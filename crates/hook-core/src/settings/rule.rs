@@ -222,6 +222,9 @@ rules! {
     InvalidUpstream "invalid-upstream" Error,
         "something in `upstream` cannot be used, so its events are blocked",
         "fix it: `nats` is a URL, `events` a list of events that there are";
+    UpstreamUnsupported "upstream-unsupported" Error,
+        "`upstream` names a fleet, and this build cannot ask one, so its hooks fail",
+        "use a build that can, by `cargo build --release -p hook-cli --features remote`; or remove `upstream`";
     UpstreamGone "upstream-gone" Error,
         "a settings file is gone, and with it the fleet that was asked behind the hooks",
         "put the file back, or start the engine again without it";

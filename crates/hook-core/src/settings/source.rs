@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use crate::files::plain_path::absolute;
 use crate::language::{HomeOwner, HomePlace, Language, Languages};
@@ -111,6 +112,9 @@ pub struct SettingsSource {
     /// The languages of other agents in which hooks may stand in it.
     #[doc(hidden)]
     pub languages: Languages,
+    /// The agents that any settings or the host name.
+    #[doc(hidden)]
+    pub agents: Arc<[String]>,
     /// Modules, in the place of a file.
     #[doc(hidden)]
     pub modules: Vec<PathBuf>,
@@ -133,6 +137,7 @@ impl SettingsSource {
             project: None,
             is_found: false,
             languages: Languages::default(),
+            agents: Arc::default(),
             modules: Vec::new(),
         }
     }

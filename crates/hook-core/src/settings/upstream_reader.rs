@@ -37,6 +37,7 @@ impl Reader<'_> {
     /// Reads the object, as a hook of each of its events. What is wrong with it keeps those events from
     /// going on: nobody could be asked who may forbid them.
     pub(super) fn read_upstream(&mut self, node: &Node) {
+        self.spans.upstream = Some(node.value.range());
         let mut read = Read::default();
         match self.document.fields(node) {
             Some(fields) => {

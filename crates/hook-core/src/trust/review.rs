@@ -10,7 +10,7 @@ use super::fingerprint::fingerprint_of;
 use super::grant::{FORM, Grant, Seen, terms};
 use super::matching::{Match, Matched};
 use super::reviewed_file::ReviewedFile;
-use crate::settings::{HookEntry, MatcherDefinition};
+use crate::settings::{HookEntry, MatcherDefinition, WorkerRules};
 
 /// A hook of a project as it was when it was reviewed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,16 +75,27 @@ impl Review {
         }
     }
 
-    /// How else the hook runs, by the key in settings; what is at its default is left out. A string
-    /// is as it is, all else JSON.
+    /// How else the hook runs, by the key in settings; what is at its default is left out, and so is what
+    /// holds for every hook of its kind. A string is as it is, all else JSON.
     #[doc(hidden)]
     pub fn terms(&self) -> std::collections::BTreeMap<String, String> {
-        terms(&self.entry)
+        let entry = &self.entry;
+        let mut terms = terms(entry);
+        terms.retain(|name, _| match name.as_str() {
+            // Nobody declared `*`, and a module is always one of several in turn.
+            "sequential" => entry.module.is_none(),
+            "startTimeout" => entry
+                .worker
+                .as_ref()
+                .is_none_or(|rules| rules.start_timeout != WorkerRules::default().start_timeout),
+            name => !(entry.event.is_every() && name.starts_with("event.")),
+        });
+        terms
     }
 
     /// What decisions of the first version did not cover.
     fn covers_now(&self) -> Vec<String> {
-        let terms = terms(&self.entry).into_iter().map(|(name, value)| format!("{name} {value}"));
+        let terms = self.terms().into_iter().map(|(name, value)| format!("{name} {value}"));
         let files = self.files.iter().map(|file| format!("file {}", file.path.display()));
         terms.chain(files).collect()
     }

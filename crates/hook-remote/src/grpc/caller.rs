@@ -13,6 +13,8 @@ pub(super) struct Caller {
     pub(super) connection: u64,
     /// The process on its other end, where the system tells it.
     pub(super) process: Option<u32>,
+    /// Whether it is on this machine for certain, and the user's own.
+    pub(super) is_near: bool,
     /// Its requests to the bus.
     pub(super) requests: BusClient,
 }

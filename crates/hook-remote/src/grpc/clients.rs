@@ -159,7 +159,10 @@ impl RemoteClients {
                 "this server has {MAX_CLIENTS} clients with hooks already, as many as it serves; try again later"
             )));
         }
-        let mut live = self.live.connect();
+        let mut live = match asking.caller.is_near {
+            true => self.live.connect(),
+            false => self.live.connect_remote(),
+        };
         // Its hooks may have come over another way.
         let token = asking.token.as_deref();
         let was_known = token.is_some_and(|token| live.resume(token).is_ok());

@@ -146,6 +146,8 @@ pub(super) struct Accepted {
     pub(super) process: Option<u32>,
     /// That process's group.
     pub(super) group: Option<u32>,
+    /// Whether it is on this machine for certain, and the user's own.
+    pub(super) is_near: bool,
 }
 
 enum Stream {
@@ -227,14 +229,14 @@ impl Listener {
                 let process = stream.peer_cred().ok().and_then(|peer| peer.pid());
                 let process = process.and_then(|process| u32::try_from(process).ok());
                 let group = hook_bus::wire::group_of(&stream);
-                Ok(Accepted { stream: Stream::Unix(stream), process, group })
+                Ok(Accepted { stream: Stream::Unix(stream), process, group, is_near: true })
             }
             Self::Tcp(listener, tls) => {
                 let (stream, _) = listener.accept().await?;
                 // Messages are short, and somebody waits for each.
                 let _ = stream.set_nodelay(true);
                 let stream = Stream::Tcp(stream, tls.clone());
-                Ok(Accepted { stream, process: None, group: None })
+                Ok(Accepted { stream, process: None, group: None, is_near: false })
             }
         }
     }

@@ -217,6 +217,7 @@ impl Connections {
         let caller = Arc::new(Caller {
             connection: self.last,
             process: accepted.process,
+            is_near: accepted.is_near,
             requests: self.system.bus().client(accepted.group),
         });
         let connection = Connection {

@@ -12,12 +12,12 @@ use hook_bus::{
     PublishedRequest, ServedElsewhere, Subscription,
 };
 use hook_core::{FailureCode, ProcessedHookResult, RequestInput, StageFailure};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{broadcast, mpsc, watch};
 use tokio::time::Instant;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
-use super::connection::{Connection, Link, SUBSCRIPTION};
+use super::connection::{Connection, Link, SUBSCRIPTION, is_unsubscribed};
 use super::error::NatsError;
 use super::fleet::Fleet;
 use super::message;
@@ -27,6 +27,9 @@ use super::roll_call::EngineStatus;
 
 /// How long an asker that ends may take to tell engines of requests for which nobody waits any more.
 const ENDING: Duration = Duration::from_secs(1);
+
+/// How long after the broker has refused that replies are heard it is tried again.
+const HEARING: Duration = Duration::from_secs(5);
 
 /// A type of message that engines publish for subscribers elsewhere.
 pub trait FleetMessage: hook_bus::Message {}
@@ -97,6 +100,7 @@ impl NatsBus {
         let mut listener = Listener {
             broker: broker.clone(),
             link: connection.link(),
+            unsubscribed: connection.unsubscribed(),
             ready,
             replies: Arc::clone(&replies),
             cancels,
@@ -225,6 +229,8 @@ impl fmt::Debug for NatsBus {
 struct Listener {
     broker: Broker,
     link: watch::Receiver<Link>,
+    /// What may not be subscribed to.
+    unsubscribed: broadcast::Receiver<Arc<str>>,
     ready: watch::Sender<Link>,
     replies: Arc<Replies>,
     cancels: mpsc::Receiver<String>,
@@ -242,6 +248,8 @@ struct Heard {
     number: u64,
     replies: Option<Subscriber>,
     events: Option<Subscriber>,
+    /// When it is tried again to hear replies, which the broker has refused.
+    again: Option<Instant>,
 }
 
 impl Listener {
@@ -265,6 +273,17 @@ impl Listener {
                     let link = self.link.borrow().clone();
                     self.linked(link, &mut heard).await;
                 }
+                Ok(text) = self.unsubscribed.recv() => {
+                    if is_unsubscribed(&text, &self.replies.all()) {
+                        self.replies.may_be_heard(Some(text));
+                        heard.again = Some(Instant::now() + HEARING);
+                    }
+                }
+                () = at(heard.again) => {
+                    let link = self.link.borrow().clone();
+                    (heard.again, heard.replies) = (None, None);
+                    self.linked(link, &mut heard).await;
+                }
                 message = next(&mut heard.replies) => match message {
                     Some(message) => self.replies.hand_on(message),
                     None => heard.replies = None,
@@ -286,6 +305,10 @@ impl Listener {
         if let Link::Up { client, number, .. } = &link {
             if heard.number != *number {
                 *heard = Heard { number: *number, ..Heard::default() };
+            }
+            if heard.replies.is_none() {
+                // As far as is known.
+                self.replies.may_be_heard(None);
             }
             let subjects = &self.broker.subjects;
             let subscribed = async {
@@ -363,6 +386,13 @@ async fn subscribe(
         *subscriber = Some(subscribed.map_err(|error| error.to_string())?);
     }
     Ok(())
+}
+
+async fn at(instant: Option<Instant>) {
+    match instant {
+        Some(instant) => tokio::time::sleep_until(instant).await,
+        None => std::future::pending().await,
+    }
 }
 
 async fn next(subscriber: &mut Option<Subscriber>) -> Option<Message> {

@@ -1,8 +1,8 @@
 //! An engine of a fleet: it joins the queue group, takes what it can run, and leaves when told to.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, SystemTime};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant, SystemTime};
 
 use async_nats::{Client, Message, Subject, Subscriber};
 use futures::StreamExt;
@@ -15,13 +15,15 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
 use super::connection::{Connection, Link, SUBSCRIPTION, is_about, is_unsubscribed, jittered};
+use super::credentials::Credentials;
 use super::error::NatsError;
 use super::events::Events;
+use super::group::{self, Neighbours, Said};
 use super::message;
 use super::options::{Broker, NatsOptions, QUEUE_GROUP};
 use super::own_fleet;
 use super::serving::{Server, say};
-use super::status::Status;
+use super::status::{SERVING, Status};
 use super::subjects::is_token;
 use super::taken::{Counts, NotTaken, Taken};
 
@@ -30,6 +32,9 @@ const ASIDES: usize = 8_192;
 
 /// How long the broker may take to say that the engine is there, or has left.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How long is waited for a word of other engines, where there may be none that says one.
+const LOOKING: Duration = Duration::from_secs(1);
 
 /// How long is waited before the engine tries to join again, at least and at most.
 const JOINING: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
@@ -61,7 +66,8 @@ impl NatsEngine {
         })
     }
 
-    /// The queue group that it joins: each request goes to one of it. `engines` by default.
+    /// The queue group that it joins: each request goes to one of it. `engines` by default. All engines of a
+    /// subject are in one: an engine serves nothing where others of another group do.
     ///
     /// # Errors
     /// When it is no name of one.
@@ -98,8 +104,8 @@ impl NatsEngine {
     /// should know meanwhile goes to `news`; what does not fit there is in the log alone.
     ///
     /// # Errors
-    /// When the broker refuses it, or its right to take requests, before it has served anything; when its
-    /// settings name its own fleet as their `upstream`. What it loses later it tries to have back.
+    /// When the broker refuses it, or its right to take requests, before it has served anything, or engines of another
+    /// queue group are there; when its settings name its own fleet as their `upstream`. What it loses later it tries to have back.
     pub async fn serve(
         self,
         system: &Arc<HookSystem>,
@@ -122,6 +128,7 @@ impl NatsEngine {
             subjects: broker.subjects.clone(),
             group: group.as_str().into(),
             begun: SystemTime::now(),
+            joined: Mutex::new(Instant::now()),
             lost: connection.lost(),
             is_leaving: AtomicBool::new(false),
         });
@@ -133,7 +140,9 @@ impl NatsEngine {
             AbortOnDropHandle::new(tokio::spawn(publishing))
         });
         let tasks = TaskTracker::new();
-        let mut member = Member { broker, server, taken, status, tasks, news };
+        let user = broker.credentials.as_ref().map(Credentials::public);
+        let neighbours = format!("{}.{}", broker.subjects.replies(user), server.id);
+        let mut member = Member { broker, server, taken, status, tasks, news, neighbours };
         let ended = member.run(&connection, stop).await;
         told.cancel();
         if let Some(publishing) = publishing {
@@ -150,12 +159,14 @@ struct Heard {
     cancels: Subscriber,
     /// Questions how it is.
     asked: SelectAll<Subscriber>,
+    /// Who else is there.
+    neighbours: Neighbours,
 }
 
 /// Why an engine takes no requests.
 enum NotJoined {
-    /// The broker does not let it, in these words.
-    Refused(Arc<str>),
+    /// It may not.
+    Refused(NatsError),
     /// Something else.
     Failed(String),
 }
@@ -166,8 +177,8 @@ enum Ended {
     Stopped,
     /// The library has given the connection up.
     Disconnected,
-    /// The broker does not let it take requests any more, in these words.
-    Refused(Arc<str>),
+    /// It may not take requests any more.
+    Refused(NatsError),
 }
 
 /// Something to say that nothing waits for.
@@ -181,6 +192,8 @@ struct Member<'n> {
     status: Arc<Status>,
     tasks: TaskTracker,
     news: &'n mpsc::Sender<String>,
+    /// Where engines answer it.
+    neighbours: String,
 }
 
 impl Member<'_> {
@@ -224,11 +237,11 @@ impl Member<'_> {
                     match self.serve(&client, heard, (&mut link, &mut unsubscribed), stop).await {
                         Ended::Stopped => return Ok(()),
                         Ended::Disconnected => continue,
-                        Ended::Refused(why) => self.refused(&why).to_string(),
+                        Ended::Refused(why) => why.to_string(),
                     }
                 }
-                Err(NotJoined::Refused(why)) if !has_served => return Err(self.refused(&why)),
-                Err(NotJoined::Refused(why)) => self.refused(&why).to_string(),
+                Err(NotJoined::Refused(why)) if !has_served => return Err(why),
+                Err(NotJoined::Refused(why)) => why.to_string(),
                 Err(NotJoined::Failed(why)) => {
                     format!("failed to join the engines at {}: {why}", self.broker)
                 }
@@ -251,6 +264,15 @@ impl Member<'_> {
             broker: self.broker.to_string(),
             subject: self.status.subjects.requests(),
             why: why.to_owned(),
+        }
+    }
+
+    fn of_another_group(&self, other: String) -> NatsError {
+        NatsError::OtherGroup {
+            broker: self.broker.to_string(),
+            subject: self.status.subjects.requests(),
+            group: self.status.group.to_string(),
+            other: shortened(&other),
         }
     }
 
@@ -283,21 +305,22 @@ impl Member<'_> {
         unsubscribed: &mut broadcast::Receiver<Arc<str>>,
     ) -> Result<Heard, NotJoined> {
         let mut refusals = connection.refusals();
-        let heard = self.subscribe(client).await;
+        let neighbours = self.look_around(client, &mut refusals).await?;
+        let heard = self.subscribe(client, neighbours).await;
         let mut heard = heard.map_err(|error| NotJoined::Failed(error.to_string()))?;
         let (requests, engines) = (self.status.subjects.requests(), self.status.subjects.engines());
         // The broker takes things in their order: once the engine hears itself, it is in the group, or the
         // broker has said that it may not be. What the broker says comes another way, and has the time of a
         // second turn for it.
         let mut turns = 0;
-        self.status.report(client, "serving").await;
+        self.status.report(client, SERVING).await;
         let settled = async {
             loop {
                 tokio::select! {
                     biased;
                     Ok(text) = unsubscribed.recv() => {
                         if is_unsubscribed(&text, &requests) {
-                            return Err(NotJoined::Refused(text));
+                            return Err(NotJoined::Refused(self.refused(&text)));
                         }
                         self.hears_less(&text);
                     }
@@ -312,7 +335,7 @@ impl Member<'_> {
                                 return Ok(());
                             }
                             turns += 1;
-                            self.status.report(client, "serving").await;
+                            self.status.report(client, SERVING).await;
                         }
                         Some(message) => self.status.answer(client, &message).await,
                         None => return Err(NotJoined::Failed("the connection is lost".to_owned())),
@@ -326,8 +349,50 @@ impl Member<'_> {
         }
     }
 
-    async fn subscribe(&self, client: &Client) -> Result<Heard, async_nats::SubscribeError> {
+    /// Sees that the engines that are there, if any are, are of its own group. Where they are, the first that
+    /// answers says it for all.
+    async fn look_around(
+        &self,
+        client: &Client,
+        refusals: &mut broadcast::Receiver<Arc<str>>,
+    ) -> Result<Neighbours, NotJoined> {
+        let (reply, engines) = (self.neighbours.clone(), self.status.subjects.engines());
+        let neighbours = Neighbours::hear(client, reply.clone()).await;
+        let mut neighbours = neighbours.map_err(|error| NotJoined::Failed(error.to_string()))?;
+        group::ask(client, engines.clone(), &reply).await;
+        let looked = async {
+            loop {
+                tokio::select! {
+                    biased;
+                    Ok(text) = refusals.recv() => {
+                        if is_about(&text, &reply) || is_about(&text, &engines) {
+                            return Ok(());
+                        }
+                    }
+                    said = neighbours.next() => match said {
+                        Said::Serves(other) if other.group != *self.status.group => {
+                            return Err(NotJoined::Refused(self.of_another_group(other.group)));
+                        }
+                        Said::Serves(_) | Said::Nobody => return Ok(()),
+                        Said::Lost => {
+                            return Err(NotJoined::Failed("the connection is lost".to_owned()));
+                        }
+                    },
+                }
+            }
+        };
+        // Where somebody listens who says nothing, there is an end of waiting.
+        tokio::time::timeout(LOOKING, looked).await.unwrap_or(Ok(()))?;
+        Ok(neighbours)
+    }
+
+    async fn subscribe(
+        &self,
+        client: &Client,
+        neighbours: Neighbours,
+    ) -> Result<Heard, async_nats::SubscribeError> {
         let subjects = &self.status.subjects;
+        self.status.joins();
         let group = self.status.group.to_string();
         // First, so that what the broker says of it comes before all else.
         let requests = client.queue_subscribe(subjects.requests(), group).await?;
@@ -337,7 +402,7 @@ impl Member<'_> {
             asked.push(client.subscribe(subject).await?);
         }
         asked.push(client.subscribe(subjects.engines()).await?);
-        Ok(Heard { requests, cancels, asked: select_all(asked) })
+        Ok(Heard { requests, cancels, asked: select_all(asked), neighbours })
     }
 
     /// Whether it is what this engine says of itself.
@@ -354,13 +419,18 @@ impl Member<'_> {
         (link, unsubscribed): (&mut watch::Receiver<Link>, &mut broadcast::Receiver<Arc<str>>),
         stop: &CancellationToken,
     ) -> Ended {
-        let Heard { mut requests, mut cancels, asked } = heard;
+        let Heard { mut requests, mut cancels, asked, mut neighbours } = heard;
         // Nothing here waits for what is said, so that what comes is looked at as fast as it comes.
         let (asides, said) = mpsc::channel(ASIDES);
         let _saying = AbortOnDropHandle::new(tokio::spawn(say_all(client.clone(), said)));
         let status = Arc::clone(&self.status);
-        let _telling = AbortOnDropHandle::new(tokio::spawn(status.tell(client.clone(), asked)));
+        let _telling = AbortOnDropHandle::new(tokio::spawn(status.tell(
+            client.clone(),
+            asked,
+            self.neighbours.clone(),
+        )));
         let own = self.status.subjects.requests();
+        let mut is_alone = false;
         loop {
             tokio::select! {
                 () = stop.cancelled() => break,
@@ -372,10 +442,20 @@ impl Member<'_> {
                 Some(message) = cancels.next() => self.cancel(&message),
                 Ok(text) = unsubscribed.recv() => {
                     if is_unsubscribed(&text, &own) {
-                        return Ended::Refused(text);
+                        return Ended::Refused(self.refused(&text));
                     }
                     self.hears_less(&text);
                 }
+                said = neighbours.next(), if !is_alone => match said {
+                    Said::Serves(other) => {
+                        let is_other = other.id != self.server.id && *other.group != *self.status.group;
+                        if is_other && other.stays_before(self.status.serving()) {
+                            return Ended::Refused(self.of_another_group(other.group));
+                        }
+                    }
+                    Said::Nobody => {}
+                    Said::Lost => is_alone = true,
+                },
                 Ok(()) = link.changed() => self.say_how_it_is(link),
             }
         }

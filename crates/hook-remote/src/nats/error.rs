@@ -85,6 +85,22 @@ pub enum NatsError {
         /// Why not, in the broker's words.
         why: String,
     },
+    /// Engines of another queue group serve the subject.
+    #[error(
+        "failed to join the queue group `{group}`: engines of the group `{other}` serve {subject} at {broker}, \
+         and each group would get every request; give all engines of a subject the same `--queue`, or these \
+         another `--subject`"
+    )]
+    OtherGroup {
+        /// The broker.
+        broker: String,
+        /// Where requests are.
+        subject: String,
+        /// The group of this engine.
+        group: String,
+        /// The other one.
+        other: String,
+    },
     /// An engine would ask itself.
     #[error(
         "failed to serve: `upstream` of these settings is the fleet that this engine is to join ({upstream}, \

@@ -17,13 +17,19 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 use super::connection::{Connection, Link, is_about, jittered};
 use super::message::{self, Reply};
 use super::options::{Broker, NatsOptions};
-use super::replies::{OpenReplies, Replies};
+use super::replies::{OpenReplies, Replies, Unheard};
 
 /// How often a request is sent to an engine that takes it.
 const ATTEMPTS: u32 = 2;
 
-/// How long an attempt may be without a word of an engine, at most.
+/// To how many engines a later attempt goes, at most, until one says that it has it: one that says nothing stays
+/// in the group for as long as its connection.
+const COPIES: u32 = 5;
+
+/// How long an attempt may be without a word of an engine, at most and at least: engines say no more often
+/// than each 20 ms that they are at work.
 const SILENCE: Duration = Duration::from_secs(5);
+const SHORTEST_SILENCE: Duration = Duration::from_millis(60);
 
 /// How long is waited before a fleet without room is asked again, at least and at most.
 const BUSY: (Duration, Duration) = (Duration::from_millis(20), Duration::from_millis(500));
@@ -98,6 +104,13 @@ impl Fleet {
         }
     }
 
+    /// That the broker does not let this asker hear what it is answered.
+    pub(super) fn unheard(&self, why: &str) -> StageFailure {
+        let message =
+            format!("{} does not let this asker hear what it is answered: {why}", self.broker);
+        StageFailure::new(FailureCode::Unanswered, message)
+    }
+
     async fn answer(
         &self,
         request: HookExecutionRequest,
@@ -113,10 +126,12 @@ impl Fleet {
             subject: self.broker.subjects.request(event),
             replies: self.replies.open(),
             refusals: self.connection.refusals(),
+            unheard: self.replies.unheard(),
             id: request.correlation_id().clone(),
             event,
             deadline,
-            silence: (deadline.saturating_duration_since(begun) / ATTEMPTS).min(SILENCE),
+            silence: (deadline.saturating_duration_since(begun) / ATTEMPTS)
+                .clamp(SHORTEST_SILENCE, SILENCE),
             wait: BUSY.0,
         };
         let Ok(Ok(_place)) = timeout_at(deadline, self.places.acquire()).await else {
@@ -124,6 +139,8 @@ impl Fleet {
         };
         for attempt in 1..=ATTEMPTS {
             if attempt > 1 {
+                // Whoever has it still is told once it is over.
+                asking.replies.is_left = true;
                 tracing::warn!(
                     target: "hook::nats",
                     correlation_id = %asking.id,
@@ -131,7 +148,7 @@ impl Fleet {
                     asking.silence.as_millis()
                 );
             }
-            if let Some(response) = asking.attempt(&request).await? {
+            if let Some(response) = asking.attempt(&request, attempt).await? {
                 return Ok(response);
             }
         }
@@ -159,6 +176,8 @@ struct Asking<'f> {
     subject: String,
     replies: OpenReplies,
     refusals: broadcast::Receiver<Arc<str>>,
+    /// Whether no reply can be heard.
+    unheard: Unheard,
     id: CorrelationId,
     event: &'f str,
     deadline: Instant,
@@ -173,8 +192,10 @@ enum Sent {
     Answered(Box<HookExecutionResponse>),
     /// Nobody took it.
     NotTaken,
-    /// Nobody says anything any more.
-    Silent,
+    /// Nobody says anything any more, or nobody has.
+    Silent {
+        is_taken: bool,
+    },
 }
 
 impl Asking<'_> {
@@ -182,16 +203,25 @@ impl Asking<'_> {
     async fn attempt(
         &mut self,
         request: &HookExecutionRequest,
+        number: u32,
     ) -> Result<Option<HookExecutionResponse>, StageFailure> {
+        // An engine that is asked again says at once that it has it.
+        let (mut copies, patience) = match number {
+            1 => (1, self.silence),
+            _ => (COPIES, self.silence / COPIES),
+        };
         loop {
-            let again = self.send(request).await?;
-            match self.hear(again).await? {
+            let again = self.send(request, number).await?;
+            copies -= 1;
+            match self.hear(again, patience).await? {
                 Sent::Answered(response) => {
                     self.replies.is_open = false;
                     return Ok(Some(*response));
                 }
-                Sent::Silent => return Ok(None),
+                Sent::Silent { is_taken: false } if copies > 0 => {}
+                Sent::Silent { .. } => return Ok(None),
                 Sent::NotTaken => {
+                    copies += 1;
                     let until = (Instant::now() + jittered(self.wait)).min(self.deadline);
                     sleep_until(until).await;
                     self.wait = (self.wait * 2).min(BUSY.1);
@@ -207,15 +237,19 @@ impl Asking<'_> {
     async fn send(
         &mut self,
         request: &HookExecutionRequest,
+        attempt: u32,
     ) -> Result<Option<Instant>, StageFailure> {
         let (client, again) = self.fleet.up(self.deadline).await?;
+        if let Some(why) = self.unheard.known() {
+            return Err(self.fleet.unheard(&why));
+        }
         // Clocks differ: what travels is what is left.
         let left = self.deadline.saturating_duration_since(Instant::now()).as_millis();
         let left = Duration::from_millis(u64::try_from(left).unwrap_or(u64::MAX));
         if left.is_zero() {
             return Err(self.too_late("it could not be sent"));
         }
-        let line = message::request_line(&request.clone().with_deadline(left));
+        let line = message::request_line(&request.clone().with_deadline(left), attempt);
         let limit = client.max_payload();
         if !message::fits(line.len(), limit) {
             let message = format!(
@@ -241,14 +275,20 @@ impl Asking<'_> {
         }
     }
 
-    /// Hears what is said to it.
-    async fn hear(&mut self, again: Option<Instant>) -> Result<Sent, StageFailure> {
-        let mut silent_at = Instant::now() + self.silence;
+    /// Hears what is said to it; something must be within that time.
+    async fn hear(
+        &mut self,
+        again: Option<Instant>,
+        patience: Duration,
+    ) -> Result<Sent, StageFailure> {
+        let (mut silent_at, mut is_taken) = (Instant::now() + patience, false);
         loop {
             tokio::select! {
                 message = self.replies.next() => match Reply::read(&message, &self.id, self.event) {
                     Reply::Response(response) => return Ok(Sent::Answered(response)),
-                    Reply::Working => silent_at = Instant::now() + self.silence,
+                    Reply::Working => {
+                        (silent_at, is_taken) = (Instant::now() + self.silence, true);
+                    }
                     Reply::Busy => {
                         self.replies.is_open = false;
                         return Ok(Sent::NotTaken);
@@ -279,11 +319,12 @@ impl Asking<'_> {
                     let message = format!("{broker} does not let this asker ask: {text}");
                     return Err(StageFailure::new(FailureCode::Unanswered, message));
                 },
+                why = self.unheard.refused() => return Err(self.fleet.unheard(&why)),
                 () = sleep_until(silent_at.min(self.deadline)) => {
                     if Instant::now() >= self.deadline {
                         return Err(self.too_late("no engine had answered it"));
                     }
-                    return Ok(Sent::Silent);
+                    return Ok(Sent::Silent { is_taken });
                 }
             }
         }

@@ -27,14 +27,17 @@ pub(super) fn fits(length: usize, max_payload: usize) -> bool {
     length <= max_payload.saturating_sub(OVERHEAD.min(max_payload / 16))
 }
 
-/// A request, and who asks in which protocol.
-pub(super) fn request_line(request: &HookExecutionRequest) -> Vec<u8> {
+/// A request, who asks in which protocol, and for the how many-th time.
+pub(super) fn request_line(request: &HookExecutionRequest, attempt: u32) -> Vec<u8> {
     ObjectWriter::line(|out| {
         request.write(out);
         out.integer("protocol", PROTOCOL.into());
         out.text("version", env!("CARGO_PKG_VERSION"));
         if request.hops() > 0 {
             out.integer("hops", request.hops().into());
+        }
+        if attempt > 1 {
+            out.integer("attempt", attempt.into());
         }
     })
 }
@@ -43,6 +46,11 @@ pub(super) fn request_line(request: &HookExecutionRequest) -> Vec<u8> {
 pub(super) fn hops(fields: &JsonObject) -> u32 {
     let Some(hops) = fields.get("hops").filter(|hops| !hops.is_null()) else { return 0 };
     hops.to_whole_number().and_then(|hops| u32::try_from(hops).ok()).unwrap_or(u32::MAX)
+}
+
+/// Whether a request is asked again, since nobody has said anything to it.
+pub(super) fn is_asked_again(fields: &JsonObject) -> bool {
+    fields.get("attempt").and_then(RawJson::to_whole_number).is_some_and(|attempt| attempt > 1)
 }
 
 /// Why a message is not of this protocol, if it is not. One that does not say is.

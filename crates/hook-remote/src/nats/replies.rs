@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_nats::Message;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 
+use super::credentials::Credentials;
 use super::options::Broker;
 
 /// How much may be said to a request that it has not read. It reads whenever it is woken.
@@ -21,18 +22,29 @@ pub(super) struct Replies {
     inbox: String,
     open: Mutex<HashMap<String, mpsc::Sender<Message>>>,
     cancels: mpsc::Sender<String>,
+    /// What the broker says, where it lets nobody read them here.
+    unheard: watch::Sender<Option<Arc<str>>>,
 }
 
 impl Replies {
     /// With the subjects of requests for which nobody waits any more.
     pub(super) fn new(broker: &Broker) -> (Arc<Self>, mpsc::Receiver<String>) {
         // Those of another user may not be read, if the broker is set up so.
-        let inbox = match &broker.credentials {
-            Some(credentials) => format!("_INBOX_{}.{}", credentials.public(), random()),
-            None => format!("_INBOX.{}", random()),
-        };
+        let user = broker.credentials.as_ref().map(Credentials::public);
+        let inbox = format!("{}.{}", broker.subjects.replies(user), random());
         let (cancels, cancelled) = mpsc::channel(CANCELS);
-        (Arc::new(Self { inbox, open: Mutex::default(), cancels }), cancelled)
+        let (open, unheard) = (Mutex::default(), watch::Sender::new(None));
+        (Arc::new(Self { inbox, open, cancels, unheard }), cancelled)
+    }
+
+    /// Whether the broker lets nobody read them here, and its words.
+    pub(super) fn unheard(&self) -> Unheard {
+        Unheard(self.unheard.subscribe())
+    }
+
+    /// Says whether they can be read, as far as is known.
+    pub(super) fn may_be_heard(&self, refused: Option<Arc<str>>) {
+        self.unheard.send_replace(refused);
     }
 
     /// Where all of them are.
@@ -50,7 +62,7 @@ impl Replies {
         let subject = format!("{}.{}", self.inbox, random());
         let (sender, receiver) = mpsc::channel(unread);
         self.lock().insert(subject.clone(), sender);
-        OpenReplies { replies: Arc::clone(self), subject, receiver, is_open: false }
+        OpenReplies { replies: Arc::clone(self), subject, receiver, is_open: false, is_left: false }
     }
 
     /// Hands a message to the request that it is for, if that still waits.
@@ -67,7 +79,31 @@ impl Replies {
     }
 }
 
-/// What is said to one request. Dropped before it is answered, engines are told.
+/// Whether the broker lets nobody read what is said to an asker.
+#[derive(Debug)]
+pub(super) struct Unheard(watch::Receiver<Option<Arc<str>>>);
+
+impl Unheard {
+    /// The broker's words, if it has said so.
+    pub(super) fn known(&self) -> Option<Arc<str>> {
+        self.0.borrow().clone()
+    }
+
+    /// The broker's words, once it says so.
+    ///
+    /// # Cancellation
+    /// Dropping the future loses nothing.
+    pub(super) async fn refused(&mut self) -> Arc<str> {
+        let refused = self.0.wait_for(Option::is_some).await.ok().and_then(|why| why.clone());
+        match refused {
+            Some(why) => why,
+            // The sender is there for as long as the asker.
+            None => std::future::pending().await,
+        }
+    }
+}
+
+/// What is said to one request. Dropped, engines are told of it that may have it still.
 #[derive(Debug)]
 pub(super) struct OpenReplies {
     replies: Arc<Replies>,
@@ -75,6 +111,8 @@ pub(super) struct OpenReplies {
     receiver: mpsc::Receiver<Message>,
     /// Whether an engine may be at work on it.
     pub(super) is_open: bool,
+    /// Whether one fell silent that may have it still.
+    pub(super) is_left: bool,
 }
 
 impl OpenReplies {
@@ -94,7 +132,7 @@ impl OpenReplies {
 impl Drop for OpenReplies {
     fn drop(&mut self) {
         self.replies.lock().remove(&self.subject);
-        if self.is_open {
+        if self.is_open || self.is_left {
             // One that does not hear of it ends with its deadline.
             let _ = self.replies.cancels.try_send(std::mem::take(&mut self.subject));
         }

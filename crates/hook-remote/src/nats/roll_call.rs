@@ -129,6 +129,7 @@ impl Fleet {
         // All of them may answer at once.
         let mut replies = self.replies.open_for(MAX_ENGINES);
         let mut refusals = self.connection.refusals();
+        let mut unheard = self.replies.unheard();
         let (subject, reply) = (self.broker.subjects.engines(), replies.subject.clone());
         if let Err(error) = client.publish_with_reply(subject.clone(), reply, Bytes::new()).await {
             let message = format!("failed to ask the engines at {}: {error}", self.broker);
@@ -146,6 +147,7 @@ impl Fleet {
                     let message = format!("{} does not let this asker ask: {text}", self.broker);
                     return Err(StageFailure::new(FailureCode::Unanswered, message));
                 }
+                why = unheard.refused() => return Err(self.unheard(&why)),
                 () = sleep_until(until) => break,
             };
             if message.status == Some(StatusCode::NO_RESPONDERS) {

@@ -1,9 +1,9 @@
 //! What an engine says of itself: on the subject of the engines, and as a NATS service
 //! (`$SRV.PING`, `INFO`, `STATS`), so that the broker's own tools show it.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, SystemTime};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
 
 use async_nats::{Client, Message, Subscriber};
 use bytes::Bytes;
@@ -13,6 +13,7 @@ use hook_core::ObjectWriter;
 use hook_core::event::input::timestamp_before;
 
 use super::connection::Lost;
+use super::group::{self, Neighbour};
 use super::message::PROTOCOL;
 use super::serving::{Server, say};
 use super::subjects::Subjects;
@@ -24,8 +25,14 @@ pub(super) const SERVICE: &str = "hook-engine";
 /// What a message of an engine about itself is called.
 pub(super) const ENGINE: &str = "hook-engine";
 
+/// How an engine is that takes requests.
+pub(super) const SERVING: &str = "serving";
+
 /// How often an engine says unasked how it is.
 const ROLL_CALL: Duration = Duration::from_secs(10);
+
+/// How often at most it asks who is there, where it hears of another group.
+const ASKING: Duration = Duration::from_secs(1);
 
 /// What can be said of an engine.
 #[derive(Debug)]
@@ -35,6 +42,8 @@ pub(super) struct Status {
     pub(super) subjects: Subjects,
     pub(super) group: Arc<str>,
     pub(super) begun: SystemTime,
+    /// Since when it is in its group.
+    pub(super) joined: Mutex<Instant>,
     /// What is lost here.
     pub(super) lost: Lost,
     /// Whether it leaves the group.
@@ -46,17 +55,46 @@ impl Status {
     ///
     /// # Cancellation
     /// Dropping the future loses nothing but what it would say.
-    pub(super) async fn tell(self: Arc<Self>, client: Client, mut asked: SelectAll<Subscriber>) {
+    pub(super) async fn tell(
+        self: Arc<Self>,
+        client: Client,
+        mut asked: SelectAll<Subscriber>,
+        reply: String,
+    ) {
         let mut roll_call = tokio::time::interval(ROLL_CALL);
+        let mut last_asked: Option<Instant> = None;
         loop {
             tokio::select! {
                 message = asked.next() => match message {
-                    Some(message) => self.answer(&client, &message).await,
+                    Some(message) => {
+                        let is_due = last_asked.is_none_or(|last| last.elapsed() >= ASKING);
+                        if is_due && self.is_of_another_group(&message) {
+                            last_asked = Some(Instant::now());
+                            group::ask(&client, self.subjects.engines(), &reply).await;
+                        }
+                        self.answer(&client, &message).await;
+                    }
                     None => return,
                 },
                 _ = roll_call.tick() => self.report(&client, self.state()).await,
             }
         }
+    }
+
+    /// Whether it is what an engine of another group says of itself, or somebody in its name.
+    fn is_of_another_group(&self, message: &Message) -> bool {
+        message.reply.is_none()
+            && Neighbour::read(message).is_some_and(|other| *other.group != *self.group)
+    }
+
+    /// How long it has been in its group.
+    pub(super) fn serving(&self) -> Duration {
+        self.joined.lock().unwrap_or_else(PoisonError::into_inner).elapsed()
+    }
+
+    /// It joins its group now.
+    pub(super) fn joins(&self) {
+        *self.joined.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
     }
 
     /// Says unasked how it is.
@@ -82,7 +120,7 @@ impl Status {
     fn state(&self) -> &'static str {
         match self.is_leaving.load(Ordering::Relaxed) {
             true => "draining",
-            false => "serving",
+            false => SERVING,
         }
     }
 
@@ -103,6 +141,7 @@ impl Status {
         out.text("state", state);
         out.text("subject", &self.subjects.requests());
         out.text("queueGroup", &self.group);
+        out.integer("servingMs", self.serving().as_millis().try_into().unwrap_or(i128::MAX));
         let hooks = server.system.hooks().unwrap_or_default();
         let untrusted = hooks.iter().filter(|listing| !listing.trusted).count();
         out.integer("totalHooks", hooks.len() as i128);

@@ -45,6 +45,12 @@ impl Subjects {
         format!("{}.request.*", self.prefix)
     }
 
+    /// Where a user is answered: below it each asker has a subject, and below that each of its requests.
+    /// Engines may be let publish below all of them, and each user read its own alone.
+    pub(super) fn replies(&self, user: Option<&str>) -> String {
+        format!("{}.reply.{}", self.prefix, user.unwrap_or(NO_NAME))
+    }
+
     /// Where engines are told of requests for which nobody waits any more.
     pub(super) fn cancel(&self) -> String {
         format!("{}.cancel", self.prefix)

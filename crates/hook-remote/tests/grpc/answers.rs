@@ -154,6 +154,31 @@ async fn a_handler_that_never_answers_is_timed_out_and_told_so() {
 }
 
 #[tokio::test]
+async fn over_tcp_no_hook_has_programs_run_and_over_a_socket_it_may() {
+    for server in [Server::unix().await, Server::tcp().await] {
+        let mut hooks = server.hooks().await;
+        server.register(&mut hooks, pre_tool_use("h"), &[]).await.unwrap();
+        let mut stream = server.stream(&mut hooks, &[]).await.unwrap();
+        let asked = server.before_tool("ls");
+        let event = stream.event().await;
+        let params = json!({"command": "echo", "args": ["ran"]});
+        let call = json!({"type": "hook-host-call", "hostCallId": "1", "method": "exec", "params": params});
+        let host_call = Some(call.to_string().into_bytes());
+        let call = HookResponse { host_call, ..HookResponse::default() };
+        stream.answer(answer_to(&event, call)).await;
+        let result = stream.event().await.host_result.unwrap();
+        let result: Value = serde_json::from_slice(&result).unwrap();
+        match server.place.starts_with("unix:") {
+            true => assert_eq!(result["result"]["stdout"], "ran\n", "{result}"),
+            false => assert_eq!(result["error"]["code"], "unsupported", "{result}"),
+        }
+        stream.answer(answer_to(&event, action(HookAction::Continue))).await;
+        assert_eq!(decision(&within(asked).await.unwrap()), "proceed");
+        server.end().await;
+    }
+}
+
+#[tokio::test]
 async fn a_hook_may_ask_the_host_and_gets_what_there_is_without_one() {
     let (server, mut stream) = with(pre_tool_use("h")).await;
     let asked = server.before_tool("ls");

@@ -45,6 +45,11 @@ impl EngineProcess {
         let _ = self.0.wait();
     }
 
+    pub(crate) fn signal(&self, signal: &str) {
+        let id = self.0.id().to_string();
+        assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
+    }
+
     /// The most memory that it has had, in KiB.
     #[cfg(target_os = "linux")]
     pub(crate) fn most_memory(&self) -> usize {

@@ -195,11 +195,11 @@ async fn both_attempts_are_one_request_and_tell_what_is_left_of_its_time() {
     while let Some(Some(message)) = heard.next().now_or_never() {
         sent.push(serde_json::from_slice::<serde_json::Value>(&message.payload).unwrap());
     }
-    let [first, second] = &sent[..] else { panic!("{sent:?}") };
-    assert_eq!(
-        (&first["correlationId"], &second["correlationId"]),
-        (&id.clone().into(), &id.into())
-    );
+    // The second goes to one engine after the other, until one says that it has it.
+    assert_eq!(sent.len(), 6, "{sent:?}");
+    let (first, second) = (&sent[0], &sent[1]);
+    assert!(sent.iter().all(|sent| sent["correlationId"] == *id), "{sent:?}");
+    assert_eq!((first.get("attempt"), &second["attempt"]), (None, &2.into()));
     let key = |sent: &serde_json::Value| sent["input"]["idempotencyKey"].clone();
     assert_eq!(key(first), key(second));
     assert_ne!(key(first), "forged");
@@ -207,6 +207,95 @@ async fn both_attempts_are_one_request_and_tell_what_is_left_of_its_time() {
     let left = |sent: &serde_json::Value| sent["deadlineMs"].as_u64().unwrap();
     assert!(left(first) <= 1_000 && left(second) <= 500, "{sent:?}");
     assert!(first.get("deadline").is_none() && first["input"].get("timestamp").is_none());
+}
+
+/// A frozen engine stays in its group for as long as the broker takes its connection for one.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_frozen_engine_has_is_answered_by_another() {
+    let Some(broker) = Broker::start() else { return };
+    let frozen = EngineProcess::join(&broker.url(), None);
+    let seen = Seen::default();
+    let mut engines = Vec::new();
+    for _ in 0..15 {
+        engines.push(Engine::join(&broker, vec![guard(&seen)]).await);
+    }
+    let buses = [asker(&broker), asker(&broker)];
+    frozen.signal("-STOP");
+    // Some 125 of them go to the frozen one, and some 8 of those twice.
+    let deadline = Duration::from_secs(4);
+    let asked = (0..2_000).map(|number| {
+        buses[number % 2].request(call("forbidden").with_deadline(deadline)) //
+    });
+    let answers = join_all(asked).await;
+    let failed: Vec<_> = answers.iter().filter_map(|answer| answer.error()).collect();
+    assert!(failed.is_empty(), "{} failed, such as {}", failed.len(), failed[0]);
+    frozen.signal("-CONT");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_engine_that_is_asked_again_says_at_once_that_it_has_the_request() {
+    let Some(broker) = Broker::start() else { return };
+    let seen = Seen::default();
+    let _engine = Engine::join(&broker, vec![slow(&seen, Duration::from_secs(60))]).await;
+    let client = async_nats::connect(broker.url()).await.unwrap();
+    let mut answers = client.subscribe("hooks.reply.a.*.*").await.unwrap();
+    // The first, unlike the second, is heard of after a second.
+    for attempt in ["", r#","attempt":2"#] {
+        let request = format!(
+            r#"{{"type":"hook-execution-request","correlationId":"a{}","eventName":"BeforeTool","input":{{}}{attempt}}}"#,
+            attempt.len()
+        );
+        let reply = format!("hooks.reply.a.b.{}", attempt.len());
+        client.publish_with_reply("hooks.request.BeforeTool", reply, request.into()).await.unwrap();
+    }
+    let said = tokio::time::timeout(Duration::from_secs(20), answers.next()).await.unwrap();
+    let said = String::from_utf8(said.unwrap().payload.to_vec()).unwrap();
+    assert!(said.contains("hook-working") && said.contains(r#""a12""#), "{said}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_engine_that_fell_silent_is_told_once_another_has_answered() {
+    let Some(broker) = Broker::start() else { return };
+    let mut heard = stranger(&broker, None).await;
+    let spy = async_nats::connect(broker.url()).await.unwrap();
+    let mut cancels = spy.subscribe("hooks.cancel").await.unwrap();
+    spy.flush().await.unwrap();
+    let bus = asker(&broker);
+    let asked = call("read_file").with_deadline(Duration::from_secs(20));
+    let (id, asked) = (asked.correlation_id().to_string(), bus.request(asked));
+    let answering = async {
+        let reply = heard.next().await.unwrap().reply.unwrap();
+        // Another has it on the second attempt.
+        let again = heard.next().await.unwrap();
+        assert_eq!(again.reply.as_ref(), Some(&reply));
+        let answer = serde_json::json!({
+            "type": "hook-execution-response", "correlationId": id, "eventName": "BeforeTool",
+            "success": true, "protocol": 1, "warnings": [], "hooks": [],
+            "output": {"success": true, "allOutputs": [], "errors": [], "totalDuration": 0},
+            "processed": {"decision": "proceed", "shouldStop": false, "suppressOutput": false},
+        });
+        spy.publish(reply.clone(), answer.to_string().into()).await.unwrap();
+        reply
+    };
+    let (answer, reply) = tokio::join!(asked, answering);
+    assert!(answer.success(), "{answer:?}");
+    let told = tokio::time::timeout(Duration::from_secs(20), cancels.next()).await;
+    let told: serde_json::Value = serde_json::from_slice(&told.unwrap().unwrap().payload).unwrap();
+    assert_eq!(told, serde_json::json!({"type": "hook-cancel", "reply": reply.as_str()}));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_request_with_little_time_is_asked_once() {
+    let Some(broker) = Broker::start() else { return };
+    let mut heard = stranger(&broker, None).await;
+    let bus = asker(&broker);
+    assert!(bus.engines(Duration::from_millis(1)).await.is_ok(), "it is connected");
+    // An engine says after 20 ms, and no sooner, that it is at work.
+    let answer = bus.request(call("read_file").with_deadline(Duration::from_millis(40))).await;
+    assert_eq!(answer.error().unwrap().code.as_str(), "deadline_exceeded", "{answer:?}");
+    let _ = bus.engines(Duration::from_millis(1)).await;
+    assert!(heard.next().await.is_some());
+    assert!(heard.next().now_or_never().is_none());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -16,6 +16,7 @@ mod broker;
 mod engine_process;
 mod events;
 mod fleet;
+mod groups;
 mod leaving;
 mod losses;
 mod permissions;

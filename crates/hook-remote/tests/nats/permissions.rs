@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use futures::StreamExt;
 use hook_core::{HandlerHook, HookEventName, PolicyDecision};
 use hook_remote::nats::{NatsBus, NatsOptions};
 use nkeys::KeyPair;
@@ -15,13 +16,16 @@ use crate::broker::Broker;
 use crate::support::{Engine, Seen, call, guard};
 
 /// The settings in the documentation, with these users.
-fn settings(engine: &KeyPair, agents: [&KeyPair; 2]) -> String {
+fn settings(engine: &KeyPair, agents: [&KeyPair; 2], operator: &KeyPair) -> String {
     let page = include_str!("../../../../docs/fleet.md");
     let begin = page.find("```nats\n").expect("there are settings of a broker") + "```nats\n".len();
     let settings = &page[begin..];
     let settings = &settings[..settings.find("```").unwrap()];
+    // The broker would look through all subjects of open replies at each request.
+    assert!(!settings.contains("allow_responses"), "{settings}");
     let [one, other] = agents;
     let settings = settings.replace("UENGINE", &engine.public_key());
+    let settings = settings.replace("UOPERATOR", &operator.public_key());
     let settings = settings.replace("UAGENT1", &one.public_key());
     settings.replace("UAGENT2", &other.public_key())
 }
@@ -33,13 +37,57 @@ fn credentials(broker: &Broker, name: &str, pair: &KeyPair) -> PathBuf {
     path
 }
 
+/// A user who tries what it may not do.
+struct Spy {
+    client: async_nats::Client,
+    denials: tokio::sync::mpsc::Receiver<String>,
+}
+
+impl Spy {
+    async fn connect(broker: &Broker, user: &KeyPair) -> Self {
+        let (denied, denials) = tokio::sync::mpsc::channel(16);
+        let options = async_nats::ConnectOptions::new().nkey(user.seed().unwrap());
+        let options = options.event_callback(move |event| {
+            let _ = denied.try_send(event.to_string());
+            async {}
+        });
+        Self { client: options.connect(broker.url()).await.unwrap(), denials }
+    }
+
+    async fn may_not_read(&mut self, subject: &str) {
+        let _subscription = self.client.subscribe(subject.to_owned()).await.unwrap();
+        self.is_denied("Permissions Violation for Subscription", subject).await;
+    }
+
+    async fn may_not_say(&mut self, subject: &str) {
+        self.client.publish(subject.to_owned(), "{}".into()).await.unwrap();
+        self.is_denied("Permissions Violation for Publish", subject).await;
+    }
+
+    async fn is_denied(&mut self, what: &str, subject: &str) {
+        self.client.flush().await.unwrap();
+        let denied = async {
+            loop {
+                let text = self.denials.recv().await.unwrap();
+                if text.contains(what) {
+                    return text;
+                }
+            }
+        };
+        let denied = tokio::time::timeout(Duration::from_secs(20), denied).await;
+        let denied = denied.unwrap_or_else(|_| panic!("{subject} is not denied"));
+        assert!(denied.contains(&format!("\"{subject}\"")), "{subject}: {denied}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn agents_only_ask_and_engines_only_answer() {
-    let [engine_key, one_key, other_key] = [(); 3].map(|()| KeyPair::new_user());
-    let settings = settings(&engine_key, [&one_key, &other_key]);
+    let [engine_key, one_key, other_key, operator] = [(); 4].map(|()| KeyPair::new_user());
+    let settings = settings(&engine_key, [&one_key, &other_key], &operator);
     let Some(broker) = Broker::start_with(&settings) else { return };
     let engine_file = credentials(&broker, "engine.nk", &engine_key);
     let one_file = credentials(&broker, "one.nk", &one_key);
+    let operator_file = credentials(&broker, "operator.nk", &operator);
     let at =
         |file: &PathBuf| NatsOptions::new(broker.url()).subject("acme.hooks").credentials(file);
     let seen = Seen::default();
@@ -51,7 +99,12 @@ async fn agents_only_ask_and_engines_only_answer() {
     let bus = NatsBus::with(at(&one_file)).unwrap();
     let answer = bus.request(call("forbidden")).await;
     assert_eq!(answer.processed.reason.as_deref(), Some("not that"), "{answer:?}");
-    assert_eq!(bus.engines(Duration::from_millis(500)).await.unwrap().len(), 1);
+    let refused = bus.engines(Duration::from_millis(500)).await.unwrap_err().to_string();
+    assert!(refused.contains("does not let this asker ask"), "{refused}");
+    let looking = NatsBus::with(at(&operator_file)).unwrap();
+    assert_eq!(looking.engines(Duration::from_millis(500)).await.unwrap().len(), 1);
+    let answer = looking.request(call("read_file")).await;
+    assert!(answer.error().unwrap().message.contains("does not let this asker ask"));
 
     // An engine asks nobody.
     let asker = NatsBus::with(at(&engine_file)).unwrap();
@@ -65,41 +118,74 @@ async fn agents_only_ask_and_engines_only_answer() {
     let elsewhere = NatsOptions::new(broker.url()).subject("other.hooks").credentials(&one_file);
     let answer = NatsBus::with(elsewhere).unwrap().request(call("read_file")).await;
     assert!(answer.error().unwrap().message.contains("does not let this asker ask"));
-    let (denied, mut denials) = tokio::sync::mpsc::channel(16);
-    let seed = other_key.seed().unwrap();
-    let spy = async_nats::ConnectOptions::new().nkey(seed).event_callback(move |event| {
-        let _ = denied.try_send(event.to_string());
-        async {}
-    });
-    let spy = spy.connect(broker.url()).await.unwrap();
+    let mut spy = Spy::connect(&broker, &other_key).await;
     let public = one_key.public_key();
-    let mut subscriptions = Vec::new();
     for subject in [
-        format!("_INBOX_{public}.>"),
+        format!("acme.hooks.reply.{public}.>"),
+        "acme.hooks.reply.>".to_owned(),
+        "acme.hooks.reply.*.*.*".to_owned(),
         "_INBOX.>".to_owned(),
         ">".to_owned(),
         "acme.hooks.request.*".to_owned(),
+        "acme.hooks.cancel".to_owned(),
     ] {
-        subscriptions.push(spy.subscribe(subject.clone()).await.unwrap());
-        spy.flush().await.unwrap();
-        let text = async {
-            loop {
-                let text = denials.recv().await.unwrap();
-                if text.contains("Permissions Violation") {
-                    return text;
-                }
-            }
-        };
-        let text = tokio::time::timeout(Duration::from_secs(20), text).await.unwrap();
-        assert!(text.contains(&subject), "{text}");
+        spy.may_not_read(&subject).await;
     }
+    // It forges no reply, to itself or to another, and says nothing in an engine's name.
+    for subject in [
+        format!("acme.hooks.reply.{public}.asker.request"),
+        format!("acme.hooks.reply.{}.asker.request", other_key.public_key()),
+        "acme.hooks.events.BeforeTool".to_owned(),
+    ] {
+        spy.may_not_say(&subject).await;
+    }
+    // An engine says what it has to say where replies are, and nowhere else: whoever asks may name any
+    // subject for its reply.
+    let mut spy = Spy::connect(&broker, &engine_key).await;
+    for subject in ["acme.hooks.request.BeforeTool", "acme.hooks.cancel", "_INBOX.a", "elsewhere"] {
+        spy.may_not_say(subject).await;
+    }
+    spy.may_not_read(&format!("acme.hooks.reply.{public}.>")).await;
+    spy.may_not_read("acme.hooks.request.*").await;
+    engine.leave().await;
+}
+
+/// A broker slows down with what it remembers of each request. What this prints is in docs/fleet.md.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "it measures; see `cargo test -p hook-remote --features nats --release -- --ignored last_thousands`"]
+async fn the_last_thousands_of_many_requests_are_as_fast_as_the_first() {
+    const ROUND: usize = 10_000;
+    let [engine_key, one_key, other_key, operator_key] = [(); 4].map(|()| KeyPair::new_user());
+    let settings = settings(&engine_key, [&one_key, &other_key], &operator_key);
+    let Some(broker) = Broker::start_with(&settings) else { return };
+    let at = |name: &str, pair: &KeyPair| {
+        let file = credentials(&broker, name, pair);
+        NatsOptions::new(broker.url()).subject("acme.hooks").credentials(file)
+    };
+    let options = at("engine.nk", &engine_key);
+    let mut engine = Engine::begin(&options, vec![guard(&Seen::default())], |engine| engine);
+    engine.hears("serving").await;
+    let bus = NatsBus::with(at("one.nk", &one_key)).unwrap();
+    let mut rates = Vec::new();
+    for _ in 0..6 {
+        let begun = std::time::Instant::now();
+        let asked = (0..ROUND).map(|_| bus.request(call("read_file")));
+        let mut answers = futures::stream::iter(asked).buffer_unordered(64);
+        while let Some(answer) = answers.next().await {
+            assert!(answer.success(), "{answer:?}");
+        }
+        rates.push(ROUND as f64 / begun.elapsed().as_secs_f64());
+    }
+    eprintln!("requests a second, of {ROUND} each: {rates:.0?}");
+    assert!(rates[5] > rates[0] / 3.0, "{rates:.0?}");
     engine.leave().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stranger_is_not_let_in() {
-    let [engine_key, one_key, other_key, stranger] = [(); 4].map(|()| KeyPair::new_user());
-    let settings = settings(&engine_key, [&one_key, &other_key]);
+    let [engine_key, one_key, other_key, operator, stranger] =
+        [(); 5].map(|()| KeyPair::new_user());
+    let settings = settings(&engine_key, [&one_key, &other_key], &operator);
     let Some(broker) = Broker::start_with(&settings) else { return };
     let file = credentials(&broker, "stranger.nk", &stranger);
     let options = NatsOptions::new(broker.url()).credentials(&file);
@@ -123,7 +209,7 @@ fn settings_of(user: &KeyPair, subjects: &str) -> String {
 }
 
 const ALL: &str = r#"">""#;
-const NO_REQUESTS: &str = r#""hooks.cancel", "hooks.engines", "$SRV.>", "_INBOX.>""#;
+const NO_REQUESTS: &str = r#""hooks.cancel", "hooks.engines", "$SRV.>", "hooks.reply.>""#;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_engine_that_may_take_no_requests_says_so_and_ends() {
@@ -137,6 +223,49 @@ async fn an_engine_that_may_take_no_requests_says_so_and_ends() {
     while let Ok(said) = engine.news.try_recv() {
         assert!(!said.contains("serving"), "{said}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_asker_that_may_not_read_its_replies_is_told_so_at_once() {
+    let (engine_key, key) = (KeyPair::new_user(), KeyPair::new_user());
+    let [engine_is, asker_is] = [&engine_key, &key].map(KeyPair::public_key);
+    let settings = |replies: &str| {
+        format!(
+            r#"accounts {{ A {{ users = [ {{ nkey: {engine_is} }}, {{ nkey: {asker_is}, permissions: {{
+            publish: ">", subscribe: {{ allow: ["{replies}"] }} }} }} ] }} }}"#
+        )
+    };
+    let Some(broker) = Broker::start_with(&settings("_INBOX.>")) else { return };
+    let at = |name: &str, key| {
+        NatsOptions::new(broker.url()).credentials(credentials(&broker, name, key))
+    };
+    let options = at("e.nk", &engine_key);
+    let mut engine = Engine::begin(&options, vec![guard(&Seen::default())], |engine| engine);
+    engine.hears("serving").await;
+    let bus = NatsBus::with(at("a.nk", &key)).unwrap();
+    // At once, without asking twice: it would take 10 seconds.
+    let begun = std::time::Instant::now();
+    for _ in 0..2 {
+        let answer = bus.request(call("forbidden")).await;
+        let error = answer.error().unwrap();
+        assert_eq!(error.code.as_str(), "unanswered");
+        assert!(error.message.contains("does not let this asker hear"), "{error}");
+        assert!(error.message.contains("Permissions Violation for Subscription"), "{error}");
+        assert_eq!(answer.processed.decision, PolicyDecision::Block);
+    }
+    let error = bus.engines(Duration::from_secs(20)).await.unwrap_err();
+    assert!(error.message.contains("does not let this asker hear"), "{error}");
+    assert!(begun.elapsed() < Duration::from_secs(4), "{:?}", begun.elapsed());
+
+    // It tries again after a time.
+    broker.reload(&settings(&format!("hooks.reply.{asker_is}.>")));
+    let heard = async {
+        while bus.request(call("forbidden")).await.processed.reason.as_deref() != Some("not that") {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), heard).await.unwrap();
+    engine.leave().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -160,7 +289,7 @@ async fn an_engine_that_may_take_no_requests_any_more_says_so_and_tries_on() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_engine_that_nobody_may_hear_of_serves_all_the_same_and_says_so() {
     let key = KeyPair::new_user();
-    let only_requests = r#""hooks.request.*", "_INBOX_.>""#;
+    let only_requests = r#""hooks.request.*", "hooks.reply.other""#;
     let Some(broker) = Broker::start_with(&settings_of(&key, only_requests)) else { return };
     let options = NatsOptions::new(broker.url()).credentials(credentials(&broker, "e.nk", &key));
     let mut engine = Engine::begin(&options, Vec::new(), |engine| engine);

@@ -41,9 +41,9 @@ async fn all_engines_are_heard_that_answer_at_once() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_refusal_of_something_else_ends_no_roll_call() {
-    let Some(broker) =
-        with_permissions(r#"publish: { allow: ["hooks.engines", "_INBOX.>"] }, subscribe: ">""#)
-    else {
+    let Some(broker) = with_permissions(
+        r#"publish: { allow: ["hooks.engines", "hooks.reply.>"] }, subscribe: ">""#,
+    ) else {
         return;
     };
     let fleet = async_nats::connect(broker.url()).await.unwrap();

@@ -158,7 +158,9 @@ impl Agent {
         let name = event.map(str::to_owned).or_else(named).ok_or(NotAsked::NoEvent)?;
         let event = self.event(&name).ok_or(NotAsked::UnknownEvent(name))?;
         let input = match event.ours {
-            Ours::BuiltIn(ours) => told::to_ours(self, event, ours, said),
+            Ours::BuiltIn(ours) => {
+                repeating(event, &fields).unwrap_or_else(|| told::to_ours(self, event, ours, said))
+            }
             Ours::Declared => {
                 let mut input = fields;
                 for (base, theirs) in event.base.unwrap_or(self.base) {
@@ -177,4 +179,15 @@ impl Agent {
         };
         Ok(Asked { agent: self, event, input, said: said.clone(), ending: "".into() })
     }
+}
+
+/// What an agent says, or an object in it whose fields the event has, if a field is in there twice. The agent may
+/// act on the first of two values, and a guard would be told of the last: as in a request, that is no input.
+fn repeating(event: &AgentEvent, said: &JsonObject) -> Option<JsonObject> {
+    if said.repeated().is_some() {
+        return Some(said.clone());
+    }
+    let outer = event.fields.iter().filter_map(|(_, theirs)| Some(theirs.split_once('.')?.0));
+    let mut inner = outer.filter_map(|name| said.get(name)?.to_object().ok());
+    inner.find(|it| it.repeated().is_some())
 }

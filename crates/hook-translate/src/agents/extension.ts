@@ -157,13 +157,13 @@ function converse(message, methods, ctx) {
   const options = { shell: true, cwd: ctx.cwd, detached: ownGroup, windowsHide: true };
   const child = spawn(`${HOOK} serve --stdio`, options);
   const say = (message) => child.stdin.write(`${JSON.stringify(message)}\n`);
-  const over = new AbortController(); // A question that nobody waits for is taken back.
+  const open = new Map(); // What is asked at present. A question that nobody waits for is taken back.
   return new Promise((resolve) => {
     let [rest, err, timer, asked, isOver] = ["", "", undefined, 0, false];
     const end = (answer) => {
       isOver = true;
       clearTimeout(timer);
-      over.abort();
+      open.forEach((until) => until.abort());
       child.stdin.end();
       resolve(answer);
     };
@@ -182,16 +182,19 @@ function converse(message, methods, ctx) {
       if (asked === 0 && !isOver) timer = setTimeout(kill, PATIENCE);
     };
     const help = async ({ hostCallId, method, params }) => {
+      const until = new AbortController();
+      open.set(hostCallId, until);
       asked += 1;
       wait();
       try {
         if (!Object.hasOwn(methods, method)) throw Object.assign(new Error(`pi has no ${method}`), { code: "unsupported" });
-        const result = (await methods[method](params ?? {}, { signal: over.signal })) ?? null;
+        const result = (await methods[method](params ?? {}, { signal: until.signal })) ?? null;
         say({ type: "hook-host-result", hostCallId, result });
       } catch (error) {
         const { code = "failed", message = String(error) } = error ?? {};
         say({ type: "hook-host-result", hostCallId, error: { code, message } });
       }
+      open.delete(hostCallId);
       asked -= 1;
       wait();
     };
@@ -203,6 +206,7 @@ function converse(message, methods, ctx) {
       try {
         for (const said of lines.filter(Boolean).map((line) => JSON.parse(line))) {
           if (said.type === "hook-host-call") void help(said);
+          else if (said.type === "hook-host-call-cancelled") open.get(said.hostCallId)?.abort();
           else if (said.correlationId === message.correlationId) end(said);
         }
       } catch {

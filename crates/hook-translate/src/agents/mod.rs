@@ -399,6 +399,10 @@ impl Language for Agent {
         self.title
     }
 
+    fn our_tool(&self, home_event: &str, name: &str) -> String {
+        Self::our_tool(self, home_event, name)
+    }
+
     fn declared(&self) -> Vec<EventDefinition> {
         let own = self.events.iter().filter(|event| matches!(event.ours, Ours::Declared));
         own.map(|event| {

@@ -9,3 +9,5 @@ client.setHookAuditLevel("verbose", ({kind, eventName, hook, reason, changes}) =
   const said = [kind, eventName, hook, reason, changes && JSON.stringify(changes)];
   console.log(said.filter((text) => text !== undefined).join(" "));
 });
+
+await client.run(); // Until Ctrl-C or SIGTERM.

@@ -28,3 +28,5 @@ client.registerHook("PostToolUse", {
     return {action: "continue"};
   },
 });
+
+await client.run(); // Until Ctrl-C or SIGTERM.

@@ -12,3 +12,5 @@ client.registerHook("PreToolUse", {
     modified: {args: {...event.args, timeout: 30000}},
   }),
 });
+
+await client.run(); // Until Ctrl-C or SIGTERM.

@@ -19,3 +19,5 @@ client.registerHook("GenerateEnd", async (event) => {
   }
   return {action: "continue"};
 });
+
+await client.run(); // Until Ctrl-C or SIGTERM.

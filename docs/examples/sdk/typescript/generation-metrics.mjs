@@ -16,3 +16,5 @@ client.registerHook("GenerateEnd", {
     return {action: "continue"};
   },
 });
+
+await client.run(); // Until Ctrl-C or SIGTERM.

@@ -20,3 +20,5 @@ client.registerHook("PermissionRequest", {
     return confirmed ? {action: "continue"} : {action: "block", reason: "User denied permission"};
   },
 });
+
+await client.run(); // Until Ctrl-C or SIGTERM.

@@ -18,3 +18,5 @@ client.registerHook("PreToolUse", {
     return {action: "continue"};
   },
 });
+
+await client.run(); // Until Ctrl-C or SIGTERM.

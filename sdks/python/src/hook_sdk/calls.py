@@ -31,10 +31,16 @@ class Calls:
     """Runs handlers, and sends their answers."""
 
     def __init__(
-        self, registry: Registry, threads: Threads, send: Callable[[dict[str, Any]], None]
+        self,
+        registry: Registry,
+        threads: Threads,
+        send: Callable[[dict[str, Any]], None],
+        report: Callable[[str], None],
     ) -> None:
-        """`send` raises ValueNotSendable, or HookConnectionError where there is no connection."""
+        """`send` raises ValueNotSendable, or HookConnectionError where there is no connection.
+        `report` hears of answers that are dropped."""
         self._registry, self._threads, self._send = registry, threads, send
+        self._report = report
         self._running: dict[str, asyncio.Task[None]] = {}
         self._kept: dict[str, dict[str, Any]] = {}
         self._sent: dict[str, dict[str, Any]] = {}
@@ -115,7 +121,17 @@ class Calls:
         if not isinstance(told, dict):
             raise HookError("the call has no input")
         event = event_of(registration.vocabulary, event_name, told)
-        returned = await invoke(registration.handler, (event,), self._threads)
+
+        def late(returned: object) -> None:
+            # That a handler has nothing to say then is no news.
+            if returned is not None:
+                what = f"the answer of hook {registration.id} to {event_name} was dropped"
+                self._report(f"{what}: nobody waited for it any more")
+
+        returned = await invoke(registration.handler, (event,), self._threads, late)
+        if not self._is_waited_for(text_of(message, "callId")):
+            late(returned)
+            return {}
         return answer_fields(returned, registration.vocabulary)
 
     def _registration(self, message: dict[str, Any]) -> Registration:
@@ -146,12 +162,20 @@ class Calls:
             del self._sent[next(iter(self._sent))]
 
 
-async def invoke(function: Callable[..., object], args: tuple[object, ...], on: Threads) -> object:
-    """Calls a function: an async one here, a plain one on a thread."""
+async def invoke(
+    function: Callable[..., object],
+    args: tuple[object, ...],
+    on: Threads,
+    late: Callable[[object], None] | None = None,
+) -> object:
+    """Calls a function: an async one here, a plain one on a thread.
+
+    A plain one goes on where this is cancelled; `late` is told what it returns then.
+    """
     if is_async(function):
         returned = function(*args)
     else:
-        returned = await on.run(functools.partial(function, *args))
+        returned = await on.run(functools.partial(function, *args), late)
     # A plain function may return something to wait for.
     if isinstance(returned, Awaitable):
         return await returned

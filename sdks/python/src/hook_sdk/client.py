@@ -342,7 +342,8 @@ class A3sClient:
             asyncio.run(serve())
 
     async def close(self) -> None:
-        """Ends the connection: handlers are cancelled, what was asked raises HookClosedError."""
+        """Ends the connection: hooks are taken back, handlers cancelled, and the hooks of what is
+        still asked are ended, which raises HookClosedError for whoever waits for it."""
         await self._session.close()
 
     async def __aenter__(self) -> A3sClient:

@@ -156,9 +156,9 @@ class Connection:
             if reading is not None:
                 reading.cancel()
                 await asyncio.gather(reading, return_exceptions=True)
-                self._listener.on_lost(
-                    HookConnectionError("the connection was lost before an answer came")
-                )
+                lost = "the connection was lost before an answer came"
+                closed = HookClosedError("the client was closed")
+                self._listener.on_lost(closed if self._closed else HookConnectionError(lost))
             await transport.close()
 
     async def _greet(

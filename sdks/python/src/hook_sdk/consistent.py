@@ -53,6 +53,10 @@ _DECIDING = frozenset(
 """The events on which an answer decides (docs/protocol.md, §2). On others it changes nothing."""
 _PERMITTING = ("beforetool", "permissionrequest")
 """Those of them that have `permissionDecision`."""
+_CANCELLING = ("precompress", "beforesessionswitch", "beforesessionbranch", "beforesessiontree")
+"""Those of them that have `cancel`, which is a block."""
+_RETRYING = ("beforetool", "toolerror", "permissiondenied")
+"""Those of them on which a retry means something (§8)."""
 
 
 def _wants(answer: dict[str, Any], event: str) -> list[str]:
@@ -61,10 +65,13 @@ def _wants(answer: dict[str, Any], event: str) -> list[str]:
         return []
     words = [answer.get("decision")]
     specific = answer.get("hookSpecificOutput")
-    if event in _PERMITTING and isinstance(specific, dict):
+    specific = specific if isinstance(specific, dict) else {}
+    if event in _PERMITTING:
         words.append(specific.get("permissionDecision"))
+    cancels = event in _CANCELLING and specific.get("cancel") is True
     wanted = ["stop"] if answer.get("continue") is False else []
-    wanted += ["block"] if "deny" in words or "block" in words else []
+    wanted += ["block"] if cancels or "deny" in words or "block" in words else []
+    wanted += ["retry"] if event in _RETRYING and "retry" in words else []
     return wanted + (["ask"] if "ask" in words else [])
 
 

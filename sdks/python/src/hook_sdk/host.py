@@ -10,7 +10,7 @@ from typing import Any
 
 from .calls import invoke
 from .errors import HookConnectionError, HostCallError, ValueNotSendable
-from .lines import error_text, text_of
+from .lines import error_text, failure_text, text_of
 from .requests import run_token
 from .threads import Threads
 from .worker_calls import host_result
@@ -64,9 +64,11 @@ class HostServices:
         services: Mapping[str, HostService],
         threads: Threads,
         send: Callable[[dict[str, Any]], None],
+        report: Callable[[str], None],
     ) -> None:
         self._services, self._threads, self._send = dict(services), threads, send
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._report = report
+        self._tasks: dict[str, asyncio.Task[None]] = {}
 
     @property
     def names(self) -> list[str]:
@@ -77,7 +79,8 @@ class HostServices:
         """A `hook-host-call` of the server's. Raises HookProtocolError where it has no id."""
         number, method = text_of(message, "hostCallId"), text_of(message, "method")
         if len(self._tasks) >= MAX_SERVED:
-            self._fail(number, "limit_exceeded", f"{MAX_SERVED} host calls are under way already")
+            why = f"{MAX_SERVED} host calls are under way already"
+            self._answer(number, _error("limit_exceeded", why))
             return
         params = message.get("params")
         params = params if isinstance(params, dict) else {}
@@ -87,36 +90,61 @@ class HostServices:
         context.run(run_token.set, token if isinstance(token, str) else None)
         serving = self._serve(number, method, params)
         task = context.run(asyncio.get_running_loop().create_task, serving)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._tasks[number] = task
+
+        def forget(done: asyncio.Task[None]) -> None:
+            if self._tasks.get(number) is done:
+                del self._tasks[number]
+
+        task.add_done_callback(forget)
+
+    def cancel(self, message: dict[str, Any]) -> None:
+        """A `hook-host-call-cancelled`: nobody waits for that any more, and it is not answered.
+
+        Raises HookProtocolError where it has no id.
+        """
+        task = self._tasks.get(text_of(message, "hostCallId"))
+        if task is not None:
+            task.cancel()
 
     async def call(self, method: str, params: dict[str, Any]) -> Any:
         """Does it here, without a server. Raises HostCallError where it is not offered."""
         service = self._services.get(method)
         if service is None:
             raise HostCallError("unsupported", f"this program does not offer {method}")
-        return await invoke(service, (params,), self._threads)
+
+        def late(_: object) -> None:
+            self._report(f"the result of the host service {method} was dropped: it came too late")
+
+        return await invoke(service, (params,), self._threads, late)
 
     def drop(self) -> None:
         """Nobody waits for these any more."""
-        for task in self._tasks:
+        for task in self._tasks.values():
             task.cancel()
 
     async def _serve(self, number: str, method: str, params: dict[str, Any]) -> None:
         try:
-            result = await self.call(method, params)
-            self._send({"type": "hook-host-result", "hostCallId": number, "result": result})
-        except HostCallError as error:
-            self._fail(number, error.code, error.message)
-        except HookConnectionError:
-            pass  # Who asked is gone.
+            answer = {"result": await self.call(method, params)}
+        except HostCallError as error:  # What it says by that is its answer.
+            answer = _error(error.code, error.message)
         except Exception as error:
-            code = "invalid_result" if isinstance(error, ValueNotSendable) else "failed"
-            self._fail(number, code, error_text(error))
-
-    def _fail(self, number: str, code: str, message: str) -> None:
-        error = {"code": code, "message": message}
+            answer = self._failed(method, "failed", error)
         try:
-            self._send({"type": "hook-host-result", "hostCallId": number, "error": error})
+            self._answer(number, answer)
+        except ValueNotSendable as error:
+            self._answer(number, self._failed(method, "invalid_result", error))
+
+    def _failed(self, method: str, code: str, error: Exception) -> dict[str, Any]:
+        self._report(f"the host service {method} failed: {failure_text(error)}")
+        return _error(code, error_text(error))
+
+    def _answer(self, number: str, answer: dict[str, Any]) -> None:
+        try:
+            self._send({"type": "hook-host-result", "hostCallId": number, **answer})
         except HookConnectionError:
             pass  # Who asked is gone.
+
+
+def _error(code: str, message: str) -> dict[str, Any]:
+    return {"error": {"code": code, "message": message}}

@@ -45,9 +45,11 @@ class Session:
         self.connection = Connection(open_transport, self)
         self.threads = Threads(max_threads)
         self.registry = Registry(on_refused)
-        self.calls = Calls(self.registry, self.threads, self.connection.send)
+        self.calls = Calls(self.registry, self.threads, self.connection.send, self.on_problem)
         self.host_calls = HostCalls(self.calls.send)
-        self.host_services = HostServices(host_services, self.threads, self.connection.send)
+        self.host_services = HostServices(
+            host_services, self.threads, self.connection.send, self.on_problem
+        )
         self.requests = Requests(self.connection.send)
         self.on_progress: Callback | None = None
         self.on_audit: Callback | None = None
@@ -261,6 +263,7 @@ _TAKES: dict[str, Callable[[Session, dict[str, Any]], None]] = {
     "hook-call-cancelled": lambda self, message: self.calls.cancel(message),
     "hook-host-result": lambda self, message: self.host_calls.answered(message),
     "hook-host-call": lambda self, message: self.host_services.serve(message),
+    "hook-host-call-cancelled": lambda self, message: self.host_services.cancel(message),
     "hook-execution-response": lambda self, message: self.requests.answered(message),
     "hook-registered": lambda self, message: self.registry.registered(message),
     "hook-unregistered": Session._take_unregistered,

@@ -26,11 +26,14 @@ class Threads:
         self._abandoned = 0
         self._closed = False
 
-    async def run(self, function: Callable[[], object]) -> object:
+    async def run(
+        self, function: Callable[[], object], late: Callable[[object], None] | None = None
+    ) -> object:
         """Runs a function on a thread, with the context of the task that calls.
 
-        Cancelled, it leaves the function alone, whose result is dropped. Raises HookError where
-        all threads are in functions that were left so.
+        Cancelled, it leaves the function alone. What that returns then is dropped, and `late` is
+        told of it, on the event loop. Raises HookError where all threads are in functions that
+        were left so.
         """
         loop = asyncio.get_running_loop()
         context = contextvars.copy_context()
@@ -63,9 +66,11 @@ class Threads:
                 finished = True
                 if left:
                     self._abandoned -= 1
-                    return
             try:
-                loop.call_soon_threadsafe(settle, value, error)
+                if not left:
+                    loop.call_soon_threadsafe(settle, value, error)
+                elif late is not None and error is None:
+                    loop.call_soon_threadsafe(late, value)
             except RuntimeError:
                 pass  # The loop is closed: nobody waits.
 

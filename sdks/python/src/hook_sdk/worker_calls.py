@@ -129,21 +129,21 @@ class WorkerCalls:
             raise EOFError
         return None
 
-    def answer(self, call: WorkerCall, message: dict[str, Any]) -> None:
-        """Runs the handler of a call, and answers."""
+    def answer(self, call: WorkerCall, message: dict[str, Any]) -> dict[str, Any]:
+        """Runs the handler of a call; what is to be answered."""
         self._local.call = call
         try:
-            answer = self._answered(message)
+            answer = self._answered(call, message)
         except BaseException as error:  # An exit of a handler's, too, ends only its answer.
             if not call.cancelled:
                 sys.excepthook(type(error), error, error.__traceback__)
             answer = {"error": failure_text(error)}
         self._local.call = None
-        self._reply(call, answer)
+        return answer
 
     def refuse(self, call: WorkerCall, why: str) -> None:
         """Answers a call that there is no thread for."""
-        self._reply(call, {"error": why})
+        self.reply(call, {"error": why})
 
     def end(self) -> None:
         """Everything is over: what still runs is answered no more."""
@@ -160,7 +160,8 @@ class WorkerCalls:
         for number in [number for number, it in self._host_waits.items() if it.call is call]:
             del self._host_waits[number]
 
-    def _reply(self, call: WorkerCall, answer: dict[str, Any]) -> None:
+    def reply(self, call: WorkerCall, answer: dict[str, Any]) -> None:
+        """Answers a call, unless nobody waits for it any more."""
         with self._lock:
             if self._calls.get(call.id) is call:
                 del self._calls[call.id]
@@ -173,7 +174,7 @@ class WorkerCalls:
             sys.stderr.write(f"hook_sdk: the answer cannot be sent: {error}\n")
             self.send({**said, "error": error_text(error)})
 
-    def _answered(self, message: dict[str, Any]) -> dict[str, Any]:
+    def _answered(self, call: WorkerCall, message: dict[str, Any]) -> dict[str, Any]:
         event_name = text_of(message, "eventName")
         hook = self._hook_for(message.get("hookId"), event_name)
         told = message.get("input")
@@ -183,6 +184,10 @@ class WorkerCalls:
         returned = hook.handler(event)
         if hasattr(returned, "__await__"):
             returned = _run(returned)
+        # That a handler has nothing to say then is no news.
+        if call.cancelled and returned is not None:
+            dropped = f"the answer to {event_name} was dropped"
+            sys.stderr.write(f"hook_sdk: {dropped}: nobody waited for it any more\n")
         return answer_fields(returned, hook.vocabulary)
 
     def _hook_for(self, hook_id: object, event: str) -> WorkerHook:

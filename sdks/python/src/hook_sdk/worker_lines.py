@@ -28,7 +28,10 @@ if TYPE_CHECKING:
             Raises EOFError where the engine says that it ends.
             """
 
-        def answer(self, call: AnyCall, message: dict[str, Any]) -> None:
+        def answer(self, call: AnyCall, message: dict[str, Any]) -> dict[str, Any]:
+            """Runs the handler of a call, on any thread; what is to be answered."""
+
+        def reply(self, call: AnyCall, answer: dict[str, Any]) -> None:
             """Answers a call, on any thread."""
 
         def refuse(self, call: AnyCall, why: str) -> None:
@@ -50,7 +53,8 @@ class WorkerLines:
         self._max_calls = max_calls
         self._reading, self._writing, self._counting = (threading.Lock() for _ in range(3))
         self._idle = threading.Condition(self._counting)
-        self._threads = self._busy = 0
+        # Threads, those that are in handlers, and those that answer.
+        self._threads = self._busy = self._replying = 0
         self._ended = False
         self._over = threading.Event()
 
@@ -109,11 +113,16 @@ class WorkerLines:
                     self._ended = True
                     self._over.set()
                     return
+            answer = self._calls.answer(call, message)
+            # Before the engine hears of it, which may have another call for the place.
+            with self._counting:
+                self._busy -= 1
+                self._replying += 1
             try:
-                self._calls.answer(call, message)
+                self._calls.reply(call, answer)
             finally:
                 with self._idle:
-                    self._busy -= 1
+                    self._replying -= 1
                     self._idle.notify()
 
     def _next_call(self) -> tuple[Any, dict[str, Any]]:
@@ -145,7 +154,7 @@ class WorkerLines:
         with self._counting:
             if self._busy >= self._max_calls:
                 return f"{self._max_calls} handlers are at work, and none has come back"
-            if self._busy + 1 == self._threads:
+            if self._busy + self._replying + 1 == self._threads:
                 try:
                     self._start_thread()
                 except RuntimeError as error:
@@ -157,7 +166,7 @@ class WorkerLines:
     def _finish(self) -> None:
         """Lets handlers come back for a while; those that are cancelled, or stuck, are left."""
         with self._idle:
-            if not self._idle.wait_for(lambda: self._busy == 0, FINISHING_SECONDS):
+            if not self._idle.wait_for(lambda: self._busy + self._replying == 0, FINISHING_SECONDS):
                 sys.stderr.write(f"hook_sdk: {self._busy} handlers did not come back\n")
         self._calls.end()
 

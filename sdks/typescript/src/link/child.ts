@@ -9,7 +9,10 @@ import {greeted} from "./streams.js";
 export function overChild(command: readonly string[], cwd: string): Connect {
   return (listener, options) => {
     const [program = "hook", ...args] = command;
-    const server = spawn(program, args, {cwd, stdio: ["pipe", "pipe", "inherit"]});
+    const server = spawn(program, args, {
+      // In a group of its own, so that Ctrl-C reaches it through this program alone.
+      cwd, stdio: ["pipe", "pipe", "inherit"], detached: true,
+    });
     const ended = new Promise<string>((resolve) => {
       server.on("close", (code, signal) => {
         if (code === null && signal === null) return resolve("");

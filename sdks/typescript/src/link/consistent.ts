@@ -19,6 +19,12 @@ const DECIDING = new Set([
 /** Those of them that have `permissionDecision`. */
 const PERMITTING = new Set(["BeforeTool", "PermissionRequest"].map(plain));
 
+/** Those of them that have `cancel`, which is a block. */
+const CANCELLING = new Set(["PreCompress", "BeforeSessionSwitch", "BeforeSessionBranch", "BeforeSessionTree"].map(plain));
+
+/** Those of them on which a retry means something (§8). */
+const RETRYING = new Set(["BeforeTool", "ToolError", "PermissionDenied"].map(plain));
+
 /** What is wrong with a response to a request for an event; `undefined` of one that says one thing about it. */
 export function contradiction(response: Record<string, unknown>, event: string): string | undefined {
   const {eventName, success, error, processed, output, hooks} = response;
@@ -46,12 +52,13 @@ function plain(event: string): string {
 /** What an answer of a hook wants. */
 function wants(answer: Record<string, unknown>, event: string): string[] {
   if (!DECIDING.has(event)) return [];
-  const specific = answer["hookSpecificOutput"];
-  const permission = PERMITTING.has(event) && isObject(specific) ? specific["permissionDecision"] : undefined;
-  const words = [answer["decision"], permission];
+  const specific = isObject(answer["hookSpecificOutput"]) ? answer["hookSpecificOutput"] : {};
+  const words = [answer["decision"], PERMITTING.has(event) ? specific["permissionDecision"] : undefined];
+  const cancels = CANCELLING.has(event) && specific["cancel"] === true;
   return [
     ...(answer["continue"] === false ? ["stop"] : []),
-    ...(words.includes("deny") || words.includes("block") ? ["block"] : []),
+    ...(cancels || words.includes("deny") || words.includes("block") ? ["block"] : []),
+    ...(RETRYING.has(event) && words.includes("retry") ? ["retry"] : []),
     ...(words.includes("ask") ? ["ask"] : []),
   ];
 }

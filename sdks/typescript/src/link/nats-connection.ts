@@ -24,8 +24,8 @@ export interface BrokerServer {
 export interface ConnectionListener {
   /** It is there, again perhaps; what it subscribes to is heard before anything that is asked. */
   opened(connection: NatsConnection): void;
-  /** The broker does not let one publish under a subject. */
-  denied(subject: string): void;
+  /** The broker does not let one publish under a subject, or subscribe to it. */
+  denied(operation: string, subject: string): void;
 }
 
 /** How a connection is. */
@@ -119,7 +119,7 @@ export class KeptConnection {
 
   async #hearDenials(connection: NatsConnection): Promise<void> {
     for await (const {permissionContext} of connection.status()) {
-      if (permissionContext?.operation === "publish") this.#listener.denied(permissionContext.subject);
+      if (permissionContext) this.#listener.denied(permissionContext.operation, permissionContext.subject);
     }
   }
 

@@ -20,8 +20,14 @@ const ATTEMPTS = 2;
 /** How many requests are at the fleet at once; others wait. */
 const IN_FLIGHT = 1_024;
 
-/** How long an attempt may be without a word of an engine, at most. */
-const SILENCE_MS = 5_000;
+/** To how many engines a later attempt goes, at most, until one says that it has it. */
+const COPIES = 5;
+
+/** How long an attempt may be without a word of an engine, at least and at most. */
+const SILENCE_MS = [60, 5_000] as const;
+
+/** How long after the broker has refused that replies are heard it is tried again. */
+const HEARING_MS = 5_000;
 
 /** How long is waited before a fleet without room is asked again, at least and at most. */
 const BUSY_MS = [20, 500] as const;
@@ -60,18 +66,40 @@ export class NatsLink implements Link {
   readonly #tasks = new Map<string, {task: Promise<void>; abort: AbortController}>();
   readonly #places = new Places(IN_FLIGHT);
   readonly #connection: KeptConnection;
+  /** When the broker has refused that replies are heard, if it has. */
+  #unheardAt: number | undefined;
 
   constructor(parts: NatsParts) {
     this.#parts = parts;
     this.#replies = `${parts.inbox}.${randomUUID().replaceAll("-", "")}`;
     this.#connection = new KeptConnection(parts.nats, parts.servers, {
-      opened: (connection) => connection.subscribe(`${this.#replies}.*`, {
-        callback: (_, message) => this.#asking.get(message.subject)?.said(message),
-      }),
-      denied: (subject) => {
-        for (const asking of this.#asking.values()) if (asking.subject === subject) asking.said("denied");
+      opened: (connection) => this.#hear(connection),
+      denied: (operation, subject) => {
+        if (operation === "publish") {
+          for (const asking of this.#asking.values()) if (asking.subject === subject) asking.said("denied");
+        } else if (subject === `${this.#replies}.*`) {
+          this.#unheardAt = performance.now();
+          for (const asking of this.#asking.values()) asking.said("unheard");
+        }
       },
     });
+  }
+
+  #hear(connection: NatsConnection): void {
+    this.#unheardAt = undefined;
+    connection.subscribe(`${this.#replies}.*`, {
+      callback: (error, message) => {
+        if (!error) this.#asking.get(message.subject)?.said(message);
+      },
+    });
+  }
+
+  /** Whether replies can be heard, as far as is known; tries it again where the broker has refused that a while ago. */
+  #isHeard(connection: NatsConnection): boolean {
+    if (this.#unheardAt === undefined) return true;
+    if (performance.now() - this.#unheardAt < HEARING_MS) return false;
+    this.#hear(connection);
+    return true;
   }
 
   send({message}: Prepared): void {
@@ -103,7 +131,8 @@ export class NatsLink implements Link {
   async #request(message: OutgoingMessage, signal: AbortSignal): Promise<void> {
     const {listener} = this.#parts;
     const reply = `${this.#replies}.${randomUUID().replaceAll("-", "")}`;
-    const asking = new Asking(this.#parts, this.#connection, message, reply, signal);
+    const isHeard = (connection: NatsConnection) => this.#isHeard(connection);
+    const asking = new Asking(this.#parts, this.#connection, isHeard, message, reply, signal);
     this.#asking.set(reply, asking);
     const isPlaced = await this.#places.take(asking.leftMs, signal);
     try {
@@ -116,7 +145,7 @@ export class NatsLink implements Link {
       listener.message(this.#failure(String(message["correlationId"]), failed));
     } finally {
       this.#asking.delete(reply);
-      if (asking.isOpen) this.#cancel(reply);
+      if (asking.isOpen || asking.isLeft) this.#cancel(reply);
       if (isPlaced) this.#places.give();
     }
   }
@@ -137,11 +166,16 @@ export class NatsLink implements Link {
   }
 }
 
+/** What is said to a request: by an engine, or that the broker does not let it be asked, or answered. */
+type Said = Msg | "denied" | "unheard";
+
 /** One request that is asked. */
 class Asking {
   readonly subject: string;
   /** Whether an engine may be at work on it. */
   isOpen = false;
+  /** Whether one fell silent that may have it still. */
+  isLeft = false;
   readonly #parts: NatsParts;
   readonly #connection: KeptConnection;
   readonly #message: OutgoingMessage;
@@ -149,14 +183,17 @@ class Asking {
   readonly #signal: AbortSignal;
   readonly #deadline: number;
   readonly #silenceMs: number;
-  readonly #said: (Msg | "denied")[] = [];
+  readonly #isHeard: (connection: NatsConnection) => boolean;
+  readonly #said: Said[] = [];
   #wake: () => void = () => {};
   #waitMs: number = BUSY_MS[0];
 
   constructor(
-    parts: NatsParts, connection: KeptConnection, message: OutgoingMessage, reply: string, signal: AbortSignal,
+    parts: NatsParts, connection: KeptConnection, isHeard: (connection: NatsConnection) => boolean,
+    message: OutgoingMessage, reply: string, signal: AbortSignal,
   ) {
     this.#parts = parts;
+    this.#isHeard = isHeard;
     this.#connection = connection;
     this.#reply = reply;
     this.#signal = signal;
@@ -165,7 +202,7 @@ class Asking {
     this.subject = `${parts.subject}.request.${token}`;
     const deadlineMs = typeof message["deadlineMs"] === "number" ? message["deadlineMs"] : parts.deadlineMs;
     this.#deadline = performance.now() + deadlineMs;
-    this.#silenceMs = Math.min(deadlineMs / ATTEMPTS, SILENCE_MS);
+    this.#silenceMs = Math.min(Math.max(deadlineMs / ATTEMPTS, SILENCE_MS[0]), SILENCE_MS[1]);
     const input = isObject(message["input"]) ? message["input"] : {};
     // The same on both attempts; what is there may be another's.
     this.#message = {...message, input: {...input, idempotencyKey: randomUUID()}, protocol: PROTOCOL, version: VERSION};
@@ -178,40 +215,52 @@ class Asking {
   }
 
   /** Something was said to it. */
-  said(what: Msg | "denied"): void {
+  said(what: Said): void {
     this.#said.push(what);
     this.#wake();
   }
 
   /** The response. Throws where there is none. */
   async answer(): Promise<IncomingMessage> {
-    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      const answer = await this.#attempt();
+    for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+      const answer = await this.#attempt(attempt);
       if (answer) return answer;
+      this.isLeft = true;
     }
     const each = `no engine said anything for ${Math.round(this.#silenceMs)} ms each time`;
     throw new Failed("unanswered", `the fleet was asked ${ATTEMPTS} times, and ${each}`);
   }
 
-  async #attempt(): Promise<IncomingMessage | undefined> {
+  async #attempt(number: number): Promise<IncomingMessage | undefined> {
+    // An engine that is asked again says at once that it has it.
+    let copies = number === 1 ? 1 : COPIES;
+    const patienceMs = this.#silenceMs / copies;
     for (;;) {
-      await this.#send();
-      let silentAt = performance.now() + this.#silenceMs;
+      await this.#send(number);
+      copies--;
+      let silentAt = performance.now() + patienceMs;
+      let isSilent = false;
       for (;;) {
         const what = await this.#next(Math.min(silentAt, this.#deadline));
         if (what === undefined) {
           if (performance.now() >= this.#deadline) throw this.tooLate("no engine had answered it");
-          return undefined;
+          if (copies <= 0) return undefined;
+          isSilent = true;
+          break;
         }
         const read = this.#read(what);
-        if (read === "working") silentAt = performance.now() + this.#silenceMs;
-        else if (read === "not taken") break;
+        if (read === "working") {
+          silentAt = performance.now() + this.#silenceMs;
+          copies = 0;
+        } else if (read === "not taken") break;
         else {
           this.isOpen = false;
           return read;
         }
       }
+      if (isSilent) continue;
       this.isOpen = false;
+      copies = Math.max(copies, 1);
       const pause = this.#waitMs * (0.5 + Math.random() / 2);
       await sleep(Math.max(Math.min(pause, this.leftMs), 0), undefined, {signal: this.#signal});
       this.#waitMs = Math.min(2 * this.#waitMs, BUSY_MS[1]);
@@ -220,7 +269,7 @@ class Asking {
   }
 
   /** What is said next; nothing where that is not by then. */
-  async #next(until: number): Promise<Msg | "denied" | undefined> {
+  async #next(until: number): Promise<Said | undefined> {
     if (this.#said.length === 0) {
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, Math.max(until - performance.now(), 0));
@@ -235,12 +284,13 @@ class Asking {
     return this.#said.shift();
   }
 
-  async #send(): Promise<void> {
+  async #send(attempt: number): Promise<void> {
     const connection = await this.#up();
+    if (!this.#isHeard(connection)) throw this.#unheard();
     // Clocks differ: what travels is what is left.
     const deadlineMs = Math.floor(this.leftMs);
     if (deadlineMs <= 0) throw this.tooLate("it could not be sent");
-    const line = Buffer.from(JSON.stringify({...this.#message, deadlineMs}));
+    const line = Buffer.from(JSON.stringify({...this.#message, deadlineMs, ...(attempt > 1 && {attempt})}));
     const limit = connection.info?.max_payload ?? 2 ** 20;
     if (line.length > limit - Math.min(OVERHEAD, limit / 16)) {
       const room = `a message of the broker has room for ${limit}; send less, or raise \`max_payload\` of the broker`;
@@ -278,8 +328,9 @@ class Asking {
     over.abort();
   }
 
-  #read(what: Msg | "denied"): IncomingMessage | "working" | "not taken" {
+  #read(what: Said): IncomingMessage | "working" | "not taken" {
     const {url} = this.#parts;
+    if (what === "unheard") throw this.#unheard();
     if (what === "denied") {
       this.isOpen = false;
       throw new Failed("unanswered", `${url} does not let this client ask under ${this.subject}`);
@@ -325,6 +376,12 @@ class Asking {
     const wrong = contradiction(fields, String(this.#message["eventName"]));
     if (wrong !== undefined) throw new Failed("unanswered", `what was answered is no response: ${wrong}`);
     return fields as unknown as IncomingMessage;
+  }
+
+  #unheard(): Failed {
+    const subject = `${this.#reply.slice(0, this.#reply.lastIndexOf("."))}.*`;
+    const what = "does not let this client hear what it is answered";
+    return new Failed("unanswered", `${this.#parts.url} ${what}: no subscription to "${subject}"`);
   }
 
   /** It ends, since its time is over. */

@@ -59,7 +59,7 @@ export function overNats(options: NatsOptions | undefined): Connect {
     const ca = authorities(options.certificateAuthority);
     const named = servers.map((url): BrokerServer => ({url, options: url.startsWith("tls://") ? {tls: trust(url, ca)} : {}}));
     const parts: NatsParts = {
-      nats, servers: named, inbox: "_INBOX", url: servers.join(","), subject, failBehavior, deadlineMs, listener,
+      nats, servers: named, inbox: `${subject}.reply._`, url: servers.join(","), subject, failBehavior, deadlineMs, listener,
     };
     if (options.credentials !== undefined) {
       const text = secret(options.credentials);
@@ -69,7 +69,7 @@ export function overNats(options: NatsOptions | undefined): Connect {
       }
       const bytes = new TextEncoder().encode(seed);
       // No client reads another's replies, where the broker is set up so.
-      parts.inbox = `_INBOX_${nats.nkeys.fromSeed(bytes).getPublicKey()}`;
+      parts.inbox = `${subject}.reply.${nats.nkeys.fromSeed(bytes).getPublicKey()}`;
       const authenticator = text.includes("-----BEGIN NATS USER JWT-----")
         ? nats.credsAuthenticator(new TextEncoder().encode(text))
         : nats.nkeyAuthenticator(bytes);

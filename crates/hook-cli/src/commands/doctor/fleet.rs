@@ -74,6 +74,14 @@ mod present {
                  at the same paths, and have them read again (SIGHUP)",
             ));
         }
+        if let Some(counts) = different(engines.iter().map(|engine| engine.queue_group.as_str())) {
+            let detail = format!("they are in different queue groups: {counts}");
+            let finding = Finding::new(Health::Bad, "groups", detail);
+            findings.push(finding.fix(
+                "each group gets every request, and whichever answers first decides: start all engines of a \
+                 subject with the same `--queue`, or the others with another `--subject`",
+            ));
+        }
         if let Some(counts) = different(engines.iter().map(|engine| engine.version.as_str())) {
             let detail = format!("they have different versions: {counts}");
             findings
@@ -104,6 +112,10 @@ mod present {
         }
         if engine.events_missed > 0 {
             wrong.push(format!("{} events were not published", engine.events_missed));
+        }
+        if engine.total_hooks == 0 {
+            wrong.push("no hook decides anything there".to_owned());
+            fix = Some("give it settings with hooks (`--settings`), or stop it");
         }
         if engine.untrusted_hooks > 0 {
             let all = engine.total_hooks;

@@ -31,10 +31,8 @@ pub(super) async fn ask(
         let mut response = pin!(bus.request(request));
         tokio::select! {
             response = &mut response => response,
-            () = stop.cancelled() => {
-                bus.shutdown(Duration::ZERO).await;
-                response.await
-            }
+            // The bus has shut down once its request is over, which is waited for here alone.
+            () = stop.cancelled() => tokio::join!(bus.shutdown(Duration::ZERO), response).1,
         }
     };
     bus.close(Duration::ZERO).await;

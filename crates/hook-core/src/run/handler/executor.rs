@@ -43,13 +43,13 @@ impl HandlerHook {
             Function::Blocking(function) => {
                 Call::Blocking(Arc::clone(function), Arc::clone(blocking))
             }
-            Function::Called(Called { target, id, home }) => {
+            Function::Called(Called { target, id, home, on_failure }) => {
                 // Whoever is far away runs nothing here.
                 let programs = target.is_near().then(programs);
                 let (target, home) = (target.clone(), home.clone());
                 let live =
                     LiveExecutor::new(&name, id, self.event, home, target, running, programs);
-                return Arc::new(live);
+                return Arc::new(live.on_failure(on_failure.clone()));
             }
             Function::Module(OfModule { handler, home }) => {
                 let executor = ModuleExecutor::new(&name, home, handler, running, programs());

@@ -13,7 +13,7 @@ use crate::failure::{HookFailure, panic_message};
 use crate::language::HomeHook;
 use crate::run::answer::Answer;
 use crate::run::executor::Run;
-use crate::run::live::CallTarget;
+use crate::run::live::{CallTarget, FailureListener};
 use crate::run::module::ModuleHandler;
 
 /// What a handler returns: an output, nothing, or an error that counts as the hook's failure.
@@ -51,6 +51,8 @@ pub(super) struct Called {
     pub(super) id: Arc<str>,
     /// The words that it is told and answers in, if they are not ours.
     pub(super) home: Option<Arc<HomeHook>>,
+    /// Who is told of failures.
+    pub(super) on_failure: Option<FailureListener>,
 }
 
 /// Waits for the end of the time that a handler has.

@@ -12,7 +12,7 @@ use crate::event::input::HookInput;
 use crate::event::{Event, HookEventName, TypedAnswer, TypedInput};
 use crate::language::HomeHook;
 use crate::matcher::{Matcher, MatcherProblem};
-use crate::run::live::CallTarget;
+use crate::run::live::{CallTarget, FailureListener};
 use crate::run::module::ModuleHandler;
 use crate::settings::{DEFAULT_PRIORITY, FailBehavior, HookSource, MatcherDefinition};
 
@@ -157,8 +157,18 @@ impl HandlerHook {
         target: CallTarget,
         home: Option<Arc<HomeHook>>,
     ) -> Self {
-        let called = Function::Called(Called { target, id: id.into(), home });
+        let called = Function::Called(Called { target, id: id.into(), home, on_failure: None });
         Self { source: HookSource::Client, ..Self::new(event, name, called) }
+    }
+
+    /// The same, with somebody who is told where a call fails and that is no answer.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn on_failure(mut self, listener: FailureListener) -> Self {
+        if let Function::Called(called) = &mut self.function {
+            called.on_failure = Some(listener);
+        }
+        self
     }
 
     /// A handler of a module, in the words of `home`. It runs in turn with others of modules.

@@ -50,6 +50,9 @@ impl CallTarget {
     }
 }
 
+/// Somebody who is told of a call that failed.
+pub type FailureListener = Arc<dyn Fn(&HookFailure) + Send + Sync>;
+
 /// How much is shown of what a hook says of its failure, in bytes.
 const SHOWN: usize = 4 * 1024;
 
@@ -59,6 +62,7 @@ const NOT_READY: &str = "the worker had not yet said that it is ready (`hook-wor
 /// A hook that stays alive.
 pub(in crate::run) struct LiveExecutor {
     hook: Arc<LiveHook>,
+    on_failure: Option<FailureListener>,
 }
 
 struct LiveHook {
@@ -98,7 +102,13 @@ impl LiveExecutor {
                 timers: Timers::default(),
                 programs,
             }),
+            on_failure: None,
         }
+    }
+
+    /// The same, with somebody who is told where a call fails and that is no answer.
+    pub(in crate::run) fn on_failure(self, on_failure: Option<FailureListener>) -> Self {
+        Self { on_failure, ..self }
     }
 }
 
@@ -154,8 +164,17 @@ impl HookExecutor for LiveExecutor {
     }
 
     fn execute(&self, call: HookCall) -> Execution {
-        let hook = Arc::clone(&self.hook);
-        Execution::Running(async move { hook.run(call).await }.boxed())
+        let (hook, on_failure) = (Arc::clone(&self.hook), self.on_failure.clone());
+        let running = async move {
+            let run = hook.run(call).await;
+            if let (Some(told), Some(failure), None) =
+                (on_failure, &run.answer.failure, &run.answer.output)
+            {
+                told(failure);
+            }
+            run
+        };
+        Execution::Running(running.boxed())
     }
 }
 

@@ -135,7 +135,8 @@ impl CallSession {
     }
 
     /// Whether the hook is on this machine, and the user's own.
-    pub(in crate::run) fn is_near(&self) -> bool {
+    #[doc(hidden)]
+    pub fn is_near(&self) -> bool {
         self.shared.is_near
     }
 

@@ -7,7 +7,10 @@ use hook_core::{JsonObject, RawJson};
 use crate::agents::verdict::put;
 
 /// Fields in which a response may have its text.
-const TEXTS: [&str; 3] = ["text", "llmContent", "output"];
+const TEXTS: [&str; 4] = ["content", "text", "llmContent", "output"];
+
+/// Fields in which a response may have its parts.
+const PARTS: [&str; 2] = ["content", "llmContent"];
 
 /// One part of text.
 pub(super) fn text_part(text: &str) -> RawJson {
@@ -23,14 +26,9 @@ fn part(text: &str) -> RawJson {
 
 /// The parts of a tool's response: those that it has, or its text as one.
 pub(super) fn of_response(response: &RawJson) -> RawJson {
-    if response.to_items().is_some() {
-        return response.clone();
-    }
     let fields = response.to_object().unwrap_or_default();
-    if let Some(content) = fields.get("content").filter(|it| it.to_items().is_some()) {
-        return content.clone();
-    }
-    if let Some(parts) = fields.get("llmContent").and_then(RawJson::to_items) {
+    let own = || PARTS.iter().find_map(|name| fields.get(name).and_then(RawJson::to_items));
+    if let Some(parts) = response.to_items().or_else(own) {
         let parts: Vec<RawJson> = parts.iter().map(typed).collect();
         return RawJson::from_items(&parts);
     }
@@ -65,7 +63,7 @@ pub(super) fn laid_into(
         }
         let Some(content) = content else { return response.clone() };
         return match response.kind() {
-            JsonKind::Array => content.clone(),
+            JsonKind::Array => like(&response.to_items().unwrap_or_default(), content),
             JsonKind::String => RawJson::from_text(&text_of_all(content, lost)),
             // A number or the like: what was shown as text is read again.
             _ => RawJson::parse(text_of_all(content, lost)).unwrap_or_else(|_| content.clone()),
@@ -73,14 +71,11 @@ pub(super) fn laid_into(
     };
     if let Some(content) = content {
         let of_texts = TEXTS.iter().find(|name| fields.get(name).is_some_and(is_text));
-        let own_parts = fields.get("llmContent").and_then(RawJson::to_items);
+        let own_parts = PARTS.iter().find_map(|name| Some((name, fields.get(name)?.to_items()?)));
         match (of_texts, own_parts) {
-            _ if fields.get("content").is_some_and(|it| it.to_items().is_some()) => {
-                fields.insert("content", content.clone());
-            }
-            (_, Some(own)) => fields.insert("llmContent", like(&own, content)),
-            (Some(&"llmContent"), None) if !is_all_text(content) => {
-                fields.insert("llmContent", content.clone());
+            (_, Some((name, own))) => fields.insert(*name, like(&own, content)),
+            (Some(name), None) if PARTS.contains(name) && !is_all_text(content) => {
+                fields.insert(*name, content.clone());
             }
             (Some(name), None) => {
                 fields.insert(*name, RawJson::from_text(&text_of_all(content, lost)));
@@ -135,8 +130,11 @@ fn text_of_all(content: &RawJson, lost: &mut Vec<&'static str>) -> String {
     texts.join("\n")
 }
 
-/// A part of ours, with its type where it is text.
+/// A part of ours, as one of text with its type where it is a text, or has nothing but one.
 fn typed(own: &RawJson) -> RawJson {
+    if let Some(text) = own.to_text() {
+        return part(&text);
+    }
     let fields = own.to_object().unwrap_or_default();
     match (fields.get("type"), fields.len(), fields.get("text").and_then(RawJson::to_text)) {
         (None, 1, Some(text)) => part(&text),
@@ -144,24 +142,24 @@ fn typed(own: &RawJson) -> RawJson {
     }
 }
 
-/// Parts in the form of those that were there: some have no types.
+/// Parts in the form of those that were there: some have no types, and some are texts.
 fn like(own: &[RawJson], content: &RawJson) -> RawJson {
     let has_type = |part: &RawJson| part.to_object().is_ok_and(|it| it.get("type").is_some());
     if own.is_empty() || own.iter().any(has_type) {
         return content.clone();
     }
+    let are_texts = own.iter().all(is_text);
     let parts = content.to_items().unwrap_or_default();
-    let parts: Vec<RawJson> = parts
-        .iter()
-        .map(|part| match text_of(part) {
-            Some(text) => {
-                let mut untyped = JsonObject::new();
-                put(&mut untyped, "text", Some(&text));
-                untyped.to_raw().into()
-            }
-            None => part.clone(),
-        })
-        .collect();
+    let untyped = |part: &RawJson| match text_of(part) {
+        Some(text) if are_texts => RawJson::from_text(&text),
+        Some(text) => {
+            let mut untyped = JsonObject::new();
+            put(&mut untyped, "text", Some(&text));
+            untyped.to_raw().into()
+        }
+        None => part.clone(),
+    };
+    let parts: Vec<RawJson> = parts.iter().map(untyped).collect();
     RawJson::from_items(&parts)
 }
 
@@ -213,6 +211,35 @@ mod tests {
                 r#"[{"type":"text","text":"o"},{"inlineData":{}}]"#,
                 &new,
                 r#"{"llmContent":[{"text":"n"}]}"#,
+                0,
+            ),
+            (
+                r#"{"llmContent":["o",{"text":"p"}]}"#,
+                r#"[{"type":"text","text":"o"},{"type":"text","text":"p"}]"#,
+                &new,
+                r#"{"llmContent":[{"text":"n"}]}"#,
+                0,
+            ),
+            (r#"["o"]"#, r#"[{"type":"text","text":"o"}]"#, &new, r#"["n"]"#, 0),
+            (
+                r#"{"content":["o"]}"#,
+                r#"[{"type":"text","text":"o"}]"#,
+                &new,
+                r#"{"content":["n"]}"#,
+                0,
+            ),
+            (
+                r#"{"content":"o"}"#,
+                r#"[{"type":"text","text":"o"}]"#,
+                &new,
+                r#"{"content":"n"}"#,
+                0,
+            ),
+            (
+                r#"{"content":"o"}"#,
+                r#"[{"type":"text","text":"o"}]"#,
+                &picture,
+                r#"{"content":[{"type":"image","data":"x"}]}"#,
                 0,
             ),
             (

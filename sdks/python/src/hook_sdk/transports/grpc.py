@@ -55,11 +55,14 @@ class Grpc:
         if self._token is not None:
             metadata.append(("authorization", f"Bearer {self._token}"))
         # Reconnecting is the client's affair, and wants the token.
-        options = [
+        options: list[tuple[str, Any]] = [
             ("grpc.max_receive_message_length", MAX_READ),
             ("grpc.max_send_message_length", MAX_READ),
             ("grpc.use_local_subchannel_pool", 1),
         ]
+        if self._target.startswith("unix:"):
+            # Some versions name the socket's path, which servers refuse as a name of theirs.
+            options.append(("grpc.default_authority", "localhost"))
         if self._credentials is None:
             channel = grpc.aio.insecure_channel(self._target, options)
         else:

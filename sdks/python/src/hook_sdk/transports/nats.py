@@ -20,6 +20,7 @@ try:
     import nkeys
     from nats.aio.client import Client
     from nats.aio.msg import Msg
+    from nats.aio.subscription import Subscription
 except ImportError as error:
     raise ImportError(
         f"transport='nats' needs the extra: pip install 'hook-sdk[nats]' ({error})"
@@ -31,13 +32,18 @@ from ..fleet import Fleet
 from ..lines import encode
 from . import BadLine, Transport
 from .nats_connection import KeptConnection
+from .places import Places
 
 PROTOCOL = 1
 """The version of the messages."""
 
 _ATTEMPTS = 2
-_SILENCE_SECONDS = 5.0
-"""How long an attempt may be without a word of an engine, at most."""
+_COPIES = 5
+"""To how many engines a later attempt goes, at most, until one says that it has it."""
+_SILENCE_SECONDS = (0.06, 5.0)
+"""How long an attempt may be without a word of an engine, at least and at most."""
+_HEARING_SECONDS = 5.0
+"""How long after the broker has refused that replies are heard it is tried again."""
 _BUSY_SECONDS = (0.02, 0.5)
 """How long is waited before a fleet without room is asked again."""
 _COMING_BACK_SECONDS = 5.0
@@ -45,7 +51,8 @@ _COMING_BACK_SECONDS = 5.0
 _CLOSING_SECONDS = 0.5
 """How long the end waits until engines are told of requests that nobody waits for."""
 _OVERHEAD = 1024
-_MAX_WAITING = 1024
+_IN_FLIGHT = 1024
+"""How many requests are at the fleet at once; others wait."""
 
 
 class Nats:
@@ -78,19 +85,19 @@ def _options(fleet: Fleet) -> dict[str, Any]:
         text = fleet.read_credentials()
     except (OSError, ValueError) as error:
         raise HookConnectionError(f"the credentials cannot be used: {error}") from None
-    inbox = "_INBOX"
+    user = "_"
     if text is not None:
         seed = next((line.strip() for line in text.splitlines() if line.startswith("SU")), None)
         if seed is None:
             raise HookConnectionError(f"{fleet.credentials} holds no credentials of a user")
         public: bytes = nkeys.from_seed(bytearray(seed.encode())).public_key
-        inbox = f"_INBOX_{public.decode()}"
+        user = public.decode()
         if "-----BEGIN NATS USER JWT-----" in text:
             options["user_credentials"] = str(fleet.credentials)
         else:
             options["nkeys_seed_str"] = seed
     # No client reads another's replies, where the broker is set up so.
-    options["inbox_prefix"] = inbox.encode()
+    options["inbox_prefix"] = f"{fleet.subject}.reply.{user}".encode()
     return options
 
 
@@ -106,6 +113,10 @@ class NatsTransport:
         self._requests: dict[str, asyncio.Task[None]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._denied: dict[str, str] = {}
+        self._places = Places(_IN_FLIGHT)
+        self._subscription: Subscription | None = None
+        self.unheard: tuple[str, float] | None = None
+        """Why replies cannot be heard, as the broker says, and when it has said so."""
         self._over = False
         self.connection = KeptConnection(
             fleet.servers, options, _tls(fleet), self._opened, self._heard
@@ -126,8 +137,7 @@ class NatsTransport:
             raise HookProtocolError(f"a fleet has no {kind}; connect to an engine for it")
 
     async def drain(self) -> None:
-        while len(self._requests) >= _MAX_WAITING:
-            await asyncio.wait(list(self._requests.values()), return_when=asyncio.FIRST_COMPLETED)
+        """Requests wait for their turns, each in its time."""
 
     async def receive(self) -> dict[str, Any]:
         message = await self._received.get()
@@ -146,11 +156,26 @@ class NatsTransport:
     # The connection.
 
     async def _opened(self, client: Client) -> None:
-        await client.subscribe(f"{self._replies}.*", cb=self._reply)
+        self.unheard = None
+        self._subscription = await client.subscribe(f"{self._replies}.*", cb=self._reply)
+
+    async def hear_again(self, client: Client) -> None:
+        """Tries to hear replies where the broker has refused that a while ago."""
+        if self.unheard is None or time.monotonic() - self.unheard[1] < _HEARING_SECONDS:
+            return
+        if self._subscription is not None:
+            await self._subscription.unsubscribe()
+        await self._opened(client)
 
     def _heard(self, text: str) -> None:
         """The broker says what is wrong."""
         client = self.connection.client
+        if "for subscription to" in text.lower() and f'"{self._replies}.*"'.lower() in text.lower():
+            self.unheard = (text, time.monotonic())
+            for waiting in self._waiting.values():
+                if client is not None:
+                    waiting.put_nowait(Msg(client, subject="", data=text.encode()))
+            return
         for subject, waiting in self._waiting.items():
             # It names the subject that this client may not use.
             asked = self._denied.get(subject)
@@ -178,7 +203,11 @@ class NatsTransport:
         subject = self._fleet.request_subject(message["eventName"])
         self._denied[reply] = subject.lower()
         asking = _Asking(self, message, subject, reply, replies)
+        is_placed = False
         try:
+            is_placed = await self._places.take(asking.left)
+            if not is_placed:
+                raise asking.too_late(f"{_IN_FLIGHT} requests of this client were at the fleet")
             answer = await asking.answer()
         except _Failed as failed:
             answer = self._failure(number, failed.code, failed.message)
@@ -189,8 +218,10 @@ class NatsTransport:
             raise
         finally:
             del self._waiting[reply], self._denied[reply]
-            if asking.is_open:
+            if asking.is_open or asking.is_left:
                 self._cancel(reply)
+            if is_placed:
+                self._places.give()
         await self._received.put(answer)
 
     def _cancel(self, reply: str) -> None:
@@ -251,53 +282,72 @@ class _Asking:
         given = {**message["input"], "idempotencyKey": str(uuid.uuid4())}
         self._message = {**message, "input": given, "protocol": PROTOCOL, "version": _version()}
         self._number = message["correlationId"]
-        given_ms = message.get("deadlineMs", transport._fleet.deadline_ms)
-        self._deadline = time.monotonic() + given_ms / 1000
-        self._silence = min(given_ms / 1000 / _ATTEMPTS, _SILENCE_SECONDS)
+        given_ms: float = message.get("deadlineMs", transport._fleet.deadline_ms)
+        self._deadline: float = time.monotonic() + given_ms / 1000
+        shortest, longest = _SILENCE_SECONDS
+        self._silence = min(max(given_ms / 1000 / _ATTEMPTS, shortest), longest)
         self._wait = _BUSY_SECONDS[0]
         self.is_open = False
         """Whether an engine may be at work on it."""
+        self.is_left = False
+        """Whether one fell silent that may have it still."""
+
+    @property
+    def left(self) -> float:
+        """How much time it has."""
+        return self._deadline - time.monotonic()
 
     async def answer(self) -> dict[str, Any]:
         """The response. Raises _Failed where there is none."""
-        for _ in range(_ATTEMPTS):
-            answer = await self._attempt()
+        for attempt in range(1, _ATTEMPTS + 1):
+            answer = await self._attempt(attempt)
             if answer is not None:
                 return answer
+            self.is_left = True
         raise _Failed(
             "unanswered",
             f"the fleet was asked {_ATTEMPTS} times, and no engine said anything for "
             f"{self._silence * 1000:.0f} ms each time",
         )
 
-    async def _attempt(self) -> dict[str, Any] | None:
+    async def _attempt(self, number: int) -> dict[str, Any] | None:
+        # An engine that is asked again says at once that it has it.
+        copies = 1 if number == 1 else _COPIES
+        patience = self._silence / copies
         while True:
-            await self._send()
-            silent_at = time.monotonic() + self._silence
-            taken = True
+            await self._send(number)
+            copies -= 1
+            silent_at = time.monotonic() + patience
+            taken, is_silent = True, False
             while taken:
                 left = min(silent_at, self._deadline) - time.monotonic()
                 try:
                     reply = await asyncio.wait_for(self._replies.get(), max(left, 0))
                 except asyncio.TimeoutError:
                     if time.monotonic() >= self._deadline:
-                        raise self._too_late("no engine had answered it") from None
-                    return None
+                        raise self.too_late("no engine had answered it") from None
+                    if copies == 0:
+                        return None
+                    is_silent, taken = True, False
+                    continue
                 said = self._read(reply)
                 if said == "working":
-                    silent_at = time.monotonic() + self._silence
+                    silent_at, copies = time.monotonic() + self._silence, 0
                 elif said == "not taken":
                     taken = False
                 else:
                     assert isinstance(said, dict)
                     self.is_open = False
                     return said
+            if is_silent:
+                continue
             self.is_open = False
+            copies = max(copies, 1)
             pause = self._wait * (0.5 + random.random() / 2)
             await asyncio.sleep(max(min(pause, self._deadline - time.monotonic()), 0))
             self._wait = min(self._wait * 2, _BUSY_SECONDS[1])
             if time.monotonic() >= self._deadline:
-                raise self._too_late("no engine had room for it")
+                raise self.too_late("no engine had room for it")
 
     async def _up(self) -> Client:
         connection, url = self._transport.connection, self._transport._fleet.url
@@ -317,13 +367,19 @@ class _Asking:
                     f"the request's deadline passed before there was a connection to {url} ({why})",
                 ) from None
 
-    async def _send(self) -> None:
+    async def _send(self, attempt: int) -> None:
         client = await self._up()
+        await self._transport.hear_again(client)
+        if self._transport.unheard is not None:
+            raise self._unheard(self._transport.unheard[0])
         # Clocks differ: what travels is what is left.
         left = int((self._deadline - time.monotonic()) * 1000)
         if left <= 0:
-            raise self._too_late("it could not be sent")
-        line = encode({**self._message, "deadlineMs": left}).rstrip(b"\n")
+            raise self.too_late("it could not be sent")
+        said = {**self._message, "deadlineMs": left}
+        if attempt > 1:
+            said["attempt"] = attempt
+        line = encode(said).rstrip(b"\n")
         limit = client.max_payload
         if len(line) > limit - min(_OVERHEAD, limit // 16):
             raise _Failed(
@@ -342,6 +398,8 @@ class _Asking:
         if not reply.subject:
             self.is_open = False
             text = reply.data.decode()
+            if self._transport.unheard is not None:
+                raise self._unheard(text)
             raise _Failed("unanswered", f"the broker does not let this client ask: {text}")
         if headers.get("Status") == "503":
             self.is_open = False
@@ -392,7 +450,12 @@ class _Asking:
             raise _Failed("unanswered", f"what was answered is no response: {wrong}")
         return said
 
-    def _too_late(self, what: str) -> _Failed:
+    def _unheard(self, text: str) -> _Failed:
+        return _Failed(
+            "unanswered", f"the broker does not let this client hear what it is answered: {text}"
+        )
+
+    def too_late(self, what: str) -> _Failed:
         return _Failed("deadline_exceeded", f"the request's deadline passed and {what}")
 
 
