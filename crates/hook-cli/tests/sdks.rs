@@ -11,6 +11,7 @@ fn workspace() -> PathBuf {
 }
 
 /// What the tests of the workspace have installed or built; nothing where they have not.
+#[expect(clippy::print_stderr, reason = "what is skipped is said")]
 fn made(what: &str, path: &str) -> Option<PathBuf> {
     let made = Path::new(env!("CARGO_TARGET_TMPDIR")).join(path);
     if made.exists() {

@@ -108,14 +108,14 @@ for call in calls():
     answer(call, output={'systemMessage': 'mine'})
     answer(call, action='block', reason='changed its mind')
 ",
-        json!({"timeout": 1_000}),
+        json!({"timeout": 4_000}),
     );
     let system = project.system();
     for tool in ["a", "late", "b", "c"] {
         let response = fire(&system, tool).await;
         assert!(!is_blocked(&response), "{tool}");
         match tool {
-            "late" => assert_eq!(why(&response), "Hook timed out after 1000ms"),
+            "late" => assert_eq!(why(&response), "Hook timed out after 4000ms"),
             _ => assert_eq!(response.processed.system_message.as_deref(), Some("mine"), "{tool}"),
         }
     }
@@ -196,11 +196,11 @@ for message in messages():
     if message['type'] == 'hook-call' and tool(message) == 'answer':
         answer(message)
 ",
-        json!({"timeout": 1_000}),
+        json!({"timeout": 4_000}),
     );
     let system = project.system();
     // Its time runs out.
-    assert_eq!(why(&fire(&system, "hang").await), "Hook timed out after 1000ms");
+    assert_eq!(why(&fire(&system, "hang").await), "Hook timed out after 4000ms");
     // Its caller goes.
     let mut asked = Box::pin(system.bus().request(request("hang")));
     tokio::select! {
