@@ -61,7 +61,6 @@ impl Agent {
     }
 
     /// The agent, unless it is not installed, which is said.
-    #[expect(clippy::print_stderr, reason = "what is passed over is not to be overlooked")]
     pub(super) fn installed(self) -> Option<Installed> {
         let folder = std::env::var_os("HOOK_AGENTS").map(PathBuf::from);
         let folder = folder.unwrap_or_else(|| workspace().join("target/agents"));
@@ -73,7 +72,10 @@ impl Agent {
         };
         let program = program.filter(|program| program.is_file());
         if program.is_none() {
-            eprintln!(
+            // Not all of them run on each system, so that none is required. The macros that print are kept back
+            // while a test passes.
+            let _ = writeln!(
+                std::io::stderr(),
                 "SKIPPED: {} is not installed in {}; `.ci/agents` installs it",
                 self.word(),
                 folder.display()

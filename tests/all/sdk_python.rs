@@ -56,7 +56,9 @@ fn the_python_sdk_passes_its_own_tests() {
     for output in [with_programs, beside] {
         passed("pytest", &output);
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
-        said.lines().filter(|line| line.starts_with("SKIPPED")).for_each(say);
+        for line in said.lines() {
+            line.strip_prefix("SKIPPED").into_iter().for_each(|what| skipped(what.trim_start()));
+        }
     }
 
     if !is_installed {
@@ -111,12 +113,7 @@ pub(crate) fn version() -> Result<String, String> {
 }
 
 pub(crate) fn skipped(why: &str) {
-    say(&format!("SKIPPED the Python SDK: {why}"));
-}
-
-#[expect(clippy::print_stderr, reason = "what is skipped is said")]
-fn say(line: &str) {
-    eprintln!("{line}");
+    hook_tests::skipped(&format!("the Python SDK: {why}"));
 }
 
 /// The Python of an environment with what the tests need; why there is none.

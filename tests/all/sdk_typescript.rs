@@ -1,5 +1,6 @@
 //! The TypeScript SDK: installed, built, checked and tested by its own tools, in a copy.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
@@ -42,7 +43,10 @@ fn the_typescript_sdk_passes_its_own_tests_against_this_engine() {
         tests.env_remove(variable);
     }
     let said = assert_passes(tests);
-    assert!(!said.contains("SKIPPED"), "{said}");
+    // One word for all tests that want the same tool.
+    let missing = said.lines().filter_map(|line| line.split_once("SKIPPED "));
+    let missing: BTreeSet<&str> = missing.map(|(_, what)| what).collect();
+    missing.into_iter().for_each(skipped);
 }
 
 /// The package, built and checked in a copy of it and of what is around it; why there is none.
@@ -74,9 +78,8 @@ fn build() -> Result<PathBuf, String> {
     Ok(package)
 }
 
-#[expect(clippy::print_stderr, reason = "what is skipped is said")]
 pub(crate) fn skipped(why: &str) {
-    eprintln!("SKIPPED the TypeScript SDK: {why}");
+    hook_tests::skipped(&format!("the TypeScript SDK: {why}"));
 }
 
 /// Whether its tools are there; the version of node.

@@ -7,6 +7,7 @@ mod holdings;
 mod processes;
 mod project;
 mod served;
+mod skipped;
 #[cfg(unix)]
 mod socket;
 mod terminal;
@@ -16,6 +17,7 @@ pub use holdings::Holdings;
 pub use processes::HookProcess;
 pub use project::Project;
 pub use served::{Served, request};
+pub use skipped::skipped;
 #[cfg(unix)]
 pub use socket::{SocketClient, SocketServed};
 pub use terminal::Terminal;

@@ -6,21 +6,24 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+#[path = "../../../tests/src/skipped.rs"]
+mod skipped;
+
+use skipped::skipped;
+
 fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
 /// What the tests of the workspace have installed or built; nothing where they have not.
-#[expect(clippy::print_stderr, reason = "what is skipped is said")]
 fn made(what: &str, path: &str) -> Option<PathBuf> {
     let made = Path::new(env!("CARGO_TARGET_TMPDIR")).join(path);
     if made.exists() {
         return Some(made);
     }
-    eprintln!(
-        "SKIPPED {what} over gRPC: it is not there; run `cargo test -p hook-tests --test all sdk_` \
-         first"
-    );
+    skipped(&format!(
+        "{what} over gRPC: it is not there; run `cargo test -p hook-tests --test all sdk_` first"
+    ));
     None
 }
 
@@ -51,10 +54,8 @@ fn the_python_sdk_talks_grpc_with_this_engine() {
 #[test]
 fn the_typescript_sdk_talks_grpc_with_this_engine() {
     let path = "sdk-typescript/sdks/typescript";
-    let Some(package) = made("the TypeScript SDK", path).filter(|it| it.join("dist").is_dir())
-    else {
-        return;
-    };
+    // Where it is, and is not built, the tests say so.
+    let Some(package) = made("the TypeScript SDK", path) else { return };
     let mut tests = Command::new("node");
     tests.args(["--test", "--test-timeout=120000", "test/engine-grpc.mjs"]).current_dir(package);
     passes(tests);

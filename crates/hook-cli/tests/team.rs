@@ -7,6 +7,11 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+#[path = "../../../tests/src/skipped.rs"]
+mod skipped;
+
+use skipped::skipped;
+
 /// What stands between the output of one block and the next.
 const MARK: &str = "\u{1}next block\u{1}";
 
@@ -41,11 +46,10 @@ fn sdk() -> Option<PathBuf> {
 #[test]
 fn a_team_of_three_guards_one_server() {
     let Some(sdk) = sdk() else {
-        eprintln!(
-            "SKIPPED the team of three: the TypeScript SDK is not built; run `cargo test -p hook-tests \
-             --test all sdk_typescript` first"
+        return skipped(
+            "the team of three: the TypeScript SDK is not built; run `cargo test -p hook-tests --test all \
+             sdk_typescript` first",
         );
-        return;
     };
     let folder = tempfile::tempdir().unwrap();
     let project = folder.path().join("project");

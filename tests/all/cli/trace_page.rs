@@ -1,6 +1,5 @@
 //! The page of `hook trace --format html`: as a file, and as a browser has it.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -116,15 +115,13 @@ fn page_of(project: &Project, recording: &str) -> PathBuf {
     project.path().join("trace.html")
 }
 
-/// Whether there is a browser; says loudly what to install where there is none. (The macros that
-/// print are kept back while a test passes.)
+/// Whether there is a browser; says loudly what to install where there is none.
 fn browser_or_skip() -> Option<PathBuf> {
     let browser = browser();
     if browser.is_none() {
-        let _ = writeln!(
-            std::io::stderr(),
-            "SKIPPED: the page of `hook trace` is not looked at in a browser; install chromium \
-             (Debian: apt-get install chromium)"
+        hook_tests::skipped(
+            "the page of `hook trace`: it is not looked at in a browser; install chromium (Debian: apt-get \
+             install chromium)",
         );
     }
     browser

@@ -29,9 +29,8 @@ export default function (pi) {
 }
 "#;
 
-#[expect(clippy::print_stderr, reason = "what is skipped is said")]
 fn skipped(why: &str) {
-    eprintln!("SKIPPED modules of JavaScript: {why}");
+    hook_tests::skipped(&format!("modules of JavaScript: {why}"));
 }
 
 /// Whether there is a node that modules can be run by; else the test is skipped, which is said.

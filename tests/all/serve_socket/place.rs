@@ -6,7 +6,7 @@ use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::process::Command;
 
-use hook_tests::{Finished, Hook, Project, SocketServed};
+use hook_tests::{Finished, Hook, Project, SocketServed, skipped};
 use rustix::process::Signal;
 use serde_json::json;
 
@@ -156,8 +156,7 @@ else:
 #[tokio::test]
 async fn another_user_is_refused() {
     if !is_root() {
-        eprintln!("SKIPPED another_user_is_refused: only root can become another user");
-        return;
+        return skipped("another_user_is_refused: only root can become another user");
     }
     let project = Project::with_hook("BeforeAgent", "true");
     let served = SocketServed::start(&project, &[]).await;
@@ -188,8 +187,7 @@ peer.accept()[0].recv(1)
 #[test]
 fn a_server_of_another_user_is_told_nothing() {
     if !is_root() {
-        eprintln!("SKIPPED a_server_of_another_user_is_told_nothing: only root can become another");
-        return;
+        return skipped("a_server_of_another_user_is_told_nothing: only root can become another");
     }
     let project = Project::with_settings(&json!({}));
     let run = project.home().join("run");

@@ -191,8 +191,10 @@ impl LiveConnection {
         let clients = Arc::clone(&self.clients);
         // Held, so that it is not forgotten meanwhile.
         let known = clients.known();
-        let found = known.values().find(|it| is_same_token(&it.token, token));
-        let found = found.filter(|client| is_near || !client.session.is_near()).cloned();
+        let found = known.values().find(|it| is_same_token(&it.token, token)).cloned();
+        if found.as_ref().is_some_and(|client| client.session.is_near() && !is_near) {
+            return Err(UnknownToken);
+        }
         let Some(client) = found else {
             drop(known);
             if self.clients.engine.registered().has_lost_guards(token) {

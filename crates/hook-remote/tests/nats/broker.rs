@@ -7,6 +7,11 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
+#[path = "../../../../tests/src/skipped.rs"]
+mod skipped;
+
+pub(crate) use skipped::skipped;
+
 /// A broker. Dropped, it is gone.
 pub(crate) struct Broker {
     child: Option<Child>,
@@ -21,8 +26,8 @@ impl Broker {
         fs::write(folder.path().join("broker.conf"), settings).unwrap();
         let mut broker = Self { child: None, folder, port: 0 };
         if !broker.run("-1") {
-            eprintln!(
-                "SKIPPED: nats-server is not installed, so nothing of a fleet is tested here"
+            skipped(
+                "a test of a fleet: nats-server is not installed (Debian: apt-get install nats-server)",
             );
             return None;
         }

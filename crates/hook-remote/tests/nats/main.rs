@@ -22,5 +22,6 @@ mod losses;
 mod permissions;
 mod places;
 mod roll_call;
+mod skipping;
 mod support;
 mod upstream;
