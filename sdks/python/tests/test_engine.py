@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import importlib.util
 import os
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -208,57 +206,6 @@ async def test_a_worker_that_declares_its_own_hooks(tmp_path: Path) -> None:
         first = await client.fire("BeforeTool", tool("sudo ls"))
         assert first.reason == "not as root"
         assert (await client.fire("BeforeTool", tool("sudo ls", "read_file"))).proceeds
-
-
-def has_grpc() -> bool:
-    """Whether this build of the engine has gRPC, and this Python, too."""
-    if importlib.util.find_spec("grpc") is None or not BINARY:
-        return False
-    shown = subprocess.run([BINARY, "serve", "--help"], capture_output=True, text=True)
-    if "--grpc" not in shown.stdout:
-        return False
-    tried = [BINARY, "serve", "--grpc", "unix:/dev/null/no"]
-    said = subprocess.run(tried, capture_output=True, text=True, stdin=subprocess.DEVNULL)
-    return "remote" not in said.stderr
-
-
-@run_async
-async def test_grpc_over_a_unix_socket(tmp_path: Path) -> None:
-    if not has_grpc():
-        pytest.skip("SKIPPED: this engine was built without gRPC, or grpcio is not installed")
-    target = f"unix:{tmp_path}/g"
-    server = await asyncio.create_subprocess_exec(
-        *(BINARY, "serve", "--grpc", target, "--project", str(tmp_path)),
-        *("--settings", str(settings(tmp_path, {}))),
-    )
-    client = A3sClient(transport="grpc", target=target, on_problem=lambda _: None)
-    asker = A3sClient(transport="grpc", target=target, on_problem=lambda _: None)
-    try:
-        async with client, asker:
-            # Until it listens.
-            while server.returncode is None:
-                try:
-                    await asker.connect()
-                    break
-                except HookConnectionError:
-                    continue
-
-            @client.hook("PreToolUse", {"tool": "Bash"}, {"fail_behavior": "block"})
-            async def guard(event: Any) -> HookResponse:
-                command = event.args.command
-                if command.startswith("sudo"):
-                    return HookResponse.block("not as root")
-                return HookResponse.continue_with({"args": {"command": f"nice {command}"}})
-
-            await client.ready("h-1")
-            assert (await asker.fire("BeforeTool", tool("sudo ls"))).reason == "not as root"
-            outcome = await asker.fire("BeforeTool", tool("ls"))
-            assert outcome.modified.tool_input == {"command": "nice ls"}
-            assert (await asker.fire("BeforeTool", tool("x", "read_file"))).proceeds
-            assert [hook.own for hook in await client.list_hooks()] == [True]
-    finally:
-        server.terminate()
-        await server.wait()
 
 
 @run_async

@@ -75,7 +75,7 @@ impl HookExecutor for ModuleExecutor {
     }
 
     fn check_depth(&self, depth: u32) -> Result<(), HookFailure> {
-        crate::run::nesting::check(depth)
+        crate::run::nesting::check(depth.saturating_add(1))
     }
 
     fn execute(&self, call: HookCall) -> Execution {
