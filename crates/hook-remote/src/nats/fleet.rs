@@ -240,6 +240,8 @@ impl Asking<'_> {
         }
         let (subject, reply) = (self.subject.clone(), self.replies.subject.clone());
         self.replies.is_open = true;
+        // What was refused before is about others.
+        self.refusals = self.fleet.connection.refusals();
         let sent = client.publish_with_reply(subject, reply, Bytes::from(line));
         match timeout_at(self.deadline, sent).await {
             Ok(Ok(())) => Ok(again),
@@ -299,7 +301,8 @@ impl Asking<'_> {
                     let message = format!("{broker} does not let this asker ask: {text}");
                     return Err(StageFailure::new(FailureCode::Unanswered, message));
                 },
-                why = self.unheard.refused() => return Err(self.fleet.unheard(&why)),
+                // While it waits to be sent there is nothing to hear.
+                why = self.unheard.refused(), if send_at.is_none() => return Err(self.fleet.unheard(&why)),
                 () = sleep_until(send_at.unwrap_or(silent_at).min(self.deadline)) => {
                     let is_late = Instant::now() >= self.deadline;
                     return match send_at {
