@@ -261,15 +261,6 @@ impl Member<'_> {
         }
     }
 
-    fn of_another_group(&self, other: &str) -> NatsError {
-        NatsError::OtherGroup {
-            broker: self.broker.to_string(),
-            subject: self.status.subjects.requests(),
-            group: self.status.group.to_string(),
-            other: shortened(other),
-        }
-    }
-
     /// Waits for a connection, and says what keeps it from being there.
     async fn reached(&self, link: &mut watch::Receiver<Link>) -> Result<Client, NatsError> {
         let mut told = String::new();
@@ -356,7 +347,12 @@ impl Member<'_> {
         let others = group::of_others(client, engines, self.answers.clone(), refusals).await;
         match others.map_err(NotJoined::Failed)? {
             Some(other) if *other != *self.status.group => {
-                Err(NotJoined::Refused(self.of_another_group(&other)))
+                Err(NotJoined::Refused(NatsError::OtherGroup {
+                    broker: self.broker.to_string(),
+                    subject: self.status.subjects.requests(),
+                    group: self.status.group.to_string(),
+                    other: shortened(&other),
+                }))
             }
             _ => Ok(()),
         }
