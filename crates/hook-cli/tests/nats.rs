@@ -245,6 +245,19 @@ fn a_second_group_does_not_join_and_a_group_has_any_name() {
     assert!(!text.contains("serving hooks.request"), "{text}");
 }
 
+#[test]
+fn what_is_not_logged_of_libraries_is_said_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let warnings = |filter: &str| {
+        let mut command = hook(folder.path());
+        let output = command.env("HOOK_LOG", filter).arg("list").output().unwrap();
+        let text = String::from_utf8(output.stderr).unwrap();
+        text.matches("what libraries say below `info` is not shown").count()
+    };
+    assert_eq!(warnings("warn,async_nats=debug,h2=trace"), 1);
+    assert_eq!(warnings("debug,hook::nats=trace,async_nats=info"), 0);
+}
+
 /// Waits until something has made a file.
 fn await_file(path: &Path) {
     let begun = Instant::now();

@@ -19,12 +19,8 @@ use super::message::{self, Reply};
 use super::options::{Broker, NatsOptions};
 use super::replies::{OpenReplies, Replies, Unheard};
 
-/// How often a request is sent to an engine that takes it.
+/// How often a request is sent to an engine that takes it, or may have.
 const ATTEMPTS: u32 = 2;
-
-/// To how many engines a later attempt goes, at most, until one says that it has it: one that says nothing stays
-/// in the group for as long as its connection.
-const COPIES: u32 = 5;
 
 /// How long an attempt may be without a word of an engine, at most and at least: engines say no more often
 /// than each 20 ms that they are at work.
@@ -148,7 +144,7 @@ impl Fleet {
                     asking.silence.as_millis()
                 );
             }
-            if let Some(response) = asking.attempt(&request, attempt).await? {
+            if let Some(response) = asking.attempt(&request).await? {
                 return Ok(response);
             }
         }
@@ -190,45 +186,27 @@ struct Asking<'f> {
 /// What comes of having sent a request.
 enum Sent {
     Answered(Box<HookExecutionResponse>),
-    /// Nobody took it.
+    /// Nobody took it, and it may be sent again.
     NotTaken,
     /// Nobody says anything any more, or nobody has.
-    Silent {
-        is_taken: bool,
-    },
+    Silent,
 }
 
 impl Asking<'_> {
-    /// Asks until an engine takes it, and waits for its response; `None` if that engine falls silent.
+    /// Sends it until an engine takes it, and waits for the response; `None` if nobody says anything any more.
     async fn attempt(
         &mut self,
         request: &HookExecutionRequest,
-        number: u32,
     ) -> Result<Option<HookExecutionResponse>, StageFailure> {
-        // An engine that is asked again says at once that it has it.
-        let (mut copies, patience) = match number {
-            1 => (1, self.silence),
-            _ => (COPIES, self.silence / COPIES),
-        };
         loop {
-            let again = self.send(request, number).await?;
-            copies -= 1;
-            match self.hear(again, patience).await? {
+            let again = self.send(request).await?;
+            match self.hear(again).await? {
                 Sent::Answered(response) => {
                     self.replies.is_open = false;
                     return Ok(Some(*response));
                 }
-                Sent::Silent { is_taken: false } if copies > 0 => {}
-                Sent::Silent { .. } => return Ok(None),
-                Sent::NotTaken => {
-                    copies += 1;
-                    let until = (Instant::now() + jittered(self.wait)).min(self.deadline);
-                    sleep_until(until).await;
-                    self.wait = (self.wait * 2).min(BUSY.1);
-                    if Instant::now() >= self.deadline {
-                        return Err(self.too_late("no engine had room for it"));
-                    }
-                }
+                Sent::Silent => return Ok(None),
+                Sent::NotTaken => {}
             }
         }
     }
@@ -237,7 +215,6 @@ impl Asking<'_> {
     async fn send(
         &mut self,
         request: &HookExecutionRequest,
-        attempt: u32,
     ) -> Result<Option<Instant>, StageFailure> {
         let (client, again) = self.fleet.up(self.deadline).await?;
         if let Some(why) = self.unheard.known() {
@@ -249,7 +226,7 @@ impl Asking<'_> {
         if left.is_zero() {
             return Err(self.too_late("it could not be sent"));
         }
-        let line = message::request_line(&request.clone().with_deadline(left), attempt);
+        let line = message::request_line(&request.clone().with_deadline(left));
         let limit = client.max_payload();
         if !message::fits(line.len(), limit) {
             let message = format!(
@@ -263,6 +240,8 @@ impl Asking<'_> {
         }
         let (subject, reply) = (self.subject.clone(), self.replies.subject.clone());
         self.replies.is_open = true;
+        // What was refused before is about others.
+        self.refusals = self.fleet.connection.refusals();
         let sent = client.publish_with_reply(subject, reply, Bytes::from(line));
         match timeout_at(self.deadline, sent).await {
             Ok(Ok(())) => Ok(again),
@@ -275,30 +254,33 @@ impl Asking<'_> {
         }
     }
 
-    /// Hears what is said to it; something must be within that time.
-    async fn hear(
-        &mut self,
-        again: Option<Instant>,
-        patience: Duration,
-    ) -> Result<Sent, StageFailure> {
-        let (mut silent_at, mut is_taken) = (Instant::now() + patience, false);
+    /// Hears what is said to it, also while it waits to be sent again.
+    async fn hear(&mut self, again: Option<Instant>) -> Result<Sent, StageFailure> {
+        let mut silent_at = Instant::now() + self.silence;
+        let (mut is_at_work, mut send_at) = (false, None);
         loop {
             tokio::select! {
+                // What has been said counts before the time that it took.
+                biased;
                 message = self.replies.next() => match Reply::read(&message, &self.id, self.event) {
                     Reply::Response(response) => return Ok(Sent::Answered(response)),
                     Reply::Working => {
-                        (silent_at, is_taken) = (Instant::now() + self.silence, true);
+                        (is_at_work, send_at) = (true, None);
+                        self.replies.is_open = true;
+                        silent_at = Instant::now() + self.silence;
                     }
+                    // It is late, or of another engine: one has the request.
+                    Reply::Busy if is_at_work => {}
                     Reply::Busy => {
                         self.replies.is_open = false;
-                        return Ok(Sent::NotTaken);
+                        send_at.get_or_insert_with(|| self.later());
                     }
                     Reply::NoResponders => {
                         self.replies.is_open = false;
-                        if again.is_some_and(|again| again.elapsed() < COMING_BACK) {
-                            return Ok(Sent::NotTaken);
+                        if again.is_none_or(|again| again.elapsed() >= COMING_BACK) {
+                            return Err(self.nobody());
                         }
-                        return Err(self.nobody());
+                        send_at.get_or_insert_with(|| self.later());
                     }
                     Reply::Failed(failure) => {
                         self.replies.is_open = false;
@@ -319,15 +301,26 @@ impl Asking<'_> {
                     let message = format!("{broker} does not let this asker ask: {text}");
                     return Err(StageFailure::new(FailureCode::Unanswered, message));
                 },
-                why = self.unheard.refused() => return Err(self.fleet.unheard(&why)),
-                () = sleep_until(silent_at.min(self.deadline)) => {
-                    if Instant::now() >= self.deadline {
-                        return Err(self.too_late("no engine had answered it"));
-                    }
-                    return Ok(Sent::Silent { is_taken });
+                // While it waits to be sent there is nothing to hear.
+                why = self.unheard.refused(), if send_at.is_none() => return Err(self.fleet.unheard(&why)),
+                () = sleep_until(send_at.unwrap_or(silent_at).min(self.deadline)) => {
+                    let is_late = Instant::now() >= self.deadline;
+                    return match send_at {
+                        Some(_) if is_late => Err(self.too_late("no engine had room for it")),
+                        Some(_) => Ok(Sent::NotTaken),
+                        None if is_late => Err(self.too_late("no engine had answered it")),
+                        None => Ok(Sent::Silent),
+                    };
                 }
             }
         }
+    }
+
+    /// When it is sent again that no engine had room for: later each time.
+    fn later(&mut self) -> Instant {
+        let wait = jittered(self.wait);
+        self.wait = (self.wait * 2).min(BUSY.1);
+        Instant::now() + wait
     }
 
     fn nobody(&self) -> StageFailure {
@@ -353,7 +346,8 @@ impl Asking<'_> {
 
     fn unanswered(&self) -> StageFailure {
         let message = format!(
-            "the fleet at {} was asked {ATTEMPTS} times, and no engine said anything for {} ms each time",
+            "no engine of the fleet at {} said anything for {} ms; it was asked again, and none said anything for \
+             as long",
             self.fleet.broker,
             self.silence.as_millis()
         );
