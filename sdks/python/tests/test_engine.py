@@ -13,13 +13,7 @@ import pytest
 from engine import BINARY, EXAMPLES, SHELL, child, listening, needs_engine, settings, tool
 from scripted import run_async
 
-from hook_sdk import (
-    A3sClient,
-    HookConnectionError,
-    HookResponse,
-    RegistrationError,
-    RequestFailed,
-)
+from hook_sdk import A3sClient, HookResponse, RegistrationError, RequestFailed
 from hook_sdk.place import socket_of
 
 pytestmark = [needs_engine, pytest.mark.usefixtures("private")]
