@@ -9,8 +9,14 @@
     reason = "a test that finds something else fails, and not each needs all that brokers can do"
 )]
 
+#[path = "nats/accounts.rs"]
+mod accounts;
 #[path = "../../hook-remote/tests/nats/broker.rs"]
 mod broker;
+#[path = "nats/pages.rs"]
+mod pages;
+#[path = "nats/sdks.rs"]
+mod sdks;
 
 use std::io::{BufRead, BufReader, Lines, Write};
 use std::net::TcpStream;
@@ -54,7 +60,7 @@ impl Engine {
     fn joined(command: &mut Command) -> (Self, Lines<BufReader<ChildStderr>>) {
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         let mut said = BufReader::new(child.stderr.take().unwrap()).lines();
-        assert!(said.by_ref().any(|line| line.unwrap().contains("serving hooks.request.*")));
+        assert!(said.by_ref().any(|line| line.unwrap().contains("hooks.request.* at ")));
         (Self(child), said)
     }
 
