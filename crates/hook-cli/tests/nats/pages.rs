@@ -9,6 +9,9 @@ use std::process::Command;
 use super::broker::{Broker, skipped};
 use super::{accounts, hook};
 
+/// How the commands end, whatever became of them.
+const END: &str = "trap 'kill $(jobs -p) 2>/dev/null; wait' EXIT";
+
 fn page(name: &str) -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     fs::read_to_string(folder.join(name)).unwrap()
@@ -36,7 +39,7 @@ fn play(folder: &Path, commands: &str) -> String {
     let built = commands.lines().filter(|line| !line.starts_with("cargo build"));
     let built = built.filter(|line| !line.starts_with("PATH=")).collect::<Vec<_>>().join("\n");
     let script = folder.join("script.sh");
-    fs::write(&script, format!("exec 2>&1\n{built}\nkill $(jobs -p) 2>/dev/null; wait\n")).unwrap();
+    fs::write(&script, format!("exec 2>&1\n{END}\n{built}\n")).unwrap();
     let binary = Path::new(env!("CARGO_BIN_EXE_hook")).parent().unwrap();
     let path = std::env::var("PATH").unwrap_or_default();
     let mut bash = Command::new("bash");
@@ -91,7 +94,7 @@ fn what_the_page_of_the_fleet_has_to_paste_works_as_it_stands_there() {
             }
             ("nats", block) => {
                 commands.push_str(&format!(
-                    "{{ cat <<'EOF'\n{block}EOF\ncat fleet.conf; }} >new.conf\n"
+                    "{{ cat <<'EOF'\n{block}\nEOF\ncat fleet.conf; }} >new.conf\n"
                 ));
                 commands.push_str("mv new.conf fleet.conf; echo with TLS\n");
             }
