@@ -117,7 +117,8 @@ async fn agents_only_ask_and_engines_only_answer() {
     // An agent asks in no other tenant's name, serves nobody, and reads nobody's replies.
     let elsewhere = NatsOptions::new(broker.url()).subject("other.hooks").credentials(&one_file);
     let answer = NatsBus::with(elsewhere).unwrap().request(call("read_file")).await;
-    assert!(answer.error().unwrap().message.contains("does not let this asker ask"));
+    // It may not hear there either; which of both the broker says first is not known.
+    assert!(answer.error().unwrap().message.contains("does not let this asker"), "{answer:?}");
     let mut spy = Spy::connect(&broker, &other_key).await;
     let public = one_key.public_key();
     for subject in [

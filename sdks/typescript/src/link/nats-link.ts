@@ -23,6 +23,9 @@ const IN_FLIGHT = 1_024;
 /** To how many engines a later attempt goes, at most, until one says that it has it. */
 const COPIES = 5;
 
+/** How many bytes these may have: large ones would hold up engines that are slow alone. */
+const COPIED = 256 * 1_024;
+
 /** How long an attempt may be without a word of an engine, at least and at most. */
 const SILENCE_MS = [60, 5_000] as const;
 
@@ -187,6 +190,7 @@ class Asking {
   readonly #said: Said[] = [];
   #wake: () => void = () => {};
   #waitMs: number = BUSY_MS[0];
+  #copies = 1;
 
   constructor(
     parts: NatsParts, connection: KeptConnection, isHeard: (connection: NatsConnection) => boolean,
@@ -233,7 +237,7 @@ class Asking {
 
   async #attempt(number: number): Promise<IncomingMessage | undefined> {
     // An engine that is asked again says at once that it has it.
-    let copies = number === 1 ? 1 : COPIES;
+    let copies = number === 1 ? 1 : this.#copies;
     const patienceMs = this.#silenceMs / copies;
     for (;;) {
       await this.#send(number);
@@ -291,6 +295,7 @@ class Asking {
     const deadlineMs = Math.floor(this.leftMs);
     if (deadlineMs <= 0) throw this.tooLate("it could not be sent");
     const line = Buffer.from(JSON.stringify({...this.#message, deadlineMs, ...(attempt > 1 && {attempt})}));
+    this.#copies = Math.max(Math.min(COPIES, Math.floor(COPIED / line.length)), 1);
     const limit = connection.info?.max_payload ?? 2 ** 20;
     if (line.length > limit - Math.min(OVERHEAD, limit / 16)) {
       const room = `a message of the broker has room for ${limit}; send less, or raise \`max_payload\` of the broker`;

@@ -40,6 +40,8 @@ PROTOCOL = 1
 _ATTEMPTS = 2
 _COPIES = 5
 """To how many engines a later attempt goes, at most, until one says that it has it."""
+_COPIED = 256 * 1024
+"""How many bytes these may have: large ones would hold up engines that are slow alone."""
 _SILENCE_SECONDS = (0.06, 5.0)
 """How long an attempt may be without a word of an engine, at least and at most."""
 _HEARING_SECONDS = 5.0
@@ -287,6 +289,7 @@ class _Asking:
         shortest, longest = _SILENCE_SECONDS
         self._silence = min(max(given_ms / 1000 / _ATTEMPTS, shortest), longest)
         self._wait = _BUSY_SECONDS[0]
+        self._copies = 1
         self.is_open = False
         """Whether an engine may be at work on it."""
         self.is_left = False
@@ -312,7 +315,7 @@ class _Asking:
 
     async def _attempt(self, number: int) -> dict[str, Any] | None:
         # An engine that is asked again says at once that it has it.
-        copies = 1 if number == 1 else _COPIES
+        copies = 1 if number == 1 else self._copies
         patience = self._silence / copies
         while True:
             await self._send(number)
@@ -380,6 +383,7 @@ class _Asking:
         if attempt > 1:
             said["attempt"] = attempt
         line = encode(said).rstrip(b"\n")
+        self._copies = max(min(_COPIES, _COPIED // len(line)), 1)
         limit = client.max_payload
         if len(line) > limit - min(_OVERHEAD, limit // 16):
             raise _Failed(
