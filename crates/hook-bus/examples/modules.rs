@@ -55,7 +55,7 @@ async fn main() -> Result<()> {
     call_tool(&host, "read_file", json!({"file_path": ".env"})).await?;
     ask_model(&host, &session).await?;
     println!("\nYou: /handoff");
-    if let Some(text) = system.run_command("handoff", "").await? {
+    if let Some(text) = system.run_command("handoff", "").await?.text {
         println!("  {}", text.escape_debug());
     }
     session.say("user", "And now?");

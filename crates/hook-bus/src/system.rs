@@ -11,6 +11,7 @@ use hook_core::event::DeclareError;
 use hook_core::language::Language;
 use hook_core::run::{ModuleCommand, RunnerLimits, Upstreams};
 use hook_core::settings::{Agents, AuditLevel, Diagnostic};
+use hook_core::text::shortened;
 use hook_core::{
     Background, CommandInput, EndSignal, EventDefinition, Events, Explanation, HandlerHook,
     HookEventName, HookListing, HookRegistry, HostContext, MatchInput, ProcessedHookResult,
@@ -33,7 +34,8 @@ use crate::live::modules as live_modules;
 use crate::live::{LiveClients, LoadedModule, WorkerStates, workers};
 use crate::message::HookExecutionRequest;
 use crate::module::{
-    CommandError, CommandInfo, HookModule, ModuleError, Modules, RenderOptions, StyledLine,
+    CommandError, CommandInfo, CommandOutput, HookModule, ModuleError, Modules, RenderOptions,
+    StyledLine,
 };
 use crate::redaction::CurrentRedaction;
 
@@ -489,10 +491,10 @@ impl HookSystem {
         message: &RawObject,
         options: RenderOptions,
     ) -> Result<Option<Vec<StyledLine>>, NotInitialized> {
-        if let Some(renderer) = self.modules.get_message_renderer(custom_type) {
-            return Ok(Some(renderer.render(message, options)));
-        }
         let engine = self.ready()?;
+        if let Some(renderer) = self.modules.get_message_renderer(custom_type) {
+            return Ok(renderer.render_caught(custom_type, message, options));
+        }
         Ok(live_modules::render(&engine.pipeline, custom_type, message, options).await)
     }
 
@@ -678,26 +680,30 @@ impl HookSystem {
     }
 
     /// The commands that modules have, in the order in which they were loaded: those in Rust first. Of equal names the
-    /// first is the one that is [run](Self::run_command). Modules of JavaScript are loaded for it.
-    pub async fn commands(&self) -> Vec<CommandInfo> {
-        let mut all: Vec<CommandInfo> = self.modules.commands().collect();
-        if self.initialize().await.is_ok() && self.load_modules().await.is_ok() {
-            for module in self.loaded_modules().unwrap_or_default() {
-                let info = |it: &ModuleCommand| {
-                    CommandInfo::new(&it.name, it.description.as_deref(), &module.name)
-                };
-                all.extend(module.commands.iter().map(info));
-            }
-        }
-        all
-    }
-
-    /// Runs a command that a module registered; gives the text that it returns to be shown. One in Rust has no
-    /// time limit: whoever waits for it may stop. One in JavaScript has its module's, as the event `Command`,
-    /// which is fired for it.
+    /// first is the one that is [run](Self::run_command). Modules of JavaScript are loaded for it; why one
+    /// cannot be is said by [`loaded_modules`](Self::loaded_modules).
     ///
     /// # Errors
-    /// When there is none of that name, or it failed.
+    /// When the system cannot be initialized.
+    pub async fn commands(&self) -> Result<Vec<CommandInfo>, NotInitialized> {
+        self.initialize().await.map_err(NotInitialized::Failed)?;
+        self.load_modules().await?;
+        let mut all: Vec<CommandInfo> = self.modules.commands().collect();
+        for module in self.loaded_modules()? {
+            let info = |it: &ModuleCommand| {
+                CommandInfo::new(&it.name, it.description.as_deref(), &module.name)
+            };
+            all.extend(module.commands.iter().map(info));
+        }
+        Ok(all)
+    }
+
+    /// Runs a command that a module registered. One in Rust has no time limit: whoever waits for it may stop. One in
+    /// JavaScript has its module's; it is run by the event `Command`, which is fired for it, and other hooks of that
+    /// event with it.
+    ///
+    /// # Errors
+    /// When there is none of that name, it failed, or a hook stopped the agent before it.
     ///
     /// # Cancellation
     /// Dropping the future ends it.
@@ -705,29 +711,24 @@ impl HookSystem {
         &self,
         name: &str,
         arguments: &str,
-    ) -> Result<Option<String>, CommandError> {
+    ) -> Result<CommandOutput, CommandError> {
         // It may run programs, for which there has to be an engine.
-        if let Err(error) = self.initialize().await {
-            tracing::warn!(target: "hook::module", "a command runs without an engine: {error}");
-        }
+        let initialized = self.initialize().await;
         if let Some(command) = self.modules.get_command(name) {
+            if let Err(error) = initialized {
+                tracing::warn!(target: "hook::module", "a command runs without an engine: {error}");
+            }
             let host = self.handler.host();
             return command.run(arguments, &host.cwd, &host.session_id).await;
         }
-        let all = self.commands().await;
+        let all = self.commands().await.map_err(|error| CommandError::NotInitialized {
+            name: shortened(name),
+            reason: error.to_string(),
+        })?;
         let Some(command) = all.iter().find(|command| command.name == name) else {
             return Err(CommandError::unknown(name, &all));
         };
-        let result = self.fire(CommandInput::new(name, arguments)).await;
-        let failed = |error: &str| CommandError::failed(name, &command.module, error);
-        if let Some(error) = result.aggregated.errors.first() {
-            return Err(failed(&error.message));
-        }
-        if let Some(failure) = &result.failure {
-            return Err(failed(&failure.to_string()));
-        }
-        let output = result.aggregated.final_output.as_deref();
-        Ok(output.and_then(|output| output.specific("text")?.to_text()))
+        command.came_to(self.fire(CommandInput::new(name, arguments)).await)
     }
 
     /// Detaches from the bus: later requests are answered `no_handler`, accepted ones finish. A

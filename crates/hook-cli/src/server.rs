@@ -124,7 +124,7 @@ impl LiveStates {
                 Self::default()
             }
             Asked::Told(server, told) => {
-                let worker = |listing: &HookListing| Some(address(&listing.hook)?);
+                let worker = |listing: &HookListing| address(&listing.hook);
                 let state = |listing: &HookListing| {
                     let told = told.workers.iter().find(|it| it.is_told_by(&listing.hook))?;
                     Some((worker(listing)?, told.status.clone()))

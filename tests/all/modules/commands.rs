@@ -37,7 +37,7 @@ async fn a_command_moves_between_sessions() {
     let builder = Project::new().builder().module(module).unwrap();
     let system = builder.host_services(services).build().unwrap();
     let said = system.run_command("handoff", "go on").await.unwrap();
-    assert_eq!(said.as_deref(), Some("handed go on"));
+    assert_eq!(said.text.as_deref(), Some("handed go on"));
     let setup = json!([{"message": {"role": "user", "content": "go on"}}]);
     let expected = [
         ("session.waitForIdle", json!({})),

@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex};
 use hook_bus::module::{
     CommandError, HookModule, ModuleApi, RenderOptions, StyledLine, StyledText,
 };
-use hook_core::RawObject;
+use hook_core::run::HandlerError;
+use hook_core::{HandlerHook, HookEventName, HookOutput, RawObject};
 use hook_tests::{Hook, Project};
 use serde_json::json;
 
@@ -191,18 +192,34 @@ async fn a_host_has_one_door_to_the_commands_and_renderers_of_all_its_modules() 
     }";
     let project = project(&[("rest.mjs", rest, json!({}))]);
     let system = project.builder().module(Beside).unwrap().build().unwrap();
-    let all = system.commands().await;
+    let all = system.commands().await.unwrap();
     let listed: Vec<_> = all.iter().map(|it| (&*it.name, &*it.module)).collect();
     let expected =
         [("greet", "beside"), ("greet", "rest.mjs"), ("shout", "rest.mjs"), ("throws", "rest.mjs")];
     assert_eq!(listed, expected);
     let run = async |name: &str| system.run_command(name, "you").await;
-    assert_eq!(run("greet").await.unwrap().as_deref(), Some("beside you"));
-    assert_eq!(run("shout").await.unwrap().as_deref(), Some("YOU"));
+    assert_eq!(run("greet").await.unwrap().text.as_deref(), Some("beside you"));
+    assert_eq!(run("shout").await.unwrap().text.as_deref(), Some("YOU"));
     let error = run("throws").await.unwrap_err();
     assert!(error.to_string().ends_with("says: no luck"), "{error}");
     let error = run("shou").await.unwrap_err();
     assert!(matches!(&error, CommandError::Unknown { known, .. } if known.len() == 4), "{error}");
+
+    // Hooks of others hear of it, and what they say is theirs.
+    let hook = |name: &str, run: fn() -> Result<Option<HookOutput>, HandlerError>| {
+        HandlerHook::inline(HookEventName::Command, name, move |_input| run()).priority(10)
+    };
+    let fails = system.register(hook("audit", || Err("full".into()))).unwrap();
+    let output = run("shout").await.unwrap();
+    assert_eq!(output.text.as_deref(), Some("YOU"));
+    assert!(output.warnings.join(" ").contains("hook audit: "), "{output:?}");
+    drop(fails);
+    let _stops = system.register(hook("stops", || Ok(Some(HookOutput::stop("enough"))))).unwrap();
+    let error = run("shout").await.unwrap_err();
+    assert!(
+        matches!(&error, CommandError::Stopped { reason, .. } if reason == "enough"),
+        "{error}"
+    );
 
     let options = RenderOptions::new(80, true);
     let empty = RawObject::empty();

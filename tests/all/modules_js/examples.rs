@@ -128,6 +128,13 @@ fn handoff_begins_a_session() {
     assert_eq!(succeeded, [false, true, true], "{responses:?}");
     let said = responses[0]["output"]["errors"].to_string();
     assert!(said.contains("the host does not offer `session.waitForIdle`"), "{said}");
+    let wrong = json!({"type": "hook-host-results", "results": {"ui.confrim": true}});
+    project.write("script.jsonl", &format!("\n{wrong}\n"));
+    let played = Hook::new(&project, &["run", "script.jsonl"]).run();
+    assert!(
+        played.status == 1 && played.stderr.contains("line 2: hook-host-results: "),
+        "{played:?}"
+    );
 }
 
 #[tokio::test]

@@ -190,7 +190,9 @@ impl LiveConnection {
             self.clients.known().values().find(|it| is_same_token(&it.token, token)).cloned();
         // One that may be on another machine does not become one that is on this.
         let is_near = self.client.session.is_near();
-        let found = found.filter(|client| is_near || !client.session.is_near());
+        if found.as_ref().is_some_and(|client| client.session.is_near() && !is_near) {
+            return Err(UnknownToken);
+        }
         let Some(client) = found else {
             if self.clients.engine.registered().has_lost_guards(token) {
                 self.former = Some(token.into());

@@ -5,11 +5,24 @@ use std::panic::AssertUnwindSafe;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use hook_core::ProcessedHookResult;
 use hook_core::run::{CommandContext, ModuleHandle};
 use hook_core::text::{one_line, shortened};
 
 /// What a command returns: a text to be shown, nothing, or why it failed.
 pub type CommandReturn = Result<Option<String>, Box<dyn std::error::Error + Send + Sync>>;
+
+/// What came of a command.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CommandOutput {
+    /// What is to be shown.
+    pub text: Option<String>,
+    /// What is to be said to the model in the place of the command. Only other hooks of `Command` say that.
+    pub prompt: Option<String>,
+    /// What the user should be told.
+    pub warnings: Vec<String>,
+}
 
 /// A command that there is, of a module in Rust or in JavaScript.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,6 +43,34 @@ impl CommandInfo {
             description: description.map(str::to_owned),
             module: module.to_owned(),
         }
+    }
+
+    /// What it means for the command what its event has come to.
+    pub(crate) fn came_to(
+        &self,
+        result: ProcessedHookResult,
+    ) -> Result<CommandOutput, CommandError> {
+        // A module's hooks are called after it. What fails of others is a warning.
+        let own = format!("{} command {}", self.module, self.name);
+        let errors = &result.aggregated.errors;
+        let failed = errors
+            .iter()
+            .find(|error| error.hook.as_deref().is_some_and(|hook| hook.starts_with(&own)));
+        if let Some(error) = failed {
+            return Err(CommandError::failed(&self.name, &self.module, &error.message));
+        }
+        if let Some(failure) = &result.failure {
+            return Err(CommandError::failed(&self.name, &self.module, &failure.message));
+        }
+        if result.should_stop {
+            let reason = result.stop_reason.as_deref().unwrap_or("a hook stopped the agent");
+            let reason = one_line(&shortened(reason)).into_owned();
+            return Err(CommandError::Stopped { name: shortened(&self.name), reason });
+        }
+        let output = result.aggregated.final_output.as_deref();
+        let said = |field: &str| output.and_then(|output| output.specific(field)?.to_text());
+        let (text, prompt) = (said("text"), said("prompt"));
+        Ok(CommandOutput { text, prompt, warnings: result.warnings })
     }
 }
 
@@ -54,6 +95,22 @@ pub enum CommandError {
         name: String,
         /// The commands that there are.
         known: Vec<String>,
+    },
+    /// A hook stopped the agent before the command was run.
+    #[error("the command {name} was not run: {reason}")]
+    Stopped {
+        /// The command.
+        name: String,
+        /// Why.
+        reason: String,
+    },
+    /// Modules of JavaScript are not to be had, and it is none of those in Rust.
+    #[error("the command {name} is not known: {reason}")]
+    NotInitialized {
+        /// The command.
+        name: String,
+        /// Why.
+        reason: String,
     },
     /// It failed.
     #[error("the command {name} of module {module} failed: {error}")]
@@ -111,7 +168,7 @@ impl RegisteredCommand {
         arguments: &str,
         cwd: &str,
         session_id: &str,
-    ) -> Result<Option<String>, CommandError> {
+    ) -> Result<CommandOutput, CommandError> {
         let failed = |error: String| CommandError::failed(&self.name, self.module(), &error);
         let context = CommandContext::of(&self.module, cwd, session_id);
         let context = context.map_err(|error| failed(error.to_string()))?;
@@ -119,11 +176,9 @@ impl RegisteredCommand {
         // It may panic before it returns its future, too.
         let command = async move { (self.function)(arguments, own).await };
         let ended = context.scope(AssertUnwindSafe(command).catch_unwind()).await;
-        for lost in context.take_lost() {
-            tracing::warn!(target: "hook::module", module = self.module(), "{lost}");
-        }
+        let warnings = context.take_lost();
         match ended {
-            Ok(Ok(text)) => Ok(text),
+            Ok(Ok(text)) => Ok(CommandOutput { text, prompt: None, warnings }),
             Ok(Err(error)) => Err(failed(error.to_string())),
             Err(_) => Err(failed("it panicked".to_owned())),
         }

@@ -17,7 +17,7 @@ mod status_line;
 mod styled;
 
 pub use api::{HookModule, ModuleApi, ModuleError, ModuleLogger};
-pub use command::{CommandError, CommandInfo, CommandReturn, RegisteredCommand};
+pub use command::{CommandError, CommandInfo, CommandOutput, CommandReturn, RegisteredCommand};
 pub use loaded::Modules;
 pub use renderer::{MessageRenderer, RenderOptions};
 pub use status_line::StatusLine;

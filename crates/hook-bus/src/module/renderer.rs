@@ -1,9 +1,11 @@
 //! What shows the messages of modules.
 
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use hook_core::RawObject;
+use hook_core::text::OneLine;
 
 use super::styled::StyledLine;
 
@@ -34,6 +36,21 @@ impl MessageRenderer {
     /// The lines of a message.
     pub fn render(&self, message: &RawObject, options: RenderOptions) -> Vec<StyledLine> {
         (self.0)(message, options)
+    }
+
+    /// The same; `None` where it panics, which is said in the log.
+    pub(crate) fn render_caught(
+        &self,
+        custom_type: &str,
+        message: &RawObject,
+        options: RenderOptions,
+    ) -> Option<Vec<StyledLine>> {
+        let rendered = catch_unwind(AssertUnwindSafe(|| self.render(message, options)));
+        if rendered.is_err() {
+            let custom_type = OneLine(custom_type);
+            tracing::warn!(target: "hook::module", "the renderer of {custom_type} panicked");
+        }
+        rendered.ok()
     }
 }
 

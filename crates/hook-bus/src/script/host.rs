@@ -44,18 +44,21 @@ impl ScriptedHost {
     }
 
     /// The one that a line of a script describes: `{"type": "hook-host-results", "results": {…}}`. `None` for
-    /// every other line.
-    pub(super) fn of_line(line: &str) -> Option<Self> {
+    /// every other line; for one that is wrong, what is.
+    pub(super) fn of_line(line: &str) -> Option<Result<Self, String>> {
         const TYPE: &str = "hook-host-results";
         // Most lines are requests.
         if !line.contains(TYPE) {
             return None;
         }
         let fields = RawObject::parse(line.to_owned()).ok()?.fields();
-        let is_it = fields.get("type").and_then(RawJson::to_text).as_deref() == Some(TYPE);
-        let results = fields.get("results").filter(|_| is_it)?.to_object().ok()?;
-        let results = results.iter().map(|(name, result)| (name.to_owned(), result.clone()));
-        Self::new(results).ok()
+        let kind = fields.get("type").and_then(RawJson::to_text);
+        (kind.as_deref() == Some(TYPE)).then(|| {
+            let results = fields.get("results").and_then(|results| results.to_object().ok());
+            let results = results.ok_or("`results` must be an object: a result for each method")?;
+            let results = results.iter().map(|(name, result)| (name.to_owned(), result.clone()));
+            Self::new(results).map_err(|error| error.to_string())
+        })
     }
 }
 

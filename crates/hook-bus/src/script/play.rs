@@ -21,7 +21,8 @@ use crate::wire::{LineReader, request_of};
 /// later requests get that ask their host for something ([`ScriptedHost`]).
 ///
 /// # Errors
-/// An item is an error when the script cannot be read on; it is the last one.
+/// An item is an error when the script cannot be read on, or says wrongly what hosts have for hooks; it is the
+/// last one.
 pub fn play<'b, R>(
     bus: &'b MessageBus,
     script: R,
@@ -59,10 +60,17 @@ impl<R: AsyncRead + Unpin> Script<R> {
     /// The next request.
     async fn next(&mut self) -> io::Result<Option<HookExecutionRequest>> {
         while let Some(line) = self.lines.next().await? {
-            if let Line::Text { text, .. } = &line
+            if let Line::Text { number, text } = &line
                 && let Some(host) = ScriptedHost::of_line(text)
             {
-                self.host = Some(Arc::new(host));
+                match host {
+                    Ok(host) => self.host = Some(Arc::new(host)),
+                    // Nothing is asked with results that were meant otherwise.
+                    Err(wrong) => {
+                        let wrong = format!("line {number}: hook-host-results: {wrong}");
+                        return Err(io::Error::new(io::ErrorKind::InvalidData, wrong));
+                    }
+                }
                 continue;
             }
             let request = request_of(line);

@@ -141,6 +141,7 @@ impl ScenarioTest {
         if self.host.is_empty() {
             return Ok(None);
         }
+        // Deeper than TOML can be written by hand.
         let result = |value: &Value| RawJson::from_value(value).unwrap_or_else(|_| RawJson::null());
         let results = self.host.iter().map(|(method, value)| (method.clone(), result(value)));
         ScriptedHost::new(results).map(|host| Some(Arc::new(host)))

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use hook_bus::HookExecutionRequest;
-use hook_core::run::ModuleCommand;
+use hook_bus::module::CommandInfo;
 use hook_core::text::{first_and_last, lines, nearest, one_line};
 use hook_core::{HookEventName, ObjectWriter, RawObject};
 
@@ -32,12 +32,6 @@ pub(crate) struct Arguments {
     arguments: Vec<String>,
 }
 
-/// A command, and the module whose it is.
-struct Found {
-    command: ModuleCommand,
-    module: String,
-}
-
 pub(crate) async fn run(
     arguments: &Arguments,
     context: &Context,
@@ -45,16 +39,11 @@ pub(crate) async fn run(
 ) -> Result<Status, CommandError> {
     let ui = arguments.ui.services(printer, false);
     with_modules(context, ui, printer, async |system, printer| {
-        let modules = system.loaded_modules()?;
-        let all = modules.into_iter().flat_map(|module| {
-            let name = module.name;
-            module.commands.into_iter().map(move |command| Found { command, module: name.clone() })
-        });
-        let all: Vec<Found> = all.collect();
+        let all = system.commands().await?;
         match &arguments.name {
             None => list(&all, context, printer).await,
             Some(name) => {
-                if !all.iter().any(|found| found.command.name == *name) {
+                if !all.iter().any(|command| command.name == *name) {
                     return Err(CommandError::Usage(no_such(name, &all)));
                 }
                 let given = arguments.arguments.join(" ");
@@ -65,9 +54,9 @@ pub(crate) async fn run(
     .await
 }
 
-fn no_such(name: &str, all: &[Found]) -> String {
+fn no_such(name: &str, all: &[CommandInfo]) -> String {
     let name = one_line(name);
-    match nearest(&name, all.iter().map(|found| found.command.name.as_str())) {
+    match nearest(&name, all.iter().map(|command| command.name.as_str())) {
         Some(meant) => {
             format!("no module has a command `{name}`; did you mean `{}`?", one_line(meant))
         }
@@ -76,16 +65,16 @@ fn no_such(name: &str, all: &[Found]) -> String {
 }
 
 async fn list(
-    all: &[Found],
+    all: &[CommandInfo],
     context: &Context,
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
     if context.json() {
-        for Found { command, module } in all {
+        for command in all {
             let line = ObjectWriter::line(|object| {
                 object.text("name", &command.name);
                 object.optional_text("description", command.description.as_deref());
-                object.text("module", module);
+                object.text("module", &command.module);
             });
             printer.message(&line).await?;
         }
@@ -96,10 +85,10 @@ async fn list(
         return Ok(exit_code::PROCEED);
     }
     let mut text = String::new();
-    for Found { command, module } in all {
+    for command in all {
         let name = printer.paint(Tone::Strong, &one_line(&command.name));
         let description = command.description.as_deref().map(one_line).unwrap_or_default();
-        let module = printer.paint(Tone::Quiet, &one_line(module));
+        let module = printer.paint(Tone::Quiet, &one_line(&command.module));
         let joint = if description.is_empty() { "" } else { "  " };
         text.push_str(&format!("{name}{joint}{description}  {module}\n"));
     }

@@ -4,14 +4,14 @@ use super::findings::{Finding, Findings, Surroundings};
 use crate::settings::{FailBehavior, HookEntry, Rule, SettingsFile};
 
 pub(super) fn check(file: &SettingsFile, around: &Surroundings, findings: &mut Findings<'_>) {
+    if !around.lacks_fleets {
+        return;
+    }
     // What cannot be read blocks already, which is said.
     let is_read = |entry: &&HookEntry| entry.upstream.is_some() && entry.unreadable.is_none();
     let (Some(entry), Some(range)) = (file.hooks.iter().find(is_read), &file.spans.upstream) else {
         return;
     };
-    if !around.lacks_fleets {
-        return;
-    }
     let result = match entry.fail_behavior {
         FailBehavior::Block => "its events are blocked",
         FailBehavior::Continue => "its events go on without being asked about",

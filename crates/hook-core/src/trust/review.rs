@@ -82,8 +82,7 @@ impl Review {
         let entry = &self.entry;
         let mut terms = terms(entry);
         terms.retain(|name, _| match name.as_str() {
-            // Nobody declared `*`, and a module is always one of several in turn.
-            "sequential" => entry.module.is_none(),
+            // Nobody declared `*`.
             "startTimeout" => entry
                 .worker
                 .as_ref()

@@ -170,7 +170,10 @@ impl HookExecutor for LiveExecutor {
             if let (Some(told), Some(failure), None) =
                 (on_failure, &run.answer.failure, &run.answer.output)
             {
-                told(failure);
+                // Who gave up on it knows that.
+                if !matches!(failure, HookFailure::Cancelled) {
+                    told(failure);
+                }
             }
             run
         };

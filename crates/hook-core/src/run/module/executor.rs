@@ -117,8 +117,11 @@ impl Handler {
             };
             let error = one_line(&shortened(&error)).into_owned();
             answer.warnings.push(format!("a handler of {} failed: {error}", self.home.event));
-            let path = self.handler.module.path().to_string();
-            self.handler.errors.report(&ModuleFault::new(path, self.home.event.clone(), error));
+            // Who gave up on it knows that.
+            if !matches!(failure, HookFailure::Cancelled) {
+                let path = self.handler.module.path().to_string();
+                self.handler.errors.report(&ModuleFault::new(path, self.home.event.clone(), error));
+            }
         }
         answer.into()
     }
