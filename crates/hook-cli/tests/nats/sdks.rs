@@ -3,7 +3,11 @@
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
+use futures::StreamExt;
+use hook_bus::HookExecutionResponse;
+use hook_remote::nats::{NatsBus, NatsOptions};
 use serde_json::json;
 
 use super::broker::{Broker, skipped};
@@ -181,12 +185,31 @@ fn agents_are_answered(place: &Place, user: &str, may_not_ask: &str) {
     }
 }
 
+/// `--nats-events`, to a program in Rust.
+fn an_operator_sees_what_happens(place: &Place) {
+    let options = NatsOptions::new(&*place.url).subject("acme.hooks");
+    let options = options.certificate_authority(&place.authority);
+    let options = options.credentials(place.credentials("operator.nk"));
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    let seen = runtime.block_on(async {
+        let bus = NatsBus::with(options).unwrap();
+        let mut responses = bus.subscribe::<HookExecutionResponse>().await.unwrap();
+        let mut asker = place.askers("agent1.nk", "forbidden", "30000").remove(0).1;
+        let asked = tokio::task::spawn_blocking(move || asker.output().unwrap());
+        let seen = tokio::time::timeout(Duration::from_secs(30), responses.next()).await;
+        asked.await.unwrap();
+        seen.expect("it is published").unwrap().unwrap()
+    });
+    assert_eq!(seen.processed.reason.as_deref(), Some("not that"), "{seen:?}");
+}
+
 #[test]
 fn askers_in_all_languages_are_answered_over_tls_where_each_may_do_its_own_work_alone() {
     let files = tempfile::tempdir().unwrap();
     let settings = accounts::keyed(files.path());
     let Some(place) = place(&settings, files.path(), "engine.nk", true) else { return };
     agents_are_answered(&place, "agent1.nk", "engine.nk");
+    an_operator_sees_what_happens(&place);
     // What nobody waits for any more ends at the engine, whose hooks run in its folder.
     for (language, mut asker) in place.askers("agent2.nk", "endless", "1500") {
         let [begun, ended] = ["begun", "ended"].map(|name| place.broker.path(name));
