@@ -9,8 +9,14 @@
     reason = "a test that finds something else fails, and not each needs all that brokers can do"
 )]
 
+#[path = "nats/accounts.rs"]
+mod accounts;
 #[path = "../../hook-remote/tests/nats/broker.rs"]
 mod broker;
+#[path = "nats/pages.rs"]
+mod pages;
+#[path = "nats/sdks.rs"]
+mod sdks;
 
 use std::io::{BufRead, BufReader, Lines, Write};
 use std::net::TcpStream;
@@ -59,7 +65,7 @@ impl Engine {
     fn joined(command: &mut Command) -> (Self, Lines<BufReader<ChildStderr>>) {
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         let mut said = BufReader::new(child.stderr.take().unwrap()).lines();
-        assert!(said.by_ref().any(|line| line.unwrap().contains("serving hooks.request.*")));
+        assert!(said.by_ref().any(|line| line.unwrap().contains("hooks.request.* at ")));
         (Self(child), said)
     }
 
@@ -164,6 +170,37 @@ fn an_engine_that_is_told_to_end_finishes_what_it_took() {
     assert_eq!(engine.0.wait().unwrap().code(), Some(143));
     let output = fire(&broker, &["--json"]);
     assert_eq!(json_of(&output)["error"]["code"], "no_handler");
+}
+
+#[test]
+fn a_second_signal_ends_the_hooks_of_an_engine() {
+    let Some(broker) = Broker::start() else { return };
+    let (begun, ended) = (broker.path("begun"), broker.path("ended"));
+    let command = format!(
+        "trap 'touch {}; exit 1' TERM; touch {}; sleep 1000 & wait",
+        ended.display(),
+        begun.display()
+    );
+    let mut serve = hook(broker.folder.path());
+    let settings = json!({"hooks": {"BeforeTool": [{"hooks": [
+        {"type": "command", "command": command, "failBehavior": "block"},
+    ]}]}});
+    std::fs::write(broker.path("settings.json"), settings.to_string()).unwrap();
+    serve.args(["serve", "--nats", &broker.url(), "--settings", "settings.json"]);
+    let (mut engine, mut said) = Engine::joined(&mut serve);
+    let mut firing = hook(broker.folder.path());
+    firing.args(["fire", "BeforeTool", "--json", "--nats", &broker.url(), "--timeout", "60000"]);
+    let firing = firing.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    await_file(&begun);
+    engine.signal(Signal::TERM);
+    assert!(said.by_ref().any(|line| line.unwrap().contains("1 requests are finished first")));
+    assert!(!ended.exists() && engine.0.try_wait().unwrap().is_none(), "it finishes it first");
+    engine.signal(Signal::TERM);
+    std::thread::spawn(move || said.for_each(drop));
+    await_file(&ended);
+    assert_eq!(engine.0.wait().unwrap().code(), Some(143));
+    let output = firing.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
 }
 
 #[test]

@@ -3,21 +3,25 @@
 //! `cargo run --release -p hook-remote --example simulate [AGENTS] [SERVICE_MS] [PLACES] [PER_AGENT]`
 //!
 //! 10,000 agents by default, each of which makes a tool call every 10 seconds on average (`PER_AGENT` a
-//! second), whose hooks take 4.5 milliseconds (`SERVICE_MS`) in one of 8 places (`PLACES`) that an engine has
-//! for processes. Requests come as they please (exponential times between them), and hooks take longer or
-//! shorter (exponential, too). The broker gives each request to any engine, as a queue group does; there it
-//! waits for a place. What is shown is how long it waits there.
+//! second), whose hooks take 15.14 milliseconds (`SERVICE_MS`) in one of 8 places (`PLACES`) that an engine has
+//! for processes: P4 in docs/performance.md. Requests come as they please (exponential times between them), and
+//! hooks take longer or shorter (exponential, too). The broker gives each request to any engine, as a queue
+//! group does; there it waits for a place. What is shown is how long it waits there, for so many engines.
 
-#![expect(clippy::print_stdout, reason = "it is a command")]
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "it is a command")]
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::process::ExitCode;
 
 /// How many requests are looked at for each row, behind as many that only fill the queues.
 const REQUESTS: usize = 200_000;
 
-/// The loads of the table, in parts of what the engines can do.
-const LOADS: [f64; 6] = [0.3, 0.5, 0.7, 0.8, 0.9, 0.95];
+/// For what loads there is a row, about, in parts of what the engines can do.
+const LOADS: [f64; 8] = [0.98, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.3];
+
+/// More engines are no fleet that this could tell anything of.
+const MAX_ENGINES: f64 = 100_000.0;
 
 /// Numbers that look random, and are the same each time (xorshift).
 struct Random(u64);
@@ -71,36 +75,106 @@ fn waits(engines: usize, places: usize, service: f64, rate: f64) -> Vec<f64> {
     waits
 }
 
-fn quantile(sorted: &[f64], percent: usize) -> f64 {
-    let index = (sorted.len() * percent / 100).min(sorted.len().saturating_sub(1));
+fn quantile(sorted: &[f64], thousandth: usize) -> f64 {
+    let index = (sorted.len() * thousandth / 1_000).min(sorted.len().saturating_sub(1));
     sorted.get(index).copied().unwrap_or_default() * 1_000.0
 }
 
-fn main() {
-    let mut arguments = std::env::args().skip(1);
-    let mut number = |default: f64| match arguments.next().map(|text| text.parse::<f64>()) {
-        Some(Ok(number)) if number > 0.0 && number < 1e9 => number,
-        _ => default,
-    };
-    let (agents, service) = (number(10_000.0), number(4.5) / 1_000.0);
-    let (places, each) = (number(8.0), number(0.1));
-    let rate = agents * each;
-    let capacity = places / service;
-    println!(
-        "{agents} agents make {rate:.0} requests a second; one engine can serve {capacity:.0}"
-    );
-    println!("\n| load | engines | p50 ms | p99 ms | p99.9 ms |\n| --- | --- | --- | --- | --- |");
-    for load in LOADS {
-        let (engines, places) =
-            ((rate / capacity / load).ceil().max(1.0) as usize, places as usize);
-        let real = load * capacity * engines as f64;
-        let sorted = waits(engines, places, service, real);
-        let index = (sorted.len() * 999 / 1_000).min(sorted.len() - 1);
-        let most = sorted.get(index).copied().unwrap_or_default() * 1_000.0;
+/// What is asked, in numbers; each has a default and a most.
+struct Question {
+    agents: f64,
+    service: f64,
+    places: f64,
+    each: f64,
+}
+
+impl Question {
+    fn read(arguments: &[String]) -> Result<Self, String> {
+        if arguments.len() > 4 {
+            return Err(format!("expected at most 4 numbers, found {}", arguments.len()));
+        }
+        let number = |index: usize, name: &str, default: f64, most: f64| {
+            let Some(text) = arguments.get(index) else { return Ok(default) };
+            match text.parse::<f64>() {
+                Ok(number) if number > 0.0 && number <= most => Ok(number),
+                _ => Err(format!(
+                    "expected {name}, a number above 0 and up to {most}, found `{text}`"
+                )),
+            }
+        };
+        let places = number(2, "PLACES", 8.0, 1e4)?;
+        if places.fract() != 0.0 {
+            return Err(format!("expected PLACES, a whole number, found `{places}`"));
+        }
+        let question = Self {
+            agents: number(0, "AGENTS", 10_000.0, 1e8)?,
+            service: number(1, "SERVICE_MS", 15.14, 1e6)? / 1_000.0,
+            places,
+            each: number(3, "PER_AGENT", 0.1, 1e4)?,
+        };
+        match question.needs() <= MAX_ENGINES {
+            true => Ok(question),
+            false => Err(format!("they need more than {MAX_ENGINES} engines")),
+        }
+    }
+
+    fn rate(&self) -> f64 {
+        self.agents * self.each
+    }
+
+    /// How many requests one engine can serve in a second.
+    fn capacity(&self) -> f64 {
+        self.places / self.service
+    }
+
+    /// How many engines have nothing else to do.
+    fn needs(&self) -> f64 {
+        self.rate() / self.capacity()
+    }
+
+    fn answer(&self) {
+        let (rate, capacity) = (self.rate(), self.capacity());
         println!(
-            "| {load:.2} | {engines} | {:.1} | {:.1} | {most:.1} |",
-            quantile(&sorted, 50),
-            quantile(&sorted, 99)
+            "{} agents make {rate:.0} requests a second; one engine can serve {capacity:.0}",
+            self.agents
         );
+        println!(
+            "\n| engines | load | p50 ms | p99 ms | p99.9 ms |\n| --- | --- | --- | --- | --- |"
+        );
+        let mut engines: Vec<usize> =
+            LOADS.iter().map(|load| (self.needs() / load).ceil().max(1.0) as usize).collect();
+        // One more than is needed, so that one may fail.
+        engines.extend(engines.first().map(|least| least + 1));
+        engines.sort_unstable();
+        engines.dedup();
+        for engines in engines {
+            let sorted = waits(engines, self.places as usize, self.service, rate);
+            println!(
+                "| {engines} | {:.2} | {:.1} | {:.1} | {:.1} |",
+                self.needs() / engines as f64,
+                quantile(&sorted, 500),
+                quantile(&sorted, 990),
+                quantile(&sorted, 999)
+            );
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let usage = "usage: simulate [AGENTS] [SERVICE_MS] [PLACES] [PER_AGENT]";
+    if arguments.iter().any(|argument| argument == "--help" || argument == "-h") {
+        println!("{usage}");
+        return ExitCode::SUCCESS;
+    }
+    match Question::read(&arguments) {
+        Ok(question) => {
+            question.answer();
+            ExitCode::SUCCESS
+        }
+        Err(why) => {
+            eprintln!("{why}\n{usage}");
+            ExitCode::from(64)
+        }
     }
 }

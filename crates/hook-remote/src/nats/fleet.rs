@@ -1,7 +1,7 @@
 //! One request of an asker: sent to the fleet, asked once more where an engine was lost with it, and failed
 //! here where nobody answers.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_nats::Client;
@@ -11,7 +11,7 @@ use futures::future::BoxFuture;
 use hook_bus::{CorrelationId, Elsewhere, HookExecutionRequest, HookExecutionResponse};
 use hook_core::settings::FailBehavior;
 use hook_core::{FailureCode, RawJson, StageFailure};
-use tokio::sync::{Semaphore, broadcast, watch};
+use tokio::sync::{Semaphore, SemaphorePermit, broadcast, watch};
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::connection::{Connection, Link, is_about, jittered};
@@ -30,11 +30,15 @@ const SHORTEST_SILENCE: Duration = Duration::from_millis(60);
 /// How long is waited before a fleet without room is asked again, at least and at most.
 const BUSY: (Duration, Duration) = (Duration::from_millis(20), Duration::from_millis(500));
 
-/// How long after the connection came back nobody being there may mean that they are not back yet.
+/// How long after the connection came back, or after the fleet had no room or said nothing, nobody being there
+/// may mean that they are not back yet: a broker ends the connection of an engine that has too much to read.
 const COMING_BACK: Duration = Duration::from_secs(5);
 
 /// How many requests of one asker may be at the fleet; others wait here, in their time.
 const IN_FLIGHT: usize = 1_024;
+
+/// How many KiB of them: less than a broker keeps for one engine (`max_pending`, 64 MiB by default).
+const KIB_IN_FLIGHT: usize = 8 * 1_024;
 
 /// The way to a fleet.
 #[derive(Debug)]
@@ -45,6 +49,9 @@ pub(super) struct Fleet {
     pub(super) ready: watch::Receiver<Link>,
     pub(super) replies: Arc<Replies>,
     places: Semaphore,
+    room: Semaphore,
+    /// When it last had no room for a request, or said nothing to it.
+    strained: Mutex<Option<Instant>>,
     deadline: Duration,
     fail_behavior: FailBehavior,
 }
@@ -58,8 +65,18 @@ impl Fleet {
         options: &NatsOptions,
     ) -> Self {
         let NatsOptions { deadline, fail_behavior, .. } = *options;
-        let places = Semaphore::new(IN_FLIGHT);
-        Self { broker, connection, ready, replies, places, deadline, fail_behavior }
+        let (places, room) = (Semaphore::new(IN_FLIGHT), Semaphore::new(KIB_IN_FLIGHT));
+        let strained = Mutex::default();
+        Self { broker, connection, ready, replies, places, room, strained, deadline, fail_behavior }
+    }
+
+    fn is_strained(&self) {
+        *self.strained.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+    }
+
+    fn was_strained(&self) -> bool {
+        let strained = *self.strained.lock().unwrap_or_else(PoisonError::into_inner);
+        strained.is_some_and(|strained| strained.elapsed() < COMING_BACK)
     }
 
     /// How long a request may take that does not say it itself.
@@ -129,6 +146,7 @@ impl Fleet {
             silence: (deadline.saturating_duration_since(begun) / ATTEMPTS)
                 .clamp(SHORTEST_SILENCE, SILENCE),
             wait: BUSY.0,
+            room: None,
         };
         let Ok(Ok(_place)) = timeout_at(deadline, self.places.acquire()).await else {
             return Err(asking.too_late("others of this asker were still at the fleet"));
@@ -181,6 +199,8 @@ struct Asking<'f> {
     silence: Duration,
     /// How long is waited before one is asked again that had no room.
     wait: Duration,
+    /// Its part of what may be at the fleet at once.
+    room: Option<SemaphorePermit<'f>>,
 }
 
 /// What comes of having sent a request.
@@ -220,13 +240,20 @@ impl Asking<'_> {
         if let Some(why) = self.unheard.known() {
             return Err(self.fleet.unheard(&why));
         }
-        // Clocks differ: what travels is what is left.
-        let left = self.deadline.saturating_duration_since(Instant::now()).as_millis();
-        let left = Duration::from_millis(u64::try_from(left).unwrap_or(u64::MAX));
-        if left.is_zero() {
-            return Err(self.too_late("it could not be sent"));
+        let mut line = self.line(request)?;
+        if self.room.is_none() {
+            let units = u32::try_from((line.len() / 1_024 + 1).min(KIB_IN_FLIGHT)).unwrap_or(1);
+            self.room = self.fleet.room.try_acquire_many(units).ok();
+            if self.room.is_none() {
+                let room = timeout_at(self.deadline, self.fleet.room.acquire_many(units)).await;
+                let Ok(Ok(room)) = room else {
+                    return Err(self.too_late("others of this asker were still at the fleet"));
+                };
+                self.room = Some(room);
+                // Less is left of its time.
+                line = self.line(request)?;
+            }
         }
-        let line = message::request_line(&request.clone().with_deadline(left));
         let limit = client.max_payload();
         if !message::fits(line.len(), limit) {
             let message = format!(
@@ -254,6 +281,17 @@ impl Asking<'_> {
         }
     }
 
+    /// What is sent of it now.
+    fn line(&self, request: &HookExecutionRequest) -> Result<Vec<u8>, StageFailure> {
+        // Clocks differ: what travels is what is left.
+        let left = self.deadline.saturating_duration_since(Instant::now()).as_millis();
+        let left = Duration::from_millis(u64::try_from(left).unwrap_or(u64::MAX));
+        if left.is_zero() {
+            return Err(self.too_late("it could not be sent"));
+        }
+        Ok(message::request_line(&request.clone().with_deadline(left)))
+    }
+
     /// Hears what is said to it, also while it waits to be sent again.
     async fn hear(&mut self, again: Option<Instant>) -> Result<Sent, StageFailure> {
         let mut silent_at = Instant::now() + self.silence;
@@ -273,11 +311,13 @@ impl Asking<'_> {
                     Reply::Busy if is_at_work => {}
                     Reply::Busy => {
                         self.replies.is_open = false;
+                        self.fleet.is_strained();
                         send_at.get_or_insert_with(|| self.later());
                     }
                     Reply::NoResponders => {
                         self.replies.is_open = false;
-                        if again.is_none_or(|again| again.elapsed() >= COMING_BACK) {
+                        let is_back = again.is_some_and(|again| again.elapsed() < COMING_BACK);
+                        if !is_back && !self.fleet.was_strained() {
                             return Err(self.nobody());
                         }
                         send_at.get_or_insert_with(|| self.later());
@@ -309,7 +349,10 @@ impl Asking<'_> {
                         Some(_) if is_late => Err(self.too_late("no engine had room for it")),
                         Some(_) => Ok(Sent::NotTaken),
                         None if is_late => Err(self.too_late("no engine had answered it")),
-                        None => Ok(Sent::Silent),
+                        None => {
+                            self.fleet.is_strained();
+                            Ok(Sent::Silent)
+                        }
                     };
                 }
             }

@@ -16,6 +16,7 @@ use crate::support::{Seen, slow};
 
 const URL: &str = "HOOK_TEST_NATS_URL";
 const SETTINGS: &str = "HOOK_TEST_SETTINGS";
+const LIMITS: &str = "HOOK_TEST_DEFAULT_LIMITS";
 
 /// The process of an engine. Dropped, it is killed.
 pub(crate) struct EngineProcess(Child);
@@ -24,11 +25,23 @@ impl EngineProcess {
     /// One with these settings that is in the group; without any, one whose only hook takes 20 ms and that
     /// has room for few requests.
     pub(crate) fn join(url: &str, settings: Option<&Path>) -> Self {
+        Self::joined(url, settings, false)
+    }
+
+    /// One whose only hook takes 20 ms, with the limits that an engine has by default.
+    pub(crate) fn join_with_default_limits(url: &str) -> Self {
+        Self::joined(url, None, true)
+    }
+
+    fn joined(url: &str, settings: Option<&Path>, has_default_limits: bool) -> Self {
         let mut command = Command::new(std::env::current_exe().unwrap());
         command.args(["--exact", "engine_process::is_an_engine", "--ignored", "--nocapture"]);
         command.env(URL, url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         if let Some(settings) = settings {
             command.env(SETTINGS, settings);
+        }
+        if has_default_limits {
+            command.env(LIMITS, "1");
         }
         let mut child = command.spawn().unwrap();
         let mut said = BufReader::new(child.stderr.take().unwrap()).lines();
@@ -43,6 +56,10 @@ impl EngineProcess {
     pub(crate) fn kill(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.0.id()
     }
 
     pub(crate) fn signal(&self, signal: &str) {
@@ -75,7 +92,10 @@ fn is_an_engine() {
 
 async fn serve(url: &str) {
     let folder = tempfile::tempdir().unwrap();
-    let limits = BusLimits { in_flight: 64, ..BusLimits::default() };
+    let limits = match std::env::var_os(LIMITS) {
+        Some(_) => BusLimits::default(),
+        None => BusLimits { in_flight: 64, ..BusLimits::default() },
+    };
     let builder = HookSystem::builder(folder.path()).bus(MessageBus::with_limits(limits));
     let builder = match std::env::var_os(SETTINGS) {
         Some(settings) => builder.settings(SettingsSource::explicit(settings)),

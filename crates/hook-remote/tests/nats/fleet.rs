@@ -79,3 +79,22 @@ async fn a_flood_costs_an_engine_no_more_memory_than_it_has_room_for() {
     }
     drop(engine);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn large_requests_of_many_askers_cost_an_engine_what_it_has_room_for() {
+    const ASKERS: usize = 4;
+    let Some(broker) = Broker::start() else { return };
+    let engine = EngineProcess::join_with_default_limits(&broker.url());
+    let buses: Vec<_> = (0..ASKERS).map(|_| asker(&broker)).collect();
+    // 180 MB altogether, of which each asker has 8 MiB at the engine.
+    let asked = (0..200).map(|number| buses[number % ASKERS].request(call_with("a", 900_000)));
+    let answers = join_all(asked).await;
+    let failed: Vec<_> = answers.iter().filter_map(|answer| answer.error()).collect();
+    assert!(failed.is_empty(), "{} failed, such as {:?}", failed.len(), failed[0]);
+    #[cfg(target_os = "linux")]
+    {
+        let most = engine.most_memory();
+        assert!(most < 300 * 1_024, "it has had {most} KiB");
+    }
+    drop(engine);
+}

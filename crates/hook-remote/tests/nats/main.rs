@@ -22,6 +22,7 @@ mod losses;
 mod permissions;
 mod places;
 mod roll_call;
+mod simulation;
 mod skipping;
 mod support;
 mod upstream;

@@ -7,7 +7,7 @@ use hook_bus::HookExecutionResponse;
 use hook_remote::nats::{NatsBus, NatsOptions};
 
 use crate::broker::Broker;
-use crate::support::{asker, call};
+use crate::support::{Engine, Seen, asker, call, slow};
 
 /// A broker where one may do this.
 fn with_permissions(permissions: &str) -> Option<Broker> {
@@ -83,4 +83,41 @@ async fn a_monitor_that_answers_nothing_keeps_nobody_from_following() {
     let bus =
         NatsBus::with(NatsOptions::new(broker.url()).deadline(Duration::from_secs(5))).unwrap();
     bus.subscribe::<HookExecutionResponse>().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn engines_say_unasked_how_they_are_and_that_they_leave() {
+    let Some(broker) = Broker::start() else { return };
+    let spy = async_nats::connect(broker.url()).await.unwrap();
+    let mut said = spy.subscribe("hooks.engines").await.unwrap();
+    spy.flush().await.unwrap();
+    let seen = Seen::default();
+    let engine = Engine::join(&broker, vec![slow(&seen, Duration::from_secs(1))]).await;
+    let mut state = async |patience: Duration| {
+        let message = tokio::time::timeout(patience, said.next()).await.ok()?.unwrap();
+        let said: serde_json::Value = serde_json::from_slice(&message.payload).ok()?;
+        assert_eq!(said["type"], "hook-engine", "{said}");
+        Some((said["state"].as_str().unwrap().to_owned(), said["running"].as_u64().unwrap()))
+    };
+    // What it says at its beginning, and then every 10 seconds.
+    while state(Duration::from_secs(4)).await.is_some() {}
+    assert_eq!(state(Duration::from_secs(30)).await, Some(("serving".to_owned(), 0)));
+    let bus = asker(&broker);
+    let asked = bus.request(call("read_file"));
+    let leave = async {
+        while seen.runs() == 0 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        engine.leave().await;
+    };
+    let (answer, ()) = tokio::join!(asked, leave);
+    assert!(answer.success(), "{answer:?}");
+    let leaving = loop {
+        let said = state(Duration::from_secs(20)).await;
+        if said.as_ref().is_none_or(|(state, _)| state != "serving") {
+            break said;
+        }
+    };
+    assert_eq!(leaving, Some(("draining".to_owned(), 1)));
+    assert_eq!(state(Duration::from_secs(20)).await, Some(("ended".to_owned(), 0)));
 }

@@ -68,6 +68,42 @@ async fn the_fleet_is_asked_behind_the_hooks_here() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_the_fleet_changes_asks_stops_or_wants_again_counts_here() {
+    let Some(broker) = Broker::start() else { return };
+    let there = HandlerHook::inline(HookEventName::BeforeTool, "there", |input| {
+        Ok(match input.payload.match_subject() {
+            Some("change") => {
+                let changed = RawObject::parse(r#"{"text":"changed there"}"#).unwrap();
+                Some(HookOutput::allow().with_specific("tool_input", changed))
+            }
+            Some("ask") => Some(HookOutput::ask("are you sure")),
+            Some("stop") => Some(HookOutput::stop("enough")),
+            Some("retry") => Some(HookOutput::retry("not yet", Duration::from_millis(250))),
+            _ => None,
+        })
+    });
+    let _engine = Engine::join(&broker, vec![there]).await;
+    let (builder, _folder) = builder(&json!({"nats": broker.url(), "events": ["BeforeTool"]}));
+    let system = builder.build().unwrap();
+    let result = system.fire_before_tool(input("change")).await;
+    assert_eq!(result.decision, PolicyDecision::Proceed);
+    let changed = format!("{:?}", result.modified.unwrap().get("tool_input"));
+    assert!(changed.contains("changed there"), "{changed}");
+    for (tool, decision, reason) in [
+        ("ask", PolicyDecision::Ask, "are you sure"),
+        ("stop", PolicyDecision::Stop, "enough"),
+        ("retry", PolicyDecision::Retry, "not yet"),
+    ] {
+        let result = system.fire_before_tool(input(tool)).await;
+        assert_eq!(result.decision, decision, "{tool}: {result:?}");
+        let said = result.reason.as_deref().or(result.stop_reason.as_deref());
+        assert_eq!(said, Some(reason), "{tool}: {result:?}");
+        let after = (tool == "retry").then_some(Duration::from_millis(250));
+        assert_eq!(result.retry_after, after, "{tool}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_engine_joins_the_fleet_that_its_settings_ask() {
     let Some(broker) = Broker::start() else { return };
     let other_name = format!("nats://127.0.0.1:1,nats://localhost:{}", broker.port);
