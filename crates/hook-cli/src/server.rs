@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use hook_bus::live::WorkerStates;
 use hook_core::run::WorkerStatus;
+use hook_core::text::{one_line, shortened};
 use hook_core::{Hook, HookListing, ObjectWriter};
 
 use crate::context::Context;
@@ -80,10 +81,13 @@ pub(crate) async fn ask(context: &Context) -> Asked {
         };
         wire::ask_states(reader, writer, &expected).await.map(Some)
     };
+    let on_one_line = |why: &str| one_line(&shortened(why)).into_owned();
     let (why, is_of_these_settings) = match tokio::time::timeout(PATIENCE, asking).await {
         Ok(Ok(None)) => return Asked::NoServer,
         Ok(Ok(Some(states))) => return Asked::Told(path, states),
-        Ok(Err(error)) => (error.to_string(), !matches!(error, AskError::OtherSettings)),
+        Ok(Err(error)) => {
+            (on_one_line(&error.to_string()), !matches!(error, AskError::OtherSettings))
+        }
         Err(_) => (format!("it has not answered within {} s", PATIENCE.as_secs()), true),
     };
     Asked::Untold { path, why, is_of_these_settings }
@@ -110,6 +114,10 @@ impl LiveStates {
         hooks: &[HookListing],
         printer: &mut Printer,
     ) -> Self {
+        // Without a worker there is nothing to ask.
+        if hooks.iter().all(|listing| listing.hook.worker().is_none()) {
+            return Self::default();
+        }
         match ask(context).await {
             Asked::NoServer => Self::default(),
             // Who names other settings knows that it has others.
@@ -118,7 +126,7 @@ impl LiveStates {
             }
             Asked::Untold { path, why, .. } => {
                 printer.remark(&format!(
-                    "how the workers of the server at {} are is not known: {why}",
+                    "the state of the workers of the server at {} is unknown: {why}",
                     path.display()
                 ));
                 Self::default()

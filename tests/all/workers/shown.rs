@@ -195,9 +195,9 @@ async fn a_server_that_does_not_answer_is_said_and_not_waited_for() {
     let silent = tokio::net::UnixListener::bind(&socket).unwrap();
     let listed = shown(&project, &["list"]).await;
     assert_eq!(listed.status, 0, "{listed:?}");
-    assert!(listed.stderr.contains("is not known: "), "{listed:?}");
+    assert!(listed.stderr.contains("is unknown: "), "{listed:?}");
     let doctor = shown(&project, &["doctor"]).await;
-    assert!(doctor.stdout.contains("how its workers are is not known"), "{doctor:?}");
+    assert!(doctor.stdout.contains("the state of its workers is unknown"), "{doctor:?}");
     // What a server leaves behind that was killed is none.
     drop(silent);
     let doctor = shown(&project, &["doctor"]).await;

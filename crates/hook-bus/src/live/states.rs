@@ -76,7 +76,9 @@ impl HookSign {
     }
 
     fn read(fields: &JsonObject) -> Option<Self> {
-        let text = |name: &str| fields.get(name).and_then(RawJson::to_text);
+        // Whoever is at the other end, nothing of it is longer than what is told.
+        let short = |text: &String| text.len() <= FAILURE;
+        let text = |name: &str| fields.get(name).and_then(RawJson::to_text).filter(short);
         let number = |name: &str| fields.get(name).and_then(RawJson::to_whole_number);
         let place = number("line").map(|line| (text("file"), line, number("column").unwrap_or(0)));
         Some(Self {
@@ -110,11 +112,10 @@ impl WorkerState {
     fn read(object: &RawObject) -> Option<Self> {
         let fields = object.fields();
         let status = RawObject::try_from(fields.get("worker")?.clone()).ok()?;
-        Some(Self {
-            hook: HookSign::read(&fields)?,
-            hooks: fields.get("hooks")?.to_whole_number()?,
-            status: WorkerStatus::read_back(&status)?,
-        })
+        let mut status = WorkerStatus::read_back(&status)?;
+        status.failure = status.failure.as_deref().map(cut);
+        let hook = HookSign::read(&fields)?;
+        Some(Self { hook, hooks: fields.get("hooks")?.to_whole_number()?, status })
     }
 }
 
@@ -155,7 +156,9 @@ impl WorkerStates {
         let read = |it: RawJson| WorkerState::read(&RawObject::try_from(it).ok()?);
         let workers = fields.get("workers")?.to_items()?;
         let omitted = fields.get("omitted").and_then(RawJson::to_whole_number).unwrap_or_default();
-        Some(Self { workers: workers.into_iter().map(read).collect::<Option<_>>()?, omitted })
+        let omitted = omitted.saturating_add(workers.len().saturating_sub(MOST) as u64);
+        let workers = workers.into_iter().take(MOST).map(read).collect::<Option<_>>()?;
+        Some(Self { workers, omitted })
     }
 }
 
@@ -166,5 +169,23 @@ fn cut(failure: &str) -> String {
     match failure.len() - kept.len() {
         0 => kept.to_owned(),
         missing => format!("{kept}… ({missing} more bytes)"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whatever_a_server_says_is_bounded() {
+        let worker = r#"{"eventName":"BeforeTool","name":"w","type":"worker","command":"c","source":"user",
+            "hooks":1,"worker":{"state":"broken","restarts":5,"droppedAnswers":0,"failure":"FAILURE"}}"#;
+        let worker = worker.replace("FAILURE", &"x".repeat(100_000));
+        let workers = vec![worker; MOST + 1].join(",");
+        let said = format!(r#"{{"workers":[{workers}],"omitted":18446744073709551615}}"#);
+        let states = WorkerStates::read(&RawObject::parse(said).unwrap().fields()).unwrap();
+        assert_eq!((states.workers.len(), states.omitted), (MOST, u64::MAX));
+        let failure = states.workers[0].status.failure.as_deref().unwrap();
+        assert!(failure.len() < 2 * FAILURE, "{}", failure.len());
     }
 }

@@ -21,7 +21,7 @@ pub(super) async fn section(context: &Context) -> Option<Section> {
 }
 
 fn told(path: &Path, states: &WorkerStates) -> Vec<Finding> {
-    let count = match states.workers.len() as u64 + states.omitted {
+    let count = match states.omitted.saturating_add(states.workers.len() as u64) {
         0 => "it has no workers".to_owned(),
         1 => "it has 1 worker".to_owned(),
         count => format!("it has {count} workers"),
@@ -66,8 +66,10 @@ fn untold(path: &Path, why: &str, is_of_these_settings: bool, only_defaults: boo
             .fix("have it read them again (SIGHUP, or `hook-reload`)"),
         // Who names other settings knows that.
         (false, false) => Finding::new(Health::Absent, subject, why),
-        (true, _) => {
-            Finding::new(Health::Odd, subject, format!("how its workers are is not known: {why}"))
-        }
+        (true, _) => Finding::new(
+            Health::Odd,
+            subject,
+            format!("the state of its workers is unknown: {why}"),
+        ),
     }
 }

@@ -91,7 +91,7 @@ function hookDetails(request, hook) {
     ["Took", took === null ? "not over in the recording" : time(took)],
     ["Queued", hook.queued === undefined ? null : time(hook.queued * 1000)],
     ["Exit", hook.exitCode ?? hook.signal], ["Group", hook.group === undefined ? null : `${hook.group}, priority ${hook.priority}`],
-    ["Worker", hook.worker === undefined ? null : `${hook.worker.state}, started again ${hook.worker.restarts} times`],
+    ["Worker", hook.worker === undefined ? null : hook.worker.state + startedAgain(hook.worker.restarts)],
     ["Source", hook.source], ["Type", hook.type], ["Flags", flags.join(", ")],
   ]));
   parts.push(element("h3", "", "Ran for"), link(request, null, [nameOf(request), request.subject].filter(Boolean).join(" "), request.outcome,
@@ -108,3 +108,8 @@ function link(request, hook, name, word, took) {
   return made;
 }
 
+/** How often a worker was started again, where it was. */
+function startedAgain(restarts) {
+  if (!restarts) return "";
+  return restarts === 1 ? ", started again once" : `, started again ${restarts} times`;
+}
